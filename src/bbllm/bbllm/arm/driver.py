@@ -1,0 +1,157 @@
+"""
+The seam to an arm: the calls that franka_ros2's interfaces offer, as one protocol.
+
+`sim.driver` implements it on physics in the same process, `nodes.ros_driver` on the ROS
+actions of the real driver or of `mujoco_sim`; `arm.executor` knows neither.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+N_JOINTS = 7
+
+
+class GoalStatus(Enum):
+    """How an action goal ended."""
+
+    SUCCEEDED = 'succeeded'
+    ABORTED = 'aborted'
+    CANCELED = 'canceled'
+    REJECTED = 'rejected'
+
+
+class FollowError(IntEnum):
+    """Error codes of control_msgs/FollowJointTrajectory."""
+
+    SUCCESSFUL = 0
+    INVALID_GOAL = -1
+    INVALID_JOINTS = -2
+    OLD_HEADER_TIMESTAMP = -3
+    PATH_TOLERANCE_VIOLATED = -4
+    GOAL_TOLERANCE_VIOLATED = -5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointState:
+    """What the arm and hand measure at one moment."""
+
+    position_rad: Array
+    """Joint positions, shape (7,) [rad]."""
+    velocity_rad_s: Array
+    """Joint velocities, shape (7,) [rad/s]."""
+    width_m: float
+    """Distance between the fingers, 0 to 0.08 [m]."""
+    stamp_s: float
+    """On the world's clock [s]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointTrajectory:
+    """A motion in joint space; interpolated by quintics, so all three derivatives are given."""
+
+    time_s: Array
+    """Strictly increasing, shape (n,), time_s[0] = 0 is the state at the start [s]."""
+    position_rad: Array
+    """Shape (n, 7) [rad]."""
+    velocity_rad_s: Array
+    """Shape (n, 7), zero in the last row [rad/s]."""
+    acceleration_rad_s2: Array
+    """Shape (n, 7), zero in the last row [rad/s^2]."""
+
+    @property
+    def duration_s(self) -> float:
+        """Time of the last point [s]."""
+        return float(self.time_s[-1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tolerances:
+    """Limits that the controller holds a goal to (all joints alike)."""
+
+    path_rad: float = 0.1
+    """Largest position error while moving [rad]."""
+    goal_rad: float = 0.01
+    """Largest position error at the end [rad]."""
+    goal_time_s: float = 1.0
+    """How much later than planned the goal tolerance may be met [s]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowResult:
+    """How a trajectory goal ended."""
+
+    status: GoalStatus
+    error_code: FollowError = FollowError.SUCCESSFUL
+    error_string: str = ''
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GripperResult:
+    """How a goal of the hand ended."""
+
+    status: GoalStatus
+    success: bool = False
+    error: str = ''
+    """The driver's text; empty when a grasp missed its width window."""
+    width_m: float = 0.0
+    """Distance between the fingers at the end [m]."""
+
+
+class ArmDriver(Protocol):
+    """
+    The arm as the driver shows it. All motions block until they end.
+
+    Raises:
+        WorldError: The driver has gone, or its joint states are older than they may be.
+    """
+
+    def now_s(self) -> float:
+        """Return the world's clock [s]."""
+        ...
+
+    def joint_state(self) -> JointState:
+        """Return the newest measured state."""
+        ...
+
+    def follow(self, trajectory: JointTrajectory, tolerances: Tolerances) -> FollowResult:
+        """Follow a trajectory to its end; gives up by itself when the controller never ends."""
+        ...
+
+    def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:
+        """Open or close the fingers to a width, without gripping."""
+        ...
+
+    def grasp(
+        self,
+        width_m: float,
+        speed_m_s: float,
+        force_n: float,
+        epsilon_inner_m: float,
+        epsilon_outer_m: float,
+    ) -> GripperResult:
+        """Close with a force; success when the width ends inside the epsilon window."""
+        ...
+
+    def home_gripper(self) -> GripperResult:
+        """Close and open once to find the widest opening."""
+        ...
+
+    def recover(self) -> bool:
+        """Run the driver's recovery after an error; True when the arm may move again."""
+        ...
+
+    def wait(self, duration_s: float) -> None:
+        """Let time pass on the world's clock; returns early after `stop` [s]."""
+        ...
+
+    def stop(self) -> None:
+        """Cancel whatever runs, from any thread; the arm holds its place and its grip."""
+        ...

@@ -1,0 +1,95 @@
+"""
+Everything that this project raises on purpose.
+
+    BbllmError
+    ├── ConfigError           a file, option or environment that cannot be used
+    │   └── SceneFileError    a scene that could not stand as described
+    ├── TaskError             an instruction that cannot be taken on
+    ├── UnknownNameError      a planner, scene, skill or object that does not exist
+    ├── ParseError            text from a model that its grammar does not accept
+    ├── ModelError            no usable reply from a language model
+    │   ├── ModelUnavailableError   server down, time-out, cut stream, 5xx
+    │   ├── ModelRefusedError       401, 403, 429 after all retries, no such model
+    │   └── ReplayError             the recording does not hold what was asked
+    ├── WorldError            the robot or simulator cannot go on
+    │   ├── SceneError        the scene is stale or empty
+    │   └── LostNodeError     a process that was needed has gone
+    ├── BudgetError           a limit of the episode was reached
+    └── CancelledError        a person or program stopped the episode
+
+A skill that fails is none of these: it is an Outcome.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class BbllmError(Exception):
+    """Base of all errors of this project; its text is fit for a person to read."""
+
+
+class ConfigError(BbllmError):
+    """A file, option or environment variable that cannot be used."""
+
+
+class SceneFileError(ConfigError):
+    """A scene file whose scene could not stand as it is described."""
+
+
+class TaskError(BbllmError):
+    """An instruction that cannot be taken on."""
+
+
+class UnknownNameError(BbllmError):
+    """A planner, scene, skill or object that does not exist."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]):
+        names = sorted(known)
+        close = difflib.get_close_matches(name, names, n=1)
+        hint = f' Did you mean {close[0]!r}?' if close else ''
+        listed = ', '.join(names) if names else 'none'
+        super().__init__(f'There is no {kind} named {name[:80]!r}.{hint} Known: {listed}.')
+        self.name = name
+        self.nearest = close[0] if close else None
+
+
+class ParseError(BbllmError):
+    """Text from a model that its grammar does not accept; says what it would accept."""
+
+
+class ModelError(BbllmError):
+    """No usable reply from a language model."""
+
+
+class ModelUnavailableError(ModelError):
+    """Server down, time-out, cut stream or an error of the server's own."""
+
+
+class ModelRefusedError(ModelError):
+    """The server will not serve this request: key, quota or model name."""
+
+
+class ReplayError(ModelError):
+    """The recording does not hold the conversation that was asked for."""
+
+
+class WorldError(BbllmError):
+    """The robot or the simulator cannot go on."""
+
+
+class SceneError(WorldError):
+    """The scene is stale or empty, so nothing can be decided on it."""
+
+
+class LostNodeError(WorldError):
+    """A process that was needed has gone."""
+
+
+class BudgetError(BbllmError):
+    """A limit of the episode was reached."""
+
+
+class CancelledError(BbllmError):
+    """A person or a program stopped the episode."""

@@ -1,0 +1,191 @@
+"""The four seams: what a model, a world, a planner and a Body must do, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final, Literal, Protocol, runtime_checkable
+
+from bbllm.core.types import Event, Outcome, Plan, PlanStep, Scene, Skill, SkillCall, Task
+
+JsonSchema = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation with a model."""
+
+    role: Literal['system', 'user', 'assistant']
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that one reply cost, as the server counted them (0 where it did not say)."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a model answered."""
+
+    text: str
+    model: str
+    """The name that the server gave itself, not the one that was asked for."""
+    usage: Usage = field(default_factory=Usage)
+    duration_s: float = 0.0
+    """Wall time from request to last character [s]."""
+    retries: int = 0
+    """How often the request was sent again before it was answered."""
+
+
+@runtime_checkable
+class ChatModel(Protocol):
+    """
+    A language model behind one method.
+
+    `name` is a plain attribute: what reports call it, for example `gpt-4o` or `offline`.
+    `supports_schema` tells whether `schema` is honoured; where it is False, `schema` is ignored.
+    """
+
+    name: str
+    supports_schema: bool
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        schema: JsonSchema | None = None,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
+        """
+        Answer a conversation.
+
+        Args:
+            messages: The conversation so far, oldest first.
+            stop: Strings at which the reply ends; they are not part of it.
+            schema: JSON schema that the reply must obey, where the model supports it.
+            on_text: Called with each piece of text as it arrives.
+
+        Raises:
+            ModelError: No reply after the retries; the text says what was tried, never the key.
+        """
+        ...
+
+
+class World(Protocol):
+    """What is there, and one thing done at a time."""
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """The skills that `execute` knows."""
+        ...
+
+    def observe(self) -> Scene:
+        """
+        Return the scene as it is now.
+
+        Raises:
+            SceneError: The scene is stale or empty; it is never guessed.
+            WorldError: The world has gone.
+        """
+        ...
+
+    def execute(self, call: SkillCall) -> Outcome:
+        """
+        Execute one call to its end and tell what happened.
+
+        A failure is an Outcome. Only a world that cannot go on raises.
+
+        Raises:
+            WorldError: The world has gone.
+        """
+        ...
+
+    def stop(self) -> None:
+        """
+        Stop the call that runs now, from any thread; what is held stays held.
+
+        `execute` then returns FAILED with code CANCELLED. Does nothing when nothing runs.
+        """
+        ...
+
+
+class Pass(Enum):
+    """The Body's answer when no skill does what a step says."""
+
+    PASS = '<pass>'
+
+
+PASS: Final = Pass.PASS
+
+
+class Body(Protocol):
+    """Turns one step of a plan into one call."""
+
+    name: str
+
+    def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
+        """
+        Return a call whose skill and objects are in the scene, or PASS.
+
+        Raises:
+            ParseError: The model's answer was not understood, also when asked again.
+            ModelError: The model could not be reached.
+        """
+        ...
+
+
+class EpisodeContext(Protocol):
+    """What an episode gives its planner: a voice for its events and an ear for people."""
+
+    def tell_plan(self, plan: Plan, start: int) -> None:
+        """Announce the whole plan in force; steps from `start` on are new."""
+        ...
+
+    def tell_step(self, step: PlanStep) -> None:
+        """Announce the step that is worked on from now on."""
+        ...
+
+    def tell_pass(self, step: PlanStep) -> None:
+        """Announce that the Body passed on this step."""
+        ...
+
+    def tell_repair(self, step: PlanStep, cause: str) -> None:
+        """Announce one feedback loop and the sentence that caused it."""
+        ...
+
+    def tell_failed(self, step: PlanStep, cause: str) -> None:
+        """Announce that this step stays failed and the plan goes on without it."""
+        ...
+
+    def warn(self, text: str) -> None:
+        """Tell people something that changes nothing."""
+        ...
+
+    def take_human_feedback(self) -> tuple[str, ...]:
+        """Return what people said since the last call, oldest first."""
+        ...
+
+
+class Planner(Protocol):
+    """A planning method; built with its models, run once per task."""
+
+    def run(self, task: Task, world: World, context: EpisodeContext) -> None:
+        """
+        Work on the task until it is done or given up.
+
+        Budgets, journal and cancel are wrapped around the world and the models: a planner
+        just lets their errors through.
+
+        Raises:
+            BbllmError: Whatever world, model or Body raised.
+        """
+        ...
+
+
+EventSink = Callable[[Event], None]

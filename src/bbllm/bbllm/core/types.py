@@ -1,0 +1,313 @@
+"""The nouns of the project as frozen records; nothing here does anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum
+
+from bbllm.core.errors import UnknownNameError
+
+
+class Status(IntEnum):
+    """How the execution of one call ended; the twin of ExecuteSkill's constants."""
+
+    SUCCEEDED = 0
+    FAILED = 1
+    """Tried, and did not work."""
+    REJECTED = 2
+    """Not tried: a precondition does not hold, so nothing moved."""
+
+
+class Code(IntEnum):
+    """Why a call did not succeed; the twin of the CODE_ constants in ExecuteSkill.action."""
+
+    NONE = 0
+    UNKNOWN_SKILL = 1
+    UNKNOWN_OBJECT = 2
+    BAD_ARGUMENTS = 3
+    OUT_OF_WORKSPACE = 10
+    OCCUPIED = 11
+    COVERED = 12
+    """Something stands on the object that was to be picked."""
+    NOT_GRASPABLE = 13
+    """The thing is a location, or wider than the hand opens."""
+    NO_CLEARANCE = 14
+    """Neighbours leave no room for the fingers along any grasp axis."""
+    NO_PATH = 15
+    """No way that is free of collisions was found."""
+    NOT_HOLDING = 16
+    ALREADY_HOLDING = 17
+    GRASP_FAILED = 20
+    """The fingers closed on nothing."""
+    OBJECT_LOST = 21
+    """It was in the hand and is no longer."""
+    MISPLACED = 22
+    """It came to rest somewhere else than asked."""
+    GOAL_REJECTED = 30
+    """The controller refused the trajectory."""
+    PATH_TOLERANCE = 31
+    GOAL_TOLERANCE = 32
+    CONTROLLER_ABORTED = 33
+    """The controller gave the goal up, for example after a reflex."""
+    GRIPPER_FAILED = 34
+    USER_STOP = 35
+    TIMEOUT = 36
+    STALE_SCENE = 40
+    EMPTY_SCENE = 41
+    CANCELLED = 50
+    LOST_NODE = 51
+    """A process that was needed has gone."""
+    INTERNAL = 60
+
+
+class Ending(IntEnum):
+    """How an episode ended; the twin of RunTask's constants."""
+
+    FINISHED = 0
+    """The plan ran to its end and no step of it was left failed."""
+    GAVE_UP = 1
+    """No plan, or steps that stayed failed when the feedback loops were used up."""
+    CANCELLED = 2
+    OUT_OF_BUDGET = 3
+    """A limit on steps, model calls, tokens or time was reached."""
+    MODEL_FAILED = 4
+    """The model could not be reached, or never gave a reply that parses."""
+    WORLD_FAILED = 5
+    """The robot, the simulator or a node that was needed has gone."""
+
+
+class Kind(str, Enum):
+    """What a scene object is."""
+
+    CUBE = 'cube'
+    CYLINDER = 'cylinder'
+    LOCATION = 'location'
+    """A named place on a surface: it can be a target, never be picked."""
+    FIXTURE = 'fixture'
+    """Furniture, such as the table."""
+    HAND = 'hand'
+    OTHER = 'other'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pose:
+    """A position and orientation in the world frame (= robot base frame, fr3_link0)."""
+
+    position_m: tuple[float, float, float]
+    """x forward, y left, z up; the table top is z = 0 [m]."""
+    quat_xyzw: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 1.0)
+    """Unit quaternion, scalar last, as in ROS."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SceneObject:
+    """One thing in the scene that has a name."""
+
+    name: str
+    """Unique, snake_case, for example `red_cube` or `location_A`."""
+    kind: Kind
+    pose: Pose
+    """Pose of the geometric centre; for a location, the middle of its surface."""
+    size_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Full extent along the object's own axes; a cylinder's axis is z [m]."""
+    color: str = ''
+    """Plain colour word, empty where it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A subject-predicate-object triple, for example (red_cube, on, table)."""
+
+    subject: str
+    predicate: str
+    object: str
+    estimated: bool = field(default=False, kw_only=True)
+    """True for what was inferred, not sensed; it never overrides a sensed fact."""
+
+    def __str__(self) -> str:
+        return f'({self.subject} {self.predicate} {self.object})'
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """Something the robot can do."""
+
+    name: str
+    params: tuple[str, ...] = ()
+    """Names of the parameters, in order, for example ('target',)."""
+    summary: str = ''
+    """One line for a prompt."""
+    aliases: tuple[str, ...] = ()
+    """Other words that mean the same skill, for example `grasp` for `pick`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What is known at one moment: objects, skills and relations (the paper's O, A, R)."""
+
+    objects: tuple[SceneObject, ...]
+    skills: tuple[Skill, ...]
+    facts: tuple[Fact, ...]
+    stamp_s: float
+    """When it was sensed, on the world's clock [s]."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all objects, in the scene's order."""
+        return tuple(item.name for item in self.objects)
+
+    def object(self, name: str) -> SceneObject:
+        """Return the object of that name, or raise UnknownNameError with the nearest one."""
+        for item in self.objects:
+            if item.name == name:
+                return item
+        raise UnknownNameError('object', name, self.names)
+
+    def has(self, subject: str, predicate: str, object: str | None = None) -> bool:
+        """Tell whether a fact holds; any object where none is given."""
+        return any(
+            fact.subject == subject
+            and fact.predicate == predicate
+            and (object is None or fact.object == object)
+            for fact in self.facts
+        )
+
+    @property
+    def held(self) -> str | None:
+        """Name of the object in the hand, None where the hand is empty."""
+        for fact in self.facts:
+            if fact.predicate == 'held_by':
+                return fact.subject
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a person asked for."""
+
+    id: str
+    instruction: str
+
+
+@dataclass(frozen=True, slots=True)
+class SkillCall:
+    """One skill with its arguments: the only thing a world ever executes."""
+
+    skill: str
+    args: tuple[str, ...] = ()
+    """Names of scene objects; for `place`, `reach` also a pose literal (see skills.catalog)."""
+
+    def __str__(self) -> str:
+        return f'{self.skill}({", ".join(self.args)})'
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """One numbered line of a plan, in natural language."""
+
+    index: int
+    text: str
+
+    def __str__(self) -> str:
+        return f'{self.index}: {self.text}'
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The steps of a plan, numbered from 0 without gaps."""
+
+    steps: tuple[PlanStep, ...] = ()
+
+    def __str__(self) -> str:
+        return '\n'.join(str(step) for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What happened when one call was executed."""
+
+    call: SkillCall
+    status: Status
+    code: Code = Code.NONE
+    message: str = ''
+    """Why, in one plain sentence that the Brain is told; empty on success."""
+    raw: str = ''
+    """The controller's own text, where there was one."""
+    duration_s: float = 0.0
+    """Duration on the world's clock [s]."""
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the call did what it says."""
+        return self.status is Status.SUCCEEDED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCall:
+    """One call of a language model, for the account."""
+
+    role: str
+    """Who asked: `brain` or `body`."""
+    model: str
+    """The name that the server gave, for example `offline`."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    duration_s: float = 0.0
+    """Wall time [s]."""
+    retries: int = 0
+    """How often the request was sent again before it was answered."""
+
+
+class EventKind(str, Enum):
+    """What an event of an episode tells."""
+
+    STARTED = 'started'
+    SCENE = 'scene'
+    """The scene at the start and at the end, for pictures."""
+    PLAN = 'plan'
+    STEP = 'step'
+    CALL = 'call'
+    PASS = 'pass'
+    OUTCOME = 'outcome'
+    REPAIR = 'repair'
+    """A failed step goes back to the Brain with the sentence that says why."""
+    MODEL_TEXT = 'model_text'
+    MODEL_CALL = 'model_call'
+    HUMAN_FEEDBACK = 'human_feedback'
+    WARNING = 'warning'
+    ENDED = 'ended'
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of an episode's journal."""
+
+    kind: EventKind
+    stamp_s: float
+    """Wall clock, seconds since the epoch [s]."""
+    data: Mapping[str, object] = field(default_factory=dict)
+    """JSON values only; which keys, is listed in core.journal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode:
+    """One task run once: what happened and how it ended."""
+
+    id: str
+    task: Task
+    planner: str
+    brain: str
+    """Name of the model that planned, for example `offline`."""
+    body: str
+    ending: Ending
+    message: str
+    """Why it ended so, in one sentence; empty where it finished."""
+    events: tuple[Event, ...] = ()
+    feedback_loops: int = 0
+    steps: int = 0
+    """How many calls were executed or rejected."""
+    model_calls: tuple[ModelCall, ...] = ()
+    wall_s: float = 0.0
+    robot_s: float = 0.0
+    """Time that passed in the world while calls were executed [s]."""

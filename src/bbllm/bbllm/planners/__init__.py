@@ -1,0 +1,1 @@
+"""Planning methods, one file each, and what they share to ask and to understand."""

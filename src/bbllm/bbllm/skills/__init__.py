@@ -1,0 +1,1 @@
+"""What the robot can do, and how each skill becomes way-points."""

@@ -1,0 +1,1 @@
+"""Places where a call is executed, behind one protocol."""
