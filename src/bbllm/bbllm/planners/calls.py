@@ -1,0 +1,204 @@
+"""
+The border where names are checked: a call against the skills and objects of a scene.
+
+Everything that turns text into a call (Body, planners) and everything that carries one out
+(executor, worlds) goes through `check_call`, so that a skill or an object that does not exist is
+refused in the same words everywhere. It stands in this layer because the Body needs it;
+`skills.catalog` offers the same names to the layers after it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bbllm.core.errors import BbllmError
+from bbllm.core.types import Code, Outcome, Pose, Scene, Skill, SkillCall, Status
+
+POSE_FORM = '`x y z` or `x y z yaw_deg`, for example `0.45 -0.10 0.02 90`'
+"""What a pose literal looks like, for errors and prompts."""
+COORDINATE_LIMIT_M = 2.0
+"""Positions further away than this are slips of the pen: the arm reaches 0.86 m [m]."""
+WAIT_LIMIT_S = 60.0
+"""The longest single wait [s]."""
+NAMES_LISTED = 40
+"""How many names an error lists before it says how many more there are."""
+
+
+class CallError(BbllmError):
+    """A call whose skill, objects or arguments are not in the scene; nothing was tried."""
+
+    def __init__(self, call: SkillCall, code: Code, message: str):
+        super().__init__(message)
+        self.call = call
+        self.code = code
+
+    @property
+    def outcome(self) -> Outcome:
+        """The same as an Outcome: REJECTED, with the code and the sentence."""
+        return Outcome(
+            call=self.call, status=Status.REJECTED, code=self.code, message=str(self)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PoseLiteral:
+    """A target that was given in numbers, in the world frame."""
+
+    position_m: tuple[float, float, float]
+    """Centre of the thing that is placed, or the TCP for `reach` [m]."""
+    yaw_deg: float | None = None
+    """Turn about the world's z axis, in (-180, 180]; None where any will do [deg]."""
+
+    @property
+    def pose(self) -> Pose:
+        """The pose, with yaw 0 where any will do."""
+        half = math.radians(self.yaw_deg or 0.0) / 2.0
+        return Pose(
+            position_m=self.position_m, quat_xyzw=(0.0, 0.0, math.sin(half), math.cos(half))
+        )
+
+
+def looks_like_pose(text: str) -> bool:
+    """Tell whether an argument is meant as a pose literal rather than a name."""
+    return re.match(r'\s*[-+]?\.?\d', text) is not None and re.search(r'[\s,]', text) is not None
+
+
+def parse_pose(text: str) -> PoseLiteral:
+    """
+    Read `x y z` or `x y z yaw_deg` (metres, degrees, world frame).
+
+    Args:
+        text: The numbers, separated by spaces, commas or both.
+
+    Raises:
+        ValueError: Not three or four finite numbers, or too far away; the text says which.
+    """
+    words = text.replace(',', ' ').split()
+    try:
+        numbers = [float(word) for word in words]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (3, 4) or not all(math.isfinite(number) for number in numbers):
+        raise ValueError(f'{text[:60]!r} is no pose. A pose is {POSE_FORM}.')
+    x, y, z = numbers[:3]
+    if max(abs(x), abs(y), abs(z)) >= COORDINATE_LIMIT_M:
+        raise ValueError(
+            f'The pose {text[:60]!r} is too far away: each of x, y, z must be within '
+            f'{COORDINATE_LIMIT_M:g} m of the base.'
+        )
+    if len(numbers) == 3:
+        return PoseLiteral((x, y, z))
+    if abs(numbers[3]) > 360.0:
+        raise ValueError(f'The yaw in {text[:60]!r} must be between -360 and 360 degrees.')
+    return PoseLiteral((x, y, z), 180.0 - (180.0 - numbers[3]) % 360.0)
+
+
+def format_pose(literal: PoseLiteral) -> str:
+    """Write a pose literal to a tenth of a millimetre and of a degree; `parse_pose` reads it."""
+    numbers = [f'{value:.4f}' for value in literal.position_m]
+    if literal.yaw_deg is not None:
+        numbers.append(f'{literal.yaw_deg:.1f}')
+    return ' '.join('0' if float(number) == 0.0 else trimmed(number) for number in numbers)
+
+
+def trimmed(number: str) -> str:
+    """Drop the zeros that a decimal number does not need."""
+    return number.rstrip('0').rstrip('.')
+
+
+def nearest_first(name: str, names: Iterable[str]) -> list[str]:
+    """Sort names by likeness to a name, most alike first; ties keep their order."""
+
+    def unlikeness(known: str) -> float:
+        return -difflib.SequenceMatcher(None, plain(name), plain(known)).ratio()
+
+    return sorted(names, key=unlikeness)
+
+
+def plain(name: str) -> str:
+    """Write a name as a scene would: lower case, one underscore between words."""
+    return re.sub(r'[\s_-]+', '_', name.strip()).lower()
+
+
+def check_call(call: SkillCall, scene: Scene) -> SkillCall:
+    """
+    Return the call in the scene's own spelling.
+
+    Aliases become the skill's name, `Red cube` becomes `red_cube`, numbers get one form.
+    Whether the call can work here and now is for the world to say, not for this.
+
+    Raises:
+        CallError: The skill, an object or an argument is none that the scene has; `code` is
+            UNKNOWN_SKILL, UNKNOWN_OBJECT or BAD_ARGUMENTS, and the text lists what there is.
+    """
+    skill = _skill(call, scene)
+    if len(call.args) != len(skill.params):
+        wanted = ', '.join(skill.params) or 'no arguments'
+        raise CallError(
+            call,
+            Code.BAD_ARGUMENTS,
+            f'{skill.name} takes {wanted}, but got {len(call.args)} arguments: '
+            f'{", ".join(call.args)[:120] or "none"}.',
+        )
+    args = tuple(
+        _argument(call, param, arg, scene)
+        for param, arg in zip(skill.params, call.args, strict=True)
+    )
+    return SkillCall(skill.name, args)
+
+
+def _skill(call: SkillCall, scene: Scene) -> Skill:
+    wanted = plain(call.skill)
+    for skill in scene.skills:
+        if wanted in (plain(skill.name), *map(plain, skill.aliases)):
+            return skill
+    names = nearest_first(call.skill, (skill.name for skill in scene.skills))
+    raise CallError(
+        call,
+        Code.UNKNOWN_SKILL,
+        f'There is no skill named {call.skill[:60]!r}. The skills are: {_listed(names)}.',
+    )
+
+
+def _argument(call: SkillCall, param: str, arg: str, scene: Scene) -> str:
+    try:
+        if param == 'seconds':
+            return _seconds(arg)
+        if param == 'target' and looks_like_pose(arg):
+            return format_pose(parse_pose(arg))
+    except ValueError as error:
+        raise CallError(call, Code.BAD_ARGUMENTS, str(error)) from error
+    if arg in scene.names:
+        return arg
+    alike = [name for name in scene.names if plain(name) == plain(arg)]
+    if len(alike) == 1:
+        return alike[0]
+    form = f' A {param} may also be a pose: {POSE_FORM}.' if param == 'target' else ''
+    raise CallError(
+        call,
+        Code.UNKNOWN_OBJECT,
+        f'There is no object named {arg[:60]!r}. The objects are: '
+        f'{_listed(nearest_first(arg, scene.names))}.{form}',
+    )
+
+
+def _seconds(text: str) -> str:
+    number = re.fullmatch(r'\s*([-+]?\d*\.?\d+(?:e[-+]?\d+)?)\s*(?:s|secs?|seconds?)?\s*', text)
+    seconds = float(number[1]) if number else math.nan
+    if not 0.0 < seconds <= WAIT_LIMIT_S:  # false for nan as well
+        raise ValueError(
+            f'{text[:60]!r} is no waiting time: it must be more than 0 and at most '
+            f'{WAIT_LIMIT_S:g} seconds, for example 2.5.'
+        )
+    return f'{seconds:g}'
+
+
+def _listed(names: list[str]) -> str:
+    if not names:
+        return 'none'
+    more = len(names) - NAMES_LISTED
+    return ', '.join(names[:NAMES_LISTED]) + (f' and {more} more' if more > 0 else '')

@@ -1,0 +1,128 @@
+"""The border where names are checked, and the words of the skills."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bbllm.core.types import Code, Kind, Pose, Scene, SceneObject, SkillCall, Status
+from bbllm.skills.catalog import (
+    CATALOG,
+    SKILLS,
+    CallError,
+    PoseLiteral,
+    check_call,
+    format_pose,
+    looks_like_pose,
+    parse_pose,
+    spec,
+)
+
+
+def thing(name: str, kind: Kind) -> SceneObject:
+    return SceneObject(name=name, kind=kind, pose=Pose(position_m=(0.5, 0.0, 0.02)))
+
+
+SCENE = Scene(
+    objects=(
+        thing('red_cube', Kind.CUBE),
+        thing('blue_cube', Kind.CUBE),
+        thing('location_A', Kind.LOCATION),
+    ),
+    skills=SKILLS,
+    facts=(),
+    stamp_s=0.0,
+)
+
+
+@pytest.mark.parametrize(
+    ('call', 'checked'),
+    [
+        (SkillCall('pick', ('red_cube',)), 'pick(red_cube)'),
+        (SkillCall('Grasp', ('Red cube',)), 'pick(red_cube)'),
+        (SkillCall('place', ('location_a',)), 'place(location_A)'),
+        (SkillCall('place', ('blue-cube',)), 'place(blue_cube)'),
+        (SkillCall('place', ('0.45, -0.10 0.020 90',)), 'place(0.45 -0.1 0.02 90)'),
+        (SkillCall('reach', ('.4 0 -0.0',)), 'reach(0.4 0 0)'),
+        (SkillCall('return to base'), 'return_to_base()'),
+        (SkillCall('wait', ('2.50 seconds',)), 'wait(2.5)'),
+    ],
+)
+def test_a_call_is_returned_in_the_spelling_of_the_scene(call: SkillCall, checked: str) -> None:
+    assert str(check_call(call, SCENE)) == checked
+
+
+@pytest.mark.parametrize(
+    ('call', 'code', 'told'),
+    [
+        (SkillCall('throw', ('red_cube',)), Code.UNKNOWN_SKILL, 'return_to_base'),
+        (SkillCall('pick', ('red_cub',)), Code.UNKNOWN_OBJECT, 'are: red_cube, '),
+        (SkillCall('pick', ('0.4 0 0.02',)), Code.UNKNOWN_OBJECT, 'no object named'),
+        (SkillCall('place', ('location_B',)), Code.UNKNOWN_OBJECT, 'are: location_A, '),
+        (SkillCall('place', ()), Code.BAD_ARGUMENTS, 'place takes target, but got 0'),
+        (SkillCall('place', ('0.4 0',)), Code.BAD_ARGUMENTS, '`x y z`'),
+        (SkillCall('place', ('0.4 nan 0',)), Code.BAD_ARGUMENTS, 'no pose'),
+        (SkillCall('place', ('0.4 inf 0.1',)), Code.BAD_ARGUMENTS, 'no pose'),
+        (SkillCall('place', ('0.4 2.0 0.1',)), Code.BAD_ARGUMENTS, 'within 2 m'),
+        (SkillCall('place', ('0.4 0 0.1 361',)), Code.BAD_ARGUMENTS, '360'),
+        (SkillCall('wait', ('0',)), Code.BAD_ARGUMENTS, 'at most 60 seconds'),
+        (SkillCall('wait', ('60.5',)), Code.BAD_ARGUMENTS, 'at most 60 seconds'),
+        (SkillCall('wait', ('nan',)), Code.BAD_ARGUMENTS, 'at most 60 seconds'),
+        (SkillCall('open_gripper', ('red_cube',)), Code.BAD_ARGUMENTS, 'no arguments'),
+    ],
+)
+def test_a_bad_call_is_refused_with_its_code_and_what_there_is(
+    call: SkillCall, code: Code, told: str
+) -> None:
+    with pytest.raises(CallError) as caught:
+        check_call(call, SCENE)
+
+    outcome = caught.value.outcome
+    assert (outcome.status, outcome.code, outcome.call) == (Status.REJECTED, code, call)
+    assert told in outcome.message
+
+
+coordinates = st.floats(-1.99, 1.99)
+
+
+@given(coordinates, coordinates, coordinates, st.none() | st.floats(-180, 180))
+def test_a_pose_that_is_written_is_read_back(
+    x: float, y: float, z: float, yaw: float | None
+) -> None:
+    text = format_pose(PoseLiteral((x, y, z), yaw))
+    read = parse_pose(text)
+
+    assert looks_like_pose(text)
+    assert read.position_m == pytest.approx((x, y, z), abs=1e-4)
+    if yaw is None:
+        assert read.yaw_deg is None
+    else:
+        assert read.yaw_deg is not None
+        turn = math.radians(read.yaw_deg - yaw)
+        assert math.cos(turn) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_yaw_becomes_a_turn_about_the_vertical() -> None:
+    x, y, z, w = parse_pose('0.4 0 0.02 90').pose.quat_xyzw
+
+    assert (x, y) == (0.0, 0.0)
+    assert (z, w) == pytest.approx((math.sqrt(0.5), math.sqrt(0.5)))
+
+
+def test_every_skill_says_what_it_needs_and_what_it_does() -> None:
+    assert [entry.skill.name for entry in CATALOG] == [
+        'pick',
+        'place',
+        'reach',
+        'return_to_base',
+        'wait',
+        'open_gripper',
+        'close_gripper',
+    ]
+    for entry in CATALOG:
+        assert entry.skill.summary and entry.precondition and entry.effect
+        assert '\n' not in entry.skill.summary
+        assert spec(entry.skill.name) is entry
