@@ -1,0 +1,94 @@
+"""
+What the FR3's joints may do: position, position-dependent velocity, acceleration, jerk.
+
+Two sets of figures are in the field. Robots with system image 5.9.0 or later have wider
+position limits and slower velocity curves near the stops; older images, franka_description 1.x
+and the rate limiter that franka_hardware calls have the narrower ones. What is planned here is
+legal under both.
+
+Sources: Franka's control-parameters-joint-fr3.csv (old and current) and libfranka's
+`joint_velocity_limits.cpp` and `rate_limiting.h`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bbllm.arm.driver import N_JOINTS
+
+Array = NDArray[np.float64]
+
+Q_MAX: Array = np.array([2.7437, 1.7837, 2.9007, -0.1518, 2.8065, 4.5169, 3.0159])
+"""Upper position limits: the old ones, which lie inside the current ones [rad]."""
+Q_MIN: Array = np.array([-2.7437, -1.7837, -2.9007, -3.0421, -2.8065, 0.5445, -3.0159])
+"""Lower position limits [rad]."""
+Q_MARGIN_RAD = 0.02
+"""What plans keep from the position limits; nearer, the legal velocity falls to zero [rad]."""
+Q_READY: Array = np.array([0.0, -np.pi / 4, 0.0, -3 * np.pi / 4, 0.0, np.pi / 2, np.pi / 4])
+"""Franka's ready posture: hand over the table, fingers down [rad]."""
+
+DQ_MAX: Array = np.array([2.62, 2.62, 2.62, 2.62, 5.26, 4.18, 5.26])
+"""Velocity limits far from the position limits [rad/s]."""
+DDQ_MAX: Array = np.full(N_JOINTS, 10.0)
+"""Acceleration limits [rad/s^2]."""
+DDDQ_MAX: Array = np.full(N_JOINTS, 5000.0)
+"""Jerk limits [rad/s^3]."""
+
+# Row 0: documented since system 5.9.0; row 1: fixed constants of rate_limiting.h.
+_STOP_UPPER: Array = np.array(
+    [
+        [2.9007, 1.8361, 2.9007, -0.1169, 2.8763, 4.6216, 3.0508],
+        [2.75010, 1.79180, 2.90650, -0.1458, 2.81010, 4.52050, 3.01960],
+    ]
+)
+_STOP_LOWER: Array = np.array(
+    [
+        [-2.9007, -1.8361, -2.9007, -3.0770, -2.8763, 0.4398, -3.0508],
+        [-2.75010, -1.79180, -2.90650, -3.0481, -2.81010, 0.54092, -3.01960],
+    ]
+)
+_OFFSET: Array = np.array(
+    [
+        [0.6599, 0.2517, 0.2000, 0.3533, 0.5757, 0.4878, 0.4628],
+        [0.30, 0.20, 0.20, 0.30, 0.35, 0.35, 0.35],
+    ]
+)
+_TWICE_DECELERATION: Array = np.array(
+    [
+        [12.0, 5.17, 7.0, 8.0, 34.0, 11.0, 34.0],
+        [12.0, 5.17, 7.0, 8.0, 34.0, 11.0, 34.0],
+    ]
+)
+_TOLERANCE = 1e-3
+"""libfranka takes this off both limits before it compares [rad/s]."""
+
+
+def velocity_limits(q: Array) -> tuple[Array, Array]:
+    """
+    Return what velocities are legal at a position under both published formulas.
+
+    Each limit is a concave function of the position, which `arm.trajectory` relies on.
+
+    Args:
+        q: Joint positions, shape (..., 7) [rad].
+
+    Returns:
+        Lower (<= 0) and upper (>= 0) velocity limits, each of the shape of *q* [rad/s].
+    """
+    q = np.asarray(q, dtype=np.float64)[..., None, :]  # (..., 1, 7)
+    upper = _braking_speed(_STOP_UPPER - q).min(axis=-2)
+    lower = -_braking_speed(q - _STOP_LOWER).min(axis=-2)
+    return lower, upper
+
+
+def within_limits(q: Array, margin_rad: float = Q_MARGIN_RAD) -> NDArray[np.bool_]:
+    """Tell which positions, shape (..., 7) [rad], keep the margin from all limits."""
+    legal = (q >= Q_MIN + margin_rad) & (q <= Q_MAX - margin_rad)
+    return np.asarray(legal.all(axis=-1))
+
+
+def _braking_speed(distance: Array) -> Array:
+    """Return the legal speed towards a stop, both formulas, distance (..., 2, 7) [rad]."""
+    speed = np.sqrt(_TWICE_DECELERATION * np.maximum(distance, 0.0)) - _OFFSET
+    return np.clip(speed, _TOLERANCE, DQ_MAX) - _TOLERANCE

@@ -1,0 +1,1 @@
+"""Suites, checkers and measurements: the same episode, run many times."""
