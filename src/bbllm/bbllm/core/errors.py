@@ -14,6 +14,7 @@ Everything that this project raises on purpose.
     ├── WorldError            the robot or simulator cannot go on
     │   ├── SceneError        the scene is stale or empty
     │   └── LostNodeError     a process that was needed has gone
+    ├── GaveUpError           the planner says itself that it cannot do the task
     ├── BudgetError           a limit of the episode was reached
     └── CancelledError        a person or program stopped the episode
 
@@ -85,6 +86,10 @@ class SceneError(WorldError):
 
 class LostNodeError(WorldError):
     """A process that was needed has gone."""
+
+
+class GaveUpError(BbllmError):
+    """The planner says itself that it cannot do the task, and why."""
 
 
 class BudgetError(BbllmError):

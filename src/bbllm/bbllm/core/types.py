@@ -272,6 +272,8 @@ class EventKind(str, Enum):
     OUTCOME = 'outcome'
     REPAIR = 'repair'
     """A failed step goes back to the Brain with the sentence that says why."""
+    FAILED = 'failed'
+    """A step stays failed and the plan goes on without it."""
     MODEL_TEXT = 'model_text'
     MODEL_CALL = 'model_call'
     HUMAN_FEEDBACK = 'human_feedback'
@@ -300,7 +302,8 @@ class Episode:
     brain: str
     """Name of the model that planned, for example `offline`."""
     body: str
-    ending: Ending
+    ending: Ending | None
+    """None where the journal breaks off: the episode still runs, or its process died."""
     message: str
     """Why it ended so, in one sentence; empty where it finished."""
     events: tuple[Event, ...] = ()

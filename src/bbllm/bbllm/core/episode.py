@@ -1,0 +1,267 @@
+"""
+One episode: a planner at work on a task, inside limits, on record, and stoppable.
+
+The run wraps the world and the models, so that no planner can forget a limit, an entry in the
+journal or a cancel:
+
+    run = EpisodeRun(task, planner='brain_body', brain='gpt-4o', body='gpt-4o', sinks=[journal])
+    planner = BrainBody(run.model(brain, 'brain'), BodyLLM(run.model(body, 'body')))
+    episode = run.execute(planner, world)
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import bbllm
+from bbllm.core.errors import (
+    BbllmError,
+    BudgetError,
+    CancelledError,
+    GaveUpError,
+    ModelError,
+    ParseError,
+    WorldError,
+)
+from bbllm.core.guards import GuardedModel, GuardedWorld
+from bbllm.core.journal import episode_of
+from bbllm.core.protocols import ChatModel, EventSink, Planner, World
+from bbllm.core.records import to_json
+from bbllm.core.tasks import MAX_TASK_CHARACTERS
+from bbllm.core.types import Ending, Episode, Event, EventKind, ModelCall, Plan, PlanStep, Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one episode may use; None is no limit."""
+
+    steps: int | None = 200
+    """Calls executed."""
+    model_calls: int | None = 300
+    tokens: int | None = None
+    """Prompt and completion tokens together."""
+    wall_s: float | None = None
+    """Wall time [s]."""
+
+
+class EpisodeRun:
+    """One episode under way; also the planner's EpisodeContext."""
+
+    def __init__(
+        self,
+        task: Task,
+        *,
+        planner: str,
+        brain: str,
+        body: str,
+        limits: Limits | None = None,
+        sinks: Sequence[EventSink] = (),
+        settings: Mapping[str, object] | None = None,
+        clock: Callable[[], float] = time.time,
+    ):
+        self.task = task
+        self._limits = limits or Limits()
+        self._sinks = tuple(sinks)
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._events: list[Event] = []
+        self._heard: list[str] = []
+        self._failed: dict[int, str] = {}
+        self._calls_done = 0
+        self._model_calls = 0
+        self._tokens = 0
+        self._cancel_reason: str | None = None
+        self._world: World | None = None
+        self._started_s = clock()
+        self._start = {
+            'episode_id': task.id,
+            'task': task.instruction,
+            'planner': planner,
+            'brain': brain,
+            'body': body,
+            'version': bbllm.__version__,
+            'limits': self._limits,
+            'settings': dict(settings or {}),
+        }
+
+    # --- what the owner of the episode uses -------------------------------------------------
+
+    def execute(self, planner: Planner, world: World) -> Episode:
+        """
+        Run the planner to its end and return the record; errors of this project become endings.
+
+        Anything else that is raised is a fault of the program: it is put on record and goes on
+        up, after the world was stopped.
+        """
+        self._world = world
+        self.record(EventKind.STARTED, **self._start)
+        ending, message = Ending.WORLD_FAILED, ''
+        try:
+            self._show_scene(world, 'before')
+            self.check()
+            planner.run(self.task, GuardedWorld(self, world), self)
+            ending, message = self._judge()
+            self._show_scene(world, 'after')
+        except KeyboardInterrupt:
+            world.stop()
+            ending, message = Ending.CANCELLED, 'Interrupted from the keyboard.'
+        except BbllmError as error:
+            ending, message = _ending_of(error), str(error)
+            self._show_last_scene(world)
+        except BaseException as error:
+            world.stop()
+            message = f'Fault in the program: {type(error).__name__}: {error}'
+            raise
+        finally:
+            self._finish(ending, message)
+        return episode_of(self._events)
+
+    def model(self, inner: ChatModel, role: str) -> ChatModel:
+        """Wrap a model so that its calls are counted, recorded and refused after a cancel."""
+        return GuardedModel(self, inner, role)
+
+    def cancel(self, reason: str) -> None:
+        """Stop the episode from any thread; the arm stops and holds what it holds."""
+        with self._lock:
+            self._cancel_reason = self._cancel_reason or reason
+        if self._world is not None:
+            self._world.stop()
+
+    def hear(self, text: str) -> None:
+        """Take what a person says; the planner reads it at its next step."""
+        text = ' '.join(text.split())[:MAX_TASK_CHARACTERS]
+        if text:
+            with self._lock:
+                self._heard.append(text)
+            self.record(EventKind.HUMAN_FEEDBACK, text=text)
+
+    def check(self) -> None:
+        """
+        Raise when the episode may not go on.
+
+        Raises:
+            CancelledError: Somebody stopped it.
+            BudgetError: The wall time is used up.
+        """
+        if self._cancel_reason is not None:
+            raise CancelledError(self._cancel_reason)
+        limit = self._limits.wall_s
+        if limit is not None and self._clock() - self._started_s > limit:
+            raise BudgetError(f'The episode took longer than its {limit:g} s.')
+
+    def add_model_call(self, call: ModelCall) -> None:
+        """Put a model call on the account and on record, also one made in another process."""
+        with self._lock:
+            self._model_calls += 1
+            self._tokens += call.prompt_tokens + call.completion_tokens
+        self.record(EventKind.MODEL_CALL, **to_json(call))
+
+    def add_model_text(self, role: str, text: str) -> None:
+        """Put on record what a model said."""
+        self.record(EventKind.MODEL_TEXT, role=role, text=text)
+
+    # --- EpisodeContext ---------------------------------------------------------------------
+
+    def tell_plan(self, plan: Plan, start: int) -> None:
+        """Announce the whole plan in force; steps from `start` on are new."""
+        self._failed = {i: cause for i, cause in self._failed.items() if i < start}
+        self.record(EventKind.PLAN, steps=[step.text for step in plan.steps], start=start)
+
+    def tell_step(self, step: PlanStep) -> None:
+        """Announce the step that is worked on from now on."""
+        self.check()
+        self.record(EventKind.STEP, index=step.index, text=step.text)
+
+    def tell_pass(self, step: PlanStep) -> None:
+        """Announce that the Body passed on this step."""
+        self.record(EventKind.PASS, index=step.index, text=step.text)
+
+    def tell_repair(self, step: PlanStep, cause: str) -> None:
+        """Announce one feedback loop and the sentence that caused it."""
+        loop = 1 + sum(event.kind is EventKind.REPAIR for event in self._events)
+        self.record(EventKind.REPAIR, index=step.index, text=step.text, cause=cause, loop=loop)
+
+    def tell_failed(self, step: PlanStep, cause: str) -> None:
+        """Announce that this step stays failed and the plan goes on without it."""
+        self._failed[step.index] = cause
+        self.record(EventKind.FAILED, index=step.index, text=step.text, cause=cause)
+
+    def warn(self, text: str) -> None:
+        """Tell people something that changes nothing."""
+        self.record(EventKind.WARNING, text=text)
+
+    def take_human_feedback(self) -> tuple[str, ...]:
+        """Return what people said since the last call, oldest first."""
+        with self._lock:
+            heard, self._heard = tuple(self._heard), []
+        return heard
+
+    # --- what the guards use ----------------------------------------------------------------
+
+    def record(self, kind: EventKind, **data: object) -> None:
+        """Add an event to the record and pass it to every sink."""
+        with self._lock:
+            event = Event(kind, self._clock(), to_json(data))
+            self._events.append(event)
+            for sink in self._sinks:
+                sink(event)
+
+    def spend_call(self) -> None:
+        """Take one call from the budget; raises BudgetError or CancelledError."""
+        self.check()
+        _within('calls', self._calls_done, self._limits.steps)
+        self._calls_done += 1
+
+    def spend_model_call(self) -> None:
+        """Take one model call from the budget; raises BudgetError or CancelledError."""
+        self.check()
+        _within('model calls', self._model_calls, self._limits.model_calls)
+        _within('tokens', self._tokens, self._limits.tokens)
+
+    # --- inside -----------------------------------------------------------------------------
+
+    def _judge(self) -> tuple[Ending, str]:
+        self.check()
+        done = [event for event in self._events if event.kind is EventKind.OUTCOME]
+        if self._failed:
+            index, cause = next(iter(self._failed.items()))
+            more = f' ({len(self._failed)} steps in all)' if len(self._failed) > 1 else ''
+            return Ending.GAVE_UP, f'Step {index} stayed failed{more}: {cause}'
+        if not done:
+            return Ending.GAVE_UP, 'No step of the plan was anything that the robot can do.'
+        return Ending.FINISHED, ''
+
+    def _show_scene(self, world: World, moment: str) -> None:
+        self.record(EventKind.SCENE, moment=moment, scene=world.observe())
+
+    def _show_last_scene(self, world: World) -> None:
+        try:
+            self._show_scene(world, 'after')
+        except BbllmError:
+            # The picture of a world that has gone is not worth a second error.
+            return
+
+    def _finish(self, ending: Ending, message: str) -> None:
+        for text in self.take_human_feedback():
+            self.warn(f'The episode ended before this was read: {text!r}')
+        self.record(EventKind.ENDED, ending=ending, message=message)
+
+
+def _within(what: str, used: int, limit: int | None) -> None:
+    if limit is not None and used >= limit:
+        raise BudgetError(f'The limit of {limit} {what} is used up.')
+
+
+def _ending_of(error: BbllmError) -> Ending:
+    if isinstance(error, CancelledError):
+        return Ending.CANCELLED
+    if isinstance(error, BudgetError):
+        return Ending.OUT_OF_BUDGET
+    if isinstance(error, (ModelError, ParseError)):
+        return Ending.MODEL_FAILED
+    if isinstance(error, GaveUpError):
+        return Ending.GAVE_UP
+    return Ending.WORLD_FAILED

@@ -1,0 +1,93 @@
+"""Wraps around world and models, which count, record and refuse for an episode."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from bbllm.core.errors import LostNodeError, ModelError
+from bbllm.core.protocols import ChatModel, JsonSchema, Message, Reply, World
+from bbllm.core.records import to_json
+from bbllm.core.types import Code, EventKind, ModelCall, Outcome, Scene, Skill, SkillCall
+
+if TYPE_CHECKING:
+    from bbllm.core.episode import EpisodeRun
+
+
+class GuardedWorld:
+    """The world as a planner sees it: every call is counted and on record."""
+
+    def __init__(self, run: EpisodeRun, inner: World):
+        self._run = run
+        self._inner = inner
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        return self._inner.skills
+
+    def observe(self) -> Scene:
+        self._run.check()
+        return self._inner.observe()
+
+    def execute(self, call: SkillCall) -> Outcome:
+        self._run.spend_call()
+        self._run.record(EventKind.CALL, skill=call.skill, args=call.args)
+        outcome = self._inner.execute(call)
+        self._run.record(EventKind.OUTCOME, **to_json(outcome))
+        self._run.check()
+        if outcome.code is Code.LOST_NODE:
+            raise LostNodeError(outcome.message)
+        return outcome
+
+    def stop(self) -> None:
+        self._inner.stop()
+
+
+class GuardedModel:
+    """A model as a planner sees it: every call is counted and on record."""
+
+    def __init__(self, run: EpisodeRun, inner: ChatModel, role: str):
+        self._run = run
+        self._inner = inner
+        self._role = role
+        self.name = inner.name
+        self.supports_schema = inner.supports_schema
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        schema: JsonSchema | None = None,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
+        self._run.spend_model_call()
+
+        def hear(piece: str) -> None:
+            # A cancel ends the stream, and with it the bill, at the next piece of text.
+            self._run.check()
+            if on_text is not None:
+                on_text(piece)
+
+        begun_s = time.monotonic()
+        try:
+            reply = self._inner.complete(messages, stop=stop, schema=schema, on_text=hear)
+        except ModelError:
+            spent_s = time.monotonic() - begun_s
+            self._run.add_model_call(
+                ModelCall(role=self._role, model=self.name, duration_s=spent_s)
+            )
+            raise
+        self._run.add_model_call(
+            ModelCall(
+                role=self._role,
+                model=reply.model,
+                prompt_tokens=reply.usage.prompt_tokens,
+                completion_tokens=reply.usage.completion_tokens,
+                duration_s=reply.duration_s,
+                retries=reply.retries,
+            )
+        )
+        self._run.add_model_text(self._role, reply.text)
+        return reply

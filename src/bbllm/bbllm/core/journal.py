@@ -1,0 +1,172 @@
+"""
+An episode's journal: one JSON object a line, flushed as it happens, read back by `bbllm show`.
+
+Every line is {"kind", "stamp_s", "data"}. The keys of `data`, by kind:
+
+    started         episode_id, task, planner, brain, body, version, limits
+    scene           moment ('before' or 'after'), scene
+    plan            steps (texts), start (first new step)
+    step            index, text
+    call            skill, args
+    pass            index, text
+    outcome         an Outcome
+    repair          index, text, cause, loop
+    failed          index, text, cause
+    model_text      role, text
+    model_call      a ModelCall
+    human_feedback  text
+    warning         text
+    ended           ending, message, feedback_loops, steps, wall_s, robot_s
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TextIO
+
+from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.records import from_json, to_json
+from bbllm.core.types import Ending, Episode, Event, EventKind, ModelCall, Outcome, Task
+
+
+class JournalWriter:
+    """Writes the events of one episode to `<folder>/<episode_id>.jsonl` as they come."""
+
+    def __init__(self, folder: Path, episode_id: str):
+        self.path = folder / f'{episode_id}.jsonl'
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            # 'x': a journal is never overwritten, whatever id a client chose.
+            self._file: TextIO = self.path.open('x', encoding='utf-8')
+        except FileExistsError as error:
+            raise ConfigError(
+                f'There is an episode {episode_id!r} already; choose another id or leave it empty.'
+            ) from error
+        except OSError as error:
+            raise ConfigError(
+                f'The journal {self.path} cannot be written ({error.strerror}); '
+                'set XDG_STATE_HOME to a folder that can.'
+            ) from error
+
+    def __call__(self, event: Event) -> None:
+        """Append one event; what was written survives a crash of this process."""
+        self._file.write(json.dumps(to_json(event), ensure_ascii=False) + '\n')
+        self._file.flush()
+
+    def __enter__(self) -> JournalWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+
+def read_events(path: Path) -> tuple[Event, ...]:
+    """
+    Read a journal; a last line that was cut by a crash is left out.
+
+    Raises:
+        ConfigError: The file is no journal; names the line.
+    """
+    events = []
+    lines = path.read_text(encoding='utf-8', errors='replace').splitlines()
+    for number, line in enumerate(lines, start=1):
+        try:
+            events.append(from_json(Event, json.loads(line)))
+        except ValueError as error:
+            if number == len(lines):
+                break
+            raise ConfigError(f'{path}, line {number} is no journal line: {error}') from error
+    return tuple(events)
+
+
+def read_episode(path: Path) -> Episode:
+    """Read a journal as one record; `ending` is None where it breaks off."""
+    events = read_events(path)
+    if not events or events[0].kind is not EventKind.STARTED:
+        raise ConfigError(f'{path} is no journal of an episode: it has no line of kind "started".')
+    return episode_of(events)
+
+
+def episode_of(events: Iterable[Event]) -> Episode:
+    """Sum up the events of one episode, of which the first is `started`."""
+    events = tuple(events)
+    start: Mapping[str, Any] = events[0].data
+    outcomes = [from_json(Outcome, e.data) for e in events if e.kind is EventKind.OUTCOME]
+    calls = [from_json(ModelCall, e.data) for e in events if e.kind is EventKind.MODEL_CALL]
+    last = events[-1]
+    end: Mapping[str, Any] = last.data if last.kind is EventKind.ENDED else {}
+    return Episode(
+        id=start['episode_id'],
+        task=Task(start['episode_id'], start['task']),
+        planner=start['planner'],
+        brain=start['brain'],
+        body=start['body'],
+        ending=Ending[end['ending']] if end else None,
+        message=end.get(
+            'message', 'The journal breaks off: the episode runs, or its process died.'
+        ),
+        events=events,
+        feedback_loops=sum(e.kind is EventKind.REPAIR for e in events),
+        steps=len(outcomes),
+        model_calls=tuple(calls),
+        wall_s=last.stamp_s - events[0].stamp_s,
+        robot_s=sum(outcome.duration_s for outcome in outcomes),
+    )
+
+
+def summarize(episode: Episode) -> dict[str, Any]:
+    """Return what `bbllm show --json` prints: plain values, one object."""
+    calls = episode.model_calls
+    return {
+        'episode_id': episode.id,
+        'task': episode.task.instruction,
+        'planner': episode.planner,
+        'brain': episode.brain,
+        'body': episode.body,
+        'ending': episode.ending.name if episode.ending is not None else 'INTERRUPTED',
+        'message': episode.message,
+        'feedback_loops': episode.feedback_loops,
+        'steps': episode.steps,
+        'model_calls': len(calls),
+        'prompt_tokens': sum(call.prompt_tokens for call in calls),
+        'completion_tokens': sum(call.completion_tokens for call in calls),
+        'model_s': round(sum(call.duration_s for call in calls), 3),
+        'wall_s': round(episode.wall_s, 3),
+        'robot_s': round(episode.robot_s, 3),
+    }
+
+
+def list_journals(folder: Path) -> list[Path]:
+    """Return all journals of a folder, oldest first."""
+    return sorted(folder.glob('*.jsonl'), key=lambda path: path.stat().st_mtime_ns)
+
+
+def find_journal(folder: Path, name: str | None = None) -> Path:
+    """
+    Return the journal of an episode: the newest one, or the one whose id begins with *name*.
+
+    Raises:
+        ConfigError: No episode was recorded yet, or the beginning fits several.
+        UnknownNameError: No episode has that id.
+    """
+    journals = list_journals(folder)
+    if not journals:
+        raise ConfigError(f'No episode is recorded in {folder} yet; `bbllm demo` makes one.')
+    if name is None:
+        return journals[-1]
+    fitting = [path for path in journals if path.stem.startswith(name)]
+    exact = [path for path in fitting if path.stem == name]
+    if exact or len(fitting) == 1:
+        return (exact or fitting)[0]
+    if fitting:
+        several = ', '.join(path.stem for path in fitting[:5])
+        raise ConfigError(f'{name!r} is the beginning of several episodes: {several}.')
+    raise UnknownNameError('episode', name, [path.stem for path in journals[-20:]])

@@ -1,0 +1,43 @@
+"""Planners by name, from the entry points of every installed package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
+from typing import Protocol, cast
+
+from bbllm.core.errors import UnknownNameError
+from bbllm.core.protocols import Body, ChatModel, Planner
+
+GROUP = 'bbllm.planners'
+
+
+class PlannerFactory(Protocol):
+    """What an entry point of the group `bbllm.planners` names: a class or a function."""
+
+    def __call__(self, brain: ChatModel, body: Body, *, k: int) -> Planner:
+        """Build the planner with its models and its number of feedback loops."""
+        ...
+
+
+def planner_names() -> list[str]:
+    """Return the names of all installed planners, sorted."""
+    return sorted(_points())
+
+
+def find_planner(name: str) -> PlannerFactory:
+    """
+    Return what builds the planner of that name.
+
+    Raises:
+        UnknownNameError: No such planner is installed; names the nearest.
+    """
+    points = _points()
+    if name not in points:
+        raise UnknownNameError('planner', name, points)
+    load: Callable[[], object] = points[name].load
+    return cast(PlannerFactory, load())
+
+
+def _points() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP)}

@@ -1,0 +1,40 @@
+"""Instructions of people, checked before anything is done with them."""
+
+from __future__ import annotations
+
+import secrets
+import time
+
+from bbllm.core.errors import TaskError
+from bbllm.core.types import Task
+
+MAX_TASK_CHARACTERS = 2000
+
+
+def make_task(instruction: str, episode_id: str = '') -> Task:
+    """
+    Check an instruction and give it an id.
+
+    Raises:
+        TaskError: It is empty, too long or holds characters that are no text.
+    """
+    text = ' '.join(instruction.split())
+    if not text:
+        raise TaskError(
+            "The task is empty; say what to do, for example 'put the red cube on the blue cube'."
+        )
+    if len(text) > MAX_TASK_CHARACTERS:
+        raise TaskError(
+            f'The task has {len(text)} characters; at most {MAX_TASK_CHARACTERS} are taken. '
+            'Say it shorter, or split it into several tasks.'
+        )
+    if not text.isprintable():
+        raise TaskError('The task holds control characters; send plain text.')
+    if episode_id and not all(char.isalnum() or char in '-_' for char in episode_id):
+        raise TaskError(f'{episode_id[:40]!r} is no episode id; use letters, digits, - and _.')
+    return Task(episode_id or new_episode_id(), text)
+
+
+def new_episode_id() -> str:
+    """Return an id that sorts by time and does not collide: 20260131-142501-3f9a."""
+    return f'{time.strftime("%Y%m%d-%H%M%S")}-{secrets.token_hex(2)}'
