@@ -2,7 +2,15 @@
 Where the FR3's tool is for a joint position, and all joint positions for a tool pose.
 
 Frames: base = fr3_link0 = world, tcp = fr3_hand_tcp. Poses are homogeneous matrices
-`T_base_tcp`, shape (4, 4), metres. Lengths from franka_description `kinematics.yaml`.
+`T_base_tcp`, shape (4, 4), metres. Lengths are those of franka_description's
+`robots/fr3/kinematics.yaml`; the MJCF has them too, and a test compares the two.
+
+The inverse. Joints 1 to 3 meet in one point (the shoulder), joints 5 and 6 in another (the
+wrist), but joint 7 is 88 mm off the wrist, so seven joints have no closed form. With joint 7
+given, they have: its value and the tool pose fix the wrist; shoulder, elbow and wrist are a
+triangle, which gives joint 4; the direction wrist to shoulder, seen from link 6, gives joints 5
+and 6; what is left is a rotation about the shoulder, whose Euler angles are joints 1 to 3. Each
+of the three stages has two answers, hence eight branches.
 """
 
 from __future__ import annotations
@@ -10,7 +18,50 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN
+
 Array = NDArray[np.float64]
+
+N_BRANCHES = 8
+Q7_GRID = 49
+"""Values of joint 7 that decide what is reachable: no wrong answer in 1500 against 401."""
+
+_SHOULDER = np.array([0.0, 0.0, 0.333])
+_UPPER, _FORE, _ELBOW = 0.316, 0.384, 0.0825
+_WRIST_OFFSET, _FLANGE, _TCP = 0.088, 0.107, 0.1034
+_HAND_TURN = -np.pi / 4
+
+_LENGTH_UPPER = np.hypot(_UPPER, _ELBOW)
+_LENGTH_FORE = np.hypot(_FORE, _ELBOW)
+_ANGLE_AT_ZERO = 2 * np.pi - np.arctan2(_UPPER, _ELBOW) - np.arctan2(_FORE, _ELBOW)
+"""Angle between upper arm and forearm, seen from the elbow, where joint 4 is 0 [rad]; in terms
+of the axes of link 4, from the shoulder's direction to the wrist's."""
+
+
+def _fixed(x: float, y: float, z: float, roll: float) -> Array:
+    """Return a shift followed by a turn about x."""
+    c, s = np.round(np.cos(roll)), np.round(np.sin(roll))  # quarter turns only
+    return np.array([[1, 0, 0, x], [0, c, -s, y], [0, s, c, z], [0, 0, 0, 1]], dtype=np.float64)
+
+
+_QUARTER = np.pi / 2
+_JOINT_ORIGINS = np.array(
+    [
+        _fixed(0, 0, 0.333, 0),
+        _fixed(0, 0, 0, -_QUARTER),
+        _fixed(0, -_UPPER, 0, _QUARTER),
+        _fixed(_ELBOW, 0, 0, _QUARTER),
+        _fixed(-_ELBOW, _FORE, 0, -_QUARTER),
+        _fixed(0, 0, 0, _QUARTER),
+        _fixed(_WRIST_OFFSET, 0, 0, _QUARTER),
+    ]
+)
+_C, _S = np.cos(_HAND_TURN), np.sin(_HAND_TURN)
+_LINK7_FLANGE = _fixed(0, 0, _FLANGE, 0)
+_FLANGE_HAND = np.array([[_C, -_S, 0, 0], [_S, _C, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]])
+_HAND_TCP = _fixed(0, 0, _TCP, 0)
+_LINK7_TCP = _LINK7_FLANGE @ _FLANGE_HAND @ _HAND_TCP
+_TCP_LINK7 = np.linalg.inv(_LINK7_TCP)
 
 
 def forward(q: Array) -> Array:
@@ -23,7 +74,11 @@ def forward(q: Array) -> Array:
     Returns:
         T_base_tcp, shape (..., 4, 4).
     """
-    raise NotImplementedError
+    steps = _joint_steps(q)
+    pose = steps[..., 0, :, :]
+    for i in range(1, 7):
+        pose = pose @ steps[..., i, :, :]
+    return np.asarray(pose @ _LINK7_TCP)
 
 
 def link_frames(q: Array) -> Array:
@@ -36,7 +91,14 @@ def link_frames(q: Array) -> Array:
     Returns:
         T_base_link, shape (..., 10, 4, 4), in the order above.
     """
-    raise NotImplementedError
+    steps = _joint_steps(q)
+    frames = np.empty((*steps.shape[:-3], 10, 4, 4))
+    frames[..., 0, :, :] = steps[..., 0, :, :]
+    for i in range(1, 7):
+        frames[..., i, :, :] = frames[..., i - 1, :, :] @ steps[..., i, :, :]
+    for i, fixed in ((7, _LINK7_FLANGE), (8, _FLANGE_HAND), (9, _HAND_TCP)):
+        frames[..., i, :, :] = frames[..., i - 1, :, :] @ fixed
+    return frames
 
 
 def jacobian(q: Array) -> Array:
@@ -49,10 +111,14 @@ def jacobian(q: Array) -> Array:
     Returns:
         Shape (..., 6, 7), linear rows first [m/rad, rad/rad].
     """
-    raise NotImplementedError
+    frames = link_frames(q)
+    axes = frames[..., :7, :3, 2]  # (..., 7, 3)
+    arms = frames[..., 9, None, :3, 3] - frames[..., :7, :3, 3]
+    rows = np.concatenate([np.cross(axes, arms), axes], axis=-1)  # (..., 7, 6)
+    return np.swapaxes(rows, -1, -2)
 
 
-def inverse(T_base_tcp: Array, n_q7: int = 49, *, q7: Array | None = None) -> Array:
+def inverse(T_base_tcp: Array, n_q7: int = Q7_GRID, *, q7: Array | None = None) -> Array:
     """
     Return every joint position that puts the tool there, for a grid of the last joint.
 
@@ -67,4 +133,124 @@ def inverse(T_base_tcp: Array, n_q7: int = 49, *, q7: Array | None = None) -> Ar
     Returns:
         Solutions within limits less Q_MARGIN_RAD, shape (n, 7), n may be 0 [rad].
     """
-    raise NotImplementedError
+    grid = q7_grid(n_q7) if q7 is None else np.atleast_1d(np.asarray(q7, dtype=np.float64))
+    branches = inverse_branches(T_base_tcp, grid).reshape(-1, 7)
+    return branches[~np.isnan(branches[:, 0])]
+
+
+def q7_grid(n: int = Q7_GRID) -> Array:
+    """Return n values of joint 7, evenly over its range less the margin, shape (n,) [rad]."""
+    return np.linspace(Q_MIN[6] + Q_MARGIN_RAD, Q_MAX[6] - Q_MARGIN_RAD, n)
+
+
+def inverse_branches(T_base_tcp: Array, q7: Array) -> Array:
+    """
+    Solve for joints 1 to 6 on each of the eight branches, many poses at once.
+
+    A branch is continuous in the pose and in q7 wherever it exists, so following one index
+    along a line follows one posture.
+
+    Args:
+        T_base_tcp: Tool poses, shape (n, 4, 4) or (4, 4).
+        q7: Joint 7 for each, shape (n,) [rad].
+
+    Returns:
+        Joint positions, shape (8, n, 7) [rad]; NaN where a branch does not exist or leaves the
+        limits less Q_MARGIN_RAD.
+    """
+    T_base_tcp, q7 = np.broadcast_arrays(T_base_tcp, np.asarray(q7)[:, None, None])[0], q7
+    link7 = T_base_tcp @ _TCP_LINK7  # (n, 4, 4), as joint 7 has turned it
+    columns = np.moveaxis(link7[:, :3, :], 0, -1)  # (3, 4, n): vectors first, poses last
+    x, y, z, origin = (columns[:, i] for i in range(4))
+    c7, s7 = np.cos(q7), np.sin(q7)
+    x6, y6, z6 = c7 * x - s7 * y, -z, s7 * x + c7 * y
+    wrist_shoulder = _SHOULDER[:, None] - (origin - _WRIST_OFFSET * x6)
+
+    with np.errstate(invalid='ignore', divide='ignore'):
+        q4, vx, vy = _elbow((wrist_shoulder * wrist_shoulder).sum(0))
+        seen = (axis * wrist_shoulder for axis in (x6, y6, z6))
+        q5, q6 = _wrist(vx, vy, *(part.sum(0) for part in seen))
+        q1, q2, q3 = _shoulder(x6, y6, z6, q4, q5, q6)
+        q = np.empty((2, 2, 2, len(q7), 7))
+        for i, angle in enumerate((q1, q2, q3, q4, q5, q6, q7)):
+            q[..., i] = angle
+        q = q.reshape(N_BRANCHES, -1, 7)
+        legal = ((q >= Q_MIN + Q_MARGIN_RAD) & (q <= Q_MAX - Q_MARGIN_RAD)).all(-1)
+    q[~legal] = np.nan
+    return q
+
+
+def _joint_steps(q: Array) -> Array:
+    """Return each joint's transform from its parent link, shape (..., 7, 4, 4)."""
+    q = np.asarray(q, dtype=np.float64)
+    c, s = np.cos(q)[..., None], np.sin(q)[..., None]
+    steps = np.empty((*q.shape, 4, 4))
+    x, y = _JOINT_ORIGINS[:, :, 0], _JOINT_ORIGINS[:, :, 1]
+    steps[..., 0] = c * x + s * y
+    steps[..., 1] = c * y - s * x
+    steps[..., 2:] = _JOINT_ORIGINS[:, :, 2:]
+    return steps
+
+
+def _elbow(distance2: Array) -> tuple[Array, Array, Array]:
+    """
+    Solve the triangle of shoulder, elbow and wrist.
+
+    Args:
+        distance2: Squared distance from wrist to shoulder, shape (n,) [m^2].
+
+    Returns:
+        Joint 4 [rad], and the vector from wrist to shoulder in the axes of link 4 before joint
+        5 turns: its parts across and along the forearm [m]; each of shape (2, 1, 1, n).
+    """
+    cosine = (_LENGTH_UPPER**2 + _LENGTH_FORE**2 - distance2) / (2 * _LENGTH_UPPER * _LENGTH_FORE)
+    angle = np.arccos(_clip(cosine))
+    q4 = (np.stack([angle, 2 * np.pi - angle]) - _ANGLE_AT_ZERO)[:, None, None]
+    c4, s4 = np.cos(q4), np.sin(q4)
+    vx = _ELBOW - _ELBOW * c4 - _UPPER * s4
+    vy = -_FORE + _ELBOW * s4 - _UPPER * c4
+    return q4, vx, vy
+
+
+def _wrist(vx: Array, vy: Array, x: Array, y: Array, z: Array) -> tuple[Array, Array]:
+    """Turn the vector of `_elbow` into its twin (x, y, z) in link 6: joints 5, 6, (2, 2, 1, n)."""
+    turn = np.arcsin(_clip(z / vx))
+    q5 = np.concatenate([turn, _wrap(np.pi - turn)], axis=1)
+    q6 = np.arctan2(vy, vx * np.cos(q5)) - np.arctan2(y, x)
+    return q5, np.mod(q6, 2 * np.pi)
+
+
+def _shoulder(
+    x6: Array, y6: Array, z6: Array, q4: Array, q5: Array, q6: Array
+) -> tuple[Array, Array, Array]:
+    """Undo joints 6, 5 and 4, and read joints 1, 2, 3 off what is left, (2, 2, 2, n)."""
+    c4, s4, c5, s5 = np.cos(q4), np.sin(q4), np.cos(q5), np.sin(q5)
+    c6, s6 = np.cos(q6), np.sin(q6)
+
+    def axis(i: int) -> tuple[Array, Array, Array]:
+        """Return the i-th base coordinate of the axes of link 3."""
+        across, along = c6 * x6[i] - s6 * y6[i], s6 * x6[i] + c6 * y6[i]
+        x, y = c5 * across + s5 * z6[i], s5 * across - c5 * z6[i]
+        return c4 * x - s4 * along, y, s4 * x + c4 * along
+
+    (_, y_x, z_x), (_, y_y, z_y), (x_z, y_z, z_z) = axis(0), axis(1), axis(2)
+    tilt = np.hypot(z_x, z_y)
+    upright = tilt < 1e-9  # only q1 + q3 is defined there: give it all to joint 3
+    q1 = np.where(upright, 0.0, np.arctan2(z_y, z_x))
+    q2 = np.arctan2(tilt, z_z)
+    q3 = np.where(upright, np.arctan2(-y_x * np.sign(z_z), y_y), np.arctan2(y_z, -x_z))
+    return (
+        np.concatenate([q1, _wrap(q1 + np.pi)], axis=2),
+        np.concatenate([q2, -q2], axis=2),
+        np.concatenate([q3, _wrap(q3 + np.pi)], axis=2),
+    )
+
+
+def _clip(value: Array) -> Array:
+    """Round a sine or cosine that is beyond 1 by rounding only; NaN where it is further."""
+    return np.where(np.abs(value) <= 1 + 1e-12, np.clip(value, -1.0, 1.0), np.nan)
+
+
+def _wrap(angle: Array) -> Array:
+    """Return the angle in [-pi, pi) [rad]."""
+    return np.mod(angle + np.pi, 2 * np.pi) - np.pi
