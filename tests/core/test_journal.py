@@ -1,0 +1,154 @@
+"""A journal loses nothing that was said, also when its process dies."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.journal import (
+    JournalWriter,
+    find_journal,
+    read_episode,
+    read_events,
+    summarize,
+)
+from bbllm.core.records import to_json
+from bbllm.core.types import (
+    Code,
+    Ending,
+    Event,
+    EventKind,
+    ModelCall,
+    Outcome,
+    SkillCall,
+    Status,
+)
+
+STARTED = Event(
+    EventKind.STARTED,
+    100.0,
+    {'episode_id': 'e1', 'task': 'tidy up', 'planner': 'p', 'brain': 'b', 'body': 'c'},
+)
+OUTCOME = Outcome(
+    call=SkillCall('pick', ('aqua_cube',)),
+    status=Status.REJECTED,
+    code=Code.OUT_OF_WORKSPACE,
+    message='aqua_cube is out of the workspace of the robot.',
+    duration_s=1.5,
+)
+EVENTS = [
+    STARTED,
+    Event(EventKind.OUTCOME, 101.0, to_json(OUTCOME)),
+    Event(EventKind.REPAIR, 102.0, {'index': 0, 'text': 't', 'cause': 'c', 'loop': 1}),
+    Event(
+        EventKind.MODEL_CALL,
+        103.0,
+        to_json(ModelCall(role='brain', model='m', prompt_tokens=5, completion_tokens=6)),
+    ),
+    Event(EventKind.ENDED, 104.0, {'ending': 'GAVE_UP', 'message': 'why'}),
+]
+
+
+def write(folder: Path, name: str, events: list[Event]) -> Path:
+    with JournalWriter(folder, name) as journal:
+        for event in events:
+            journal(event)
+    return journal.path
+
+
+def test_what_was_written_is_read_back(tmp_path: Path) -> None:
+    episode = read_episode(write(tmp_path, 'e1', EVENTS))
+
+    assert episode.events == tuple(EVENTS)
+    assert summarize(episode) == {
+        'episode_id': 'e1',
+        'task': 'tidy up',
+        'planner': 'p',
+        'brain': 'b',
+        'body': 'c',
+        'ending': 'GAVE_UP',
+        'message': 'why',
+        'feedback_loops': 1,
+        'steps': 1,
+        'model_calls': 1,
+        'prompt_tokens': 5,
+        'completion_tokens': 6,
+        'model_s': 0.0,
+        'wall_s': 4.0,
+        'robot_s': 1.5,
+    }
+
+
+def test_a_journal_that_breaks_off_in_a_line_is_read_up_to_there(tmp_path: Path) -> None:
+    path = write(tmp_path, 'e1', EVENTS)
+    path.write_text(path.read_text()[:-25])
+
+    episode = read_episode(path)
+
+    assert episode.ending is None
+    assert len(episode.events) == len(EVENTS) - 1
+    assert summarize(episode)['ending'] == 'INTERRUPTED'
+
+
+def test_a_process_that_is_killed_leaves_every_event_it_wrote(tmp_path: Path) -> None:
+    program = f"""
+import os, pathlib
+from bbllm.core.journal import JournalWriter
+from bbllm.core.types import Event, EventKind
+journal = JournalWriter(pathlib.Path({str(tmp_path)!r}), 'dies')
+for number in range(50):
+    journal(Event(EventKind.WARNING, 0.0, {{'text': str(number)}}))
+os.kill(os.getpid(), 9)
+"""
+    done = subprocess.run([sys.executable, '-c', program], check=False, timeout=60)
+
+    assert done.returncode == -9
+    assert len(read_events(tmp_path / 'dies.jsonl')) == 50
+
+
+def test_a_journal_is_never_overwritten(tmp_path: Path) -> None:
+    write(tmp_path, 'e1', EVENTS)
+
+    with pytest.raises(ConfigError, match='e1'):
+        JournalWriter(tmp_path, 'e1')
+    assert len(read_events(tmp_path / 'e1.jsonl')) == len(EVENTS)
+
+
+def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
+    path = tmp_path / 'bad.jsonl'
+    line = json.dumps(to_json(STARTED))
+    path.write_text(f'{line}\n{{"kind": "dance", "stamp_s": 1.0}}\n{line}\n')
+
+    with pytest.raises(ConfigError, match=r'line 2.*dance'):
+        read_events(path)
+
+
+def test_an_episode_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> None:
+    first = write(tmp_path, '2026-a', EVENTS)
+    second = write(tmp_path, '2026-ab', EVENTS)
+    third = write(tmp_path, '2027-c', EVENTS)
+
+    assert find_journal(tmp_path) == third
+    assert find_journal(tmp_path, '2027') == third
+    assert find_journal(tmp_path, '2026-a') == first
+    assert find_journal(tmp_path, '2026-ab') == second
+    with pytest.raises(ConfigError, match='several'):
+        find_journal(tmp_path, '2026')
+    with pytest.raises(UnknownNameError, match='2027-c'):
+        find_journal(tmp_path, '2027-d')
+
+
+def test_an_empty_folder_says_how_to_get_an_episode(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match='bbllm demo'):
+        find_journal(tmp_path)
+
+
+def test_every_ending_survives_the_journal(tmp_path: Path) -> None:
+    for ending in Ending:
+        events = [STARTED, Event(EventKind.ENDED, 1.0, to_json({'ending': ending, 'message': ''}))]
+        assert read_episode(write(tmp_path, ending.name, events)).ending is ending

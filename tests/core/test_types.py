@@ -1,0 +1,84 @@
+"""Scenes answer questions, tasks are checked, names suggest the nearest."""
+
+from __future__ import annotations
+
+import pytest
+
+from bbllm.core import errors
+from bbllm.core.errors import BbllmError, TaskError, UnknownNameError
+from bbllm.core.registry import find_planner, planner_names
+from bbllm.core.tasks import MAX_TASK_CHARACTERS, make_task, new_episode_id
+from bbllm.core.types import Fact, Kind, Plan, PlanStep, Pose, Scene, SceneObject, SkillCall
+
+
+def scene(*facts: Fact) -> Scene:
+    names = ('red_cube', 'green_cube')
+    cubes = (SceneObject(name=n, kind=Kind.CUBE, pose=Pose(position_m=(0, 0, 0))) for n in names)
+    return Scene(tuple(cubes), (), facts, 0.0)
+
+
+def test_an_unknown_object_is_answered_with_the_nearest_and_with_all() -> None:
+    with pytest.raises(UnknownNameError, match=r"Did you mean 'red_cube'.*green_cube, red_cube"):
+        scene().object('red_cubes')
+
+
+def test_a_scene_knows_what_is_held_and_which_facts_hold() -> None:
+    held = scene(Fact('red_cube', 'held_by', 'hand'))
+
+    assert held.held == 'red_cube'
+    assert scene().held is None
+    assert held.has('red_cube', 'held_by') and held.has('red_cube', 'held_by', 'hand')
+    assert not held.has('green_cube', 'held_by')
+
+
+def test_records_print_as_people_write_them() -> None:
+    assert str(SkillCall('place', ('location_A',))) == 'place(location_A)'
+    assert str(Plan((PlanStep(0, 'a'), PlanStep(1, 'b')))) == '0: a\n1: b'
+    assert str(Fact('red_cube', 'on', 'table')) == '(red_cube on table)'
+
+
+@pytest.mark.parametrize('text', ['', '   ', '\n\t'])
+def test_an_empty_task_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(TaskError, match='put the red cube'):
+        make_task(text)
+
+
+def test_a_task_that_is_too_long_is_refused_with_both_lengths() -> None:
+    with pytest.raises(TaskError, match=f'20000 characters; at most {MAX_TASK_CHARACTERS}'):
+        make_task('x' * 20_000)
+
+
+def test_a_task_is_one_line_in_any_script() -> None:
+    assert make_task('  赤い立方体を\n location_B に置いて ').instruction == '赤い立方体を location_B に置いて'
+
+
+def test_a_task_with_control_characters_is_refused() -> None:
+    with pytest.raises(TaskError, match='control'):
+        make_task('put\x00 the cube')
+
+
+@pytest.mark.parametrize('episode_id', ['../etc', 'a b', 'a/b'])
+def test_an_episode_id_cannot_leave_its_folder(episode_id: str) -> None:
+    with pytest.raises(TaskError, match='episode id'):
+        make_task('wave', episode_id)
+
+
+def test_episode_ids_differ() -> None:
+    assert len({new_episode_id() for _ in range(20)}) == 20
+
+
+def test_an_unknown_planner_is_answered_with_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match='brain_body'):
+        find_planner('brian_body')
+
+
+def test_the_paper_s_planner_is_installed() -> None:
+    assert 'brain_body' in planner_names()
+
+
+def test_every_error_of_the_project_stands_in_the_tree_of_its_module() -> None:
+    classes = [item for item in vars(errors).values() if isinstance(item, type)]
+    ours = [cls for cls in classes if issubclass(cls, BbllmError)]
+
+    assert len(ours) > 10
+    assert [cls.__name__ for cls in ours if cls.__name__ not in (errors.__doc__ or '')] == []
