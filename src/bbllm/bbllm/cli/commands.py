@@ -1,0 +1,86 @@
+"""The group of verbs: turns whatever goes wrong into one sentence and an exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from bbllm.cli.folders import state_folder
+from bbllm.core.errors import BbllmError, ConfigError, TaskError, UnknownNameError
+
+FAILED = 1
+"""The episode did not finish, or the program broke."""
+BAD_INPUT = 2
+"""What was typed, or a file that was named, cannot be used."""
+INTERRUPTED = 130
+"""Ctrl-C, as shells count it: 128 + SIGINT."""
+
+
+class Commands(TyperGroup):
+    """Runs one verb; with --json, an error too becomes exactly one object on stdout."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Note whether a program is listening before anything can go wrong."""
+        ctx.meta['bbllm.json'] = '--json' in args
+        ctx.meta['bbllm.debug'] = '--debug' in args or bool(os.environ.get('BBLLM_DEBUG'))
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the verb that was typed."""
+        try:
+            return super().invoke(ctx)
+        except (typer.Exit, typer.Abort, BrokenPipeError):
+            raise
+        except KeyboardInterrupt:
+            _report(ctx, 'Interrupted from the keyboard.', 'Interrupted')
+            raise typer.Exit(INTERRUPTED) from None
+        except BbllmError as error:
+            _report(ctx, str(error), type(error).__name__)
+            raise typer.Exit(exit_code_of(error)) from error
+        except Exception as error:
+            if hasattr(error, 'format_message'):
+                # A usage error: typer prints it, with the usage line, better than we could.
+                _report_json(ctx, error.format_message(), 'UsageError')
+                raise
+            if ctx.meta['bbllm.debug']:
+                raise
+            # A fault of this program: people get a sentence, the traceback goes to a file.
+            text = f'Fault in the program: {type(error).__name__}: {error}'
+            _report(ctx, f'{text}\nTraceback: {_save_traceback()}', type(error).__name__)
+            raise typer.Exit(FAILED) from error
+
+
+def exit_code_of(error: BbllmError) -> int:
+    """Return 2 for what a person can mend by typing something else, 1 for the rest."""
+    return BAD_INPUT if isinstance(error, (ConfigError, TaskError, UnknownNameError)) else FAILED
+
+
+def _report(ctx: Any, text: str, kind: str) -> None:
+    _report_json(ctx, text, kind)
+    typer.echo(f'{typer.style("error:", fg="red", bold=True)} {text}', err=True)
+
+
+def _report_json(ctx: Any, text: str, kind: str) -> None:
+    if ctx.meta['bbllm.json']:
+        typer.echo(json.dumps({'error': text, 'error_kind': kind}, ensure_ascii=False))
+
+
+def _save_traceback() -> Path | str:
+    text = traceback.format_exc()
+    path = state_folder() / 'faults' / f'{time.strftime("%Y%m%d-%H%M%S")}-{os.getpid()}.txt'
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding='utf-8')
+    except OSError:
+        # Nowhere to write to: then the terminal is the only place left.
+        sys.stderr.write(text)
+        return 'above'
+    return path

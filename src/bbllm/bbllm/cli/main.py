@@ -1,0 +1,53 @@
+"""The command `bbllm`: joins the verbs and turns errors into one sentence and an exit code."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import bbllm
+from bbllm.cli.commands import Commands
+
+app = typer.Typer(
+    name='bbllm',
+    cls=Commands,
+    no_args_is_help=True,
+    rich_markup_mode='rich',
+    pretty_exceptions_enable=False,
+    context_settings={'help_option_names': ['-h', '--help']},
+)
+
+
+def print_version(wanted: bool) -> None:
+    """Print the version and end, where it was asked for."""
+    if wanted:
+        typer.echo(f'bbllm {bbllm.__version__}')
+        raise typer.Exit
+
+
+@app.callback()
+def bbllm_command(
+    version: Annotated[
+        bool,
+        typer.Option(
+            '--version', callback=print_version, is_eager=True, help='Print the version and end.'
+        ),
+    ] = False,
+    debug: Annotated[
+        bool,
+        typer.Option(
+            '--debug', envvar='BBLLM_DEBUG', help='Show the traceback of a fault in the program.'
+        ),
+    ] = False,
+) -> None:
+    """
+    Tell a robot arm in plain words what to do.
+
+    A Brain model plans, a Body model turns each step into a call, a Franka Research 3 (here:
+    simulated) carries it out, and what goes wrong is told to the Brain, which plans on.
+
+    Start with [bold]bbllm demo[/bold].
+    """
+
+
