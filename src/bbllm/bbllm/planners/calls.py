@@ -39,9 +39,7 @@ class CallError(BbllmError):
     @property
     def outcome(self) -> Outcome:
         """The same as an Outcome: REJECTED, with the code and the sentence."""
-        return Outcome(
-            call=self.call, status=Status.REJECTED, code=self.code, message=str(self)
-        )
+        return Outcome(call=self.call, status=Status.REJECTED, code=self.code, message=str(self))
 
 
 @dataclass(frozen=True, slots=True)

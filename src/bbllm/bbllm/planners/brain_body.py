@@ -1,0 +1,126 @@
+"""BrainBody-LLM: one model plans in words, one acts, failures go back to the first (Algorithm 1)."""
+
+from __future__ import annotations
+
+from bbllm.core.errors import ParseError
+from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, World
+from bbllm.core.types import Plan, PlanStep, Task
+from bbllm.planners.parsing import parse_plan, plan_on
+from bbllm.planners.prompting import Failure, Prompts, ask
+
+
+class BrainBody:
+    """
+    The planning method of the paper.
+
+    Source: Bhat et al., Grounding LLMs For Robot Task Planning Using Closed-loop State Feedback,
+    Algorithm 1. Two things are added that the paper leaves open: what people say in mid-task
+    is feedback too, and a reply that cannot be read is asked for once more.
+    """
+
+    def __init__(
+        self, brain: ChatModel, body: Body, *, k: int = 3, prompts: Prompts | None = None
+    ):
+        """
+        Make a planner.
+
+        Args:
+            brain: The model that plans.
+            body: Turns steps into calls.
+            k: How many feedback loops an episode has in all.
+            prompts: The prompts; those of the tabletop by default.
+        """
+        self._brain = brain
+        self._body = body
+        self._k = k
+        self._prompts = prompts or Prompts()
+
+    def run(self, task: Task, world: World, context: EpisodeContext) -> None:
+        """
+        Work on the task until the plan is through.
+
+        Raises:
+            ParseError: The Brain gave no first plan that parses.
+            GaveUpError: The Brain said that it has no plan.
+            BbllmError: Whatever world, model or Body raised.
+        """
+        plan = self._plan(task, world)
+        context.tell_plan(plan, 0)
+        failures: list[Failure] = []
+        i = k = 0
+        while i != len(plan.steps):
+            step = plan.steps[i]
+            failure = self._told(step, k, context) or self._attempt(step, world, context)
+            if failure is None:
+                i += 1
+            elif k != self._k:
+                k += 1
+                context.tell_repair(step, failure.cause)
+                failures.append(failure)
+                new = self._repair(task, world, plan, failures, context)
+                if new is not None:
+                    plan = new
+                    context.tell_plan(plan, i)
+                elif failure.tried:
+                    context.tell_failed(step, failure.cause)
+                    i += 1
+            else:
+                context.tell_failed(step, failure.cause)
+                i += 1
+
+    def _plan(self, task: Task, world: World) -> Plan:
+        prompt = self._prompts.planning(task, world.observe())
+        return Plan(ask(self._brain, prompt, parse_plan))
+
+    def _attempt(self, step: PlanStep, world: World, context: EpisodeContext) -> Failure | None:
+        """Map one step and carry it out; None where it succeeded or was passed."""
+        context.tell_step(step)
+        try:
+            call = self._body.map(step, world.observe())
+        except ParseError as error:
+            return self._failure(
+                step, f'This step could not be turned into a call. {error}', context
+            )
+        if call is PASS:
+            context.tell_pass(step)
+            return None
+        outcome = world.execute(call)
+        if outcome.succeeded:
+            return None
+        cause = outcome.message or f'{call} failed with code {outcome.code.name}.'
+        return self._failure(step, cause, context, outcome.raw)
+
+    def _failure(
+        self, step: PlanStep, cause: str, context: EpisodeContext, raw: str = ''
+    ) -> Failure:
+        return Failure(step, cause, raw, human=context.take_human_feedback())
+
+    def _told(self, step: PlanStep, k: int, context: EpisodeContext) -> Failure | None:
+        """Return what people said before this step, as feedback on it."""
+        said = context.take_human_feedback()
+        if said and k == self._k:
+            context.warn(f'All {k} feedback loops are used up; this came too late: {said}')
+        elif said:
+            cause = f'Before this step a person said: {" / ".join(said)}'
+            return Failure(step, cause, human=said, tried=False)
+        return None
+
+    def _repair(
+        self,
+        task: Task,
+        world: World,
+        plan: Plan,
+        failures: list[Failure],
+        context: EpisodeContext,
+    ) -> Plan | None:
+        """Ask how the plan goes on from the step that failed; None where no answer parses."""
+        *earlier, failure = failures
+        start = failure.step.index
+        prompt = self._prompts.feedback(task, world.observe(), plan, failure, earlier)
+        try:
+            return plan_on(
+                plan, start, ask(self._brain, prompt, lambda text: parse_plan(text, start))
+            )
+        except ParseError as error:
+            context.warn(f'The Brain gave no plan from step {start} on that can be read: {error}')
+            return None

@@ -1,0 +1,179 @@
+"""
+The prompts: template files, and what of a scene goes into them.
+
+Labels such as `Objects in the scene:` or `Task:` at the start of a line are part of the contract:
+`llm.offline` finds its way by them. So text from outside (task, feedback) is put on one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import jinja2
+
+from bbllm.core.errors import ParseError
+from bbllm.core.protocols import ChatModel, JsonSchema, Message
+from bbllm.core.types import Kind, Plan, PlanStep, Scene, SceneObject, Skill, Task
+
+T = TypeVar('T')
+
+SYNTAX = '<rob0>[action] <argument>, or <rob0>[action] where it takes none, or <pass>'
+"""How the Body is told to write a call."""
+REACH_PREDICATES = frozenset({'reachable', 'unreachable', 'out_of_reach'})
+"""Facts that are left out unless asked for: the Brain learns them from feedback, as in the paper."""
+DIRECTIONS = frozenset({'left_of', 'right_of', 'in_front_of', 'behind', 'near'})
+"""Facts that only repeat what the positions say, once for each pair of objects."""
+REPLY_KEPT = 4000
+"""How much of a bad reply is shown to the model again [characters]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a plan has to go on differently, for the feedback prompt."""
+
+    step: PlanStep
+    """The step that failed, or that was about to run when a person spoke."""
+    cause: str
+    """One sentence."""
+    controller: str = ''
+    """The controller's own text, where there was one."""
+    human: tuple[str, ...] = ()
+    """What people said, oldest first."""
+    tried: bool = True
+    """Whether the step was tried, or is only about to be."""
+
+    def __str__(self) -> str:
+        said = ''.join(f' A person said: {text}' for text in self.human if text not in self.cause)
+        return one_line(f'step {self.step.index} ({self.step.text}): {self.cause}{said}')
+
+
+class Prompts:
+    """Renders the three prompts for one kind of scene."""
+
+    def __init__(self, domain: str = 'tabletop', *, tell_reachable: bool = False):
+        """
+        Load the templates and the examples.
+
+        Args:
+            domain: Folder of the in-context examples.
+            tell_reachable: Whether the Brain is told what the arm can reach.
+        """
+        self._tell_reachable = tell_reachable
+        self._domain = domain
+        self._templates = jinja2.Environment(
+            loader=jinja2.PackageLoader('bbllm.planners', 'prompts'),
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            autoescape=False,  # the output is read by a model, not by a browser
+        )
+
+    def planning(self, task: Task, scene: Scene) -> str:
+        """Write the prompt for a first plan."""
+        return self._render(
+            'planning',
+            scene,
+            environment=environment(scene, tell_reachable=self._tell_reachable),
+            task=one_line(task.instruction),
+        )
+
+    def execution(self, step: PlanStep, scene: Scene) -> str:
+        """Write the prompt for one step's call."""
+        return self._render('execution', scene, syntax=SYNTAX, step=one_line(step.text))
+
+    def feedback(
+        self, task: Task, scene: Scene, plan: Plan, failure: Failure, earlier: Sequence[Failure]
+    ) -> str:
+        """Write the prompt for how a plan goes on after a failure."""
+        return self._render(
+            'feedback',
+            scene,
+            environment=environment(scene, tell_reachable=self._tell_reachable),
+            task=one_line(task.instruction),
+            plan=str(plan),
+            error_step=failure.step.index,
+            feedback=one_line(failure.cause),
+            controller=one_line(failure.controller),
+            human=[one_line(text) for text in failure.human],
+            earlier=[str(item) for item in earlier],
+        )
+
+    def _render(self, name: str, scene: Scene, **values: object) -> str:
+        template = self._templates.get_template(f'{name}.md.j2')
+        return template.render(
+            examples=self._source(f'{self._domain}/{name}_examples.md').strip(),
+            objects=scene.names,
+            actions=[describe_skill(skill) for skill in scene.skills],
+            **values,
+        )
+
+    def _source(self, name: str) -> str:
+        loader = self._templates.loader
+        assert loader is not None
+        return loader.get_source(self._templates, name)[0]
+
+
+def describe_skill(skill: Skill) -> str:
+    """Write a skill as `pick(object), also called grasp: ...`."""
+    also = f', also called {", ".join(skill.aliases)}' if skill.aliases else ''
+    summary = f': {skill.summary}' if skill.summary else ''
+    return f'{skill.name}({", ".join(skill.params)}){also}{summary}'
+
+
+def environment(scene: Scene, *, tell_reachable: bool = False) -> str:
+    """Write what is where, compactly: one line per object, then one line per fact."""
+    unwanted = DIRECTIONS if tell_reachable else DIRECTIONS | REACH_PREDICATES
+    lines = ['Each object: name, kind, colour, x y z of its centre, size [m]. x points away from']
+    lines += ['the arm, y to its left, z up; the table top is z = 0.']
+    lines += [_object_line(item) for item in scene.objects]
+    lines += [str(fact) for fact in scene.facts if fact.predicate not in unwanted]
+    return '\n'.join(lines)
+
+
+def _object_line(item: SceneObject) -> str:
+    words = [item.name, item.kind.value]
+    if item.color:
+        words.append(item.color)
+    words += [f'{value:.3f}' for value in item.pose.position_m]
+    if item.kind is not Kind.LOCATION and any(item.size_m):
+        words.append('size ' + ' x '.join(f'{value:.3g}' for value in item.size_m))
+    return ' '.join(words)
+
+
+def one_line(text: str) -> str:
+    """Put text on one line, so that it cannot pass for a label of the prompt."""
+    return ' '.join(text.split())
+
+
+def ask(
+    model: ChatModel,
+    prompt: str,
+    read: Callable[[str], T],
+    *,
+    schema: JsonSchema | None = None,
+) -> T:
+    """
+    Ask a model, and once more with the reason if its reply cannot be read.
+
+    Args:
+        model: Who is asked.
+        prompt: What it is asked.
+        read: Turns the reply into a value, or raises ParseError.
+        schema: What the reply must obey, where the model supports that.
+
+    Raises:
+        ParseError: The second reply could not be read either.
+        ModelError: No reply.
+    """
+    wanted = schema if model.supports_schema else None
+    messages = [Message('user', prompt)]
+    reply = model.complete(messages, schema=wanted).text
+    try:
+        return read(reply)
+    except ParseError as error:
+        messages += [
+            Message('assistant', reply[:REPLY_KEPT]),
+            Message('user', f'That reply cannot be used. {error} Please reply again.'),
+        ]
+    return read(model.complete(messages, schema=wanted).text)
