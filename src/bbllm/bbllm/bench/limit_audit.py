@@ -1,0 +1,195 @@
+"""
+Counts samples of a trajectory that break a published limit of the FR3.
+
+Written apart from the planner on purpose: its own constants, its own interpolation (power
+series in the time since the last point, as the joint trajectory controller has it), its own
+reading of the two velocity formulas. It imports the trajectory record and nothing else of arm.
+
+Figures: Franka's control-parameters-joint-fr3.csv for system 5.9.0 and later and for older
+systems (positions: the narrower of both), libfranka joint_velocity_limits.cpp and
+rate_limiting.h (deprecated fixed-constant formula).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from bbllm.arm.driver import Array, JointTrajectory
+
+RATE_HZ = 1000.0
+"""How often libfranka looks [Hz]."""
+_ROUNDING = 1e-6
+"""Share of a limit by which a sample may be over: rounding of doubles and nanoseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class JointFigures:
+    """Published figures of one joint."""
+
+    lowest: float
+    """Position [rad]."""
+    highest: float
+    """Position [rad]."""
+    fastest: float
+    """Velocity [rad/s]."""
+    new: tuple[float, float, float]
+    """Current formula: lower stop, upper stop [rad], offset [rad/s]."""
+    old: tuple[float, float, float]
+    """Formula of rate_limiting.h, in the same order."""
+    twice_braking: float
+    """Factor under both roots [rad/s^2]."""
+
+    def fastest_up(self, q: float) -> float:
+        """Return the highest legal velocity at a position [rad/s]."""
+        speeds = (
+            math.sqrt(max(0.0, self.twice_braking * (stop - q))) - offset
+            for _, stop, offset in (self.new, self.old)
+        )
+        return min(self.fastest, max(0.0, min(speeds)))
+
+    def fastest_down(self, q: float) -> float:
+        """Return the lowest legal velocity at a position, not above 0 [rad/s]."""
+        speeds = (
+            offset - math.sqrt(max(0.0, self.twice_braking * (q - stop)))
+            for stop, _, offset in (self.new, self.old)
+        )
+        return max(-self.fastest, min(0.0, max(speeds)))
+
+
+FIGURES = (
+    JointFigures(-2.7437, 2.7437, 2.62, (-2.9007, 2.9007, 0.6599), (-2.7501, 2.7501, 0.30), 12.0),
+    JointFigures(-1.7837, 1.7837, 2.62, (-1.8361, 1.8361, 0.2517), (-1.7918, 1.7918, 0.20), 5.17),
+    JointFigures(-2.9007, 2.9007, 2.62, (-2.9007, 2.9007, 0.2000), (-2.9065, 2.9065, 0.20), 7.0),
+    JointFigures(-3.0421, -0.1518, 2.62, (-3.077, -0.1169, 0.3533), (-3.0481, -0.1458, 0.30), 8.0),
+    JointFigures(-2.8065, 2.8065, 5.26, (-2.8763, 2.8763, 0.5757), (-2.8101, 2.8101, 0.35), 34.0),
+    JointFigures(0.5445, 4.5169, 4.18, (0.4398, 4.6216, 0.4878), (0.54092, 4.5205, 0.35), 11.0),
+    JointFigures(-3.0159, 3.0159, 5.26, (-3.0508, 3.0508, 0.4628), (-3.0196, 3.0196, 0.35), 34.0),
+)
+MAX_ACCELERATION = 10.0
+"""All joints [rad/s^2]."""
+MAX_JERK = 5000.0
+"""All joints [rad/s^3]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """How many samples were looked at and how many broke which limit."""
+
+    samples: int
+    """Instants, at 1 kHz; each counts at most once per kind below."""
+    position: int
+    velocity: int
+    acceleration: int
+    jerk: int
+    steps: int
+    """Instants at which the velocity or acceleration between two samples changed by more than
+    the next derivative's limit allows in 1 ms, which is how libfranka itself looks."""
+    worst: float
+    """Largest value in terms of its limit, over velocity, acceleration and jerk."""
+
+    @property
+    def violations(self) -> int:
+        """Return all violations together."""
+        return self.position + self.velocity + self.acceleration + self.jerk + self.steps
+
+    def __add__(self, other: Audit) -> Audit:
+        """Return the account of both."""
+        return Audit(
+            samples=self.samples + other.samples,
+            position=self.position + other.position,
+            velocity=self.velocity + other.velocity,
+            acceleration=self.acceleration + other.acceleration,
+            jerk=self.jerk + other.jerk,
+            steps=self.steps + other.steps,
+            worst=max(self.worst, other.worst),
+        )
+
+
+NOTHING = Audit(samples=0, position=0, velocity=0, acceleration=0, jerk=0, steps=0, worst=0.0)
+
+
+def audit(trajectory: JointTrajectory) -> Audit:
+    """Play a trajectory at 1 kHz and count the samples that break a limit."""
+    series = _series(trajectory)
+    q, dq, ddq, dddq = _played(trajectory.time_s, series)
+    n = len(q)
+    highest, lowest = np.empty((n, 7)), np.empty((n, 7))
+    for joint, figures in enumerate(FIGURES):
+        highest[:, joint] = [figures.fastest_up(angle) for angle in q[:, joint]]
+        lowest[:, joint] = [figures.fastest_down(angle) for angle in q[:, joint]]
+    low = np.array([f.lowest for f in FIGURES]) - _ROUNDING
+    high = np.array([f.highest for f in FIGURES]) + _ROUNDING
+    room = 1.0 + _ROUNDING
+    speeding = np.maximum(dq - highest, lowest - dq) > _ROUNDING
+    step_dq = np.abs(np.diff(dq, axis=0)) * RATE_HZ > MAX_ACCELERATION * room
+    step_ddq = np.abs(np.diff(ddq, axis=0)) * RATE_HZ > MAX_JERK * room
+    legal = np.where(dq > 0, highest, -lowest)
+    moving = np.abs(dq) > 1e-4
+    return Audit(
+        samples=n,
+        position=_count((q < low) | (q > high)),
+        velocity=_count(speeding),
+        acceleration=_count(np.abs(ddq) > MAX_ACCELERATION * room),
+        jerk=_count(np.abs(dddq) > MAX_JERK * room),
+        steps=_count(step_dq) + _count(step_ddq),
+        worst=max(
+            float((np.abs(dq) / np.maximum(legal, 1e-9) * moving).max()),
+            float(np.abs(ddq).max() / MAX_ACCELERATION),
+            float(np.abs(dddq).max() / MAX_JERK),
+        ),
+    )
+
+
+def _count(broken: np.ndarray) -> int:
+    return int(broken.any(axis=1).sum())
+
+
+def _series(trajectory: JointTrajectory) -> Array:
+    """
+    Return the power series of each piece in the time since its start.
+
+    Solved from the six conditions at its ends rather than by a formula; shape (n-1, 6, 7).
+    """
+    pieces = []
+    for i, h in enumerate(np.diff(trajectory.time_s)):
+        k = np.arange(6)
+        ends = np.array(  # in u = t / h, so that the system is well conditioned
+            [[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 2, 0, 0, 0], k**0, k, k * (k - 1)],
+            dtype=np.float64,
+        )
+        known = np.array(
+            [
+                rows[j] * h**order
+                for j in (i, i + 1)
+                for order, rows in enumerate(
+                    (
+                        trajectory.position_rad,
+                        trajectory.velocity_rad_s,
+                        trajectory.acceleration_rad_s2,
+                    )
+                )
+            ]
+        )
+        pieces.append(np.linalg.solve(ends, known) / h ** k[:, None])
+    return np.array(pieces)
+
+
+def _played(times: Array, series: Array) -> tuple[Array, Array, Array, Array]:
+    """Return position and its three derivatives at 1 kHz, each of shape (n, 7)."""
+    clock = np.arange(0.0, times[-1], 1.0 / RATE_HZ)
+    rows = [[], [], [], []]  # type: list[list[Array]]
+    piece = 0
+    for now in clock:
+        while piece < len(series) - 1 and now >= times[piece + 1]:
+            piece += 1
+        t = now - times[piece]
+        powers = np.array([1.0, t, t**2, t**3, t**4, t**5])
+        coefficients = series[piece]
+        for order in range(4):
+            rows[order].append(powers[: 6 - order] @ coefficients)
+            coefficients = coefficients[1:] * np.arange(1, 6 - order)[:, None]
+    q, dq, ddq, dddq = (np.array(row) for row in rows)
+    return q, dq, ddq, dddq
