@@ -1,0 +1,280 @@
+"""
+Scene files: the tables, objects and named locations that a simulation starts with.
+
+A scene is `config/scenes/<name>.yaml`:
+
+    description: One line for people.
+    tables:                       # optional; one table around the robot by default
+      - {name: table, xy: [0.3, 0.0], size: [1.0, 1.2]}
+    objects:
+      - {name: red_cube, kind: cube, color: red, xy: [0.5, 0.1], yaw_deg: 20}
+      - {name: can, kind: cylinder, color: grey, xyz: [0.4, 0.0, 0.03], size: [0.04, 0.06]}
+    locations:
+      - {name: location_A, xy: [0.45, 0.2]}
+
+Lengths in metres, in the robot's base frame: x forward, y left, z up, table top at z = 0.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from bbllm.core.errors import SceneFileError, UnknownNameError
+from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.sim.scene_checks import complaints
+from bbllm.sim.scene_errors import readable
+from bbllm.skills.shapes import yaw_pose
+
+DEFAULT_SIZE_M = 0.04
+DEFAULT_MASS_KG = 0.1
+TABLE_THICKNESS_M = 0.04
+
+Name = Annotated[str, Field(pattern=r'^[A-Za-z][A-Za-z0-9_]*$', max_length=64)]
+Coordinate = Annotated[float, Field(ge=-5, le=5, allow_inf_nan=False)]
+Length = Annotated[float, Field(ge=0.005, le=4, allow_inf_nan=False)]
+Color = Annotated[str, Field(pattern=r'^[a-z][a-z _-]*$', max_length=32)]
+
+
+class Record(BaseModel):
+    """What all parts of a scene file share: no unknown fields, no changes later."""
+
+    model_config = ConfigDict(extra='forbid', frozen=True)
+
+
+class TableSpec(Record):
+    """A flat top that things can stand on."""
+
+    name: Name = 'table'
+    xy: tuple[Coordinate, Coordinate] = (0.35, 0.0)
+    """Middle of its top [m]."""
+    size: tuple[Length, Length] = (1.2, 1.6)
+    """Extent along x and y [m]."""
+    z: Coordinate = 0.0
+    """Height of its top [m]."""
+    color: Color = 'burlywood'
+
+    @property
+    def scene_object(self) -> SceneObject:
+        """The table as what worlds show."""
+        return SceneObject(
+            name=self.name,
+            kind=Kind.FIXTURE,
+            pose=Pose(position_m=(*self.xy, self.z - TABLE_THICKNESS_M / 2)),
+            size_m=(*self.size, TABLE_THICKNESS_M),
+            color=self.color,
+        )
+
+
+class ObjectSpec(Record):
+    """A cube (any box) or an upright cylinder that can be moved."""
+
+    name: Name
+    kind: Literal['cube', 'cylinder']
+    color: Color = 'grey'
+    xy: tuple[Coordinate, Coordinate] | None = None
+    """Where it stands on its table [m]; give this or xyz."""
+    xyz: tuple[Coordinate, Coordinate, Coordinate] | None = None
+    """Its centre, for things that stand on other things [m]."""
+    size: Length | tuple[Length, Length] | tuple[Length, Length, Length] = DEFAULT_SIZE_M
+    """Edge of a cube or [x, y, z]; diameter = height of a cylinder or [diameter, height] [m]."""
+    mass: Annotated[float, Field(ge=0.001, le=20, allow_inf_nan=False)] = DEFAULT_MASS_KG
+    """Mass [kg]."""
+    yaw_deg: Annotated[float, Field(ge=-360, le=360, allow_inf_nan=False)] = 0.0
+    """Turn about the vertical [deg]."""
+
+    @model_validator(mode='after')
+    def _one_position_and_a_size_that_fits_the_kind(self) -> ObjectSpec:
+        if (self.xy is None) == (self.xyz is None):
+            raise ValueError('give either xy (on a table) or xyz (its centre), and not both')
+        wanted = 3 if self.kind == 'cube' else 2
+        if isinstance(self.size, tuple) and len(self.size) != wanted:
+            form = '[x, y, z]' if self.kind == 'cube' else '[diameter, height]'
+            raise ValueError(f'the size of a {self.kind} is one length or {form}')
+        return self
+
+    @property
+    def size_m(self) -> tuple[float, float, float]:
+        """Full extent along its own axes, shape (3,) [m]."""
+        if not isinstance(self.size, tuple):
+            return (self.size, self.size, self.size)
+        if len(self.size) == 2:
+            return (self.size[0], self.size[0], self.size[1])
+        return self.size
+
+
+class LocationSpec(Record):
+    """A named place on a table."""
+
+    name: Name
+    xy: tuple[Coordinate, Coordinate]
+    z: Coordinate | None = None
+    """Height of its surface; that of the table under it where not given [m]."""
+
+
+class SceneFile(Record):
+    """A scene that can stand as it is described; checked when it is made."""
+
+    name: str = 'scene'
+    description: str = ''
+    tables: tuple[TableSpec, ...] = (TableSpec(),)
+    objects: tuple[ObjectSpec, ...] = ()
+    locations: tuple[LocationSpec, ...] = ()
+
+    @field_validator('tables')
+    @classmethod
+    def _a_table_there_is(cls, tables: tuple[TableSpec, ...]) -> tuple[TableSpec, ...]:
+        if not tables:
+            raise ValueError('a scene needs a table; leave `tables` out for the default one')
+        return tables
+
+    @model_validator(mode='after')
+    def _could_stand(self) -> SceneFile:
+        found = complaints(self.fixtures, self.movables, self.places)
+        if found:
+            # no ValueError: pydantic lets this one through as it is
+            raise SceneFileError('; '.join(found) + '.')
+        return self
+
+    @cached_property
+    def fixtures(self) -> tuple[SceneObject, ...]:
+        """The tables."""
+        return tuple(table.scene_object for table in self.tables)
+
+    @cached_property
+    def movables(self) -> tuple[SceneObject, ...]:
+        """The objects where they stand at the start, in the file's order."""
+        return tuple(self._movable(spec) for spec in self.objects)
+
+    @cached_property
+    def places(self) -> tuple[SceneObject, ...]:
+        """The named locations, in the file's order."""
+        return tuple(
+            SceneObject(
+                name=spec.name,
+                kind=Kind.LOCATION,
+                pose=Pose(
+                    position_m=(*spec.xy, self._top_at(spec.xy) if spec.z is None else spec.z)
+                ),
+                size_m=(DEFAULT_SIZE_M, DEFAULT_SIZE_M, 0.0),
+            )
+            for spec in self.locations
+        )
+
+    def _movable(self, spec: ObjectSpec) -> SceneObject:
+        if spec.xyz is not None:
+            centre = spec.xyz
+        else:
+            assert spec.xy is not None  # one of the two, says the validator
+            centre = (*spec.xy, self._top_at(spec.xy) + spec.size_m[2] / 2)
+        return SceneObject(
+            name=spec.name,
+            kind=Kind(spec.kind),
+            pose=yaw_pose(centre, math.radians(spec.yaw_deg)),
+            size_m=spec.size_m,
+            color=spec.color,
+        )
+
+    def _top_at(self, xy: tuple[float, float]) -> float:
+        """Return the height of the table under a point, of the first one where there is none."""
+        for table in self.tables:
+            if all(abs(xy[i] - table.xy[i]) <= table.size[i] / 2 for i in range(2)):
+                return table.z
+        return self.tables[0].z
+
+
+def list_scenes() -> tuple[str, ...]:
+    """Return the names of the scenes that come with the project."""
+    return tuple(sorted(path.stem for path in scenes_folder().glob('*.yaml')))
+
+
+def load_scene(name_or_path: str | Path) -> SceneFile:
+    """
+    Read a scene by its name, or by the path of a .yaml file.
+
+    Raises:
+        UnknownNameError: No scene of that name.
+        SceneFileError: The file cannot be read, or its scene could not stand.
+    """
+    text = str(name_or_path)
+    if isinstance(name_or_path, Path) or text.endswith(('.yaml', '.yml')) or os.sep in text:
+        path = Path(name_or_path).expanduser()
+    elif text in list_scenes():
+        path = scenes_folder() / f'{text}.yaml'
+    else:
+        raise UnknownNameError('scene', text, list_scenes())
+    try:
+        content = path.read_text('utf-8')
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, 'strerror', None) or 'it is not UTF-8 text'
+        raise SceneFileError(f'Scene file {path} cannot be read: {reason}.') from error
+    return parse_scene(content, path.stem, str(path))
+
+
+def parse_scene(content: str, name: str, where: str = 'the scene') -> SceneFile:
+    """
+    Make a scene from the text of a file.
+
+    Args:
+        content: YAML.
+        name: What to call the scene.
+        where: What errors call the file.
+
+    Raises:
+        SceneFileError: Not YAML, unknown fields, or a scene that could not stand.
+    """
+    try:
+        data: Any = yaml.safe_load(content)
+    except yaml.YAMLError as error:
+        mark = getattr(error, 'problem_mark', None)
+        line = f' in line {mark.line + 1}' if mark is not None else ''
+        problem = getattr(error, 'problem', None) or 'it cannot be parsed'
+        raise SceneFileError(f'{where} is not valid YAML{line}: {problem}.') from error
+    if not isinstance(data, dict):
+        raise SceneFileError(
+            f'{where} holds no scene: expected the fields objects, locations, tables, description.'
+        )
+    return make_scene({'name': name, **data}, where)
+
+
+def make_scene(data: Mapping[str, Any], where: str = 'the scene') -> SceneFile:
+    """
+    Make a scene from the content of a file: plain dictionaries and lists.
+
+    Raises:
+        SceneFileError: Unknown fields, values that will not do, or a scene that could not stand.
+    """
+    records = {'': SceneFile, 'tables': TableSpec, 'objects': ObjectSpec, 'locations': LocationSpec}
+    try:
+        return SceneFile.model_validate(data)
+    except ValidationError as error:
+        raise SceneFileError(f'{where}: {readable(error, data, records)}') from error
+    except SceneFileError as error:
+        raise SceneFileError(f'{where}: {error}') from error
+
+
+def scenes_folder() -> Path:
+    """
+    Return the folder of the scene files: of the checkout, or of the installed package.
+
+    Raises:
+        SceneFileError: There is none in any of the places looked at.
+    """
+    prefixes = [*os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep), sys.prefix]
+    places = [
+        Path(__file__).resolve().parents[2] / 'config',  # a symbolic link to the root's folder
+        *(Path(prefix) / 'share/bbllm/config' for prefix in prefixes if prefix),
+    ]
+    for place in places:
+        if (place / 'scenes').is_dir():
+            return place / 'scenes'
+    looked = ', '.join(str(place) for place in places)
+    raise SceneFileError(f'No folder `scenes` in any of: {looked}.')
