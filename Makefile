@@ -1,0 +1,34 @@
+# The same few commands for people and CI.  Every one sets up what is missing first.
+
+RUN = . ./activate &&
+export BBLLM_ROOT = $(CURDIR)
+
+.PHONY: help setup demo test test-fast lint bench lock clean
+
+help: ## Show this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+setup: ## Make .venv with ROS 2 Jazzy, the interfaces and bbllm (PYTHON=... chooses the interpreter)
+	@$(or $(PYTHON),python3) tools/setup_env.py
+
+demo: setup ## Let the simulated arm build a plus sign
+	@bin/bbllm demo
+
+test: setup ## Run the linters and the whole test suite
+	@$(RUN) code=0; $(LINT) || code=1; python -m pytest || code=1; exit $$code
+
+test-fast: setup ## Run the tests that need no ROS
+	@$(RUN) python -m pytest -m 'not ros'
+
+LINT = { ruff check . && ruff format --check . && mypy; }
+lint: setup ## Run ruff and mypy
+	@$(RUN) $(LINT)
+
+bench: setup ## Measure the arm and the stack (minutes)
+	@bin/bbllm bench arm
+
+lock: setup ## Resolve the requirements anew
+	@$(RUN) tools/lock.sh
+
+clean: ## Remove everything that was built
+	rm -rf .venv build install log

@@ -1,0 +1,20 @@
+"""Build script of bbllm: metadata is in setup.cfg, here stands only what needs a file listing."""
+
+from glob import glob
+
+from setuptools import setup
+
+# launch, config and test are symbolic links to the folders at the repository's root.
+setup(
+    data_files=[
+        ('share/ament_index/resource_index/packages', ['resource/bbllm']),
+        ('share/bbllm', ['package.xml']),
+        ('share/bbllm/launch', glob('launch/*.py')),
+        ('share/bbllm/config', glob('config/*.yaml')),
+        ('share/bbllm/config/params', glob('config/params/*.yaml')),
+        ('share/bbllm/config/rviz', glob('config/rviz/*.rviz')),
+        ('share/bbllm/config/scenes', glob('config/scenes/*.yaml')),
+        ('share/bbllm/config/suites', glob('config/suites/*.yaml')),
+        ('bin', ['bin/bbllm']),
+    ],
+)

@@ -1,0 +1,292 @@
+"""
+Make `.venv`: ROS 2 Jazzy, the interface packages and bbllm itself.  `make setup` calls this.
+
+Each stage leaves a stamp of what went in, and is skipped while that stays the same; a stage that was
+interrupted has no stamp and runs again.  Standard library only, because nothing is installed yet,
+and for Python 3.8 on, because its first work is to find an interpreter that bbllm can use.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Callable, Iterable
+
+from machine import SetupError, choose_python, find_system_ros, need_compiler
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / '.venv'
+VENV_PYTHON = VENV / 'bin' / 'python'
+STATE = VENV / 'bbllm-setup.json'
+ENV_FILE = VENV / 'bbllm-env.sh'
+LOG = ROOT / 'log' / 'setup.log'
+COMPAT = ('control_msgs', 'controller_manager_msgs', 'franka_msgs', 'tf2_msgs')
+
+
+def main() -> int:
+    """Bring the environment up to date; return the exit code."""
+    argparse.ArgumentParser(description=__doc__.strip().splitlines()[0]).parse_args()
+    LOG.parent.mkdir(exist_ok=True)
+    with (LOG.parent / 'setup.lock').open('w') as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print('another set-up is running here; waiting for it to end', flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            Setup().run()
+        except SetupError as error:
+            print(f'\nset-up failed: {error}', file=sys.stderr)
+            return 1
+        except KeyboardInterrupt:
+            print('\nset-up interrupted; run it again to go on from there', file=sys.stderr)
+            return 130
+    return 0
+
+
+class Setup:
+    """One run of the set-up."""
+
+    def __init__(self) -> None:
+        self.state = read_state()
+        self.system_ros = find_system_ros(self.state.get('system_ros'))
+        self.python = choose_python(VENV, self.state.get('python'), self.system_ros)
+        self.lock_file = ROOT / 'requirements' / ('system.txt' if self.system_ros else 'lock.txt')
+
+    def run(self) -> None:
+        """Run the stages whose inputs changed."""
+        stages: list[tuple[str, str, Callable[[], None], Iterable[Path]]] = [
+            ('venv', 'virtual environment', self.make_venv, [ROOT / 'requirements/uv.txt']),
+            ('packages', 'packages from PyPI', self.install_packages, [self.lock_file]),
+            ('interfaces', 'interface packages', self.build_interfaces, interface_files()),
+            ('bbllm', 'bbllm', self.install_bbllm, package_files()),
+        ]
+        version = '.'.join(str(part) for part in self.python['version'])
+        ros = f'ROS 2 Jazzy of {self.system_ros}' if self.system_ros else 'ROS 2 Jazzy from PyPI'
+        digest = f'{ROOT} {self.python["path"]} {version} {self.system_ros}'
+        stamps = self.state.get('stamps', {})
+        started = time.monotonic()
+        done = 0
+        for number, (name, title, action, inputs) in enumerate(stages, 1):
+            digest = hash_of(digest, inputs)
+            if stamps.get(name) == digest:
+                continue
+            if not done:
+                print(f'setting up {ROOT} with Python {version} and {ros}', flush=True)
+                need_compiler()
+            print(f'[{number}/{len(stages)}] {title} ...', end='', flush=True)
+            stage_started = time.monotonic()
+            if name == 'venv':
+                stamps.clear()  # what a former environment held is gone with it
+            stamps.pop(name, None)
+            write_state(self.state, stamps)
+            action()
+            stamps[name] = digest
+            self.state.update(python=self.python, system_ros=self.system_ros)
+            write_state(self.state, stamps)
+            print(f' {time.monotonic() - stage_started:.1f} s', flush=True)
+            done += 1
+        if done:
+            print(f'ready in {time.monotonic() - started:.0f} s; now: . ./activate')
+        else:
+            print(f'set-up is up to date (Python {version}, {ros})')
+
+    def make_venv(self) -> None:
+        """Make an empty environment with the installer in it."""
+        shutil.rmtree(VENV, ignore_errors=True)
+        flags = ['--system-site-packages'] if self.system_ros else []
+        self._call([self.python['path'], '-m', 'venv', *flags, str(VENV)])
+        (VENV / 'COLCON_IGNORE').touch()  # or colcon takes the wheels' package.xml files for sources
+        self._pip(ROOT / 'requirements' / 'uv.txt')
+
+    def install_packages(self) -> None:
+        """Install the locked packages, and mend what the ROS wheels say about their build machine."""
+        uv = [str(VENV / 'bin' / 'uv'), 'pip', 'install', '--python', str(VENV_PYTHON)]
+        try:
+            self._call([*uv, '--no-deps', '--require-hashes', '-r', str(self.lock_file)])
+        except SetupError:
+            # pip knows the mirrors, proxies and certificates that people have set up for pip.
+            self._pip(self.lock_file)
+        include, numpy_include = self._output([
+            str(VENV_PYTHON),
+            '-c',
+            'import numpy, sysconfig\n'
+            'print(sysconfig.get_paths()["include"]); print(numpy.get_include())',
+        ]).splitlines()
+        for file in VENV.glob('share/*/cmake/*Export.cmake'):
+            text = file.read_text()
+            mended = re.sub(r'/opt/python/[^;"]*numpy/[^;"]*', lambda _: numpy_include, text)
+            mended = re.sub(r'/opt/python/[^;"]*', lambda _: include, mended)
+            if mended != text:
+                file.unlink()  # the file may be a hard link into the installer's cache
+                file.write_text(mended)
+
+    def build_interfaces(self) -> None:
+        """Build the interface packages that this machine does not have."""
+        colcon = self._colcon()
+        folders = [ROOT / 'src' / 'bbllm_interfaces']
+        prefixes = [VENV, *split_paths(os.environ.get('AMENT_PREFIX_PATH', ''))]
+        for name in COMPAT:
+            if not any((prefix / 'share' / name / 'package.xml').exists() for prefix in prefixes):
+                folders.append(ROOT / 'compat' / name)
+        environment = self._environment()
+        # Without -j of its own colcon asks ninja to stand still while the machine is busy.
+        environment.setdefault('MAKEFLAGS', f'-j{os.cpu_count() or 2}')
+        self._call(
+            [
+                *(colcon, '--log-base', str(ROOT / 'log'), 'build'),
+                *('--build-base', str(ROOT / 'build'), '--install-base', str(ROOT / 'install')),
+                *('--base-paths', *(str(folder) for folder in folders)),
+                *('--cmake-args', '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Release'),
+                *('-DBUILD_TESTING=OFF', '-DBBLLM_PYTHON_ONLY=ON'),
+                f'-DPython3_EXECUTABLE={VENV_PYTHON}',
+            ],
+            environment,
+        )
+        self._write_env_file([folder.name for folder in folders])
+
+    def install_bbllm(self) -> None:
+        """Install bbllm so that edits take effect at once, and see that ROS finds everything."""
+        uv = [str(VENV / 'bin' / 'uv'), 'pip', 'install', '--python', str(VENV_PYTHON), '--offline']
+        self._call([*uv, '--no-deps', '--no-build-isolation', '-e', str(ROOT / 'src' / 'bbllm')])
+        imports = ', '.join(('rclpy', 'bbllm_interfaces', *COMPAT, 'bbllm'))
+        activate = f'. {shlex.quote(str(ROOT / "activate"))} && python -c "import {imports}"'
+        self._call(['sh', '-c', activate], {**self._environment(), 'BBLLM_ROOT': str(ROOT)})
+
+    def _write_env_file(self, packages: list[str]) -> None:
+        prefixes = [ROOT / 'install' / name for name in packages]
+        python_paths = [path for prefix in prefixes for path in sorted(prefix.glob('l*/**/*-packages'))]
+        libraries = [prefix / 'lib' for prefix in prefixes]
+        lines = [
+            '# Written by tools/setup_env.py for ../activate.',
+            f'export BBLLM_ROS={"system" if self.system_ros else "pypi"}',
+        ]
+        if self.system_ros:
+            lines.append(f'bbllm_source_ros {shlex.quote(self.system_ros)}')
+        else:
+            prefixes.append(VENV)
+            libraries += [VENV / 'lib', *sorted(VENV.glob('lib/python3*/site-packages/ros_*.libs'))]
+            # The wheels start every Python twice to set the library path, unless told that it is set.
+            lines.append('export _ROS_WHEELS_BOOTSTRAP_COMPLETE=1')
+            lines.append('export RMW_IMPLEMENTATION="${RMW_IMPLEMENTATION:-rmw_fastrtps_cpp}"')
+        for variable, paths in (
+            ('AMENT_PREFIX_PATH', prefixes),
+            ('CMAKE_PREFIX_PATH', prefixes),
+            ('LD_LIBRARY_PATH', libraries),
+            ('PYTHONPATH', python_paths),
+        ):
+            value = os.pathsep.join(str(path) for path in paths)
+            lines.append(f'bbllm_prepend {variable} {shlex.quote(value)}')
+        ENV_FILE.write_text('\n'.join(lines) + '\n')
+
+    def _colcon(self) -> str:
+        if not self.system_ros:
+            return str(VENV / 'bin' / 'colcon')
+        for command, package in (('colcon', 'python3-colcon-common-extensions'), ('cmake', 'cmake')):
+            if not shutil.which(command):
+                raise SetupError(f'no {command} found. Install it with: sudo apt install {package}')
+        return 'colcon'
+
+    def _environment(self) -> dict[str, str]:
+        """Return the variables for commands of the environment, free of what this shell has set."""
+        environment = dict(os.environ)
+        environment['PATH'] = f'{VENV / "bin"}{os.pathsep}{environment["PATH"]}'
+        environment['VIRTUAL_ENV'] = str(VENV)
+        if not self.system_ros:
+            for name in ('PYTHONPATH', 'LD_LIBRARY_PATH', '_ROS_WHEELS_BOOTSTRAP_COMPLETE'):
+                environment.pop(name, None)
+            environment['AMENT_PREFIX_PATH'] = environment['CMAKE_PREFIX_PATH'] = str(VENV)
+        environment.pop('PYTHONHOME', None)
+        return environment
+
+    def _pip(self, requirements: Path) -> None:
+        pip = [str(VENV_PYTHON), '-m', 'pip', '--disable-pip-version-check', 'install']
+        self._call([*pip, '--no-deps', '--require-hashes', '-r', str(requirements)])
+
+    def _output(self, command: list[str]) -> str:
+        return subprocess.run(
+            command, env=self._environment(), check=True, stdout=subprocess.PIPE, text=True
+        ).stdout
+
+    def _call(self, command: list[str], environment: dict[str, str] | None = None) -> None:
+        """Run a command with its output in the log; show the end of that if it fails."""
+        with LOG.open('a') as log:
+            log.write(f'\n$ {shlex.join(command)}\n')
+            log.flush()
+            start = log.tell()
+            code = subprocess.call(
+                command,
+                env=environment or self._environment(),
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        if code:
+            said = LOG.read_bytes()[start:].decode(errors='replace').strip().splitlines()
+            tail = '\n'.join(f'    {line}' for line in said[-25:])
+            raise SetupError(
+                f'{Path(command[0]).name} ended with code {code}; it said last\n{tail}\n'
+                f'All of it is in {LOG}.  What is done stays done: run it again to go on.'
+            )
+
+
+def interface_files() -> list[Path]:
+    """List what the interface packages are built from."""
+    folders = [ROOT / 'src' / 'bbllm_interfaces', *(ROOT / 'compat' / name for name in COMPAT)]
+    kinds = ('.action', '.msg', '.srv', '.xml', '.txt')
+    return [file for folder in folders for file in folder.rglob('*') if file.suffix in kinds]
+
+
+def package_files() -> list[Path]:
+    """List what an editable install of bbllm depends on."""
+    return [ROOT / 'src' / 'bbllm' / name for name in ('setup.py', 'setup.cfg')]
+
+
+def hash_of(before: str, files: Iterable[Path]) -> str:
+    """Hash files together with the digest of what comes before them."""
+    digest = hashlib.sha256(before.encode())
+    for file in sorted(files):
+        digest.update(str(file.relative_to(ROOT)).encode() + b'\0' + file.read_bytes() + b'\0')
+    return digest.hexdigest()
+
+
+def read_state() -> dict[str, Any]:
+    """Read what a former run left; empty if there was none or its environment is broken."""
+    try:
+        state = json.loads(STATE.read_text())
+    except (OSError, ValueError):
+        return {}
+    if not os.access(VENV_PYTHON, os.X_OK):
+        return {}
+    if not (ROOT / 'install' / 'bbllm_interfaces').is_dir() or not ENV_FILE.exists():
+        state.get('stamps', {}).pop('interfaces', None)
+    return state if isinstance(state, dict) else {}
+
+
+def write_state(state: dict[str, Any], stamps: dict[str, str]) -> None:
+    """Keep the stamps, in one step, so that an interrupted write loses nothing."""
+    if VENV.is_dir():
+        state['stamps'] = stamps
+        part = STATE.with_suffix('.part')
+        part.write_text(json.dumps(state, indent=1))
+        part.replace(STATE)
+
+
+def split_paths(text: str) -> list[Path]:
+    """Split a search path."""
+    return [Path(part) for part in text.split(os.pathsep) if part]
+
+
+if __name__ == '__main__':
+    sys.exit(main())
