@@ -24,14 +24,23 @@ from bbllm.core.errors import (
     GaveUpError,
     ModelError,
     ParseError,
-    WorldError,
 )
 from bbllm.core.guards import GuardedModel, GuardedWorld
 from bbllm.core.journal import episode_of
 from bbllm.core.protocols import ChatModel, EventSink, Planner, World
 from bbllm.core.records import to_json
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
-from bbllm.core.types import Ending, Episode, Event, EventKind, ModelCall, Plan, PlanStep, Task
+from bbllm.core.types import (
+    Ending,
+    Episode,
+    Event,
+    EventKind,
+    ModelCall,
+    Plan,
+    PlanStep,
+    Status,
+    Task,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,13 +234,14 @@ class EpisodeRun:
 
     def _judge(self) -> tuple[Ending, str]:
         self.check()
-        done = [event for event in self._events if event.kind is EventKind.OUTCOME]
+        outcomes = [event.data for event in self._events if event.kind is EventKind.OUTCOME]
+        done = any(outcome['status'] == Status.SUCCEEDED.name for outcome in outcomes)
         if self._failed:
             index, cause = next(iter(self._failed.items()))
             more = f' ({len(self._failed)} steps in all)' if len(self._failed) > 1 else ''
             return Ending.GAVE_UP, f'Step {index} stayed failed{more}: {cause}'
         if not done:
-            return Ending.GAVE_UP, 'No step of the plan was anything that the robot can do.'
+            return Ending.GAVE_UP, 'The plan ended without one step that the robot carried out.'
         return Ending.FINISHED, ''
 
     def _show_scene(self, world: World, moment: str) -> None:

@@ -69,7 +69,8 @@ def _build(kind: Any, data: Any, where: str) -> Any:
 
 def _build_record(cls: type, data: Any, where: str) -> Any:
     if not isinstance(data, Mapping):
-        raise ValueError(f'{where}: expected an object, found {data!r}.')
+        # JSON of the wrong shape is a bad value of the file, not a bug of the caller.
+        raise ValueError(f'{where}: expected an object, found {data!r}.')  # noqa: TRY004
     hints = _hints(cls)
     names = {f.name for f in dataclasses.fields(cls)}
     given = {
@@ -85,7 +86,7 @@ def _build_record(cls: type, data: Any, where: str) -> Any:
 
 def _build_tuple(args: tuple[Any, ...], data: Any, where: str) -> tuple[Any, ...]:
     if not isinstance(data, Sequence) or isinstance(data, str):
-        raise ValueError(f'{where}: expected a list, found {data!r}.')
+        raise ValueError(f'{where}: expected a list, found {data!r}.')  # noqa: TRY004
     kinds = [args[0]] * len(data) if args[-1] is Ellipsis else list(args)
     if len(kinds) != len(data):
         raise ValueError(f'{where}: expected {len(kinds)} values, found {len(data)}.')
