@@ -1,0 +1,292 @@
+"""
+Where the two fingers fit: grips from above for a thing to pick or to put down.
+
+All grips point straight down. At yaw 0 the tool's x axis is the world's x axis and the fingers
+open along the world's y axis. Neighbours are looked at as outlines seen from above, the fingers
+as boxes that grow thicker with height, as in `arm/fr3.xml`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bbllm.core.types import Pose, SceneObject
+from bbllm.skills.shapes import (
+    Point,
+    Vector,
+    bottom_z,
+    flat_axes,
+    half_height,
+    is_round,
+    is_solid,
+    outline,
+    polygon_gap,
+    rotation_of,
+    top_z,
+)
+
+MAX_WIDTH_M = 0.08
+"""Widest opening of the hand [m]."""
+TIP_BELOW_TCP_M = 0.0095
+"""How far the finger tips reach below the TCP [m]."""
+ROUND_YAWS = 12
+"""How many directions are tried on a thing that is round."""
+
+
+@dataclass(frozen=True, slots=True)
+class FingerLayer:
+    """One storey of a finger, as a box."""
+
+    above_tcp_m: float
+    """Height of its underside above the TCP [m]."""
+    outer_m: float
+    """Distance from the plane of the finger's gripping face to its outer face [m]."""
+    half_width_m: float
+    """Half extent across the opening direction [m]."""
+
+
+FINGER_LAYERS = (
+    FingerLayer(-TIP_BELOW_TCP_M, 0.0144, 0.00875),
+    FingerLayer(0.009, 0.019, 0.00875),
+    FingerLayer(0.022, 0.025, 0.011),
+)
+HAND_ABOVE_TCP_M = 0.0384
+"""Height of the palm above the TCP [m]."""
+HAND_HALF_M = (0.0315, 0.102)
+"""Half extents of the hand across and along the opening direction [m]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hand:
+    """The hand at one moment."""
+
+    tcp: Pose
+    """Pose of the TCP in the world frame; its z axis points out of the fingers."""
+    width_m: float
+    """Distance between the fingers [m]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraspParams:
+    """How things are gripped."""
+
+    side_room_m: float = 0.012
+    """How much further than the thing each finger opens, where there is room [m]."""
+    least_side_room_m: float = 0.002
+    """The same where there is little room [m]."""
+    neighbour_gap_m: float = 0.002
+    """What fingers keep from neighbours [m]."""
+    least_neighbour_gap_m: float = 0.001
+    """What they keep when nothing else is possible [m]."""
+    below_top_m: float = 0.008
+    """How far below a low thing's top the TCP grips, so that the thick part of the fingers
+    stays above neighbours of the same height [m]."""
+    below_tall_top_m: float = 0.02
+    """The same for things taller than `tall_m` [m]."""
+    tall_m: float = 0.06
+    tip_gap_m: float = 0.002
+    """What the finger tips keep from the surface [m]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grip:
+    """A pose of the tool, pointing down, that holds a thing or lets it go."""
+
+    position_m: Vector
+    """Of the TCP, world frame [m]."""
+    yaw_rad: float
+    """Turn about the world's z axis [rad]."""
+    opening_m: float
+    """How far the hand opens before it comes down, or after it has let go [m]."""
+    side_room_m: float
+    """What each finger has between it and the thing at that opening [m]."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoRoom:
+    """No grip fits."""
+
+    neighbours: tuple[str, ...]
+    """Names of what is in the way, nearest grip first."""
+
+
+def grip_widths(item: SceneObject) -> tuple[float, ...]:
+    """Return the thing's widths along the axes on which a hand from above can grip it [m]."""
+    return tuple(extent for _, extent in flat_axes(item))
+
+
+def grips_for(
+    item: SceneObject, others: Iterable[SceneObject], params: GraspParams
+) -> tuple[Grip, ...] | NoRoom:
+    """
+    Return grips on a thing where it lies, roomiest first.
+
+    Args:
+        item: What is to be gripped.
+        others: Everything else in the scene.
+        params: How to grip.
+    """
+    x, y, z = item.pose.position_m
+    neighbours = [other for other in others if is_solid(other)]
+    heights = sorted({_grip_height(item, params), _highest_grip(item, params)})
+    found: list[Grip] = []
+    blockers: list[str] = []
+    for height in heights:
+        for axis_yaw, extent in _finger_axes(item):
+            if extent + 2 * params.least_side_room_m > MAX_WIDTH_M:
+                continue
+            centre = (x, y, z + height)
+            fit = fit_fingers(centre, axis_yaw - math.pi / 2, extent, neighbours, params)
+            if isinstance(fit, Grip):
+                found += [fit, _turned(fit)]
+            else:
+                blockers += fit.neighbours
+        if found:
+            break
+    if not found:
+        return NoRoom(tuple(dict.fromkeys(blockers)))
+    return tuple(sorted(found, key=lambda grip: -round(grip.side_room_m, 3)))
+
+
+def fit_fingers(
+    tcp_m: Vector,
+    yaw_rad: float,
+    extent_m: float,
+    neighbours: Sequence[SceneObject],
+    params: GraspParams,
+) -> Grip | NoRoom:
+    """
+    Find out how far the hand can open at a pose.
+
+    Args:
+        tcp_m: Where the TCP is when it grips, world frame [m].
+        yaw_rad: Of the tool [rad].
+        extent_m: Width of the thing between the fingers [m].
+        neighbours: All solid things but the one between the fingers.
+        params: What to keep from thing and neighbours.
+    """
+    limit, names = _room(tcp_m, yaw_rad, extent_m, neighbours)
+    for gap, least in (
+        (params.neighbour_gap_m, params.least_side_room_m),
+        (params.least_neighbour_gap_m, params.least_side_room_m),
+    ):
+        room = min(params.side_room_m, limit - gap - extent_m / 2, (MAX_WIDTH_M - extent_m) / 2)
+        if room >= least - 1e-9:
+            return Grip(
+                position_m=tcp_m,
+                yaw_rad=yaw_rad,
+                opening_m=extent_m + 2 * room,
+                side_room_m=room,
+            )
+    return NoRoom(names)
+
+
+def local_outline(item: SceneObject, tcp_m: Vector, yaw_rad: float) -> list[Point]:
+    """Return an outline in the tool's frame: across and along the opening direction [m]."""
+    cos, sin = math.cos(yaw_rad), math.sin(yaw_rad)
+    return [
+        (cos * (x - tcp_m[0]) + sin * (y - tcp_m[1]), cos * (y - tcp_m[1]) - sin * (x - tcp_m[0]))
+        for x, y in outline(item)
+    ]
+
+
+def _room(
+    tcp_m: Vector, yaw_rad: float, extent_m: float, neighbours: Sequence[SceneObject]
+) -> tuple[float, tuple[str, ...]]:
+    """Return the largest free half opening [m] and who limits it, nearest first."""
+    limits: list[tuple[float, str]] = []
+    for other in neighbours:
+        height = top_z(other) - tcp_m[2]
+        if height <= -TIP_BELOW_TCP_M:
+            continue
+        shape = local_outline(other, tcp_m, yaw_rad)
+        for layer in FINGER_LAYERS:
+            if height > layer.above_tcp_m + 1e-4:
+                free = _nearest_along(shape, layer.half_width_m) - layer.outer_m
+                limits.append((free, other.name))
+        if height > HAND_ABOVE_TCP_M and polygon_gap(shape, _hand_outline()) < 0.003:
+            limits.append((-math.inf, other.name))
+    limits.sort()
+    limit = limits[0][0] if limits else math.inf
+    narrow = [name for free, name in limits if free < extent_m / 2 + 0.004]
+    return limit, tuple(dict.fromkeys(narrow))
+
+
+def _nearest_along(shape: Sequence[Point], half_width_m: float) -> float:
+    """Return how near a polygon comes to the TCP along the opening, within a finger's strip."""
+    strip = _clip(_clip(shape, half_width_m, 1.0), half_width_m, -1.0)
+    if not strip:
+        return math.inf
+    along = [v for _, v in strip]
+    if min(along) <= 0.0 <= max(along):
+        return 0.0
+    return min(abs(v) for v in along)
+
+
+def _clip(shape: Sequence[Point], bound: float, sign: float) -> list[Point]:
+    """Cut a polygon off where sign * across exceeds bound."""
+    kept: list[Point] = []
+    for index, (ax, ay) in enumerate(shape):
+        bx, by = shape[(index + 1) % len(shape)]
+        inside_a, inside_b = sign * ax <= bound, sign * bx <= bound
+        if inside_a:
+            kept.append((ax, ay))
+        if inside_a != inside_b:
+            share = (sign * bound - ax) / (bx - ax)
+            kept.append((sign * bound, ay + share * (by - ay)))
+    return kept
+
+
+def _hand_outline() -> tuple[Point, ...]:
+    a, b = HAND_HALF_M
+    return ((-a, -b), (a, -b), (a, b), (-a, b))
+
+
+def _finger_axes(item: SceneObject) -> list[tuple[float, float]]:
+    """Return (yaw of the opening direction, width) for every way to grip from above."""
+    if is_round(item):
+        step = math.pi / ROUND_YAWS
+        return [(index * step, item.size_m[0]) for index in range(ROUND_YAWS)]
+    return list(flat_axes(item))
+
+
+def _grip_height(item: SceneObject, params: GraspParams) -> float:
+    half = half_height(item)
+    below = params.below_tall_top_m if 2 * half > params.tall_m else params.below_top_m
+    return max(half - below, _lowest_grip(item, params))
+
+
+def _highest_grip(item: SceneObject, params: GraspParams) -> float:
+    return max(half_height(item) - params.below_top_m, _lowest_grip(item, params))
+
+
+def _lowest_grip(item: SceneObject, params: GraspParams) -> float:
+    """Return the least height of the TCP above the centre that keeps the tips off the ground."""
+    return bottom_z(item) + TIP_BELOW_TCP_M + params.tip_gap_m - item.pose.position_m[2]
+
+
+def _turned(grip: Grip) -> Grip:
+    """Return the same grip with the hand turned by half a turn."""
+    yaw = math.remainder(grip.yaw_rad + math.pi, 2 * math.pi)
+    return Grip(
+        position_m=grip.position_m,
+        yaw_rad=yaw,
+        opening_m=grip.opening_m,
+        side_room_m=grip.side_room_m,
+    )
+
+
+def in_tool_frame(point_m: Vector, tcp: Pose) -> Vector:
+    """Return a point of the world in the frame of the TCP [m]."""
+    rotation = rotation_of(tcp)
+    delta = [point_m[row] - tcp.position_m[row] for row in range(3)]
+    x, y, z = (sum(rotation[row][axis] * delta[row] for row in range(3)) for axis in range(3))
+    return (x, y, z)
+
+
+def tool_yaw(tcp: Pose) -> float:
+    """Return the yaw of a tool that points down [rad]."""
+    rotation = rotation_of(tcp)
+    return math.atan2(rotation[1][0], rotation[0][0])

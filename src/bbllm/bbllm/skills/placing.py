@@ -1,0 +1,289 @@
+"""Where a held thing shall come to rest, and how the hand must be turned to set it down there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from bbllm.core.types import Code, Kind, Scene, SceneObject
+from bbllm.skills.catalog import looks_like_pose, parse_pose
+from bbllm.skills.grasps import (
+    ROUND_YAWS,
+    GraspParams,
+    Grip,
+    Hand,
+    NoRoom,
+    fit_fingers,
+    in_tool_frame,
+    tool_yaw,
+)
+from bbllm.skills.rejection import Rejection, listed
+from bbllm.skills.shapes import (
+    MOVABLE,
+    Vector,
+    bottom_z,
+    contains,
+    flat_axes,
+    half_height,
+    is_round,
+    is_solid,
+    outline,
+    polygon_gap,
+    top_z,
+    vertical_axis,
+    yaw_pose,
+)
+
+SURFACE_SNAP_M = 0.025
+"""How far a thing's underside may be from a surface for a pose to mean that surface [m]."""
+TOUCHING_M = 0.001
+"""Outlines that overlap by more than this cannot stand side by side [m]."""
+SPOT_GRID_M = 0.04
+SPOT_RADII_M = (0.38, 0.62)
+"""Where free spots on a surface are looked for: well within reach [m]."""
+SPOT_GAP_M = 0.05
+"""What a free spot keeps from everything [m]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceTarget:
+    """Where a thing shall come to rest."""
+
+    label: str
+    """What people call it: `location_A`, `red_cube`, `the pose 0.5 0 0.02`."""
+    centre_m: Vector
+    """Of the thing, when it rests there, world frame [m]."""
+    yaw_rad: float
+    """Turn of the thing about the vertical; what is square may be turned further by 90 degrees
+    [rad]."""
+    supports: tuple[str, ...] = ()
+    """Names of what it will stand on, without the table."""
+
+
+def place_target(arg: str, held: SceneObject, scene: Scene, hand: Hand) -> PlaceTarget | Rejection:
+    """
+    Turn the argument of `place` into a place to rest, if it is free.
+
+    Args:
+        arg: Name of a location or object, or a pose literal.
+        held: What is in the hand.
+        scene: What is there.
+        hand: Where the TCP is.
+    """
+    others = [item for item in scene.objects if item.name != held.name]
+    if looks_like_pose(arg):
+        target = _at_pose(arg, held, others)
+    else:
+        target = _at_object(scene.object(arg), held, others, hand)
+    if isinstance(target, Rejection):
+        return target
+    return _occupied(target, held, others) or target
+
+
+def place_grips(
+    held: SceneObject,
+    target: PlaceTarget,
+    scene: Scene,
+    hand: Hand,
+    params: GraspParams,
+    gap_m: float,
+) -> tuple[Grip, ...] | NoRoom:
+    """
+    Return poses of the tool at which the thing can be let go, roomiest first.
+
+    Args:
+        held: What is in the hand, with its pose there.
+        target: Where it shall come to rest.
+        scene: What is there.
+        hand: Where the TCP is and how far the fingers are open.
+        params: How much room to keep.
+        gap_m: How far above the surface to let go [m].
+    """
+    centre = in_tool_frame(held.pose.position_m, hand.tcp)
+    yaw_now = tool_yaw(hand.tcp)
+    neighbours = [item for item in scene.objects if item.name != held.name and is_solid(item)]
+    found: list[Grip] = []
+    blockers: list[str] = []
+    for turn in _turns(held, target.yaw_rad):
+        yaw = math.remainder(yaw_now + turn, 2 * math.pi)
+        # A tool that points down has its y and z axes turned over.
+        cos, sin = math.cos(yaw), math.sin(yaw)
+        offset = (
+            cos * centre[0] + sin * centre[1],
+            sin * centre[0] - cos * centre[1],
+            -centre[2],
+        )
+        x, y, z = (target.centre_m[axis] - offset[axis] for axis in range(3))
+        fit = fit_fingers((x, y, z + gap_m), yaw, hand.width_m, neighbours, params)
+        if isinstance(fit, Grip):
+            found.append(fit)
+        else:
+            blockers += fit.neighbours
+    if not found:
+        return NoRoom(tuple(dict.fromkeys(blockers)))
+    return tuple(sorted(found, key=lambda grip: -round(grip.side_room_m, 3)))
+
+
+def square(item: SceneObject) -> bool:
+    """Tell whether a thing looks the same from above after a quarter turn."""
+    widths = [extent for _, extent in flat_axes(item)]
+    return len(widths) == 2 and abs(widths[0] - widths[1]) < 0.002
+
+
+def _turns(held: SceneObject, yaw_rad: float) -> list[float]:
+    """Return by how much the hand may turn so that the thing gets its yaw [rad]."""
+    axes = flat_axes(held)
+    if is_round(held) or not axes:
+        return [2 * math.pi * index / (2 * ROUND_YAWS) for index in range(2 * ROUND_YAWS)]
+    first = yaw_rad - axes[0][0]
+    step = math.pi / 2 if square(held) else math.pi
+    return [first + index * step for index in range(round(2 * math.pi / step))]
+
+
+def _at_pose(
+    arg: str, held: SceneObject, others: Sequence[SceneObject]
+) -> PlaceTarget | Rejection:
+    literal = parse_pose(arg)
+    x, y, z = literal.position_m
+    half = half_height(held)
+    below = [
+        item
+        for item in others
+        if is_solid(item)
+        and contains(outline(item), (x, y))
+        and abs(top_z(item) - (z - half)) <= SURFACE_SNAP_M
+    ]
+    if not below and abs(z - half) > SURFACE_SNAP_M:
+        return Rejection(
+            Code.BAD_ARGUMENTS,
+            f'there is nothing at the pose {arg} to set {held.name} on; with its centre at '
+            f'z = {half:.3f} it would stand on the table.',
+        )
+    support = max(below, key=top_z, default=None)
+    surface = top_z(support) if support is not None else 0.0
+    yaw = math.radians(literal.yaw_deg) if literal.yaw_deg is not None else 0.0
+    if literal.yaw_deg is None and support is not None and support.kind in MOVABLE:
+        yaw = _yaw_like(support)
+    return PlaceTarget(
+        label=f'the pose {arg}',
+        centre_m=(x, y, surface + half),
+        yaw_rad=yaw,
+        supports=() if support is None else (support.name,),
+    )
+
+
+def _at_object(
+    item: SceneObject, held: SceneObject, others: Sequence[SceneObject], hand: Hand
+) -> PlaceTarget | Rejection:
+    if item.name == held.name:
+        return Rejection(
+            Code.BAD_ARGUMENTS, f'{held.name} is in the hand and cannot be placed on itself.'
+        )
+    if item.kind is Kind.HAND:
+        return Rejection(Code.BAD_ARGUMENTS, f'{held.name} is in the hand already.')
+    if item.kind is Kind.FIXTURE:
+        return _free_spot(item, held, others, hand)
+    if item.kind is Kind.LOCATION:
+        x, y, z = item.pose.position_m
+        under = [
+            other.name
+            for other in others
+            if is_solid(other)
+            and abs(top_z(other) - z) < 0.01
+            and contains(outline(other), (x, y))
+        ]
+        return PlaceTarget(
+            label=item.name,
+            centre_m=(x, y, z + half_height(held)),
+            yaw_rad=_yaw_like(item),
+            supports=tuple(under),
+        )
+    if vertical_axis(item) is None or (item.kind is Kind.CYLINDER and not is_round(item)):
+        return Rejection(
+            Code.BAD_ARGUMENTS, f'{item.name} has no level top on which {held.name} could stand.'
+        )
+    x, y, _ = item.pose.position_m
+    return PlaceTarget(
+        label=item.name,
+        centre_m=(x, y, top_z(item) + half_height(held)),
+        yaw_rad=_yaw_like(item),
+        supports=(item.name,),
+    )
+
+
+def _occupied(
+    target: PlaceTarget, held: SceneObject, others: Sequence[SceneObject]
+) -> Rejection | None:
+    """Return the rejection where something stands at the target."""
+    ghost = replace(held, pose=yaw_pose(target.centre_m, target.yaw_rad))
+    if vertical_axis(held) != 2:  # it lies on its side, and its outline turns with it
+        ghost = replace(held, pose=replace(held.pose, position_m=target.centre_m))
+    shape = outline(ghost)
+    low, high = target.centre_m[2] - half_height(held), target.centre_m[2] + half_height(held)
+    blockers = [
+        other.name
+        for other in others
+        if is_solid(other)
+        and other.name not in target.supports
+        and top_z(other) > low + 0.003
+        and bottom_z(other) < high - 0.003
+        and polygon_gap(shape, outline(other)) < -TOUCHING_M
+    ]
+    if not blockers:
+        return None
+    if target.supports and target.label == target.supports[0]:
+        stands = 'stands' if len(blockers) == 1 else 'stand'
+        return Rejection(
+            Code.OCCUPIED,
+            f'nothing can be placed on {target.label} because {listed(blockers)} {stands} on it.',
+        )
+    return Rejection(Code.OCCUPIED, f'{target.label} is occupied by {listed(blockers)}.')
+
+
+def _free_spot(
+    surface: SceneObject, held: SceneObject, others: Sequence[SceneObject], hand: Hand
+) -> PlaceTarget | Rejection:
+    """Return the free spot on a piece of furniture that is nearest to the hand."""
+    height = top_z(surface)
+    area = outline(surface)
+    radius = math.hypot(held.size_m[0], held.size_m[1]) / 2
+    around = [
+        item
+        for item in others
+        if item.name != surface.name and (not is_solid(item) or top_z(item) > height + 0.001)
+    ]
+    hand_x, hand_y, _ = hand.tcp.position_m
+    steps = math.ceil(SPOT_RADII_M[1] / SPOT_GRID_M)
+    spots = [
+        (ix * SPOT_GRID_M, iy * SPOT_GRID_M)
+        for ix in range(0, steps + 1)
+        for iy in range(-steps, steps + 1)
+    ]
+    spots.sort(key=lambda spot: (math.hypot(spot[0] - hand_x, spot[1] - hand_y), spot))
+    for x, y in spots:
+        if not SPOT_RADII_M[0] <= math.hypot(x, y) <= SPOT_RADII_M[1]:
+            continue
+        corners = [(x + dx * radius, y + dy * radius) for dx in (-1, 1) for dy in (-1, 1)]
+        if not all(contains(area, corner) for corner in corners):
+            continue
+        square_here = (
+            (x - radius, y - radius),
+            (x + radius, y - radius),
+            (x + radius, y + radius),
+            (x - radius, y + radius),
+        )
+        if all(polygon_gap(square_here, outline(item)) >= SPOT_GAP_M for item in around):
+            return PlaceTarget(
+                label=surface.name,
+                centre_m=(x, y, height + half_height(held)),
+                yaw_rad=0.0,
+                supports=(surface.name,),
+            )
+    return Rejection(Code.OCCUPIED, f'no free spot on {surface.name} is left within reach.')
+
+
+def _yaw_like(item: SceneObject) -> float:
+    """Return the yaw of an object's edges, 0 for what is round [rad]."""
+    axes = flat_axes(item)
+    return axes[0][0] if axes else 0.0

@@ -1,0 +1,175 @@
+"""
+Where the surfaces of scene objects are: heights, extents and outlines seen from above.
+
+Plain floats throughout: a scene has a dozen boxes and these run many times per plan, where the
+overhead of arrays of three numbers would dominate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from bbllm.core.types import Kind, Pose, SceneObject
+
+Point = tuple[float, float]
+Vector = tuple[float, float, float]
+Matrix = tuple[Vector, Vector, Vector]
+"""Rows; columns are the object's axes in the world frame."""
+
+MOVABLE = frozenset({Kind.CUBE, Kind.CYLINDER, Kind.OTHER})
+"""What a hand can pick, push and stack."""
+UPRIGHT_COSINE = 0.95
+"""An axis is vertical when it is within 18 degrees of it."""
+CIRCLE_CORNERS = 16
+
+
+def is_solid(item: SceneObject) -> bool:
+    """Tell whether an object can be touched; a location and the hand itself cannot."""
+    return item.kind not in (Kind.LOCATION, Kind.HAND)
+
+
+def rotation_of(pose: Pose) -> Matrix:
+    """Return the rotation matrix of a pose, rows first; columns are the object's axes."""
+    x, y, z, w = pose.quat_xyzw
+    return (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+        (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+        (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+    )
+
+
+def yaw_pose(position_m: Vector, yaw_rad: float) -> Pose:
+    """Return the pose of something that stands upright, turned about the vertical."""
+    return Pose(
+        position_m=position_m,
+        quat_xyzw=(0.0, 0.0, math.sin(yaw_rad / 2), math.cos(yaw_rad / 2)),
+    )
+
+
+def half_extent(item: SceneObject, direction: Vector) -> float:
+    """Return how far an object reaches from its centre along a unit vector [m]."""
+    rotation = rotation_of(item.pose)
+    along = [sum(rotation[row][axis] * direction[row] for row in range(3)) for axis in range(3)]
+    if item.kind is Kind.CYLINDER:
+        across = math.sqrt(max(0.0, 1.0 - along[2] ** 2))
+        return item.size_m[0] / 2 * across + item.size_m[2] / 2 * abs(along[2])
+    return sum(abs(along[axis]) * item.size_m[axis] / 2 for axis in range(3))
+
+
+def half_height(item: SceneObject) -> float:
+    """Return the distance from an object's centre to its highest point [m]."""
+    return half_extent(item, (0.0, 0.0, 1.0))
+
+
+def top_z(item: SceneObject) -> float:
+    """Return the height of an object's highest point; of a location, its surface [m]."""
+    return item.pose.position_m[2] + (0.0 if item.kind is Kind.LOCATION else half_height(item))
+
+
+def bottom_z(item: SceneObject) -> float:
+    """Return the height of an object's lowest point [m]."""
+    return item.pose.position_m[2] - half_height(item)
+
+
+def vertical_axis(item: SceneObject) -> int | None:
+    """Return which of an object's own axes is vertical, None where it stands on an edge."""
+    row = rotation_of(item.pose)[2]
+    axis = max(range(3), key=lambda index: abs(row[index]))
+    return axis if abs(row[axis]) >= UPRIGHT_COSINE else None
+
+
+def is_round(item: SceneObject) -> bool:
+    """Tell whether an object looks the same from above however it is turned."""
+    return item.kind is Kind.CYLINDER and vertical_axis(item) == 2
+
+
+def flat_axes(item: SceneObject) -> tuple[tuple[float, float], ...]:
+    """
+    Return an object's horizontal axes as (yaw, full extent) pairs [rad, m].
+
+    Two pairs, about 90 degrees apart; one with yaw 0 for what is round seen from above; none
+    for what stands on an edge.
+    """
+    if is_round(item):
+        return ((0.0, item.size_m[0]),)
+    upright = vertical_axis(item)
+    if upright is None:
+        return ()
+    rotation = rotation_of(item.pose)
+    axes = [axis for axis in range(3) if axis != upright]
+    return tuple(
+        (math.atan2(rotation[1][axis], rotation[0][axis]), item.size_m[axis]) for axis in axes
+    )
+
+
+def outline(item: SceneObject) -> tuple[Point, ...]:
+    """Return the convex outline of an object seen from above, counter-clockwise [m]."""
+    x, y, _ = item.pose.position_m
+    if is_round(item):
+        # Corners outside the circle, so that the outline never falls short of the object.
+        radius = item.size_m[0] / 2 / math.cos(math.pi / CIRCLE_CORNERS)
+        turns = [2 * math.pi * index / CIRCLE_CORNERS for index in range(CIRCLE_CORNERS)]
+        return tuple((x + radius * math.cos(t), y + radius * math.sin(t)) for t in turns)
+    rotation = rotation_of(item.pose)
+    hx, hy, hz = (size / 2 for size in item.size_m)
+    corners = [
+        (
+            x + rotation[0][0] * a + rotation[0][1] * b + rotation[0][2] * c,
+            y + rotation[1][0] * a + rotation[1][1] * b + rotation[1][2] * c,
+        )
+        for a in (-hx, hx)
+        for b in (-hy, hy)
+        for c in (-hz, hz)
+    ]
+    return convex_hull(corners)
+
+
+def convex_hull(points: Sequence[Point]) -> tuple[Point, ...]:
+    """Return the corners of the smallest convex polygon around points, counter-clockwise."""
+    ordered = sorted(set(points))
+    if len(ordered) < 3:
+        return tuple(ordered)
+    return tuple(_half_hull(ordered)[:-1] + _half_hull(ordered[::-1])[:-1])
+
+
+def _half_hull(points: Sequence[Point]) -> list[Point]:
+    hull: list[Point] = []
+    for point in points:
+        while len(hull) >= 2 and _turn(hull[-2], hull[-1], point) <= 0.0:
+            hull.pop()
+        hull.append(point)
+    return hull
+
+
+def _turn(a: Point, b: Point, c: Point) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+def polygon_gap(one: Sequence[Point], other: Sequence[Point]) -> float:
+    """
+    Return the gap between two convex polygons along the best of their edge normals [m].
+
+    Positive: at least that far apart. Negative: they overlap by at least that much.
+    """
+    return max(_gap_along_edges(one, other), _gap_along_edges(other, one))
+
+
+def _gap_along_edges(one: Sequence[Point], other: Sequence[Point]) -> float:
+    best = -math.inf
+    for index, (ax, ay) in enumerate(one):
+        bx, by = one[(index + 1) % len(one)]
+        length = math.hypot(bx - ax, by - ay)
+        if length < 1e-9:
+            continue
+        nx, ny = (by - ay) / length, (ax - bx) / length  # outward of a counter-clockwise polygon
+        best = max(best, min((x - ax) * nx + (y - ay) * ny for x, y in other))
+    return best
+
+
+def contains(polygon: Sequence[Point], point: Point) -> bool:
+    """Tell whether a point lies inside a convex, counter-clockwise polygon."""
+    return len(polygon) >= 3 and all(
+        _turn(polygon[index], polygon[(index + 1) % len(polygon)], point) >= 0.0
+        for index in range(len(polygon))
+    )

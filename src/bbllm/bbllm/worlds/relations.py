@@ -1,0 +1,261 @@
+"""
+From objects, hand and clock to a scene with its relations as triples.
+
+| triple | holds when |
+| --- | --- |
+| (a on b) | a rests on b: the top of an object, the middle of a location, a piece of furniture |
+| (a in b) | the centre of a is inside the furniture b |
+| (location occupied_by a) | a is on that location |
+| (a left_of b), (a right_of b) | b is the thing nearest to a at the same height, within 15 cm, and more beside it than before or behind it, as the robot sees it |
+| (a held_by hand) | a lies between the finger pads and the fingers are as far apart as a is wide |
+| (hand is empty) | nothing is held |
+| (a is clear) | a can have something put on it, and nothing is |
+| (a reachable yes), (a reachable no) | the hand can, or cannot, come down on it from above |
+
+Everything is derived from what was sensed now; nothing is remembered or taken from commands.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bbllm.core.errors import SceneError
+from bbllm.core.types import Fact, Kind, Scene, SceneObject, Skill
+from bbllm.skills.grasps import Hand, in_tool_frame
+from bbllm.skills.shapes import (
+    MOVABLE,
+    bottom_z,
+    contains,
+    half_extent,
+    half_height,
+    outline,
+    polygon_gap,
+    rotation_of,
+    top_z,
+)
+
+HAND = 'hand'
+"""How facts call the hand."""
+
+ReachTest = Callable[[SceneObject], bool]
+"""Tells whether the hand can come down on an object or location from above."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationParams:
+    """How near is near enough."""
+
+    max_age_s: float = 1.0
+    """A scene older than this is an error [s]."""
+    rest_gap_m: float = 0.01
+    """Largest gap, or overlap, between a thing and what it rests on [m]."""
+    location_radius_m: float = 0.02
+    """A thing is on a location when its centre is this near to it [m]."""
+    neighbour_m: float = 0.15
+    """How far apart neighbours may be [m]."""
+    pad_half_m: float = 0.009
+    """Half extent of a finger pad [m]."""
+    pad_overlap_m: float = 0.002
+    """How much of a pad must be on a thing for it to be held [m]."""
+    off_middle_m: float = 0.01
+    """How far a held thing's centre may be from the middle between the fingers [m]."""
+    width_below_m: float = 0.004
+    width_above_m: float = 0.0025
+    """Fingers hold a thing when they are at most this much nearer together, or further apart,
+    than it is wide [m]."""
+
+
+def build_scene(
+    objects: Sequence[SceneObject],
+    hand: Hand | None,
+    *,
+    skills: Sequence[Skill],
+    stamp_s: float,
+    now_s: float,
+    reach: ReachTest | None = None,
+    params: RelationParams | None = None,
+) -> Scene:
+    """
+    Return the scene with its relations.
+
+    Args:
+        objects: Everything that has a name, as sensed.
+        hand: Where the TCP is and how far the fingers are open; None where there is no hand.
+        skills: What the robot can do.
+        stamp_s: When it was sensed, on the world's clock [s].
+        now_s: The world's clock [s].
+        reach: Reachability test; without it there are no `reachable` triples.
+        params: How near is near enough.
+
+    Raises:
+        SceneError: There are no objects, or they were sensed too long ago.
+    """
+    params = params or RelationParams()
+    age = now_s - stamp_s
+    if age > params.max_age_s:
+        raise SceneError(
+            f'The scene is stale: it was sensed {age:.1f} s ago, and at most '
+            f'{params.max_age_s:.1f} s are allowed. Is the source of the objects still running?'
+        )
+    if not objects:
+        raise SceneError('The scene is empty: no objects were sensed.')
+    held = find_held(objects, hand, params) if hand is not None else None
+    facts: list[Fact] = []
+    if held is not None:
+        facts.append(Fact(held, 'held_by', HAND))
+    elif hand is not None:
+        facts.append(Fact(HAND, 'is', 'empty'))
+    resting = _resting(objects, held, params)
+    facts += resting
+    facts += [
+        Fact(fact.object, 'occupied_by', fact.subject)
+        for fact in resting
+        if fact.predicate == 'on' and _kind_of(fact.object, objects) is Kind.LOCATION
+    ]
+    facts += _clear(objects, held, resting)
+    facts += _beside(objects, held, params)
+    if reach is not None:
+        facts += [
+            Fact(item.name, 'reachable', 'yes' if reach(item) else 'no')
+            for item in objects
+            if item.name != held and (item.kind in MOVABLE or item.kind is Kind.LOCATION)
+        ]
+    return Scene(tuple(objects), tuple(skills), tuple(facts), stamp_s)
+
+
+def find_held(
+    objects: Sequence[SceneObject], hand: Hand, params: RelationParams | None = None
+) -> str | None:
+    """
+    Return the name of what is between the fingers, None where nothing is.
+
+    Seen, not believed: the thing overlaps the finger pads, and the distance between the fingers
+    is its width along the opening direction.
+    """
+    params = params or RelationParams()
+    rotation = rotation_of(hand.tcp)
+    axes = [tuple(rotation[row][axis] for row in range(3)) for axis in range(3)]
+    nearest: tuple[float, str] | None = None
+    for item in objects:
+        if item.kind not in MOVABLE:
+            continue
+        offset = in_tool_frame(item.pose.position_m, hand.tcp)
+        distance = math.hypot(*offset)
+        if distance > 0.25:
+            continue
+        half = [half_extent(item, (axis[0], axis[1], axis[2])) for axis in axes]
+        reach = params.pad_half_m - params.pad_overlap_m
+        surplus = hand.width_m - 2 * half[1]
+        if (
+            abs(offset[0]) <= half[0] + reach
+            and abs(offset[1]) <= params.off_middle_m
+            and abs(offset[2]) <= half[2] + reach
+            and -params.width_below_m <= surplus <= params.width_above_m
+            and (nearest is None or distance < nearest[0])
+        ):
+            nearest = (distance, item.name)
+    return nearest[1] if nearest else None
+
+
+def _resting(
+    objects: Sequence[SceneObject], held: str | None, params: RelationParams
+) -> list[Fact]:
+    facts = []
+    for item in objects:
+        if item.kind not in MOVABLE or item.name == held:
+            continue
+        on = _support(item, objects, held, params)
+        if on is not None:
+            facts.append(Fact(item.name, 'on', on))
+        facts += [
+            Fact(item.name, 'in', other.name)
+            for other in objects
+            if other.kind is Kind.FIXTURE and _inside(item, other)
+        ]
+    return facts
+
+
+def _support(
+    item: SceneObject, objects: Sequence[SceneObject], held: str | None, params: RelationParams
+) -> str | None:
+    """Return what an object rests on: another object, a location, or furniture, in that order."""
+    x, y, _ = item.pose.position_m
+    foot = bottom_z(item)
+    shape = outline(item)
+    under = [
+        (math.hypot(other.pose.position_m[0] - x, other.pose.position_m[1] - y), other.name)
+        for other in objects
+        if other.kind in MOVABLE
+        and other.name not in (item.name, held)
+        and other.pose.position_m[2] < item.pose.position_m[2]
+        and abs(top_z(other) - foot) <= params.rest_gap_m
+        and polygon_gap(shape, outline(other)) < -params.rest_gap_m / 2
+    ]
+    if under:
+        return min(under)[1]
+    marks = [
+        (distance, other.name)
+        for other in objects
+        if other.kind is Kind.LOCATION
+        and abs(top_z(other) - foot) <= params.rest_gap_m
+        and (distance := math.hypot(other.pose.position_m[0] - x, other.pose.position_m[1] - y))
+        <= params.location_radius_m
+    ]
+    if marks:
+        return min(marks)[1]
+    for other in objects:
+        if (
+            other.kind is Kind.FIXTURE
+            and abs(top_z(other) - foot) <= params.rest_gap_m
+            and contains(outline(other), (x, y))
+        ):
+            return other.name
+    return None
+
+
+def _inside(item: SceneObject, other: SceneObject) -> bool:
+    offset = in_tool_frame(item.pose.position_m, other.pose)
+    return all(abs(offset[axis]) < other.size_m[axis] / 2 for axis in range(3))
+
+
+def _clear(
+    objects: Sequence[SceneObject], held: str | None, resting: Sequence[Fact]
+) -> list[Fact]:
+    covered = {fact.object for fact in resting if fact.predicate == 'on'}
+    return [
+        Fact(item.name, 'is', 'clear')
+        for item in objects
+        if item.kind in MOVABLE and item.name != held and item.name not in covered
+    ]
+
+
+def _beside(
+    objects: Sequence[SceneObject], held: str | None, params: RelationParams
+) -> list[Fact]:
+    """Relate each thing to the nearest one only; all pairs would drown the rest in a prompt."""
+    things = [item for item in objects if item.kind in MOVABLE and item.name != held]
+    facts: list[Fact] = []
+    for item in things:
+        x, y, z = item.pose.position_m
+        near = [
+            (math.hypot(other.pose.position_m[0] - x, other.pose.position_m[1] - y), other)
+            for other in things
+            if other is not item
+            and abs(other.pose.position_m[2] - z) < half_height(item) + half_height(other)
+        ]
+        if not near:
+            continue
+        distance, other = min(near, key=lambda pair: (pair[0], pair[1].name))
+        dx, dy = other.pose.position_m[0] - x, other.pose.position_m[1] - y
+        if distance > params.neighbour_m or abs(dy) < abs(dx):
+            continue
+        side, opposite = ('right_of', 'left_of') if dy > 0 else ('left_of', 'right_of')
+        if Fact(other.name, opposite, item.name) not in facts:
+            facts.append(Fact(item.name, side, other.name))
+    return facts
+
+
+def _kind_of(name: str, objects: Sequence[SceneObject]) -> Kind | None:
+    return next((item.kind for item in objects if item.name == name), None)

@@ -1,0 +1,181 @@
+"""Relations: what a scene says follows from poses, and from nothing else."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from bbllm.core.errors import SceneError
+from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
+from bbllm.skills.catalog import SKILLS
+from bbllm.skills.grasps import Hand
+from bbllm.worlds.relations import RelationParams, build_scene, find_held
+
+TABLE = SceneObject(
+    name='table',
+    kind=Kind.FIXTURE,
+    pose=Pose(position_m=(0.35, 0.0, -0.02)),
+    size_m=(1.2, 1.6, 0.04),
+)
+AWAY = Hand(tcp=Pose(position_m=(0.3, 0.0, 0.5), quat_xyzw=(1.0, 0.0, 0.0, 0.0)), width_m=0.08)
+
+
+def cube(name: str, x: float, y: float, z: float = 0.02, yaw_deg: float = 0.0) -> SceneObject:
+    half = math.radians(yaw_deg) / 2
+    pose = Pose(position_m=(x, y, z), quat_xyzw=(0.0, 0.0, math.sin(half), math.cos(half)))
+    return SceneObject(name=name, kind=Kind.CUBE, pose=pose, size_m=(0.04, 0.04, 0.04))
+
+
+def location(name: str, x: float, y: float) -> SceneObject:
+    return SceneObject(name=name, kind=Kind.LOCATION, pose=Pose(position_m=(x, y, 0.0)))
+
+
+def hand_around(x: float, y: float, z: float, width_m: float) -> Hand:
+    return Hand(tcp=Pose(position_m=(x, y, z), quat_xyzw=(1.0, 0.0, 0.0, 0.0)), width_m=width_m)
+
+
+def scene_of(*objects: SceneObject, hand: Hand = AWAY, age_s: float = 0.0) -> Scene:
+    return build_scene((*objects, TABLE), hand, skills=SKILLS, stamp_s=10.0, now_s=10.0 + age_s)
+
+
+def test_a_cube_rests_on_the_table_a_location_or_another_cube() -> None:
+    scene = scene_of(
+        cube('red_cube', 0.4, 0.0),
+        cube('green_cube', 0.515, 0.0),
+        cube('blue_cube', 0.405, 0.0, 0.06),
+        location('location_A', 0.5, 0.0),
+    )
+
+    assert [str(fact) for fact in scene.facts if fact.predicate == 'on'] == [
+        '(red_cube on table)', '(green_cube on location_A)', '(blue_cube on red_cube)',
+    ]  # fmt: skip
+    assert scene.has('location_A', 'occupied_by', 'green_cube')
+
+
+def test_a_cube_more_than_two_centimetres_off_is_not_on_the_location() -> None:
+    scene = scene_of(cube('red_cube', 0.525, 0.0), location('location_A', 0.5, 0.0))
+
+    assert scene.has('red_cube', 'on', 'table')
+    assert not scene.has('location_A', 'occupied_by')
+
+
+def test_a_cube_in_the_air_rests_on_nothing() -> None:
+    assert not scene_of(cube('red_cube', 0.4, 0.0, 0.2)).has('red_cube', 'on')
+
+
+def test_a_cube_beside_the_table_rests_on_nothing() -> None:
+    assert not scene_of(cube('red_cube', 1.4, 0.0)).has('red_cube', 'on')
+
+
+def test_only_what_carries_nothing_is_clear() -> None:
+    scene = scene_of(cube('red_cube', 0.4, 0.0), cube('blue_cube', 0.4, 0.0, 0.06))
+
+    assert scene.has('blue_cube', 'is', 'clear')
+    assert not scene.has('red_cube', 'is', 'clear')
+
+
+def test_left_is_positive_y_and_told_once_for_nearest_neighbours_only() -> None:
+    scene = scene_of(
+        cube('red_cube', 0.5, 0.10), cube('green_cube', 0.5, 0.0), cube('blue_cube', 0.5, -0.12)
+    )
+
+    sides = {str(fact) for fact in scene.facts if fact.predicate.endswith('_of')}
+    assert sides == {'(red_cube left_of green_cube)', '(blue_cube right_of green_cube)'}
+
+
+def test_what_is_before_or_behind_is_neither_left_nor_right() -> None:
+    scene = scene_of(cube('red_cube', 0.5, 0.0), cube('green_cube', 0.6, 0.02))
+
+    assert not any(fact.predicate.endswith('_of') for fact in scene.facts)
+
+
+def test_a_cube_between_fingers_as_wide_apart_as_it_is_held() -> None:
+    scene = scene_of(cube('red_cube', 0.4, 0.0, 0.2), hand=hand_around(0.4, 0.0, 0.212, 0.0399))
+
+    assert scene.held == 'red_cube'
+    assert not scene.has('hand', 'is', 'empty')
+
+
+@pytest.mark.parametrize(
+    ('hand', 'why'),
+    [
+        (hand_around(0.4, 0.0, 0.212, 0.064), 'the fingers are open around it'),
+        (hand_around(0.4, 0.0, 0.212, 0.044), 'the fingers have only just let go'),
+        (hand_around(0.4, 0.0, 0.212, 0.0), 'the fingers are closed on nothing'),
+        (hand_around(0.4, 0.0, 0.26, 0.04), 'it is below the fingers'),
+        (hand_around(0.44, 0.0, 0.212, 0.04), 'it is beside the fingers'),
+    ],
+)
+def test_holding_is_seen_and_not_believed(hand: Hand, why: str) -> None:
+    scene = scene_of(cube('red_cube', 0.4, 0.0, 0.2), hand=hand)
+
+    assert scene.held is None, why
+    assert scene.has('hand', 'is', 'empty')
+
+
+def test_a_turned_hand_still_knows_what_it_holds() -> None:
+    half = math.radians(30) / 2
+    hand = Hand(
+        tcp=Pose(position_m=(0.4, 0.1, 0.3), quat_xyzw=(math.cos(half), math.sin(half), 0.0, 0.0)),
+        width_m=0.04,
+    )
+
+    assert find_held([cube('red_cube', 0.4, 0.1, 0.29, yaw_deg=30)], hand) == 'red_cube'
+
+
+def test_what_is_held_neither_rests_nor_occupies() -> None:
+    scene = scene_of(
+        cube('red_cube', 0.4, 0.0),
+        location('location_A', 0.4, 0.0),
+        hand=hand_around(0.4, 0.0, 0.03, 0.04),
+    )
+
+    assert scene.held == 'red_cube'
+    assert not scene.has('red_cube', 'on')
+    assert not scene.has('location_A', 'occupied_by')
+
+
+def test_reachability_is_asked_for_things_and_locations_not_for_furniture() -> None:
+    asked: list[str] = []
+
+    def reach(item: SceneObject) -> bool:
+        asked.append(item.name)
+        return item.pose.position_m[0] < 0.8
+
+    scene = build_scene(
+        (cube('red_cube', 0.4, 0.0), cube('aqua_cube', 0.95, 0.0), location('A', 0.5, 0), TABLE),
+        AWAY, skills=SKILLS, stamp_s=0.0, now_s=0.0, reach=reach,
+    )  # fmt: skip
+
+    assert asked == ['red_cube', 'aqua_cube', 'A']
+    assert Fact('red_cube', 'reachable', 'yes') in scene.facts
+    assert Fact('aqua_cube', 'reachable', 'no') in scene.facts
+
+
+def test_a_thing_inside_furniture_is_in_it() -> None:
+    tray = SceneObject(
+        name='tray', kind=Kind.FIXTURE, pose=Pose(position_m=(0.5, 0.2, 0.03)),
+        size_m=(0.2, 0.2, 0.06),
+    )  # fmt: skip
+
+    assert scene_of(cube('red_cube', 0.5, 0.2, 0.025), tray).has('red_cube', 'in', 'tray')
+
+
+def test_a_stale_scene_is_an_error_that_tells_the_age() -> None:
+    with pytest.raises(SceneError, match=r'stale.*1\.5 s ago.*1\.0 s'):
+        scene_of(cube('red_cube', 0.4, 0.0), age_s=1.5)
+
+
+def test_how_stale_is_too_stale_is_a_parameter() -> None:
+    scene = build_scene(
+        (cube('red_cube', 0.4, 0.0),), AWAY, skills=SKILLS, stamp_s=0.0, now_s=1.5,
+        params=RelationParams(max_age_s=2.0),
+    )  # fmt: skip
+
+    assert scene.stamp_s == 0.0
+
+
+def test_an_empty_scene_is_an_error() -> None:
+    with pytest.raises(SceneError, match='empty'):
+        build_scene((), AWAY, skills=SKILLS, stamp_s=0.0, now_s=0.0)
