@@ -1,0 +1,65 @@
+"""Colour words of scenes as colours of a screen."""
+
+from __future__ import annotations
+
+from typing import Final
+
+HEX: Final[dict[str, str]] = {
+    'red': '#d6423b',
+    'crimson': '#b3193f',
+    'scarlet': '#e2331f',
+    'pink': '#ee8fb0',
+    'magenta': '#c93a9a',
+    'orange': '#ee8a2b',
+    'amber': '#f2ad2e',
+    'yellow': '#f2cf3f',
+    'gold': '#d9ad2b',
+    'lime': '#9fd146',
+    'green': '#45a35a',
+    'olive': '#87893a',
+    'teal': '#1f8a87',
+    'aqua': '#43c6cf',
+    'cyan': '#35bfd8',
+    'turquoise': '#3cc8b4',
+    'azure': '#5aa5ee',
+    'blue': '#3a6fd0',
+    'navy': '#27407f',
+    'indigo': '#4b3fa5',
+    'violet': '#9166d6',
+    'purple': '#7d47b0',
+    'lavender': '#b9a7e6',
+    'brown': '#8d5d3a',
+    'beige': '#e3d5b5',
+    'tan': '#cfae82',
+    'burlywood': '#dcbf95',
+    'white': '#fbfbf9',
+    'silver': '#c3c8cd',
+    'grey': '#8e959c',
+    'gray': '#8e959c',
+    'black': '#2e3236',
+}
+
+UNKNOWN = '#b0aca4'
+
+
+def color_of(word: str) -> str:
+    """Return the colour that a word means; of `dark red` or `light blue`, the last word's."""
+    for part in reversed(word.lower().replace('-', ' ').replace('_', ' ').split()):
+        if part in HEX:
+            return HEX[part]
+    return UNKNOWN
+
+
+def mix(one: str, other: str, share: float) -> str:
+    """Return a colour between two; *share* 0 is the first, 1 the second."""
+    pairs = zip(_channels(one), _channels(other), strict=True)
+    return '#' + ''.join(f'{round(a + (b - a) * share):02x}' for a, b in pairs)
+
+
+def edge_of(color: str) -> str:
+    """Return a colour for the outline of something of that colour, seen on a bright ground."""
+    return mix(color, '#1b1e22', 0.45)
+
+
+def _channels(color: str) -> tuple[int, int, int]:
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)

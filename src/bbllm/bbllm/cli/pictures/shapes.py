@@ -1,0 +1,139 @@
+"""
+What a picture is made of: plain shapes in page coordinates, x right and y down [px].
+
+`svg` and `png` draw the same shapes, so that both pictures always agree.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, Union
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paint:
+    """How a shape is filled and outlined; colours are `#rrggbb`, None is nothing."""
+
+    fill: str | None = None
+    fill_opacity: float = 1.0
+    stroke: str | None = None
+    stroke_opacity: float = 1.0
+    width: float = 1.0
+    """Width of the outline [px]."""
+    dash: tuple[float, float] | None = None
+    """Lengths of dash and gap, None for a full line [px]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Polygon:
+    """A closed outline."""
+
+    points: tuple[Point, ...]
+    paint: Paint
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    """A disc or ring."""
+
+    centre: Point
+    radius: float
+    paint: Paint
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An open line through points; only the stroke of its paint counts."""
+
+    points: tuple[Point, ...]
+    paint: Paint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """One line of text."""
+
+    position: Point
+    """Left end, middle or right end of the text, by `anchor`; half of its height."""
+    text: str
+    size: float = 11.0
+    """Height of the font [px]."""
+    color: str = '#22262b'
+    anchor: Literal['start', 'middle', 'end'] = 'start'
+    bold: bool = False
+    halo: str | None = None
+    """Colour of a soft edge around the letters, None for none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """A part of the page that cuts off what reaches over its edge."""
+
+    corner: Point
+    """Upper left corner on the page; the shapes inside count from there [px]."""
+    width: float
+    height: float
+    shapes: tuple[Union[Polygon, Circle, Line, Text], ...]
+
+
+Shape = Union[Polygon, Circle, Line, Text, Panel]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A whole picture."""
+
+    width: float
+    height: float
+    title: str
+    """For readers that see no picture."""
+    shapes: tuple[Shape, ...]
+    background: str = '#ffffff'
+
+
+def circle_points(centre: Point, radius: float, n: int = 96) -> tuple[Point, ...]:
+    """Return a circle as the corners of a polygon."""
+    turns = (2 * math.pi * index / n for index in range(n))
+    return tuple(
+        (centre[0] + radius * math.cos(t), centre[1] + radius * math.sin(t)) for t in turns
+    )
+
+
+def ring_points(centre: Point, inner: float, outer: float) -> tuple[Point, ...]:
+    """Return a ring as one outline: around outside, across a seam, back around inside."""
+    around = circle_points(centre, outer)
+    back = circle_points(centre, inner)[::-1]
+    # Both circles begin at angle zero; closing each there makes the seam run there and back.
+    return (*around, around[0], back[-1], *back)
+
+
+def rectangle(left: float, top: float, width: float, height: float) -> tuple[Point, ...]:
+    """Return the corners of an upright rectangle."""
+    right, bottom = left + width, top + height
+    return ((left, top), (right, top), (right, bottom), (left, bottom))
+
+
+_NARROW = frozenset("iljtfr.,:;'|!()[]{} I1")
+_WIDE = frozenset('mwMW@%')
+
+
+def text_width(text: str, size: float) -> float:
+    """
+    Estimate how wide a text is drawn, without a font at hand [px].
+
+    Errs to the wide side: the typical widths of a grotesque's letters by their class.
+    """
+    total = 0.0
+    for char in text:
+        if ord(char) > 0x2E7F:
+            total += 1.0  # ideographs and other full-width letters
+        elif char in _NARROW:
+            total += 0.36
+        elif char in _WIDE:
+            total += 0.92
+        else:
+            total += 0.68 if char.isupper() else 0.58
+    return total * size
