@@ -69,8 +69,8 @@ def choose_python(
     """
     Choose the interpreter that the environment is made from.
 
-    `PYTHON` in the environment decides if it is set.  Otherwise the one of the existing environment
-    stays, and else the first suitable one of `NAMES` is taken.
+    `PYTHON` in the environment decides if it is set.  Otherwise the one of the existing
+    environment stays, and else the first suitable one of `NAMES` is taken.
 
     Returns:
         Its `path` and `version`.

@@ -1,9 +1,9 @@
 """
 Make `.venv`: ROS 2 Jazzy, the interface packages and bbllm itself.  `make setup` calls this.
 
-Each stage leaves a stamp of what went in, and is skipped while that stays the same; a stage that was
-interrupted has no stamp and runs again.  Standard library only, because nothing is installed yet,
-and for Python 3.8 on, because its first work is to find an interpreter that bbllm can use.
+Each stage leaves a stamp of what went in, and is skipped while that stays the same; a stage that
+was interrupted has no stamp and runs again.  Standard library only, because nothing is installed
+yet, and for Python 3.8 on, because its first work is to find an interpreter that bbllm can use.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ COMPAT = ('control_msgs', 'controller_manager_msgs', 'franka_msgs', 'tf2_msgs')
 
 def main() -> int:
     """Bring the environment up to date; return the exit code."""
-    argparse.ArgumentParser(description=__doc__.strip().splitlines()[0]).parse_args()
+    argparse.ArgumentParser(description=__doc__).parse_args()
     LOG.parent.mkdir(exist_ok=True)
     with (LOG.parent / 'setup.lock').open('w') as lock:
         try:
@@ -106,23 +106,25 @@ class Setup:
         shutil.rmtree(VENV, ignore_errors=True)
         flags = ['--system-site-packages'] if self.system_ros else []
         self._call([self.python['path'], '-m', 'venv', *flags, str(VENV)])
-        (VENV / 'COLCON_IGNORE').touch()  # or colcon takes the wheels' package.xml files for sources
+        (VENV / 'COLCON_IGNORE').touch()  # or colcon takes the wheels' files for sources
         self._pip(ROOT / 'requirements' / 'uv.txt')
 
     def install_packages(self) -> None:
-        """Install the locked packages, and mend what the ROS wheels say about their build machine."""
+        """Install the locked packages, and mend paths of the machine that built the wheels."""
         uv = [str(VENV / 'bin' / 'uv'), 'pip', 'install', '--python', str(VENV_PYTHON)]
         try:
             self._call([*uv, '--no-deps', '--require-hashes', '-r', str(self.lock_file)])
         except SetupError:
             # pip knows the mirrors, proxies and certificates that people have set up for pip.
             self._pip(self.lock_file)
-        include, numpy_include = self._output([
-            str(VENV_PYTHON),
-            '-c',
-            'import numpy, sysconfig\n'
-            'print(sysconfig.get_paths()["include"]); print(numpy.get_include())',
-        ]).splitlines()
+        include, numpy_include = self._output(
+            [
+                str(VENV_PYTHON),
+                '-c',
+                'import numpy, sysconfig\n'
+                'print(sysconfig.get_paths()["include"]); print(numpy.get_include())',
+            ]
+        ).splitlines()
         for file in VENV.glob('share/*/cmake/*Export.cmake'):
             text = file.read_text()
             mended = re.sub(r'/opt/python/[^;"]*numpy/[^;"]*', lambda _: numpy_include, text)
@@ -157,7 +159,14 @@ class Setup:
 
     def install_bbllm(self) -> None:
         """Install bbllm so that edits take effect at once, and see that ROS finds everything."""
-        uv = [str(VENV / 'bin' / 'uv'), 'pip', 'install', '--python', str(VENV_PYTHON), '--offline']
+        uv = [
+            str(VENV / 'bin' / 'uv'),
+            'pip',
+            'install',
+            '--python',
+            str(VENV_PYTHON),
+            '--offline',
+        ]
         self._call([*uv, '--no-deps', '--no-build-isolation', '-e', str(ROOT / 'src' / 'bbllm')])
         imports = ', '.join(('rclpy', 'bbllm_interfaces', *COMPAT, 'bbllm'))
         activate = f'. {shlex.quote(str(ROOT / "activate"))} && python -c "import {imports}"'
@@ -165,7 +174,7 @@ class Setup:
 
     def _write_env_file(self, packages: list[str]) -> None:
         prefixes = [ROOT / 'install' / name for name in packages]
-        python_paths = [path for prefix in prefixes for path in sorted(prefix.glob('l*/**/*-packages'))]
+        python_paths = [path for prefix in prefixes for path in prefix.glob('l*/**/*-packages')]
         libraries = [prefix / 'lib' for prefix in prefixes]
         lines = [
             '# Written by tools/setup_env.py for ../activate.',
@@ -175,8 +184,11 @@ class Setup:
             lines.append(f'bbllm_source_ros {shlex.quote(self.system_ros)}')
         else:
             prefixes.append(VENV)
-            libraries += [VENV / 'lib', *sorted(VENV.glob('lib/python3*/site-packages/ros_*.libs'))]
-            # The wheels start every Python twice to set the library path, unless told that it is set.
+            libraries += [
+                VENV / 'lib',
+                *sorted(VENV.glob('lib/python3*/site-packages/ros_*.libs')),
+            ]
+            # The wheels start every Python twice to set the library path, if this is not set.
             lines.append('export _ROS_WHEELS_BOOTSTRAP_COMPLETE=1')
             lines.append('export RMW_IMPLEMENTATION="${RMW_IMPLEMENTATION:-rmw_fastrtps_cpp}"')
         for variable, paths in (
@@ -192,13 +204,12 @@ class Setup:
     def _colcon(self) -> str:
         if not self.system_ros:
             return str(VENV / 'bin' / 'colcon')
-        for command, package in (('colcon', 'python3-colcon-common-extensions'), ('cmake', 'cmake')):
-            if not shutil.which(command):
-                raise SetupError(f'no {command} found. Install it with: sudo apt install {package}')
+        if not shutil.which('colcon'):
+            raise SetupError('no colcon found. Install it with: sudo apt install ros-dev-tools')
         return 'colcon'
 
     def _environment(self) -> dict[str, str]:
-        """Return the variables for commands of the environment, free of what this shell has set."""
+        """Return the variables for commands, free of what this shell has set."""
         environment = dict(os.environ)
         environment['PATH'] = f'{VENV / "bin"}{os.pathsep}{environment["PATH"]}'
         environment['VIRTUAL_ENV'] = str(VENV)
@@ -250,7 +261,8 @@ def interface_files() -> list[Path]:
 
 def package_files() -> list[Path]:
     """List what an editable install of bbllm depends on."""
-    return [ROOT / 'src' / 'bbllm' / name for name in ('setup.py', 'setup.cfg')]
+    package = ROOT / 'src' / 'bbllm'
+    return [package / 'setup.py', package / 'setup.cfg', package / 'bbllm' / '__init__.py']
 
 
 def hash_of(before: str, files: Iterable[Path]) -> str:

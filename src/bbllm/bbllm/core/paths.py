@@ -1,0 +1,42 @@
+"""Where bbllm's own files lie: the configuration it ships and the state it keeps."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from bbllm.core.errors import ConfigError
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def config_dir() -> Path:
+    """
+    Return the folder with params, scenes, suites and `llm.yaml`.
+
+    In a checkout, editable or not, that is `config/` at its root, so that edits take effect at
+    once; installed, it is `share/bbllm/config` of the prefix that holds this package.
+
+    Raises:
+        ConfigError: It is in neither place.
+    """
+    source = _PACKAGE.parent
+    if (source / 'resource' / 'bbllm').exists() and (source / 'config').is_dir():
+        return (source / 'config').resolve()
+    for prefix in _PACKAGE.parents:
+        installed = prefix / 'share' / 'bbllm' / 'config'
+        if installed.is_dir():
+            return installed
+    raise ConfigError(
+        f'The configuration of bbllm is neither beside its source ({source / "config"}) nor in '
+        f'share/bbllm/config of a folder above {_PACKAGE}; install bbllm again with make setup '
+        'or colcon build.'
+    )
+
+
+def state_dir() -> Path:
+    """Return `$XDG_STATE_HOME/bbllm`, by default `~/.local/state/bbllm`; it may not exist yet."""
+    base = os.environ.get('XDG_STATE_HOME', '')
+    # The XDG specification: a relative path is invalid and counts as not set.
+    root = Path(base) if Path(base).is_absolute() else Path.home() / '.local' / 'state'
+    return root / 'bbllm'
