@@ -1,0 +1,269 @@
+"""
+The physics: arm, hand and objects, stepped by commands and read out.
+
+Nothing here decides anything; `sim.robot` adds the controllers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from bbllm.arm.driver import N_JOINTS, Array, JointState
+from bbllm.arm.limits import Q_READY
+from bbllm.arm.model import ARM_JOINTS, FINGER_JOINTS, FLANGE_SITE, MAX_WIDTH_M
+from bbllm.core.errors import UnknownNameError, WorldError
+from bbllm.core.types import Pose, SceneObject
+from bbllm.sim.build import build_model
+from bbllm.sim.scenes import SceneFile
+
+FORCE_NOISE_N = 0.2
+"""Standard deviation of one reading of the wrench's force, and of its bias [N]."""
+TORQUE_NOISE_NM = 0.02
+"""The same of its torque [Nm]."""
+GRAVITY_M_S2 = 9.81
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """Two things in contact."""
+
+    first: str
+    """A robot link (fr3_...), an object, a table or `floor`."""
+    second: str
+    force_n: float
+    """Normal force [N]."""
+
+
+class Simulation:
+    """The FR3 and a scene in MuJoCo; not thread-safe, see `sim.robot`."""
+
+    def __init__(
+        self, scene: SceneFile, *, timestep_s: float = 0.001, seed: int | None = None
+    ) -> None:
+        """
+        Build the model and put everything at its start.
+
+        Args:
+            scene: What stands where.
+            timestep_s: Physics step [s].
+            seed: Makes the wrench noisy, with this seed; exact readings where None.
+        """
+        self.scene = scene
+        self.timestep_s = timestep_s
+        self.model = build_model(scene, timestep_s)
+        self.data = mujoco.MjData(self.model)
+        model = self.model
+        self._fingers = [int(model.joint(name).qposadr[0]) for name in FINGER_JOINTS]
+        self._objects = {
+            item.name: (int(joint.qposadr[0]), int(joint.dofadr[0]))
+            for item in scene.movables
+            for joint in [model.joint(item.name)]
+        }
+        if [int(model.joint(name).qposadr[0]) for name in ARM_JOINTS] != list(range(N_JOINTS)):
+            raise WorldError('The robot must come first in the model.')
+        self._hand_actuator = int(model.actuator('fr3_hand').id)
+        self._hand_body = int(model.body('fr3_hand').id)
+        self._flange = int(model.site(FLANGE_SITE).id)
+        self._wrench = int(model.sensor('flange_force').adr[0])  # force, then torque
+        self._hand_mass_kg = float(model.body_subtreemass[self._hand_body])
+        self._noise = None if seed is None else np.random.default_rng(seed)
+        self._bias: Array = np.zeros(6)
+        self._steps = 0
+        self.reset()
+
+    @property
+    def time_s(self) -> float:
+        """Time since the simulation was made; `reset` does not set it back [s]."""
+        return self._steps * self.timestep_s
+
+    @property
+    def servo_gains(self) -> tuple[Array, Array]:
+        """Stiffness and damping of the joint servos, each of shape (7,) [Nm/rad, Nm s/rad]."""
+        model = self.model
+        return model.actuator_gainprm[:N_JOINTS, 0].copy(), -model.actuator_biasprm[:N_JOINTS, 2]
+
+    def reset(self) -> None:
+        """Put robot and objects back to where they started; the clock goes on."""
+        data = self.data
+        mujoco.mj_resetData(self.model, data)
+        data.qpos[:N_JOINTS] = Q_READY
+        data.ctrl[:N_JOINTS] = Q_READY
+        data.qpos[self._fingers] = MAX_WIDTH_M / 2
+        data.ctrl[self._hand_actuator] = MAX_WIDTH_M
+        data.time = self.time_s
+        if self._noise is not None:
+            scale = np.repeat([FORCE_NOISE_N, TORQUE_NOISE_NM], 3)
+            self._bias = self._noise.normal(0.0, 1.0, 6) * scale
+        mujoco.mj_forward(self.model, data)
+
+    def step(self, n: int = 1) -> None:
+        """Advance by n physics steps under the last commands."""
+        mujoco.mj_step(self.model, self.data, nstep=n)
+        self._after(n)
+
+    def step_along(self, ctrl: Array) -> None:
+        """
+        Advance by one physics step per row of commands.
+
+        Args:
+            ctrl: Shape (n, 8): seven joint servos, then the width [rad, m].
+        """
+        model, data, now = self.model, self.data, self.data.ctrl
+        step = mujoco.mj_step
+        for row in ctrl:
+            now[:] = row
+            step(model, data)
+        self._after(len(ctrl))
+
+    def hold(self, ctrl: Array) -> None:
+        """Set the commands, shape (8,), for the steps to come."""
+        self.data.ctrl[:] = ctrl
+
+    def limit_grip(self, force_n: float) -> None:
+        """Set the force of the hand: what both fingers together press with [N]."""
+        self.model.actuator_forcerange[self._hand_actuator] = (-force_n / 2, force_n / 2)
+
+    def joint_state(self) -> JointState:
+        """Return what arm and hand measure now."""
+        return JointState(
+            position_rad=self.data.qpos[:N_JOINTS].copy(),
+            velocity_rad_s=self.data.qvel[:N_JOINTS].copy(),
+            width_m=self.width_m,
+            stamp_s=self.time_s,
+        )
+
+    @property
+    def width_m(self) -> float:
+        """Distance between the fingers [m]."""
+        return float(self.data.qpos[self._fingers].sum())
+
+    @property
+    def width_speed_m_s(self) -> float:
+        """Rate of that distance, positive when the hand opens [m/s]."""
+        return float(self.data.qvel[N_JOINTS : N_JOINTS + 2].sum())
+
+    def object_poses(self) -> dict[str, Pose]:
+        """Return where the movable objects are, in the scene's order."""
+        return {name: self._pose(address) for name, (address, _) in self._objects.items()}
+
+    def objects(self) -> tuple[SceneObject, ...]:
+        """Return tables, movable objects where they are now, and locations."""
+        poses = self.object_poses()
+        moved = tuple(
+            SceneObject(
+                name=item.name,
+                kind=item.kind,
+                pose=poses[item.name],
+                size_m=item.size_m,
+                color=item.color,
+            )
+            for item in self.scene.movables
+        )
+        return (*self.scene.fixtures, *moved, *self.scene.places)
+
+    def set_object_pose(self, name: str, pose: Pose) -> None:
+        """
+        Put an object somewhere, at rest.
+
+        Raises:
+            UnknownNameError: No movable object of that name.
+        """
+        qpos, qvel = self._addresses(name)
+        x, y, z, w = np.asarray(pose.quat_xyzw) / np.linalg.norm(pose.quat_xyzw)
+        self.data.qpos[qpos : qpos + 7] = (*pose.position_m, w, x, y, z)
+        self.data.qvel[qvel : qvel + 6] = 0.0
+        self._wake()
+
+    def set_object_mass(self, name: str, mass_kg: float) -> None:
+        """
+        Change an object's mass, evenly spread as before.
+
+        Raises:
+            UnknownNameError: No movable object of that name.
+            WorldError: The mass is not above zero.
+        """
+        self._addresses(name)
+        if not mass_kg > 0:
+            raise WorldError(f'The mass of {name} must be above 0 kg, not {mass_kg}.')
+        body = self.model.body(name).id
+        self.model.body_inertia[body] *= mass_kg / self.model.body_mass[body]
+        self.model.body_mass[body] = mass_kg
+        # on data of its own: setting constants moves the state to the reference pose
+        mujoco.mj_setConst(self.model, mujoco.MjData(self.model))
+        self._wake()
+
+    def flange_wrench(self) -> Array:
+        """
+        Return what the world does to the hand, without the hand's own weight.
+
+        Force then torque in the flange frame, shape (6,) [N, Nm]: with 0.1 kg in the hand at
+        rest the force points down and is 0.98 N. Holds the inertial force of the hand while it
+        accelerates. Noisy where the simulation has a seed.
+        """
+        data = self.data
+        R_flange_world = data.site_xmat[self._flange].reshape(3, 3).T
+        weight = R_flange_world @ np.array([0.0, 0.0, -self._hand_mass_kg * GRAVITY_M_S2])
+        arm = R_flange_world @ (data.subtree_com[self._hand_body] - data.site_xpos[self._flange])
+        # the sensor tells what the flange does to the hand
+        wrench = -data.sensordata[self._wrench : self._wrench + 6]
+        wrench = wrench - np.concatenate([weight, np.cross(arm, weight)])
+        if self._noise is not None:
+            scale = np.repeat([FORCE_NOISE_N, TORQUE_NOISE_NM], 3)
+            wrench = wrench + self._bias + self._noise.normal(0.0, 1.0, 6) * scale
+        return np.asarray(wrench)
+
+    def external_torque(self) -> Array:
+        """Return what contacts do to the arm joints, friction left out, shape (7,) [Nm]."""
+        data = self.data
+        torque: Array = data.qfrc_constraint[:N_JOINTS].copy()
+        friction = data.efc_type == mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF
+        dofs: NDArray[np.int32] = data.efc_id[friction]
+        arm = dofs < N_JOINTS
+        torque[dofs[arm]] -= data.efc_force[friction][arm]
+        return torque
+
+    def touches(self) -> tuple[Touch, ...]:
+        """Return what touches what, awake things only; robot parts by their link's name."""
+        found = []
+        force = np.zeros(6)
+        for i in range(self.data.ncon):
+            mujoco.mj_contactForce(self.model, self.data, i, force)
+            first, second = (self._thing(int(geom)) for geom in self.data.contact[i].geom)
+            found.append(Touch(first, second, float(force[0])))
+        return tuple(found)
+
+    def _after(self, n: int) -> None:
+        """Keep the clock, and notice a state that has blown up."""
+        self._steps += n
+        warnings = self.data.warning
+        for kind in (mujoco.mjtWarning.mjWARN_BADQACC, mujoco.mjtWarning.mjWARN_BADQPOS):
+            if warnings[kind].number:
+                raise WorldError(
+                    f'The physics became unstable at {self.time_s:.3f} s of simulated time. '
+                    'Reset the simulation; a smaller timestep may help.'
+                )
+
+    def _pose(self, address: int) -> Pose:
+        x, y, z, qw, qx, qy, qz = self.data.qpos[address : address + 7].tolist()
+        return Pose(position_m=(x, y, z), quat_xyzw=(qx, qy, qz, qw))
+
+    def _addresses(self, name: str) -> tuple[int, int]:
+        try:
+            return self._objects[name]
+        except KeyError:
+            raise UnknownNameError('movable object', name, self._objects) from None
+
+    def _wake(self) -> None:
+        """Wake what sleeps, since something near it may have changed."""
+        for _, qvel in self._objects.values():
+            # MuJoCo wakes what has any velocity at all
+            self.data.qvel[qvel + 2] -= 1e-12
+        mujoco.mj_forward(self.model, self.data)
+
+    def _thing(self, geom: int) -> str:
+        body = int(self.model.geom_bodyid[geom])
+        return str(self.model.body(body).name if body else self.model.geom(geom).name)
