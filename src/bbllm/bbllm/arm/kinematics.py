@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN
+from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN, within_limits
 
 Array = NDArray[np.float64]
 
@@ -114,7 +114,10 @@ def jacobian(q: Array) -> Array:
     frames = link_frames(q)
     axes = frames[..., :7, :3, 2]  # (..., 7, 3)
     arms = frames[..., 9, None, :3, 3] - frames[..., :7, :3, 3]
-    rows = np.concatenate([np.cross(axes, arms), axes], axis=-1)  # (..., 7, 6)
+    rows = np.empty((*axes.shape[:-1], 6))  # (..., 7, 6); the cross product by hand: 4 x faster
+    for i, (j, k) in enumerate(((1, 2), (2, 0), (0, 1))):
+        rows[..., i] = axes[..., j] * arms[..., k] - axes[..., k] * arms[..., j]
+    rows[..., 3:] = axes
     return np.swapaxes(rows, -1, -2)
 
 
@@ -143,7 +146,9 @@ def q7_grid(n: int = Q7_GRID) -> Array:
     return np.linspace(Q_MIN[6] + Q_MARGIN_RAD, Q_MAX[6] - Q_MARGIN_RAD, n)
 
 
-def inverse_branches(T_base_tcp: Array, q7: Array) -> Array:
+def inverse_branches(
+    T_base_tcp: Array, q7: Array, *, margin_rad: float = Q_MARGIN_RAD
+) -> Array:
     """
     Solve for joints 1 to 6 on each of the eight branches, many poses at once.
 
@@ -153,15 +158,15 @@ def inverse_branches(T_base_tcp: Array, q7: Array) -> Array:
     Args:
         T_base_tcp: Tool poses, shape (n, 4, 4) or (4, 4).
         q7: Joint 7 for each, shape (n,) [rad].
+        margin_rad: What to keep from the position limits; -inf to ignore them [rad].
 
     Returns:
         Joint positions, shape (8, n, 7) [rad]; NaN where a branch does not exist or leaves the
-        limits less Q_MARGIN_RAD.
+        limits less the margin.
     """
-    T_base_tcp, q7 = np.broadcast_arrays(T_base_tcp, np.asarray(q7)[:, None, None])[0], q7
-    link7 = T_base_tcp @ _TCP_LINK7  # (n, 4, 4), as joint 7 has turned it
-    columns = np.moveaxis(link7[:, :3, :], 0, -1)  # (3, 4, n): vectors first, poses last
-    x, y, z, origin = (columns[:, i] for i in range(4))
+    link7 = T_base_tcp @ _TCP_LINK7  # as joint 7 has turned it
+    link7 = link7.reshape(-1, 4, 4)  # a single pose serves all values of q7
+    x, y, z, origin = (np.ascontiguousarray(link7[:, :3, i].T) for i in range(4))  # (3, n)
     c7, s7 = np.cos(q7), np.sin(q7)
     x6, y6, z6 = c7 * x - s7 * y, -z, s7 * x + c7 * y
     wrist_shoulder = _SHOULDER[:, None] - (origin - _WRIST_OFFSET * x6)
@@ -175,7 +180,7 @@ def inverse_branches(T_base_tcp: Array, q7: Array) -> Array:
         for i, angle in enumerate((q1, q2, q3, q4, q5, q6, q7)):
             q[..., i] = angle
         q = q.reshape(N_BRANCHES, -1, 7)
-        legal = ((q >= Q_MIN + Q_MARGIN_RAD) & (q <= Q_MAX - Q_MARGIN_RAD)).all(-1)
+        legal = within_limits(q, margin_rad)
     q[~legal] = np.nan
     return q
 

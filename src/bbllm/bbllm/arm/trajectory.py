@@ -72,7 +72,7 @@ def joint_move(q_start: Array, q_goal: Array, *, scale: float = 1.0) -> JointTra
     acceleration = float((scale * _SAFE * DDQ_MAX / reach).min())
     jerk = float((JERK_SHARE * DDDQ_MAX / reach).min())
     move = _on_line(q_start, q_goal, ruckig_profile(1.0, speed, acceleration, jerk))
-    if _speed_excess(move) <= 1.0:
+    if excess(move) <= 1.0:
         return move
 
     def speed_bound(s: Array) -> Array:
@@ -81,7 +81,7 @@ def joint_move(q_start: Array, q_goal: Array, *, scale: float = 1.0) -> JointTra
         return np.asarray(np.minimum(speed, (_SAFE * legal / reach).min(axis=-1)))
 
     move = _on_line(q_start, q_goal, braking_profile(speed_bound, acceleration, jerk))
-    return _slowed(move, _speed_excess(move))
+    return slowed(move, excess(move))
 
 
 def waypoint_move(waypoints: Sequence[Array], *, scale: float = 1.0) -> JointTrajectory:
@@ -164,6 +164,37 @@ def sample(trajectory: JointTrajectory, time_s: Array) -> tuple[Array, Array, Ar
     return position, velocity, acceleration
 
 
+def excess(move: JointTrajectory) -> float:
+    """
+    Return by what factor a motion would have to be slower to be legal; 1 or less where it is.
+
+    Looks at velocities (position dependent) and accelerations at the knots and between them.
+    """
+    time_s = np.concatenate([move.time_s, np.linspace(0.0, move.duration_s, _CHECKS)])
+    position, velocity, acceleration = sample(move, time_s)
+    lower, upper = velocity_limits(position)
+    legal = np.maximum(np.where(velocity > 0, upper, -lower), 1e-9)
+    moving = np.abs(velocity) > 1e-9
+    return float(
+        max(
+            np.max(np.abs(velocity) / legal * moving),
+            np.sqrt(np.max(np.abs(acceleration) / DDQ_MAX)),
+        )
+    )
+
+
+def slowed(move: JointTrajectory, factor: float) -> JointTrajectory:
+    """Stretch a motion in time by a factor, if that is above 1."""
+    if factor <= 1.0:
+        return move
+    return JointTrajectory(
+        time_s=move.time_s * factor,
+        position_rad=move.position_rad,
+        velocity_rad_s=move.velocity_rad_s / factor,
+        acceleration_rad_s2=move.acceleration_rad_s2 / factor**2,
+    )
+
+
 def ruckig_profile(distance: float, speed: float, acceleration: float, jerk: float) -> Knots:
     """Return ruckig's fastest way over a distance, from rest to rest, at its phase borders."""
     asked = ruckig.InputParameter(1)
@@ -200,28 +231,6 @@ def _on_line(q_start: Array, q_goal: Array, knots: Knots) -> JointTrajectory:
         position_rad=position,
         velocity_rad_s=knots.ds[:, None] * span,
         acceleration_rad_s2=knots.dds[:, None] * span,
-    )
-
-
-def _speed_excess(move: JointTrajectory) -> float:
-    """Return the largest velocity in terms of what is legal where it happens."""
-    time_s = np.linspace(0.0, move.duration_s, _CHECKS)
-    position, velocity, _ = sample(move, time_s)
-    lower, upper = velocity_limits(position)
-    legal = np.where(velocity > 0, upper, -lower)
-    moving = np.abs(velocity) > 1e-9
-    return float(np.max(np.abs(velocity) / np.maximum(legal, 1e-9) * moving))
-
-
-def _slowed(move: JointTrajectory, factor: float) -> JointTrajectory:
-    """Stretch a motion in time by a factor, if that is above 1."""
-    if factor <= 1.0:
-        return move
-    return JointTrajectory(
-        time_s=move.time_s * factor,
-        position_rad=move.position_rad,
-        velocity_rad_s=move.velocity_rad_s / factor,
-        acceleration_rad_s2=move.acceleration_rad_s2 / factor**2,
     )
 
 
