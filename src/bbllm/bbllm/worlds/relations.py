@@ -1,16 +1,16 @@
 """
 From objects, hand and clock to a scene with its relations as triples.
 
-| triple | holds when |
-| --- | --- |
-| (a on b) | a rests on b: the top of an object, the middle of a location, a piece of furniture |
-| (a in b) | the centre of a is inside the furniture b |
-| (location occupied_by a) | a is on that location |
-| (a left_of b), (a right_of b) | b is the thing nearest to a at the same height, within 15 cm, and more beside it than before or behind it, as the robot sees it |
-| (a held_by hand) | a lies between the finger pads and the fingers are as far apart as a is wide |
-| (hand is empty) | nothing is held |
-| (a is clear) | a can have something put on it, and nothing is |
-| (a reachable yes), (a reachable no) | the hand can, or cannot, come down on it from above |
+* (a on b): a rests on b, which is the top of an object, a location whose middle is within 2 cm,
+  or a piece of furniture; only the nearest of these, in that order.
+* (a in b): the centre of a is inside the furniture b.
+* (location occupied_by a): a is on that location.
+* (a left_of b), (a right_of b): as the robot sees it, b is the thing nearest to a at the same
+  height, within 15 cm, and more beside it than before or behind it.
+* (a held_by hand): a lies between the finger pads, which are as far apart as a is wide.
+* (hand is empty): nothing is held.
+* (a is clear): a is a thing, and nothing is on top of it.
+* (a reachable yes), (a reachable no): the hand can, or cannot, come down on it from above.
 
 Everything is derived from what was sensed now; nothing is remembered or taken from commands.
 """

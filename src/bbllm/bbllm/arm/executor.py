@@ -1,0 +1,96 @@
+"""
+Carries out one call at a time on an arm behind `ArmDriver`, and tells how it went.
+
+Every call goes the same way: look, check the call, turn it into motions, plan all of them,
+move, look again. What does not hold beforehand is REJECTED and nothing moves; what goes wrong
+afterwards is FAILED, and the arm is raised out of it where that is possible.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+from bbllm.arm.driver import ArmDriver
+from bbllm.arm.sending import Sender
+from bbllm.arm.skill_run import ExecutorParams, SkillRun
+from bbllm.arm.ways import Way, WayPlanner
+from bbllm.core.types import Outcome, Scene, SkillCall
+from bbllm.skills.motions import MoveAbove
+
+__all__ = ['ExecutorParams', 'SkillExecutor']
+
+
+class SkillExecutor:
+    """
+    The skills of one arm.
+
+    Args:
+        driver: The arm.
+        observe: Returns the scene as it is now; may raise SceneError.
+        params: How to move, send and judge.
+        on_activity: Told what the arm is doing, for people: `closing the hand on red_cube`.
+    """
+
+    def __init__(
+        self,
+        driver: ArmDriver,
+        observe: Callable[[], Scene],
+        *,
+        params: ExecutorParams | None = None,
+        on_activity: Callable[[str], None] | None = None,
+    ) -> None:
+        self.params = params or ExecutorParams()
+        self._driver = driver
+        self._observe = observe
+        self._sender = Sender(driver, self.params.sending, on_activity)
+        self._planner = WayPlanner(self.params.ways)
+        self._one_at_a_time = threading.Lock()
+        self._state = threading.Lock()
+        self._running = False
+
+    def set_activity_callback(self, on_activity: Callable[[str], None] | None) -> None:
+        """Tell somebody else from now on what the arm is doing."""
+        self._sender.on_activity = on_activity
+
+    def execute(self, call: SkillCall) -> Outcome:
+        """
+        Execute one call to its end; a second one waits for its turn.
+
+        Raises:
+            WorldError: The driver has gone.
+        """
+        with self._one_at_a_time:
+            with self._state:
+                self._sender.begin()
+                self._running = True
+            start_s = self._driver.now_s()
+            try:
+                outcome = self._run(call).outcome()
+            finally:
+                with self._state:
+                    self._running = False
+            return replace(outcome, duration_s=self._driver.now_s() - start_s)
+
+    def stop(self) -> None:
+        """Stop the call that runs now, from any thread; what is held stays held."""
+        with self._state:
+            if self._running:
+                self._sender.cancel()
+
+    def plan(self, call: SkillCall) -> Way | None:
+        """
+        Plan the first motion over a target without moving; None where a call has none.
+
+        Raises:
+            CallError: The call is not one of this scene.
+            SkillError: The call would be rejected.
+        """
+        run = self._run(call)
+        motions = run.prepare(self._observe())
+        first = next((motion for motion in motions if isinstance(motion, MoveAbove)), None)
+        return None if first is None else self._planner.above(first, self._sender.q_start())
+
+    def _run(self, call: SkillCall) -> SkillRun:
+        return SkillRun(call, self._observe, self._sender, self._planner, self.params)

@@ -1,0 +1,200 @@
+"""Sends motions to the driver and looks for itself whether they did what they should."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bbllm.arm.driver import (
+    ArmDriver,
+    Array,
+    GoalStatus,
+    GripperResult,
+    JointTrajectory,
+    Tolerances,
+)
+from bbllm.arm.failures import SkillError, follow_failure, gripper_failure
+from bbllm.arm.kinematics import forward
+from bbllm.core.types import Code
+from bbllm.skills.grasps import Hand
+from bbllm.skills.shapes import pose_of_matrix
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendingParams:
+    """How closely motions are watched, and how fast the fingers move."""
+
+    tolerances: Tolerances = field(default_factory=Tolerances)
+    """What the controller holds every trajectory to."""
+    final_rad: float = 0.02
+    """Largest joint error at rest after a goal that succeeded [rad]."""
+    still_rad_s: float = 0.05
+    """An arm slower than this is at rest [rad/s]."""
+    settle_s: float = 1.0
+    """How long the arm may take to come to rest [s]."""
+    hold_rad: float = 0.03
+    """A motion starts where the last one ended, if the arm is still this near to it [rad]."""
+    gripper_speed_m_s: float = 0.1
+    """Speed at which the distance between the fingers changes [m/s]."""
+    width_tolerance_m: float = 0.002
+    """How far an opening may be off [m]."""
+
+
+class Sender:
+    """
+    One arm and hand, with checks around every goal.
+
+    `cancel` may be called from any thread; the motion that runs, and all later ones, then fail
+    with CANCELLED until `begin`.
+    """
+
+    def __init__(
+        self,
+        driver: ArmDriver,
+        params: SendingParams | None = None,
+        on_activity: Callable[[str], None] | None = None,
+    ) -> None:
+        self.driver = driver
+        self.params = params or SendingParams()
+        self.on_activity = on_activity
+        self._cancelled = threading.Event()
+        self._commanded: Array | None = None
+
+    def begin(self) -> None:
+        """Forget an earlier cancel."""
+        self._cancelled.clear()
+
+    def cancel(self) -> None:
+        """Stop what runs; the arm holds its place and its grip."""
+        self._cancelled.set()
+        self.driver.stop()
+
+    def q_start(self) -> Array:
+        """
+        Return where the next motion starts, shape (7,) [rad].
+
+        The end of the last motion while the arm is there, so that the controller's set point
+        does not jump by the static error; else what is measured.
+        """
+        measured = self.driver.joint_state().position_rad
+        if self._commanded is not None:
+            if float(np.abs(measured - self._commanded).max()) <= self.params.hold_rad:
+                return self._commanded
+            self._commanded = None
+        return np.array(measured, dtype=np.float64)
+
+    def hand(self) -> Hand:
+        """Return the hand as it is measured."""
+        state = self.driver.joint_state()
+        return Hand(
+            tcp=pose_of_matrix(forward(state.position_rad).tolist()), width_m=state.width_m
+        )
+
+    def tell(self, activity: str) -> None:
+        """Tell people what is done now."""
+        if self.on_activity is not None:
+            self.on_activity(activity)
+
+    def follow(self, trajectory: JointTrajectory, doing: str) -> None:
+        """
+        Follow a trajectory and look whether the arm rests at its end.
+
+        Raises:
+            SkillError: It does not.
+        """
+        self._check_cancelled(doing)
+        self.tell(doing)
+        goal = trajectory.position_rad[-1]
+        self._commanded = None
+        result = self.driver.follow(trajectory, self.params.tolerances)
+        failure = follow_failure(result, doing)
+        if failure is not None:
+            raise failure
+        self._check_cancelled(doing)
+        self._check_rest(goal, doing)
+        self._commanded = np.array(goal, dtype=np.float64)
+
+    def open_to(self, width_m: float, doing: str) -> None:
+        """
+        Open or close the fingers to a width without gripping.
+
+        Raises:
+            SkillError: They did not get there.
+        """
+        self._check_cancelled(doing)
+        self.tell(doing)
+        result = self.driver.move_gripper(width_m, self.params.gripper_speed_m_s)
+        failure = gripper_failure(result, doing)
+        if failure is not None:
+            raise failure
+        self._check_cancelled(doing)
+        width = self.driver.joint_state().width_m
+        if abs(width - width_m) > self.params.width_tolerance_m:
+            raise SkillError(
+                Code.GRIPPER_FAILED,
+                f'the fingers stopped {width * 100:.1f} cm apart instead of '
+                f'{width_m * 100:.1f} cm while {doing}.',
+                result.error,
+            )
+
+    def grasp(
+        self, width_m: float, force_n: float, inner_m: float, outer_m: float, doing: str
+    ) -> GripperResult:
+        """
+        Close with a force; missing the width window is a result, not a failure.
+
+        Raises:
+            SkillError: The hand could not carry the goal out at all.
+        """
+        self._check_cancelled(doing)
+        self.tell(doing)
+        result = self.driver.grasp(
+            width_m, self.params.gripper_speed_m_s, force_n, inner_m, outer_m
+        )
+        missed = result.status is not GoalStatus.CANCELED and not result.success
+        if missed and not result.error:
+            return result
+        failure = gripper_failure(result, doing)
+        if failure is not None:
+            raise failure
+        self._check_cancelled(doing)
+        return result
+
+    def wait(self, duration_s: float, doing: str) -> None:
+        """Let time pass on the world's clock [s]."""
+        self._check_cancelled(doing)
+        self.driver.wait(duration_s)
+        self._check_cancelled(doing)
+
+    def _check_cancelled(self, doing: str) -> None:
+        if self._cancelled.is_set():
+            raise SkillError(Code.CANCELLED, f'the robot was stopped while {doing}.')
+
+    def _check_rest(self, goal: Array, doing: str) -> None:
+        """Verify the final state: without constraints of its own a controller never does."""
+        deadline = self.driver.now_s() + self.params.settle_s
+        while True:
+            state = self.driver.joint_state()
+            errors = np.abs(state.position_rad - goal)
+            moving = float(np.abs(state.velocity_rad_s).max()) > self.params.still_rad_s
+            if float(errors.max()) <= self.params.final_rad and not moving:
+                return
+            if self.driver.now_s() >= deadline:
+                break
+            self.driver.wait(0.02)
+            self._check_cancelled(doing)
+        if moving:
+            raise SkillError(
+                Code.TIMEOUT,
+                f'the arm did not come to rest within {self.params.settle_s:.1f} s after {doing}.',
+            )
+        joint = int(errors.argmax())
+        raise SkillError(
+            Code.GOAL_TOLERANCE,
+            f'joint {joint + 1} stopped {math.degrees(float(errors[joint])):.1f} degrees from its '
+            f'goal after {doing}.',
+        )

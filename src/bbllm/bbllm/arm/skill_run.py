@@ -1,0 +1,273 @@
+"""One call on its way: motions become goals for the arm, failures become sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from bbllm.arm.driver import GripperResult
+from bbllm.arm.failures import SkillError
+from bbllm.arm.sending import Sender, SendingParams
+from bbllm.arm.trajectory import NoPathError
+from bbllm.arm.ways import Way, WayParams, WayPlanner
+from bbllm.core.errors import SceneError
+from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
+from bbllm.skills.catalog import CallError, check_call
+from bbllm.skills.motions import (
+    Close,
+    CloseOn,
+    Descend,
+    ExpectAt,
+    ExpectHeld,
+    Motion,
+    MotionParams,
+    MoveAbove,
+    MoveToBase,
+    OpenTo,
+    Pause,
+    Rise,
+    plan_motions,
+)
+from bbllm.skills.rejection import Rejection
+
+EMPTY_WIDTH_M = 0.003
+"""Fingers nearer together than this hold nothing [m]."""
+RETREAT_M = 0.08
+"""How far the arm is raised after a failure [m]."""
+BACK_OFF_CODES = frozenset(
+    {Code.GRASP_FAILED, Code.PATH_TOLERANCE, Code.GOAL_TOLERANCE, Code.GRIPPER_FAILED}
+)
+"""Failures after which the arm is raised; the others leave it unable or not allowed to move."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorParams:
+    """How to move, send and judge."""
+
+    motions: MotionParams = field(default_factory=MotionParams)
+    ways: WayParams = field(default_factory=WayParams)
+    sending: SendingParams = field(default_factory=SendingParams)
+    placed_m: float = 0.01
+    """A thing that rests further than this from its target is misplaced [m]."""
+    settle_s: float = 0.1
+    """How long a thing may settle before it is looked at [s]."""
+
+
+class SkillRun:
+    """
+    One call on its way.
+
+    Args:
+        call: What to do.
+        observe: Returns the scene as it is now; may raise SceneError.
+        sender: The arm.
+        planner: Finds the ways.
+        params: How to move, send and judge.
+    """
+
+    def __init__(
+        self,
+        call: SkillCall,
+        observe: Callable[[], Scene],
+        sender: Sender,
+        planner: WayPlanner,
+        params: ExecutorParams,
+    ) -> None:
+        self._call = call
+        self._observe = observe
+        self._sender = sender
+        self._planner = planner
+        self._params = params
+        self._carried: str | None = None
+        self._target = ''
+        self._way: Way | None = None
+        self._touched = False
+
+    def outcome(self) -> Outcome:
+        """Run to the end, whatever it is."""
+        try:
+            for motion in self.prepare(self._look()):
+                self._do(motion)
+        except CallError as error:
+            return error.outcome
+        except SkillError as failure:
+            told = self._get_out(failure)
+            failed = told.outcome(self._call)
+            return failed if self._touched else replace(failed, status=_untouched(told))
+        return Outcome(call=self._call, status=Status.SUCCEEDED)
+
+    def prepare(self, scene: Scene) -> tuple[Motion, ...]:
+        """Check the call against a scene and turn it into motions."""
+        self._call = check_call(self._call, scene)
+        hand = self._sender.hand()
+        motions = plan_motions(self._call, scene, hand, self._params.motions)
+        if isinstance(motions, Rejection):
+            raise SkillError(motions.code, motions.message, moved=False)
+        self._planner.look(scene, hand)
+        self._carried = scene.held
+        return motions
+
+    def _look(self) -> Scene:
+        try:
+            return self._observe()
+        except SceneError as error:
+            empty = 'scene is empty' in str(error)
+            code = Code.EMPTY_SCENE if empty else Code.STALE_SCENE
+            raise SkillError(code, str(error), moved=self._touched) from error
+
+    def _do(self, motion: Motion) -> None:
+        match motion:
+            case MoveAbove():
+                self._move_above(motion)
+            case OpenTo():
+                self._open(motion)
+            case Descend():
+                self._descend()
+            case Rise():
+                self._rise()
+            case CloseOn():
+                self._close_on(motion)
+            case Close():
+                self._close()
+            case MoveToBase():
+                trajectory = self._planner.to_base(self._sender.q_start())
+                self._touched = True
+                self._sender.follow(trajectory, 'moving back to base')
+                self._check_carried('on the way back to base')
+            case ExpectHeld():
+                self._expect_held(motion)
+            case ExpectAt():
+                self._expect_at(motion)
+            case Pause():
+                self._sender.tell(f'waiting {motion.duration_s:g} s')
+                self._sender.wait(motion.duration_s, 'waiting')
+
+    def _move_above(self, motion: MoveAbove) -> None:
+        self._target = motion.target
+        self._way = self._planner.above(motion, self._sender.q_start())
+        self._touched = True
+        self._sender.follow(self._way.transit, f'moving above {motion.target}')
+        self._check_carried(f'on the way to {motion.target}')
+
+    def _descend(self) -> None:
+        way = self._chosen()
+        if way.descent is not None:
+            over = f'{self._carried} onto {self._target}' if self._carried else 'the hand'
+            self._sender.follow(way.descent, f'lowering {over}')
+
+    def _rise(self) -> None:
+        way = self._chosen()
+        if way.ascent is not None:
+            self._sender.follow(way.ascent, f'lifting {self._carried or "the hand"}')
+
+    def _open(self, motion: OpenTo) -> None:
+        width = motion.width_m
+        if width is None:
+            grip = self._chosen().grip
+            width = grip.opening_m
+            wide_will_do = grip.side_room_m >= self._params.motions.grasp.side_room_m - 1e-6
+            now = self._sender.hand().width_m
+            if wide_will_do and self._carried is None and now >= width - 0.001:
+                return  # open enough, and nothing near: save the time
+        self._touched = True
+        released = f' to let go of {self._carried}' if self._carried else ''
+        self._sender.open_to(width, f'opening the hand{released}')
+        self._carried = None
+
+    def _close_on(self, motion: CloseOn) -> None:
+        params = self._params.motions
+        middle = (motion.width_m + motion.widest_m) / 2
+        window = params.width_window_m + (motion.widest_m - motion.width_m) / 2
+        result = self._sender.grasp(
+            middle, params.force_n, window, window, f'closing the hand on {motion.name}'
+        )
+        if not result.success:
+            raise _missed(motion, result)
+        self._carried = motion.name
+
+    def _close(self) -> None:
+        self._touched = True
+        # The window is wide open: closing on something is as good as closing on nothing.
+        self._sender.grasp(0.0, self._params.motions.force_n, 0.08, 0.08, 'closing the hand')
+
+    def _expect_held(self, motion: ExpectHeld) -> None:
+        if self._look().held == motion.name:
+            return
+        width = self._sender.hand().width_m
+        self._carried = None
+        if width < EMPTY_WIDTH_M:
+            raise SkillError(
+                Code.OBJECT_LOST, f'{motion.name} slipped out of the fingers while it was lifted.'
+            )
+        raise SkillError(
+            Code.GRASP_FAILED,
+            f'grasp of {motion.name} failed: after lifting, {motion.name} is not in the hand.',
+        )
+
+    def _check_carried(self, where: str) -> None:
+        """Look whether what was in the hand still is."""
+        if self._carried is not None and self._look().held != self._carried:
+            lost, self._carried = self._carried, None
+            raise SkillError(Code.OBJECT_LOST, f'{lost} was lost {where}.')
+
+    def _expect_at(self, motion: ExpectAt) -> None:
+        self._sender.wait(self._params.settle_s, f'looking where {motion.name} came to rest')
+        scene = self._look()
+        if scene.held == motion.name:
+            raise SkillError(
+                Code.GRIPPER_FAILED,
+                f'{motion.name} is still in the hand after the fingers opened.',
+            )
+        if motion.name not in scene.names:
+            raise SkillError(Code.OBJECT_LOST, f'{motion.name} is not seen any more.')
+        rests = scene.object(motion.name).pose.position_m
+        error = math.dist(rests, motion.target.centre_m)
+        if error > self._params.placed_m:
+            raise SkillError(
+                Code.MISPLACED,
+                f'{motion.name} came to rest {error * 100:.1f} cm from {motion.target.label}.',
+            )
+
+    def _chosen(self) -> Way:
+        if self._way is None:
+            raise SkillError(Code.INTERNAL, 'a motion was planned before a grip was chosen.')
+        return self._way
+
+    def _get_out(self, failure: SkillError) -> SkillError:
+        """Leave the arm raised where it may still move, and recover it once where it may not."""
+        if not self._touched:
+            return failure
+        if failure.code in (Code.CONTROLLER_ABORTED, Code.GOAL_REJECTED):
+            if not self._sender.driver.recover():
+                return SkillError(
+                    failure.code, f'{failure} The robot did not recover; a person must look.',
+                    failure.raw,
+                )  # fmt: skip
+        elif failure.code not in BACK_OFF_CODES:
+            return failure
+        try:
+            if failure.code is Code.GRASP_FAILED and self._way is not None:
+                self._sender.open_to(self._way.grip.opening_m, 'opening the hand again')
+            rise = self._planner.straight_up(self._sender.q_start(), RETREAT_M)
+            self._sender.follow(rise, 'rising out of the way')
+        except (SkillError, NoPathError):
+            pass  # the first failure is the one that tells what went wrong
+        return failure
+
+
+def _untouched(failure: SkillError) -> Status:
+    """A cancel before anything moved is still a failure; all else was not tried."""
+    return Status.FAILED if failure.code is Code.CANCELLED else Status.REJECTED
+
+
+def _missed(motion: CloseOn, result: GripperResult) -> SkillError:
+    if result.width_m < EMPTY_WIDTH_M:
+        return SkillError(
+            Code.GRASP_FAILED, f'grasp of {motion.name} failed: fingers closed on nothing.'
+        )
+    return SkillError(
+        Code.GRASP_FAILED,
+        f'grasp of {motion.name} failed: the fingers stopped {result.width_m * 100:.1f} cm apart, '
+        f'but {motion.name} is {motion.width_m * 100:.1f} cm wide.',
+    )

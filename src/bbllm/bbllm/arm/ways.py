@@ -1,0 +1,203 @@
+"""From grips that would do to one way for the joints: over, down and up again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bbllm.arm.collision import CollisionChecker, Held, obstacles_from_scene
+from bbllm.arm.driver import Array, JointTrajectory
+from bbllm.arm.failures import SkillError
+from bbllm.arm.grasping import Approach, choose_grasp_configuration
+from bbllm.arm.kinematics import forward
+from bbllm.arm.limits import Q_READY
+from bbllm.arm.reachability import reachable_top_down, top_down
+from bbllm.arm.straight_line import line_move
+from bbllm.arm.trajectory import NoPathError, concatenate
+from bbllm.arm.transit import plan_transit
+from bbllm.core.types import Code, Pose, Scene
+from bbllm.skills.grasps import Grip, Hand
+from bbllm.skills.motions import MoveAbove
+from bbllm.skills.rejection import listed
+from bbllm.skills.shapes import rotation_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WayParams:
+    """How fast, and how many postures to try."""
+
+    scale: float = 0.8
+    """Share of the joint limits to use, in (0, 1]."""
+    line_speed_m_s: float = 0.25
+    """Tool speed on straight lines [m/s]."""
+    postures: int = 3
+    """How many postures to try a transit for."""
+    escape_m: float = 0.1
+    """How far to rise first where the arm starts in contact with something [m]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """Everything that is needed to come down on a grip and rise again."""
+
+    grip: Grip
+    transit: JointTrajectory
+    """From where the arm is to above the grip."""
+    descent: JointTrajectory | None
+    """Straight down; None where hover and grip are one."""
+    ascent: JointTrajectory | None
+    """Straight up again."""
+
+
+class WayPlanner:
+    """Keeps one collision model and answers which way to go."""
+
+    def __init__(self, params: WayParams | None = None) -> None:
+        self.params = params or WayParams()
+        self._checker = CollisionChecker()
+
+    def look(self, scene: Scene, hand: Hand) -> None:
+        """Take in where things are, what is held and how far the fingers are open."""
+        held = None
+        if scene.held is not None:
+            item = scene.object(scene.held)
+            T_tcp_object = np.linalg.inv(matrix_of(hand.tcp)) @ matrix_of(item.pose)
+            held = Held(name=item.name, T_tcp_object=T_tcp_object)
+        self._checker.update(obstacles_from_scene(scene), held, width_m=hand.width_m)
+
+    def above(self, motion: MoveAbove, q_now: Array) -> Way:
+        """
+        Choose a grip and plan all motions for it; nothing has moved yet.
+
+        Args:
+            motion: The grips that would do.
+            q_now: Where the arm is, shape (7,) [rad].
+
+        Raises:
+            SkillError: OUT_OF_WORKSPACE or NO_PATH, as a rejection.
+        """
+        problem: NoPathError | None = None
+        for grips in _by_room(motion.grips):
+            try:
+                return self._way(motion, grips, q_now)
+            except NoPathError as error:
+                problem = problem or error
+        raise self._failure(motion, problem)
+
+    def to_base(self, q_now: Array) -> JointTrajectory:
+        """
+        Plan the way back to the ready posture.
+
+        Raises:
+            SkillError: NO_PATH, as a rejection.
+        """
+        try:
+            return self._transit(q_now, Q_READY)
+        except NoPathError as error:
+            raise SkillError(
+                Code.NO_PATH,
+                f'no free way back to the base posture was found: {_in_the_way(error)}.',
+                str(error),
+                moved=False,
+            ) from error
+
+    def straight_up(self, q_now: Array, rise_m: float) -> JointTrajectory:
+        """Plan a rise of the tool without regard to contacts; for getting out of trouble."""
+        T_goal = forward(q_now).copy()
+        T_goal[2, 3] += rise_m
+        return self._line(q_now, T_goal)
+
+    def _way(self, motion: MoveAbove, grips: Sequence[Grip], q_now: Array) -> Way:
+        poses = [top_down(grip.position_m, grip.yaw_rad) for grip in grips]
+        approaches = choose_grasp_configuration(
+            poses,
+            q_now,
+            hover_m=motion.hover_m,
+            checker=self._checker,
+            ignore=motion.touching,
+            count=self.params.postures,
+        )
+        problem: NoPathError | None = None
+        for approach in approaches:
+            try:
+                return self._way_by(approach, grips, motion, q_now)
+            except NoPathError as error:
+                problem = problem or error
+        raise problem or NoPathError('no posture is left')
+
+    def _way_by(
+        self, approach: Approach, grips: Sequence[Grip], motion: MoveAbove, q_now: Array
+    ) -> Way:
+        distances = [
+            float(np.abs(top_down(grip.position_m, grip.yaw_rad) - approach.T_base_tcp).max())
+            for grip in grips
+        ]
+        grip = grips[int(np.argmin(distances))]
+        transit = self._transit(q_now, approach.q_hover)
+        if motion.hover_m <= 0.0:
+            return Way(grip=grip, transit=transit, descent=None, ascent=None)
+        T_hover = approach.T_base_tcp.copy()
+        T_hover[2, 3] += motion.hover_m
+        descent = self._line(approach.q_hover, approach.T_base_tcp)
+        ascent = self._line(descent.position_rad[-1], T_hover)
+        return Way(grip=grip, transit=transit, descent=descent, ascent=ascent)
+
+    def _transit(self, q_now: Array, q_goal: Array) -> JointTrajectory:
+        if not self._checker.clear(q_now):
+            return plan_transit(q_now, q_goal, self._checker, scale=self.params.scale)
+        # Something touches already, as after a failed grasp: rise straight out of it first.
+        rise = self.straight_up(q_now, self.params.escape_m)
+        onward = plan_transit(
+            rise.position_rad[-1], q_goal, self._checker, scale=self.params.scale
+        )
+        return concatenate(rise, onward)
+
+    def _line(self, q_start: Array, T_goal: Array) -> JointTrajectory:
+        return line_move(
+            q_start, T_goal, scale=self.params.scale, speed_m_s=self.params.line_speed_m_s
+        )
+
+    def _failure(self, motion: MoveAbove, problem: NoPathError | None) -> SkillError:
+        within = any(
+            reachable_top_down(grip.position_m, (grip.yaw_rad,), hover_m=motion.hover_m)
+            for grip in motion.grips
+        )
+        raw = str(problem or '')
+        if not within:
+            return SkillError(
+                Code.OUT_OF_WORKSPACE,
+                f'{motion.target} is out of the workspace of the robot.',
+                raw,
+                moved=False,
+            )
+        return SkillError(
+            Code.NO_PATH,
+            f'no free way to {motion.target} was found: {_in_the_way(problem)}.',
+            raw,
+            moved=False,
+        )
+
+
+def matrix_of(pose: Pose) -> Array:
+    """Return the homogeneous matrix of a pose, shape (4, 4)."""
+    T = np.eye(4)
+    T[:3, :3] = rotation_of(pose)
+    T[:3, 3] = pose.position_m
+    return T
+
+
+def _by_room(grips: Sequence[Grip]) -> list[list[Grip]]:
+    """Group grips so that those with much room for the fingers are tried before tight ones."""
+    enough = max(grip.side_room_m for grip in grips) - 0.004
+    roomy = [grip for grip in grips if grip.side_room_m >= enough]
+    tight = [grip for grip in grips if grip.side_room_m < enough]
+    return [group for group in (roomy, tight) if group]
+
+
+def _in_the_way(problem: NoPathError | None) -> str:
+    if problem is None or not problem.blockers:
+        return 'the arm cannot bend that way'
+    verb = 'is' if len(problem.blockers) == 1 else 'are'
+    return f'{listed(problem.blockers)} {verb} in the way'

@@ -1,0 +1,153 @@
+"""
+Whether settled cubes form the shape that was asked for; geometry only.
+
+A checker reads where things came to rest and knows nothing of plans, calls or what a model said.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bbllm.core.types import Pose
+
+RESIDUAL_EDGES = 0.3
+"""How far a cube may be from its place in the best-fitting plus sign [edges]."""
+PITCH_EDGES = (1.0, 2.5)
+"""Distance from the centre to an arm of a plus sign [edges]."""
+AXIS_TOLERANCE_DEG = 15.0
+"""How far the plus sign may be turned against x and y [deg]."""
+LEVEL_EDGES = 0.3
+"""How far heights may differ for cubes to lie in one layer [edges]."""
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a checker found."""
+
+    passed: bool
+    reason: str = ''
+    """Why not, in one sentence; empty where it passed."""
+    residual_m: float = math.nan
+    """Largest distance of a cube from its place in the best fit [m]."""
+    pitch_m: float = math.nan
+    """Distance from the centre to the arms in the best fit [m]."""
+    turn_deg: float = math.nan
+    """Turn of the best fit against x and y, -45 to 45 [deg]."""
+    cubes: tuple[str, ...] = ()
+    """Names of the cubes of the best fit, its centre first."""
+
+
+def check_plus(cubes: Mapping[str, Pose], edge_m: float) -> Verdict:
+    """
+    Look for a plus sign: one cube in the middle of four others on two crossing lines.
+
+    Args:
+        cubes: Settled pose of every cube of the scene, by name.
+        edge_m: Edge of the cubes [m].
+    """
+    if len(cubes) < 5:
+        return Verdict(
+            passed=False, reason=f'a plus sign needs five cubes, but there are {len(cubes)}.'
+        )
+    fits = [
+        _fit(centre, arms, cubes) for centre in cubes for arms in _arms_near(centre, cubes, edge_m)
+    ]
+    if not fits:
+        return Verdict(passed=False, reason='no cube has four others around it on its level.')
+    best = min(fits, key=lambda fit: fit.residual_m)
+    reason = _fault(best, cubes, edge_m)
+    return Verdict(
+        passed=not reason,
+        reason=reason,
+        residual_m=best.residual_m,
+        pitch_m=best.pitch_m,
+        turn_deg=best.turn_deg,
+        cubes=best.cubes,
+    )
+
+
+def _arms_near(
+    centre: str, cubes: Mapping[str, Pose], edge_m: float
+) -> list[tuple[str, str, str, str]]:
+    """Return sets of four cubes that are near enough to be the arms around a centre."""
+    x, y, z = cubes[centre].position_m
+    widest = (PITCH_EDGES[1] + 2 * RESIDUAL_EDGES) * edge_m
+    near = [
+        (distance, name)
+        for name, pose in cubes.items()
+        if name != centre
+        and abs(pose.position_m[2] - z) <= LEVEL_EDGES * edge_m
+        and (distance := math.hypot(pose.position_m[0] - x, pose.position_m[1] - y)) <= widest
+    ]
+    # The eight nearest hold every plus sign that could pass: a ninth would lie within it.
+    names = [name for _, name in sorted(near)[:8]]
+    return list(itertools.combinations(names, 4))
+
+
+def _fit(centre: str, arms: Sequence[str], cubes: Mapping[str, Pose]) -> Verdict:
+    """Fit middle, turn and pitch of a plus sign to five cubes, by least squares."""
+    names = (centre, *arms)
+    points = [cubes[name].position_m[:2] for name in names]
+    mx, my = (sum(point[axis] for point in points) / 5 for axis in range(2))
+    rays = [(x - mx, y - my) for x, y in points[1:]]
+    ordered = sorted(range(4), key=lambda index: math.atan2(rays[index][1], rays[index][0]))
+    # Turn each arm back onto the x axis by its rank; what they share is pitch and turn.
+    back = [_turned(rays[index], -rank * math.pi / 2) for rank, index in enumerate(ordered)]
+    px, py = sum(x for x, _ in back) / 4, sum(y for _, y in back) / 4
+    pitch, turn = math.hypot(px, py), math.atan2(py, px)
+    ideal: dict[int, Point] = {-1: (mx, my)}
+    for rank, index in enumerate(ordered):
+        ax, ay = _turned((px, py), rank * math.pi / 2)
+        ideal[index] = (mx + ax, my + ay)
+    residual = max(math.dist(points[index + 1], ideal[index]) for index in range(-1, 4))
+    degrees = (math.degrees(turn) + 45.0) % 90.0 - 45.0
+    return Verdict(
+        passed=False, residual_m=residual, pitch_m=pitch, turn_deg=degrees, cubes=tuple(names)
+    )
+
+
+def _fault(fit: Verdict, cubes: Mapping[str, Pose], edge_m: float) -> str:
+    """Say what keeps the best fit from being a plus sign, '' where nothing does."""
+    if fit.residual_m > RESIDUAL_EDGES * edge_m:
+        return (
+            f'the nearest thing to a plus sign, around {fit.cubes[0]}, has a cube '
+            f'{fit.residual_m * 100:.1f} cm from its place.'
+        )
+    least, most = (edges * edge_m for edges in PITCH_EDGES)
+    if not least <= fit.pitch_m <= most:
+        return (
+            f'the arms are {fit.pitch_m * 100:.1f} cm from the centre, not between '
+            f'{least * 100:.0f} and {most * 100:.0f} cm.'
+        )
+    if abs(fit.turn_deg) > AXIS_TOLERANCE_DEG:
+        return f'the plus sign is turned by {fit.turn_deg:.0f} degrees.'
+    intruders = _intruders(fit, cubes, edge_m)
+    if intruders:
+        return f'{" and ".join(intruders)} lies within the plus sign.'
+    return ''
+
+
+def _intruders(fit: Verdict, cubes: Mapping[str, Pose], edge_m: float) -> list[str]:
+    """Return other cubes that spoil the pattern: in its square, or on top of it."""
+    members = [cubes[name].position_m for name in fit.cubes]
+    mx, my = (sum(point[axis] for point in members) / 5 for axis in range(2))
+    reach = fit.pitch_m + edge_m / 2
+    found = []
+    for name, pose in cubes.items():
+        if name in fit.cubes:
+            continue
+        x, y, _ = pose.position_m
+        across, along = _turned((x - mx, y - my), -math.radians(fit.turn_deg))
+        if max(abs(across), abs(along)) < reach:
+            found.append(name)
+    return found
+
+
+def _turned(point: Point, angle_rad: float) -> Point:
+    cos, sin = math.cos(angle_rad), math.sin(angle_rad)
+    return (cos * point[0] - sin * point[1], sin * point[0] + cos * point[1])
