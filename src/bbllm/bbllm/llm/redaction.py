@@ -1,0 +1,86 @@
+"""Keeps keys and passwords out of every text that leaves the model clients."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterable
+from urllib.parse import quote
+
+HIDDEN = '[hidden]'
+
+# What providers' keys look like: a short prefix, then many characters without a space. Servers
+# echo them whole or with asterisks in the middle.
+_KEY_SHAPES = re.compile(
+    r'\b(?:(?:sk|pk|rk|hf|gsk|xai|nvapi|glpat|ghp)[-_]|AIza)[A-Za-z0-9*_\-.]{8,}'
+)
+_BEARER = re.compile(r'\b(Bearer|Basic)\s+[^\s\'",}]+', re.IGNORECASE)
+_LOGIN = re.compile(r'(://)[^/\s@]+@')
+_RANDOM_LOOKING = re.compile(r'[A-Za-z0-9_\-+=.]{32,}')
+_SHORT = 8
+
+
+def looks_like_key(text: str) -> bool:
+    """
+    Tell whether a value from a file could be a key; rather once too often than once too few.
+
+    Args:
+        text: A single value; one with spaces, slashes or colons is never a key unless a known
+            key shape is part of it.
+    """
+    stripped = text.strip()
+    if _KEY_SHAPES.search(stripped) or _BEARER.search(stripped):
+        return True
+    if not _RANDOM_LOOKING.fullmatch(stripped):
+        return False
+    return any(char.isdigit() for char in stripped) and any(char.isalpha() for char in stripped)
+
+
+class Redactor:
+    """Replaces known secrets, and whatever has the shape of one, by `[hidden]`."""
+
+    def __init__(self, secrets: Iterable[str] = ()):
+        forms: set[str] = set()
+        for secret in secrets:
+            if secret:
+                forms |= _forms(secret)
+        # The longest first, so that no form is broken up by one that it contains.
+        self._forms = tuple(sorted(forms, key=len, reverse=True))
+        self._pattern = re.compile('|'.join(map(_exactly, self._forms))) if forms else None
+
+    def __repr__(self) -> str:
+        return f'Redactor({len(self._forms)} forms)'
+
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """Texts that `hide_known` replaces anywhere, for those who hold back a stream."""
+        return tuple(form for form in self._forms if len(form) >= _SHORT)
+
+    def hide_known(self, text: str) -> str:
+        """Replace the secrets themselves; for text that must stay as it is otherwise."""
+        return self._pattern.sub(HIDDEN, text) if self._pattern else text
+
+    def hide(self, text: str) -> str:
+        """Replace the secrets and everything that looks like one; for errors and logs."""
+        text = self.hide_known(text)
+        text = _LOGIN.sub(rf'\1{HIDDEN}@', text)
+        text = _BEARER.sub(rf'\1 {HIDDEN}', text)
+        return _KEY_SHAPES.sub(HIDDEN, text)
+
+
+def _forms(secret: str) -> set[str]:
+    """Return a secret as it may be spelled in URLs, JSON, `repr` and basic authentication."""
+    return {
+        secret,
+        quote(secret, safe=''),
+        json.dumps(secret)[1:-1],
+        repr(secret)[1:-1],
+        base64.b64encode(secret.encode()).decode(),
+    }
+
+
+def _exactly(form: str) -> str:
+    # A short secret, such as the `EMPTY` that local servers want, only counts as a whole word.
+    escaped = re.escape(form)
+    return escaped if len(form) >= _SHORT else rf'(?<!\w){escaped}(?!\w)'

@@ -1,0 +1,285 @@
+"""
+Keeps a whole conversation with the models in one file, and answers from it again.
+
+A recording is JSON lines, one per exchange, written when the exchange is over. Brain and Body
+share the file, also from two processes. It holds prompts and replies, never a key: neither is
+ever in a message.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+import pydantic
+
+from bbllm.core.errors import ModelError, ModelRefusedError, ModelUnavailableError, ReplayError
+from bbllm.core.protocols import ChatModel, JsonSchema, Message, Reply
+from bbllm.llm.scripted import speak
+
+FORMAT = 1
+_ERRORS: dict[str, type[ModelError]] = {
+    error.__name__: error for error in (ModelError, ModelUnavailableError, ModelRefusedError)
+}
+_VALID_FOR = (
+    'A recording only holds for the same task, scene, planner, settings and version of bbllm; '
+    'make a new one with --record.'
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """One request and what came of it; a line of a recording."""
+
+    format: int
+    role: str
+    """Who asked: `brain` or `body`."""
+    name: str
+    """The model's name in reports."""
+    supports_schema: bool
+    """Whether the model honoured schemas when it was asked."""
+    messages: tuple[Message, ...]
+    stop: tuple[str, ...]
+    schema_hash: str
+    reply: Reply | None = None
+    error: str | None = None
+    """Type of the error where there was no reply."""
+    error_text: str = ''
+
+    @property
+    def digest(self) -> str:
+        """What equal requests have in common."""
+        return _digest(self.role, self.messages, self.stop, self.schema_hash)
+
+
+_EXCHANGE = pydantic.TypeAdapter(Exchange)
+
+
+class RecordingModel:
+    """
+    A model whose exchanges are appended to a file.
+
+    Args:
+        inner: The model that answers.
+        path: The file, which brain and body share; its folder is made.
+        role: Who asks: `brain` or `body`.
+    """
+
+    def __init__(self, inner: ChatModel, path: Path, role: str):
+        self.name = inner.name
+        self.supports_schema = inner.supports_schema
+        self._inner = inner
+        self._path = path
+        self._role = role
+        path.parent.mkdir(parents=True, exist_ok=True)
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        schema: JsonSchema | None = None,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
+        """Answer a conversation and keep it; see `ChatModel.complete`."""
+        supported = self.supports_schema
+        reply: Reply | None = None
+        failure: ModelError | None = None
+        try:
+            reply = self._inner.complete(messages, stop=stop, schema=schema, on_text=on_text)
+            return reply
+        except ModelError as error:
+            failure = error
+            raise
+        finally:
+            self.supports_schema = self._inner.supports_schema
+            if reply is not None or failure is not None:
+                exchange = Exchange(
+                    format=FORMAT,
+                    role=self._role,
+                    name=self.name,
+                    supports_schema=supported,
+                    messages=tuple(messages),
+                    stop=tuple(stop),
+                    schema_hash=_schema_hash(schema),
+                    reply=reply,
+                    error=type(failure).__name__ if failure is not None else None,
+                    error_text=str(failure) if failure is not None else '',
+                )
+                self._append(exchange)
+
+    def _append(self, exchange: Exchange) -> None:
+        line = json.dumps(asdict(exchange), ensure_ascii=False) + '\n'
+        with self._path.open('ab', buffering=0) as file:
+            # Brain and Body may be two processes; a line is long enough to be torn.
+            fcntl.flock(file, fcntl.LOCK_EX)
+            data = memoryview(line.encode(errors='replace'))
+            while data:
+                data = data[os.write(file.fileno(), data) :]
+
+
+class ReplayModel:
+    """
+    Answers from a recording, without a server or a key.
+
+    A request is known by its content; equal requests are answered in the order in which they
+    were recorded.
+
+    Args:
+        path: The recording.
+        role: Whose part to play: `brain` or `body`.
+
+    Raises:
+        ReplayError: The file cannot be read, or holds nothing of this role.
+    """
+
+    def __init__(self, path: Path, role: str):
+        self._path = path
+        self._role = role
+        self._exchanges = [item for item in read_recording(path) if item.role == role]
+        if not self._exchanges:
+            raise ReplayError(f'{path} holds no exchange of the {role}. {_VALID_FOR}')
+        self._waiting: dict[str, deque[int]] = defaultdict(deque)
+        for i, item in enumerate(self._exchanges):
+            self._waiting[item.digest].append(i)
+        self._answered: set[int] = set()
+        self.name = f'replay of {self._exchanges[0].name}'
+        self.supports_schema = self._exchanges[0].supports_schema
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        schema: JsonSchema | None = None,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
+        """Answer as recorded; see `ChatModel.complete`."""
+        begun_s = time.monotonic()
+        digest = _digest(self._role, messages, stop, _schema_hash(schema))
+        waiting = self._waiting.get(digest)
+        if not waiting:
+            raise ReplayError(self._difference(messages, stop, schema, known=waiting is not None))
+        at = waiting.popleft()
+        self._answered.add(at)
+        following = self._first_waiting()
+        if following is not None:
+            # A server may turn out not to take schemas in mid-conversation.
+            self.supports_schema = self._exchanges[following].supports_schema
+        exchange = self._exchanges[at]
+        if exchange.reply is None:
+            raise _ERRORS.get(exchange.error or '', ModelError)(exchange.error_text)
+        if on_text is not None:
+            speak(exchange.reply.text, (), on_text)
+        return Reply(
+            text=exchange.reply.text,
+            model=exchange.reply.model,
+            usage=exchange.reply.usage,
+            duration_s=time.monotonic() - begun_s,
+            retries=exchange.reply.retries,
+        )
+
+    def _first_waiting(self) -> int | None:
+        for i in range(len(self._exchanges)):
+            if i not in self._answered:
+                return i
+        return None
+
+    def _difference(
+        self,
+        messages: Sequence[Message],
+        stop: Sequence[str],
+        schema: JsonSchema | None,
+        *,
+        known: bool,
+    ) -> str:
+        n = len(self._exchanges)
+        at = self._first_waiting()
+        if at is None:
+            return (
+                f'{self._path} holds {n} exchanges of the {self._role}, all of which were '
+                f'answered; now it is asked once more. {_VALID_FOR}'
+            )
+        where = f'Exchange {at + 1} of {n} of the {self._role} in {self._path}'
+        if known:
+            return (
+                f'{where} is not what is asked now: this request was recorded less often than it '
+                f'is asked. {_VALID_FOR}'
+            )
+        recorded = self._exchanges[at]
+        what = _first_difference(recorded.messages, messages)
+        if what is None and recorded.stop != tuple(stop):
+            what = f'the stop strings: recorded {list(recorded.stop)}, asked {list(stop)}'
+        if what is None and recorded.schema_hash != _schema_hash(schema):
+            what = 'the JSON schema'
+        return f'{where} differs from what is asked now in {what or "nothing"}. {_VALID_FOR}'
+
+
+def read_recording(path: Path) -> list[Exchange]:
+    """
+    Return all exchanges of a recording, oldest first.
+
+    Raises:
+        ReplayError: There is no such file, or a line of it is no exchange.
+    """
+    try:
+        text = path.read_text(encoding='utf-8')
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, 'strerror', None) or 'it is not text'
+        raise ReplayError(f'Cannot read the recording {path}: {reason}.') from None
+    *lines, torn = text.split('\n')
+    if torn:
+        lines.append(torn)
+    exchanges: list[Exchange] = []
+    for i, line in enumerate(lines):
+        try:
+            exchange = _EXCHANGE.validate_json(line)
+        except pydantic.ValidationError:
+            if torn and i == len(lines) - 1:
+                break  # by a crash while it was written; what came before is whole
+            raise ReplayError(
+                f'Line {i + 1} of {path} is no recorded exchange; a recording is made by --record.'
+            ) from None
+        if exchange.format != FORMAT:
+            raise ReplayError(
+                f'{path} is a recording of format {exchange.format}, this version of bbllm reads '
+                f'format {FORMAT}. Record it anew with --record.'
+            )
+        exchanges.append(exchange)
+    return exchanges
+
+
+def _digest(role: str, messages: Sequence[Message], stop: Sequence[str], schema_hash: str) -> str:
+    content = [role, [[item.role, item.content] for item in messages], list(stop), schema_hash]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def _schema_hash(schema: JsonSchema | None) -> str:
+    if schema is None:
+        return ''
+    return hashlib.sha256(json.dumps(schema, sort_keys=True).encode()).hexdigest()
+
+
+def _first_difference(recorded: Sequence[Message], asked: Sequence[Message]) -> str | None:
+    for i, (old, new) in enumerate(zip_longest(recorded, asked)):
+        if old == new:
+            continue
+        if old is None or new is None or old.role != new.role:
+            return f'its messages: recorded {len(recorded)}, asked {len(asked)}'
+        pairs = zip_longest(old.content.splitlines(), new.content.splitlines(), fillvalue='')
+        for line, (was, now) in enumerate(pairs, start=1):
+            if was != now:
+                return (
+                    f'message {i + 1} ({new.role}), line {line}: recorded {was[:200]!r}, '
+                    f'asked {now[:200]!r}'
+                )
+        return f'the line ends of message {i + 1} ({new.role})'
+    return None

@@ -1,0 +1,102 @@
+"""A model that says what it was told to say: for tests, public like any other model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from bbllm.core.errors import ModelError
+from bbllm.core.protocols import JsonSchema, Message, Reply, Usage
+from bbllm.llm.reply_text import ReplyText
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a model was asked."""
+
+    messages: tuple[Message, ...]
+    stop: tuple[str, ...] = ()
+    schema: JsonSchema | None = None
+
+    @property
+    def prompt(self) -> str:
+        """All messages as one text, for assertions."""
+        return '\n\n'.join(message.content for message in self.messages)
+
+
+Answer: TypeAlias = 'str | Reply | Exception | Callable[[Request], str]'
+
+
+class ScriptedModel:
+    """
+    Gives the replies of a list, one per request.
+
+    A text or a Reply is answered, an exception is raised, a function is called with the Request.
+    Stop strings are obeyed and `on_text` is called once per line, as with any other model. Where
+    a text gives no usage, words are counted as tokens.
+
+    Args:
+        replies: What to answer, in order; a request beyond them is an error.
+        name: The name in reports.
+        supports_schema: Whether it claims to honour JSON schemas.
+    """
+
+    def __init__(
+        self,
+        replies: Iterable[Answer] = (),
+        *,
+        name: str = 'scripted',
+        supports_schema: bool = False,
+    ):
+        self.name = name
+        self.supports_schema = supports_schema
+        self.requests: list[Request] = []
+        """Everything that was asked, oldest first."""
+        self._replies = list(replies)
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        schema: JsonSchema | None = None,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
+        """Answer with the next reply; see `ChatModel.complete`."""
+        begun_s = time.monotonic()
+        request = Request(messages=tuple(messages), stop=tuple(stop), schema=schema)
+        self.requests.append(request)
+        n_asked = len(self.requests)
+        if n_asked > len(self._replies):
+            raise ModelError(
+                f'The scripted model was asked {n_asked} times but has {len(self._replies)} '
+                f'replies. The last question ended: {request.prompt[-200:]!r}'
+            )
+        answer = self._replies[n_asked - 1]
+        if isinstance(answer, Exception):
+            raise answer
+        if isinstance(answer, Reply):
+            speak(answer.text, stop, on_text)
+            return answer
+        text = speak(answer(request) if callable(answer) else answer, stop, on_text)
+        return Reply(
+            text=text,
+            model=self.name,
+            usage=Usage(len(request.prompt.split()), len(text.split())),
+            duration_s=time.monotonic() - begun_s,
+        )
+
+
+def speak(text: str, stop: Sequence[str], on_text: Callable[[str], None] | None) -> str:
+    """Return a text up to its first stop string, and pass it to `on_text` line by line."""
+    reply = ReplyText(stop)
+    for line in text.splitlines(keepends=True):
+        shown = reply.add(line)
+        if shown and on_text is not None:
+            on_text(shown)
+    rest = reply.finish()
+    if rest and on_text is not None:
+        on_text(rest)
+    return reply.text

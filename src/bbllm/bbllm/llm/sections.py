@@ -1,0 +1,231 @@
+"""
+Reads `config/llm.yaml`: which model is the Brain and which the Body.
+
+Keys come from the environment only. A file may name the variable, never hold the value.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal, get_args
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from bbllm.core.errors import ConfigError
+from bbllm.llm.redaction import Redactor, looks_like_key
+
+Provider = Literal['auto', 'offline', 'openai', 'replay']
+PROVIDERS: tuple[str, ...] = get_args(Provider)
+
+_VARIABLE = re.compile(r'[A-Z_][A-Z0-9_]*')
+_SECRET_NAMES = re.compile(r'(^|_)(key|token|secret|password|passwd|authorization|bearer)$', re.I)
+_LOGIN_IN_URL = re.compile(r'://[^/\s]*@')
+
+
+def _variable_name(value: str) -> str:
+    if not _VARIABLE.fullmatch(value):
+        raise ValueError('must be the NAME of an environment variable, like OPENAI_API_KEY')
+    return value
+
+
+_Variable = Annotated[str, AfterValidator(_variable_name)]
+
+
+class ModelConfig(BaseModel):
+    """One section of the file: the model of one role."""
+
+    model_config = ConfigDict(extra='forbid', frozen=True, allow_inf_nan=False)
+
+    provider: Provider = 'auto'
+    """`auto` is `openai` where a key or a base URL is set, else `offline`."""
+    model: Annotated[str, Field(min_length=1, max_length=200)] = 'gpt-4o'
+    base_url: str | None = None
+    """Where the server is; wins over the variable."""
+    base_url_env: _Variable = 'OPENAI_BASE_URL'
+    api_key_env: _Variable = 'OPENAI_API_KEY'
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.5
+    max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] = 2048
+    timeout_s: Annotated[float, Field(gt=0, le=3600)] = 120.0
+    connect_timeout_s: Annotated[float, Field(gt=0, le=3600)] = 10.0
+    first_token_timeout_s: Annotated[float, Field(gt=0, le=3600)] = 60.0
+    retries: Annotated[int, Field(ge=0, le=20)] = 3
+    # `schema` is a method of pydantic's models.
+    use_schema: Annotated[Literal['auto'] | bool, Field(alias='schema')] = 'auto'
+    recording: Path | None = None
+    """What `provider: replay` answers from."""
+
+
+class LlmConfig(BaseModel):
+    """The whole file."""
+
+    model_config = ConfigDict(extra='forbid', frozen=True)
+
+    brain: ModelConfig = Field(default_factory=ModelConfig)
+    body: ModelConfig = Field(default_factory=ModelConfig)
+
+
+def load_config(path: Path | None = None) -> LlmConfig:
+    """
+    Read a file.
+
+    Args:
+        path: The file; None is `llm.yaml` in the project's config folder.
+
+    Raises:
+        ConfigError: It cannot be read or used; says where and what would be accepted.
+    """
+    if path is None:
+        from bbllm.core.paths import config_dir
+
+        path = config_dir() / 'llm.yaml'
+    try:
+        text = path.read_text(encoding='utf-8')
+    except OSError as error:
+        raise ConfigError(f'Cannot read {path}: {error.strerror}.') from None
+    except UnicodeDecodeError:
+        raise ConfigError(f'Cannot read {path}: it is not UTF-8 text.') from None
+    return parse_config(text, str(path))
+
+
+def parse_config(text: str, source: str) -> LlmConfig:
+    """
+    Parse the text of a file.
+
+    Args:
+        text: YAML.
+        source: What errors call it.
+
+    Raises:
+        ConfigError: The text cannot be used; never repeats what may be a key.
+    """
+    data = _yaml(text, source)
+    if data is None:
+        data = {}
+    if not isinstance(data, dict):
+        raise ConfigError(f'{source} must hold the sections `brain:` and `body:`.')
+    for place, value in _values(data):
+        _refuse_secrets(place, value, source)
+    problem = ''
+    try:
+        return LlmConfig.model_validate(data)
+    except ValidationError as error:
+        problem = _explain(error.errors(include_url=False, include_context=False)[0])
+    # Outside of `except`: pydantic's own text repeats the whole input.
+    raise ConfigError(f'{source}: {problem}')
+
+
+def override(config: ModelConfig, role: str, text: str) -> ModelConfig:
+    """
+    Apply what a person said on the command line.
+
+    Args:
+        config: The section of the file.
+        role: `brain` or `body`, for messages.
+        text: A provider, the name of a model, or `openai:NAME`.
+
+    Raises:
+        ConfigError: It is empty, looks like a key or like a misspelt provider.
+    """
+    text = text.strip()
+    # Names of models are long and full of digits too, so only the known shapes of keys count.
+    if not text or Redactor().hide(text) != text:
+        raise ConfigError(
+            f'--{role} takes a provider ({", ".join(PROVIDERS)}) or the name of a model, such as '
+            f'gpt-4o. Keys come from the environment: set ${config.api_key_env}.'
+        )
+    if text in PROVIDERS:
+        return config.model_copy(update={'provider': text})
+    named = text.removeprefix('openai:')
+    close = difflib.get_close_matches(text.lower(), PROVIDERS, n=1, cutoff=0.75)
+    if close and named == text:
+        raise ConfigError(
+            f'--{role} {text}: did you mean {close[0]}? A model of that name is '
+            f'`--{role} openai:{text}`.'
+        )
+    if not named:
+        raise ConfigError(f'--{role} openai: wants a model after the colon, like openai:gpt-4o.')
+    return config.model_copy(update={'provider': 'openai', 'model': named})
+
+
+def _yaml(text: str, source: str) -> object:
+    where, problem = '', 'it is not YAML'
+    try:
+        data: object = yaml.safe_load(text)
+        return data
+    except yaml.MarkedYAMLError as error:
+        # The error's own text shows the lines around, in which a key may stand.
+        if error.problem_mark is not None:
+            where = f', line {error.problem_mark.line + 1}'
+        problem = Redactor().hide(error.problem or problem)
+    except yaml.YAMLError:
+        problem = 'it holds characters that YAML does not allow'
+    raise ConfigError(f'{source}{where}: {problem}.')
+
+
+def _values(data: object, place: str = '') -> Iterator[tuple[str, object]]:
+    """Yield every entry with the keys that lead to it; its value where it is a single one."""
+    if isinstance(data, dict):
+        for key, value in data.items():
+            name = f'{place}.{key}' if place else str(key)
+            yield name, None
+            yield from _values(value, name)
+    elif isinstance(data, list):
+        for value in data:
+            yield from _values(value, place)
+    else:
+        yield place, data
+
+
+def _refuse_secrets(place: str, value: object, source: str) -> None:
+    name = place.rpartition('.')[2]
+    text = value if isinstance(value, str) else ''
+    if any(looks_like_key(part) for part in place.split('.')):
+        place, found = 'the name of an entry', True
+    elif name in ('base_url', 'model', 'recording'):
+        # A URL, a path or a model's name may be long and have digits in it.
+        found = bool(_LOGIN_IN_URL.search(text)) or Redactor().hide(text) != text
+    elif name == 'api_key_env':
+        found = bool(text) and (looks_like_key(text) or not _VARIABLE.fullmatch(text))
+    else:
+        found = looks_like_key(text) or (value is not None and bool(_SECRET_NAMES.search(name)))
+    if found:
+        raise ConfigError(
+            f'{source}: {place} looks like it holds a key or a password (not shown here). Keep '
+            'secrets in the environment: put the NAME of the variable into `api_key_env` (or '
+            '`base_url_env` for a URL with user:password@), and set that variable in your shell.'
+        )
+
+
+def _explain(error: ErrorDetails) -> str:
+    place = '.'.join(str(part) for part in error['loc'] if part not in ('bool', 'literal'))
+    given: object = error['input']
+    if error['type'] == 'extra_forbidden':
+        *section, name = (str(part) for part in error['loc'])
+        known = sorted(_known_keys(bool(section)))
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f' Did you mean `{close[0]}`?' if close else ''
+        return f'unknown key `{place}`.{hint} Known: {", ".join(known)}.'
+    if 'schema' in place:
+        return f'`{_key_of(place)}` must be auto, true or false, not {_show(given)}.'
+    message = error['msg'].removeprefix('Value error, ').removeprefix('Input ')
+    return f'`{place}` {message[0].lower()}{message[1:]}, not {_show(given)}.'
+
+
+def _known_keys(in_section: bool) -> set[str]:
+    fields = (ModelConfig if in_section else LlmConfig).model_fields
+    return {info.alias or name for name, info in fields.items()}
+
+
+def _key_of(place: str) -> str:
+    return '.'.join(place.split('.')[:2])
+
+
+def _show(value: object) -> str:
+    if isinstance(value, (dict, list)):
+        return 'a list or section'
+    return Redactor().hide(repr(value))[:60]

@@ -1,0 +1,26 @@
+"""A real server on loopback for the tests of the clients, and no key from outside."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+# pytest's importlib mode puts no test folder on the path.
+sys.path.insert(0, str(Path(__file__).parent))
+
+from fake_server import FakeServer
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    with FakeServer() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _no_real_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ('OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_LOG'):
+        monkeypatch.delenv(name, raising=False)

@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fake_server import FakeServer, says, status
+
+from bbllm.core.errors import ConfigError
+from bbllm.core.protocols import Message
+from bbllm.llm.config import (
+    LlmConfig,
+    load_config,
+    make_models,
+    openai_settings,
+    parse_config,
+    probe_models,
+    resolve,
+)
+from bbllm.llm.openai_chat import OpenAIChat
+from bbllm.llm.openai_settings import OpenAISettings
+from bbllm.llm.probe import probe
+from bbllm.llm.replay import RecordingModel
+from bbllm.llm.scripted import ScriptedModel
+
+SHIPPED = Path(__file__).parents[2] / 'config' / 'llm.yaml'
+KEY = {'OPENAI_API_KEY': 'sk-test-0123456789'}
+DEFAULTS = parse_config('', 'llm.yaml')
+
+
+def test_the_shipped_file_says_what_holds_without_it() -> None:
+    assert load_config(SHIPPED) == LlmConfig()
+
+
+def test_brain_and_body_are_configured_apart() -> None:
+    config = parse_config(
+        'brain: {model: big, temperature: 0}\nbody: {provider: offline, schema: false}', 'f'
+    )
+
+    assert (config.brain.model, config.brain.temperature) == ('big', 0.0)
+    assert (config.body.provider, config.body.use_schema) == ('offline', False)
+
+
+@pytest.mark.parametrize(
+    ('text', 'message'),
+    [
+        ('brain: {modle: x}', r'unknown key `brain\.modle`\. Did you mean `model`\?'),
+        ('brains: {}', r'unknown key `brains`\. Did you mean `brain`\?'),
+        ('brain: {provider: opanai}', r"`brain\.provider` should be 'auto', 'offline'.*'opanai'"),
+        ('brain: {temperature: 3}', r'`brain\.temperature` should be less than or equal to 2'),
+        ('brain: {temperature: .nan}', r'`brain\.temperature`'),
+        ('brain: {retries: -1}', r'`brain\.retries` should be greater'),
+        ('brain: {timeout_s: 0}', r'`brain\.timeout_s` should be greater than 0, not 0'),
+        ('body: {max_tokens: many}', r"`body\.max_tokens` .*integer.*'many'"),
+        ('body: {schema: maybe}', r"`body\.schema` must be auto, true or false, not 'maybe'"),
+        ('body: {model: ""}', r'`body\.model`'),
+        ('body: [1]', r'`body` .*not a list or section'),
+        ('- brain', 'must hold the sections'),
+        ('brain: {', 'line 1'),
+        ('brain: \x00', 'YAML does not allow'),
+    ],
+)
+def test_a_bad_file_is_explained(text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        parse_config(text, 'my/llm.yaml')
+    assert str(caught.value).startswith('my/llm.yaml')
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r'nowhere\.yaml: No such file'):
+        load_config(tmp_path / 'nowhere.yaml')
+
+
+@pytest.mark.parametrize(
+    ('environ', 'provider'),
+    [
+        ({}, 'offline'),
+        ({'OPENAI_API_KEY': ' '}, 'offline'),
+        (KEY, 'openai'),
+        ({'OPENAI_BASE_URL': 'http://localhost:1/v1'}, 'openai'),
+    ],
+)
+def test_auto_asks_a_server_only_where_one_is_named(
+    environ: dict[str, str], provider: str
+) -> None:
+    assert resolve(DEFAULTS, 'brain', environ=environ).provider == provider
+
+
+def test_auto_without_a_key_says_that_it_is_offline() -> None:
+    models = make_models(DEFAULTS, environ={})
+
+    assert (models.brain.name, models.body.name) == ('offline', 'offline')
+    assert len(models.notices) == 1
+    assert 'Brain and Body are `offline`' in models.notices[0]
+    assert 'not a language model' in models.notices[0]
+    assert '$OPENAI_API_KEY' in models.notices[0]
+
+
+def test_auto_with_a_key_says_who_is_asked() -> None:
+    models = make_models(DEFAULTS, environ=KEY)
+
+    assert isinstance(models.brain, OpenAIChat)
+    assert models.notices == ('Brain and Body are gpt-4o at api.openai.com.',)
+
+
+def test_each_role_can_be_overridden_alone() -> None:
+    models = make_models(
+        DEFAULTS, overrides={'brain': 'gpt-5-mini', 'body': 'offline'}, environ=KEY
+    )
+
+    assert (models.brain.name, models.body.name) == ('gpt-5-mini', 'offline')
+    assert models.notices == ()
+
+
+@pytest.mark.parametrize(
+    'name',
+    ['openai:offline-7b', 'meta-llama/Llama-3', 'qwen3:4b', 'a-very-long-name-2506-instruct-x'],
+)
+def test_any_name_of_a_model_can_be_said(name: str) -> None:
+    section = resolve(DEFAULTS, 'brain', overrides={'brain': name}, environ=KEY)
+
+    assert section.provider == 'openai'
+    assert section.model == name.removeprefix('openai:')
+
+
+@pytest.mark.parametrize(
+    ('said', 'message'),
+    [
+        ('ofline', r'did you mean offline\?.*openai:ofline'),
+        ('', 'takes a provider'),
+        ('openai:', 'after the colon'),
+        ('sk-proj-abcdefgh12345678', 'Keys come from the environment'),
+    ],
+)
+def test_a_bad_override_is_explained(said: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        make_models(DEFAULTS, overrides={'brain': said}, environ=KEY)
+    assert 'abcdefgh' not in str(caught.value)
+
+
+def test_a_named_provider_without_a_key_says_what_to_set_and_how_to_go_on() -> None:
+    with pytest.raises(ConfigError) as caught:
+        make_models(DEFAULTS, overrides={'brain': 'gpt-4o'}, environ={})
+
+    text = str(caught.value)
+    assert '$OPENAI_API_KEY is not set' in text
+    assert '--brain offline' in text
+
+
+def test_a_server_of_ones_own_needs_no_key() -> None:
+    settings = openai_settings(
+        DEFAULTS.brain, 'brain', {'OPENAI_BASE_URL': 'http://localhost:11434/v1/'}
+    )
+
+    assert settings.api_key is None
+    assert settings.host == 'localhost:11434'
+
+
+def test_a_variable_that_is_named_must_be_set() -> None:
+    config = parse_config('brain: {api_key_env: GROQ_KEY, base_url: "https://g.example/v1"}', 'f')
+
+    with pytest.raises(ConfigError, match=r'\$GROQ_KEY is not set'):
+        openai_settings(config.brain, 'brain', KEY)
+
+
+def test_the_files_base_url_wins_over_the_environments() -> None:
+    config = parse_config('brain: {base_url: "http://here:1/v1"}', 'f')
+
+    settings = openai_settings(config.brain, 'brain', {'OPENAI_BASE_URL': 'http://there:1/v1'})
+
+    assert settings.host == 'here:1'
+
+
+@pytest.mark.parametrize('url', ['localhost:1/v1', 'ftp://h/v1', 'http://', 'http://h:x/v1', 'x'])
+def test_a_base_url_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(ConfigError, match='http://localhost:11434/v1'):
+        make_models(DEFAULTS, environ={'OPENAI_BASE_URL': url})
+
+
+def test_a_key_over_plain_http_is_warned_of() -> None:
+    models = make_models(DEFAULTS, environ={**KEY, 'OPENAI_BASE_URL': 'http://far.example/v1'})
+
+    assert any('unencrypted' in notice for notice in models.notices)
+
+
+def test_a_conversation_is_recorded_and_replayed(tmp_path: Path) -> None:
+    path = tmp_path / 'talk.jsonl'
+    recorder = RecordingModel(ScriptedModel(['0: wait']), path, 'brain')
+    recorder.complete([Message('user', 'plan')])
+    RecordingModel(ScriptedModel(['wait()']), path, 'body').complete([Message('user', 'map')])
+
+    models = make_models(DEFAULTS, replay=path, environ={})
+
+    assert models.notices == ()
+    assert models.brain.complete([Message('user', 'plan')]).text == '0: wait'
+    assert models.body.complete([Message('user', 'map')]).text == 'wait()'
+
+
+def test_a_replay_can_be_configured_for_one_role(tmp_path: Path) -> None:
+    path = tmp_path / 'talk.jsonl'
+    RecordingModel(ScriptedModel(['0: wait']), path, 'brain').complete([Message('user', 'plan')])
+    config = parse_config(f'brain: {{provider: replay, recording: {path}}}', 'f')
+
+    assert make_models(config, environ={}).brain.name == 'replay of scripted'
+
+
+def test_a_replay_without_a_file_says_what_is_missing() -> None:
+    with pytest.raises(ConfigError, match='--replay FILE'):
+        make_models(DEFAULTS, overrides={'brain': 'replay'}, environ={})
+
+
+def test_a_recording_is_never_written_into_another(tmp_path: Path) -> None:
+    path = tmp_path / 'talk.jsonl'
+    path.write_text('{}\n')
+
+    with pytest.raises(ConfigError, match='already holds a recording'):
+        make_models(DEFAULTS, record=path, environ={})
+    with pytest.raises(ConfigError, match='exclude each other'):
+        make_models(DEFAULTS, record=path, replay=path, environ={})
+
+
+def test_the_probe_names_model_and_host(server: FakeServer) -> None:
+    settings = OpenAISettings(model='gpt-4o', base_url=server.url)
+
+    assert probe(settings).startswith(f'gpt-4o at 127.0.0.1:{server.port} answers in')
+    assert server.bodies == []
+
+
+def test_the_probe_asks_where_there_is_no_list(server: FakeServer) -> None:
+    server.models = None
+    server.will(says('OK'))
+
+    assert 'answers in' in probe(OpenAISettings(model='m', base_url=server.url))
+    assert len(server.bodies) == 1
+
+
+def test_the_probe_of_both_roles_tells_the_good_from_the_bad(server: FakeServer) -> None:
+    server.will(status(404, 'no such model'))
+    environ = {'OPENAI_BASE_URL': server.url}
+
+    brain, body = probe_models(
+        DEFAULTS, overrides={'brain': 'gpt-4x', 'body': 'offline'}, environ=environ
+    )
+
+    assert not brain.ok
+    assert 'Did you mean gpt-4o?' in brain.sentence
+    assert body.ok
+    assert 'not a language model' in body.sentence
+
+
+def test_the_probe_of_a_server_that_is_down_does_not_raise() -> None:
+    with FakeServer() as server:
+        environ = {'OPENAI_BASE_URL': server.url}
+
+    for result in probe_models(DEFAULTS, environ=environ):
+        assert not result.ok
+        assert 'Is a server running at' in result.sentence

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from bbllm.core.errors import ModelUnavailableError, ReplayError
+from bbllm.core.protocols import ChatModel, Message, Reply, Usage
+from bbllm.llm.replay import RecordingModel, ReplayModel, read_recording
+from bbllm.llm.scripted import ScriptedModel
+
+SCHEMA = {'enum': ['pick']}
+
+
+def ask(text: str) -> list[Message]:
+    return [Message('system', 'rules'), Message('user', text)]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / 'deep' / 'talk.jsonl'
+
+
+def recorded(path: Path, role: str, *talk: tuple[str, str]) -> None:
+    model = RecordingModel(ScriptedModel([reply for _, reply in talk], name='gpt'), path, role)
+    for question, _ in talk:
+        model.complete(ask(question))
+
+
+def test_brain_and_body_share_a_file_and_are_answered_apart(path: Path) -> None:
+    recorded(path, 'brain', ('plan', '0: pick\u2028 \u4e00'), ('again', '1: wait'))
+    recorded(path, 'body', ('plan', '<pick>'))
+
+    brain, body = ReplayModel(path, 'brain'), ReplayModel(path, 'body')
+
+    assert body.complete(ask('plan')).text == '<pick>'
+    assert brain.complete(ask('plan')).text == '0: pick\u2028 \u4e00'
+    assert brain.complete(ask('again')).text == '1: wait'
+    assert brain.name == 'replay of gpt'
+    assert isinstance(brain, ChatModel)
+
+
+def test_requests_are_known_by_content_and_equal_ones_by_order(path: Path) -> None:
+    recorded(path, 'brain', ('a', '1'), ('b', '2'), ('a', '3'))
+    model = ReplayModel(path, 'brain')
+
+    assert [model.complete(ask(text)).text for text in 'aab'] == ['1', '3', '2']
+
+
+def test_model_usage_and_retries_come_back_as_recorded(path: Path) -> None:
+    given = Reply(text='a\nb', model='gpt-4o-2024', usage=Usage(5, 2), duration_s=9.0, retries=2)
+    RecordingModel(ScriptedModel([given]), path, 'brain').complete(ask('a'))
+    heard: list[str] = []
+
+    reply = ReplayModel(path, 'brain').complete(ask('a'), on_text=heard.append)
+
+    assert (reply.text, reply.model, reply.usage, reply.retries) == (
+        given.text,
+        given.model,
+        given.usage,
+        given.retries,
+    )
+    assert heard == ['a\n', 'b']
+
+
+def test_an_error_is_replayed_as_the_error_it_was(path: Path) -> None:
+    model = RecordingModel(ScriptedModel([ModelUnavailableError('down'), 'up']), path, 'brain')
+    with pytest.raises(ModelUnavailableError):
+        model.complete(ask('a'))
+    model.complete(ask('a'))
+
+    again = ReplayModel(path, 'brain')
+
+    with pytest.raises(ModelUnavailableError, match='down'):
+        again.complete(ask('a'))
+    assert again.complete(ask('a')).text == 'up'
+
+
+def test_a_different_prompt_is_refused_with_its_first_different_line(path: Path) -> None:
+    recorded(path, 'brain', ('a', '1'), ('cubes:\nred\nblue', '2'))
+    model = ReplayModel(path, 'brain')
+    model.complete(ask('a'))
+
+    with pytest.raises(ReplayError) as caught:
+        model.complete(ask('cubes:\ngreen\nblue'))
+
+    text = str(caught.value)
+    assert 'Exchange 2 of 2 of the brain' in text
+    assert "message 2 (user), line 2: recorded 'red', asked 'green'" in text
+    assert 'same task, scene' in text
+
+
+def test_different_stop_strings_and_schemas_are_told_apart(path: Path) -> None:
+    recorded(path, 'brain', ('a', '1'))
+
+    with pytest.raises(ReplayError, match=r"stop strings: recorded \[\], asked \['x'\]"):
+        ReplayModel(path, 'brain').complete(ask('a'), stop=['x'])
+    with pytest.raises(ReplayError, match='JSON schema'):
+        ReplayModel(path, 'brain').complete(ask('a'), schema=SCHEMA)
+
+
+def test_more_questions_than_were_recorded_are_refused(path: Path) -> None:
+    recorded(path, 'brain', ('a', '1'), ('b', '2'))
+    model = ReplayModel(path, 'brain')
+    model.complete(ask('a'))
+
+    with pytest.raises(ReplayError, match='recorded less often'):
+        model.complete(ask('a'))
+    model.complete(ask('b'))
+    with pytest.raises(ReplayError, match='all of which were answered'):
+        model.complete(ask('b'))
+
+
+def test_whether_schemas_are_taken_is_replayed_as_it_changed(path: Path) -> None:
+    inner = ScriptedModel(['1', '2'], supports_schema=True)
+    model = RecordingModel(inner, path, 'body')
+    inner.supports_schema = False
+    model.complete(ask('a'), schema=SCHEMA)
+    model.complete(ask('b'))
+
+    again = ReplayModel(path, 'body')
+
+    assert again.supports_schema
+    again.complete(ask('a'), schema=SCHEMA)
+    assert not again.supports_schema
+
+
+def test_a_line_that_a_crash_tore_is_left_out(path: Path) -> None:
+    recorded(path, 'brain', ('a', '1'), ('b', '2'))
+    path.write_bytes(path.read_bytes()[:-20])
+
+    assert len(read_recording(path)) == 1
+
+
+@pytest.mark.parametrize(
+    ('content', 'message'),
+    [
+        ('hello\n', 'Line 1 of .* is no recorded exchange'),
+        ('', 'holds no exchange of the brain'),
+    ],
+)
+def test_what_is_no_recording_is_refused(path: Path, content: str, message: str) -> None:
+    path.parent.mkdir()
+    path.write_text(content)
+
+    with pytest.raises(ReplayError, match=message):
+        ReplayModel(path, 'brain')
+
+
+def test_a_missing_recording_is_named(path: Path) -> None:
+    with pytest.raises(ReplayError, match=r'talk\.jsonl: No such file'):
+        ReplayModel(path, 'brain')
+
+
+def test_a_recording_of_another_format_is_refused(path: Path) -> None:
+    recorded(path, 'brain', ('a', '1'))
+    path.write_text(path.read_text().replace('"format": 1', '"format": 9'))
+
+    with pytest.raises(ReplayError, match='format 9'):
+        ReplayModel(path, 'brain')
+
+
+def test_two_writers_never_tear_a_line(path: Path) -> None:
+    def talk(role: str) -> None:
+        recorded(path, role, *[(f'{role} {i}', 'x' * 20_000) for i in range(20)])
+
+    threads = [threading.Thread(target=talk, args=(role,)) for role in ('brain', 'body')]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(read_recording(path)) == 40

@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import traceback
+from pathlib import Path
+
+import pytest
+from fake_server import FakeServer, echoes_key, says, sends, status, streams
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from bbllm.core.errors import ConfigError, ModelError
+from bbllm.core.protocols import Message
+from bbllm.llm.config import make_models, openai_settings, parse_config
+from bbllm.llm.openai_chat import OpenAIChat
+from bbllm.llm.openai_settings import OpenAISettings
+from bbllm.llm.probe import probe
+from bbllm.llm.redaction import HIDDEN, Redactor, looks_like_key
+
+# No known shape, so that only knowing the key itself can hide it.
+KEY = 'correct+horse/battery="staple"-77'
+ASK = [Message('user', 'hello')]
+
+
+def settings_of(server: FakeServer) -> OpenAISettings:
+    return OpenAISettings(
+        model='m', base_url=server.url, api_key=SecretStr(KEY), retries=1, timeout_s=5.0
+    )
+
+
+def model_of(server: FakeServer, told: list[str]) -> OpenAIChat:
+    return OpenAIChat(settings_of(server), sleep=lambda _: None, tell=told.append)
+
+
+def everything(error: BaseException) -> str:
+    """Return all that can be printed of an error and of those it came from."""
+    seen: list[str] = []
+    todo: list[BaseException | None] = [error]
+    while todo:
+        item = todo.pop()
+        if item is None:
+            continue
+        seen += traceback.format_exception(item)
+        seen += [str(item), repr(item), repr(item.__dict__), repr(item.args)]
+        todo += [item.__cause__, item.__context__]
+    return '\n'.join(seen)
+
+
+@pytest.mark.parametrize('code', [400, 401, 403, 404, 429, 500])
+def test_a_key_that_the_server_echoes_is_nowhere_to_be_seen(
+    server: FakeServer, code: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.will(echoes_key(code))
+    told: list[str] = []
+    model = model_of(server, told)
+
+    with caplog.at_level(logging.DEBUG), pytest.raises(ModelError) as caught:
+        model.complete(ASK)
+
+    seen = everything(caught.value) + repr(model) + repr(model.settings) + ''.join(told)
+    seen += caplog.text + ''.join(repr(record.args) for record in caplog.records)
+    for form in (KEY, json.dumps(KEY)[1:-1], repr(KEY)[1:-1], 'battery'):
+        assert form not in seen
+    assert HIDDEN in str(caught.value)
+    assert server.headers[0]['authorization'] == f'Bearer {KEY}'
+
+
+def test_no_exception_that_holds_the_request_hangs_on_an_error(server: FakeServer) -> None:
+    server.will(status(401, 'no'))
+
+    with pytest.raises(ModelError) as caught:
+        model_of(server, []).complete(ASK)
+
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+
+
+def test_a_key_in_a_reply_is_hidden_also_when_it_comes_in_two_pieces(server: FakeServer) -> None:
+    server.will(says('your key: ', KEY[:10], KEY[10:], '!', model=f'model-{KEY}'))
+    heard: list[str] = []
+
+    reply = model_of(server, []).complete(ASK, on_text=heard.append)
+
+    assert reply.text == ''.join(heard) == f'your key: {HIDDEN}!'
+    assert KEY not in reply.model
+
+
+@pytest.mark.parametrize(
+    'behaviour',
+    [
+        sends(json.dumps({'got': KEY}), 'application/json'),
+        sends(f'<p>{KEY}</p>', 'text/html', 500),
+        streams([{'error': {'message': f'no {KEY}'}}]),
+        streams([f'{{"a": "{KEY}']),
+    ],
+)
+def test_a_key_in_an_odd_answer_is_hidden(server: FakeServer, behaviour: object) -> None:
+    server.will(behaviour)  # type: ignore[arg-type]
+
+    with pytest.raises(ModelError) as caught:
+        model_of(server, []).complete(ASK)
+    assert 'battery' not in everything(caught.value)
+
+
+def test_a_key_at_the_edge_of_a_long_error_is_not_cut_in_half(server: FakeServer) -> None:
+    server.will(status(401, 'x' * 290 + ' ' + KEY))
+
+    with pytest.raises(ModelError) as caught:
+        model_of(server, []).complete(ASK)
+    assert 'correct' not in str(caught.value)
+
+
+def test_a_password_in_the_base_url_is_sent_and_never_shown(server: FakeServer) -> None:
+    url = server.url.replace('://', '://ann:p%40ssw0rd@')
+    settings = OpenAISettings(model='m', base_url=url, retries=0, timeout_s=5.0)
+    server.will(echoes_key(403))
+
+    with pytest.raises(ModelError) as caught:
+        OpenAIChat(settings).complete(ASK)
+
+    expected = base64.b64encode(b'ann:p@ssw0rd').decode()
+    assert server.headers[0]['authorization'] == f'Basic {expected}'
+    seen = everything(caught.value) + repr(settings) + settings.host
+    assert 'ssw0rd' not in seen
+    assert expected not in seen
+
+
+def test_the_probe_shows_no_key_either(server: FakeServer) -> None:
+    server.models = None
+    server.will(echoes_key())
+
+    with pytest.raises(ModelError) as caught:
+        probe(settings_of(server))
+    assert 'battery' not in everything(caught.value)
+
+
+def test_a_recording_holds_no_key(server: FakeServer, tmp_path: Path) -> None:
+    server.will(says(f'I saw {KEY}'))
+    environ = {'OPENAI_API_KEY': KEY, 'OPENAI_BASE_URL': server.url}
+    models = make_models(parse_config('', 'x'), record=tmp_path / 'r.jsonl', environ=environ)
+
+    models.brain.complete(ASK)
+
+    text = (tmp_path / 'r.jsonl').read_text()
+    assert 'I saw' in text
+    assert 'battery' not in text + repr(models)
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        'brain: {api_key: sk-proj-abcdefgh12345678}',
+        'brain: {api_key: hunter2}',
+        'brain: {model: sk-proj-abcdefgh12345678}',
+        'body: {api_key_env: sk-proj-abcdefgh12345678}',
+        'body: {api_key_env: 9f86d081884c7d659a2feaa0c55ad015}',
+        'brain: {base_url: "http://ann:hunter2@host/v1"}',
+        'OPENAI_API_KEY: hunter2',
+        'sk-proj-abcdefgh12345678: {}',
+        'brain: {headers: [Bearer hunter2]}',
+        'brain: {token: 12345}',
+    ],
+)
+def test_a_file_with_a_key_is_refused_without_repeating_it(text: str) -> None:
+    with pytest.raises(ConfigError, match='Keep secrets in the environment') as caught:
+        parse_config(text, 'llm.yaml')
+    seen = everything(caught.value)
+    for secret in ('abcdefgh', 'hunter2', '9f86d0', '12345'):
+        assert secret not in seen.replace('test_secrets', '')
+
+
+def test_broken_yaml_is_refused_without_showing_its_lines() -> None:
+    with pytest.raises(ConfigError, match=r'llm\.yaml, line 3') as caught:
+        parse_config('brain:\n  api_key: "sk-proj-abcdefgh12345678\n', 'llm.yaml')
+    assert 'abcdefgh' not in everything(caught.value)
+
+
+@pytest.mark.parametrize('key', ['sk-1234\nX-Evil: 1', 'sk-12\u00e934', 'two words'])
+def test_a_key_with_impossible_characters_is_refused_without_repeating_it(key: str) -> None:
+    section = parse_config('', 'x').brain
+
+    with pytest.raises(ConfigError, match='characters that a key cannot have') as caught:
+        openai_settings(section, 'brain', {'OPENAI_API_KEY': key})
+    assert key not in everything(caught.value)
+
+
+def test_a_short_key_does_not_eat_other_words() -> None:
+    redactor = Redactor(['none'])
+
+    assert redactor.hide('nonetheless none') == f'nonetheless {HIDDEN}'
+
+
+@pytest.mark.parametrize('name', ['gpt-4o', 'Qwen/Qwen3-30B-A3B-Instruct-2507', 'qwen3:4b', '0.5'])
+def test_names_of_models_do_not_look_like_keys(name: str) -> None:
+    assert not looks_like_key(name)
+
+
+@given(
+    st.text(alphabet=st.characters(min_codepoint=33, max_codepoint=126), min_size=8, max_size=60),
+    st.text(max_size=30),
+    st.text(max_size=30),
+)
+def test_any_long_key_is_hidden_in_plain_json_and_repr(key: str, left: str, right: str) -> None:
+    redactor = Redactor([key])
+    message = f'{left} {key} {right}'
+
+    for spelled in (message, json.dumps(message), repr(message)):
+        assert key not in redactor.hide(spelled).replace(HIDDEN, '\0')
