@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import replace
 
@@ -303,6 +304,10 @@ def test_a_server_that_only_says_that_it_is_busy_runs_into_the_limit(server: Fak
     with pytest.raises(ModelUnavailableError, match=r'did not come within 0\.3 s'):
         Client(server, first_token_timeout_s=0.3, retries=0).ask()
     assert time.monotonic() - begun_s < 5.0
+    for thread in threading.enumerate():
+        if thread.name == 'model request':
+            thread.join(5.0)
+            assert not thread.is_alive()
 
 
 def test_the_whole_reply_has_a_limit_too(server: FakeServer) -> None:

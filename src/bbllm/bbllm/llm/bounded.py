@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 import time
@@ -69,7 +70,10 @@ class Bounded(Generic[T]):
         finally:
             self._left.set()
             if thread.is_alive() and self._break_off is not None:
-                self._break_off()
+                # Only a courtesy to the server, in the middle of what the thread does; whatever
+                # comes of it must not hide why the caller leaves.
+                with contextlib.suppress(Exception):
+                    self._break_off()
 
     def _next(self, begun_s: float, limit_s: float, waited_for: str) -> T | _End:
         since_s = time.monotonic()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import logging
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
@@ -64,6 +65,8 @@ class Connection:
             # A proxy of the environment cannot reach a server on this machine.
             http_client=openai.DefaultHttpxClient(trust_env=not settings.is_local),
         )
+        # Sockets are closed with the model that used them; at exit the system does it.
+        weakref.finalize(self, self._client.close).atexit = False
 
     def ask(
         self,
