@@ -1,50 +1,44 @@
-"""What the arm, and what it holds, would touch."""
+"""
+What the arm, and what it holds, would touch.
+
+MuJoCo's own collision detection on a model of the robot and the things around it: forward
+kinematics and contacts only, nothing is simulated. Things are mocap bodies, so that they move
+without a new model; for every form of thing the hand has a hidden twin, shown while one of that
+form is held.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from enum import Enum
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from bbllm.arm.driver import JointTrajectory
-from bbllm.core.types import Scene
+from bbllm.arm.driver import N_JOINTS, JointTrajectory
+from bbllm.arm.model import robot_spec
+from bbllm.arm.obstacles import Held, Obstacle, Shape
+from bbllm.arm.trajectory import sample
 
 Array = NDArray[np.float64]
 
 Ignore = Collection[str | tuple[str, str]]
 """What may be touched: a name (by anything), or a pair of names (by each other only)."""
 
+TABLE = 'table'
+"""Name of everything below z = 0."""
+CLEARANCE_M = 0.005
+"""Distance that counts as contact unless told otherwise; between links of the arm it is 0 [m]."""
+OPEN_WIDTH_M = 0.08
 
-class Shape(Enum):
-    """Form of an obstacle."""
-
-    BOX = 'box'
-    CYLINDER = 'cylinder'
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Obstacle:
-    """A solid thing in the base frame."""
-
-    name: str
-    shape: Shape
-    size_m: tuple[float, float, float]
-    """Full extent along its own axes; a cylinder stands along its z axis [m]."""
-    T_base_obstacle: Array
-    """Pose of its centre, shape (4, 4)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """The obstacle that is in the hand and moves with it."""
-
-    name: str
-    """Name of an obstacle that the checker knows."""
-    T_tcp_object: Array
-    """Pose of its centre in the tool frame, shape (4, 4)."""
+_WIDEST_CLEARANCE_M = 0.03
+_LEVER_M: Array = np.array([0.9, 0.9, 0.7, 0.6, 0.35, 0.3, 0.2])
+"""How far a turn of each joint moves any part of the arm at most, nearly [m/rad]."""
+_STEP_M = 0.02
+"""Longest way of any part between two samples of a path [m]."""
+_HAND = ('fr3_hand', 'fr3_leftfinger', 'fr3_rightfinger')
+_WORLD_BIT, _ROBOT_BIT = 1, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +50,8 @@ class Contact:
     second: str
     """Scene object, `table`, or another link."""
 
-
-def obstacles_from_scene(scene: Scene) -> tuple[Obstacle, ...]:
-    """Return the solid objects of a scene: cubes, cylinders, fixtures; no locations."""
-    raise NotImplementedError
+    def __str__(self) -> str:
+        return f'{self.first} and {self.second}'
 
 
 class CollisionChecker:
@@ -67,53 +59,195 @@ class CollisionChecker:
     Says what touches at a joint position; keeps its model between calls.
 
     The table is everything below z = 0. `update` is cheap while the same objects move about;
-    it builds a new model (some 10 ms) when their names, shapes or sizes change.
+    it builds a new model (some 10 ms) when their names, shapes or sizes change. One thread only.
     """
 
     def __init__(self, obstacles: Sequence[Obstacle] = (), held: Held | None = None) -> None:
-        raise NotImplementedError
+        self._forms: tuple[tuple[str, Shape, tuple[float, float, float]], ...] | None = None
+        self.update(obstacles, held)
 
     def update(
         self,
         obstacles: Sequence[Obstacle],
         held: Held | None = None,
         *,
-        width_m: float = 0.08,
+        width_m: float = OPEN_WIDTH_M,
     ) -> None:
-        """Set where things are, what is held, and how far the fingers are open [m]."""
-        raise NotImplementedError
+        """
+        Set where things are, what is held, and how far the fingers are open.
 
-    def clear(self, q: Array, ignore: Ignore = ()) -> list[Contact]:
-        """Return what touches at a joint position, shape (7,); empty where it is clear."""
-        raise NotImplementedError
+        Args:
+            obstacles: All solid things, the held one too (where it is given does not matter).
+            held: What is in the hand; its name is that of an obstacle.
+            width_m: Distance between the fingers [m].
+        """
+        forms = tuple((item.name, item.shape, item.size_m) for item in obstacles)
+        if forms != self._forms:
+            self._build(obstacles)
+            self._forms = forms
+        for item in obstacles:
+            mocap = self._mocap[item.name]
+            self._data.mocap_pos[mocap] = item.T_base_obstacle[:3, 3]
+            mujoco.mju_mat2Quat(
+                self._data.mocap_quat[mocap], item.T_base_obstacle[:3, :3].ravel()
+            )
+            self._show(item.name, held is None or held.name != item.name)
+        self._hold(held)
+        self.open_to(width_m)
+
+    def open_to(self, width_m: float) -> None:
+        """Set how far the fingers are open [m]."""
+        for joint in ('fr3_finger_joint1', 'fr3_finger_joint2'):
+            self._data.qpos[self._model.joint(joint).qposadr[0]] = width_m / 2
+
+    def clear(
+        self, q: Array, ignore: Ignore = (), *, clearance_m: float = CLEARANCE_M
+    ) -> list[Contact]:
+        """
+        Return what touches at a joint position; empty where it is clear.
+
+        Args:
+            q: Joint position, shape (7,) [rad].
+            ignore: What may be touched.
+            clearance_m: Distance to things that already counts as contact, at most 0.03 [m].
+        """
+        self._data.qpos[:N_JOINTS] = q
+        mujoco.mj_kinematics(self._model, self._data)
+        mujoco.mj_collision(self._model, self._data)
+        return self._contacts(ignore, clearance_m) if self._data.ncon else []
 
     def path_clear(
-        self, path: JointTrajectory | Array, ignore: Ignore = ()
+        self,
+        path: JointTrajectory | Array,
+        ignore: Ignore = (),
+        *,
+        clearance_m: float = CLEARANCE_M,
     ) -> Contact | None:
         """
         Return the first contact along a motion, None where there is none.
 
         Args:
             path: A trajectory, or joint positions of shape (n, 7) that are joined by straight
-                lines [rad]. Looked at in steps of a few centimetres at most.
+                lines [rad]. Looked at so often that nothing moves more than 2 cm between.
             ignore: What may be touched.
+            clearance_m: Distance to things that already counts as contact, at most 0.03 [m].
         """
-        raise NotImplementedError
+        for q in _evenly(path):
+            contacts = self.clear(q, ignore, clearance_m=clearance_m)
+            if contacts:
+                return contacts[0]
+        return None
+
+    def _contacts(self, ignore: Ignore, clearance_m: float) -> list[Contact]:
+        names = self._names
+        found: dict[Contact, None] = {}
+        for (i, j), distance in zip(
+            self._data.contact.geom.tolist(), self._data.contact.dist.tolist(), strict=True
+        ):
+            limit = 0.0 if self._robot[i] and self._robot[j] else clearance_m
+            first, second = names[i], names[j]
+            if not self._robot[i]:  # the world's things come first in the model
+                first, second = second, first
+            if distance < limit and not _ignored(first, second, ignore):
+                found[Contact(first, second)] = None
+        return list(found)
+
+    def _build(self, obstacles: Sequence[Obstacle]) -> None:
+        """Compile a model of the robot, the things, and their twins in the hand."""
+        spec = robot_spec()
+        for key in list(spec.keys):
+            spec.delete(key)
+        for geom in list(spec.geoms):
+            if not geom.contype and not geom.conaffinity:
+                spec.delete(geom)
+        table = spec.worldbody.add_body(name=TABLE)
+        table.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], contype=_WORLD_BIT)
+        # The lower cap of link 1's capsule reaches below the base; the link does not.
+        spec.add_exclude(bodyname1=TABLE, bodyname2='fr3_link1')
+        for item in obstacles:
+            body = spec.worldbody.add_body(name=f'object/{item.name}', mocap=True)
+            _add_geom(body, item.shape, item.size_m, _WORLD_BIT)
+        self._forms_held = list(dict.fromkeys((item.shape, item.size_m) for item in obstacles))
+        for i, (shape, size_m) in enumerate(self._forms_held):
+            body = spec.body('fr3_hand').add_body(name=f'held/{i}')
+            _add_geom(body, shape, size_m, _WORLD_BIT | _ROBOT_BIT)
+            for finger in _HAND[1:]:
+                spec.add_exclude(bodyname1=body.name, bodyname2=finger)
+        self._model = spec.compile()
+        self._model.geom_margin[:] = _WIDEST_CLEARANCE_M
+        self._data = mujoco.MjData(self._model)
+        self._index(obstacles)
+
+    def _index(self, obstacles: Sequence[Obstacle]) -> None:
+        """Look up the names and numbers that are needed all the time."""
+        model = self._model
+        bodies = [model.body(i).name for i in model.geom_bodyid]
+        self._names = [name.removeprefix('object/') for name in bodies]
+        self._robot = [name.startswith('fr3_') for name in bodies]
+        self._mocap = {
+            item.name: int(model.body(f'object/{item.name}').mocapid[0]) for item in obstacles
+        }
+        self._geom = {
+            item.name: int(model.body(f'object/{item.name}').geomadr[0]) for item in obstacles
+        }
+        self._form = {
+            item.name: self._forms_held.index((item.shape, item.size_m)) for item in obstacles
+        }
+        self._held_body = [model.body(f'held/{i}').id for i in range(len(self._forms_held))]
+        self._held_geom = [int(model.body_geomadr[body]) for body in self._held_body]
+
+    def _show(self, name: str, shown: bool) -> None:
+        bits = _WORLD_BIT if shown else 0
+        self._model.geom_contype[self._geom[name]] = bits
+        self._model.geom_conaffinity[self._geom[name]] = bits
+
+    def _hold(self, held: Held | None) -> None:
+        for geom in self._held_geom:
+            self._model.geom_contype[geom] = self._model.geom_conaffinity[geom] = 0
+            self._robot[geom] = False
+        if held is None:
+            return
+        form = self._form[held.name]
+        body, geom = self._held_body[form], self._held_geom[form]
+        self._model.geom_contype[geom] = _WORLD_BIT | _ROBOT_BIT
+        self._model.geom_conaffinity[geom] = _WORLD_BIT | _ROBOT_BIT
+        self._names[geom] = held.name
+        self._robot[geom] = True
+        tcp = self._model.site('tcp').pos  # in the hand, not turned
+        self._model.body_pos[body] = tcp + held.T_tcp_object[:3, 3]
+        mujoco.mju_mat2Quat(self._model.body_quat[body], held.T_tcp_object[:3, :3].ravel())
 
 
-def finger_clearance(
-    T_base_tcp: Array, width_m: float, obstacles: Sequence[Obstacle]
-) -> tuple[float, str]:
-    """
-    Return how near the open fingers come to neighbours at a top-down grasp pose.
+def _add_geom(
+    body: mujoco.MjsBody, shape: Shape, size_m: tuple[float, float, float], bits: int
+) -> None:
+    x, y, z = (extent / 2 for extent in size_m)
+    if shape is Shape.BOX:
+        kind, size = mujoco.mjtGeom.mjGEOM_BOX, [x, y, z]
+    else:
+        kind, size = mujoco.mjtGeom.mjGEOM_CYLINDER, [max(x, y), z, 0.0]
+    body.add_geom(type=kind, size=size, contype=bits, conaffinity=bits)
 
-    Args:
-        T_base_tcp: Grasp pose, shape (4, 4), the tool's z axis pointing down.
-        width_m: Distance between the fingers [m].
-        obstacles: The neighbours, without the object that is grasped.
 
-    Returns:
-        Smallest horizontal gap, negative where they overlap [m], and whose it is
-        (infinity and '' where nothing stands at that height).
-    """
-    raise NotImplementedError
+def _ignored(first: str, second: str, ignore: Ignore) -> bool:
+    return any(
+        item in (first, second)
+        if isinstance(item, str)
+        else set(item) == {first, second}
+        for item in ignore
+    )
+
+
+def _evenly(path: JointTrajectory | Array) -> Array:
+    """Return joint positions along a path, both ends included, shape (n, 7) [rad]."""
+    if isinstance(path, JointTrajectory):
+        count = max(2, int(np.ceil(path.duration_s / 0.01)))
+        path = sample(path, np.linspace(0.0, path.duration_s, count))[0]
+    path = np.asarray(path, dtype=np.float64)
+    if len(path) < 2:
+        return path
+    way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(path, axis=0)) @ _LEVER_M)])
+    stops = np.linspace(0.0, way[-1], max(2, int(np.ceil(way[-1] / _STEP_M)) + 1))
+    i = np.clip(np.searchsorted(way, stops, side='right') - 1, 0, len(way) - 2)
+    share = (stops - way[i]) / np.maximum(way[i + 1] - way[i], 1e-12)
+    return np.asarray(path[i] + share[:, None] * (path[i + 1] - path[i]))

@@ -1,0 +1,85 @@
+"""The solid things around the arm as plain shapes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bbllm.core.types import Kind, Pose, Scene, SceneObject
+
+Array = NDArray[np.float64]
+
+
+class Shape(Enum):
+    """Form of an obstacle."""
+
+    BOX = 'box'
+    CYLINDER = 'cylinder'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Obstacle:
+    """A solid thing in the base frame."""
+
+    name: str
+    shape: Shape
+    size_m: tuple[float, float, float]
+    """Full extent along its own axes; a cylinder stands along its z axis [m]."""
+    T_base_obstacle: Array
+    """Pose of its centre, shape (4, 4)."""
+
+    @property
+    def top_m(self) -> float:
+        """Return the height of its highest point [m]."""
+        half = np.array(self.size_m) / 2
+        return float(self.T_base_obstacle[2, 3] + np.abs(self.T_base_obstacle[2, :3]) @ half)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """The obstacle that is in the hand and moves with it."""
+
+    name: str
+    """Name of an obstacle that the checker knows."""
+    T_tcp_object: Array
+    """Pose of its centre in the tool frame, shape (4, 4)."""
+
+
+def obstacles_from_scene(scene: Scene) -> tuple[Obstacle, ...]:
+    """
+    Return the solid objects of a scene: cubes, cylinders, fixtures; no locations.
+
+    What does not rise above z = 0, such as the table, is left out: the checker has it already.
+    """
+    solid = (obstacle_from_object(item) for item in scene.objects if _is_solid(item))
+    return tuple(obstacle for obstacle in solid if obstacle.top_m > 1e-3)
+
+
+def obstacle_from_object(item: SceneObject) -> Obstacle:
+    """Return the shape of one scene object; everything that is no cylinder is a box."""
+    return Obstacle(
+        name=item.name,
+        shape=Shape.CYLINDER if item.kind is Kind.CYLINDER else Shape.BOX,
+        size_m=item.size_m,
+        T_base_obstacle=matrix_from_pose(item.pose),
+    )
+
+
+def matrix_from_pose(pose: Pose) -> Array:
+    """Return a pose as a homogeneous matrix, shape (4, 4)."""
+    x, y, z, w = np.array(pose.quat_xyzw) / np.linalg.norm(pose.quat_xyzw)
+    T = np.eye(4)
+    T[:3, :3] = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    T[:3, 3] = pose.position_m
+    return T
+
+
+def _is_solid(item: SceneObject) -> bool:
+    return item.kind not in (Kind.LOCATION, Kind.HAND) and min(item.size_m) > 0.0
