@@ -39,6 +39,10 @@ def follow_failure(result: FollowResult, doing: str) -> SkillError | None:
     if result.status is GoalStatus.SUCCEEDED:
         return None
     raw = result.error_string
+    if result.status is GoalStatus.ABORTED and _names_timeout(raw):
+        return SkillError(
+            Code.TIMEOUT, f'the controller did not answer in time while {doing}.', raw
+        )
     if result.status is GoalStatus.CANCELED:
         return SkillError(Code.CANCELLED, f'the robot was stopped while {doing}.', raw)
     if result.status is GoalStatus.REJECTED:
@@ -76,13 +80,9 @@ def _aborted(raw: str, doing: str) -> SkillError:
         return SkillError(
             Code.USER_STOP, f'the user stop of the robot was pressed while {doing}.', raw
         )
-    if _names_timeout(raw):
-        return SkillError(
-            Code.TIMEOUT, f'the controller did not answer in time while {doing}.', raw
-        )
     return SkillError(Code.CONTROLLER_ABORTED, f'the controller gave up while {doing}.', raw)
 
 
 def _names_timeout(text: str) -> bool:
     lowered = text.lower()
-    return any(word in lowered for word in ('timeout', 'time-out', 'timed out'))
+    return any(word in lowered for word in ('timeout', 'time-out', 'timed out', 'no result'))

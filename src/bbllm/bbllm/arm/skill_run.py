@@ -164,12 +164,9 @@ class SkillRun:
     def _open(self, motion: OpenTo) -> None:
         width = motion.width_m
         if width is None:
-            grip = self._chosen().grip
-            width = grip.opening_m
-            wide_will_do = grip.side_room_m >= self._params.motions.grasp.side_room_m - 1e-6
-            now = self._sender.hand().width_m
-            if wide_will_do and self._carried is None and now >= width - 0.001:
-                return  # open enough, and nothing near: save the time
+            width = self._chosen().grip.opening_m
+            if self._carried is None and abs(self._sender.hand().width_m - width) < 0.001:
+                return
         self._touched = True
         released = f' to let go of {self._carried}' if self._carried else ''
         self._sender.open_to(width, f'opening the hand{released}')

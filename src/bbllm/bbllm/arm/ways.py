@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bbllm.arm.collision import CollisionChecker, Held, obstacles_from_scene
+from bbllm.arm.collision import CollisionChecker
 from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.arm.failures import SkillError
 from bbllm.arm.grasping import Approach, choose_grasp_configuration
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
+from bbllm.arm.obstacles import Held, matrix_from_pose, obstacles_from_scene
 from bbllm.arm.reachability import reachable_top_down, top_down
 from bbllm.arm.straight_line import line_move
 from bbllm.arm.trajectory import NoPathError, concatenate
 from bbllm.arm.transit import plan_transit
-from bbllm.core.types import Code, Pose, Scene
+from bbllm.core.types import Code, Scene
 from bbllm.skills.grasps import Grip, Hand
 from bbllm.skills.motions import MoveAbove
 from bbllm.skills.rejection import listed
-from bbllm.skills.shapes import rotation_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,14 +57,18 @@ class WayPlanner:
     def __init__(self, params: WayParams | None = None) -> None:
         self.params = params or WayParams()
         self._checker = CollisionChecker()
+        self._holding = False
+        self._width_m = 0.08
 
     def look(self, scene: Scene, hand: Hand) -> None:
         """Take in where things are, what is held and how far the fingers are open."""
         held = None
         if scene.held is not None:
             item = scene.object(scene.held)
-            T_tcp_object = np.linalg.inv(matrix_of(hand.tcp)) @ matrix_of(item.pose)
+            T_tcp_object = np.linalg.inv(matrix_from_pose(hand.tcp)) @ matrix_from_pose(item.pose)
             held = Held(name=item.name, T_tcp_object=T_tcp_object)
+        self._holding = held is not None
+        self._width_m = hand.width_m
         self._checker.update(obstacles_from_scene(scene), held, width_m=hand.width_m)
 
     def above(self, motion: MoveAbove, q_now: Array) -> Way:
@@ -117,24 +121,20 @@ class WayPlanner:
             hover_m=motion.hover_m,
             checker=self._checker,
             ignore=motion.touching,
+            # What holds something comes down as it is; else the hand opens above the grip.
+            widths_m=None if self._holding else [grip.opening_m for grip in grips],
             count=self.params.postures,
         )
+        self._checker.open_to(self._width_m)
         problem: NoPathError | None = None
         for approach in approaches:
             try:
-                return self._way_by(approach, grips, motion, q_now)
+                return self._way_by(approach, grips[approach.index], motion, q_now)
             except NoPathError as error:
                 problem = problem or error
         raise problem or NoPathError('no posture is left')
 
-    def _way_by(
-        self, approach: Approach, grips: Sequence[Grip], motion: MoveAbove, q_now: Array
-    ) -> Way:
-        distances = [
-            float(np.abs(top_down(grip.position_m, grip.yaw_rad) - approach.T_base_tcp).max())
-            for grip in grips
-        ]
-        grip = grips[int(np.argmin(distances))]
+    def _way_by(self, approach: Approach, grip: Grip, motion: MoveAbove, q_now: Array) -> Way:
         transit = self._transit(q_now, approach.q_hover)
         if motion.hover_m <= 0.0:
             return Way(grip=grip, transit=transit, descent=None, ascent=None)
@@ -178,14 +178,6 @@ class WayPlanner:
             raw,
             moved=False,
         )
-
-
-def matrix_of(pose: Pose) -> Array:
-    """Return the homogeneous matrix of a pose, shape (4, 4)."""
-    T = np.eye(4)
-    T[:3, :3] = rotation_of(pose)
-    T[:3, 3] = pose.position_m
-    return T
 
 
 def _by_room(grips: Sequence[Grip]) -> list[list[Grip]]:

@@ -43,8 +43,8 @@ class MotionParams:
     """Height above a grip from where the tool comes straight down [m]."""
     place_gap_m: float = 0.0005
     """How far above the surface a thing is let go [m]."""
-    force_n: float = 20.0
-    """Grasp force, per finger [N]."""
+    force_n: float = 40.0
+    """Grasp force of both fingers together [N]."""
     width_window_m: float = 0.005
     """How much a grasp may end off the expected width [m]."""
     grasp: GraspParams = field(default_factory=GraspParams)

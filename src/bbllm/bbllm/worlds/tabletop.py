@@ -1,0 +1,134 @@
+"""The robot and its table in one process: physics and skills behind `core.protocols.World`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from bbllm.arm.driver import ArmDriver
+from bbllm.arm.executor import ExecutorParams, SkillExecutor
+from bbllm.arm.kinematics import forward
+from bbllm.core.types import Outcome, Pose, Scene, Skill, SkillCall
+from bbllm.sim.driver import SimDriver
+from bbllm.sim.robot import SimulatedRobot
+from bbllm.sim.scenes import SceneFile, load_scene
+from bbllm.sim.simulation import Simulation
+from bbllm.skills.catalog import SKILLS
+from bbllm.skills.grasps import Hand
+from bbllm.skills.shapes import MOVABLE, pose_of_matrix
+from bbllm.worlds.reaching import ReachCache
+from bbllm.worlds.relations import build_scene
+
+STILL_M = 1e-4
+"""Things that move less than this in a tenth of a second are at rest [m]."""
+
+
+class TabletopWorld:
+    """
+    An FR3 at a table, simulated; poses are the simulator's own.
+
+    Args:
+        scene: Name of a scene, path of a scene file, or the scene itself.
+        seed: Makes the wrench noisy, with this seed; exact where None.
+        speed: Simulated seconds per second; 1 is real time, 0 as fast as it goes.
+        params: How the executor moves and judges.
+        on_advance: Called after every 20 ms of simulated time, for pictures; may call `stop`.
+        wrap_driver: Puts something between executor and arm, such as a recorder of trajectories.
+
+    Raises:
+        UnknownNameError: No scene of that name.
+        SceneFileError: A scene file that cannot be used.
+    """
+
+    def __init__(
+        self,
+        scene: str | Path | SceneFile,
+        *,
+        seed: int | None = None,
+        speed: float = 0.0,
+        params: ExecutorParams | None = None,
+        on_advance: Callable[[], None] | None = None,
+        wrap_driver: Callable[[ArmDriver], ArmDriver] = lambda driver: driver,
+    ) -> None:
+        file = scene if isinstance(scene, SceneFile) else load_scene(scene)
+        params = params or ExecutorParams()
+        self.robot = SimulatedRobot(Simulation(file, seed=seed))
+        self.driver = wrap_driver(SimDriver(self.robot, speed=speed, on_advance=on_advance))
+        self.executor = SkillExecutor(self.driver, self.observe, params=params)
+        self._reach = ReachCache(params.motions)
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """The skills that `execute` knows."""
+        return SKILLS
+
+    @property
+    def time_s(self) -> float:
+        """Simulated time since the world was made [s]."""
+        return self.robot.time_s
+
+    def observe(self) -> Scene:
+        """
+        Return the scene as it is now.
+
+        Raises:
+            SceneError: The scene has no objects.
+            WorldError: The physics became unstable.
+        """
+        state = self.driver.joint_state()
+        hand = Hand(
+            tcp=pose_of_matrix(forward(state.position_rad).tolist()), width_m=state.width_m
+        )
+        return build_scene(
+            self.robot.objects(),
+            hand,
+            skills=SKILLS,
+            stamp_s=state.stamp_s,
+            now_s=self.time_s,
+            reach=self._reach,
+        )
+
+    def execute(self, call: SkillCall) -> Outcome:
+        """Execute one call to its end and tell what happened."""
+        return self.executor.execute(call)
+
+    def stop(self) -> None:
+        """Stop the call that runs now, from any thread; what is held stays held."""
+        self.executor.stop()
+
+    def set_activity_callback(self, on_activity: Callable[[str], None] | None) -> None:
+        """Tell somebody from now on what the arm is doing, in words."""
+        self.executor.set_activity_callback(on_activity)
+
+    def settled(self, timeout_s: float = 3.0) -> dict[str, Pose]:
+        """
+        Let time pass until nothing moves any more; return where the movable things rest.
+
+        Args:
+            timeout_s: When to look at them even if they still move, simulated time [s].
+        """
+        deadline_s = self.time_s + timeout_s
+        before = self._movables()
+        while True:
+            self.driver.wait(0.1)
+            now = self._movables()
+            if _furthest(before, now) < STILL_M or self.time_s >= deadline_s:
+                return now
+            before = now
+
+    def close(self) -> None:
+        """Stop what runs; the world is of no use afterwards."""
+        self.stop()
+
+    def _movables(self) -> dict[str, Pose]:
+        return {item.name: item.pose for item in self.robot.objects() if item.kind in MOVABLE}
+
+
+def _furthest(before: dict[str, Pose], now: dict[str, Pose]) -> float:
+    """Return the largest movement of any thing along any axis [m]."""
+    moves = [
+        abs(now[name].position_m[axis] - pose.position_m[axis])
+        for name, pose in before.items()
+        for axis in range(3)
+    ]
+    return max(moves, default=0.0)

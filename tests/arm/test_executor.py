@@ -1,0 +1,506 @@
+"""The executor on an arm without physics: what it sends, and what it says when things go wrong."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bbllm.arm.driver import (
+    Array,
+    FollowError,
+    FollowResult,
+    GoalStatus,
+    GripperResult,
+    JointState,
+    JointTrajectory,
+    Tolerances,
+)
+from bbllm.arm.executor import SkillExecutor
+from bbllm.arm.kinematics import forward
+from bbllm.arm.limits import Q_READY
+from bbllm.arm.obstacles import matrix_from_pose
+from bbllm.core.errors import SceneError
+from bbllm.core.types import Code, Kind, Pose, Scene, SceneObject, SkillCall, Status
+from bbllm.skills.catalog import SKILLS
+from bbllm.skills.grasps import Hand
+from bbllm.skills.shapes import pose_of_matrix
+from bbllm.worlds.relations import build_scene, find_held
+
+TABLE = SceneObject(
+    name='table',
+    kind=Kind.FIXTURE,
+    pose=Pose(position_m=(0.45, 0.0, -0.02)),
+    size_m=(1.4, 1.6, 0.04),
+)
+PICK_RED = SkillCall('pick', ('red_cube',))
+SUCCESS = FollowResult(status=GoalStatus.SUCCEEDED)
+DEACTIVATED = FollowResult(
+    status=GoalStatus.ABORTED,
+    error_code=FollowError.INVALID_GOAL,
+    error_string='Current goal cancelled during deactivate transition.',
+)
+
+
+def cube(name: str, x: float, y: float, z: float = 0.02, yaw_deg: float = 0.0) -> SceneObject:
+    half = math.radians(yaw_deg) / 2
+    pose = Pose(position_m=(x, y, z), quat_xyzw=(0.0, 0.0, math.sin(half), math.cos(half)))
+    return SceneObject(name=name, kind=Kind.CUBE, pose=pose, size_m=(0.04, 0.04, 0.04))
+
+
+def location(name: str, x: float, y: float) -> SceneObject:
+    return SceneObject(name=name, kind=Kind.LOCATION, pose=Pose(position_m=(x, y, 0.0)))
+
+
+class KinematicArm:
+    """
+    A world in which joints go where they are sent and held things move with the hand.
+
+    `replies` are what `follow` answers, in order; when they are used up it succeeds. The arm
+    moves on success only.
+    """
+
+    def __init__(self, *objects: SceneObject) -> None:
+        self.objects = {item.name: item for item in (*objects, TABLE)}
+        self.q: Array = np.array(Q_READY)
+        self.width_m = 0.08
+        self.clock_s = 0.0
+        self.held: str | None = None
+        self.replies: list[FollowResult] = []
+        self.sent: list[JointTrajectory] = []
+        self.openings: list[float] = []
+        self.activities: list[str] = []
+        self.slips_after: int | None = None
+        self.grip_result: GripperResult | None = None
+        self.drop_offset_m = (0.0, 0.0)
+        self.error_rad = 0.0
+        self.recoveries = 0
+        self.recovers = True
+        self.on_follow: Callable[[], None] = lambda: None
+        self.stopped = threading.Event()
+
+    def now_s(self) -> float:
+        return self.clock_s
+
+    def joint_state(self) -> JointState:
+        return JointState(
+            position_rad=self.q + self.error_rad,
+            velocity_rad_s=np.zeros(7),
+            width_m=self.width_m,
+            stamp_s=self.clock_s,
+        )
+
+    def follow(self, trajectory: JointTrajectory, tolerances: Tolerances) -> FollowResult:
+        self.sent.append(trajectory)
+        self.on_follow()
+        if self.stopped.is_set():
+            return FollowResult(status=GoalStatus.CANCELED)
+        result = self.replies.pop(0) if self.replies else SUCCESS
+        if result.status is GoalStatus.SUCCEEDED:
+            self._move_to(trajectory.position_rad[-1])
+            self.clock_s += trajectory.duration_s
+        if self.slips_after is not None and len(self.sent) >= self.slips_after:
+            self._let_go()
+        return result
+
+    def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:
+        self.openings.append(width_m)
+        self.width_m = width_m
+        self._let_go()
+        return GripperResult(status=GoalStatus.SUCCEEDED, success=True, width_m=width_m)
+
+    def grasp(
+        self, width_m: float, speed_m_s: float, force_n: float,
+        epsilon_inner_m: float, epsilon_outer_m: float,
+    ) -> GripperResult:  # fmt: skip
+        if self.grip_result is not None:
+            self.width_m = self.grip_result.width_m
+            return self.grip_result
+        tcp = forward(self.q)[:3, 3]
+        near = [
+            item for item in self.objects.values()
+            if item.kind is Kind.CUBE and math.dist(item.pose.position_m, tcp) < 0.03
+        ]  # fmt: skip
+        self.width_m = near[0].size_m[0] if near else 0.0
+        self.held = near[0].name if near else None
+        ok = abs(self.width_m - width_m) <= epsilon_inner_m
+        status = GoalStatus.SUCCEEDED if ok else GoalStatus.ABORTED
+        return GripperResult(status=status, success=ok, width_m=self.width_m)
+
+    def home_gripper(self) -> GripperResult:
+        return GripperResult(status=GoalStatus.SUCCEEDED, success=True, width_m=0.08)
+
+    def recover(self) -> bool:
+        self.recoveries += 1
+        return self.recovers
+
+    def wait(self, duration_s: float) -> None:
+        self.clock_s += duration_s
+
+    def stop(self) -> None:
+        self.stopped.set()
+
+    def observe(self) -> Scene:
+        hand = Hand(tcp=pose_of_matrix(forward(self.q).tolist()), width_m=self.width_m)
+        return build_scene(
+            tuple(self.objects.values()), hand, skills=SKILLS, stamp_s=0.0, now_s=0.0
+        )
+
+    def position(self, name: str) -> tuple[float, float, float]:
+        return self.objects[name].pose.position_m
+
+    def _move_to(self, q: Array) -> None:
+        if self.held is not None:
+            move = forward(q) @ np.linalg.inv(forward(self.q))
+            item = self.objects[self.held]
+            T = move @ matrix_from_pose(item.pose)
+            self.objects[self.held] = replace(item, pose=pose_of_matrix(T.tolist()))
+        self.q = np.array(q)
+
+    def _let_go(self) -> None:
+        """Drop what is held straight down onto whatever is there."""
+        if self.held is None:
+            return
+        item, self.held = self.objects[self.held], None
+        x, y, _ = item.pose.position_m
+        below = [
+            other.pose.position_m[2] + 0.02 for other in self.objects.values()
+            if other.kind is Kind.CUBE and other is not item
+            and math.dist(other.pose.position_m[:2], (x, y)) < 0.02
+        ]  # fmt: skip
+        dx, dy = self.drop_offset_m
+        pose = replace(item.pose, position_m=(x + dx, y + dy, max(below, default=0.0) + 0.02))
+        self.objects[item.name] = replace(item, pose=pose)
+
+
+def executor_on(arm: KinematicArm) -> SkillExecutor:
+    return SkillExecutor(arm, arm.observe, on_activity=arm.activities.append)
+
+
+def run(arm: KinematicArm, *calls: SkillCall) -> list[tuple[Status, Code, str]]:
+    executor = executor_on(arm)
+    outcomes = [executor.execute(call) for call in calls]
+    return [(outcome.status, outcome.code, outcome.message) for outcome in outcomes]
+
+
+def place(target: str) -> SkillCall:
+    return SkillCall('place', (target,))
+
+
+def test_a_cube_is_picked_and_placed_on_a_location() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15, yaw_deg=20), location('location_A', 0.5, -0.2))
+
+    results = run(arm, PICK_RED, place('location_A'))
+
+    assert [result[0] for result in results] == [Status.SUCCEEDED, Status.SUCCEEDED]
+    assert arm.position('red_cube') == pytest.approx((0.5, -0.2, 0.02), abs=1e-3)
+
+
+def test_every_trajectory_starts_where_the_last_one_ended_and_ends_at_rest() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15), location('location_A', 0.5, -0.2))
+
+    run(arm, PICK_RED, place('location_A'), SkillCall('return_to_base'))
+
+    end = np.array(Q_READY)
+    for trajectory in arm.sent:
+        assert trajectory.position_rad[0] == pytest.approx(end, abs=1e-9)
+        assert not trajectory.velocity_rad_s[-1].any()
+        assert not trajectory.acceleration_rad_s2[-1].any()
+        end = trajectory.position_rad[-1]
+    assert end == pytest.approx(Q_READY)
+
+
+def test_a_cube_is_stacked_on_another_in_line_with_it() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15), cube('green_cube', 0.5, -0.1, yaw_deg=30))
+
+    results = run(arm, PICK_RED, place('green_cube'))
+
+    assert [result[0] for result in results] == [Status.SUCCEEDED, Status.SUCCEEDED]
+    assert arm.position('red_cube') == pytest.approx((0.5, -0.1, 0.06), abs=1e-3)
+
+
+def test_activities_are_told_in_words() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+
+    run(arm, PICK_RED)
+
+    assert arm.activities[0] == 'moving above red_cube'
+    assert 'closing the hand on red_cube' in arm.activities
+
+
+@pytest.mark.parametrize(
+    ('call', 'code', 'message'),
+    [
+        (
+            SkillCall('pick', ('aqua_cube',)),
+            Code.OUT_OF_WORKSPACE,
+            'aqua_cube is out of the workspace of the robot.',
+        ),
+        (
+            place('location_A'),
+            Code.NOT_HOLDING,
+            'nothing is in the hand, so nothing can be placed; pick an object first.',
+        ),
+        (
+            SkillCall('pick', ('location_A',)),
+            Code.NOT_GRASPABLE,
+            'location_A is a location, and that cannot be picked.',
+        ),
+    ],
+)
+def test_what_cannot_be_done_is_rejected_and_nothing_moves(
+    call: SkillCall, code: Code, message: str
+) -> None:
+    arm = KinematicArm(
+        cube('red_cube', 0.45, 0.15), cube('aqua_cube', 0.95, 0.1), location('location_A', 0.5, 0)
+    )
+
+    assert run(arm, call) == [(Status.REJECTED, code, message)]
+    assert arm.sent == []
+
+
+def test_a_target_out_of_reach_is_rejected_with_the_thing_still_in_the_hand() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15), location('location_G', 0.95, -0.3))
+
+    results = run(arm, PICK_RED, place('location_G'))
+
+    assert results[1] == (
+        Status.REJECTED,
+        Code.OUT_OF_WORKSPACE,
+        'location_G is out of the workspace of the robot.',
+    )
+    assert arm.held == 'red_cube'
+
+
+def test_an_unknown_object_is_rejected_with_the_known_ones() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+
+    [(status, code, message)] = run(arm, SkillCall('pick', ('pink_cube',)))
+
+    assert (status, code) == (Status.REJECTED, Code.UNKNOWN_OBJECT)
+    assert 'red_cube' in message
+
+
+def test_fingers_that_close_on_nothing_say_so_and_the_arm_rises() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.grip_result = GripperResult(status=GoalStatus.ABORTED, success=False, width_m=0.0)
+
+    results = run(arm, PICK_RED)
+
+    assert results == [
+        (
+            Status.FAILED,
+            Code.GRASP_FAILED,
+            'grasp of red_cube failed: fingers closed on nothing.',
+        )
+    ]
+    assert forward(arm.q)[2, 3] > 0.1
+    assert arm.width_m > 0.06
+
+
+def test_fingers_that_stop_at_another_width_say_both_widths() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.grip_result = GripperResult(status=GoalStatus.ABORTED, success=False, width_m=0.021)
+
+    [(_, code, message)] = run(arm, PICK_RED)
+
+    assert code is Code.GRASP_FAILED
+    assert '2.1 cm' in message
+    assert '4.0 cm' in message
+
+
+def test_a_hand_that_breaks_is_not_a_missed_grasp() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.grip_result = GripperResult(
+        status=GoalStatus.ABORTED, error='libfranka gripper: Command failed!', width_m=0.05
+    )
+
+    outcome = executor_on(arm).execute(PICK_RED)
+
+    assert outcome.code is Code.GRIPPER_FAILED
+    assert outcome.raw == 'libfranka gripper: Command failed!'
+
+
+def test_a_cube_that_slips_while_it_is_lifted_is_noticed() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.slips_after = 3  # transit, descent, ascent
+
+    [(status, code, message)] = run(arm, PICK_RED)
+
+    assert (status, code) == (Status.FAILED, Code.GRASP_FAILED)
+    assert 'red_cube is not in the hand' in message
+
+
+def test_a_cube_that_is_lost_on_the_way_is_noticed_before_the_descent() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15), location('location_A', 0.5, -0.2))
+    arm.slips_after = 4
+
+    results = run(arm, PICK_RED, place('location_A'))
+
+    assert results[1] == (
+        Status.FAILED, Code.OBJECT_LOST, 'red_cube was lost on the way to location_A.',
+    )  # fmt: skip
+    assert len(arm.sent) == 4
+
+
+def test_a_cube_that_comes_to_rest_elsewhere_is_misplaced_by_so_much() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15), location('location_A', 0.5, -0.2))
+    arm.drop_offset_m = (0.032, 0.0)
+
+    results = run(arm, PICK_RED, place('location_A'))
+
+    assert results[1] == (
+        Status.FAILED, Code.MISPLACED, 'red_cube came to rest 3.2 cm from location_A.',
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ('reply', 'code'),
+    [
+        (FollowResult(status=GoalStatus.REJECTED), Code.GOAL_REJECTED),
+        (
+            FollowResult(
+                status=GoalStatus.ABORTED,
+                error_code=FollowError.PATH_TOLERANCE_VIOLATED,
+                error_string='Aborted due to path tolerance violation',
+            ),
+            Code.PATH_TOLERANCE,
+        ),
+        (
+            FollowResult(
+                status=GoalStatus.ABORTED,
+                error_code=FollowError.GOAL_TOLERANCE_VIOLATED,
+                error_string='Aborted due to goal_time_tolerance exceeding by 1.0 seconds',
+            ),
+            Code.GOAL_TOLERANCE,
+        ),
+        (DEACTIVATED, Code.CONTROLLER_ABORTED),
+        (replace(DEACTIVATED, error_string='aborted: User Stop pressed!'), Code.USER_STOP),
+        (replace(DEACTIVATED, error_string='timed out after 9 s'), Code.TIMEOUT),
+        (FollowResult(status=GoalStatus.CANCELED), Code.CANCELLED),
+    ],
+)
+def test_every_ending_of_a_goal_has_its_code_and_keeps_the_controllers_text(
+    reply: FollowResult, code: Code
+) -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.replies = [reply]
+
+    outcome = executor_on(arm).execute(PICK_RED)
+
+    assert (outcome.status, outcome.code) == (Status.FAILED, code)
+    assert outcome.raw == reply.error_string
+    assert outcome.message.endswith('while moving above red_cube.') or code in (
+        Code.PATH_TOLERANCE, Code.GOAL_REJECTED,
+    )  # fmt: skip
+
+
+def test_a_reflex_is_recovered_from_once_and_reported() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.replies = [SUCCESS, DEACTIVATED]
+
+    outcome = executor_on(arm).execute(PICK_RED)
+
+    assert outcome.code is Code.CONTROLLER_ABORTED
+    assert arm.recoveries == 1
+
+
+def test_a_robot_that_does_not_recover_asks_for_a_person() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.replies = [DEACTIVATED]
+    arm.recovers = False
+
+    outcome = executor_on(arm).execute(PICK_RED)
+
+    assert 'a person must look' in outcome.message
+    assert len(arm.sent) == 1
+
+
+def test_a_goal_that_succeeds_elsewhere_is_not_believed() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.on_follow = lambda: setattr(arm, 'error_rad', 0.05)
+
+    outcome = executor_on(arm).execute(PICK_RED)
+
+    assert outcome.code is Code.GOAL_TOLERANCE
+    assert '2.9 degrees' in outcome.message
+
+
+def test_stop_ends_the_call_that_runs_and_what_is_held_stays_held() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15), location('location_A', 0.5, -0.2))
+    executor = executor_on(arm)
+    executor.execute(PICK_RED)
+    arm.on_follow = executor.stop
+
+    outcome = executor.execute(place('location_A'))
+
+    assert (outcome.status, outcome.code) == (Status.FAILED, Code.CANCELLED)
+    assert arm.held == 'red_cube'
+    assert len(arm.sent) == 4
+
+
+def test_stop_does_nothing_when_nothing_runs() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    executor = executor_on(arm)
+
+    executor.stop()
+
+    assert not arm.stopped.is_set()
+    assert executor.execute(PICK_RED).succeeded
+
+
+@pytest.mark.parametrize(
+    ('text', 'code'),
+    [
+        ('The scene is stale: it was sensed 3.0 s ago.', Code.STALE_SCENE),
+        ('The scene is empty: no objects were sensed.', Code.EMPTY_SCENE),
+    ],
+)
+def test_nothing_moves_on_a_scene_that_is_stale_or_empty(text: str, code: Code) -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+
+    def observe() -> Scene:
+        raise SceneError(text)
+
+    outcome = SkillExecutor(arm, observe).execute(PICK_RED)
+
+    assert (outcome.status, outcome.code, outcome.message) == (Status.REJECTED, code, text)
+    assert arm.sent == []
+
+
+def test_waiting_takes_its_time_on_the_worlds_clock() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+
+    outcome = executor_on(arm).execute(SkillCall('wait', ('2.5',)))
+
+    assert outcome.duration_s == pytest.approx(2.5)
+
+
+def test_opening_the_hand_lets_go_of_what_is_held() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+
+    run(arm, PICK_RED, SkillCall('open_gripper'))
+
+    assert find_held(tuple(arm.objects.values()), executor_hand(arm)) is None
+    assert arm.width_m == pytest.approx(0.08)
+
+
+def executor_hand(arm: KinematicArm) -> Hand:
+    return Hand(tcp=pose_of_matrix(forward(arm.q).tolist()), width_m=arm.width_m)
+
+
+def test_the_hand_opens_just_enough_between_neighbours() -> None:
+    ring: Sequence[SceneObject] = [
+        cube(f'cube_{i}', 0.5 + dx, dy)
+        for i, (dx, dy) in enumerate(((0.06, 0), (-0.06, 0), (0, 0.06), (0, -0.06)))
+    ]
+    arm = KinematicArm(cube('red_cube', 0.5, 0.0), *ring)
+
+    [(status, _, message)] = run(arm, PICK_RED)
+
+    assert status is Status.SUCCEEDED, message
+    assert arm.openings[0] < 0.05
