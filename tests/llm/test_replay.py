@@ -137,7 +137,7 @@ def test_a_line_that_a_crash_tore_is_left_out(path: Path) -> None:
     ('content', 'message'),
     [
         ('hello\n', 'Line 1 of .* is no recorded exchange'),
-        ('', 'holds no exchange of the brain'),
+        ('', 'is empty'),
     ],
 )
 def test_what_is_no_recording_is_refused(path: Path, content: str, message: str) -> None:
@@ -146,6 +146,14 @@ def test_what_is_no_recording_is_refused(path: Path, content: str, message: str)
 
     with pytest.raises(ReplayError, match=message):
         ReplayModel(path, 'brain')
+
+
+def test_a_recording_without_a_body_only_fails_when_the_body_is_asked(path: Path) -> None:
+    recorded(path, 'brain', ('a', '1'))
+    body = ReplayModel(path, 'body')
+
+    with pytest.raises(ReplayError, match='holds 0 exchanges of the body'):
+        body.complete(ask('a'))
 
 
 def test_a_missing_recording_is_named(path: Path) -> None:

@@ -8,6 +8,7 @@ so that no exception of the package, which holds the request with its headers, h
 
 from __future__ import annotations
 
+import importlib
 import logging
 import random
 import time
@@ -84,6 +85,9 @@ class OpenAIChat:
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
         """Answer a conversation; see `ChatModel.complete`."""
+        # The openai package takes most of a second to import: not the model's time, and none of
+        # those who plan offline.
+        importlib.import_module('bbllm.llm.openai_connection')
         begun_s = time.monotonic()
         listener = _Listener(on_text)
         n_failed = n_empty = n_adapted = 0
@@ -120,7 +124,6 @@ class OpenAIChat:
         listener: _Listener,
     ) -> _Answer | Failure:
         """Send the request once; what goes wrong comes back as a Failure, clean of secrets."""
-        # The openai package takes a second to import, which those who plan offline need not pay.
         from bbllm.llm.failures import failure_of
         from bbllm.llm.openai_connection import Connection
 

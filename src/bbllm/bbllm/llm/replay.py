@@ -138,21 +138,25 @@ class ReplayModel:
         role: Whose part to play: `brain` or `body`.
 
     Raises:
-        ReplayError: The file cannot be read, or holds nothing of this role.
+        ReplayError: The file cannot be read, or holds nothing. One without this role is well,
+            as long as nothing is asked: some planners have no use for a Body.
     """
 
     def __init__(self, path: Path, role: str):
         self._path = path
         self._role = role
-        self._exchanges = [item for item in read_recording(path) if item.role == role]
-        if not self._exchanges:
-            raise ReplayError(f'{path} holds no exchange of the {role}. {_VALID_FOR}')
+        exchanges = read_recording(path)
+        if not exchanges:
+            raise ReplayError(f'{path} is empty. {_VALID_FOR}')
+        self._exchanges = [item for item in exchanges if item.role == role]
         self._waiting: dict[str, deque[int]] = defaultdict(deque)
         for i, item in enumerate(self._exchanges):
             self._waiting[item.digest].append(i)
         self._answered: set[int] = set()
-        self.name = f'replay of {self._exchanges[0].name}'
-        self.supports_schema = self._exchanges[0].supports_schema
+        self.name, self.supports_schema = 'replay', False
+        if self._exchanges:
+            self.name = f'replay of {self._exchanges[0].name}'
+            self.supports_schema = self._exchanges[0].supports_schema
 
     def complete(
         self,
