@@ -6,11 +6,11 @@ import mujoco
 import numpy as np
 import pytest
 
+from bbllm.arm.limits import Q_READY
 from bbllm.arm.model import (
     ARM_JOINTS,
     FLANGE_SITE,
     MAX_WIDTH_M,
-    READY_RAD,
     TCP_SITE,
     arm_model,
     robot_spec,
@@ -98,7 +98,7 @@ def test_the_full_robot_has_the_same_kinematics_as_the_arm_model() -> None:
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, model.key('ready').id)
     mujoco.mj_kinematics(model, data)
-    assert np.abs(site_pose(model, data, TCP_SITE) - published_chain(READY_RAD)[1]).max() < 1e-6
+    assert np.abs(site_pose(model, data, TCP_SITE) - published_chain(Q_READY)[1]).max() < 1e-6
 
 
 def test_joint_ranges_are_the_intersection_of_old_and_new_limits() -> None:
@@ -131,7 +131,7 @@ def test_gravity_torque_equals_the_published_masses_at_their_published_places() 
     """The shoulder carries the sum of m g x: here with the arm model's own bias force."""
     model = arm_model()
     data = mujoco.MjData(model)
-    data.qpos[:] = READY_RAD
+    data.qpos[:] = Q_READY
     mujoco.mj_forward(model, data)
     shoulder = data.xanchor[model.joint('fr3_joint2').id]
     moment = sum(
@@ -171,7 +171,7 @@ def test_the_fingers_are_as_thin_as_the_real_ones_where_they_pass_neighbours() -
 def test_the_ready_pose_touches_nothing() -> None:
     model = arm_model()
     data = mujoco.MjData(model)
-    data.qpos[:] = READY_RAD
+    data.qpos[:] = Q_READY
     mujoco.mj_forward(model, data)
     assert data.ncon == 0
 

@@ -12,7 +12,7 @@ from importlib.resources import files
 import mujoco
 import numpy as np
 
-from bbllm.arm.driver import N_JOINTS, Array
+from bbllm.arm.driver import N_JOINTS
 
 ARM_JOINTS: tuple[str, ...] = tuple(f'fr3_joint{i}' for i in range(1, N_JOINTS + 1))
 """The driver's joint names, in order; actuators carry the same names."""
@@ -28,12 +28,6 @@ FLANGE_SITE = 'flange'
 MAX_WIDTH_M = 0.08
 """Widest opening of the fingers [m]."""
 
-READY_RAD: Array = np.array(
-    [0.0, -np.pi / 4, 0.0, -3 * np.pi / 4, 0.0, np.pi / 2, np.pi / 4]
-)
-"""Franka's own ready pose (SRDF `ready`), shape (7,) [rad]."""
-READY_RAD.setflags(write=False)
-
 
 def robot_spec() -> mujoco.MjSpec:
     """
@@ -46,12 +40,13 @@ def robot_spec() -> mujoco.MjSpec:
     return mujoco.MjSpec.from_string(files('bbllm.arm').joinpath('fr3.xml').read_text('utf-8'))
 
 
-def arm_model(width_m: float = MAX_WIDTH_M) -> mujoco.MjModel:
+def arm_model(width_m: float = MAX_WIDTH_M, *, shapes: bool = True) -> mujoco.MjModel:
     """
     Compile the arm alone: nq = nv = nu = 7, the fingers fixed at a width.
 
     Args:
         width_m: Distance between the fingers, 0 to 0.08 [m].
+        shapes: False leaves all geoms out, which halves the cost of inverse dynamics.
     """
     spec = robot_spec()
     for key in list(spec.keys):
@@ -61,6 +56,9 @@ def arm_model(width_m: float = MAX_WIDTH_M) -> mujoco.MjModel:
     spec.delete(spec.tendon('fr3_width'))
     for joint in FINGER_JOINTS:
         spec.delete(spec.joint(joint))
+    if not shapes:
+        for geom in list(spec.geoms):
+            spec.delete(geom)
     for finger, sign in (('fr3_leftfinger', 1.0), ('fr3_rightfinger', -1.0)):
         body = spec.body(finger)
         body.pos = np.asarray(body.pos) + np.array([0.0, sign * width_m / 2, 0.0])

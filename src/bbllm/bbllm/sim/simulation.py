@@ -25,6 +25,8 @@ FORCE_NOISE_N = 0.2
 TORQUE_NOISE_NM = 0.02
 """The same of its torque [Nm]."""
 GRAVITY_M_S2 = 9.81
+MAX_ACCELERATION = 1e10
+"""MuJoCo's own bound for a state that is still sound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,11 @@ class Simulation:
     def time_s(self) -> float:
         """Time since the simulation was made; `reset` does not set it back [s]."""
         return self._steps * self.timestep_s
+
+    @property
+    def steps(self) -> int:
+        """Physics steps since the simulation was made."""
+        return self._steps
 
     @property
     def servo_gains(self) -> tuple[Array, Array]:
@@ -205,25 +212,30 @@ class Simulation:
         accelerates. Noisy where the simulation has a seed.
         """
         data = self.data
-        R_flange_world = data.site_xmat[self._flange].reshape(3, 3).T
-        weight = R_flange_world @ np.array([0.0, 0.0, -self._hand_mass_kg * GRAVITY_M_S2])
-        arm = R_flange_world @ (data.subtree_com[self._hand_body] - data.site_xpos[self._flange])
+        R_world_flange = data.site_xmat[self._flange].reshape(3, 3)
+        x, y, _ = data.subtree_com[self._hand_body] - data.site_xpos[self._flange]
+        weight = self._hand_mass_kg * GRAVITY_M_S2
+        # columns: the weight, and its torque about the flange, in the world frame
+        load = np.array([[0.0, -y * weight], [0.0, x * weight], [-weight, 0.0]])
         # the sensor tells what the flange does to the hand
         wrench = -data.sensordata[self._wrench : self._wrench + 6]
-        wrench = wrench - np.concatenate([weight, np.cross(arm, weight)])
+        wrench -= (load.T @ R_world_flange).ravel()
         if self._noise is not None:
             scale = np.repeat([FORCE_NOISE_N, TORQUE_NOISE_NM], 3)
-            wrench = wrench + self._bias + self._noise.normal(0.0, 1.0, 6) * scale
+            wrench += self._bias + self._noise.normal(0.0, 1.0, 6) * scale
         return np.asarray(wrench)
 
     def external_torque(self) -> Array:
         """Return what contacts do to the arm joints, friction left out, shape (7,) [Nm]."""
         data = self.data
+        if data.nefc == data.ne + data.nf:  # no contact, no joint at its stop
+            return np.zeros(N_JOINTS)
         torque: Array = data.qfrc_constraint[:N_JOINTS].copy()
-        friction = data.efc_type == mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF
-        dofs: NDArray[np.int32] = data.efc_id[friction]
+        # rows are sorted by kind: equalities, then joint friction
+        rows = slice(data.ne, data.ne + data.nf)
+        dofs: NDArray[np.int32] = data.efc_id[rows]
         arm = dofs < N_JOINTS
-        torque[dofs[arm]] -= data.efc_force[friction][arm]
+        torque[dofs[arm]] -= data.efc_force[rows][arm]
         return torque
 
     def touches(self) -> tuple[Touch, ...]:
@@ -239,13 +251,12 @@ class Simulation:
     def _after(self, n: int) -> None:
         """Keep the clock, and notice a state that has blown up."""
         self._steps += n
-        warnings = self.data.warning
-        for kind in (mujoco.mjtWarning.mjWARN_BADQACC, mujoco.mjtWarning.mjWARN_BADQPOS):
-            if warnings[kind].number:
-                raise WorldError(
-                    f'The physics became unstable at {self.time_s:.3f} s of simulated time. '
-                    'Reset the simulation; a smaller timestep may help.'
-                )
+        acceleration = self.data.qacc
+        if not acceleration.dot(acceleration) < MAX_ACCELERATION**2:  # also true of NaN
+            raise WorldError(
+                f'The physics became unstable at {self.time_s:.3f} s of simulated time. '
+                'Reset the simulation; a smaller timestep may help.'
+            )
 
     def _pose(self, address: int) -> Pose:
         x, y, z, qw, qx, qy, qz = self.data.qpos[address : address + 7].tolist()

@@ -1,0 +1,157 @@
+"""The arm's seam on physics in the same process: every call advances time until it ends."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from bbllm.arm.driver import (
+    FollowError,
+    FollowResult,
+    GoalStatus,
+    GripperResult,
+    JointState,
+    JointTrajectory,
+    Tolerances,
+)
+from bbllm.sim.gripper import GripperPending
+from bbllm.sim.robot import SimulatedRobot
+from bbllm.sim.trajectory_goal import Pending, Result, goal_from_trajectory
+
+CHUNK_S = 0.02
+"""Simulated time between looks at a goal, `stop` and `on_advance` [s]."""
+GIVE_UP_S = 2.0
+"""How much longer than planned, and than its tolerance, a trajectory may take [s]."""
+GRIPPER_GIVE_UP_S = 15.0
+"""How long a command of the hand may take; homing takes about 5 s [s]."""
+
+
+class SimDriver:
+    """Implements arm.driver.ArmDriver on a simulated robot."""
+
+    def __init__(
+        self,
+        robot: SimulatedRobot,
+        *,
+        speed: float = 0.0,
+        on_advance: Callable[[], None] | None = None,
+    ) -> None:
+        """
+        Drive a robot that nobody else advances.
+
+        Args:
+            robot: The robot.
+            speed: Simulated seconds per second; 1 is real time, 0 as fast as it goes.
+            on_advance: Called after every 20 ms of simulated time, for a viewer; may call `stop`.
+        """
+        self.robot = robot
+        self._speed = speed
+        self._on_advance = on_advance
+        self._stop = threading.Event()
+        self._due_s = time.monotonic()
+
+    def now_s(self) -> float:
+        """Return the simulated time [s]."""
+        return self.robot.time_s
+
+    def joint_state(self) -> JointState:
+        """Return the newest measured state."""
+        return self.robot.joint_state()
+
+    def follow(self, trajectory: JointTrajectory, tolerances: Tolerances) -> FollowResult:
+        """Follow a trajectory to its end."""
+        pending = self.robot.follow(goal_from_trajectory(trajectory, tolerances))
+        allowed_s = trajectory.duration_s + tolerances.goal_time_s + GIVE_UP_S
+        result = self._run(pending, allowed_s, self.robot.cancel_follow)
+        if result is not None:
+            return result
+        self.robot.cancel_follow()
+        return FollowResult(
+            status=GoalStatus.ABORTED,
+            error_code=FollowError.GOAL_TOLERANCE_VIOLATED,
+            error_string=f'The trajectory controller gave no result within {allowed_s:.1f} s.',
+        )
+
+    def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:
+        """Open or close the fingers to a width, without gripping."""
+        return self._run_gripper(self.robot.move_gripper(width_m, speed_m_s))
+
+    def grasp(
+        self,
+        width_m: float,
+        speed_m_s: float,
+        force_n: float,
+        epsilon_inner_m: float,
+        epsilon_outer_m: float,
+    ) -> GripperResult:
+        """Close with a force; success when the width ends inside the epsilon window."""
+        return self._run_gripper(
+            self.robot.grasp(width_m, speed_m_s, force_n, epsilon_inner_m, epsilon_outer_m)
+        )
+
+    def home_gripper(self) -> GripperResult:
+        """Close and open once to find the widest opening."""
+        return self._run_gripper(self.robot.home_gripper())
+
+    def recover(self) -> bool:
+        """Error recovery, hardware, controllers; True when the arm may move again."""
+        if self.robot.recover_errors() is not None:
+            return False
+        return self.robot.activate_hardware() and self.robot.activate_controllers()
+
+    def wait(self, duration_s: float) -> None:
+        """Let time pass; returns early after `stop` [s]."""
+        self._begin()
+        end_s = self.robot.time_s + duration_s
+        while not self._stop.is_set():
+            left_s = end_s - self.robot.time_s
+            if left_s < self.robot.simulation.timestep_s / 2:
+                return
+            self._advance(min(CHUNK_S, left_s))
+
+    def stop(self) -> None:
+        """Cancel whatever runs, from any thread; the arm holds its place and its grip."""
+        self._stop.set()
+
+    def _run_gripper(self, pending: GripperPending) -> GripperResult:
+        result = self._run(pending, GRIPPER_GIVE_UP_S, self.robot.cancel_gripper)
+        if result is not None:
+            return result
+        self.robot.cancel_gripper()
+        return GripperResult(
+            status=GoalStatus.ABORTED,
+            error=f'The hand gave no result within {GRIPPER_GIVE_UP_S:.0f} s.',
+            width_m=self.joint_state().width_m,
+        )
+
+    def _run(
+        self, pending: Pending[Result], allowed_s: float, cancel: Callable[[], None]
+    ) -> Result | None:
+        """Advance until a goal ends; None when it took longer than it may."""
+        self._begin()
+        end_s = self.robot.time_s + allowed_s
+        while pending.result is None and self.robot.time_s < end_s:
+            if self._stop.is_set():
+                cancel()
+                self._settle()
+            else:
+                self._advance(CHUNK_S)
+        return pending.result
+
+    def _settle(self) -> None:
+        """Let the arm come to rest after a cancel, so that it stands still when a call returns."""
+        for _ in range(8):
+            self._advance(CHUNK_S)
+
+    def _begin(self) -> None:
+        self._stop.clear()
+        self._due_s = time.monotonic()
+
+    def _advance(self, duration_s: float) -> None:
+        self.robot.advance(duration_s)
+        if self._speed > 0:
+            self._due_s += duration_s / self._speed
+            time.sleep(max(0.0, self._due_s - time.monotonic()))
+        if self._on_advance is not None:
+            self._on_advance()

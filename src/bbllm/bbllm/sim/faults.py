@@ -1,0 +1,131 @@
+"""
+What can go wrong with the robot itself, and the way back.
+
+Modes, thresholds and the order of recovery are the driver's: after a reflex the controllers are
+down and the hardware component is unconfigured; error recovery, then the component, then the
+controllers have to be brought back.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, IntEnum
+
+import numpy as np
+
+from bbllm.arm.driver import N_JOINTS, Array
+
+
+class RobotMode(IntEnum):
+    """The twin of FrankaRobotState.robot_mode."""
+
+    OTHER = 0
+    IDLE = 1
+    MOVE = 2
+    GUIDING = 3
+    REFLEX = 4
+    USER_STOPPED = 5
+    AUTOMATIC_ERROR_RECOVERY = 6
+
+
+class Fault(str, Enum):
+    """What a test can make happen."""
+
+    REFLEX = 'reflex'
+    """The arm stops as after a collision."""
+    USER_STOP = 'user_stop'
+    """The external activation device is pressed; ends with `clear`."""
+    COMMUNICATION_LOSS = 'communication_loss'
+    """Joint states freeze and results stay away; ends with `clear`."""
+    GRIPPER_FAIL = 'gripper_fail'
+    """The next command of the hand fails."""
+    ENDLESS_GOAL = 'endless_goal'
+    """Trajectory goals never end by themselves; ends with `clear`."""
+
+
+# franka_ros2's default_robot_behavior_utils.hpp, upper thresholds.
+UPPER_TORQUE_NM: Array = np.array([35.0, 35.0, 32.0, 30.0, 29.0, 27.0, 24.0])
+UPPER_FORCE: Array = np.array([40.0, 40.0, 40.0, 35.0, 35.0, 35.0])
+"""Force [N] and torque [Nm] at the flange."""
+FILTER_S = 0.02
+"""Time constant of the filter on external torques and forces [s]."""
+
+
+class FaultMonitor:
+    """Watches external forces and keeps the robot's mode; knows no physics."""
+
+    def __init__(self) -> None:
+        """Start without faults and with controllers running."""
+        self.upper: Array = np.concatenate([UPPER_TORQUE_NM, UPPER_FORCE])
+        """Above this the arm stops: torque of each joint, then flange wrench, shape (13,)."""
+        self.errors: tuple[str, ...] = ()
+        """Names of Errors.msg that are set now."""
+        self.last_errors: tuple[str, ...] = ()
+        """Those that ended the last motion."""
+        self.hardware_active = True
+        """Whether the hardware component is active; controllers need it."""
+        self._stopped_by: RobotMode | None = None
+        self._pressed = False
+        self._load: Array = np.zeros(N_JOINTS + 6)
+
+    @property
+    def healthy(self) -> bool:
+        """Whether neither a reflex nor a user stop is in force."""
+        return self._stopped_by is None
+
+    @property
+    def external_torque_nm(self) -> Array:
+        """Filtered external joint torque (tau_ext_hat_filtered), shape (7,) [Nm]."""
+        return self._load[:N_JOINTS].copy()
+
+    def mode(self, controller_active: bool) -> RobotMode:
+        """Return the robot's mode."""
+        if self._pressed:
+            return RobotMode.USER_STOPPED
+        if self._stopped_by is not None:
+            return self._stopped_by
+        return RobotMode.MOVE if controller_active else RobotMode.IDLE
+
+    def watch(self, duration_s: float, torque_nm: Array, force: Array) -> bool:
+        """
+        Filter new readings; True when they call for a reflex that is not in force yet.
+
+        Args:
+            duration_s: Time since the last readings [s].
+            torque_nm: External joint torque, shape (7,) [Nm].
+            force: Wrench at the flange, shape (6,) [N, Nm].
+        """
+        weight = min(1.0, duration_s / FILTER_S)
+        self._load[:N_JOINTS] += weight * (torque_nm - self._load[:N_JOINTS])
+        self._load[N_JOINTS:] += weight * (force - self._load[N_JOINTS:])
+        over = np.abs(self._load) > self.upper
+        if not (over.any() and self.healthy):
+            return False
+        names = ('joint_reflex', 'cartesian_reflex')
+        where = (over[:N_JOINTS].any(), over[N_JOINTS:].any())
+        self.trip(*(name for name, is_over in zip(names, where, strict=True) if is_over))
+        return True
+
+    def trip(self, *errors: str) -> None:
+        """Go into reflex, with these errors."""
+        self._stopped_by = RobotMode.REFLEX
+        self.errors = self.last_errors = errors
+        self.hardware_active = False
+
+    def press_user_stop(self) -> None:
+        """Press the external activation device."""
+        self._pressed = True
+        self._stopped_by = RobotMode.USER_STOPPED
+        self.hardware_active = False
+
+    def release_user_stop(self) -> None:
+        """Release it; the arm still has to be recovered."""
+        self._pressed = False
+
+    def recover(self) -> str | None:
+        """Clear the errors; return why that is not possible, None where it worked."""
+        if self._pressed:
+            return 'libfranka: command aborted: User Stop pressed!'
+        self._stopped_by = None
+        self.errors = ()
+        self._load[:] = 0.0
+        return None

@@ -1,0 +1,123 @@
+"""Interpolation between trajectory points, as the joint trajectory controller does it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bbllm.arm.driver import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Spline:
+    """
+    Piecewise polynomials in time, at rest after the end.
+
+    Between two points: linear where they have positions only, cubic with velocities, quintic
+    with accelerations too.
+    """
+
+    time_s: Array
+    """Knots, shape (n + 1,), from 0 [s]."""
+    coefficients: Array
+    """Of powers 0 to 5 of the time since the knot, shape (n, 6, 7)."""
+    end_rad: Array
+    """Position at the last knot and after it, shape (7,) [rad]."""
+
+    @classmethod
+    def still(cls, position: Array) -> Spline:
+        """Stay at a position, shape (7,) [rad]."""
+        return cls(np.zeros(1), np.zeros((0, 6, len(position))), np.array(position))
+
+    @classmethod
+    def through(
+        cls,
+        time_s: Array,
+        position: Array,
+        velocity: Array | None = None,
+        acceleration: Array | None = None,
+        *,
+        starts_accelerated: bool = True,
+    ) -> Spline:
+        """
+        Interpolate points.
+
+        Args:
+            time_s: Strictly increasing, shape (n + 1,); one point alone is a place to stay.
+            position: Shape (n + 1, 7) [rad].
+            velocity: Shape (n + 1, 7), None for linear pieces [rad/s].
+            acceleration: Shape (n + 1, 7), None for cubic pieces [rad/s^2].
+            starts_accelerated: False where the first point has no acceleration after all, which
+                makes the first piece cubic.
+        """
+        T = np.diff(time_s)[:, None]  # (n, 1)
+        q0, q1 = position[:-1], position[1:]
+        c = np.zeros((len(T), 6, position.shape[1]))
+        c[:, 0] = q0
+        if velocity is None:
+            c[:, 1] = (q1 - q0) / T
+            return cls(time_s, c, position[-1])
+        v0, v1 = velocity[:-1], velocity[1:]
+        c[:, 1] = v0
+        c[:, 2] = (3 * (q1 - q0) - (2 * v0 + v1) * T) / T**2
+        c[:, 3] = (2 * (q0 - q1) + (v0 + v1) * T) / T**3
+        if acceleration is not None:
+            a0, a1 = acceleration[:-1], acceleration[1:]
+            # what is left of the end point's position, velocity, acceleration for powers 3 to 5
+            p = q1 - (q0 + v0 * T + a0 * T**2 / 2)
+            v = v1 - (v0 + a0 * T)
+            a = a1 - a0
+            first = 0 if starts_accelerated else 1
+            quintic = c[first:]
+            quintic[:, 2] = (a0 / 2)[first:]
+            quintic[:, 3] = ((20 * p - 8 * v * T + a * T**2) / (2 * T**3))[first:]
+            quintic[:, 4] = ((-30 * p + 14 * v * T - 2 * a * T**2) / (2 * T**4))[first:]
+            quintic[:, 5] = ((12 * p - 6 * v * T + a * T**2) / (2 * T**5))[first:]
+        return cls(time_s, c, position[-1])
+
+    @property
+    def duration_s(self) -> float:
+        """Time of the last knot [s]."""
+        return float(self.time_s[-1])
+
+    def at(self, t: Array) -> tuple[Array, Array, Array]:
+        """
+        Evaluate at times, shape (n,) [s].
+
+        Returns:
+            Position, velocity and acceleration, each of shape (n, 7).
+        """
+        if not len(self.coefficients):
+            still = np.zeros((len(t), len(self.end_rad)))
+            return still + self.end_rad, still, still.copy()
+        piece = np.clip(
+            np.searchsorted(self.time_s, t, side='right') - 1, 0, len(self.coefficients) - 1
+        )
+        s = np.maximum(t - self.time_s[piece], 0.0)[:, None]  # (n, 1)
+        c = [self.coefficients[piece, k] for k in range(6)]
+        q = c[0] + s * (c[1] + s * (c[2] + s * (c[3] + s * (c[4] + s * c[5]))))
+        dq = c[1] + s * (2 * c[2] + s * (3 * c[3] + s * (4 * c[4] + s * 5 * c[5])))
+        ddq = 2 * c[2] + s * (6 * c[3] + s * (12 * c[4] + s * 20 * c[5]))
+        after = t >= self.duration_s
+        q[after], dq[after], ddq[after] = self.end_rad, 0.0, 0.0
+        return q, dq, ddq
+
+    def at_one(self, t: float) -> tuple[Array, Array, Array]:
+        """Evaluate at one time [s]: position, velocity, acceleration, each of shape (7,)."""
+        if t >= self.duration_s:
+            still = np.zeros(len(self.end_rad))
+            return self.end_rad, still, still
+        piece = max(int(self.time_s.searchsorted(t, side='right')) - 1, 0)
+        s = max(t - float(self.time_s[piece]), 0.0)
+        powers = (1.0, s, s * s, s**3, s**4, s**5)
+        c = self.coefficients[piece]
+        return tuple(np.array([powers, _slopes(powers), _bends(powers)]) @ c)
+
+
+def _slopes(powers: tuple[float, ...]) -> tuple[float, ...]:
+    return (0.0, *(k * powers[k - 1] for k in range(1, 6)))
+
+
+def _bends(powers: tuple[float, ...]) -> tuple[float, ...]:
+    return (0.0, 0.0, *(k * (k - 1) * powers[k - 2] for k in range(2, 6)))
