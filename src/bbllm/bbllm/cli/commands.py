@@ -13,8 +13,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from bbllm.cli.folders import state_folder
 from bbllm.core.errors import BbllmError, ConfigError, TaskError, UnknownNameError
+from bbllm.core.paths import state_dir
 
 FAILED = 1
 """The episode did not finish, or the program broke."""
@@ -75,7 +75,7 @@ def _report_json(ctx: Any, text: str, kind: str) -> None:
 
 def _save_traceback() -> Path | str:
     text = traceback.format_exc()
-    path = state_folder() / 'faults' / f'{time.strftime("%Y%m%d-%H%M%S")}-{os.getpid()}.txt'
+    path = state_dir() / 'faults' / f'{time.strftime("%Y%m%d-%H%M%S")}-{os.getpid()}.txt'
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding='utf-8')

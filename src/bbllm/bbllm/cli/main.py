@@ -8,6 +8,12 @@ import typer
 
 import bbllm
 from bbllm.cli.commands import Commands
+from bbllm.cli.demo import demo
+from bbllm.cli.doctor import doctor
+from bbllm.cli.plan import plan
+from bbllm.cli.run import run
+from bbllm.cli.scenes import scenes
+from bbllm.cli.show import show
 
 app = typer.Typer(
     name='bbllm',
@@ -51,3 +57,5 @@ def bbllm_command(
     """
 
 
+for verb in (demo, run, plan, show, scenes, doctor):
+    app.command()(verb)

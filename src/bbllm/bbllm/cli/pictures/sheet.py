@@ -76,9 +76,7 @@ def draw_sheet(
     shapes: list[Shape] = list(head)
     left = EDGE_PX
     for name, scene in zip(('before', 'after'), scenes, strict=False):
-        shapes.append(
-            Text(position=(left, top + 10), text=name, size=13, color=MUTED, bold=True)
-        )
+        shapes.append(Text(position=(left, top + 10), text=name, size=13, color=MUTED, bold=True))
         old = before if name == 'after' else None
         shapes.append(draw_scene(scene, view, (left, top + 24), reach_m=reach_m, before=old))
         left += PANEL_PX + GAP_PX

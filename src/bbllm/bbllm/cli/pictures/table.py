@@ -158,7 +158,9 @@ def _grid(view: View) -> list[Inside]:
         x, _ = view.at(0, n * GRID_M)
         shapes.append(Line(((x, 0), (x, view.height)), line))
         if n % 2 == 0 and 30 < x < view.width - 30:
-            shapes.append(_tick((x, view.height - 9), f'{n * GRID_M:.1f}'.replace('-', '−'), 'middle'))
+            shapes.append(
+                _tick((x, view.height - 9), f'{n * GRID_M:.1f}'.replace('-', '−'), 'middle')
+            )
     return shapes
 
 
@@ -315,7 +317,9 @@ def _names(
         free = all(math.dist(centre, other) > 1.6 * radius for other in covered)
         if free and len(text) <= 2:
             shapes.append(
-                Text(position=centre, text=text, size=10.5, color=color, anchor='middle', bold=True)
+                Text(
+                    position=centre, text=text, size=10.5, color=color, anchor='middle', bold=True
+                )
             )
             boxes.append(_box(centre, radius))
         elif len(text) > 2:

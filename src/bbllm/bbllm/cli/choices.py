@@ -1,0 +1,162 @@
+"""Options that several verbs share: one name, one help text, one completion each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bbllm.core.errors import BbllmError
+
+
+def _beginning(names: Callable[[], list[str]]) -> Callable[[str], list[str]]:
+    def complete(incomplete: str) -> list[str]:
+        try:
+            return [name for name in names() if name.startswith(incomplete)]
+        except BbllmError:
+            # The shell asks while somebody types: an error there would garble the line.
+            return []
+
+    return complete
+
+
+def _planners() -> list[str]:
+    from bbllm.core.registry import planner_names
+
+    return planner_names()
+
+
+def _scenes() -> list[str]:
+    from bbllm.sim.scenes import list_scenes
+
+    return list(list_scenes())
+
+
+def _episodes() -> list[str]:
+    from bbllm.cli.folders import episodes_dir
+    from bbllm.core.journal import list_journals
+
+    return [path.stem for path in reversed(list_journals(episodes_dir()))]
+
+
+MODELS = 'Models'
+LIMITS = 'Limits'
+
+TaskArgument = Annotated[
+    str, typer.Argument(metavar='TASK', help='What to do, in plain words.', show_default=False)
+]
+EpisodeArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar='EPISODE',
+        help='Id of an episode, or its beginning; the newest one by default.',
+        autocompletion=_beginning(_episodes),
+        show_default=False,
+    ),
+]
+SceneOption = Annotated[
+    str,
+    typer.Option(
+        '--scene',
+        help='Scene to start with: a name (see `bbllm scenes`) or a .yaml file.',
+        autocompletion=_beginning(_scenes),
+    ),
+]
+PlannerOption = Annotated[
+    str,
+    typer.Option('--planner', help='Planning method.', autocompletion=_beginning(_planners)),
+]
+SeedOption = Annotated[
+    int, typer.Option('--seed', min=0, help='Seed of whatever is left to chance.')
+]
+SpeedOption = Annotated[
+    float,
+    typer.Option(
+        '--speed',
+        min=0.0,
+        max=100.0,
+        help='Simulated seconds per second: 1 is real time, 0 is as fast as the simulation runs.',
+    ),
+]
+ViewerOption = Annotated[
+    bool, typer.Option('--viewer', help='Open the MuJoCo viewer (needs a display).')
+]
+JsonOption = Annotated[
+    bool,
+    typer.Option(
+        '--json', help='Print exactly one JSON object on stdout; all else goes to stderr.'
+    ),
+]
+BrainOption = Annotated[
+    str | None,
+    typer.Option(
+        '--brain',
+        help='Model that plans: a provider (offline, openai) or the name of a model; '
+        'config/llm.yaml by default.',
+        rich_help_panel=MODELS,
+        show_default=False,
+    ),
+]
+BodyOption = Annotated[
+    str | None,
+    typer.Option(
+        '--body',
+        help='Model that turns steps into calls, likewise.',
+        rich_help_panel=MODELS,
+        show_default=False,
+    ),
+]
+LoopsOption = Annotated[
+    int,
+    typer.Option(
+        '--feedback-loops', '--k', '-k', min=0, max=100, help='How often the Brain may plan anew.'
+    ),
+]
+RecordOption = Annotated[
+    Path | None,
+    typer.Option(
+        '--record',
+        help='Keep the whole conversation with the models in this new file.',
+        rich_help_panel=MODELS,
+        show_default=False,
+    ),
+]
+ReplayOption = Annotated[
+    Path | None,
+    typer.Option(
+        '--replay',
+        help='Answer from such a file instead of asking models.',
+        rich_help_panel=MODELS,
+        show_default=False,
+    ),
+]
+LlmConfigOption = Annotated[
+    Path | None,
+    typer.Option(
+        '--llm-config',
+        help='Description of the models, instead of config/llm.yaml.',
+        rich_help_panel=MODELS,
+        show_default=False,
+    ),
+]
+StepsOption = Annotated[
+    int,
+    typer.Option(
+        '--limit-steps', min=1, help='Calls that may be executed.', rich_help_panel=LIMITS
+    ),
+]
+TimeoutOption = Annotated[
+    float | None,
+    typer.Option(
+        '--timeout',
+        min=0.001,
+        help='Wall time that the episode may take [s].',
+        rich_help_panel=LIMITS,
+        show_default=False,
+    ),
+]
+RosOption = Annotated[
+    bool, typer.Option('--ros', help='Use the nodes of a running stack (`bbllm up sim`).')
+]

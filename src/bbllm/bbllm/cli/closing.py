@@ -1,0 +1,47 @@
+"""What is said when an episode is over: pictures, paths, exit code; shared by demo and run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from bbllm.cli.commands import FAILED, INTERRUPTED
+from bbllm.cli.output import Output
+from bbllm.cli.pictures.files import Pictures
+from bbllm.cli.session import Ran
+from bbllm.core.journal import summarize
+from bbllm.core.types import Ending
+
+
+def tell_files(output: Output, journal: Path, pictures: Pictures) -> None:
+    """Say where journal and pictures lie."""
+    output.say()
+    for path in pictures.paths:
+        output.say(f'  picture  {path}')
+    output.say(f'  journal  {journal}')
+    output.say(f'  again    bbllm show {journal.stem}', style='dim')
+    for hint in pictures.hints:
+        output.say(f'  {hint}', style='yellow')
+
+
+def summary_of(ran: Ran, pictures: Pictures) -> dict[str, Any]:
+    """Return what a program is told."""
+    return {
+        **summarize(ran.episode),
+        'journal': str(ran.journal),
+        'pictures': [str(path) for path in pictures.paths],
+    }
+
+
+def exit_code(ran: Ran, passed: bool = True) -> int:
+    """Return 0 only where the episode finished and its check passed."""
+    if ran.interrupted and ran.episode.ending is Ending.CANCELLED:
+        return INTERRUPTED
+    return 0 if ran.episode.ending is Ending.FINISHED and passed else FAILED
+
+
+def leave(code: int) -> None:
+    """End the process with an exit code."""
+    raise typer.Exit(code)

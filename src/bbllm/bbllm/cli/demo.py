@@ -1,0 +1,110 @@
+"""`bbllm demo`: the whole loop in one process, with pictures at the end."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bbllm.cli.choices import (
+    BodyOption,
+    BrainOption,
+    JsonOption,
+    LoopsOption,
+    PlannerOption,
+    RosOption,
+    SeedOption,
+    SpeedOption,
+    ViewerOption,
+)
+from bbllm.cli.closing import exit_code, leave, summary_of, tell_files
+from bbllm.cli.output import Output
+from bbllm.cli.pictures.files import write_pictures
+from bbllm.cli.session import Options, Ran, run_here
+
+TASK = 'create a plus sign in the working space using the cubes'
+SCENE = 'plus_sign'
+
+
+def demo(
+    task: Annotated[
+        str, typer.Argument(metavar='TASK', help='What to do, in plain words.')
+    ] = TASK,
+    scene: Annotated[
+        str, typer.Option('--scene', help='Scene to start with (see `bbllm scenes`).')
+    ] = SCENE,
+    planner: PlannerOption = 'brain_body',
+    speed: SpeedOption = 0.0,
+    viewer: ViewerOption = False,
+    ros: RosOption = False,
+    seed: SeedOption = 0,
+    feedback_loops: LoopsOption = 3,
+    brain: BrainOption = None,
+    body: BodyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """
+    Watch a simulated arm build a plus sign from cubes, repairs and all.
+
+    Needs no ROS, no GPU, no display and no API key: without a key, a deterministic stand-in
+    called `offline` plans. Two cubes lie out of reach; nobody tells the planner.
+
+    [bold]Examples[/bold]
+
+      bbllm demo
+      bbllm demo --speed 1 --viewer
+      bbllm demo 'put the red cube on the blue cube'
+    """
+    output = Output(json)
+    if ros:
+        ran = _on_the_stack(task, output)
+    else:
+        options = Options(
+            scene=scene,
+            planner=planner,
+            brain=brain,
+            body=body,
+            k=feedback_loops,
+            seed=seed,
+            speed=speed,
+            viewer=viewer,
+        )
+        ran = run_here(task, options, output)
+    passed, finding = check(ran) if task == TASK else (True, '')
+    if finding:
+        output.say()
+        output.say(f'  {finding}', style='bold green' if passed else 'bold red')
+    pictures = write_pictures(ran.episode, ran.journal.parent, finding)
+    tell_files(output, ran.journal, pictures)
+    verdict = {'check': {'passed': passed, 'finding': finding}} if finding else {}
+    output.result({**summary_of(ran, pictures), **verdict})
+    leave(exit_code(ran, passed))
+
+
+def check(ran: Ran) -> tuple[bool, str]:
+    """Measure the settled cubes: whether they form a plus sign, and how well."""
+    from bbllm.bench.checkers import check_plus
+    from bbllm.cli.pictures.files import progress_of
+    from bbllm.core.records import from_json
+    from bbllm.core.types import Kind, Scene
+
+    after = progress_of(ran.episode).scenes.get('after')
+    if after is None:
+        return False, 'Check: the scene at the end is not on record.'
+    cubes = [item for item in from_json(Scene, after).objects if item.kind is Kind.CUBE]
+    if not cubes:
+        return False, 'Check: there are no cubes in the scene.'
+    verdict = check_plus({item.name: item.pose for item in cubes}, cubes[0].size_m[0])
+    if not verdict.passed:
+        return False, f'Check of the settled poses: no plus sign; {verdict.reason}'
+    return True, (
+        f'Check of the settled poses: a plus sign of {len(verdict.cubes)} cubes around '
+        f'{verdict.cubes[0]}, arms {verdict.pitch_m * 100:.1f} cm, '
+        f'no cube more than {verdict.residual_m * 1000:.1f} mm off.'
+    )
+
+
+def _on_the_stack(task: str, output: Output) -> Ran:
+    from bbllm.cli.stack_session import run_on_stack
+
+    return run_on_stack(task, output)

@@ -1,0 +1,113 @@
+"""An episode as plain lines, one event a line, for logs, pipes and grep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, TextIO
+
+from bbllm.cli.progress import Progress, counts_text
+from bbllm.core.types import Event, EventKind
+
+
+class LineView:
+    """
+    Prints events as they come: simulated time, a word, the rest.
+
+        12.4 s  repair    1 at step 4: aqua_cube is out of the workspace of the robot.
+    """
+
+    def __init__(self, file: TextIO):
+        self._file = file
+        self.progress = Progress()
+
+    def __call__(self, event: Event) -> None:
+        """Take one event in and print what it says to people."""
+        self.progress.take(event)
+        said = describe(event)
+        if event.kind is EventKind.ENDED:
+            said.append(('total', counts_text(self.progress, self.progress.robot_s)))
+        for word, text in said:
+            # A name or a message may hold line breaks; one event stays one line.
+            text = ' '.join(text.split())
+            self._file.write(f'{self.progress.robot_s:7.1f} s  {word:<8}  {text}\n')
+        self._file.flush()
+
+    def __enter__(self) -> LineView:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        return
+
+
+def describe(event: Event) -> list[tuple[str, str]]:
+    """Return an event as (word, text) lines; none for what people need not see."""
+    data: Mapping[str, Any] = event.data
+    kind = event.kind
+    if kind is EventKind.STARTED:
+        who = f'planner {data["planner"]}, Brain {data["brain"]}, Body {data["body"]}'
+        return [('task', data['task']), ('episode', f'{data["episode_id"]}: {who}')]
+    if kind is EventKind.SCENE:
+        return [('scene', f'{data["moment"]}: {scene_text(data["scene"])}')]
+    if kind is EventKind.PLAN:
+        new = list(enumerate(data['steps']))[data['start'] :]
+        head = f'{len(new)} steps from step {data["start"]} on'
+        return [('plan', head), *(('plan', f'  {index}: {text}') for index, text in new)]
+    if kind is EventKind.OUTCOME:
+        return [_outcome(data)]
+    if kind is EventKind.REPAIR:
+        return [('repair', f'{data["loop"]} at step {data["index"]}: {data["cause"]}')]
+    if kind is EventKind.ENDED:
+        return [('ended', data['ending'] + (f': {data["message"]}' if data['message'] else ''))]
+    if kind is EventKind.MODEL_CALL:
+        return [('model', _model_call(data))] if data['role'] == 'brain' else []
+    return _short(kind, data)
+
+
+def scene_text(scene: Mapping[str, Any]) -> str:
+    """Return how much is in a scene, and what of it is out of reach."""
+    kinds = [item['kind'] for item in scene['objects']]
+    places = kinds.count('location')
+    things = sum(kind not in ('location', 'fixture', 'hand') for kind in kinds)
+    far = [
+        fact['subject']
+        for fact in scene['facts']
+        if fact['predicate'] == 'reachable' and fact['object'] == 'no'
+    ]
+    text = f'{things} objects, {places} locations'
+    return text + (f'; out of reach: {", ".join(far)}' if far else '')
+
+
+def _outcome(data: Mapping[str, Any]) -> tuple[str, str]:
+    call = f'{data["call"]["skill"]}({", ".join(data["call"]["args"])})'
+    if data['status'] == 'SUCCEEDED':
+        return 'ok', f'{call} in {data["duration_s"]:.1f} s'
+    # FAILED and REJECTED are the words of the record, so that both views and the journal agree.
+    return data['status'].lower(), f'{call} {data["code"]}: {data["message"]}'
+
+
+def _model_call(data: Mapping[str, Any]) -> str:
+    tokens = data['prompt_tokens'] + data['completion_tokens']
+    again = f', sent again {data["retries"]} times' if data.get('retries') else ''
+    return f'{data["role"]} {data["model"]}: {tokens} tokens in {data["duration_s"]:.2f} s{again}'
+
+
+def _short(kind: EventKind, data: Mapping[str, Any]) -> list[tuple[str, str]]:
+    if kind is EventKind.STEP:
+        return [('step', f'{data["index"]}: {data["text"]}')]
+    if kind is EventKind.CALL:
+        return [('call', f'{data["skill"]}({", ".join(data["args"])})')]
+    if kind is EventKind.PASS:
+        return [('pass', f'{data["index"]}: {data["text"]}')]
+    if kind is EventKind.FAILED:
+        return [('given up', f'step {data["index"]}: {data["cause"]}')]
+    if kind is EventKind.HUMAN_FEEDBACK:
+        return [('human', data['text'])]
+    if kind is EventKind.WARNING:
+        return [('warning', data['text'])]
+    return []

@@ -1,0 +1,51 @@
+"""Where words go: people read stdout; with --json, a program does, and people read stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from bbllm.cli.lines import LineView
+from bbllm.cli.live import LiveView
+
+
+@dataclass(frozen=True)
+class Output:
+    """The two streams of one verb."""
+
+    json: bool = False
+    """Whether stdout carries exactly one JSON object."""
+
+    @property
+    def console(self) -> Console:
+        """For words to people; wide where nobody looks, so that lines are not broken."""
+        plain = not self.live
+        return Console(
+            stderr=self.json, soft_wrap=plain, highlight=False, markup=False, emoji=False
+        )
+
+    @property
+    def live(self) -> bool:
+        """Whether a person watches on a terminal that can move its cursor."""
+        console = Console(stderr=self.json)
+        return console.is_terminal and not console.is_dumb_terminal
+
+    def say(self, text: str = '', style: str = '') -> None:
+        """Print one sentence to people."""
+        self.console.print(text, style=style or None)
+
+    def view(self, clock: Callable[[], float] | None = None) -> LineView | LiveView:
+        """Return what shows an episode: live on a terminal, else plain lines."""
+        if self.live:
+            return LiveView(self.console, clock)
+        return LineView(sys.stderr if self.json else sys.stdout)
+
+    def result(self, data: Mapping[str, object]) -> None:
+        """Print the one object; does nothing where people read stdout."""
+        if self.json:
+            sys.stdout.write(json.dumps(data, ensure_ascii=False) + '\n')
+            sys.stdout.flush()

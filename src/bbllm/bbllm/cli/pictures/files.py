@@ -1,0 +1,130 @@
+"""Writes the pictures of an episode beside its journal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from bbllm.cli.pictures.sheet import Caption, draw_sheet
+from bbllm.cli.pictures.svg import to_svg
+from bbllm.cli.progress import Progress, count
+from bbllm.core.errors import ConfigError
+from bbllm.core.records import from_json
+from bbllm.core.types import Episode, Scene
+
+DRAWN_AT_M = 0.02
+"""Height at which a 4 cm cube is grasped, for the ring of what can be reached [m]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """Which pictures were written, and what people should know about those that were not."""
+
+    paths: tuple[Path, ...]
+    hints: tuple[str, ...] = ()
+
+
+def progress_of(episode: Episode) -> Progress:
+    """Return what is known at the end of an episode's record."""
+    progress = Progress()
+    for event in episode.events:
+        progress.take(event)
+    return progress
+
+
+def write_pictures(episode: Episode, folder: Path, check: str = '') -> Pictures:
+    """
+    Write the drawing as SVG and PNG, and a rendering where that works.
+
+    Args:
+        episode: Its record holds the scenes.
+        folder: Where to write; the files are called after the episode.
+        check: What a geometric check found, for the caption.
+
+    Raises:
+        ConfigError: The folder cannot be written to.
+    """
+    progress = progress_of(episode)
+    scenes = {moment: _scene(data) for moment, data in progress.scenes.items()}
+    before, after = scenes.get('before'), scenes.get('after')
+    if before is None:
+        return Pictures((), ('There is no picture: the record holds no scene.',))
+    page = draw_sheet(caption_of(progress, check), before, after, reach_ring())
+    svg, png = folder / f'{episode.id}.svg', folder / f'{episode.id}.png'
+    hints: list[str] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        svg.write_text(to_svg(page), encoding='utf-8')
+        paths = [svg]
+        if _write_png(page, png, hints):
+            paths.append(png)
+        rendering = folder / f'{episode.id}-render.png'
+        if _write_rendering(after or before, rendering, hints):
+            paths.append(rendering)
+    except OSError as error:
+        raise ConfigError(
+            f'The pictures cannot be written to {folder}: {error.strerror}.'
+        ) from error
+    return Pictures(tuple(paths), tuple(hints))
+
+
+def caption_of(progress: Progress, check: str = '') -> Caption:
+    """Return the words around the picture."""
+    details = ' · '.join(
+        [
+            progress.planner,
+            f'Brain {progress.brain}',
+            f'Body {progress.body}',
+            count(progress.calls, 'call'),
+            count(progress.repairs, 'repair'),
+            f'{progress.robot_s:.0f} s of robot time',
+        ]
+    )
+    return Caption(
+        task=progress.task,
+        ending=progress.ending or 'INTERRUPTED',
+        message=progress.message,
+        details=details,
+        episode_id=progress.episode_id,
+        check=check,
+    )
+
+
+@cache
+def reach_ring() -> tuple[float, float] | None:
+    """
+    Return how near and how far from its axis the hand can grasp, straight ahead [m].
+
+    The same question that is asked before each pick, at many distances; the base joint turns
+    nearly all the way round, so that what holds ahead holds around.
+    """
+    from bbllm.arm.reachability import reachable_top_down
+
+    yaws = [0.0, 0.785, -0.785, 1.57]
+    steps = [0.15 + 0.01 * index for index in range(86)]
+    good = [x for x in steps if reachable_top_down((x, 0.0, DRAWN_AT_M), yaws)]
+    return (good[0], good[-1]) if good else None
+
+
+def _scene(data: Mapping[str, Any]) -> Scene:
+    return from_json(Scene, data)
+
+
+def _write_png(page: Any, path: Path, hints: list[str]) -> bool:
+    try:
+        from bbllm.cli.pictures.png import to_png
+    except ImportError:
+        hints.append(
+            'The drawing is there as SVG only; for PNG, install Pillow (python3-pil, '
+            'or pip install pillow).'
+        )
+        return False
+    path.write_bytes(to_png(page))
+    return True
+
+
+def _write_rendering(scene: Scene, path: Path, hints: list[str]) -> bool:
+    return False

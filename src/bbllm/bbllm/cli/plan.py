@@ -1,0 +1,132 @@
+"""`bbllm plan`: what would be done, without doing it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bbllm.cli.choices import (
+    BodyOption,
+    BrainOption,
+    JsonOption,
+    LlmConfigOption,
+    PlannerOption,
+    RecordOption,
+    ReplayOption,
+    RosOption,
+    SceneOption,
+    SeedOption,
+    TaskArgument,
+)
+from bbllm.cli.closing import leave
+from bbllm.cli.commands import FAILED
+from bbllm.cli.output import Output
+from bbllm.cli.pictures.files import progress_of
+from bbllm.cli.progress import Progress, StepState
+from bbllm.cli.session import Options, build_planner, make_chosen_models, open_world
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.journal import summarize
+from bbllm.core.registry import find_planner
+from bbllm.core.tasks import make_task
+from bbllm.core.types import Ending, Episode, Outcome, Scene, Skill, SkillCall, Status
+
+
+class StillWorld:
+    """A world in which every call succeeds and nothing moves."""
+
+    def __init__(self, scene: Scene):
+        self._scene = scene
+
+    @property
+    def skills(self) -> Sequence[Skill]:
+        """The skills of the scene."""
+        return self._scene.skills
+
+    def observe(self) -> Scene:
+        """Return the scene as it was, whatever was called."""
+        return self._scene
+
+    def execute(self, call: SkillCall) -> Outcome:
+        """Say that it worked."""
+        return Outcome(call=call, status=Status.SUCCEEDED)
+
+    def stop(self) -> None:
+        """Nothing moves."""
+
+
+def plan(
+    task: TaskArgument,
+    scene: SceneOption = 'tabletop',
+    ros: RosOption = False,
+    planner: PlannerOption = 'brain_body',
+    seed: SeedOption = 0,
+    brain: BrainOption = None,
+    body: BodyOption = None,
+    llm_config: LlmConfigOption = None,
+    record: RecordOption = None,
+    replay: ReplayOption = None,
+    json: JsonOption = False,
+) -> None:
+    """
+    Print the plan for a task and the call that each step becomes; nothing moves.
+
+    What is out of reach shows only when it is tried, so a plan may hold steps that would fail.
+
+    [bold]Examples[/bold]
+
+      bbllm plan 'put the red cube on location_B'
+      bbllm plan 'build a plus sign with the cubes' --scene plus_sign --json
+    """
+    output = Output(json)
+    options = Options(
+        scene=scene,
+        planner=planner,
+        brain=brain,
+        body=body,
+        seed=seed,
+        record=record,
+        replay=replay,
+        llm_config=llm_config,
+    )
+    episode = _plan(task, options, ros, output)
+    progress = progress_of(episode)
+    if not json:
+        _print(progress, output)
+    steps = [{'index': row.index, 'text': row.text, 'call': row.call} for row in progress.rows]
+    summary = summarize(episode)
+    kept = ('task', 'planner', 'brain', 'body', 'message', 'model_calls')
+    tokens = ('prompt_tokens', 'completion_tokens')
+    output.result({'plan': steps, **{key: summary[key] for key in kept + tokens}})
+    leave(0 if episode.ending is Ending.FINISHED else FAILED)
+
+
+def _plan(instruction: str, options: Options, ros: bool, output: Output) -> Episode:
+    task = make_task(instruction)
+    make_planner = find_planner(options.planner)
+    models = make_chosen_models(options)
+    for notice in models.notices:
+        output.say(notice, style='yellow')
+    world = StillWorld(_look(options, ros))
+    run = EpisodeRun(task, planner=options.planner, brain=models.brain.name, body=models.body.name)
+    return run.execute(build_planner(run, make_planner, models, k=0), world)
+
+
+def _look(options: Options, ros: bool) -> Scene:
+    if ros:
+        from bbllm.cli.stack_session import scene_of_stack
+
+        return scene_of_stack()
+    with open_world(options) as world:
+        return world.observe()
+
+
+def _print(progress: Progress, output: Output) -> None:
+    width = max((len(row.text) for row in progress.rows), default=0)
+    for row in progress.rows:
+        call = row.call
+        if not call:
+            call = 'no call: nothing for the robot' if row.state is StepState.PASSED else 'no call'
+        output.say(f'{row.index:>3}  {row.text:<{width}}  {call}')
+        if row.note:
+            output.say(f'     {row.note}', style='yellow')
+    if progress.ending != 'FINISHED':
+        output.say(f'{progress.ending}: {progress.message}', style='bold red')

@@ -1,0 +1,114 @@
+"""`bbllm show`: reads the journal of an episode back."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bbllm.cli.choices import EpisodeArgument, JsonOption
+from bbllm.cli.folders import episodes_dir
+from bbllm.cli.lines import LineView
+from bbllm.cli.live import print_progress
+from bbllm.cli.output import Output
+from bbllm.cli.pictures.files import Pictures, progress_of, write_pictures
+from bbllm.core.errors import ConfigError
+from bbllm.core.journal import find_journal, list_journals, read_episode, summarize
+from bbllm.core.types import Episode
+
+
+def show(
+    episode: EpisodeArgument = None,
+    everything: Annotated[
+        bool, typer.Option('--list', '-l', help='List all episodes, the newest last.')
+    ] = False,
+    events: Annotated[
+        bool, typer.Option('--events', help='Print the journal itself, one JSON object a line.')
+    ] = False,
+    json: JsonOption = False,
+    draw: Annotated[
+        bool, typer.Option('--draw/--no-draw', help='Draw the pictures again.')
+    ] = True,
+) -> None:
+    """
+    Show an episode as it was: plan, repairs, counts, pictures.
+
+    Works while the episode still runs, and for one whose process died.
+
+    [bold]Examples[/bold]
+
+      bbllm show
+      bbllm show --list
+      bbllm show 20260131-1425 --json
+      bbllm show --events | grep repair
+    """
+    output = Output(json)
+    if everything:
+        _print_list(output)
+        return
+    path = find_journal(episodes_dir(), episode)
+    if events:
+        # As it is, cut line and all: this is for looking at what was really written.
+        sys.stdout.write(path.read_text(encoding='utf-8', errors='replace'))
+        return
+    record = read_episode(path)
+    if json:
+        output.result({**summarize(record), 'journal': str(path)})
+        return
+    _print_episode(record, output)
+    pictures = write_pictures(record, path.parent) if draw else Pictures(())
+    for picture in pictures.paths:
+        output.say(f'  picture  {picture}')
+    output.say(f'  journal  {path}')
+
+
+def _print_episode(record: Episode, output: Output) -> None:
+    if output.live:
+        print_progress(output.console, progress_of(record))
+        output.say()
+        return
+    view = LineView(sys.stdout)
+    for event in record.events:
+        view(event)
+    if record.ending is None:
+        output.say(f'{"":9}  broken    {record.message}')
+
+
+def _print_list(output: Output) -> None:
+    folder = episodes_dir()
+    journals = list_journals(folder)
+    if not journals and not output.json:
+        output.say(f'No episode is recorded in {folder} yet; `bbllm demo` makes one.')
+    rows = [_row(path) for path in journals]
+    if not output.json:
+        for row in rows:
+            when = time.strftime('%Y-%m-%d %H:%M', time.localtime(path_time(Path(row['journal']))))
+            output.say(f'{row["episode_id"]:<22} {when}  {row["ending"]:<13} {row["task"]}')
+    output.result({'episodes': rows})
+
+
+def path_time(path: Path) -> float:
+    """Return when a journal was last written to [s since the epoch]."""
+    return path.stat().st_mtime
+
+
+def _row(path: Path) -> dict[str, str]:
+    try:
+        data = summarize(read_episode(path))
+    except ConfigError as error:
+        # A file that is no journal is listed with the reason, so that the others can be seen.
+        return {
+            'episode_id': path.stem,
+            'ending': 'UNREADABLE',
+            'task': str(error),
+            'journal': str(path),
+        }
+    return {
+        'episode_id': data['episode_id'],
+        'ending': data['ending'],
+        'task': data['task'],
+        'journal': str(path),
+    }

@@ -1,0 +1,35 @@
+"""Models that follow a script, for tests of the command line."""
+
+from __future__ import annotations
+
+import re
+
+from bbllm.llm.config import Models
+from bbllm.llm.scripted import Request, ScriptedModel
+
+PLAN = '0: pick red_cube\n1: place it on location_B\n2: pick aqua_cube\n3: place it on location_C'
+REPAIR = (
+    'Explanation: it is too far away.\nNew plan:\n'
+    '2: pick green_cube\n3: place it on location_C\n4: think about it'
+)
+
+
+def body_of(request: Request) -> str:
+    """Turn `pick X` and `place it on Y` into calls, and pass on all else."""
+    step = re.findall(r'Step: (.*)', request.prompt)[-1]
+    pick = re.match(r'pick (\w+)', step)
+    place = re.match(r'place it on (\w+)', step)
+    if pick:
+        return f'<rob0>[pick] <{pick.group(1)}>'
+    if place:
+        return f'<rob0>[place] <{place.group(1)}>'
+    return '<pass>'
+
+
+def models(*replies: str, calls: int = 40) -> Models:
+    """Return a Brain that gives these replies and a Body that understands them."""
+    return Models(
+        ScriptedModel(replies or (PLAN, REPAIR), name='script'),
+        ScriptedModel([body_of] * calls, name='script'),
+        ('Brain and Body follow a script.',),
+    )
