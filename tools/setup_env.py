@@ -23,14 +23,21 @@ from pathlib import Path
 from typing import Any, Callable, Iterable
 
 from machine import SetupError, choose_python, find_system_ros, need_compiler
+from shell_env import (
+    COMPAT,
+    ENV_FILE,
+    INSTALL,
+    INTERFACES,
+    PACKAGE,
+    ROOT,
+    VENV,
+    link_into_index,
+    write_env_file,
+)
 
-ROOT = Path(__file__).resolve().parent.parent
-VENV = ROOT / '.venv'
 VENV_PYTHON = VENV / 'bin' / 'python'
 STATE = VENV / 'bbllm-setup.json'
-ENV_FILE = VENV / 'bbllm-env.sh'
 LOG = ROOT / 'log' / 'setup.log'
-COMPAT = ('control_msgs', 'controller_manager_msgs', 'franka_msgs', 'tf2_msgs')
 
 
 def main() -> int:
@@ -136,7 +143,7 @@ class Setup:
     def build_interfaces(self) -> None:
         """Build the interface packages that this machine does not have."""
         colcon = self._colcon()
-        folders = [ROOT / 'src' / 'bbllm_interfaces']
+        folders = [INTERFACES]
         prefixes = [VENV, *split_paths(os.environ.get('AMENT_PREFIX_PATH', ''))]
         for name in COMPAT:
             if not any((prefix / 'share' / name / 'package.xml').exists() for prefix in prefixes):
@@ -147,7 +154,7 @@ class Setup:
         self._call(
             [
                 *(colcon, '--log-base', str(ROOT / 'log'), 'build'),
-                *('--build-base', str(ROOT / 'build'), '--install-base', str(ROOT / 'install')),
+                *('--build-base', str(ROOT / 'build'), '--install-base', str(INSTALL)),
                 *('--base-paths', *(str(folder) for folder in folders)),
                 *('--cmake-args', '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Release'),
                 *('-DBUILD_TESTING=OFF', '-DBBLLM_PYTHON_ONLY=ON'),
@@ -155,51 +162,16 @@ class Setup:
             ],
             environment,
         )
-        self._write_env_file([folder.name for folder in folders])
 
     def install_bbllm(self) -> None:
         """Install bbllm so that edits take effect at once, and see that ROS finds everything."""
-        uv = [
-            str(VENV / 'bin' / 'uv'),
-            'pip',
-            'install',
-            '--python',
-            str(VENV_PYTHON),
-            '--offline',
-        ]
-        self._call([*uv, '--no-deps', '--no-build-isolation', '-e', str(ROOT / 'src' / 'bbllm')])
+        uv = [str(VENV / 'bin' / 'uv'), 'pip', 'install', '--python', str(VENV_PYTHON)]
+        self._call([*uv, '--offline', '--no-deps', '--no-build-isolation', '-e', str(PACKAGE)])
+        link_into_index()
+        write_env_file(self.system_ros)
         imports = ', '.join(('rclpy', 'bbllm_interfaces', *COMPAT, 'bbllm'))
         activate = f'. {shlex.quote(str(ROOT / "activate"))} && python -c "import {imports}"'
         self._call(['sh', '-c', activate], {**self._environment(), 'BBLLM_ROOT': str(ROOT)})
-
-    def _write_env_file(self, packages: list[str]) -> None:
-        prefixes = [ROOT / 'install' / name for name in packages]
-        python_paths = [path for prefix in prefixes for path in prefix.glob('l*/**/*-packages')]
-        libraries = [prefix / 'lib' for prefix in prefixes]
-        lines = [
-            '# Written by tools/setup_env.py for ../activate.',
-            f'export BBLLM_ROS={"system" if self.system_ros else "pypi"}',
-        ]
-        if self.system_ros:
-            lines.append(f'bbllm_source_ros {shlex.quote(self.system_ros)}')
-        else:
-            prefixes.append(VENV)
-            libraries += [
-                VENV / 'lib',
-                *sorted(VENV.glob('lib/python3*/site-packages/ros_*.libs')),
-            ]
-            # The wheels start every Python twice to set the library path, if this is not set.
-            lines.append('export _ROS_WHEELS_BOOTSTRAP_COMPLETE=1')
-            lines.append('export RMW_IMPLEMENTATION="${RMW_IMPLEMENTATION:-rmw_fastrtps_cpp}"')
-        for variable, paths in (
-            ('AMENT_PREFIX_PATH', prefixes),
-            ('CMAKE_PREFIX_PATH', prefixes),
-            ('LD_LIBRARY_PATH', libraries),
-            ('PYTHONPATH', python_paths),
-        ):
-            value = os.pathsep.join(str(path) for path in paths)
-            lines.append(f'bbllm_prepend {variable} {shlex.quote(value)}')
-        ENV_FILE.write_text('\n'.join(lines) + '\n')
 
     def _colcon(self) -> str:
         if not self.system_ros:
@@ -254,15 +226,15 @@ class Setup:
 
 def interface_files() -> list[Path]:
     """List what the interface packages are built from."""
-    folders = [ROOT / 'src' / 'bbllm_interfaces', *(ROOT / 'compat' / name for name in COMPAT)]
+    folders = [INTERFACES, *(ROOT / 'compat' / name for name in COMPAT)]
     kinds = ('.action', '.msg', '.srv', '.xml', '.txt')
     return [file for folder in folders for file in folder.rglob('*') if file.suffix in kinds]
 
 
 def package_files() -> list[Path]:
     """List what an editable install of bbllm depends on."""
-    package = ROOT / 'src' / 'bbllm'
-    return [package / 'setup.py', package / 'setup.cfg', package / 'bbllm' / '__init__.py']
+    ours = [PACKAGE / 'setup.py', PACKAGE / 'setup.cfg', PACKAGE / 'bbllm' / '__init__.py']
+    return [*ours, ROOT / 'tools' / 'shell_env.py']
 
 
 def hash_of(before: str, files: Iterable[Path]) -> str:
@@ -281,7 +253,7 @@ def read_state() -> dict[str, Any]:
         return {}
     if not os.access(VENV_PYTHON, os.X_OK):
         return {}
-    if not (ROOT / 'install' / 'bbllm_interfaces').is_dir() or not ENV_FILE.exists():
+    if not (INSTALL / 'bbllm_interfaces').is_dir() or not ENV_FILE.exists():
         state.get('stamps', {}).pop('interfaces', None)
     return state if isinstance(state, dict) else {}
 

@@ -1,0 +1,244 @@
+"""The packaging files agree with the files they speak of."""
+
+from __future__ import annotations
+
+import configparser
+import importlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+import bbllm
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / 'src' / 'bbllm'
+INTERFACES = ROOT / 'src' / 'bbllm_interfaces'
+COMPAT = sorted(path.parent for path in (ROOT / 'compat').glob('*/package.xml'))
+SHELLS = [shell for shell in ('bash', 'dash', 'sh', 'zsh') if shutil.which(shell)]
+SYSTEM_PYTHON = shutil.which('python3', path=os.defpath) or 'python3'
+
+
+def entry_points_of(group: str) -> list[tuple[str, str]]:
+    setup = configparser.ConfigParser()
+    setup.read(PACKAGE / 'setup.cfg')
+    lines = setup['options.entry_points'][group].strip().splitlines()
+    return [
+        (name.strip(), target.strip()) for name, _, target in (x.partition('=') for x in lines)
+    ]
+
+
+NODES = [name for name, _ in entry_points_of('console_scripts') if name != 'bbllm']
+
+
+def run_in(shell: str, script: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a script in a bare environment, as from a new terminal."""
+    env = {'PATH': os.defpath, 'HOME': os.environ.get('HOME', '/'), **variables}
+    return subprocess.run([shell, '-c', script], env=env, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize('group', ['bbllm.planners', 'console_scripts'])
+def test_entry_point_names_a_module_that_is_there(group: str) -> None:
+    for name, target in entry_points_of(group):
+        module = target.partition(':')[0]
+        file = PACKAGE / (module.replace('.', '/') + '.py')
+        assert file.exists(), f'{name} = {target}'
+
+
+def test_every_planner_module_of_the_table_loads() -> None:
+    for name, target in entry_points_of('bbllm.planners'):
+        module, _, attribute = target.partition(':')
+        assert module == f'bbllm.planners.{name}' or name not in module
+        assert hasattr(importlib.import_module(module), attribute)
+
+
+def test_installed_entry_points_are_those_of_setup_cfg() -> None:
+    installed = {(point.name, point.value) for point in entry_points(group='bbllm.planners')}
+
+    assert installed == set(entry_points_of('bbllm.planners'))
+
+
+def test_node_executables_equal_their_modules() -> None:
+    scripts = dict(entry_points_of('console_scripts'))
+
+    assert {scripts[name] for name in NODES} == {f'bbllm.nodes.{name}:main' for name in NODES}
+
+
+@pytest.mark.parametrize('path', [PACKAGE, INTERFACES, *COMPAT], ids=lambda path: path.name)
+def test_package_xml_is_valid(path: Path) -> None:
+    # colcon builds a package whose package.xml is invalid as something else, without a word.
+    catkin_pkg = pytest.importorskip('catkin_pkg.package', reason='comes with ROS')
+    package = catkin_pkg.parse_package(str(path))
+
+    assert package.name == path.name
+    assert package.get_build_type() == ('ament_python' if path == PACKAGE else 'ament_cmake')
+
+
+def test_versions_agree() -> None:
+    for path in (PACKAGE, INTERFACES):
+        root = ElementTree.parse(path / 'package.xml').getroot()
+        assert root.findtext('version') == bbllm.__version__
+
+
+@pytest.mark.parametrize('path', [INTERFACES, *COMPAT], ids=lambda path: path.name)
+def test_cmake_lists_every_interface_in_order(path: Path) -> None:
+    listed = re.findall(
+        r'^  ((?:action|msg|srv)/\S+)$', (path / 'CMakeLists.txt').read_text(), re.MULTILINE
+    )
+    files = [file for kind in ('action', 'msg', 'srv') for file in path.glob(f'{kind}/*.{kind}')]
+
+    assert listed == sorted(str(file.relative_to(path)) for file in files)
+
+
+@pytest.mark.parametrize('path', [INTERFACES, *COMPAT], ids=lambda path: path.name)
+def test_interface_packages_that_are_used_are_depended_on(path: Path) -> None:
+    used: set[str] = set()
+    for file in path.glob('*/*.*'):
+        fields = re.findall(r'^([a-z_]+)/\w+', file.read_text(), re.MULTILINE)
+        used.update(name for name in fields if name != path.name)
+    root = ElementTree.parse(path / 'package.xml').getroot()
+
+    assert used <= {element.text for element in root.findall('depend')}
+
+
+@pytest.mark.parametrize(
+    ('link', 'target'),
+    [('config', 'config'), ('launch', 'launch'), ('test', 'tests'), ('bin', 'bin')],
+)
+def test_package_reaches_the_folders_at_the_root(link: str, target: str) -> None:
+    assert (PACKAGE / link).is_symlink()
+    assert (PACKAGE / link).resolve() == ROOT / target
+
+
+def test_every_config_file_is_installed() -> None:
+    patterns = re.findall(r"glob\('(config/[^']+)'\)", (PACKAGE / 'setup.py').read_text())
+    installed = {path for pattern in patterns for path in PACKAGE.glob(pattern)}
+
+    assert installed == {path for path in (PACKAGE / 'config').rglob('*') if path.is_file()}
+
+
+def test_every_file_beside_the_modules_is_package_data() -> None:
+    setup = configparser.ConfigParser()
+    setup.read(PACKAGE / 'setup.cfg')
+    patterns = [part.strip() for part in setup['options.package_data']['*'].split(',')]
+    source = PACKAGE / 'bbllm'
+    installed = {path for pattern in patterns for path in source.glob(pattern)}
+    files = {path for path in source.rglob('*') if path.is_file()}
+    data = {path for path in files if path.suffix not in ('.py', '.pyc')}
+    caches = {path for path in data if any(part.startswith('.') for part in path.parts[1:])}
+
+    assert data - caches <= installed
+
+
+@pytest.mark.parametrize(
+    'path', sorted((ROOT / 'requirements').glob('*.txt')), ids=lambda p: p.name
+)
+def test_locked_packages_have_a_version_and_hashes_and_no_host(path: Path) -> None:
+    text = path.read_text()
+    # One block for each package; its hashes stand on indented lines.
+    blocks = re.findall(r'^[^\s#].*?(?=^\S|\Z)', text, re.MULTILINE | re.DOTALL)
+
+    assert blocks
+    assert all('==' in block and '--hash=sha256:' in block for block in blocks)
+    assert '://' not in text
+
+
+def test_locks_hold_the_simulator_without_the_solver_fault() -> None:
+    for name in ('lock.txt', 'system.txt'):
+        assert '\nmujoco==3.17.0 ' in (ROOT / 'requirements' / name).read_text()
+
+
+def test_lock_holds_every_ros_pin() -> None:
+    pins = re.findall(
+        r'^([\w-]+)(?:\[\w+\])?(==\S+)', (ROOT / 'requirements/ros.in').read_text(), re.MULTILINE
+    )
+    lock = (ROOT / 'requirements' / 'lock.txt').read_text()
+
+    assert pins
+    assert [name for name, version in pins if f'\n{name}{version} ' not in lock] == []
+
+
+@pytest.mark.parametrize('shell', SHELLS)
+def test_activate_puts_bbllm_in_the_shell_from_any_folder(shell: str) -> None:
+    run = run_in(shell, f'cd / && . {ROOT}/activate && command -v bbllm && echo "$BBLLM_ROOT"')
+
+    assert run.stdout.splitlines() == [f'{ROOT}/.venv/bin/bbllm', str(ROOT)], run.stderr
+
+
+@pytest.mark.parametrize('shell', SHELLS)
+def test_activating_twice_changes_nothing_more(shell: str) -> None:
+    show = 'echo "$AMENT_PREFIX_PATH|$LD_LIBRARY_PATH|$PYTHONPATH"'
+    run = run_in(shell, f'cd {ROOT} && . ./activate && {show} && . ./activate && {show}')
+    first, second = run.stdout.splitlines()
+
+    assert first == second
+
+
+def test_activate_keeps_what_the_shell_had() -> None:
+    run = run_in('sh', f'. {ROOT}/activate && echo "$PYTHONPATH"', PYTHONPATH='/mine')
+
+    assert run.stdout.strip().endswith(':/mine')
+
+
+@pytest.mark.parametrize('shell', SHELLS)
+def test_activate_before_set_up_names_the_command(shell: str, tmp_path: Path) -> None:
+    shutil.copy(ROOT / 'activate', tmp_path)
+    (tmp_path / 'tools').mkdir()
+    (tmp_path / 'tools' / 'setup_env.py').touch()
+
+    run = run_in(shell, f'cd {tmp_path} && . ./activate; echo "code $?"')
+
+    assert run.stdout.strip() == 'code 1'
+    assert f"make -C '{tmp_path}' setup" in run.stderr
+
+
+def test_wrapper_runs_without_activation() -> None:
+    run = run_in('sh', f'cd / && {ROOT}/bin/bbllm --version')
+
+    assert run.stdout.strip() == f'bbllm {bbllm.__version__}', run.stderr
+
+
+def test_module_runs_as_a_program() -> None:
+    run = run_in('sh', f'. {ROOT}/activate && python -m bbllm --version')
+
+    assert run.stdout.strip() == f'bbllm {bbllm.__version__}', run.stderr
+
+
+def set_up(tmp_path: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a copy of the set-up script, which cannot harm this checkout."""
+    shutil.copytree(ROOT / 'tools', tmp_path / 'tools', dirs_exist_ok=True)
+    command = f'{SYSTEM_PYTHON} {tmp_path}/tools/setup_env.py'
+    return run_in('sh', command, **variables)
+
+
+def test_set_up_refuses_another_ros(tmp_path: Path) -> None:
+    run = set_up(tmp_path, ROS_DISTRO='humble')
+
+    assert run.returncode == 1
+    assert 'ROS 2 humble is sourced in this shell, but bbllm needs Jazzy' in run.stderr
+
+
+def test_set_up_names_what_would_do_where_python_cannot_be_used(tmp_path: Path) -> None:
+    run = set_up(tmp_path, PYTHON='/nowhere/python3.9')
+
+    assert run.returncode == 1
+    assert 'PYTHON=/nowhere/python3.9 is no working Python' in run.stderr
+    assert '3.10, 3.11 or 3.12' in run.stderr
+
+
+def test_set_up_names_the_package_of_a_missing_header(tmp_path: Path) -> None:
+    python = tmp_path / 'python3'
+    found = {'path': '/x', 'version': [3, 11], 'venv': False, 'header': False, 'rclpy': False}
+    python.write_text(f"#!/bin/sh\necho '{json.dumps(found)}'\n")
+    python.chmod(0o755)
+
+    run = set_up(tmp_path, PYTHON=str(python))
+
+    assert run.returncode == 1
+    assert 'sudo apt install python3.11-venv python3.11-dev' in run.stderr
