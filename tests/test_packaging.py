@@ -131,7 +131,11 @@ def test_every_file_beside_the_modules_is_package_data() -> None:
     installed = {path for pattern in patterns for path in source.glob(pattern)}
     files = {path for path in source.rglob('*') if path.is_file()}
     data = {path for path in files if path.suffix not in ('.py', '.pyc')}
-    caches = {path for path in data if any(part.startswith('.') for part in path.parts[1:])}
+    caches = {
+        path
+        for path in data
+        if any(part.startswith('.') for part in path.relative_to(source).parts)
+    }
 
     assert data - caches <= installed
 
