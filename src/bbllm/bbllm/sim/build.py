@@ -157,9 +157,7 @@ def _add_marker(spec: mujoco.MjSpec, place: SceneObject) -> None:
 
 def _add_movable(spec: mujoco.MjSpec, item: SceneObject, mass_kg: float) -> None:
     x, y, z, w = item.pose.quat_xyzw
-    body = spec.worldbody.add_body(
-        name=item.name, pos=item.pose.position_m, quat=[w, x, y, z]
-    )
+    body = spec.worldbody.add_body(name=item.name, pos=item.pose.position_m, quat=[w, x, y, z])
     body.add_freejoint(name=item.name)
     if item.kind is Kind.CYLINDER:
         shape, size = mujoco.mjtGeom.mjGEOM_CYLINDER, [item.size_m[0] / 2, item.size_m[2] / 2, 0]

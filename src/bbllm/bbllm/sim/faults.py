@@ -13,6 +13,7 @@ from enum import Enum, IntEnum
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array
+from bbllm.core.errors import UnknownNameError
 
 
 class RobotMode(IntEnum):
@@ -75,7 +76,7 @@ class FaultMonitor:
     @property
     def external_torque_nm(self) -> Array:
         """Filtered external joint torque (tau_ext_hat_filtered), shape (7,) [Nm]."""
-        return self._load[:N_JOINTS].copy()
+        return np.array(self._load[:N_JOINTS])
 
     def mode(self, controller_active: bool) -> RobotMode:
         """Return the robot's mode."""
@@ -129,3 +130,11 @@ class FaultMonitor:
         self.errors = ()
         self._load[:] = 0.0
         return None
+
+
+def fault_named(name: str) -> Fault:
+    """Return the fault of a name, or raise UnknownNameError with the nearest one."""
+    try:
+        return Fault(name)
+    except ValueError:
+        raise UnknownNameError('fault', name, [fault.value for fault in Fault]) from None

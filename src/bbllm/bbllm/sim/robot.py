@@ -15,19 +15,17 @@ import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array, JointState
 from bbllm.arm.model import MAX_WIDTH_M
-from bbllm.core.errors import UnknownNameError
 from bbllm.core.types import Pose, SceneObject
 from bbllm.sim.faults import Fault, FaultMonitor, RobotMode
 from bbllm.sim.gripper import Gripper, GripperPending
+from bbllm.sim.playback import Playback
 from bbllm.sim.servo import Servo
 from bbllm.sim.simulation import Simulation, Touch
-from bbllm.sim.trajectory_controller import TrajectoryController, TrajectoryPending
+from bbllm.sim.trajectory_controller import Setpoint, TrajectoryController, TrajectoryPending
 from bbllm.sim.trajectory_goal import TrajectoryGoal
 
 CONTROL_PERIOD_S = 0.01
 """How often controllers look at the state; set points between are precomputed [s]."""
-SETTLE_S = 0.02
-"""What is precomputed beyond the end of a motion [s]."""
 
 
 class SimulatedRobot:
@@ -41,6 +39,7 @@ class SimulatedRobot:
         self._counter = threading.Lock()
         self._period = max(1, round(CONTROL_PERIOD_S / simulation.timestep_s))
         self._servo = Servo(*simulation.servo_gains)
+        self._frozen: JointState | None = None
         self._make_controllers()
 
     @property
@@ -82,19 +81,18 @@ class SimulatedRobot:
 
     def follow(self, goal: TrajectoryGoal) -> TrajectoryPending:
         """Send a goal to the trajectory controller."""
-        with self._command() as simulation:
-            data = simulation.data
-            return self._controller.start(
-                goal, self.time_s, data.qpos[:N_JOINTS].copy(), data.qvel[:N_JOINTS].copy()
-            )
+        with self._command():
+            return self._controller.start(goal, *self._measured())
 
     def cancel_follow(self) -> None:
         """Cancel the trajectory goal; the arm brakes and holds."""
-        with self._command() as simulation:
-            data = simulation.data
-            self._controller.cancel(
-                self.time_s, data.qpos[:N_JOINTS].copy(), data.qvel[:N_JOINTS].copy()
-            )
+        with self._command():
+            self._controller.cancel(*self._measured())
+
+    def set_point(self) -> Setpoint:
+        """Return where the trajectory controller wants the arm to be now."""
+        with self._command():
+            return self._controller.set_point(self.time_s)
 
     def move_gripper(self, width_m: float, speed_m_s: float) -> GripperPending:
         """Send the hand to a width."""
@@ -198,11 +196,10 @@ class SimulatedRobot:
 
     def activate_controllers(self) -> bool:
         """Third step: the controllers; False while the hardware is not active."""
-        with self._command() as simulation:
+        with self._command():
             if not self._monitor.hardware_active:
                 return False
-            q, dq = simulation.data.qpos[:N_JOINTS], simulation.data.qvel[:N_JOINTS]
-            self._controller.activate(self.time_s, q.copy(), dq.copy())
+            self._controller.activate(*self._measured())
             return True
 
     def deactivate_controllers(self) -> None:
@@ -224,7 +221,7 @@ class SimulatedRobot:
             half = np.sqrt(0.5)  # the hand is turned by -45 degrees against the flange
             R_hand_flange = np.array([[half, -half, 0], [half, half, 0], [0, 0, 1.0]])
             self._servo.set_load(mass_kg, R_hand_flange @ centre_m)
-            self._rows_revision = -1
+            self._playback.forget()
             return True
 
     def flange_wrench(self) -> Array:
@@ -243,7 +240,7 @@ class SimulatedRobot:
             return simulation.touches()
 
     def set_object_pose(self, name: str, pose: Pose) -> None:
-        """Put an object somewhere; raises UnknownNameError."""
+        """Put an object somewhere, at rest; raises UnknownNameError."""
         with self._command() as simulation:
             simulation.set_object_pose(name, pose)
 
@@ -265,11 +262,8 @@ class SimulatedRobot:
         self._controller = TrajectoryController(self._simulation.joint_state().position_rad)
         self._gripper = Gripper(MAX_WIDTH_M)
         self._monitor = FaultMonitor()
-        self._frozen: JointState | None = None
-        self._set_width_m = MAX_WIDTH_M
-        self._rows: Array = np.empty((0, N_JOINTS))
-        self._rows_start = 0
-        self._rows_revision = -1
+        self._frozen = None
+        self._playback = Playback(self._simulation, self._servo, MAX_WIDTH_M)
 
     @contextmanager
     def _command(self) -> Iterator[Simulation]:
@@ -286,57 +280,19 @@ class SimulatedRobot:
         simulation = self._simulation
         duration_s = n * simulation.timestep_s
         if self._controller.busy:
-            q = simulation.data.qpos[:N_JOINTS].copy()
-            self._controller.update(self.time_s, q, simulation.data.qvel[:N_JOINTS].copy())
-        command = self._gripper.update(
-            duration_s, simulation.width_m, simulation.width_speed_m_s
-        )
+            self._controller.update(*self._measured())
+        command = self._gripper.update(duration_s, simulation.width_m, simulation.width_speed_m_s)
         simulation.limit_grip(command.force_n)
-        self._step(n, command.width_m)
+        self._playback.step(n, self._controller, command.width_m)
         if self._monitor.watch(
             duration_s, simulation.external_torque(), simulation.flange_wrench()
         ):
             self._deactivate()
 
-    def _step(self, n: int, width_m: float) -> None:
-        """Step n times along the set points, the fingers' width going evenly to a new one."""
-        if self._rows_revision != self._controller.revision:
-            self._plan_rows(self._simulation.steps)
-        first = self._simulation.steps - self._rows_start
-        if first >= len(self._rows) and width_m == self._set_width_m:
-            ctrl = np.append(self._rows[-1], width_m)  # nothing moves
-            self._simulation.hold(ctrl)
-            self._simulation.step(n)
-            return
-        ctrl = np.empty((n, N_JOINTS + 1))
-        moving = self._rows[first : first + n]
-        ctrl[: len(moving), :N_JOINTS] = moving
-        ctrl[len(moving) :, :N_JOINTS] = self._rows[-1]
-        ctrl[:, N_JOINTS] = self._set_width_m + (width_m - self._set_width_m) / n * np.arange(1, n + 1)
-        self._set_width_m = width_m
-        self._simulation.step_along(ctrl)
-
-    def _plan_rows(self, step: int) -> None:
-        """Precompute the set points of the motion in force, to its end, one per step."""
-        dt = self._simulation.timestep_s
-        end_s = self._controller.start_s + self._controller.remaining_s + SETTLE_S
-        rows = max(1, round(end_s / dt) - step)
-        # One more row than needed: a step's damping acts on the velocity at its end.
-        q, dq, ddq = self._controller.sample((step + np.arange(rows + 1)) * dt)
-        self._rows = self._servo.set_points(q[:-1], dq[1:], ddq[:-1])
-        self._rows_start = step
-        self._rows_revision = self._controller.revision
-
     def _deactivate(self) -> None:
+        self._controller.deactivate(*self._measured())
+
+    def _measured(self) -> tuple[float, Array, Array]:
+        """Return the clock, joint positions and velocities, also while nobody else hears them."""
         data = self._simulation.data
-        self._controller.deactivate(
-            self.time_s, data.qpos[:N_JOINTS].copy(), data.qvel[:N_JOINTS].copy()
-        )
-
-
-def fault_named(name: str) -> Fault:
-    """Return the fault of a name, or raise UnknownNameError with the nearest one."""
-    try:
-        return Fault(name)
-    except ValueError:
-        raise UnknownNameError('fault', name, [fault.value for fault in Fault]) from None
+        return self.time_s, data.qpos[:N_JOINTS].copy(), data.qvel[:N_JOINTS].copy()

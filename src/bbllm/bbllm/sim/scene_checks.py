@@ -70,9 +70,9 @@ def _support_faults(
     below = bottom_z(item)
     centre = item.pose.position_m[:2]
     for other in objects:
-        if other is not item and abs(below - top_z(other)) <= GAP_M:
-            if _contains(other, centre):
-                return
+        level = abs(below - top_z(other)) <= GAP_M
+        if other is not item and level and _contains(other, centre):
+            return
     under = [table for table in tables if _contains(table, centre)]
     if not under:
         spans = ' or '.join(_span(table) for table in tables)

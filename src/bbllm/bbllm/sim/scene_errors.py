@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -46,10 +47,8 @@ def _place(loc: Location, data: Mapping[str, Any]) -> str:
     if len(loc) < 2 or not isinstance(loc[1], int):
         return ''
     name = ''
-    try:
+    with contextlib.suppress(KeyError, IndexError, TypeError):  # no name: its number must do
         name = data[str(loc[0])][loc[1]]['name']
-    except (KeyError, IndexError, TypeError):
-        pass  # it has none: then its number says enough
     return f'{loc[0]}[{loc[1]}]' + (f' ({name})' if name else '') + ': '
 
 

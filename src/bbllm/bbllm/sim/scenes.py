@@ -19,16 +19,23 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from bbllm.core.errors import SceneFileError, UnknownNameError
+from bbllm.core.paths import config_dir
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.sim.scene_checks import complaints
 from bbllm.sim.scene_errors import readable
@@ -252,7 +259,12 @@ def make_scene(data: Mapping[str, Any], where: str = 'the scene') -> SceneFile:
     Raises:
         SceneFileError: Unknown fields, values that will not do, or a scene that could not stand.
     """
-    records = {'': SceneFile, 'tables': TableSpec, 'objects': ObjectSpec, 'locations': LocationSpec}
+    records: dict[str, type[BaseModel]] = {
+        '': SceneFile,
+        'tables': TableSpec,
+        'objects': ObjectSpec,
+        'locations': LocationSpec,
+    }
     try:
         return SceneFile.model_validate(data)
     except ValidationError as error:
@@ -263,18 +275,9 @@ def make_scene(data: Mapping[str, Any], where: str = 'the scene') -> SceneFile:
 
 def scenes_folder() -> Path:
     """
-    Return the folder of the scene files: of the checkout, or of the installed package.
+    Return the folder of the scene files.
 
     Raises:
-        SceneFileError: There is none in any of the places looked at.
+        ConfigError: This installation has no configuration.
     """
-    prefixes = [*os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep), sys.prefix]
-    places = [
-        Path(__file__).resolve().parents[2] / 'config',  # a symbolic link to the root's folder
-        *(Path(prefix) / 'share/bbllm/config' for prefix in prefixes if prefix),
-    ]
-    for place in places:
-        if (place / 'scenes').is_dir():
-            return place / 'scenes'
-    looked = ', '.join(str(place) for place in places)
-    raise SceneFileError(f'No folder `scenes` in any of: {looked}.')
+    return config_dir() / 'scenes'

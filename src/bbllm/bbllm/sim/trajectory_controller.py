@@ -69,13 +69,11 @@ class TrajectoryController:
         return self._start_s
 
     @property
-    def remaining_s(self) -> float:
-        """Planned duration of the motion in force, from its start [s]."""
+    def duration_s(self) -> float:
+        """Planned duration of the motion in force [s]."""
         return self._reference.duration_s
 
-    def start(
-        self, goal: TrajectoryGoal, now_s: float, q: Array, dq: Array
-    ) -> TrajectoryPending:
+    def start(self, goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> TrajectoryPending:
         """
         Take a goal, or refuse it: then it has ended at once with status REJECTED and the reason.
 
@@ -145,7 +143,7 @@ class TrajectoryController:
             q: Measured positions, shape (7,) [rad].
             dq: Measured velocities, shape (7,) [rad/s].
         """
-        desired = self._desired(now_s)
+        desired = self.set_point(now_s)
         if self._goal is not None and not self.hold_results:
             late_s = now_s - self._start_s - self._reference.duration_s
             error = np.abs(desired.position_rad - q)
@@ -153,7 +151,7 @@ class TrajectoryController:
                 if _outside(error, self._goal.path_rad):
                     self._brake(now_s, q, dq)
                     self._end(GoalStatus.ABORTED, FollowError.PATH_TOLERANCE_VIOLATED, PATH_TEXT)
-                    return self._desired(now_s)
+                    return self.set_point(now_s)
             else:
                 self._try_to_finish(now_s, late_s, error, q, dq)
         return desired
@@ -171,7 +169,8 @@ class TrajectoryController:
             self._brake(now_s, q, dq)
             self._end(GoalStatus.ABORTED, FollowError.GOAL_TOLERANCE_VIOLATED, text)
 
-    def _desired(self, now_s: float) -> Setpoint:
+    def set_point(self, now_s: float) -> Setpoint:
+        """Return where the arm should be at a time on the clock [s]."""
         return Setpoint(*self._reference.at_one(now_s - self._start_s))
 
     def _brake(self, now_s: float, q: Array, dq: Array) -> None:

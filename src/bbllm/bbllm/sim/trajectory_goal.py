@@ -98,8 +98,8 @@ def refusal(goal: TrajectoryGoal, now_s: float) -> str | None:
             return reason
     if goal.start_s > 0 and goal.start_s + goal.time_s[-1] < now_s:
         return (
-            f'Received trajectory with non-zero start time ({goal.start_s:.3f} s) that ends in the '
-            f'past; it is {now_s:.3f} s now. Use 0 to start at once.'
+            f'Received trajectory with non-zero start time ({goal.start_s:.3f} s) that ends in '
+            f'the past; it is {now_s:.3f} s now. Use 0 to start at once.'
         )
     return None
 
