@@ -49,7 +49,10 @@ def test_a_task_that_is_too_long_is_refused_with_both_lengths() -> None:
 
 
 def test_a_task_is_one_line_in_any_script() -> None:
-    assert make_task('  赤い立方体を\n location_B に置いて ').instruction == '赤い立方体を location_B に置いて'
+    assert (
+        make_task('  赤い立方体を\n location_B に置いて ').instruction
+        == '赤い立方体を location_B に置いて'
+    )
 
 
 def test_a_task_with_control_characters_is_refused() -> None:

@@ -52,7 +52,11 @@ class GuardedModel:
         self._inner = inner
         self._role = role
         self.name = inner.name
-        self.supports_schema = inner.supports_schema
+
+    @property
+    def supports_schema(self) -> bool:
+        # Asked anew each time: a client may learn that its server refuses schemas.
+        return self._inner.supports_schema
 
     def complete(
         self,

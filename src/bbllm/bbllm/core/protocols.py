@@ -48,11 +48,15 @@ class ChatModel(Protocol):
     A language model behind one method.
 
     `name` is a plain attribute: what reports call it, for example `gpt-4o` or `offline`.
-    `supports_schema` tells whether `schema` is honoured; where it is False, `schema` is ignored.
+    Where `supports_schema` is False, `schema` is ignored.
     """
 
     name: str
-    supports_schema: bool
+
+    @property
+    def supports_schema(self) -> bool:
+        """Whether the server obeys a JSON schema, as far as it is known now."""
+        ...
 
     def complete(
         self,
@@ -69,7 +73,8 @@ class ChatModel(Protocol):
             messages: The conversation so far, oldest first.
             stop: Strings at which the reply ends; they are not part of it.
             schema: JSON schema that the reply must obey, where the model supports it.
-            on_text: Called with each piece of text as it arrives.
+            on_text: Called with each piece of text as it arrives, and with '' now and then while
+                none does; what it raises ends the call.
 
         Raises:
             ModelError: No reply after the retries; the text says what was tried, never the key.
