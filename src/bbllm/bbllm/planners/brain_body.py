@@ -1,4 +1,4 @@
-"""BrainBody-LLM: one model plans in words, one acts, failures go back to the first (Algorithm 1)."""
+"""BrainBody-LLM: one model plans, one acts, failures go back to the first (Algorithm 1)."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def body_schema(scene: Scene) -> JsonSchema:
         'numbers': {
             'type': 'array',
             'items': {'type': 'number'},
-            'description': 'x y z [m] and yaw [deg] of a target in numbers, or seconds; else empty',
+            'description': 'x y z [m] and yaw [deg] of a target, or seconds; else empty',
         },
     }
     return {

@@ -22,7 +22,7 @@ T = TypeVar('T')
 SYNTAX = '<rob0>[action] <argument>, or <rob0>[action] where it takes none, or <pass>'
 """How the Body is told to write a call."""
 REACH_PREDICATES = frozenset({'reachable', 'unreachable', 'out_of_reach'})
-"""Facts that are left out unless asked for: the Brain learns them from feedback, as in the paper."""
+"""Facts that are left out unless asked for: as in the paper, the Brain learns from feedback."""
 DIRECTIONS = frozenset({'left_of', 'right_of', 'in_front_of', 'behind', 'near'})
 """Facts that only repeat what the positions say, once for each pair of objects."""
 REPLY_KEPT = 4000

@@ -1,0 +1,34 @@
+"""The Brain's part of `offline`: goals, what is so already, and lessons become a plan."""
+
+from __future__ import annotations
+
+from bbllm.llm.offline.instructions import read_instruction
+from bbllm.llm.offline.lessons import Lessons, learn
+from bbllm.llm.offline.phrases import RefusalError
+from bbllm.llm.offline.planning import Planning
+from bbllm.llm.offline.sight import Sight
+
+
+def answer_brain(sight: Sight) -> str:
+    """Answer a planning or a feedback prompt."""
+    try:
+        lessons = learn(sight)
+        goals = read_instruction(sight.task, sight) + lessons.wishes
+        steps = Planning(sight, lessons).steps_for(goals)
+    except RefusalError as error:
+        return f'cannot: {str(error).strip()}'
+    start = sight.error_step or 0
+    lines = [f'{start + i}: {step}' for i, step in enumerate([*steps, 'Done'])]
+    if sight.error_step is None:
+        return '\n'.join(lines)
+    return '\n'.join([f'Explanation: {_explanation(sight, lessons)}', 'New plan:', *lines])
+
+
+def _explanation(sight: Sight, lessons: Lessons) -> str:
+    text = f'{sight.feedback} The plan goes on from how the scene is now.'
+    out = list(dict.fromkeys([*lessons.bad_things, *lessons.bad_places]))
+    if out:
+        text += f' Left out: {", ".join(out)}.'
+    if lessons.notes:
+        text += f' Not understood: {" / ".join(lessons.notes)}.'
+    return text

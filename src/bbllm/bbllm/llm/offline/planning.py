@@ -1,0 +1,236 @@
+"""From goals to steps, on an imagined board."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bbllm.llm.offline import words as w
+from bbllm.llm.offline.arranging import Pairs, arrange, keeping, tower
+from bbllm.llm.offline.board import Board
+from bbllm.llm.offline.choosing import Choice
+from bbllm.llm.offline.goals import Act, Goal, Move, Shape
+from bbllm.llm.offline.lessons import Lessons
+from bbllm.llm.offline.phrases import RefusalError, Select, Target
+from bbllm.llm.offline.shapes import Cell, around
+from bbllm.llm.offline.sight import Sight
+
+
+class Planning:
+    """One plan in the making."""
+
+    def __init__(self, sight: Sight, lessons: Lessons):
+        self._board = Board(sight, lessons)
+        self._lessons = lessons
+        self._choice = Choice(self._board, lessons)
+        self._targets: list[Cell] = []
+        """Places that goals speak of; nothing is put aside there."""
+
+    def steps_for(self, goals: Sequence[Goal]) -> list[str]:
+        """
+        Plan for all goals in turn, and end at the base where something was moved.
+
+        Raises:
+            RefusalError: It cannot be done; says why.
+        """
+        for goal in goals:
+            target = goal.base if isinstance(goal, Shape) else goal.target
+            for select in target.spots if target else ():
+                spots = [name for name in select.names if self._board.things[name].at]
+                self._targets += [self._board.cell(name) for name in spots]
+        for i, goal in enumerate(goals):
+            if isinstance(goal, Act):
+                self._act(goal, goals[i + 1 :])
+            elif isinstance(goal, Shape):
+                self._shape(goal)
+            else:
+                self._move(goal, goals[i + 1 :])
+        steps = self._board.steps
+        placed = any(step.startswith('place') for step in steps)
+        if not isinstance(goals[-1], Act) and (placed or not steps) and not self._board.held:
+            steps.append('return to base')
+        return steps
+
+    # --- what needs no choice of places -------------------------------------------------------
+
+    def _act(self, act: Act, later: Sequence[Goal]) -> None:
+        if act.verb == 'pick':
+            self._pick(act.items[0], later)
+            return
+        text = {
+            'home': 'return to base',
+            'open': 'open the gripper',
+            'close': 'close the gripper',
+            'wait': f'wait {act.seconds:g} seconds',
+            'reach': f'reach over {self._reach_target(act.target)}' if act.target else '',
+        }[act.verb]
+        if self._lessons.done[text] > 0:
+            self._lessons.done[text] -= 1
+            return
+        self._board.steps.append(text)
+        if act.verb == 'open':
+            self._board.let_go()
+
+    def _pick(self, select: Select, later: Sequence[Goal]) -> None:
+        if self._board.held in select.names:
+            return
+        if later and any(self._lessons.done[f'pick {name}'] for name in select.names):
+            return  # it was in the hand once, and what comes later speaks of it again
+        self._board.pick(self._choice.choose(select)[0], self._targets)
+
+    def _reach_target(self, target: Target) -> str:
+        if target.kind == 'pose':
+            return target.pose
+        names = [name for one in target.spots for name in one.names]
+        usable = [name for name in names if name not in self._lessons.bad_places]
+        if not usable:
+            raise RefusalError(f'the hand cannot get there. {self._choice.reasons(names)}')
+        return usable[0]
+
+    # --- moves --------------------------------------------------------------------------------
+
+    def _move(self, move: Move, later: Sequence[Goal]) -> None:
+        target = move.target
+        if target.kind == 'on' and len(move.items) == 1 and move.items[0].count == 1:
+            self._move_onto(move.items[0], target.spots)
+        elif target.kind == 'on':
+            self._shape(Shape('tower', (*target.spots, *move.items)))
+        elif target.kind == 'pose':
+            self._move_to_pose(move, target)
+        elif target.kind == 'spots':
+            self._move_to_spots(move, target, later)
+        else:
+            self._move_somewhere(move, target)
+
+    def _move_onto(self, item: Select, bases: Sequence[Select]) -> None:
+        board = self._board
+        names = [name for base in bases for name in base.names]
+        there = [name for name in item.names if board.below(name) in names]
+        (name,) = self._choice.choose(item, there)
+        self._choice.used.add(name)
+        if name in there:
+            return
+        free = [base for base in names if base not in (name, *self._lessons.bad_places)]
+        if not free:
+            raise RefusalError(f'nothing can be put there. {self._choice.reasons(names)}')
+        base = min(free, key=lambda base: board.on_top_of(base) is not None)
+        if (top := board.on_top_of(base)) is not None:
+            board.pick(top, self._targets)
+            board.put_aside(self._targets)
+        board.pick(name, self._targets)
+        board.place_on(base)
+
+    def _move_to_pose(self, move: Move, target: Target) -> None:
+        cell = self._board.pose(target.pose)
+        there = self._board.standing_at(cell)
+        settled = [there.name] if there else []
+        names = [name for item in move.items for name in self._choice.choose(item, settled)]
+        if len(names) != 1:
+            raise RefusalError(f"'{target.said}' has room for one thing. {w.HINT}")
+        self._choice.used.update(names)
+        if names == settled:
+            return
+        if (reason := self._lessons.bad_places.get(' '.join(target.pose.split()[:2]))) is not None:
+            raise RefusalError(reason)
+        self._board.pick(names[0], self._targets)
+        self._board.place_at_pose(target.pose)
+
+    def _move_to_spots(self, move: Move, target: Target, later: Sequence[Goal]) -> None:
+        spots = [name for select in target.spots for name in select.names]
+        cells = [self._board.cell(name) for name in spots]
+        there = {cell.key: self._board.standing_at(cell) for cell in cells}
+        settled = [item.name for item in there.values() if item is not None]
+        chosen = [name for item in move.items for name in self._choice.choose(item, settled)]
+        chosen = [name for name in dict.fromkeys(chosen) if not self._moved_on(name, spots, later)]
+        most = sum(len(item.names) if item.count is None else item.count for item in move.items)
+        if len(cells) > most:
+            raise RefusalError(
+                f"'{target.said}' are {len(cells)} places, but one place is needed for each of "
+                f'{most} things. {w.HINT}'
+            )
+        if len(chosen) > len(cells):
+            raise RefusalError(
+                f"'{target.said}' has room for {len(cells)}, but there are {len(chosen)} things: "
+                f'{", ".join(chosen)}. {w.HINT}'
+            )
+        if len(move.items) == len(cells) > 1:  # `the red and the blue cube to A and B`: in order
+            self._settle(list(zip(chosen, cells, strict=False)), named=True)
+        else:
+            self._settle(list(keeping(chosen, cells, there)), named=True)
+
+    def _moved_on(self, name: str, spots: Sequence[str], later: Sequence[Goal]) -> bool:
+        """Tell whether a thing was at its place already and a later goal has taken it away."""
+        was_there = any(self._lessons.done[f'place {name} on {spot}'] for spot in spots)
+        named_later = {name for goal in later for item in goal.items for name in item.names}
+        return was_there and name in named_later
+
+    def _move_somewhere(self, move: Move, target: Target) -> None:
+        """Move things to a side, to any free place or beside something."""
+        settled = [name for item in move.items for name in item.names if self._is_at(name, target)]
+        chosen = [name for item in move.items for name in self._choice.choose(item, settled)]
+        self._choice.used.update(chosen)
+        for name in self._choice.sorted(chosen):
+            if name in settled:
+                continue
+            cells = self._board.free_cells(target.side)
+            if target.kind == 'beside':
+                base = self._board.things[target.spots[0].names[0]]
+                near = around(base)
+                cells = [
+                    cell
+                    for cell in near
+                    if self._board.free(cell) and self._board.has_room(cell, locations=False)
+                ]
+            preferred = [cell for cell in cells if cell.key in self._lessons.preferred]
+            if not cells:
+                raise RefusalError(f"there is no free place for {name} at '{target.said}'.")
+            self._board.pick(name, self._targets)
+            self._board.place((preferred or cells)[0])
+
+    def _is_at(self, name: str, target: Target) -> bool:
+        if name == self._board.held:
+            return False
+        if target.kind == 'side':
+            return self._board.side_of(name) == target.side
+        if target.kind == 'beside':
+            base = self._board.things[target.spots[0].names[0]]
+            return any(cell.near(self._board.things[name]) for cell in around(base))
+        return name in self._lessons.moved
+
+    def _settle(self, pairs: Pairs, *, named: bool = False) -> None:
+        """
+        Bring each thing to its place: what is held first, then in the order given.
+
+        Args:
+            pairs: Things and places.
+            named: Whether the task names the places. Then what stands in the way is only put
+                aside after feedback said so: whoever named the place may not know of it.
+        """
+        board = self._board
+        self._choice.used.update(name for name, _ in pairs)
+        todo = [(name, cell) for name, cell in pairs if not cell.holds(board.things[name])]
+        todo.sort(key=lambda pair: pair[0] != board.held)
+        away = [cell for _, cell in pairs] + self._targets
+        for name, cell in todo:
+            if cell.key in self._lessons.bad_places:
+                raise RefusalError(self._lessons.bad_places[cell.key])
+            if not named or cell.key in self._lessons.taken:
+                settled = {other for other, there in pairs if there.holds(board.things[other])}
+                while (found := board.in_the_way(cell, name)) and found not in settled:
+                    board.pick(found, away)
+                    board.put_aside(away)
+            board.pick(name, away)
+            board.place(cell)
+
+    # --- shapes -------------------------------------------------------------------------------
+
+    def _shape(self, shape: Shape) -> None:
+        if shape.shape != 'tower':
+            self._settle(arrange(shape, self._board, self._lessons, self._choice))
+            return
+        names = tower(shape, self._board, self._lessons, self._choice)
+        self._choice.used.update(names)
+        bottom = Select(names[0], (names[0],))
+        if shape.base is not None:
+            self._move(Move((bottom,), shape.base), ())
+        for below, name in zip(names, names[1:], strict=False):
+            self._move_onto(Select(name, (name,)), (Select(below, (below,)),))

@@ -1,0 +1,94 @@
+"""From text to words, and from words to clauses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from bbllm.llm.offline import words as w
+from bbllm.llm.offline.sight import Sight
+
+_SPACED = (
+    (r"[\"'`“”‘’]?\+[\"'`“”‘’]?(?=\s*(?:sign|shape|symbol|$|[.,;!]| ))", ' plus '),
+    (r"\b(don|can|won|couldn)['’]t\b", r'\1t'),
+    (r"['’]s\b", ''),
+    (r'[\"“”‘’`()\[\]{}:!?*=]|(?<!\w)\'|\'(?!\w)', ' '),
+    (r'&', ' and '),
+    (r'(?<=[a-z])[-/](?=[a-z])', ' '),
+    (r'\bpick(?: up)? and (?:then )?place\b', 'put'),
+    (r'\b(?:should|must|needs to|has to|is to) (?:be (?:put|placed|moved)|be|go|sit|stand)\b', ''),
+    (r'\b(?:goes|belongs|sits)\b(?= (?:on|to|at|in))', ''),
+    (r'\b(?:and )?(?:then|after that|afterwards|thereafter|finally|lastly)\b', ' ; '),
+    (r'\.(?!\d)', ' ; '),
+)  # fmt: skip
+
+
+def tokenize(text: str, sight: Sight) -> list[str]:
+    """Split text into words, in lower case but for names of the scene, which become one word."""
+    text = ' '.join(text.lower().split())
+    for pattern, spaced in _SPACED:
+        text = re.sub(pattern, spaced, text)
+    tokens = re.findall(r'[-+]?\d*\.?\d+(?![\w])|[\w\']+|[,;]', text)
+    return _expand(_join_names(tokens, sight), sight)
+
+
+def _join_names(tokens: list[str], sight: Sight) -> list[str]:
+    names = {tuple(item.name.lower().split('_')): item.name for item in sight.things}
+    names |= {(item.name.lower(),): item.name for item in sight.things}
+    longest = max(map(len, names), default=1)
+    joined: list[str] = []
+    while tokens:
+        for n in range(min(longest, len(tokens)), 0, -1):
+            if tuple(tokens[:n]) in names:
+                joined.append(names[tuple(tokens[:n])])
+                break
+        else:
+            n = 1
+            joined.append(tokens[0])
+        tokens = tokens[n:]
+    return joined
+
+
+def _expand(tokens: list[str], sight: Sight) -> list[str]:
+    """Turn `locations B, C and D` into three names."""
+    names = {item.name.lower(): item.name for item in sight.things if item.kind == 'location'}
+    expanded: list[str] = []
+    listing = False
+    for i, token in enumerate(tokens):
+        name = names.get(f'location_{token}')
+        after = tokens[i + 1] if i + 1 < len(tokens) else ''
+        if token in ('location', 'locations') and f'location_{after}' in names:
+            listing = True
+        elif listing and name:
+            expanded.append(name)
+        else:
+            listing = token in names.values() or (listing and token in (',', 'and'))
+            expanded.append(token)
+    return expanded
+
+
+def split_clauses(tokens: Sequence[str]) -> list[list[str]]:
+    """Split at sequence words, and at `and` or a comma before a verb."""
+    clauses: list[list[str]] = [[]]
+    for i, token in enumerate(tokens):
+        if token == ';' or (token in ('and', ',') and _verb_follows(tokens[i + 1 :])):
+            clauses.append([])
+        else:
+            clauses[-1].append(token)
+    cleaned = (without_leading(clause) for clause in clauses)
+    return [clause for clause in cleaned if clause]
+
+
+def _verb_follows(tokens: Sequence[str]) -> bool:
+    rest = without_leading(tokens)
+    return bool(rest) and rest[0] in w.VERBS
+
+
+def without_leading(clause: Sequence[str]) -> list[str]:
+    """Leave out politeness at both ends of a clause."""
+    rest = list(clause)
+    while rest and (rest[0] in w.LEADING or rest[0] in w.ANYWHERE or rest[0] == ','):
+        rest.pop(0)
+    while rest and (rest[-1] in ('please', ',', 'and', 'now')):
+        rest.pop()
+    return rest
