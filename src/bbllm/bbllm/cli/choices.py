@@ -69,15 +69,20 @@ PlannerOption = Annotated[
     typer.Option('--planner', help='Planning method.', autocompletion=_beginning(_planners)),
 ]
 SeedOption = Annotated[
-    int, typer.Option('--seed', min=0, help='Seed of whatever is left to chance.')
+    int | None,
+    typer.Option(
+        '--seed', min=0, help='Make the sensors noisy, with this seed.', show_default=False
+    ),
 ]
 SpeedOption = Annotated[
-    float,
+    float | None,
     typer.Option(
         '--speed',
         min=0.0,
         max=100.0,
-        help='Simulated seconds per second: 1 is real time, 0 is as fast as the simulation runs.',
+        help='Simulated seconds per second: 1 is real time, 0 is as fast as the simulation runs '
+        '(the default, but 1 with --viewer).',
+        show_default=False,
     ),
 ]
 ViewerOption = Annotated[

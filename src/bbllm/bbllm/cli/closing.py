@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import typer
@@ -15,14 +14,14 @@ from bbllm.core.journal import summarize
 from bbllm.core.types import Ending
 
 
-def tell_files(output: Output, journal: Path, pictures: Pictures) -> None:
+def tell_files(output: Output, ran: Ran, pictures: Pictures) -> None:
     """Say where journal and pictures lie."""
     output.say()
     for path in pictures.paths:
         output.say(f'  picture  {path}')
-    output.say(f'  journal  {journal}')
-    output.say(f'  again    bbllm show {journal.stem}', style='dim')
-    for hint in pictures.hints:
+    output.say(f'  journal  {ran.journal}')
+    output.say(f'  again    bbllm show {ran.journal.stem}', style='dim')
+    for hint in (*pictures.hints, *ran.hints):
         output.say(f'  {hint}', style='yellow')
 
 

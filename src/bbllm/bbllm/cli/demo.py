@@ -19,7 +19,7 @@ from bbllm.cli.choices import (
 )
 from bbllm.cli.closing import exit_code, leave, summary_of, tell_files
 from bbllm.cli.output import Output
-from bbllm.cli.pictures.files import write_pictures
+from bbllm.cli.pictures.files import scenes_of, write_pictures
 from bbllm.cli.session import Options, Ran, run_here
 
 TASK = 'create a plus sign in the working space using the cubes'
@@ -34,10 +34,10 @@ def demo(
         str, typer.Option('--scene', help='Scene to start with (see `bbllm scenes`).')
     ] = SCENE,
     planner: PlannerOption = 'brain_body',
-    speed: SpeedOption = 0.0,
+    speed: SpeedOption = None,
     viewer: ViewerOption = False,
     ros: RosOption = False,
-    seed: SeedOption = 0,
+    seed: SeedOption = None,
     feedback_loops: LoopsOption = 3,
     brain: BrainOption = None,
     body: BodyOption = None,
@@ -75,7 +75,7 @@ def demo(
         output.say()
         output.say(f'  {finding}', style='bold green' if passed else 'bold red')
     pictures = write_pictures(ran.episode, ran.journal.parent, finding)
-    tell_files(output, ran.journal, pictures)
+    tell_files(output, ran, pictures)
     verdict = {'check': {'passed': passed, 'finding': finding}} if finding else {}
     output.result({**summary_of(ran, pictures), **verdict})
     leave(exit_code(ran, passed))
@@ -84,14 +84,12 @@ def demo(
 def check(ran: Ran) -> tuple[bool, str]:
     """Measure the settled cubes: whether they form a plus sign, and how well."""
     from bbllm.bench.checkers import check_plus
-    from bbllm.cli.pictures.files import progress_of
-    from bbllm.core.records import from_json
-    from bbllm.core.types import Kind, Scene
+    from bbllm.core.types import Kind
 
-    after = progress_of(ran.episode).scenes.get('after')
-    if after is None:
+    scene = ran.settled or scenes_of(ran.episode).get('after')
+    if scene is None:
         return False, 'Check: the scene at the end is not on record.'
-    cubes = [item for item in from_json(Scene, after).objects if item.kind is Kind.CUBE]
+    cubes = [item for item in scene.objects if item.kind is Kind.CUBE]
     if not cubes:
         return False, 'Check: there are no cubes in the scene.'
     verdict = check_plus({item.name: item.pose for item in cubes}, cubes[0].size_m[0])

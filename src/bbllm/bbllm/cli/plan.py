@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from bbllm.cli.choices import (
     BodyOption,
     BrainOption,
@@ -22,7 +20,7 @@ from bbllm.cli.commands import FAILED
 from bbllm.cli.output import Output
 from bbllm.cli.pictures.files import progress_of
 from bbllm.cli.progress import Progress, StepState
-from bbllm.cli.session import Options, build_planner, make_chosen_models, open_world
+from bbllm.cli.session import Options, build_planner, make_chosen_models, open_stage
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.journal import summarize
 from bbllm.core.registry import find_planner
@@ -37,7 +35,7 @@ class StillWorld:
         self._scene = scene
 
     @property
-    def skills(self) -> Sequence[Skill]:
+    def skills(self) -> tuple[Skill, ...]:
         """The skills of the scene."""
         return self._scene.skills
 
@@ -58,7 +56,7 @@ def plan(
     scene: SceneOption = 'tabletop',
     ros: RosOption = False,
     planner: PlannerOption = 'brain_body',
-    seed: SeedOption = 0,
+    seed: SeedOption = None,
     brain: BrainOption = None,
     body: BodyOption = None,
     llm_config: LlmConfigOption = None,
@@ -115,8 +113,8 @@ def _look(options: Options, ros: bool) -> Scene:
         from bbllm.cli.stack_session import scene_of_stack
 
         return scene_of_stack()
-    with open_world(options) as world:
-        return world.observe()
+    with open_stage(options) as stage:
+        return stage.world.observe()
 
 
 def _print(progress: Progress, output: Output) -> None:

@@ -49,8 +49,8 @@ def run(
     scene: SceneOption = 'tabletop',
     planner: PlannerOption = 'brain_body',
     feedback_loops: LoopsOption = 3,
-    seed: SeedOption = 0,
-    speed: SpeedOption = 0.0,
+    seed: SeedOption = None,
+    speed: SpeedOption = None,
     viewer: ViewerOption = False,
     brain: BrainOption = None,
     body: BodyOption = None,
@@ -90,6 +90,6 @@ def run(
     )
     ran = run_here(task, options, output)
     pictures = write_pictures(ran.episode, ran.journal.parent)
-    tell_files(output, ran.journal, pictures)
+    tell_files(output, ran, pictures)
     output.result(summary_of(ran, pictures))
     leave(exit_code(ran))

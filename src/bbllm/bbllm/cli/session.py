@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 from bbllm.cli.folders import episodes_dir
 from bbllm.cli.output import Output
 from bbllm.cli.supervision import supervise
 from bbllm.core.episode import EpisodeRun, Limits
+from bbllm.core.errors import BbllmError
 from bbllm.core.journal import JournalWriter, read_episode
 from bbllm.core.protocols import Planner, World
 from bbllm.core.registry import PlannerFactory, find_planner
 from bbllm.core.tasks import make_task
-from bbllm.core.types import Episode
+from bbllm.core.types import Episode, Scene
 
 if TYPE_CHECKING:
     from bbllm.llm.config import Models
@@ -34,9 +35,10 @@ class Options:
     body: str | None = None
     k: int = 3
     """Feedback loops."""
-    seed: int = 0
-    speed: float = 0.0
-    """Simulated seconds per second; 0 is as fast as the simulation runs."""
+    seed: int | None = None
+    """Makes sensors noisy; exact where None."""
+    speed: float | None = None
+    """Simulated seconds per second; 0 is as fast as the simulation runs, None chooses."""
     viewer: bool = False
     record: Path | None = None
     replay: Path | None = None
@@ -46,25 +48,29 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """An episode that ended, and where its journal lies."""
+    """An episode that ended, and what there is to see of it."""
 
     episode: Episode
     journal: Path
     interrupted: bool
     """Whether a person stopped it from the keyboard."""
+    settled: Scene | None = None
+    """The scene once nothing moved any more; None where the world cannot wait for that."""
+    hints: tuple[str, ...] = ()
+    """What people should know about pictures that could not be made."""
 
 
-class LocalWorld(World, Protocol):
-    """A world in this process, which has a clock and is closed at the end."""
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A world in this process with what the command line wants of it beyond the seam."""
 
-    @property
-    def time_s(self) -> float:
-        """The world's clock [s]."""
-        ...
-
-    def close(self) -> None:
-        """Give back windows and threads."""
-        ...
+    world: World
+    clock: Callable[[], float]
+    """The world's clock [s]."""
+    settle: Callable[[], Scene]
+    """Lets time pass until nothing moves, and returns the scene."""
+    render: Callable[[Path], None]
+    """Draws the world as it is now into a PNG file; raises BbllmError where it cannot."""
 
 
 def run_here(instruction: str, options: Options, output: Output) -> Ran:
@@ -79,8 +85,8 @@ def run_here(instruction: str, options: Options, output: Output) -> Ran:
     models = make_chosen_models(options)
     for notice in models.notices:
         output.say(notice, style='yellow')
-    with open_world(options) as world, JournalWriter(episodes_dir(), task.id) as journal:
-        view = output.view(lambda: world.time_s)
+    with open_stage(options) as stage, JournalWriter(episodes_dir(), task.id) as journal:
+        view = output.view(stage.clock)
         run = EpisodeRun(
             task,
             planner=options.planner,
@@ -88,12 +94,21 @@ def run_here(instruction: str, options: Options, output: Output) -> Ran:
             body=models.body.name,
             limits=options.limits,
             sinks=[journal, view],
-            settings={'world': 'tabletop', 'scene': options.scene, 'seed': options.seed},
+            settings=_settings(options),
         )
         planner = build_planner(run, make_planner, models, options.k)
         with view:
-            episode, interrupted = supervise(run, planner, world)
-    return Ran(episode or read_episode(journal.path), journal.path, interrupted)
+            episode, interrupted = supervise(run, planner, stage.world)
+        if episode is None:
+            # It hangs, and so may the world: there is nothing more to be had of it.
+            return Ran(read_episode(journal.path), journal.path, interrupted)
+        settled, hints = _look_around(stage, rendering_of(journal.path))
+    return Ran(episode, journal.path, interrupted, settled, hints)
+
+
+def rendering_of(journal: Path) -> Path:
+    """Return where the rendering of an episode lies."""
+    return journal.with_name(f'{journal.stem}-render.png')
 
 
 def make_chosen_models(options: Options) -> Models:
@@ -110,17 +125,59 @@ def make_chosen_models(options: Options) -> Models:
 
 
 @contextmanager
-def open_world(options: Options) -> Iterator[LocalWorld]:
-    """Build the tabletop world of a scene and close it at the end."""
+def open_stage(options: Options) -> Iterator[Stage]:
+    """Build the simulated table of a scene, with a window where one is asked for."""
+    from bbllm.sim.render import save_picture, viewer
     from bbllm.sim.scenes import load_scene
     from bbllm.worlds.tabletop import TabletopWorld
 
-    scene = load_scene(options.scene)
-    world = TabletopWorld(scene, seed=options.seed, speed=options.speed)
+    window: list[Any] = []
+
+    def show() -> None:
+        for view in window:
+            view.sync()
+
+    speed = options.speed
+    if speed is None:
+        speed = 1.0 if options.viewer else 0.0
+    world = TabletopWorld(
+        load_scene(options.scene), seed=options.seed, speed=speed, on_advance=show
+    )
+
+    def settle() -> Scene:
+        world.settled()
+        return world.observe()
+
+    def render(path: Path) -> None:
+        with world.robot.paused() as simulation:
+            save_picture(simulation, path)
+
+    with ExitStack() as stack:
+        stack.callback(world.close)
+        if options.viewer:
+            window.append(stack.enter_context(viewer(world.robot)))
+        yield Stage(world, lambda: world.time_s, settle, render)
+
+
+def _look_around(stage: Stage, rendering: Path) -> tuple[Scene | None, tuple[str, ...]]:
+    """Return the settled scene, and why there is no rendering, if so."""
+    settled: Scene | None = None
     try:
-        yield world
-    finally:
-        world.close()
+        settled = stage.settle()
+        stage.render(rendering)
+    except BbllmError as error:
+        # The episode has ended and is on record; a picture is not worth its failure.
+        return settled, (str(error),)
+    return settled, ()
+
+
+def _settings(options: Options) -> dict[str, object]:
+    return {
+        'world': 'tabletop',
+        'scene': options.scene,
+        'seed': options.seed,
+        'feedback_loops': options.k,
+    }
 
 
 def build_planner(run: EpisodeRun, make: PlannerFactory, models: Models, k: int) -> Planner:

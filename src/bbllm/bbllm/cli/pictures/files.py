@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -35,9 +34,14 @@ def progress_of(episode: Episode) -> Progress:
     return progress
 
 
+def scenes_of(episode: Episode) -> dict[str, Scene]:
+    """Return the scenes on record: `before` and, where the episode came so far, `after`."""
+    return {moment: from_json(Scene, data) for moment, data in progress_of(episode).scenes.items()}
+
+
 def write_pictures(episode: Episode, folder: Path, check: str = '') -> Pictures:
     """
-    Write the drawing as SVG and PNG, and a rendering where that works.
+    Write the drawing as SVG and PNG; a rendering that lies there already is named too.
 
     Args:
         episode: Its record holds the scenes.
@@ -48,7 +52,7 @@ def write_pictures(episode: Episode, folder: Path, check: str = '') -> Pictures:
         ConfigError: The folder cannot be written to.
     """
     progress = progress_of(episode)
-    scenes = {moment: _scene(data) for moment, data in progress.scenes.items()}
+    scenes = scenes_of(episode)
     before, after = scenes.get('before'), scenes.get('after')
     if before is None:
         return Pictures((), ('There is no picture: the record holds no scene.',))
@@ -62,7 +66,7 @@ def write_pictures(episode: Episode, folder: Path, check: str = '') -> Pictures:
         if _write_png(page, png, hints):
             paths.append(png)
         rendering = folder / f'{episode.id}-render.png'
-        if _write_rendering(after or before, rendering, hints):
+        if rendering.exists():
             paths.append(rendering)
     except OSError as error:
         raise ConfigError(
@@ -109,10 +113,6 @@ def reach_ring() -> tuple[float, float] | None:
     return (good[0], good[-1]) if good else None
 
 
-def _scene(data: Mapping[str, Any]) -> Scene:
-    return from_json(Scene, data)
-
-
 def _write_png(page: Any, path: Path, hints: list[str]) -> bool:
     try:
         from bbllm.cli.pictures.png import to_png
@@ -124,7 +124,3 @@ def _write_png(page: Any, path: Path, hints: list[str]) -> bool:
         return False
     path.write_bytes(to_png(page))
     return True
-
-
-def _write_rendering(scene: Scene, path: Path, hints: list[str]) -> bool:
-    return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, Union
+from typing import Literal, TypeAlias
 
 Point = tuple[float, float]
 
@@ -76,10 +76,10 @@ class Panel:
     """Upper left corner on the page; the shapes inside count from there [px]."""
     width: float
     height: float
-    shapes: tuple[Union[Polygon, Circle, Line, Text], ...]
+    shapes: tuple[Polygon | Circle | Line | Text, ...]
 
 
-Shape = Union[Polygon, Circle, Line, Text, Panel]
+Shape: TypeAlias = Polygon | Circle | Line | Text | Panel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,16 +18,9 @@ from bbllm.cli.pictures.shapes import (
     rectangle,
     text_width,
 )
-from bbllm.cli.pictures.table import (
-    FAR,
-    INK,
-    MUTED,
-    REACH,
-    View,
-    draw_scene,
-    short_names,
-    view_of,
-)
+from bbllm.cli.pictures.table import INK, MUTED, draw_scene, short_names
+from bbllm.cli.pictures.things import FAR, REACH
+from bbllm.cli.pictures.view import View, view_of
 from bbllm.core.types import Kind, Scene
 
 PANEL_PX = 620.0
