@@ -1,0 +1,102 @@
+"""One action of another node: called from a thread, cancelled from any other."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from action_msgs.msg import GoalStatus as GoalStatusMsg
+from rclpy.action import ActionClient
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+
+from bbllm.arm.driver import GoalStatus
+from bbllm.core.errors import WorldError
+from bbllm.nodes.waiting import need_server, nothing, wait_for
+
+ACCEPT_S = 5.0
+"""How long a server may take to accept or reject a goal [s]."""
+STATUSES = {
+    GoalStatusMsg.STATUS_SUCCEEDED: GoalStatus.SUCCEEDED,
+    GoalStatusMsg.STATUS_CANCELED: GoalStatus.CANCELED,
+    GoalStatusMsg.STATUS_ABORTED: GoalStatus.ABORTED,
+}
+
+
+class ActionCall:
+    """
+    A client of one action that has at most one goal at a time.
+
+    All waits look at *look*, which raises when nothing is worth waiting for any more.
+    """
+
+    def __init__(self, node: Node, kind: Any, name: str, server: str, group: CallbackGroup):
+        self._client = ActionClient(node, kind, name, callback_group=group)
+        self._what = f'{server} ({name})'
+        self._lock = threading.Lock()
+        self._handle: Any = None
+        self._running = self._cancelled = False
+
+    @property
+    def ready(self) -> bool:
+        """Whether somebody serves the action."""
+        return bool(self._client.server_is_ready())
+
+    def run(
+        self,
+        goal: Any,
+        timeout_s: float,
+        *,
+        look: Callable[[], None] = nothing,
+        on_feedback: Callable[[Any], None] | None = None,
+    ) -> tuple[GoalStatus, Any]:
+        """
+        Send a goal and wait for its end.
+
+        Args:
+            goal: The goal.
+            timeout_s: How long it may take, by the wall clock [s].
+            look: Called all the time meanwhile; what it raises cancels the goal and goes on up.
+            on_feedback: Called with each feedback.
+
+        Returns:
+            How it ended and its result; None instead of a result when it was rejected.
+
+        Raises:
+            LostNodeError: Nobody serves the action.
+            WorldError: The server does not answer, or the time is over.
+        """
+        with self._lock:
+            self._running, self._cancelled, self._handle = True, False, None
+        try:
+            need_server(self._client.server_is_ready, self._what)
+            hear = None if on_feedback is None else (lambda msg: on_feedback(msg.feedback))
+            sent = self._client.send_goal_async(goal, feedback_callback=hear)
+            handle = wait_for(sent, self._what, ACCEPT_S, look=look)
+            if not handle.accepted:
+                return GoalStatus.REJECTED, None
+            with self._lock:
+                self._handle = handle
+                if self._cancelled:
+                    handle.cancel_goal_async()
+            reply = wait_for(handle.get_result_async(), self._what, timeout_s, look=look)
+            if reply.status not in STATUSES:
+                raise WorldError(f'{self._what} ended a goal with the status {reply.status}.')
+            return STATUSES[reply.status], reply.result
+        except BaseException:
+            # Whoever stops waiting must not leave something moving behind.
+            self.cancel()
+            raise
+        finally:
+            with self._lock:
+                self._running, self._handle = False, None
+
+    def cancel(self) -> bool:
+        """Ask for the end of the goal that runs, from any thread; tells whether one runs."""
+        with self._lock:
+            if self._running:
+                self._cancelled = True
+                if self._handle is not None:
+                    self._handle.cancel_goal_async()
+            return self._running

@@ -1,0 +1,75 @@
+"""The node `body_mapper`: the Body as a service."""
+
+from __future__ import annotations
+
+from bbllm_interfaces.srv import MapStep
+from std_msgs.msg import String
+
+from bbllm.core.errors import BbllmError, ModelError, ModelRefusedError, ParseError
+from bbllm.core.protocols import PASS
+from bbllm.nodes.convert import call_to_msg, model_call_to_msg, scene_from_msg, step_from_msg
+from bbllm.nodes.model_params import models_of
+from bbllm.nodes.params import BodyMapperParams, declare
+from bbllm.nodes.process import StackNode, run
+from bbllm.nodes.qos import LATCHED
+from bbllm.nodes.transcript import Transcript
+from bbllm.planners.body_llm import BodyLLM
+from bbllm.planners.prompting import Prompts
+
+
+class BodyMapper(StackNode):
+    """Turns one step of a plan into one call; requests do not wait for each other."""
+
+    def __init__(self) -> None:
+        super().__init__('body_mapper')
+        models = models_of(declare(self, BodyMapperParams))
+        for notice in models.notices:
+            self.get_logger().info(notice)
+        self._model = models.body
+        self._prompts = Prompts()
+        self._names = self.create_publisher(String, 'body_model', LATCHED)
+
+    def begin(self) -> None:
+        self._names.publish(String(data=self._model.name))
+        self.create_service(MapStep, 'map_step', self._map, callback_group=self.group)
+        super().begin()
+
+    def _map(self, request: MapStep.Request, reply: MapStep.Response) -> MapStep.Response:
+        transcript = Transcript(self._model, 'body')
+        try:
+            if not request.scene.objects:
+                raise BbllmError('map_step was given a scene without objects.')
+            scene = scene_from_msg(request.scene)
+            body = BodyLLM(transcript, prompts=self._prompts)
+            call = body.map(step_from_msg(request.step), scene)
+            reply.error = MapStep.Response.NONE
+            reply.passed = call is PASS
+            if call is not PASS:
+                reply.call = call_to_msg(call)
+        except BbllmError as error:
+            reply.error = error_code(error)
+            reply.message = str(error)
+        reply.model_calls = [
+            model_call_to_msg(call, text)
+            for call, text in zip(transcript.calls, transcript.texts, strict=True)
+        ]
+        return reply
+
+
+def error_code(error: BbllmError) -> int:
+    """Return the constant of MapStep for an error; `ros_world` makes an error of it again."""
+    codes = (
+        (ParseError, MapStep.Response.PARSE_FAILED),
+        (ModelRefusedError, MapStep.Response.MODEL_REFUSED),
+        (ModelError, MapStep.Response.MODEL_UNAVAILABLE),
+    )
+    return next((code for kind, code in codes if isinstance(error, kind)), MapStep.Response.BAD_REQUEST)
+
+
+def main() -> None:
+    """Run the node until it is told to end."""
+    run(BodyMapper)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,95 @@
+"""The node `brain_planner`: joins one planner to the arm behind one action."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bbllm_interfaces.action import RunTask
+from bbllm_interfaces.msg import EpisodeEvent
+from bbllm_interfaces.msg import Plan as PlanMsg
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.action.server import ServerGoalHandle
+from std_msgs.msg import String
+
+from bbllm.core.errors import BbllmError
+from bbllm.core.types import Ending, Event, EventKind
+from bbllm.nodes.convert import episode_to_result, event_to_msg, plan_of_event, plan_to_msg
+from bbllm.nodes.episode_desk import EpisodeDesk
+from bbllm.nodes.params import BrainPlannerParams, declare
+from bbllm.nodes.process import StackNode, run
+from bbllm.nodes.qos import LATCHED
+
+
+class BrainPlanner(StackNode):
+    """Carries out one task at a time and tells everybody how it goes."""
+
+    def __init__(self) -> None:
+        super().__init__('brain_planner')
+        self._desk = EpisodeDesk(self, declare(self, BrainPlannerParams))
+        self._plans = self.create_publisher(PlanMsg, 'plan', LATCHED)
+        self._events = self.create_publisher(EpisodeEvent, 'episode_events', 100)
+        self.create_subscription(
+            String, 'human_feedback', self._hear, 10, callback_group=self.group
+        )
+
+    def begin(self) -> None:
+        self._server = ActionServer(
+            self,
+            RunTask,
+            'run_task',
+            self._run_task,
+            cancel_callback=self._cancel,
+            callback_group=self.group,
+        )
+        super().begin()
+
+    def come_to_rest(self) -> None:
+        self._desk.cancel('The node brain_planner was told to end.', wait_s=3.0)
+
+    def _run_task(self, goal: ServerGoalHandle) -> RunTask.Result:
+        """Refuse in words: a goal that is rejected reaches people without its reason."""
+
+        def tell(event: Event) -> None:
+            self._tell(goal, event)
+
+        request = goal.request
+        try:
+            episode = self._desk.run(
+                request.task, request.episode_id, request.feedback_loops, bytes(goal.goal_id.uuid), tell
+            )
+        except BbllmError as error:
+            self.get_logger().warning(f'A task was refused: {error}')
+            goal.abort()
+            return RunTask.Result(message=str(error))
+        if episode.ending is Ending.FINISHED:
+            goal.succeed()
+        elif episode.ending is Ending.CANCELLED and goal.is_cancel_requested:
+            goal.canceled()
+        else:
+            goal.abort()
+        return episode_to_result(episode)
+
+    def _tell(self, goal: ServerGoalHandle, event: Event) -> None:
+        episode_id = self._desk.episode_id
+        msg = event_to_msg(event, episode_id)
+        if event.kind is EventKind.PLAN:
+            self._plans.publish(plan_to_msg(*plan_of_event(event), episode_id, event.stamp_s))
+        self._events.publish(msg)
+        goal.publish_feedback(RunTask.Feedback(event=msg))
+
+    def _cancel(self, goal: Any) -> CancelResponse:
+        self._desk.cancel('It was cancelled.', owner=bytes(goal.goal_id.uuid))
+        return CancelResponse.ACCEPT
+
+    def _hear(self, said: String) -> None:
+        if not self._desk.hear(said.data):
+            self.get_logger().warning(f'No task runs, so nobody heard: {said.data[:200]!r}')
+
+
+def main() -> None:
+    """Run the node until it is told to end."""
+    run(BrainPlanner)
+
+
+if __name__ == '__main__':
+    main()

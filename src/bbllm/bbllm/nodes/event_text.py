@@ -1,0 +1,47 @@
+"""One plain line for people about one event of an episode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bbllm.core.types import Event, EventKind
+
+LONGEST = 300
+"""Characters of a model's text that one line shows."""
+
+
+def event_text(event: Event) -> str:
+    """Tell an event in one line."""
+    data: Mapping[str, Any] = event.data
+    kind = event.kind
+    if kind is EventKind.STARTED:
+        return f'task: {data["task"]} (planner {data["planner"]}, Brain {data["brain"]})'
+    if kind is EventKind.SCENE:
+        return f'scene {data["moment"]} with {len(data["scene"]["objects"])} objects'
+    if kind is EventKind.PLAN:
+        new = data['steps'][data['start'] :]
+        start = f' from step {data["start"]} on' if data['start'] else ''
+        return f'plan{start}: {" / ".join(new) or "no steps"}'
+    if kind is EventKind.OUTCOME:
+        return _outcome(data)
+    if kind is EventKind.CALL:
+        return f'call {data["skill"]}({", ".join(data["args"])})'
+    if kind in (EventKind.REPAIR, EventKind.FAILED):
+        what = f'repair {data["loop"]}' if kind is EventKind.REPAIR else 'stays failed'
+        return f'step {data["index"]} {what}: {data["cause"]}'
+    if kind is EventKind.MODEL_CALL:
+        tokens = data['prompt_tokens'] + data['completion_tokens']
+        return f'{data["role"]} call: {data["model"]}, {tokens} tokens, {data["duration_s"]:.1f} s'
+    if kind is EventKind.MODEL_TEXT:
+        return f'{data["role"]} says: {" ".join(data["text"].split())[:LONGEST]}'
+    if kind is EventKind.ENDED:
+        return f'ended {data["ending"]}' + (f': {data["message"]}' if data['message'] else '')
+    number = f' {data["index"]}' if 'index' in data else ''
+    return f'{kind.value.replace("_", " ")}{number}: {data.get("text", "")}'
+
+
+def _outcome(data: Mapping[str, Any]) -> str:
+    call = f'{data["call"]["skill"]}({", ".join(data["call"]["args"])})'
+    status = data['status'].lower()
+    return f'{call} {status}' + (f': {data["message"]}' if data['message'] else '')

@@ -1,0 +1,136 @@
+"""The newest joint states of arm and hand, and an error that names who fell silent."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from dataclasses import replace
+
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState as JointStateMsg
+
+from bbllm.arm.driver import JointState
+from bbllm.core.errors import LostNodeError
+from bbllm.nodes.convert import stamp_from_msg
+from bbllm.nodes.convert_arm import arm_from_msg, width_from_msg
+
+ARM_TOPIC = 'franka/joint_states'
+"""The driver's own topic: the aggregated joint_states go on with frozen values when it stops."""
+KEPT = 64
+"""How many states of the arm are kept, to find the one of a given time."""
+QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
+FIRST_S = 3.0
+"""How long the first state may take [s]."""
+
+
+class JointFeed:
+    """Listens to the joint states of arm and hand."""
+
+    def __init__(self, node: Node, gripper: str, timeout_s: float, group: CallbackGroup):
+        self._node = node
+        self._timeout_s = timeout_s
+        self._news = threading.Condition()
+        self._arm: deque[JointState] = deque(maxlen=KEPT)
+        self._width_m: float | None = None
+        self._width_count = 0
+        self._heard_s = {'arm': float('-inf'), 'hand': float('-inf')}
+        self._topics = {'arm': ARM_TOPIC, 'hand': f'{gripper}/joint_states'}
+        self._sources: dict[str, str] = {}
+        for part, hear in (('arm', self._hear_arm), ('hand', self._hear_hand)):
+            node.create_subscription(
+                JointStateMsg, self._topics[part], hear, QOS, callback_group=group
+            )
+
+    def check(self) -> None:
+        """Raise LostNodeError, naming the node, when arm or hand was silent for too long."""
+        now_s = time.monotonic()
+        for part, heard_s in self._heard_s.items():
+            if now_s - heard_s > self._timeout_s:
+                raise LostNodeError(self._silence(part, now_s - heard_s))
+
+    def newest(self) -> JointState:
+        """
+        Return the newest state of the arm with the newest width of the hand.
+
+        Raises:
+            LostNodeError: There is none, or it is too old; names the node that fell silent.
+        """
+        with self._news:
+            self._news.wait_for(lambda: self._arm and self._width_m is not None, FIRST_S)
+        self.check()
+        return self._with_width(self._arm[-1])
+
+    def at(self, stamp_s: float) -> JointState:
+        """Return the state that was measured nearest to a time on the world's clock [s]."""
+        self.newest()
+        with self._news:
+            return self._with_width(min(self._arm, key=lambda s: abs(s.stamp_s - stamp_s)))
+
+    def wait_for_width(self, timeout_s: float) -> float:
+        """Return a width that was measured after this was called [m]."""
+        with self._news:
+            count = self._width_count
+            self._news.wait_for(lambda: self._width_count > count, timeout_s)
+        return self.newest().width_m
+
+    def wait_until(self, stamp_s: float, cancelled: threading.Event) -> None:
+        """Block until the world's clock shows a time, or until cancelled."""
+        while not cancelled.is_set():
+            self.check()
+            with self._news:
+                if self._news.wait_for(lambda: self._arm[-1].stamp_s >= stamp_s, 0.05):
+                    return
+
+    def _hear_arm(self, msg: JointStateMsg) -> None:
+        measured = arm_from_msg(msg)
+        if measured is None:
+            return
+        with self._news:
+            state = JointState(
+                position_rad=measured[0],
+                velocity_rad_s=measured[1],
+                width_m=0.0,  # the hand has a topic of its own, see _with_width
+                stamp_s=stamp_from_msg(msg.header.stamp),
+            )
+            self._arm.append(state)
+            self._heard('arm')
+
+    def _hear_hand(self, msg: JointStateMsg) -> None:
+        width_m = width_from_msg(msg)
+        if width_m is None:
+            return
+        with self._news:
+            self._width_m = width_m
+            self._width_count += 1
+            self._heard('hand')
+
+    def _with_width(self, state: JointState) -> JointState:
+        return replace(state, width_m=self._width_m or 0.0)
+
+    def _heard(self, part: str) -> None:
+        if self._heard_s[part] == float('-inf'):
+            self._sources[part] = self._source(part)
+        self._heard_s[part] = time.monotonic()
+        self._news.notify_all()
+
+    def _source(self, part: str) -> str:
+        """Remember who publishes: once it is killed, nobody can be asked any more."""
+        topic = self._node.resolve_topic_name(self._topics[part])
+        publishers = self._node.get_publishers_info_by_topic(topic)
+        return publishers[0].node_name if publishers else ''
+
+    def _silence(self, part: str, silence_s: float) -> str:
+        topic = self._node.resolve_topic_name(self._topics[part])
+        if part not in self._sources:
+            return (
+                f'The driver of the {part} is not running: there are no joint states on {topic}. '
+                'Start the stack with: bbllm up sim'
+            )
+        name = self._sources[part] or 'the driver'
+        return (
+            f'The node {name} has gone: no joint states on {topic} for {silence_s:.1f} s. '
+            'Start the stack again, or recover the robot.'
+        )

@@ -1,0 +1,57 @@
+"""The node `mujoco_sim`: the FR3 in MuJoCo behind the real driver's own ROS interfaces."""
+
+from __future__ import annotations
+
+from bbllm.nodes.params import MujocoSimParams, declare
+from bbllm.nodes.process import StackNode, run
+from bbllm.nodes.sim_arm import SimArm
+from bbllm.nodes.sim_hand import SimHand
+from bbllm.nodes.sim_loop import SimLoop
+from bbllm.nodes.sim_manager import SimManager
+from bbllm.nodes.sim_services import SimServices
+from bbllm.nodes.sim_topics import SimTopics
+
+
+class MujocoSim(StackNode):
+    """Serves what franka_ros2 serves, from physics in a thread of its own."""
+
+    def __init__(self) -> None:
+        super().__init__('mujoco_sim')
+        params = declare(self, MujocoSimParams)
+        self._loop = SimLoop(params.scene, speed=params.speed, seed=params.seed)
+        self._topics = SimTopics(self, self._loop)
+        self._loop.on_advance = self._advanced
+        self._loop.on_fault = self.fail
+        self._viewer = None
+        if params.viewer:
+            from bbllm.nodes.sim_viewer import Viewer
+
+            self._viewer = Viewer(self._loop)
+
+    def begin(self) -> None:
+        self._manager = SimManager(self, self._loop)
+        self._parts = (
+            SimArm(self, self._loop),
+            SimHand(self, self._loop),
+            SimServices(self, self._loop),
+        )
+        self._loop.start()
+        super().begin()
+
+    def come_to_rest(self) -> None:
+        self._loop.end()
+
+    def _advanced(self, now_s: float) -> None:
+        self._topics.publish(now_s)
+        self._manager.tell_changes(now_s)
+        if self._viewer is not None:
+            self._viewer.show()
+
+
+def main() -> None:
+    """Run the node until it is told to end."""
+    run(MujocoSim, threads=12)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,190 @@
+"""
+Parameters of nodes: one record for each node, one line for each parameter.
+
+A field's metadata becomes its ParameterDescriptor; the files in config/params hold values only.
+All are read once, at the start, so all are read-only.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from bbllm.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
+
+T = TypeVar('T')
+
+OF_EVERY_NODE = ('use_sim_time', 'qos_overrides', 'start_type_description_service')
+"""Parameters that rclpy gives every node."""
+
+LLM_CONFIG = 'File that describes the models; empty: config/llm.yaml.'
+OVERRIDE = 'Provider or model of the {}, instead of what the file says; empty: as it says.'
+RECORD = 'File that keeps the whole conversation; empty: none.'
+REPLAY = 'Recording that answers instead of a model; empty: none.'
+
+
+def param(
+    default: Any, description: str, low: float | None = None, high: float | None = None
+) -> Any:
+    """Describe one parameter: its default, what it means with its unit, and its bounds."""
+    metadata = {'description': description, 'low': low, 'high': high}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True)
+class BrainPlannerParams:
+    """Parameters of `brain_planner`."""
+
+    planner: str = param('brain_body', 'Planning method, an entry point of group bbllm.planners.')
+    feedback_loops: int = param(3, 'Feedback loops of an episode, K in the paper.', 0, 100)
+    llm_config: str = param('', LLM_CONFIG)
+    brain: str = param('', OVERRIDE.format('Brain'))
+    body: str = param('', OVERRIDE.format('Body'))
+    record: str = param('', RECORD)
+    replay: str = param('', REPLAY)
+    controller: str = param('fr3_arm_controller', 'Controller that is told to hold in need.')
+    step_limit: int = param(200, 'Calls that an episode may execute; 0: no limit.', 0, 100_000)
+    model_call_limit: int = param(
+        300, 'Model calls that an episode may make; 0: no limit.', 0, 100_000
+    )
+    wall_limit_s: float = param(0.0, 'Wall time of an episode [s]; 0: no limit.', 0.0, 1e6)
+    skill_timeout_s: float = param(
+        600.0, 'Wall time after which a call is given up [s].', 1.0, 1e5
+    )
+    map_timeout_s: float = param(300.0, 'Wall time that map_step may take [s].', 1.0, 1e5)
+    episodes_folder: str = param('', 'Where journals go; empty: $XDG_STATE_HOME/bbllm/episodes.')
+
+
+@dataclass(frozen=True)
+class BodyMapperParams:
+    """Parameters of `body_mapper`."""
+
+    llm_config: str = param('', LLM_CONFIG)
+    brain: str = param('', OVERRIDE.format('Brain'))
+    body: str = param('', OVERRIDE.format('Body'))
+    record: str = param('', RECORD)
+    replay: str = param('', REPLAY)
+
+
+@dataclass(frozen=True)
+class StateEstimatorParams:
+    """Parameters of `state_estimator`."""
+
+    max_age_s: float = param(
+        1.0, 'Objects that were not heard of for longer are stale, by the wall clock [s].', 0.1, 60.0
+    )
+    wait_s: float = param(
+        3.0, 'How long get_scene waits for a scene that is new enough, wall clock [s].', 0.1, 60.0
+    )
+    rate_hz: float = param(5.0, 'How often the topic scene is published [Hz].', 0.1, 50.0)
+    gripper: str = param('franka_gripper', 'Prefix of the names of the hand.')
+
+
+@dataclass(frozen=True)
+class Fr3ExecutorParams:
+    """Parameters of `fr3_executor`."""
+
+    controller: str = param('fr3_arm_controller', 'Joint trajectory controller of the arm.')
+    gripper: str = param('franka_gripper', 'Prefix of the names of the hand.')
+    speed_scale: float = param(
+        0.8, "Share of the robot's velocity and acceleration limits that is used.", 0.01, 1.0
+    )
+    state_timeout_s: float = param(
+        1.0, 'Joint states that stop for longer mean that the driver has gone [s].', 0.1, 60.0
+    )
+
+
+@dataclass(frozen=True)
+class MujocoSimParams:
+    """Parameters of `mujoco_sim`."""
+
+    scene: str = param('tabletop', 'File in config/scenes without extension, or a path.')
+    speed: float = param(
+        1.0, 'Simulated seconds per second; 0: as fast as it can while a goal runs.', 0.0, 100.0
+    )
+    viewer: bool = param(False, 'Open the MuJoCo viewer.')
+    seed: int = param(0, 'Makes the wrench noisy, with this seed; 0: exact readings.', 0, 2**31)
+
+
+NODE_PARAMS: dict[str, type] = {
+    'brain_planner': BrainPlannerParams,
+    'body_mapper': BodyMapperParams,
+    'state_estimator': StateEstimatorParams,
+    'fr3_executor': Fr3ExecutorParams,
+    'mujoco_sim': MujocoSimParams,
+}
+"""The parameters of each node."""
+
+
+def declare(node: Node, cls: type[T]) -> T:
+    """
+    Declare every field of *cls* on *node* and return the values in force.
+
+    Raises:
+        ConfigError: A value of the wrong type or outside its bounds, or a parameter that the node
+            does not have.
+    """
+    from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
+
+    values = {}
+    for item in dataclasses.fields(cls):  # type: ignore[arg-type]  # T is one of the records
+        try:
+            value = node.declare_parameter(item.name, item.default, _descriptor(item)).value
+            values[item.name] = _number(value, item) if isinstance(item.default, float) else value
+        except (InvalidParameterTypeException, InvalidParameterValueException) as error:
+            # The exception of a wrong type repeats the name at its end.
+            reason = str(error).removesuffix(f': {item.name}').rstrip('.')
+            raise ConfigError(
+                f'{node.get_name()}: the parameter {item.name} cannot be used: {reason}. '
+                f'It is: {item.metadata["description"]}{_bounds(item)} '
+                f'For example {item.default!r}.'
+            ) from error
+    _refuse_unknown(node, set(values))
+    return cls(**values)
+
+
+def _descriptor(item: dataclasses.Field[Any]) -> Any:
+    from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+
+    meta = item.metadata
+    descriptor = ParameterDescriptor(description=meta['description'], read_only=True)
+    if isinstance(item.default, float):
+        # People write speed:=0 where ROS wants 0.0; `_number` sees to the type instead.
+        descriptor.dynamic_typing = True
+        bounds = FloatingPointRange(from_value=float(meta['low']), to_value=float(meta['high']))
+        descriptor.floating_point_range = [bounds]
+    elif meta['low'] is not None:
+        descriptor.integer_range = [IntegerRange(from_value=meta['low'], to_value=meta['high'])]
+    return descriptor
+
+
+def _number(value: Any, item: dataclasses.Field[Any]) -> float:
+    from rclpy.exceptions import InvalidParameterValueException
+
+    low, high = item.metadata['low'], item.metadata['high']
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise InvalidParameterValueException(item.name, value, 'it is no number')
+    if not low <= value <= high:
+        raise InvalidParameterValueException(item.name, value, f'{value:g} is out of bounds')
+    return float(value)
+
+
+def _bounds(item: dataclasses.Field[Any]) -> str:
+    low, high = item.metadata['low'], item.metadata['high']
+    return '' if low is None else f' Between {low:g} and {high:g}.'
+
+
+def _refuse_unknown(node: Node, known: set[str]) -> None:
+    """A misspelt parameter is otherwise ignored without a word."""
+    # rclpy keeps what came from files and the command line here, and offers no other way.
+    given = set(node._parameter_overrides)
+    ours = {name for name in given if not name.startswith(OF_EVERY_NODE)}
+    if ours - known:
+        name = sorted(ours - known)[0]
+        raise ConfigError(
+            f'{node.get_name()} has no parameter {name!r}. Known: {", ".join(sorted(known))}.'
+        )

@@ -1,0 +1,94 @@
+"""
+The life of a node's process: begin, spin, come to rest, end.
+
+SIGINT and SIGTERM are waited for instead of handled, so that a node can still talk to the
+others when it is told to end: an arm that moves is stopped before its executor is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+
+import rclpy
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+from bbllm.core.errors import BbllmError
+from bbllm.nodes.heartbeat import Heartbeat, Heartbeats
+
+ENDS = {signal.SIGINT, signal.SIGTERM}
+
+
+class StackNode(Node):
+    """One of the nodes of the stack: it tells the others that it lives, and hears them."""
+
+    def __init__(self, name: str):
+        super().__init__(name)
+        self.group = ReentrantCallbackGroup()
+        self.failed = False
+        self.heartbeats = Heartbeats(self)
+
+    def begin(self) -> None:
+        """Tell the others that this node serves; called once it is built and spun."""
+        self._heartbeat = Heartbeat(self)
+
+    def fail(self, reason: str) -> None:
+        """End this process with an error, from any thread: what cannot serve must not look alive."""
+        self.get_logger().fatal(reason)
+        self.failed = True
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def come_to_rest(self) -> None:
+        """End what runs; called before the process ends, while others can still be reached."""
+
+
+def run(make: Callable[[], StackNode], threads: int = 8) -> None:
+    """
+    Run a node until SIGINT or SIGTERM; the body of every node's `main`.
+
+    Args:
+        make: Builds the node.
+        threads: How many callbacks may run at once.
+    """
+    # Blocked before any thread begins: all threads inherit it, and only sigwait sees the signals.
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    node: StackNode | None = None
+    try:
+        node = make()
+        executor = MultiThreadedExecutor(threads)
+        executor.add_node(node)
+        spinning = threading.Thread(target=_spin, args=(executor, node), daemon=True)
+        spinning.start()
+        node.begin()
+        signal.sigwait(ENDS)
+        if not node.failed:
+            node.come_to_rest()
+        executor.shutdown(timeout_sec=1.0)
+        spinning.join(timeout=1.0)
+    except BbllmError as error:
+        sys.exit(f'error: {error}')
+    finally:
+        # destroy_node waits for nothing: threads that still run a callback end with the process.
+        if node is not None:
+            node.destroy_node()
+        rclpy.try_shutdown()
+    if node.failed:
+        sys.exit(1)
+
+
+def _spin(executor: MultiThreadedExecutor, node: StackNode) -> None:
+    try:
+        executor.spin()
+    except ExternalShutdownException:
+        return
+    except BaseException:
+        # Whatever a callback raised: nobody would serve this node any more.
+        node.fail(f'fault in a callback:\n{traceback.format_exc()}')

@@ -1,0 +1,174 @@
+"""The world and the Body of an episode, reached through the ROS graph."""
+
+from __future__ import annotations
+
+from action_msgs.srv import CancelGoal
+from bbllm_interfaces.action import ExecuteSkill
+from bbllm_interfaces.srv import MapStep
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+
+from bbllm.arm.driver import GoalStatus
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import (
+    BbllmError,
+    LostNodeError,
+    ModelRefusedError,
+    ModelUnavailableError,
+    ParseError,
+    WorldError,
+)
+from bbllm.core.protocols import PASS, Pass
+from bbllm.core.types import Code, Outcome, PlanStep, Scene, Skill, SkillCall, Status
+from bbllm.nodes.action_call import ActionCall
+from bbllm.nodes.convert import (
+    call_from_msg,
+    call_to_msg,
+    model_call_from_msg,
+    outcome_from_result,
+    scene_to_msg,
+    stamp_from_msg,
+    step_to_msg,
+)
+from bbllm.nodes.heartbeat import Heartbeats
+from bbllm.nodes.scene_client import SceneClient
+from bbllm.nodes.waiting import need_server, wait_for
+from bbllm.skills.catalog import SKILLS
+
+NEEDED = ('state_estimator', 'fr3_executor', 'body_mapper', 'mujoco_sim')
+"""The nodes without which no episode can go on; a real robot's driver has no heartbeat, so it is
+not judged by it."""
+MAP_ERRORS: dict[int, type[BbllmError]] = {
+    MapStep.Response.PARSE_FAILED: ParseError,
+    MapStep.Response.MODEL_UNAVAILABLE: ModelUnavailableError,
+    MapStep.Response.MODEL_REFUSED: ModelRefusedError,
+    MapStep.Response.BAD_REQUEST: WorldError,
+}
+
+
+class RosWorld:
+    """World over `get_scene` and `execute_skill`; its node must be spun by other threads."""
+
+    def __init__(
+        self,
+        node: Node,
+        group: CallbackGroup,
+        heartbeats: Heartbeats,
+        *,
+        controller: str = 'fr3_arm_controller',
+        skill_timeout_s: float = 600.0,
+    ):
+        """
+        Make the clients; waits for nobody.
+
+        Args:
+            node: Whose clients they are.
+            group: Callback group, reentrant.
+            heartbeats: Who lives.
+            controller: Is told to hold when the executor is lost.
+            skill_timeout_s: Wall time after which a call is given up [s].
+        """
+        self._heartbeats = heartbeats
+        self._timeout_s = skill_timeout_s
+        self._scenes = SceneClient(node, group)
+        self._skill = ActionCall(node, ExecuteSkill, 'execute_skill', 'fr3_executor', group)
+        self._controller = node.create_client(
+            CancelGoal,
+            f'{controller}/follow_joint_trajectory/_action/cancel_goal',
+            callback_group=group,
+        )
+        self._seen_s = 0.0
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """The skills that `execute` knows."""
+        return SKILLS
+
+    def observe(self) -> Scene:
+        """Return a scene that shows what the last call did."""
+        self.check()
+        return self._scenes.get(self._seen_s, look=self.check)
+
+    def execute(self, call: SkillCall) -> Outcome:
+        """Execute one call to its end; that of a node that was lost raises LostNodeError."""
+        self.check()
+        goal = ExecuteSkill.Goal(call=call_to_msg(call))
+        try:
+            status, result = self._skill.run(goal, self._timeout_s, look=self.check)
+        except LostNodeError:
+            self._hold()
+            raise
+        if result is None:
+            return Outcome(
+                call=call,
+                status=Status.REJECTED,
+                code=Code.INTERNAL,
+                message=f'fr3_executor rejected the goal {call}.',
+            )
+        self._seen_s = max(self._seen_s, stamp_from_msg(result.stamp))
+        if status is GoalStatus.CANCELED and result.code == ExecuteSkill.Result.CODE_INTERNAL:
+            return Outcome(
+                call=call,
+                status=Status.FAILED,
+                code=Code.CANCELLED,
+                message=f'{call} was stopped.',
+            )
+        return outcome_from_result(call, result)
+
+    def stop(self) -> None:
+        """Stop the call that runs now, from any thread; what is held stays held."""
+        self._skill.cancel()
+
+    def _hold(self) -> None:
+        """Cancel whatever trajectory runs, as nobody may be left who does."""
+        if self._controller.service_is_ready():
+            # An id and a stamp of zeros mean all goals (action_msgs/CancelGoal).
+            self._controller.call_async(CancelGoal.Request())
+
+    def check(self) -> None:
+        """Raise LostNodeError when a node has gone that an episode needs."""
+        self._heartbeats.check(NEEDED)
+
+
+class BodyClient:
+    """A client of the service `map_step`; its node must be spun by other threads."""
+
+    def __init__(self, node: Node, group: CallbackGroup, *, timeout_s: float = 300.0):
+        self._client = node.create_client(MapStep, 'map_step', callback_group=group)
+        self._timeout_s = timeout_s
+
+    def ask(self, step: PlanStep, scene: Scene, run: EpisodeRun, world: RosWorld) -> MapStep.Response:
+        """Map one step; a cancel of the episode or the loss of a node ends the wait."""
+
+        def look() -> None:
+            run.check()
+            world.check()
+
+        what = 'body_mapper (map_step)'
+        need_server(self._client.service_is_ready, what)
+        request = MapStep.Request(step=step_to_msg(step), scene=scene_to_msg(scene))
+        answer = self._client.call_async(request)
+        reply: MapStep.Response = wait_for(answer, what, self._timeout_s, look=look)
+        return reply
+
+
+class RosBody:
+    """The Body of one episode, over `map_step`; its model calls go on the episode's account."""
+
+    def __init__(self, client: BodyClient, run: EpisodeRun, world: RosWorld, name: str):
+        self.name = name
+        self._client = client
+        self._run = run
+        self._world = world
+
+    def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
+        """Return a call whose skill and objects are in the scene, or PASS."""
+        self._run.spend_model_call()
+        reply = self._client.ask(step, scene, self._run, self._world)
+        for msg in reply.model_calls:
+            self._run.add_model_call(model_call_from_msg(msg))
+            if msg.text:
+                self._run.add_model_text(msg.role, msg.text)
+        if reply.error != MapStep.Response.NONE:
+            raise MAP_ERRORS.get(reply.error, WorldError)(reply.message)
+        return PASS if reply.passed else call_from_msg(reply.call)

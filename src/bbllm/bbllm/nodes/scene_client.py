@@ -1,0 +1,51 @@
+"""Asks `state_estimator` for the scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bbllm_interfaces.srv import GetScene
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+
+from bbllm.core.errors import SceneError
+from bbllm.core.types import Scene
+from bbllm.nodes.convert import scene_from_msg, stamp_to_msg
+from bbllm.nodes.waiting import need_server, nothing, wait_for
+
+SERVER = 'state_estimator'
+TIMEOUT_S = 6.0
+"""Longer than the estimator itself waits for a scene that is new enough [s]."""
+
+
+class SceneClient:
+    """A client of the service `get_scene`, to be used from threads that do not spin."""
+
+    def __init__(self, node: Node, group: CallbackGroup):
+        self._client = node.create_client(GetScene, 'get_scene', callback_group=group)
+
+    @property
+    def ready(self) -> bool:
+        """Whether somebody serves the scene."""
+        return bool(self._client.service_is_ready())
+
+    def get(self, not_before_s: float = 0.0, *, look: Callable[[], None] = nothing) -> Scene:
+        """
+        Return the scene.
+
+        Args:
+            not_before_s: It must have been sensed then or later, on the world's clock [s].
+            look: Called all the time meanwhile; what it raises ends the wait.
+
+        Raises:
+            SceneError: The scene is stale or empty.
+            LostNodeError: Nobody serves it.
+            WorldError: No answer in time.
+        """
+        what = f'{SERVER} (get_scene)'
+        need_server(self._client.service_is_ready, what)
+        request = GetScene.Request(not_before=stamp_to_msg(not_before_s))
+        reply = wait_for(self._client.call_async(request), what, TIMEOUT_S, look=look)
+        if reply.code != GetScene.Response.NONE:
+            raise SceneError(reply.message)
+        return scene_from_msg(reply.scene)

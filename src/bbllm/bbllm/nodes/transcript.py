@@ -1,0 +1,38 @@
+"""A model that keeps an account of what it was asked and what it said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from bbllm.core.protocols import ChatModel, JsonSchema, Message, Reply
+from bbllm.core.types import ModelCall
+from bbllm.llm.accounting import MeteredModel
+
+
+class Transcript:
+    """Wraps a model for one request of a client; `calls` and `texts` belong together."""
+
+    def __init__(self, inner: ChatModel, role: str):
+        self.name = inner.name
+        self.supports_schema = inner.supports_schema
+        self.calls: list[ModelCall] = []
+        self.texts: list[str] = []
+        """What was answered to each call; empty where nothing was."""
+        self._inner = MeteredModel(inner, role, self._note)
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        schema: JsonSchema | None = None,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
+        """Answer a conversation; see `ChatModel.complete`."""
+        reply = self._inner.complete(messages, stop=stop, schema=schema, on_text=on_text)
+        self.texts[-1] = reply.text
+        return reply
+
+    def _note(self, call: ModelCall) -> None:
+        self.calls.append(call)
+        self.texts.append('')
