@@ -168,6 +168,25 @@ def test_lock_holds_every_ros_pin() -> None:
     assert [name for name, version in pins if f'\n{name}{version} ' not in lock] == []
 
 
+def test_colcon_installs_executables_and_configuration(tmp_path: Path) -> None:
+    if not shutil.which('colcon'):
+        pytest.skip('colcon is not installed here (make setup brings it)')
+    build = ['colcon', '--log-base', f'{tmp_path}/log', 'build', '--base-paths', str(PACKAGE)]
+    places = ['--build-base', f'{tmp_path}/build', '--install-base', f'{tmp_path}/install']
+    run = subprocess.run([*build, *places], cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+    prefix = tmp_path / 'install' / 'bbllm'
+    executables = {path.name for path in (prefix / 'lib' / 'bbllm').iterdir()}
+    config = {path.relative_to(ROOT / 'config') for path in (ROOT / 'config').rglob('*.yaml')}
+    assert executables == {'bbllm', *NODES}
+    assert {
+        path for path in config if not (prefix / 'share/bbllm/config' / path).exists()
+    } == set()
+    assert (prefix / 'share/ament_index/resource_index/packages/bbllm').exists()
+    assert (prefix / 'bin' / 'bbllm').exists()
+
+
 @pytest.mark.parametrize('shell', SHELLS)
 def test_activate_puts_bbllm_in_the_shell_from_any_folder(shell: str) -> None:
     run = run_in(shell, f'cd / && . {ROOT}/activate && command -v bbllm && echo "$BBLLM_ROOT"')

@@ -24,11 +24,14 @@ def write_env_file(system_ros: str | None) -> None:
     """Write the variables as a shell script; much quicker than colcon's own, which asks Python."""
     built = [INSTALL / name for name in (INTERFACES.name, *COMPAT) if (INSTALL / name).is_dir()]
     libraries = [prefix / 'lib' for prefix in built]
+    modules = [path for prefix in built for path in prefix.glob('l*/**/*-packages')]
     lines = [
         '# Written by tools/shell_env.py for ../activate.',
         f'export BBLLM_ROS={"system" if system_ros else "pypi"}',
     ]
     if system_ros:
+        # What `ros2 launch` and `colcon build --symlink-install` start uses the system's Python.
+        modules += VENV.glob('lib/python3*/site-packages')
         lines.append(f'bbllm_source_ros {shlex.quote(system_ros)}')
     else:
         libraries += [VENV / 'lib', *sorted(VENV.glob('lib/python3*/site-packages/ros_*.libs'))]
@@ -39,7 +42,7 @@ def write_env_file(system_ros: str | None) -> None:
         ('AMENT_PREFIX_PATH', [*built, VENV]),
         ('CMAKE_PREFIX_PATH', [*built, VENV]),
         ('LD_LIBRARY_PATH', libraries),
-        ('PYTHONPATH', [path for prefix in built for path in prefix.glob('l*/**/*-packages')]),
+        ('PYTHONPATH', modules),
     ):
         value = os.pathsep.join(str(path) for path in paths)
         lines.append(f'bbllm_prepend {variable} {shlex.quote(value)}')
