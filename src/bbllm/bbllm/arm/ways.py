@@ -14,7 +14,7 @@ from bbllm.arm.grasping import Approach, choose_grasp_configuration
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.obstacles import Held, matrix_from_pose, obstacles_from_scene
-from bbllm.arm.reachability import reachable_top_down, top_down
+from bbllm.arm.reachability import raised, reachable_top_down, top_down
 from bbllm.arm.straight_line import line_move
 from bbllm.arm.trajectory import NoPathError, concatenate
 from bbllm.arm.transit import plan_transit
@@ -34,6 +34,8 @@ class WayParams:
     """Tool speed on straight lines [m/s]."""
     postures: int = 3
     """How many postures to try a transit for."""
+    slow_line_s: float = 1.5
+    """Straight parts that take longer make it worth while to look at another posture [s]."""
     escape_m: float = 0.1
     """How far to rise first where the arm starts in contact with something [m]."""
 
@@ -49,6 +51,17 @@ class Way:
     """Straight down; None where hover and grip are one."""
     ascent: JointTrajectory | None
     """Straight up again."""
+
+    @property
+    def line_s(self) -> float:
+        """Duration of the straight parts [s]."""
+        lines = (self.descent, self.ascent)
+        return sum(line.duration_s for line in lines if line is not None)
+
+    @property
+    def duration_s(self) -> float:
+        """Duration of all parts [s]."""
+        return self.transit.duration_s + self.line_s
 
 
 class WayPlanner:
@@ -109,9 +122,7 @@ class WayPlanner:
 
     def straight_up(self, q_now: Array, rise_m: float) -> JointTrajectory:
         """Plan a rise of the tool without regard to contacts; for getting out of trouble."""
-        T_goal = forward(q_now).copy()
-        T_goal[2, 3] += rise_m
-        return self._line(q_now, T_goal)
+        return self._line(q_now, raised(forward(q_now), rise_m))
 
     def _way(self, motion: MoveAbove, grips: Sequence[Grip], q_now: Array) -> Way:
         poses = [top_down(grip.position_m, grip.yaw_rad) for grip in grips]
@@ -126,20 +137,33 @@ class WayPlanner:
             count=self.params.postures,
         )
         self._checker.open_to(self._width_m)
+        return self._quickest(approaches, grips, motion, q_now)
+
+    def _quickest(
+        self, approaches: Sequence[Approach], grips: Sequence[Grip], motion: MoveAbove, q_now: Array
+    ) -> Way:
+        """Return the first way that is not held up near a joint limit, else the quickest."""
         problem: NoPathError | None = None
+        best: Way | None = None
         for approach in approaches:
             try:
-                return self._way_by(approach, grips[approach.index], motion, q_now)
+                way = self._way_by(approach, grips[approach.index], motion, q_now)
             except NoPathError as error:
                 problem = problem or error
-        raise problem or NoPathError('no posture is left')
+                continue
+            if best is None or way.duration_s < best.duration_s:
+                best = way
+            if best.line_s <= self.params.slow_line_s:
+                return best
+        if best is None:
+            raise problem or NoPathError('no posture is left')
+        return best
 
     def _way_by(self, approach: Approach, grip: Grip, motion: MoveAbove, q_now: Array) -> Way:
         transit = self._transit(q_now, approach.q_hover)
         if motion.hover_m <= 0.0:
             return Way(grip=grip, transit=transit, descent=None, ascent=None)
-        T_hover = approach.T_base_tcp.copy()
-        T_hover[2, 3] += motion.hover_m
+        T_hover = raised(approach.T_base_tcp, motion.hover_m)
         descent = self._line(approach.q_hover, approach.T_base_tcp)
         ascent = self._line(descent.position_rad[-1], T_hover)
         return Way(grip=grip, transit=transit, descent=descent, ascent=ascent)

@@ -1,0 +1,65 @@
+"""A driver that keeps every trajectory that goes through it."""
+
+from __future__ import annotations
+
+from bbllm.arm.driver import (
+    ArmDriver,
+    FollowResult,
+    GripperResult,
+    JointState,
+    JointTrajectory,
+    Tolerances,
+)
+
+
+class RecordingDriver:
+    """Passes everything on to another driver and keeps what `follow` was sent."""
+
+    def __init__(self, driver: ArmDriver) -> None:
+        self._driver = driver
+        self.trajectories: list[JointTrajectory] = []
+        """In the order in which they were sent."""
+
+    def now_s(self) -> float:
+        """Return the world's clock [s]."""
+        return self._driver.now_s()
+
+    def joint_state(self) -> JointState:
+        """Return the newest measured state."""
+        return self._driver.joint_state()
+
+    def follow(self, trajectory: JointTrajectory, tolerances: Tolerances) -> FollowResult:
+        """Keep the trajectory and follow it."""
+        self.trajectories.append(trajectory)
+        return self._driver.follow(trajectory, tolerances)
+
+    def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:
+        """Open or close the fingers to a width."""
+        return self._driver.move_gripper(width_m, speed_m_s)
+
+    def grasp(
+        self,
+        width_m: float,
+        speed_m_s: float,
+        force_n: float,
+        epsilon_inner_m: float,
+        epsilon_outer_m: float,
+    ) -> GripperResult:
+        """Close with a force."""
+        return self._driver.grasp(width_m, speed_m_s, force_n, epsilon_inner_m, epsilon_outer_m)
+
+    def home_gripper(self) -> GripperResult:
+        """Close and open once to find the widest opening."""
+        return self._driver.home_gripper()
+
+    def recover(self) -> bool:
+        """Run the recovery after an error."""
+        return self._driver.recover()
+
+    def wait(self, duration_s: float) -> None:
+        """Let time pass [s]."""
+        self._driver.wait(duration_s)
+
+    def stop(self) -> None:
+        """Cancel whatever runs."""
+        self._driver.stop()
