@@ -13,6 +13,8 @@ from bbllm.arm.kinematics import inverse, inverse_branches, q7_grid
 Array = NDArray[np.float64]
 
 _SHOULDER_M: Array = np.array([0.0, 0.0, 0.333])
+_NEAR_RAD = 2.0
+"""Postures above and at a pose that differ by more are not joined by a straight line [rad]."""
 _FARTHEST_M = 1.085
 """No tool pose is farther from the shoulder: flange at 0.858, hand 0.107 + 0.1034 beyond, and a
 little; what is farther is refused without solving anything [m]."""
@@ -79,20 +81,41 @@ def reachable_top_down(
 
 def approach_postures(T_base_tcp: Array, hover_m: float) -> tuple[Array, Array]:
     """
-    Return every posture at a pose that the same branch also has at a hover pose above.
+    Return every posture above a pose together with the nearest posture at the pose.
 
     Returns:
         Joint positions at the pose and above it, row by row, each of shape (n, 7) [rad].
     """
     above = raised(T_base_tcp, hover_m)
+    none = np.empty((0, 7))
     if _too_far(T_base_tcp) or _too_far(above):
-        return np.empty((0, 7)), np.empty((0, 7))
-    grid = q7_grid()
-    poses = np.repeat(np.stack([T_base_tcp, above]), len(grid), axis=0)
-    both = inverse_branches(poses, np.concatenate([grid, grid])).reshape(8, 2, -1, 7)
+        return none, none
+    q7 = np.concatenate([q7_grid(), _upright_q7(T_base_tcp)])
+    poses = np.repeat(np.stack([T_base_tcp, above]), len(q7), axis=0)
+    both = inverse_branches(poses, np.concatenate([q7, q7])).reshape(8, 2, -1, 7)
     ends, hovers = both[:, 0].reshape(-1, 7), both[:, 1].reshape(-1, 7)
-    legal = ~np.isnan(ends[:, 0]) & ~np.isnan(hovers[:, 0])
-    return ends[legal], hovers[legal]
+    ends, hovers = ends[~np.isnan(ends[:, 0])], hovers[~np.isnan(hovers[:, 0])]
+    if not len(ends) or not len(hovers):
+        return none, none
+    away = np.zeros((len(hovers), len(ends)))
+    for above_angle, angle in zip(hovers.T, ends.T, strict=True):
+        np.maximum(away, np.abs(above_angle[:, None] - angle), out=away)
+    nearest = away.argmin(axis=1)
+    near = away[np.arange(len(hovers)), nearest] < _NEAR_RAD
+    return ends[nearest[near]], hovers[near]
+
+
+def _upright_q7(T_base_tcp: Array) -> Array:
+    """
+    Return the values of joint 7 with which the arm stays in the vertical plane of the tool.
+
+    They are not in any grid, and the only ones that descend near the base without turning the
+    shoulder; shape (2,) [rad].
+    """
+    x, y = T_base_tcp[:2, 3] / max(float(np.hypot(*T_base_tcp[:2, 3])), 1e-9)
+    along = T_base_tcp[:2, :2].T @ np.array([-y, x])  # tangent, in the tool's x and y
+    q7 = np.arctan2(along[0], along[1]) + np.pi / 4
+    return np.asarray(np.mod(np.array([q7, q7 + np.pi]) + np.pi, 2 * np.pi) - np.pi)
 
 
 def _too_far(T_base_tcp: Array) -> bool:

@@ -1,11 +1,12 @@
 """
 Straight motions of the tool: approach, retreat, and whatever must not swing sideways.
 
-A line is a pose for every s in [0, 1]. Closed-form inverse kinematics turns it into joint
-positions that lie on it to rounding: the posture stays on one branch, and joint 7 stays what it
-was, or drifts evenly where that is what keeps the others within limits. First and second
-derivatives by s come from the Jacobian; they turn limits of joints into limits of ds/dt, for
-which ruckig has the fastest timing.
+A line is a pose for every s in [0, 1]. Closed-form inverse kinematics gives joint positions
+that lie on it, for joint 7 kept still or drifting evenly by several amounts; the drift that
+moves the joints least is taken. Where none stays within limits, or all make the arm whirl (near
+a singularity of the other six joints), `mink` tracks the line with all seven. A cubic spline
+through these points is the joint path; its derivatives turn limits of joints into limits of
+ds/dt, for which ruckig has the fastest timing.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from numpy.typing import NDArray
 
 from bbllm.arm.braking import Knots
 from bbllm.arm.driver import JointTrajectory
-from bbllm.arm.kinematics import forward, inverse_branches, jacobian
+from bbllm.arm.kinematics import forward, inverse_branches
 from bbllm.arm.limits import DDDQ_MAX, DDQ_MAX, Q_MAX, Q_MIN, velocity_limits, within_limits
+from bbllm.arm.spline import Spline
+from bbllm.arm.tracking import track_line
 from bbllm.arm.trajectory import (
     JERK_SHARE,
     NoPathError,
@@ -38,33 +41,44 @@ TURN_SPEED_RAD_S = 1.5
 """Turning speed at scale 1; the robot allows 2.5 [rad/s]."""
 TURN_ACCELERATION_RAD_S2 = 10.0
 """Turning acceleration at scale 1; the robot allows 17 [rad/s^2]."""
-
-_MARGIN_RAD = 0.01
+LINE_MARGIN_RAD = 0.01
 """What the way keeps from the position limits; less than at postures that are chosen [rad]."""
-_DRIFTS: Array = np.array([0, 0.2, -0.2, 0.4, -0.4, 0.8, -0.8, 1.2, -1.2, 1.8, -1.8, 2.5, -2.5])
-"""Turns of joint 7 along the line that are tried, least first [rad]."""
-_COARSE = 17
-"""Points at which a line is first looked at."""
+WHIRL_RAD = 2.5
+"""A joint that would turn faster than this per whole line is whirling [rad]."""
+
+_DRIFTS: Array = np.array([0, 0.2, -0.2, 0.4, -0.4, 0.7, -0.7, 1.1, -1.1, 1.6, -1.6, 2.2, -2.2])
+"""Turns of joint 7 along the line that are tried [rad]."""
+_QUIET_RAD = 0.8
+"""Where joint 7 may stay still and no joint turns faster than this, nothing else is tried."""
+_DRIFT_PRICE = 0.3
+"""What drift costs, in terms of the speed of the fastest joint."""
+_POINTS = (25, 97)
+"""Points of the spline; the second number where the first does not keep it on the line."""
+_STRAY_M = 5e-5
+"""How far the tool may be off the line [m], or off its orientation [rad]."""
+_LONGEST_S = 5.0
+"""A line that takes longer than at full speed by more than this is refused [s]."""
 _KNOT_S = 0.02
 """Longest time between knots [s]."""
-_LARGEST_STEP_RAD = 0.6
-"""A larger change between two of the coarse points is no longer one posture."""
 _SAFE = 0.995
-"""Share of the joints' limits that is used: they are only looked at in the coarse points."""
+"""Share of the joints' limits that is used: they are only looked at in the points."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
-    """The tool's way, and where joint 7 is on it."""
+class Line:
+    """The tool's way: straight, turning evenly."""
 
     T_start: Array
     shift: Array
     """Way of the TCP, shape (3,) [m]."""
     turn: Array
     """Rotation vector in base axes, shape (3,) [rad]."""
-    q7: float
-    drift: float
-    """Change of joint 7 along the whole line [rad]."""
+
+    @classmethod
+    def between(cls, T_start: Array, T_goal: Array) -> Line:
+        """Return the line from one tool pose to another."""
+        turn = _rotation_vector(T_goal[:3, :3] @ T_start[:3, :3].T)
+        return cls(T_start, T_goal[:3, 3] - T_start[:3, 3], turn)
 
     def poses(self, s: Array) -> Array:
         """Return T_base_tcp at s, shape (n, 4, 4)."""
@@ -74,27 +88,8 @@ class _Line:
         poses[:, :3, 3] += s[:, None] * self.shift
         return poses
 
-    def branches(self, s: Array) -> Array:
-        """Return joint positions at s, limits or not, shape (8, n, 7); NaN: out of reach."""
-        return inverse_branches(self.poses(s), self.q7 + self.drift * s, margin_rad=-np.inf)
 
-    def derivatives(self, q: Array) -> tuple[Array, Array]:
-        """Return the first and second derivative of the joints by s, each (n, 7)."""
-        rows = jacobian(q)
-        inner = np.linalg.inv(rows[:, :, :6])
-        twist = np.concatenate([self.shift, self.turn]) - rows[:, :, 6] * self.drift
-        first = np.full_like(q, self.drift)
-        first[:, :6] = (inner @ twist[..., None])[..., 0]
-        # The tool's twist stays the same along s, so that J q'' = -J' q'.
-        step = 1e-5
-        ahead, behind = jacobian(np.stack([q + step * first, q - step * first]))
-        bent = ((ahead - behind) / (2 * step)) @ first[..., None]
-        second = np.zeros_like(q)
-        second[:, :6] = -(inner @ bent)[..., 0]
-        return first, second
-
-
-def line_path(q_start: Array, T_goal: Array) -> tuple[Array, Array]:
+def line_path(q_start: Array, T_goal: Array) -> Array:
     """
     Find joint positions that keep the tool on the straight line to a pose.
 
@@ -103,13 +98,39 @@ def line_path(q_start: Array, T_goal: Array) -> tuple[Array, Array]:
         T_goal: T_base_tcp at its end, shape (4, 4).
 
     Returns:
-        Path parameters from 0 to 1, shape (n,), and joint positions, shape (n, 7) [rad].
+        Joint positions, evenly spaced along the line, shape (n, 7) [rad]; a cubic spline
+        through them keeps the tool within 0.05 mm of the line.
 
     Raises:
         NoPathError: The line leaves the joint limits, or the posture would have to jump.
     """
-    _, _, s, q = _followed(np.asarray(q_start, dtype=np.float64), T_goal)
-    return s, q
+    q_start = np.array(q_start, dtype=np.float64)
+    line = Line.between(forward(q_start), T_goal)
+    for n in _POINTS:
+        points = _best_points(line, np.linspace(0.0, 1.0, n), q_start)
+        if _strays(points, line) < _STRAY_M:
+            return points
+    raise NoPathError('The tool cannot go straight there: the arm would whirl on the way.')
+
+
+def quiet_path(q_start: Array, T_goal: Array, q7_goal: float) -> Array | None:
+    """
+    Look at one way only: joint 7 drifts evenly to a value; for choosing among many.
+
+    Args:
+        q_start: Joint position at the start of the line, shape (7,) [rad].
+        T_goal: T_base_tcp at its end, shape (4, 4).
+        q7_goal: Where joint 7 ends [rad].
+
+    Returns:
+        What `line_path` returns, or None where no joint limit is kept or a joint whirls.
+    """
+    line = Line.between(forward(q_start), T_goal)
+    drifts = np.array([q7_goal - q_start[6]])
+    paths = _candidates(line, np.linspace(0.0, 1.0, _POINTS[0]), q_start, drifts)
+    if not _legal(paths)[0] or _pace(paths)[0] > WHIRL_RAD:
+        return None
+    return paths[0] if _strays(paths[0], line) < _STRAY_M else None
 
 
 def line_move(
@@ -133,57 +154,110 @@ def line_move(
     Raises:
         NoPathError: The line leaves the joint limits, or the posture would have to jump.
     """
-    q_start = np.array(q_start, dtype=np.float64)
-    line, branch, s, q = _followed(q_start, T_goal)
+    return path_move(line_path(q_start, T_goal), scale=scale, speed_m_s=speed_m_s)
+
+
+def path_move(
+    points: Array, *, scale: float = 1.0, speed_m_s: float = LINE_SPEED_M_S
+) -> JointTrajectory:
+    """
+    Move along what `line_path` found, from rest to rest; reversed, it leads back.
+
+    Args:
+        points: Joint positions, shape (n, 7) [rad].
+        scale: Share of the speed and of the joint limits to use, in (0, 1].
+        speed_m_s: Tool speed at scale 1 [m/s].
+
+    Raises:
+        NoPathError: A joint is so near to its limit that it may hardly move.
+    """
+    first_pose, last_pose = forward(points[[0, -1]])
+    line = Line.between(first_pose, last_pose)
     length, turn = np.linalg.norm(line.shift), np.linalg.norm(line.turn)
     if length < 1e-7 and turn < 1e-7:
-        return joint_move(q_start, q_start)
+        return joint_move(points[0], points[0])
     speed = scale * _smaller(speed_m_s / max(length, 1e-9), TURN_SPEED_RAD_S / max(turn, 1e-9))
     acceleration = scale * _smaller(
         LINE_ACCELERATION_M_S2 / max(length, 1e-9), TURN_ACCELERATION_RAD_S2 / max(turn, 1e-9)
     )
-    first, second = line.derivatives(q)
-    knots = _timed(q, first, second, speed, acceleration, scale)
-    q = line.branches(knots.s)[branch]
-    q[0] = q_start  # the same to rounding; exact for whoever compares
-    first, second = line.derivatives(q)
+    spline = Spline(points)
+    knots = _dense(_timed(spline, speed, acceleration, scale))
+    q, first, second = spline(knots.s)
     move = JointTrajectory(
         time_s=knots.time_s,
         position_rad=q,
         velocity_rad_s=first * knots.ds[:, None],
         acceleration_rad_s2=first * knots.dds[:, None] + second * knots.ds[:, None] ** 2,
     )
-    return slowed(move, excess(move) / _SAFE)  # for what happened between the coarse points
+    factor = excess(move) / _SAFE  # for what happened between the points
+    if factor * move.duration_s > _LONGEST_S + length / (scale * speed_m_s):
+        raise NoPathError('The tool cannot go straight there: a joint is too near to its limit.')
+    return slowed(move, factor)
 
 
-def _followed(q_start: Array, T_goal: Array) -> tuple[_Line, int, Array, Array]:
-    """Find the smallest drift of joint 7 with which one branch reaches along the whole line."""
-    T_start = forward(q_start)
-    shift = T_goal[:3, 3] - T_start[:3, 3]
-    turn = _rotation_vector(T_goal[:3, :3] @ T_start[:3, :3].T)
-    s = np.linspace(0.0, 1.0, _COARSE)
-    reason = ''
-    for drift in _DRIFTS:
-        line = _Line(T_start, shift, turn, float(q_start[6]), float(drift))
-        branches = line.branches(s)
-        branch = int(np.nanargmin(np.abs(branches[:, 0] - q_start).max(axis=1)))
-        q = branches[branch]
-        q[0] = q_start
-        # The start may stand nearer to a limit than the way should.
-        if within_limits(q[1:], _MARGIN_RAD).all() and _steady(q):
-            return line, branch, s, q
-        reason = reason or _reason(line, s, q)
-    raise NoPathError(reason)
+def _best_points(line: Line, s: Array, q_start: Array) -> Array:
+    """Return joint positions on the line at s, shape (n, 7) [rad]."""
+    still = _candidates(line, s, q_start, _DRIFTS[:1])
+    if _legal(still)[0] and _pace(still)[0] < _QUIET_RAD:
+        return np.asarray(still[0])
+    paths = np.concatenate([still, _candidates(line, s, q_start, _DRIFTS[1:])])
+    price = _pace(paths) + _DRIFT_PRICE * np.abs(_DRIFTS)
+    price[~_legal(paths)] = np.inf
+    best = int(np.argmin(price))
+    if price[best] < WHIRL_RAD:
+        return np.asarray(paths[best])
+    tracked = track_line(line.poses(s), q_start, LINE_MARGIN_RAD)
+    if tracked is not None and _pace(tracked[None])[0] < min(price[best], 4 * WHIRL_RAD):
+        return tracked
+    if np.isfinite(price[best]):
+        return np.asarray(paths[best])
+    raise NoPathError(_reason(line, s, still[0]))
 
 
-def _steady(q: Array) -> bool:
-    """Tell whether it is one posture all along: no joint jumps."""
-    return bool(np.abs(np.diff(q, axis=0)).max() < _LARGEST_STEP_RAD)
+def _strays(points: Array, line: Line) -> float:
+    """Return how far the tool is off the line in the middle between points [m]."""
+    n = len(points) - 1
+    s = (np.arange(n) + 0.5) / n
+    return float(np.abs(forward(Spline(points)(s)[0]) - line.poses(s)).max())
 
 
-def _timed(
-    q: Array, first: Array, second: Array, speed: float, acceleration: float, scale: float
-) -> Knots:
+def _candidates(line: Line, s: Array, q_start: Array, drifts: Array) -> Array:
+    """
+    Return joint paths along a line, one for each drift of joint 7, shape (m, n, 7).
+
+    From point to point the nearest solution is taken, on whichever branch, because branches
+    change names where the shoulder passes through upright. NaN where there is none.
+    """
+    q7 = q_start[6] + drifts[:, None] * s  # (m, n)
+    poses = np.broadcast_to(line.poses(s), (len(drifts), len(s), 4, 4)).reshape(-1, 4, 4)
+    branches = inverse_branches(poses, q7.ravel(), margin_rad=-np.inf)
+    branches = branches.reshape(8, len(drifts), len(s), 7)
+    branches[np.isnan(branches)] = np.inf
+    paths = np.empty((len(drifts), len(s), 7))
+    paths[:, 0] = q_start
+    each = np.arange(len(drifts))
+    for i in range(1, len(s)):
+        with np.errstate(invalid='ignore'):  # inf - inf, where a path has ended already
+            away = np.abs(branches[:, :, i] - paths[:, i - 1]).max(axis=-1)  # (8, m)
+        paths[:, i] = branches[np.argmin(away, axis=0), each, i]
+    paths[~np.isfinite(paths)] = np.nan
+    return paths
+
+
+def _legal(paths: Array) -> NDArray[np.bool_]:
+    """Tell which paths keep within limits; the start may stand nearer than the way should."""
+    legal = within_limits(paths[:, 1:], LINE_MARGIN_RAD).all(axis=1)
+    return np.asarray(legal & (_pace(paths) < 4 * WHIRL_RAD))
+
+
+def _pace(paths: Array) -> Array:
+    """Return the highest speed of any joint on each path, per whole line, shape (m,) [rad]."""
+    with np.errstate(invalid='ignore'):
+        steps = np.abs(np.diff(paths, axis=1)).max(axis=(1, 2))
+    return np.asarray(np.nan_to_num(steps * (paths.shape[1] - 1), nan=np.inf))
+
+
+def _timed(spline: Spline, speed: float, acceleration: float, scale: float) -> Knots:
     """
     Time a line so that no joint exceeds its limits.
 
@@ -191,21 +265,19 @@ def _timed(
     acceleration q'a + q''v^2 and jerk q'j + 3 q''va + q'''v^3. Half of the acceleration is
     kept for the bend, whose share falls with v^2.
     """
+    q, first, second = spline.points, spline.first, spline.second
     steep, bend = np.maximum(np.abs(first), 1e-9), np.maximum(np.abs(second), 1e-9)
+    third = np.maximum(np.abs(spline.third), 1e-9).max(axis=0)
     lower, upper = velocity_limits(q)
-    legal = np.where(first > 0, upper, -lower)
-    speed = _smaller(speed, (_SAFE * legal / steep).min())
+    legal = np.maximum(np.where(first > 0, upper, -lower), 1e-3)
     budget = _SAFE * scale * DDQ_MAX
+    speed = _smaller(speed, (_SAFE * legal / steep).min())
     speed = _smaller(speed, np.sqrt((budget / 2 / bend).min()))
+    speed = _smaller(speed, np.cbrt((_SAFE * DDDQ_MAX / 4 / third).min()))
     acceleration = _smaller(acceleration, ((budget - bend * speed**2) / steep).min())
-    spacing = 1.0 / (len(q) - 1)
-    third = np.maximum(np.abs(np.gradient(second, spacing, axis=0)), 1e-9)
-    spent = 3 * bend * speed * acceleration + third * speed**3
-    jerk = float(((JERK_SHARE * DDDQ_MAX) / steep).min())
-    left = ((_SAFE * DDDQ_MAX - spent) / steep).min()
-    if left < jerk / 4:  # a sharp bend: slower, so that its own jerk shrinks
-        return _timed(q, first, second, speed / 2, acceleration / 4, scale)
-    return _dense(ruckig_profile(1.0, speed, acceleration, _smaller(jerk, left)))
+    acceleration = _smaller(acceleration, (_SAFE * DDDQ_MAX / 12 / (bend * speed)).min())
+    jerk = (JERK_SHARE * DDDQ_MAX / steep).min()
+    return ruckig_profile(1.0, speed, acceleration, float(jerk))
 
 
 def _dense(knots: Knots) -> Knots:
@@ -225,9 +297,9 @@ def _dense(knots: Knots) -> Knots:
     )
 
 
-def _reason(line: _Line, s: Array, q: Array) -> str:
+def _reason(line: Line, s: Array, q: Array) -> str:
     """Say where the line ends and which joint is to blame."""
-    bad = ~within_limits(q, _MARGIN_RAD)
+    bad = ~within_limits(q, LINE_MARGIN_RAD)
     bad[0] = False
     if not bad.any():
         return 'The tool cannot go straight there: the arm would have to change its posture.'
@@ -235,7 +307,7 @@ def _reason(line: _Line, s: Array, q: Array) -> str:
     way = f'after {float(s[i] * np.linalg.norm(line.shift)):.3f} m'
     if np.isnan(q[i]).any():
         return f'The tool cannot go straight there: the arm can reach no further {way}.'
-    over = np.maximum(Q_MIN + _MARGIN_RAD - q[i], q[i] - Q_MAX + _MARGIN_RAD)
+    over = np.maximum(Q_MIN + LINE_MARGIN_RAD - q[i], q[i] - Q_MAX + LINE_MARGIN_RAD)
     joint = int(np.argmax(over)) + 1
     return f'The tool cannot go straight there: joint {joint} is at its limit {way}.'
 
@@ -260,7 +332,7 @@ def _rotation_vector(rotation: Array) -> Array:
             rotation[1, 0] - rotation[0, 1],
         ]
     )
-    sine, cosine = np.linalg.norm(skew) / 2, (np.trace(rotation) - 1) / 2
+    sine, cosine = float(np.linalg.norm(skew)) / 2, float(np.trace(rotation) - 1) / 2
     angle = float(np.arctan2(sine, cosine))
     if sine > 1e-6:
         return np.asarray(skew / (2 * sine) * angle)
@@ -270,5 +342,5 @@ def _rotation_vector(rotation: Array) -> Array:
     return np.asarray(vectors[:, np.argmax(values)] * angle)
 
 
-def _smaller(a: float, b: float | np.floating) -> float:
+def _smaller(a: float | np.floating, b: float | np.floating) -> float:
     return float(min(a, b))
