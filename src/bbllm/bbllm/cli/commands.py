@@ -13,7 +13,13 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from bbllm.core.errors import BbllmError, ConfigError, TaskError, UnknownNameError
+from bbllm.core.errors import (
+    BbllmError,
+    ConfigError,
+    ReplayError,
+    TaskError,
+    UnknownNameError,
+)
 from bbllm.core.paths import state_dir
 
 FAILED = 1
@@ -60,7 +66,8 @@ class Commands(TyperGroup):
 
 def exit_code_of(error: BbllmError) -> int:
     """Return 2 for what a person can mend by typing something else, 1 for the rest."""
-    return BAD_INPUT if isinstance(error, (ConfigError, TaskError, UnknownNameError)) else FAILED
+    mendable = (ConfigError, TaskError, UnknownNameError, ReplayError)
+    return BAD_INPUT if isinstance(error, mendable) else FAILED
 
 
 def _report(ctx: Any, text: str, kind: str) -> None:

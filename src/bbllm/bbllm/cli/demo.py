@@ -74,7 +74,7 @@ def demo(
     if finding:
         output.say()
         output.say(f'  {finding}', style='bold green' if passed else 'bold red')
-    pictures = write_pictures(ran.episode, ran.journal.parent, finding)
+    pictures = write_pictures(ran.episode, ran.journal, finding)
     tell_files(output, ran, pictures)
     verdict = {'check': {'passed': passed, 'finding': finding}} if finding else {}
     output.result({**summary_of(ran, pictures), **verdict})

@@ -89,7 +89,7 @@ def run(
         limits=Limits(steps=limit_steps, wall_s=timeout),
     )
     ran = run_here(task, options, output)
-    pictures = write_pictures(ran.episode, ran.journal.parent)
+    pictures = write_pictures(ran.episode, ran.journal)
     tell_files(output, ran, pictures)
     output.result(summary_of(ran, pictures))
     leave(exit_code(ran))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bbllm.cli.folders import episodes_dir
 from bbllm.cli.output import Output
+from bbllm.cli.pictures.files import rendering_of
 from bbllm.cli.supervision import supervise
 from bbllm.core.episode import EpisodeRun, Limits
 from bbllm.core.errors import BbllmError
@@ -104,11 +105,6 @@ def run_here(instruction: str, options: Options, output: Output) -> Ran:
             return Ran(read_episode(journal.path), journal.path, interrupted)
         settled, hints = _look_around(stage, rendering_of(journal.path))
     return Ran(episode, journal.path, interrupted, settled, hints)
-
-
-def rendering_of(journal: Path) -> Path:
-    """Return where the rendering of an episode lies."""
-    return journal.with_name(f'{journal.stem}-render.png')
 
 
 def make_chosen_models(options: Options) -> Models:

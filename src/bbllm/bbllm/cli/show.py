@@ -59,7 +59,7 @@ def show(
         output.result({**summarize(record), 'journal': str(path)})
         return
     _print_episode(record, output)
-    pictures = write_pictures(record, path.parent) if draw else Pictures(())
+    pictures = write_pictures(record, path) if draw else Pictures(())
     for picture in pictures.paths:
         output.say(f'  picture  {picture}')
     output.say(f'  journal  {path}')
@@ -107,7 +107,7 @@ def _row(path: Path) -> dict[str, str]:
             'journal': str(path),
         }
     return {
-        'episode_id': data['episode_id'],
+        'episode_id': path.stem,
         'ending': data['ending'],
         'task': data['task'],
         'journal': str(path),

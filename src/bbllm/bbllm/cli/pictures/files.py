@@ -39,13 +39,18 @@ def scenes_of(episode: Episode) -> dict[str, Scene]:
     return {moment: from_json(Scene, data) for moment, data in progress_of(episode).scenes.items()}
 
 
-def write_pictures(episode: Episode, folder: Path, check: str = '') -> Pictures:
+def rendering_of(journal: Path) -> Path:
+    """Return where the rendering of an episode lies."""
+    return journal.with_name(f'{journal.stem}-render.png')
+
+
+def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures:
     """
     Write the drawing as SVG and PNG; a rendering that lies there already is named too.
 
     Args:
         episode: Its record holds the scenes.
-        folder: Where to write; the files are called after the episode.
+        journal: The pictures are written beside it and called after it.
         check: What a geometric check found, for the caption.
 
     Raises:
@@ -57,20 +62,19 @@ def write_pictures(episode: Episode, folder: Path, check: str = '') -> Pictures:
     if before is None:
         return Pictures((), ('There is no picture: the record holds no scene.',))
     page = draw_sheet(caption_of(progress, check), before, after, reach_ring())
-    svg, png = folder / f'{episode.id}.svg', folder / f'{episode.id}.png'
+    svg, png = journal.with_suffix('.svg'), journal.with_suffix('.png')
     hints: list[str] = []
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         svg.write_text(to_svg(page), encoding='utf-8')
         paths = [svg]
         if _write_png(page, png, hints):
             paths.append(png)
-        rendering = folder / f'{episode.id}-render.png'
+        rendering = rendering_of(journal)
         if rendering.exists():
             paths.append(rendering)
     except OSError as error:
         raise ConfigError(
-            f'The pictures cannot be written to {folder}: {error.strerror}.'
+            f'The pictures cannot be written to {journal.parent}: {error.strerror}.'
         ) from error
     return Pictures(tuple(paths), tuple(hints))
 

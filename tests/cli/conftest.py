@@ -1,0 +1,75 @@
+"""The command in this process, on a world of paper and with models that follow a script."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+# pytest's importlib mode puts no test folder on the path.
+sys.path.insert(0, str(Path(__file__).parent))
+
+import scripted_models
+from paper_world import PaperWorld
+
+from bbllm.cli import plan, session
+from bbllm.cli.main import app
+from bbllm.cli.session import Options, Stage
+from bbllm.sim.render import RenderError
+
+Command = Callable[..., Result]
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of this test's episodes."""
+    monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path / 'state'))
+    return tmp_path / 'state' / 'bbllm' / 'episodes'
+
+
+@pytest.fixture
+def bbllm(state: Path) -> Command:
+    """Return the command, as a function of its words."""
+
+    def run(*words: str) -> Result:
+        return CliRunner().invoke(app, list(words), prog_name='bbllm')
+
+    return run
+
+
+@contextmanager
+def paper_stage(options: Options) -> Iterator[Stage]:
+    """Open a world of paper, which cannot be rendered."""
+    world = PaperWorld(options.scene)
+
+    def render(path: Path) -> None:
+        raise RenderError('No picture can be drawn of paper; install a simulator.')
+
+    try:
+        yield Stage(world, lambda: world.time_s, world.observe, render)
+    finally:
+        world.close()
+
+
+@pytest.fixture
+def paper(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replace physics by paper, where a test is about the command and not about physics."""
+    monkeypatch.setattr(session, 'open_stage', paper_stage)
+    monkeypatch.setattr(plan, 'open_stage', paper_stage)
+
+
+@pytest.fixture
+def script(paper: None, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Return a function that sets what the Brain will say."""
+
+    def follow(*replies: str) -> None:
+        for module in (session, plan):
+            monkeypatch.setattr(
+                module, 'make_chosen_models', lambda options: scripted_models.models(*replies)
+            )
+
+    return follow
