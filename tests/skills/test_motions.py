@@ -102,7 +102,7 @@ def test_a_free_cube_offers_two_axes_both_ways_round_with_full_room() -> None:
 def test_a_free_cylinder_can_be_gripped_from_many_sides() -> None:
     motions = motions_of(SkillCall('pick', ('can',)), scene_of(cylinder('can', 0.5, 0.1)))
 
-    assert len({round(grip.yaw_rad, 3) for grip in above_of(motions).grips}) >= 20
+    assert len({round(grip.yaw_rad, 3) for grip in above_of(motions).grips}) == 12
 
 
 def test_fingers_open_away_from_a_neighbour() -> None:

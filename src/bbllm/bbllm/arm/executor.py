@@ -17,6 +17,7 @@ from bbllm.arm.sending import Sender
 from bbllm.arm.skill_run import ExecutorParams, SkillRun
 from bbllm.arm.ways import Way, WayPlanner
 from bbllm.core.types import Outcome, Scene, SkillCall
+from bbllm.skills.grasps import Hand
 from bbllm.skills.motions import MoveAbove
 
 __all__ = ['ExecutorParams', 'SkillExecutor']
@@ -53,6 +54,10 @@ class SkillExecutor:
     def set_activity_callback(self, on_activity: Callable[[str], None] | None) -> None:
         """Tell somebody else from now on what the arm is doing."""
         self._sender.on_activity = on_activity
+
+    def hand(self) -> Hand:
+        """Return the hand as it is measured."""
+        return self._sender.hand()
 
     def execute(self, call: SkillCall) -> Outcome:
         """

@@ -30,7 +30,7 @@ class WayParams:
 
     scale: float = 0.8
     """Share of the joint limits to use, in (0, 1]."""
-    line_speed_m_s: float = 0.25
+    line_speed_m_s: float = 0.5
     """Tool speed on straight lines [m/s]."""
     postures: int = 3
     """How many postures to try a transit for."""

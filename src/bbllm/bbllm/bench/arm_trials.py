@@ -60,6 +60,9 @@ class Trial:
     """How many picks and places that was."""
     motion_s: float = 0.0
     """Planned time of the trajectories alone [s]."""
+    bound_s: float = math.nan
+    """Least time for the same way-points within the same limits; nan where not computed [s]."""
+    trajectories: int = 0
     simulated_s: float = 0.0
     wall_s: float = 0.0
     """Wall time in which that was simulated, control and planning included [s]."""
@@ -111,6 +114,7 @@ class _Bench:
         return Trial(
             robot_s=self.robot_s,
             motion_s=sum(item.duration_s for item in trajectories),
+            trajectories=len(trajectories),
             simulated_s=self.robot_s,
             wall_s=self.wall_s,
             audit=account,
@@ -153,9 +157,7 @@ def tower_trial(seed: int, scale: float) -> Trial:
     targets = ['location_0', *names[:-1]]
     failure = bench.run(_moves(names, targets))
     poses = bench.settled(SETTLE_S)
-    wanted = {
-        name: (*place, EDGE_M * (level + 0.5)) for level, name in enumerate(names)
-    }
+    wanted = {name: (*place, EDGE_M * (level + 0.5)) for level, name in enumerate(names)}
     return _shape_trial('tower', seed, bench, failure, poses, wanted, lambda: '')
 
 
@@ -171,9 +173,7 @@ def plus_trial(seed: int, scale: float) -> Trial:
     targets = [f'location_{index}' for index in order]
     failure = bench.run(_moves(names, targets))
     poses = bench.settled(SETTLE_S)
-    wanted = {
-        name: (*places[index], EDGE_M / 2) for name, index in zip(names, order, strict=True)
-    }
+    wanted = {name: (*places[index], EDGE_M / 2) for name, index in zip(names, order, strict=True)}
     return _shape_trial(
         'plus', seed, bench, failure, poses, wanted, lambda: check_plus(poses, EDGE_M).reason
     )

@@ -31,7 +31,7 @@ MAX_WIDTH_M = 0.08
 """Widest opening of the hand [m]."""
 TIP_BELOW_TCP_M = 0.0095
 """How far the finger tips reach below the TCP [m]."""
-ROUND_YAWS = 12
+ROUND_YAWS = 6
 """How many directions are tried on a thing that is round."""
 
 
@@ -56,6 +56,7 @@ HAND_ABOVE_TCP_M = 0.0384
 """Height of the palm above the TCP [m]."""
 HAND_HALF_M = (0.0315, 0.102)
 """Half extents of the hand across and along the opening direction [m]."""
+_HAND_REACH_M = math.hypot(*HAND_HALF_M) + 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,6 +199,9 @@ def _room(
     """Return the largest free half opening [m] and who limits it, nearest first."""
     limits: list[tuple[float, str]] = []
     for other in neighbours:
+        x, y, _ = other.pose.position_m
+        if math.hypot(x - tcp_m[0], y - tcp_m[1]) > _HAND_REACH_M + math.hypot(*other.size_m) / 2:
+            continue
         height = top_z(other) - tcp_m[2]
         if height <= -TIP_BELOW_TCP_M:
             continue

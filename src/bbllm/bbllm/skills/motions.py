@@ -39,7 +39,7 @@ WIDEST_GRASP_M = 0.076
 class MotionParams:
     """How far and how hard."""
 
-    hover_m: float = 0.1
+    hover_m: float = 0.08
     """Height above a grip from where the tool comes straight down [m]."""
     place_gap_m: float = 0.0005
     """How far above the surface a thing is let go [m]."""

@@ -236,6 +236,7 @@ def _beside(
 ) -> list[Fact]:
     """Relate each thing to the nearest one only; all pairs would drown the rest in a prompt."""
     things = [item for item in objects if item.kind in MOVABLE and item.name != held]
+    halves = {item.name: half_height(item) for item in things}
     facts: list[Fact] = []
     for item in things:
         x, y, z = item.pose.position_m
@@ -243,7 +244,7 @@ def _beside(
             (math.hypot(other.pose.position_m[0] - x, other.pose.position_m[1] - y), other)
             for other in things
             if other is not item
-            and abs(other.pose.position_m[2] - z) < half_height(item) + half_height(other)
+            and abs(other.pose.position_m[2] - z) < halves[item.name] + halves[other.name]
         ]
         if not near:
             continue

@@ -1,0 +1,129 @@
+"""
+Measures the arm: success, accuracy, speed beside the bound, limits, and planning times.
+
+`python -m bbllm.bench.arm --quick` takes a minute; without `--quick` it runs 200 random picks
+and places, 30 towers of five and 30 plus signs. The result is printed and written as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from bbllm.bench.arm_report import ArmReport, audit_of, figures_of, print_report
+from bbllm.bench.arm_timing import time_pick_plan, time_reachability
+from bbllm.bench.arm_trials import Trial, run_trial
+from bbllm.bench.machine import describe_machine
+
+MAX_PROCESSES = 2
+SEED_STRIDE = {'pick_place': 0, 'tower': 100_000, 'plus': 200_000}
+"""Keeps the kinds from sharing random numbers."""
+
+Job = tuple[str, int, float]
+
+
+def run_arm_bench(
+    n: int = 200,
+    seed: int = 0,
+    *,
+    shapes: int = 30,
+    scale: float = 0.8,
+    processes: int = MAX_PROCESSES,
+    progress: Progress | None = None,
+) -> ArmReport:
+    """
+    Run all trials and timings.
+
+    Args:
+        n: Random picks and places.
+        seed: Of the first trial; the others count on from it.
+        shapes: Towers, and as many plus signs.
+        scale: Share of the joint limits that the arm uses, in (0, 1].
+        processes: How many trials run at once, 1 or 2.
+        progress: Shows how far it is.
+    """
+    start_s = time.perf_counter()
+    # Timings first, while nothing else runs.
+    reachability = time_reachability(max(200, n), seed)
+    pick_plan = time_pick_plan(max(40, n // 2), seed)
+    counts = {'pick_place': n, 'tower': shapes, 'plus': shapes}
+    jobs = [
+        (kind, SEED_STRIDE[kind] + seed + index, scale)
+        for kind, count in counts.items()
+        for index in range(count)
+    ]
+    task = progress.add_task('trials', total=len(jobs)) if progress else None
+    trials: list[Trial] = []
+    for trial in _all_trials(jobs, min(processes, MAX_PROCESSES)):
+        trials.append(trial)
+        if progress is not None and task is not None:
+            progress.update(task, advance=1, description=f'{trial.kind:<10}')
+    trials.sort(key=lambda trial: trial.seed)
+    return ArmReport(
+        machine=describe_machine(),
+        seed=seed,
+        scale=scale,
+        processes=min(processes, MAX_PROCESSES),
+        figures=tuple(
+            figures_of(kind, [trial for trial in trials if trial.kind == kind])
+            for kind, count in counts.items()
+            if count
+        ),
+        audit=audit_of(trials),
+        trajectories=sum(trial.trajectories for trial in trials),
+        reachability=reachability,
+        pick_plan=pick_plan,
+        wall_s=time.perf_counter() - start_s,
+    )
+
+
+def main(
+    n: Annotated[int, typer.Option(min=0, help='Random picks and places.')] = 200,
+    shapes: Annotated[int, typer.Option(min=0, help='Towers, and as many plus signs.')] = 30,
+    seed: Annotated[int, typer.Option(min=0, help='Of the first trial.')] = 0,
+    scale: Annotated[
+        float, typer.Option(min=0.05, max=1.0, help='Share of the joint limits to use.')
+    ] = 0.8,
+    processes: Annotated[
+        int, typer.Option(min=1, max=MAX_PROCESSES, help='Trials at once.')
+    ] = MAX_PROCESSES,
+    quick: Annotated[bool, typer.Option('--quick', help='A tenth of everything.')] = False,
+    out: Annotated[Path, typer.Option(help='Where the JSON goes.')] = Path('bench-arm.json'),
+) -> None:
+    """Measure the arm in simulation: success, accuracy, speed, limits, planning times."""
+    if quick:
+        n, shapes = n // 10, shapes // 10
+    console = Console()
+    with Progress(console=console, transient=True) as progress:
+        report = run_arm_bench(
+            n, seed, shapes=shapes, scale=scale, processes=processes, progress=progress
+        )
+    print_report(report, console)
+    out.write_text(json.dumps(report.as_json(), indent=2) + '\n', 'utf-8')
+    console.print(f'{report.wall_s:.0f} s; written to {out}')
+
+
+def _all_trials(jobs: Sequence[Job], processes: int) -> Iterator[Trial]:
+    """Run jobs and yield trials as they come."""
+    if processes == 1:
+        for job in jobs:
+            yield run_trial(*job)
+        return
+    # Spawned, not forked: MuJoCo and NumPy may have threads already.
+    context = multiprocessing.get_context('spawn')
+    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+        for future in as_completed([pool.submit(run_trial, *job) for job in jobs]):
+            yield future.result()
+
+
+if __name__ == '__main__':
+    typer.run(main)

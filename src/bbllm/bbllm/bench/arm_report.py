@@ -1,0 +1,165 @@
+"""The figures of a run of the arm's bench, as a record, a table and JSON."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+from bbllm.bench.arm_timing import Timing, percentile
+from bbllm.bench.arm_trials import Trial
+from bbllm.bench.limit_audit import NOTHING, Audit
+
+TARGET_SUCCESS = {'pick_place': 0.99, 'tower': 0.95, 'plus': 0.95}
+TITLES = {
+    'pick_place': 'random pick and place, 0.30 to 0.70 m',
+    'tower': 'tower of five',
+    'plus': 'plus sign of five, 6 cm pitch',
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """What came out of all trials of one kind."""
+
+    kind: str
+    trials: int
+    succeeded: int
+    error_mm: tuple[float, float, float]
+    """Placement error of what succeeded: median, 95th percentile, largest [mm]."""
+    yaw_p95_deg: float
+    """Yaw error of what succeeded; nan where it was not asked for [deg]."""
+    cycle_s: float
+    """Robot time of one pick and place, mean [s]."""
+    motion_s: float
+    """Of which the arm moves [s]."""
+    bound_s: float
+    """Least time in which the same way-points can be passed within the same limits, mean; nan
+    where it was not computed [s]."""
+    real_time_factor: float
+    """Simulated seconds per wall second, control and planning included."""
+    failures: tuple[str, ...]
+    """One line per trial that failed."""
+
+    @property
+    def success(self) -> float:
+        """Share of trials that succeeded."""
+        return self.succeeded / self.trials if self.trials else math.nan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmReport:
+    """Everything that one run measured."""
+
+    machine: dict[str, str]
+    seed: int
+    scale: float
+    """Share of the joint limits that the arm used."""
+    processes: int
+    figures: tuple[Figures, ...]
+    audit: Audit
+    """Limit violations over all trajectories that were sent."""
+    trajectories: int
+    reachability: Timing
+    pick_plan: Timing
+    wall_s: float
+    """Of the whole run [s]."""
+
+    def as_json(self) -> dict[str, object]:
+        """Return plain values for a JSON file."""
+        return {**asdict(self), 'violations': self.audit.violations}
+
+
+def figures_of(kind: str, trials: Sequence[Trial]) -> Figures:
+    """Summarise the trials of one kind."""
+    good = [trial for trial in trials if trial.ok]
+    errors = [error * 1e3 for trial in good for error in trial.errors_m]
+    cycles = [trial.robot_s / trial.cycles for trial in good]
+    bounds = [trial.bound_s / trial.cycles for trial in good if not math.isnan(trial.bound_s)]
+    wall_s = sum(trial.wall_s for trial in trials)
+    return Figures(
+        kind=kind,
+        trials=len(trials),
+        succeeded=len(good),
+        error_mm=(percentile(errors, 50), percentile(errors, 95), max(errors, default=math.nan)),
+        yaw_p95_deg=percentile([trial.yaw_deg for trial in good if kind == 'pick_place'], 95),
+        cycle_s=_mean(cycles),
+        motion_s=_mean([trial.motion_s / trial.cycles for trial in good]),
+        bound_s=_mean(bounds),
+        real_time_factor=sum(trial.simulated_s for trial in trials) / wall_s
+        if wall_s
+        else math.nan,
+        failures=tuple(f'seed {trial.seed}: {trial.reason}' for trial in trials if not trial.ok),
+    )
+
+
+def audit_of(trials: Sequence[Trial]) -> Audit:
+    """Add up the limit violations of all trials."""
+    return sum((trial.audit for trial in trials), NOTHING)
+
+
+def print_report(report: ArmReport, console: Console) -> None:
+    """Print the tables."""
+    console.print(_trial_table(report))
+    console.print(_other_table(report))
+    for figures in report.figures:
+        for line in figures.failures:
+            console.print(f'{figures.kind} {line}', style='red', markup=False)
+    console.print(', '.join(f'{key} {value}' for key, value in report.machine.items()))
+
+
+def _trial_table(report: ArmReport) -> Table:
+    table = Table(
+        title=f'Arm, {report.scale:.0%} of the joint limits, seed {report.seed}',
+        caption='Errors of what succeeded, on settled poses. Cycle: robot time of one pick and '
+        'place. Bound: time-optimal through the same way-points within the same limits.',
+    )
+    for name in ('task', 'success', 'target', 'error med / p95 / max [mm]', 'yaw p95 [deg]',
+                 'cycle [s]', 'moving [s]', 'bound [s]', 'x real time'):  # fmt: skip
+        table.add_column(name, justify='left' if name == 'task' else 'right')
+    for item in report.figures:
+        met = item.success >= TARGET_SUCCESS[item.kind]
+        table.add_row(
+            TITLES[item.kind],
+            f'[{"green" if met else "red"}]{item.succeeded}/{item.trials}[/]',
+            f'{TARGET_SUCCESS[item.kind]:.0%}',
+            ' / '.join(f'{value:.2f}' for value in item.error_mm),
+            _number(item.yaw_p95_deg, 2),
+            _number(item.cycle_s, 2),
+            _number(item.motion_s, 2),
+            _number(item.bound_s, 2),
+            _number(item.real_time_factor, 1),
+        )
+    return table
+
+
+def _other_table(report: ArmReport) -> Table:
+    table = Table(title='Limits and planning')
+    table.add_column('measure')
+    table.add_column('value', justify='right')
+    table.add_column('target', justify='right')
+    audit = report.audit
+    table.add_row(
+        f'limit violations in {audit.samples} samples of {report.trajectories} trajectories',
+        str(audit.violations),
+        '0',
+    )
+    table.add_row('nearest to a limit', f'{audit.worst:.1%}', '100%')
+    for title, timing, target in (
+        ('reachability query, median / p95', report.reachability, '1 ms'),
+        ('plan of a pick, median / p95', report.pick_plan, '10 ms'),
+    ):
+        table.add_row(title, f'{timing.median_ms:.2f} / {timing.p95_ms:.2f} ms', target)
+    return table
+
+
+def _mean(values: Sequence[float]) -> float:
+    return statistics.fmean(values) if values else math.nan
+
+
+def _number(value: float, digits: int) -> str:
+    return '' if math.isnan(value) else f'{value:.{digits}f}'

@@ -1,0 +1,104 @@
+"""How long single questions to the arm's planner take."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bbllm.arm.collision import CollisionChecker
+from bbllm.arm.executor import ExecutorParams
+from bbllm.arm.limits import Q_READY
+from bbllm.arm.reachability import reachable_top_down
+from bbllm.arm.ways import WayPlanner
+from bbllm.bench.arm_trials import AZIMUTH_RAD, RADIUS_M, random_spots, random_table
+from bbllm.core.types import SkillCall
+from bbllm.sim.scenes import SceneFile
+from bbllm.skills.motions import MoveAbove, plan_motions
+from bbllm.skills.rejection import Rejection
+from bbllm.worlds.tabletop import TabletopWorld
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """Durations of one kind of question."""
+
+    median_ms: float
+    p95_ms: float
+    count: int
+
+
+def time_reachability(count: int, seed: int) -> Timing:
+    """Ask whether random points, within reach and beyond, can be come down on from above."""
+    rng = np.random.default_rng(seed)
+    checker = CollisionChecker()
+    points = random_spots(rng, count, (0.2, 1.0), math.pi * 0.75, apart_m=0.0)
+    yaws = rng.uniform(-math.pi, math.pi, count)
+    pairs = list(zip(points, yaws, strict=True))
+
+    def ask(index: int) -> None:
+        (x, y), yaw = pairs[index]
+        reachable_top_down((x, y, 0.03), (float(yaw),), hover_m=0.08, checker=checker)
+
+    return _timed(ask, count)
+
+
+def time_pick_plan(count: int, seed: int) -> Timing:
+    """Plan picks on random tables: grips, postures, a free transit, down and up, all timed."""
+    rng = np.random.default_rng(seed)
+    params = ExecutorParams()
+    questions: list[Callable[[], object]] = []
+    planner = WayPlanner(params.ways)
+    world: TabletopWorld | None = None
+    for index in range(count):
+        if world is None or index % 8 == 0:
+            world = TabletopWorld(_table(rng))
+        questions.append(_pick_question(world, index % 8, planner, params))
+    return _timed(lambda index: questions[index](), count)
+
+
+def _table(rng: np.random.Generator) -> SceneFile:
+    return random_table(rng, random_spots(rng, 8, RADIUS_M, AZIMUTH_RAD))
+
+
+def _pick_question(
+    world: TabletopWorld, index: int, planner: WayPlanner, params: ExecutorParams
+) -> Callable[[], object]:
+    scene = world.observe()
+    hand = world.executor.hand()
+    name = world.robot.simulation.scene.movables[index].name
+    call = SkillCall('pick', (name,))
+
+    def plan() -> object:
+        motions = plan_motions(call, scene, hand, params.motions)
+        if isinstance(motions, Rejection):
+            return motions
+        planner.look(scene, hand)
+        above = next(motion for motion in motions if isinstance(motion, MoveAbove))
+        return planner.above(above, Q_READY)
+
+    return plan
+
+
+def _timed(question: Callable[[int], object], count: int) -> Timing:
+    for index in range(min(count, 16)):  # the first ones pay for caches and imports
+        question(index)
+    durations_ms: list[float] = []
+    for index in range(count):
+        start_s = time.perf_counter()
+        question(index)
+        durations_ms.append((time.perf_counter() - start_s) * 1e3)
+    return Timing(
+        median_ms=statistics.median(durations_ms),
+        p95_ms=percentile(durations_ms, 95),
+        count=count,
+    )
+
+
+def percentile(values: Sequence[float], percent: float) -> float:
+    """Return a percentile, nan where there are no values."""
+    return float(np.percentile(values, percent)) if len(values) else math.nan
