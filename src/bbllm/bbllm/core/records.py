@@ -70,7 +70,7 @@ def _build(kind: Any, data: Any, where: str) -> Any:
 def _build_record(cls: type, data: Any, where: str) -> Any:
     if not isinstance(data, Mapping):
         # JSON of the wrong shape is a bad value of the file, not a bug of the caller.
-        raise ValueError(f'{where}: expected an object, found {data!r}.')  # noqa: TRY004
+        raise ValueError(f'{where}: expected an object, found {data!r}.')
     hints = _hints(cls)
     names = {f.name for f in dataclasses.fields(cls)}
     given = {
@@ -86,7 +86,7 @@ def _build_record(cls: type, data: Any, where: str) -> Any:
 
 def _build_tuple(args: tuple[Any, ...], data: Any, where: str) -> tuple[Any, ...]:
     if not isinstance(data, Sequence) or isinstance(data, str):
-        raise ValueError(f'{where}: expected a list, found {data!r}.')  # noqa: TRY004
+        raise ValueError(f'{where}: expected a list, found {data!r}.')
     kinds = [args[0]] * len(data) if args[-1] is Ellipsis else list(args)
     if len(kinds) != len(data):
         raise ValueError(f'{where}: expected {len(kinds)} values, found {len(data)}.')
