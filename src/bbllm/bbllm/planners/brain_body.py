@@ -99,7 +99,8 @@ class BrainBody:
         """Return what people said before this step, as feedback on it."""
         said = context.take_human_feedback()
         if said and k == self._k:
-            context.warn(f'All {k} feedback loops are used up; this came too late: {said}')
+            text = ' / '.join(said)
+            context.warn(f'All {k} feedback loops are used up; this came too late: {text!r}')
         elif said:
             cause = f'Before this step a person said: {" / ".join(said)}'
             return Failure(step, cause, human=said, tried=False)

@@ -19,7 +19,8 @@ MAX_STEPS = 200
 MAX_STEP_LENGTH = 500
 """Longest text of one step [characters]."""
 
-_DECORATION = ' \t>*_#`~-•'
+_BEFORE = ' \t>*_#`~-•'
+_AFTER = ' \t\r*_`~'
 _STEP = re.compile(r'(?:step\s+)?(\d+)\s*(?::|\)|\.(?!\d))[\s*_`]*(.*)', re.IGNORECASE)
 _NEW_PLAN = re.compile(
     r'(?:the )?(?:new|updated|revised|corrected) plan[*_` ]*:[*_` ]*(.*)', re.IGNORECASE
@@ -93,15 +94,15 @@ class PlanReader:
     def _take(self, line: str) -> None:
         if self._ended:
             return
-        text = line.strip(_DECORATION + '\r')
+        text = line.lstrip(_BEFORE).rstrip(_AFTER)
         if plan := _NEW_PLAN.match(text):
             self._begin_new_plan(plan[1])
         elif _EXPLANATION.match(text) and not self._steps:
             self._explaining = True
         elif step := _STEP.match(text):
-            self._take_step(int(step[1]), step[2].strip(_DECORATION))
+            self._take_step(int(step[1]), step[2].strip(_AFTER))
         elif (reason := _CANNOT.match(text)) and not self._steps:
-            raise GaveUpError(reason[1].strip(_DECORATION)[:1000])
+            raise GaveUpError(reason[1].strip(_AFTER)[:1000])
         elif self._steps and _DONE.match(text):
             self._ended = True
 
@@ -159,7 +160,7 @@ def parse_plan(text: str, start: int = 0) -> tuple[PlanStep, ...]:
         GaveUpError: The line `cannot: <reason>` in place of a plan.
     """
     lines = text.split('\n')
-    marks = [i for i, line in enumerate(lines) if _NEW_PLAN.match(line.strip(_DECORATION))]
+    marks = [i for i, line in enumerate(lines) if _NEW_PLAN.match(line.lstrip(_BEFORE))]
     reader = PlanReader(start)
     reader.feed('\n'.join(lines[marks[-1] :] if marks else lines))
     reader.close()

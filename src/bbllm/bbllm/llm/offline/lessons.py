@@ -20,6 +20,9 @@ _FINAL = re.compile(
 )
 """Trying again would end in the same way."""
 _TAKEN = re.compile(r'occupied|taken|not free', re.IGNORECASE)
+_NEGATIVE = re.compile(
+    r"\b(not|don['’]?t|never|avoid|skip|without|except|leave|keep (?:off|away))\b"
+)
 _EARLIER = re.compile(r'step \d+ \((?P<step>.*?)\): (?P<text>.*)$')
 _TRIES = 2
 """How often one step may fail for a reason that might pass."""
@@ -99,19 +102,18 @@ def place_of(step: str) -> str:
 def _learn_wish(text: str, sight: Sight, lessons: Lessons) -> None:
     """Take in `not location_B`, `use aqua_cube instead of the red one` or a new task."""
     understood = False
+    said_no = False
     for clause in re.split(r'[,.;!]|\bbut\b|\band (?=not|never|do not|avoid|use)', text.lower()):
-        if not clause.strip():
-            continue
         wanted, instead, unwanted = clause.partition('instead of')
         if not instead:
             wanted, instead, unwanted = clause.partition('rather than')
-        negative = re.search(
-            r"\b(not|don['’]?t|never|avoid|skip|without|except|leave|keep (?:off|away))\b", clause
-        )
+        negative = _NEGATIVE.search(clause)
+        goes_on = said_no and re.match(r'\s*(?:or|nor|and)\b', clause)
+        said_no = bool(negative or goes_on) and not instead
         if instead:
             bad, good = _names_in(unwanted, sight), _names_in(wanted, sight)
-        elif negative:
-            bad, good = _names_in(clause[negative.end() :], sight), []
+        elif said_no:
+            bad, good = _names_in(clause[negative.end() if negative else 0 :], sight), []
         elif re.match(r'\s*(please\s+)?(use|take|prefer|try)\b', clause):
             bad, good = [], _names_in(clause, sight)
         else:
@@ -135,6 +137,8 @@ def _names_in(text: str, sight: Sight) -> list[str]:
     known = {item.name for item in sight.things}
     describing = known | w.COLORS | {*w.ISH} | w.NOUNS | w.ARTICLES | w.ALL | w.A | {',', 'and'}
     phrase = [token for token in tokens if token in describing]
+    while phrase and phrase[0] in (',', 'and'):
+        phrase.pop(0)
     try:
         selects = noun_phrase(phrase, Context(sight)) or ()
     except RefusalError:

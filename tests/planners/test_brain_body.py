@@ -1,0 +1,279 @@
+"""Algorithm 1, branch by branch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from bbllm.core.errors import GaveUpError, ModelUnavailableError, ParseError
+from bbllm.core.protocols import PASS, Body, Pass
+from bbllm.core.types import Code, PlanStep, Scene, SkillCall, Task
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.body_llm import BodyLLM
+from bbllm.planners.brain_body import BrainBody
+
+TASK = Task('t', 'put the red cube on location_A')
+PLAN = '0: pick(red_cube)\n1: place(location_A)\n2: return_to_base()'
+ABORTED = ('place(location_A)', Code.CONTROLLER_ABORTED, 'The controller gave up.')
+
+
+class LiteralBody:
+    """Takes steps that are written as calls by their word; passes on `admire`."""
+
+    name = 'literal'
+
+    def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
+        skill, _, rest = step.text.partition('(')
+        if skill.startswith('admire'):
+            return PASS
+        if skill == 'mumble':
+            raise ParseError('No action was found.')
+        return SkillCall(skill, tuple(arg for arg in rest.strip(')').split(', ') if arg))
+
+
+def run(
+    brain: ScriptedModel, world: Any, context: Any, *, k: int = 3, body: Body | None = None
+) -> None:
+    BrainBody(brain, body or LiteralBody(), k=k).run(TASK, world, context)
+
+
+Tabletop = Callable[..., Any]
+DiaryType = Callable[..., Any]
+
+
+def test_a_plan_without_failures_takes_one_call_of_the_brain(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world, context, brain = busy_table(), diary(), ScriptedModel([PLAN])
+
+    run(brain, world, context)
+
+    assert world.on('red_cube') == 'location_A'
+    assert world.calls == ['pick(red_cube)', 'place(location_A)', 'return_to_base()']
+    assert len(brain.requests) == 1
+    assert context.lines[0] == 'plan from 0'
+    assert not context.repairs and not context.failed
+
+
+def test_a_step_that_the_body_passes_on_is_left_out(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world, context = busy_table(), diary()
+
+    run(ScriptedModel(['0: admire the cube\n1: pick(red_cube)']), world, context)
+
+    assert world.calls == ['pick(red_cube)']
+    assert 'pass 0' in context.lines
+    assert not context.failed
+
+
+def test_a_failed_step_goes_back_to_the_brain_which_plans_on_from_it(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world, context = busy_table(unreachable=['location_A']), diary()
+    brain = ScriptedModel(
+        [PLAN, 'Explanation: too far.\nNew plan:\n1: place(location_B)\n2: return_to_base()']
+    )
+
+    run(brain, world, context)
+
+    assert world.on('red_cube') == 'location_B'
+    assert context.repairs == ['location_A is out of the workspace of the robot.']
+    assert context.lines[3:6] == ['repair 1', 'plan from 1', 'step 1: place(location_B)']
+    assert [step.text for step in context.plans[-1].steps] == [
+        'pick(red_cube)',
+        'place(location_B)',
+        'return_to_base()',
+    ]
+    prompt = brain.requests[1].prompt
+    assert 'Earlier plan:\n0: pick(red_cube)\n1: place(location_A)' in prompt
+    assert 'Error step: 1\nFeedback: location_A is out of the workspace of the robot.' in prompt
+    assert '(red_cube held_by hand)' in prompt
+
+
+def test_later_feedback_prompts_carry_the_earlier_feedback(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world = busy_table(unreachable=['location_A', 'location_B'])
+    brain = ScriptedModel(
+        [PLAN, 'New plan:\n1: place(location_B)', 'New plan:\n1: place(location_C)']
+    )
+
+    run(brain, world, diary())
+
+    assert world.on('red_cube') == 'location_C'
+    assert (
+        '- step 1 (place(location_A)): location_A is out of the workspace of the robot.\n'
+        in brain.requests[2].prompt
+    )
+
+
+def test_a_call_that_is_rejected_at_the_border_is_a_failure(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world, context = busy_table(), diary()
+    brain = ScriptedModel(['0: pick(unicorn)', 'New plan:\n0: pick(red_cube)'])
+
+    run(brain, world, context)
+
+    assert world.held == 'red_cube'
+    assert "There is no object named 'unicorn'" in context.repairs[0]
+
+
+def test_feedback_loops_are_counted_over_the_whole_episode_and_then_steps_stay_failed(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world = busy_table(unreachable=['red_cube', 'green_cube', 'blue_cube'])
+    context = diary()
+    brain = ScriptedModel(
+        [
+            '0: pick(red_cube)\n1: wait(1)',
+            'New plan:\n0: wait(2)\n1: pick(green_cube)\n2: wait(1)',
+            'New plan:\n1: pick(blue_cube)\n2: pick(red_cube)\n3: wait(3)',
+        ]
+    )
+
+    run(brain, world, context, k=2)
+
+    assert len(context.repairs) == 2
+    assert context.failed == [
+        (1, 'blue_cube is out of the workspace of the robot.'),
+        (2, 'red_cube is out of the workspace of the robot.'),
+    ]
+    assert world.calls[-1] == 'wait(3)'
+
+
+def test_without_feedback_loops_the_brain_is_asked_once(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world, context, brain = busy_table(unreachable=['red_cube']), diary(), ScriptedModel([PLAN])
+
+    run(brain, world, context, k=0)
+
+    assert [index for index, _ in context.failed] == [0, 1]
+    assert world.calls[-1] == 'return_to_base()'
+
+
+def test_a_repair_may_find_that_nothing_is_left_to_do(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world, context = busy_table(faults=[ABORTED]), diary()
+
+    run(ScriptedModel([PLAN, 'New plan:\n1: Done']), world, context)
+
+    assert world.calls == ['pick(red_cube)', 'place(location_A)']
+    assert not context.failed
+
+
+def test_a_step_that_the_body_cannot_put_into_a_call_fails_with_that_reason(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world, context = busy_table(), diary()
+    brain = ScriptedModel(['0: mumble\n1: pick(red_cube)', 'New plan:\n0: pick(red_cube)'])
+
+    run(brain, world, context)
+
+    assert world.calls == ['pick(red_cube)']
+    assert context.repairs == ['This step could not be turned into a call. No action was found.']
+
+
+def test_a_body_model_is_asked_again_once_and_then_the_step_fails(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world, context = busy_table(), diary()
+    body = ScriptedModel(['what?', '<rob0>[fly]', '<rob0>[pick] <red_cube>'])
+    brain = ScriptedModel(['0: pick the red cube', 'New plan:\n0: pick the red cube'])
+
+    run(brain, world, context, body=BodyLLM(body))
+
+    assert 'There is no skill named' in context.repairs[0]
+    assert 'No action was found' in body.requests[1].prompt
+    assert world.held == 'red_cube'
+
+
+def test_a_first_plan_that_does_not_parse_twice_ends_the_run(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    brain = ScriptedModel(['hello', '3: pick(red_cube)'])
+
+    with pytest.raises(ParseError, match='begins with number 3'):
+        run(brain, busy_table(), diary())
+
+    assert 'No numbered step was found' in brain.requests[1].prompt
+
+
+def test_a_repair_that_does_not_parse_twice_costs_its_loop_and_the_plan_goes_on(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world, context = busy_table(unreachable=['location_A']), diary()
+    brain = ScriptedModel([PLAN, 'sorry', 'sorry'])
+
+    run(brain, world, context)
+
+    assert context.failed == [(1, 'location_A is out of the workspace of the robot.')]
+    assert 'from step 1 on that can be read' in context.warnings[0]
+    assert world.calls[-1] == 'return_to_base()'
+
+
+def test_a_brain_may_give_up(busy_table: Tabletop, diary: DiaryType) -> None:
+    with pytest.raises(GaveUpError, match='no shirt here'):
+        run(ScriptedModel(['cannot: no shirt here']), busy_table(), diary())
+
+
+def test_a_model_that_is_gone_is_not_a_failed_step(busy_table: Tabletop, diary: DiaryType) -> None:
+    body = BodyLLM(ScriptedModel([ModelUnavailableError('down')]))
+
+    with pytest.raises(ModelUnavailableError):
+        run(ScriptedModel([PLAN]), busy_table(), diary(), body=body)
+
+
+def test_what_a_person_says_between_steps_is_feedback_on_the_next_step(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world, context = busy_table(), diary({1: 'location_B is better'})
+    brain = ScriptedModel([PLAN, 'New plan:\n1: place(location_B)'])
+
+    run(brain, world, context)
+
+    assert world.calls == ['pick(red_cube)', 'place(location_B)']
+    assert context.repairs == ['Before this step a person said: location_B is better']
+    assert 'Human feedback: location_B is better\n' in brain.requests[1].prompt
+    assert 'step 1: place(location_A)' not in context.lines
+
+
+def test_what_a_person_says_while_a_step_fails_joins_its_feedback(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world, context = busy_table(unreachable=['red_cube']), diary({1: 'take the green one'})
+    brain = ScriptedModel([PLAN, 'New plan:\n0: pick(green_cube)'])
+
+    run(brain, world, context)
+
+    prompt = brain.requests[1].prompt
+    assert 'Feedback: red_cube is out of the workspace of the robot.\n' in prompt
+    assert 'Human feedback: take the green one\n' in prompt
+    assert len(context.repairs) == 1
+
+
+def test_what_a_person_says_when_the_loops_are_used_up_is_too_late(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world, context = busy_table(), diary({1: 'stop that'})
+
+    run(ScriptedModel([PLAN]), world, context, k=0)
+
+    assert world.on('red_cube') == 'location_A'
+    assert "too late: 'stop that'" in context.warnings[0]
+
+
+def test_a_person_who_is_not_understood_by_the_brain_does_not_cost_the_step(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world, context = busy_table(), diary({1: 'mumble'})
+
+    run(ScriptedModel([PLAN, 'eh?', 'eh?']), world, context)
+
+    assert world.on('red_cube') == 'location_A'
+    assert not context.failed

@@ -1,0 +1,176 @@
+"""The grammar of calls: one line or JSON, and never a name that is not in the scene."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bbllm.core.errors import ParseError
+from bbllm.core.protocols import PASS
+from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, Skill, SkillCall
+from bbllm.planners.call_parsing import body_schema, parse_call
+from bbllm.planners.calls import check_call
+from bbllm.skills.catalog import SKILLS
+
+NAMES = ('red_cube', 'blue_cube', 'location_A')
+OBJECTS = tuple(
+    SceneObject(name=name, kind=Kind.OTHER, pose=Pose(position_m=(0.4, 0.0, 0.0)))
+    for name in NAMES
+)
+SCENE = Scene(OBJECTS, SKILLS, (), 0.0)
+HOLDING = Scene(OBJECTS, SKILLS, (Fact('red_cube', 'held_by', 'hand'),), 0.0)
+
+calls = st.one_of(
+    st.sampled_from(NAMES).map(lambda name: SkillCall('pick', (name,))),
+    st.sampled_from(NAMES).map(lambda name: SkillCall('place', (name,))),
+    st.tuples(*[st.floats(-1.9, 1.9)] * 3).map(
+        lambda xyz: SkillCall('place', (' '.join(f'{value:.4f}' for value in xyz),))
+    ),
+    st.sampled_from(['return_to_base', 'open_gripper', 'close_gripper']).map(SkillCall),
+    st.integers(1, 60).map(lambda seconds: SkillCall('wait', (str(seconds),))),
+)
+
+
+@given(calls)
+def test_a_call_that_is_written_as_a_line_is_read_back(call: SkillCall) -> None:
+    line = f'<rob0>[{call.skill}]' + ''.join(f' <{arg}>' for arg in call.args)
+
+    assert parse_call(line, SCENE) == check_call(call, SCENE)
+
+
+@given(calls)
+def test_a_call_that_is_written_as_json_is_read_back(call: SkillCall) -> None:
+    reply = json.dumps({'pass': False, 'skill': call.skill, 'args': call.args})
+
+    assert parse_call(reply, SCENE) == check_call(call, SCENE)
+
+
+@pytest.mark.parametrize(
+    ('reply', 'call'),
+    [
+        ('<rob0>[pick] <red_cube>', 'pick(red_cube)'),
+        ('Action Plan: <rob0>[grasp] <Red_Cube>', 'pick(red_cube)'),
+        ('action plan:\n```\n<ROB0> [PICK]<red_cube>\n```', 'pick(red_cube)'),
+        ('`<rob0>[pick] <red_cube>`.', 'pick(red_cube)'),
+        ('[pick] <red_cube>', 'pick(red_cube)'),
+        ('<rob0>[pick] <red_cube>\nExplanation: so I do not answer\n<pass>', 'pick(red_cube)'),
+        ('<rob0>[return_to_base]', 'return_to_base()'),
+        ('<rob0>[return to base]', 'return_to_base()'),
+        ('<rob0>[place] <0.45 -0.10 0.02 90>', 'place(0.45 -0.1 0.02 90)'),
+        ('<rob0>[wait] <2 s>', 'wait(2)'),
+        ('{"skill": "pick", "args": ["red_cube"]}', 'pick(red_cube)'),
+        (
+            '```json\n{"skill": "grasp", "args": ["red_cube"], "numbers": []}\n```',
+            'pick(red_cube)',
+        ),
+        (
+            '{"pass": false, "skill": "place", "args": [], "numbers": [0.4, -0.1, 0.02]}',
+            'place(0.4 -0.1 0.02)',
+        ),
+        ('{"pass": false, "skill": "wait", "args": [], "numbers": [2.5]}', 'wait(2.5)'),
+    ],
+)
+def test_a_reply_becomes_a_checked_call(reply: str, call: str) -> None:
+    assert str(parse_call(reply, SCENE)) == call
+
+
+@pytest.mark.parametrize(
+    'reply',
+    [
+        '<pass>',
+        'Action Plan: <PASS>\nExplanation: nothing polishes.',
+        '```\n<pass>\n```',
+        '{"pass": true}',
+        '{"pass": true, "skill": null, "args": [], "numbers": []}',
+        '{"skill": "pass", "args": []}',
+    ],
+)
+def test_a_body_may_pass(reply: str) -> None:
+    assert parse_call(reply, SCENE) is PASS
+
+
+@pytest.mark.parametrize(
+    ('reply', 'told'),
+    [
+        ('', 'No action was found'),
+        ('pick the red cube', '<rob0>'),
+        ('<rob0>[throw] <red_cube>', 'The skills are: '),
+        ('<rob0>[pick] <red_cub>', 'The objects are: red_cube, '),
+        ('<rob0>[pick]', 'takes object, but got 0'),
+        ('<rob0>[pick] <red_cube>\n<rob0>[place] <location_A>', '2 actions'),
+        ('<rob0>[pick] <red_cube> <rob0>[place] <location_A>', 'after the action'),
+        ('<rob0>[pick] <red_cube>\n<pass>', '2 actions'),
+        ('<rob0>[place] <0.4 0.1>', 'no pose'),
+        ('{"skill": "pick", "args": "red_cube"}', 'does not name'),
+        ('{"skill": "pick", "args": ["red_cube"]', 'cannot be read'),
+        ('{"skill": "pick", "args": ["red_cube"]}\n{"pass": true}', 'More than one'),
+        ('{"skill": "pick", "args": ["black_cube"]}', 'no object named'),
+    ],
+)
+def test_what_is_no_call_is_refused_with_what_would_be(reply: str, told: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_call(reply, SCENE)
+
+    assert told in str(caught.value)
+
+
+@given(st.text(max_size=200))
+def test_no_text_breaks_the_grammar_in_any_other_way_than_it_says(text: str) -> None:
+    try:
+        call = parse_call(text, SCENE)
+    except ParseError:
+        return
+    assert call is PASS or call.skill in {skill.name for skill in SKILLS}
+
+
+@pytest.mark.parametrize('verb', ['place', 'move', 'put'])
+def test_a_move_of_what_is_held_is_a_place(verb: str) -> None:
+    reply = f'<rob0>[{verb}] <red_cube><location_A>'
+
+    assert str(parse_call(reply, HOLDING)) == 'place(location_A)'
+
+
+@pytest.mark.parametrize(
+    ('scene', 'held'), [(SCENE, 'nothing is in the hand'), (HOLDING, 'red_cube is in the hand')]
+)
+def test_a_move_of_what_is_not_held_is_refused_with_what_would_work(
+    scene: Scene, held: str
+) -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_call('<rob0>[move] <blue_cube> <location_A>', scene)
+
+    assert held in str(caught.value)
+    assert '`<rob0>[pick] <blue_cube>`' in str(caught.value)
+    assert '`<rob0>[place] <location_A>`' in str(caught.value)
+
+
+def test_a_skill_of_two_objects_keeps_both() -> None:
+    scene = Scene(OBJECTS, (Skill('put', ('object', 'container')),), (), 0.0)
+
+    assert (
+        str(parse_call('<rob0>[put] <red_cube> <blue_cube>', scene)) == 'put(red_cube, blue_cube)'
+    )
+
+
+def test_the_schema_names_the_skills_and_objects_of_the_scene_and_is_strict() -> None:
+    schema: Any = body_schema(SCENE)
+
+    assert schema['type'] == 'object'
+    assert schema['additionalProperties'] is False
+    assert schema['required'] == list(schema['properties'])
+    assert schema['properties']['skill']['enum'] == [*[skill.name for skill in SKILLS], None]
+    assert schema['properties']['args']['items']['enum'] == [*NAMES]
+
+
+def test_a_scene_too_large_for_an_enum_is_checked_by_the_grammar_alone() -> None:
+    crowd = tuple(
+        SceneObject(name=f'cube_{i}', kind=Kind.CUBE, pose=Pose(position_m=(0.4, 0.0, 0.02)))
+        for i in range(300)
+    )
+    schema: Any = body_schema(Scene(crowd, SKILLS, (), 0.0))
+
+    assert schema['properties']['args']['items'] == {'type': 'string'}

@@ -1,0 +1,123 @@
+"""The grammar of plans: tolerant of what surrounds them, strict about their numbers."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bbllm.core.errors import GaveUpError, ParseError
+from bbllm.core.types import Plan, PlanStep
+from bbllm.planners.parsing import MAX_STEP_LENGTH, MAX_STEPS, PlanReader, parse_plan, plan_on
+
+words = st.sampled_from('pick place red_cube location_B return to base 2 seconds 0.45 <x>'.split())
+step_texts = st.lists(words, min_size=1, max_size=6).map(' '.join)
+
+
+@given(st.lists(step_texts, max_size=20), st.integers(0, 30), st.sampled_from([':', '.', ')']))
+def test_a_plan_that_is_written_is_read_back(texts: list[str], start: int, mark: str) -> None:
+    lines = [f'{start + i}{mark} {text}' for i, text in enumerate([*texts, 'Done'])]
+
+    steps = parse_plan('\n'.join(lines), start)
+
+    assert [step.text for step in steps] == texts
+    assert [step.index for step in steps] == list(range(start, start + len(texts)))
+
+
+@given(st.lists(step_texts, min_size=1, max_size=8), st.data())
+def test_a_plan_that_arrives_in_pieces_is_the_same_plan(
+    texts: list[str], data: st.DataObject
+) -> None:
+    text = '\n'.join(f'{i}: {step}' for i, step in enumerate(texts))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=5)))
+    pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+
+    reader = PlanReader()
+    arrived = [step for piece in pieces for step in reader.feed(piece)] + [*reader.close()]
+
+    assert tuple(arrived) == reader.steps == parse_plan(text)
+
+
+@given(st.text(max_size=300))
+def test_no_text_breaks_the_reader_in_any_other_way_than_it_says(text: str) -> None:
+    try:
+        steps = parse_plan(text)
+    except (ParseError, GaveUpError):
+        return
+    assert [step.index for step in steps] == list(range(len(steps)))
+
+
+@pytest.mark.parametrize(
+    'reply',
+    [
+        '0: pick red_cube\n1: place red_cube on location_B',
+        'Sure! Here is the plan:\n\n0: pick red_cube\n1: place red_cube on location_B\n\nGood luck!',
+        '```\n0. pick red_cube\n1. place red_cube on location_B\n```',
+        '**0:** pick red_cube\n**1:** place red_cube on location_B',
+        '- 0) `pick red_cube`\n- 1) `place red_cube on location_B`',
+        'Step 0: pick red_cube\nStep 1: place red_cube on location_B\nDone.\n7: dance',
+        '0: pick red_cube\r\n1: place red_cube on location_B\r\n2: Done\r\n',
+        'It is 0.45 m away.\n0: pick red_cube\n1: place red_cube on location_B',
+        'Explanation: 1. the hand is empty.\n2. it is near.\n'
+        'New plan:\n0: pick red_cube\n1: place red_cube on location_B',
+        '**Explanation:** none\n**New plan:** 0: pick red_cube\n1: place red_cube on location_B',
+    ],
+)
+def test_what_stands_around_a_plan_is_left_out(reply: str) -> None:
+    assert [step.text for step in parse_plan(reply)] == [
+        'pick red_cube',
+        'place red_cube on location_B',
+    ]
+
+
+def test_a_repeated_old_plan_is_not_taken_for_the_new_one() -> None:
+    reply = 'Initial plan:\n0: pick a\n1: place a\nNew plan:\n1: place a on b\n2: return to base'
+
+    assert parse_plan(reply, 1) == (PlanStep(1, 'place a on b'), PlanStep(2, 'return to base'))
+
+
+def test_a_step_that_joins_two_actions_is_kept_as_it_is() -> None:
+    assert parse_plan('0: pick a and place it on b')[0].text == 'pick a and place it on b'
+
+
+def test_a_plan_may_say_that_nothing_is_left_to_do() -> None:
+    assert parse_plan('Explanation: all is well.\nNew plan:\n4: Done', 4) == ()
+
+
+@pytest.mark.parametrize(
+    ('reply', 'start', 'told'),
+    [
+        ('', 0, 'No numbered step'),
+        ('I would rather not.', 0, '`cannot: <reason>`'),
+        ('Done', 0, 'numbered from 0'),
+        ('1: pick a\n2: place a', 0, 'begins with number 1, but number 0'),
+        ('0: pick a', 3, 'begins with number 0, but number 3'),
+        ('0: pick a\n2: place a', 0, 'number 1 was to come'),
+        ('0: pick a\n0: pick a', 0, 'goes on with number 0'),
+        ('0:', 0, 'Step 0 is empty'),
+        (f'0: {"x" * (MAX_STEP_LENGTH + 1)}', 0, f'at most {MAX_STEP_LENGTH}'),
+        ('\n'.join(f'{i}: go' for i in range(MAX_STEPS + 1)), 0, f'more than {MAX_STEPS}'),
+    ],
+)
+def test_what_is_no_plan_is_refused_with_what_would_be(reply: str, start: int, told: str) -> None:
+    with pytest.raises(ParseError, match=told.replace('(', r'\(')):
+        parse_plan(reply, start)
+
+
+def test_a_second_plan_in_one_stream_is_refused() -> None:
+    reader = PlanReader()
+    reader.feed('0: pick a\n')
+
+    with pytest.raises(ParseError, match='Only one plan'):
+        reader.feed('New plan:\n0: pick b\n')
+
+
+def test_a_brain_may_say_that_it_has_no_plan() -> None:
+    with pytest.raises(GaveUpError, match=r'^there is no shirt\.$'):
+        parse_plan('Hm.\n**cannot: there is no shirt.**')
+
+
+def test_a_plan_goes_on_from_the_step_that_failed() -> None:
+    plan = Plan(tuple(PlanStep(i, f'old {i}') for i in range(4)))
+
+    assert str(plan_on(plan, 2, [PlanStep(2, 'new')])) == '0: old 0\n1: old 1\n2: new'
