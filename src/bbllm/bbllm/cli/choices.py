@@ -81,7 +81,7 @@ SpeedOption = Annotated[
         min=0.0,
         max=100.0,
         help='Simulated seconds per second: 1 is real time, 0 is as fast as the simulation runs '
-        '(the default, but 1 with --viewer).',
+        '(the default; 1 with --viewer; the demo takes 2 on a terminal).',
         show_default=False,
     ),
 ]

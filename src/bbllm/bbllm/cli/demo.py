@@ -21,9 +21,12 @@ from bbllm.cli.closing import exit_code, leave, summary_of, tell_files
 from bbllm.cli.output import Output
 from bbllm.cli.pictures.files import scenes_of, write_pictures
 from bbllm.cli.session import Options, Ran, run_here
+from bbllm.core.types import Ending
 
 TASK = 'create a plus sign in the working space using the cubes'
 SCENE = 'plus_sign'
+WATCHED_SPEED = 2.0
+"""Where a person watches: slow enough to follow, fast enough to be over in ten seconds."""
 
 
 def demo(
@@ -56,6 +59,8 @@ def demo(
       bbllm demo 'put the red cube on the blue cube'
     """
     output = Output(json)
+    if speed is None and output.live and not viewer:
+        speed = WATCHED_SPEED
     if ros:
         ran = _on_the_stack(task, output)
     else:
@@ -70,10 +75,13 @@ def demo(
             viewer=viewer,
         )
         ran = run_here(task, options, output)
-    passed, finding = check(ran) if task == TASK else (True, '')
+    asked = task == TASK and ran.episode.ending is Ending.FINISHED
+    passed, finding = check(ran) if asked else (True, '')
     if finding:
         output.say()
-        output.say(f'  {finding}', style='bold green' if passed else 'bold red')
+        output.say(
+            f'  {"✓" if passed else "✗"} {finding}', style='bold green' if passed else 'bold red'
+        )
     pictures = write_pictures(ran.episode, ran.journal, finding)
     tell_files(output, ran, pictures)
     verdict = {'check': {'passed': passed, 'finding': finding}} if finding else {}

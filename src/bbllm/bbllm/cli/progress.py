@@ -22,6 +22,8 @@ class StepState(Enum):
     """It stays failed; the plan goes on without it."""
     REPLACED = 'replaced'
     """A repair put other steps in its place."""
+    STOPPED = 'stopped'
+    """The episode was cancelled, or broke off, while it ran."""
 
 
 @dataclass
@@ -183,7 +185,7 @@ class Progress:
         else:
             row = self.current
             if row is not None:
-                row.state = StepState.FAILED
+                row.state = StepState.STOPPED
         self.ending, self.message = data['ending'], data['message']
         self.activity = ''
 

@@ -103,6 +103,9 @@ def run_here(instruction: str, options: Options, output: Output) -> Ran:
         if episode is None:
             # It hangs, and so may the world: there is nothing more to be had of it.
             return Ran(read_episode(journal.path), journal.path, interrupted)
+        if interrupted:
+            # Whoever pressed Ctrl-C wants to go.
+            return Ran(episode, journal.path, interrupted)
         settled, hints = _look_around(stage, rendering_of(journal.path))
     return Ran(episode, journal.path, interrupted, settled, hints)
 

@@ -12,10 +12,7 @@ from bbllm.cli.pictures.svg import to_svg
 from bbllm.cli.progress import Progress, count
 from bbllm.core.errors import ConfigError
 from bbllm.core.records import from_json
-from bbllm.core.types import Episode, Scene
-
-DRAWN_AT_M = 0.02
-"""Height at which a 4 cm cube is grasped, for the ring of what can be reached [m]."""
+from bbllm.core.types import Episode, Kind, Pose, Scene, SceneObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +103,18 @@ def reach_ring() -> tuple[float, float] | None:
     """
     Return how near and how far from its axis the hand can grasp, straight ahead [m].
 
-    The same question that is asked before each pick, at many distances; the base joint turns
-    nearly all the way round, so that what holds ahead holds around.
+    The question is the one that scenes answer with `reachable`, at many distances. The base
+    joint turns nearly all the way round, so that what holds ahead holds around.
     """
-    from bbllm.arm.reachability import reachable_top_down
+    from bbllm.worlds.reaching import ReachCache
 
-    yaws = [0.0, 0.785, -0.785, 1.57]
-    steps = [0.15 + 0.01 * index for index in range(86)]
-    good = [x for x in steps if reachable_top_down((x, 0.0, DRAWN_AT_M), yaws)]
+    reach = ReachCache()
+    good = [x for x in (0.01 * index for index in range(5, 105)) if reach(_place_at(x))]
     return (good[0], good[-1]) if good else None
+
+
+def _place_at(x: float) -> SceneObject:
+    return SceneObject(name='here', kind=Kind.LOCATION, pose=Pose(position_m=(x, 0.0, 0.0)))
 
 
 def _write_png(page: Any, path: Path, hints: list[str]) -> bool:
