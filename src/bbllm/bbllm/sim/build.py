@@ -24,6 +24,13 @@ FLOOR_Z_M = -0.75
 CAMERA = 'overview'
 """Name of the camera that looks at the table from in front of the robot."""
 
+CONTACT_STEPS = 5
+"""
+Time constant of contacts between objects and tables, in physics steps.
+
+MuJoCo's own (20 ms) lets a tower of five sink by 1.4 mm and lean by 1.1 mm; this one by 0.1 mm.
+"""
+
 _OBJECT_BITS = 1
 """Contact bit of everything but the robot (see fr3.xml)."""
 
@@ -45,12 +52,12 @@ def build_model(scene: SceneFile, timestep_s: float) -> mujoco.MjModel:
     _set_options(spec, timestep_s)
     _add_room(spec, scene)
     for table in scene.fixtures:
-        _add_box(spec.worldbody, table)
+        _add_table(spec.worldbody, table, timestep_s)
     for place in scene.places:
         _add_marker(spec, place)
     masses = {item.name: item.mass for item in scene.objects}
     for item in scene.movables:
-        _add_movable(spec, item, masses[item.name])
+        _add_movable(spec, item, masses[item.name], timestep_s)
     return spec.compile()
 
 
@@ -128,8 +135,7 @@ def _add_room(spec: mujoco.MjSpec, scene: SceneFile) -> None:
     )
 
 
-def _add_box(body: mujoco.MjsBody, item: SceneObject) -> None:
-    """Add a table top."""
+def _add_table(body: mujoco.MjsBody, item: SceneObject, timestep_s: float) -> None:
     body.add_geom(
         name=item.name,
         type=mujoco.mjtGeom.mjGEOM_BOX,
@@ -139,6 +145,7 @@ def _add_box(body: mujoco.MjsBody, item: SceneObject) -> None:
         contype=_OBJECT_BITS,
         conaffinity=_OBJECT_BITS,
         condim=4,
+        solref=[CONTACT_STEPS * timestep_s, 1.0],
     )
 
 
@@ -155,7 +162,9 @@ def _add_marker(spec: mujoco.MjSpec, place: SceneObject) -> None:
     )
 
 
-def _add_movable(spec: mujoco.MjSpec, item: SceneObject, mass_kg: float) -> None:
+def _add_movable(
+    spec: mujoco.MjSpec, item: SceneObject, mass_kg: float, timestep_s: float
+) -> None:
     x, y, z, w = item.pose.quat_xyzw
     body = spec.worldbody.add_body(name=item.name, pos=item.pose.position_m, quat=[w, x, y, z])
     body.add_freejoint(name=item.name)
@@ -173,4 +182,5 @@ def _add_movable(spec: mujoco.MjSpec, item: SceneObject, mass_kg: float) -> None
         conaffinity=_OBJECT_BITS,
         condim=4,
         friction=[1.0, 0.005, 0.0001],
+        solref=[CONTACT_STEPS * timestep_s, 1.0],
     )

@@ -92,10 +92,10 @@ def refusal(goal: TrajectoryGoal, now_s: float) -> str | None:
         goal: The goal as sent.
         now_s: The clock [s].
     """
-    checks = (_names_refusal(goal), _points_refusal(goal), _values_refusal(goal))
-    for reason in checks:
-        if reason:
-            return reason
+    # in this order: each relies on what those before it have found in order
+    reason = _names_refusal(goal) or _points_refusal(goal) or _values_refusal(goal)
+    if reason:
+        return reason
     if goal.start_s > 0 and goal.start_s + goal.time_s[-1] < now_s:
         return (
             f'Received trajectory with non-zero start time ({goal.start_s:.3f} s) that ends in '

@@ -1,0 +1,205 @@
+"""The arm's seam in one process: calls that end, stop, give up, keep time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bbllm.arm.driver import Array, GoalStatus, JointTrajectory, Tolerances
+from bbllm.arm.limits import Q_READY
+from bbllm.sim.driver import SimDriver
+from bbllm.sim.faults import Fault
+from bbllm.sim.robot import SimulatedRobot
+from bbllm.sim.scenes import load_scene
+from bbllm.sim.simulation import Simulation
+
+TURNED = Q_READY + np.array([0.6, 0, 0, 0, 0, 0, 0])
+Motion = Callable[[Array, Array, float], JointTrajectory]
+
+
+@pytest.fixture
+def robot() -> SimulatedRobot:
+    """A robot over an empty table."""
+    return SimulatedRobot(Simulation(load_scene('empty_table')))
+
+
+def test_a_motion_ends_where_and_when_it_should(
+    robot: SimulatedRobot, rest_to_rest: Motion
+) -> None:
+    driver = SimDriver(robot)
+    result = driver.follow(rest_to_rest(Q_READY, TURNED, 1.5), Tolerances())
+    assert result.status is GoalStatus.SUCCEEDED
+    assert driver.now_s() == pytest.approx(1.5, abs=0.05)
+    assert driver.joint_state().position_rad == pytest.approx(TURNED, abs=1e-3)
+    assert driver.joint_state().stamp_s == pytest.approx(driver.now_s())
+
+
+def test_a_motion_that_the_controller_refuses_is_rejected_and_takes_no_time(
+    robot: SimulatedRobot, rest_to_rest: Motion
+) -> None:
+    driver = SimDriver(robot)
+    motion = rest_to_rest(Q_READY, TURNED, 1.5)
+    broken = JointTrajectory(
+        time_s=motion.time_s[::-1],
+        position_rad=motion.position_rad,
+        velocity_rad_s=motion.velocity_rad_s,
+        acceleration_rad_s2=motion.acceleration_rad_s2,
+    )
+    result = driver.follow(broken, Tolerances())
+    assert result.status is GoalStatus.REJECTED
+    assert 'increasing' in result.error_string
+    assert driver.now_s() == 0.0
+
+
+def test_a_motion_that_is_blocked_violates_its_path_tolerance(make_arm: Any) -> None:
+    arm = make_arm()
+    arm.robot.monitor.upper[:] = 1e9  # no reflex, so that the controller itself must notice
+    arm.go(0.5, 0.0, 0.05)
+    result = arm.go(0.5, 0.0, -0.2, duration_s=0.8)
+    assert result.status is GoalStatus.ABORTED
+    assert result.error_string == 'Aborted due to path tolerance violation'
+
+
+def test_stop_from_a_callback_ends_the_motion_at_rest_within_a_fifth_of_a_second(
+    robot: SimulatedRobot, rest_to_rest: Motion
+) -> None:
+    driver: SimDriver
+    stopped_s = []
+
+    def stop_half_way() -> None:
+        if robot.time_s >= 0.5 and not stopped_s:
+            stopped_s.append(robot.time_s)
+            driver.stop()
+
+    driver = SimDriver(robot, on_advance=stop_half_way)
+    result = driver.follow(rest_to_rest(Q_READY, TURNED, 1.0), Tolerances())
+    assert result.status is GoalStatus.CANCELED
+    assert driver.now_s() - stopped_s[0] <= 0.2
+    assert np.abs(driver.joint_state().velocity_rad_s).max() < 0.01
+    held = driver.joint_state().position_rad
+    driver.wait(1.0)
+    assert driver.joint_state().position_rad == pytest.approx(held, abs=1e-3)
+
+
+def test_stop_in_mid_carry_holds_what_it_holds(make_arm: Any) -> None:
+    arm = make_arm({'name': 'it', 'kind': 'cube', 'xy': [0.5, 0.0]})
+    arm.go(0.5, 0.0, 0.02)
+    arm.driver.grasp(0.04, 0.1, 40.0, 0.005, 0.005)
+    arm.go(0.5, 0.0, 0.15)
+    before = arm.in_hand['it']
+    start_s = arm.driver.now_s()
+    stopping = SimDriver(
+        arm.robot, on_advance=lambda: stopping.stop() if arm.robot.time_s > start_s + 0.3 else None
+    )
+    arm.driver = stopping
+    assert arm.go(0.5, 0.3, 0.15, duration_s=0.8).status is GoalStatus.CANCELED
+    arm.driver = SimDriver(arm.robot)
+    arm.driver.wait(1.0)
+    assert np.linalg.norm(arm.in_hand['it'] - before) < 1e-3
+
+
+def test_stop_from_another_thread_ends_the_motion(
+    robot: SimulatedRobot, rest_to_rest: Motion
+) -> None:
+    driver = SimDriver(robot, speed=1.0)
+    timer = threading.Timer(0.3, driver.stop)
+    timer.start()
+    result = driver.follow(rest_to_rest(Q_READY, TURNED, 20.0), Tolerances())
+    timer.join()
+    assert result.status is GoalStatus.CANCELED
+    assert driver.now_s() < 10.0
+
+
+def test_stop_ends_a_wait_early_and_not_the_next_one(robot: SimulatedRobot) -> None:
+    driver = SimDriver(
+        robot, on_advance=lambda: driver.stop() if robot.time_s == pytest.approx(0.1) else None
+    )
+    driver.wait(5.0)
+    assert driver.now_s() == pytest.approx(0.1)
+    driver.wait(1.0)
+    assert driver.now_s() == pytest.approx(1.1)
+
+
+def test_stop_ends_a_command_of_the_hand(robot: SimulatedRobot) -> None:
+    driver = SimDriver(robot, on_advance=lambda: driver.stop() if robot.time_s > 0.3 else None)
+    result = driver.move_gripper(0.0, 0.04)
+    assert result.status is GoalStatus.CANCELED
+    assert 0.05 < driver.joint_state().width_m < 0.075
+
+
+def test_a_goal_that_never_ends_is_given_up(robot: SimulatedRobot, rest_to_rest: Motion) -> None:
+    driver = SimDriver(robot)
+    robot.inject(Fault.ENDLESS_GOAL)
+    result = driver.follow(rest_to_rest(Q_READY, TURNED, 1.0), Tolerances())
+    assert result.status is GoalStatus.ABORTED
+    assert 'no result within' in result.error_string
+    assert driver.now_s() < 6.0
+
+
+def test_recover_brings_the_arm_back_after_a_reflex_but_not_under_a_user_stop(
+    robot: SimulatedRobot, rest_to_rest: Motion
+) -> None:
+    driver = SimDriver(robot)
+    robot.inject(Fault.REFLEX)
+    motion = rest_to_rest(Q_READY, TURNED, 1.0)
+    assert driver.follow(motion, Tolerances()).status is GoalStatus.REJECTED
+    assert driver.recover()
+    assert driver.follow(motion, Tolerances()).status is GoalStatus.SUCCEEDED
+    robot.inject(Fault.USER_STOP)
+    assert not driver.recover()
+    robot.clear(Fault.USER_STOP)
+    assert driver.recover()
+
+
+def test_waiting_takes_exactly_the_time_asked_for(robot: SimulatedRobot) -> None:
+    driver = SimDriver(robot)
+    driver.wait(0.123)
+    assert driver.now_s() == pytest.approx(0.123)
+    driver.wait(0.0)
+    assert driver.now_s() == pytest.approx(0.123)
+
+
+def test_the_callback_comes_every_twenty_milliseconds(robot: SimulatedRobot) -> None:
+    times: list[float] = []
+    SimDriver(robot, on_advance=lambda: times.append(robot.time_s)).wait(0.1)
+    assert times == pytest.approx([0.02, 0.04, 0.06, 0.08, 0.1])
+
+
+def test_commands_from_other_threads_get_through_while_time_passes(robot: SimulatedRobot) -> None:
+    asked: list[float] = []
+    done = threading.Event()
+
+    def ask() -> None:
+        while not done.is_set():
+            asked.append(robot.joint_state().stamp_s)
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    robot.advance(10.0)
+    done.set()
+    thread.join(timeout=5.0)
+    assert not thread.is_alive()
+    assert len(set(asked)) >= 5
+    assert asked == sorted(asked)
+
+
+def test_reset_ends_what_runs_and_starts_over(robot: SimulatedRobot, rest_to_rest: Motion) -> None:
+    driver = SimDriver(robot)
+    driver.follow(rest_to_rest(Q_READY, TURNED, 1.0), Tolerances())
+    driver.move_gripper(0.02, 0.1)
+    robot.inject(Fault.REFLEX)
+    robot.reset()
+    before_s = robot.time_s
+    driver.wait(0.5)
+    assert robot.time_s == pytest.approx(before_s + 0.5)
+    assert driver.joint_state().position_rad == pytest.approx(Q_READY, abs=1e-3)
+    assert driver.joint_state().width_m == pytest.approx(0.08, abs=1e-3)
+    assert driver.follow(rest_to_rest(Q_READY, TURNED, 1.0), Tolerances()).status is (
+        GoalStatus.SUCCEEDED
+    )

@@ -1,0 +1,174 @@
+"""Reflex, user stop, lost communication: how they show, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bbllm.arm.driver import Array, FollowError, GoalStatus, JointTrajectory, Tolerances
+from bbllm.arm.limits import Q_READY
+from bbllm.core.errors import UnknownNameError
+from bbllm.sim.faults import Fault, FaultMonitor, RobotMode, fault_named
+from bbllm.sim.robot import SimulatedRobot
+from bbllm.sim.scenes import load_scene
+from bbllm.sim.simulation import Simulation
+from bbllm.sim.trajectory_controller import DEACTIVATED_TEXT
+from bbllm.sim.trajectory_goal import TrajectoryGoal, goal_from_trajectory
+
+Motion = Callable[[Array, Array, float], JointTrajectory]
+
+
+@pytest.fixture
+def robot() -> SimulatedRobot:
+    """A robot over an empty table."""
+    return SimulatedRobot(Simulation(load_scene('empty_table')))
+
+
+@pytest.fixture
+def turn(rest_to_rest: Motion) -> TrajectoryGoal:
+    """A goal that turns the base by half a radian in two seconds."""
+    end = Q_READY + np.array([0.5, 0, 0, 0, 0, 0, 0])
+    return goal_from_trajectory(rest_to_rest(Q_READY, end, 2.0), Tolerances())
+
+
+def test_a_reflex_aborts_the_motion_and_takes_the_controllers_down(
+    robot: SimulatedRobot, turn: TrajectoryGoal
+) -> None:
+    pending = robot.follow(turn)
+    robot.advance(1.0)
+    robot.inject(Fault.REFLEX)
+    assert pending.result is not None
+    assert pending.result.status is GoalStatus.ABORTED
+    assert pending.result.error_code is FollowError.INVALID_GOAL
+    assert pending.result.error_string == DEACTIVATED_TEXT
+    assert robot.mode is RobotMode.REFLEX
+    assert not robot.controllers_active
+    assert not robot.monitor.hardware_active
+    assert robot.monitor.last_errors == ('cartesian_reflex',)
+    robot.advance(0.2)
+    assert np.abs(robot.joint_state().velocity_rad_s).max() < 1e-2
+    assert robot.follow(turn).done  # rejected
+
+
+def test_recovery_takes_its_three_steps_in_order(
+    robot: SimulatedRobot, turn: TrajectoryGoal
+) -> None:
+    robot.inject(Fault.REFLEX)
+    robot.advance(0.1)
+    assert not robot.activate_hardware()
+    assert not robot.activate_controllers()
+    assert robot.recover_errors() is None
+    assert not robot.activate_controllers()
+    assert robot.activate_hardware()
+    assert robot.mode is RobotMode.IDLE
+    assert robot.activate_controllers()
+    assert robot.mode is RobotMode.MOVE
+    pending = robot.follow(turn)
+    robot.advance(2.2)
+    assert pending.result is not None
+    assert pending.result.status is GoalStatus.SUCCEEDED
+
+
+def test_a_user_stop_cannot_be_recovered_from_until_it_is_released(
+    robot: SimulatedRobot, turn: TrajectoryGoal
+) -> None:
+    pending = robot.follow(turn)
+    robot.advance(0.5)
+    robot.inject(Fault.USER_STOP)
+    assert pending.done
+    assert robot.mode is RobotMode.USER_STOPPED
+    reason = robot.recover_errors()
+    assert reason is not None
+    assert 'User Stop' in reason
+    robot.clear(Fault.USER_STOP)
+    assert robot.recover_errors() is None
+    assert robot.activate_hardware()
+    assert robot.activate_controllers()
+
+
+def test_driving_into_the_table_is_a_reflex(make_arm: Any) -> None:
+    arm = make_arm()
+    arm.go(0.5, 0.0, 0.10)
+    result = arm.go(0.5, 0.0, -0.05, duration_s=0.8)
+    assert result.status is GoalStatus.ABORTED
+    assert result.error_string == DEACTIVATED_TEXT
+    assert arm.robot.mode is RobotMode.REFLEX
+    assert set(arm.robot.monitor.last_errors) <= {'cartesian_reflex', 'joint_reflex'}
+    assert arm.driver.recover()
+    up = arm.driver.joint_state().position_rad
+    arm.q = up.copy()
+    assert arm.go(0.5, 0.0, 0.20, duration_s=1.5).status is GoalStatus.SUCCEEDED
+
+
+def test_fast_motions_in_the_air_are_no_reflex(
+    robot: SimulatedRobot, rest_to_rest: Motion
+) -> None:
+    end = Q_READY + np.array([0.8, 0.4, -0.4, 0.4, 0.5, 0.5, -0.9])
+    for start, goal in ((Q_READY, end), (end, Q_READY)):
+        robot.follow(goal_from_trajectory(rest_to_rest(start, goal, 0.75), Tolerances()))
+        robot.advance(1.0)
+    assert robot.mode is RobotMode.MOVE
+
+
+def test_a_held_payload_of_two_kilograms_is_no_reflex(make_arm: Any) -> None:
+    arm = make_arm({'name': 'it', 'kind': 'cube', 'xy': [0.5, 0.0], 'mass': 2.0})
+    arm.go(0.5, 0.0, 0.02)
+    assert arm.driver.grasp(0.04, 0.1, 70.0, 0.005, 0.005).success
+    arm.go(0.5, 0.0, 0.15)
+    assert arm.robot.mode is RobotMode.MOVE
+
+
+def test_joint_states_freeze_while_communication_is_lost(
+    robot: SimulatedRobot, turn: TrajectoryGoal
+) -> None:
+    pending = robot.follow(turn)
+    robot.advance(0.5)
+    robot.inject(Fault.COMMUNICATION_LOSS)
+    frozen = robot.joint_state()
+    robot.advance(5.0)
+    assert robot.joint_state().stamp_s == frozen.stamp_s
+    assert np.array_equal(robot.joint_state().position_rad, frozen.position_rad)
+    assert not pending.done
+    robot.clear(Fault.COMMUNICATION_LOSS)
+    robot.advance(0.1)
+    assert robot.joint_state().stamp_s == pytest.approx(robot.time_s)
+    assert pending.done
+
+
+def test_an_endless_goal_ends_when_the_fault_is_cleared(
+    robot: SimulatedRobot, turn: TrajectoryGoal
+) -> None:
+    pending = robot.follow(turn)
+    robot.inject(Fault.ENDLESS_GOAL)
+    robot.advance(6.0)
+    assert not pending.done
+    robot.clear(Fault.ENDLESS_GOAL)
+    robot.advance(0.1)
+    assert pending.done
+
+
+def test_a_short_bump_below_the_threshold_is_filtered_out() -> None:
+    monitor = FaultMonitor()
+    push = np.array([0, 0, 60.0, 0, 0, 0])
+    assert not monitor.watch(0.01, np.zeros(7), push)  # 60 N for 10 ms
+    assert not monitor.watch(0.01, np.zeros(7), np.zeros(6))
+    assert not monitor.watch(0.01, np.zeros(7), push)
+    assert monitor.watch(0.01, np.zeros(7), push)  # for 20 ms
+    assert monitor.errors == ('cartesian_reflex',)
+
+
+def test_a_torque_above_its_joint_s_threshold_is_a_joint_reflex() -> None:
+    monitor = FaultMonitor()
+    torque = np.array([0, 0, 0, 0, 0, 0, 26.0])
+    tripped = [monitor.watch(0.01, torque, np.zeros(6)) for _ in range(10)]
+    assert tripped.count(True) == 1  # told once
+    assert monitor.errors == ('joint_reflex',)
+
+
+def test_an_unknown_fault_is_told_with_the_nearest_name() -> None:
+    assert fault_named('reflex') is Fault.REFLEX
+    with pytest.raises(UnknownNameError, match='reflex'):
+        fault_named('reflexes')

@@ -1,0 +1,185 @@
+"""The hand's commands on physics: what they do, and in which words they fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bbllm.arm.driver import GoalStatus
+from bbllm.sim.driver import SimDriver
+from bbllm.sim.faults import Fault
+from bbllm.sim.gripper import ABORTED_TEXT, FAILED_TEXT
+from bbllm.sim.robot import SimulatedRobot
+from bbllm.sim.scenes import load_scene
+from bbllm.sim.simulation import Simulation
+
+
+@pytest.fixture
+def robot() -> SimulatedRobot:
+    """A robot over an empty table."""
+    return SimulatedRobot(Simulation(load_scene('empty_table')))
+
+
+@pytest.fixture
+def driver(robot: SimulatedRobot) -> SimDriver:
+    """Its driver."""
+    return SimDriver(robot)
+
+
+def at_cube(make_arm: Any, size: float = 0.04, mass: float = 0.1) -> Any:
+    """Return an arm whose open hand is around a cube."""
+    arm = make_arm({'name': 'cube', 'kind': 'cube', 'xy': [0.5, 0], 'size': size, 'mass': mass})
+    arm.go(0.5, 0.0, 0.12)
+    arm.go(0.5, 0.0, 0.02, duration_s=0.6)
+    return arm
+
+
+@pytest.mark.parametrize('width_m', [0.0, 0.03, 0.08])
+def test_a_move_ends_at_its_width(driver: SimDriver, width_m: float) -> None:
+    driver.move_gripper(0.05, 0.1)
+    result = driver.move_gripper(width_m, 0.1)
+    assert result.status is GoalStatus.SUCCEEDED
+    assert result.success
+    assert result.error == ''
+    assert result.width_m == pytest.approx(width_m, abs=1e-3)
+    assert driver.joint_state().width_m == pytest.approx(width_m, abs=1e-3)
+
+
+def test_a_move_takes_as_long_as_its_speed_says(driver: SimDriver) -> None:
+    driver.move_gripper(0.04, 0.02)
+    assert driver.now_s() == pytest.approx(2.0, abs=0.2)
+
+
+@pytest.mark.parametrize(('width_m', 'speed_m_s'), [(-0.01, 0.1), (0.09, 0.1), (0.04, 0.0)])
+def test_a_move_that_cannot_be_done_fails_at_once(
+    driver: SimDriver, width_m: float, speed_m_s: float
+) -> None:
+    result = driver.move_gripper(width_m, speed_m_s)
+    assert result.status is GoalStatus.ABORTED
+    assert not result.success
+    assert result.error == FAILED_TEXT
+    assert driver.joint_state().width_m == pytest.approx(0.08, abs=1e-3)
+
+
+@pytest.mark.parametrize('force_n', [0.0, -1.0, 200.0])
+def test_a_grasp_with_a_force_that_the_hand_does_not_have_fails(
+    driver: SimDriver, force_n: float
+) -> None:
+    assert driver.grasp(0.04, 0.1, force_n, 0.005, 0.005).error == FAILED_TEXT
+
+
+def test_homing_finds_the_widest_opening(driver: SimDriver, robot: SimulatedRobot) -> None:
+    driver.move_gripper(0.03, 0.1)
+    result = driver.home_gripper()
+    assert result.success
+    assert result.width_m == pytest.approx(0.08, abs=5e-4)
+    assert robot.max_width_m == pytest.approx(0.08, abs=5e-4)
+
+
+def test_a_grasp_of_nothing_has_no_error_text_and_the_hand_opens_again(driver: SimDriver) -> None:
+    result = driver.grasp(0.04, 0.1, 40.0, 0.005, 0.005)
+    assert result.status is GoalStatus.ABORTED
+    assert not result.success
+    assert result.error == ''
+    assert result.width_m == pytest.approx(0.0, abs=1e-3)
+    driver.wait(1.0)
+    assert driver.joint_state().width_m == pytest.approx(0.08, abs=1e-3)
+
+
+def test_a_grasp_of_a_cube_of_that_width_succeeds(make_arm: Any) -> None:
+    result = at_cube(make_arm).driver.grasp(0.04, 0.1, 40.0, 0.005, 0.005)
+    assert result.status is GoalStatus.SUCCEEDED
+    assert result.success
+    assert result.width_m == pytest.approx(0.04, abs=5e-4)
+
+
+def test_a_grasp_of_a_cube_outside_the_window_releases_it(make_arm: Any) -> None:
+    arm = at_cube(make_arm)
+    result = arm.driver.grasp(0.03, 0.1, 40.0, 0.005, 0.005)
+    assert not result.success
+    assert result.error == ''
+    assert result.width_m == pytest.approx(0.04, abs=5e-4)
+    arm.driver.wait(1.0)
+    assert arm.driver.joint_state().width_m == pytest.approx(0.08, abs=1e-3)
+
+
+def test_a_wide_window_takes_a_cube_of_another_width(make_arm: Any) -> None:
+    result = at_cube(make_arm, size=0.05).driver.grasp(0.02, 0.1, 40.0, 0.005, 0.04)
+    assert result.success
+    assert result.width_m == pytest.approx(0.05, abs=5e-4)
+
+
+@pytest.mark.parametrize('force_n', [10.0, 40.0, 70.0])
+def test_the_grip_has_the_force_that_was_asked_for_and_keeps_it(
+    make_arm: Any, force_n: float
+) -> None:
+    arm = at_cube(make_arm)
+    arm.driver.grasp(0.04, 0.1, force_n, 0.005, 0.005)
+    for _ in range(2):
+        arm.driver.wait(0.5)
+        pressed = sum(
+            touch.force_n
+            for touch in arm.robot.touches()
+            if {touch.first, touch.second} & {'fr3_leftfinger', 'fr3_rightfinger'}
+        )
+        assert pressed == pytest.approx(force_n, rel=0.05)
+
+
+def test_a_move_onto_a_cube_fails(make_arm: Any) -> None:
+    result = at_cube(make_arm).driver.move_gripper(0.01, 0.1)
+    assert not result.success
+    assert result.error == FAILED_TEXT
+    assert result.width_m == pytest.approx(0.04, abs=1e-3)
+
+
+def test_a_competing_command_aborts_the_old_one(robot: SimulatedRobot) -> None:
+    old = robot.move_gripper(0.0, 0.05)
+    robot.advance(0.3)
+    new = robot.move_gripper(0.08, 0.1)
+    assert old.result is not None
+    assert old.result.status is GoalStatus.ABORTED
+    assert old.result.error == ABORTED_TEXT
+    assert 0.05 < old.result.width_m < 0.075
+    robot.advance(2.0)
+    assert new.result is not None
+    assert new.result.success
+
+
+def test_stop_aborts_and_stays_at_that_width(robot: SimulatedRobot) -> None:
+    pending = robot.move_gripper(0.0, 0.05)
+    robot.advance(0.5)
+    robot.stop_gripper()
+    width_m = robot.joint_state().width_m
+    assert pending.result is not None
+    assert pending.result.error == ABORTED_TEXT
+    robot.advance(1.0)
+    assert robot.joint_state().width_m == pytest.approx(width_m, abs=2e-3)
+    assert 0.03 < width_m < 0.07
+
+
+def test_cancel_stops_and_the_goal_ends_as_canceled(robot: SimulatedRobot) -> None:
+    pending = robot.move_gripper(0.0, 0.05)
+    robot.advance(0.5)
+    robot.cancel_gripper()
+    assert pending.result is not None
+    assert pending.result.status is GoalStatus.CANCELED
+    width_m = robot.joint_state().width_m
+    robot.advance(1.0)
+    assert robot.joint_state().width_m == pytest.approx(width_m, abs=2e-3)
+
+
+def test_stop_keeps_a_grip(make_arm: Any) -> None:
+    arm = at_cube(make_arm)
+    arm.driver.grasp(0.04, 0.1, 40.0, 0.005, 0.005)
+    arm.robot.stop_gripper()
+    arm.go(0.5, 0.0, 0.12)
+    assert arm.simulation.object_poses()['cube'].position_m[2] == pytest.approx(0.12, abs=1e-3)
+
+
+def test_an_injected_failure_meets_the_next_command_only(
+    robot: SimulatedRobot, driver: SimDriver
+) -> None:
+    robot.inject(Fault.GRIPPER_FAIL)
+    assert driver.move_gripper(0.04, 0.1).error == FAILED_TEXT
+    assert driver.move_gripper(0.04, 0.1).success

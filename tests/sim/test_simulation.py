@@ -1,0 +1,174 @@
+"""The physics: does the arm stand, does it follow, are its senses right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import mujoco
+import numpy as np
+import pytest
+
+from bbllm.arm.driver import Array, JointTrajectory, Tolerances
+from bbllm.arm.limits import Q_READY
+from bbllm.core.errors import UnknownNameError, WorldError
+from bbllm.core.types import Pose
+from bbllm.sim.driver import SimDriver
+from bbllm.sim.robot import SimulatedRobot
+from bbllm.sim.scenes import load_scene, make_scene
+from bbllm.sim.simulation import Simulation
+
+CUBE = {'name': 'cube', 'kind': 'cube', 'xy': [0.5, 0.0]}
+
+
+def test_the_arm_holds_its_pose_against_gravity() -> None:
+    robot = SimulatedRobot(Simulation(load_scene('empty_table')))
+    robot.advance(3.0)
+    assert np.abs(robot.joint_state().position_rad - Q_READY).max() < 1e-3
+    assert np.abs(robot.joint_state().velocity_rad_s).max() < 1e-6
+
+
+def test_the_arm_follows_a_fast_motion_to_a_milliradian(
+    rest_to_rest: Callable[[Array, Array, float], JointTrajectory],
+) -> None:
+    robot = SimulatedRobot(Simulation(load_scene('empty_table')))
+    motion = rest_to_rest(Q_READY, Q_READY + np.array([0.8, 0.5, -0.4, 0.5, 0.3, 0.6, -0.9]), 1.0)
+    errors = []
+
+    def compare() -> None:
+        state = robot.joint_state()
+        due = np.interp(state.stamp_s, motion.time_s, range(len(motion.time_s)))
+        if due == int(due):  # at the motion's own points, where it is given exactly
+            errors.append(np.abs(state.position_rad - motion.position_rad[int(due)]).max())
+
+    driver = SimDriver(robot, on_advance=compare)
+    result = driver.follow(motion, Tolerances(path_rad=1e-3, goal_rad=1e-3, goal_time_s=0.1))
+    assert result.error_string == 'Goal successfully reached!'
+    assert len(errors) >= 5
+    assert max(errors) < 1e-3
+
+
+def test_joint_torques_stay_within_the_real_arm_s() -> None:
+    simulation = Simulation(load_scene('empty_table'))
+    target = np.append(Q_READY + 1.0, 0.08)
+    simulation.hold(target)
+    for _ in range(200):
+        simulation.step()
+        torque = np.abs(simulation.data.actuator_force[:7])
+        assert np.all(torque <= np.array([87.0] * 4 + [12.0] * 3) + 1e-9)
+
+
+def test_the_wrench_leaves_out_the_hand_s_own_weight_in_any_pose() -> None:
+    simulation = Simulation(load_scene('empty_table'))
+    robot = SimulatedRobot(simulation)
+    robot.advance(0.5)
+    assert np.abs(robot.flange_wrench()).max() < 1e-3
+    tilted = Q_READY + np.array([0.3, -0.2, 0.4, 0.2, 0.5, 0.4, -0.6])
+    simulation.data.qpos[:7] = tilted
+    simulation.hold(np.append(tilted, 0.08))
+    simulation.data.qvel[:] = 0
+    mujoco.mj_forward(simulation.model, simulation.data)
+    acceleration = simulation.data.qacc[:7]
+    assert np.isfinite(acceleration).all()
+    simulation.step(1500)
+    assert np.abs(simulation.flange_wrench()).max() < 0.02
+
+
+def test_a_seed_makes_the_wrench_noisy_and_repeatable() -> None:
+    scene = load_scene('empty_table')
+    first, again, other = (Simulation(scene, seed=seed) for seed in (4, 4, 5))
+    readings = [
+        np.array([simulation.flange_wrench() for _ in range(200)])
+        for simulation in (first, again, other)
+    ]
+    assert np.array_equal(readings[0], readings[1])
+    assert not np.array_equal(readings[0], readings[2])
+    assert 0.15 < readings[0][:, 0].std() < 0.25
+
+
+def test_an_object_can_be_put_elsewhere_also_while_everything_sleeps() -> None:
+    simulation = Simulation(make_scene({'objects': [CUBE]}))
+    simulation.step(1500)
+    simulation.set_object_pose('cube', Pose(position_m=(0.4, 0.2, 0.30)))
+    assert simulation.object_poses()['cube'].position_m == pytest.approx((0.4, 0.2, 0.30))
+    simulation.step(1000)
+    x, y, z = simulation.object_poses()['cube'].position_m
+    assert (x, y) == pytest.approx((0.4, 0.2), abs=1e-3)
+    assert z == pytest.approx(0.02, abs=1e-3)
+
+
+def test_what_stands_on_a_thing_that_is_taken_away_falls() -> None:
+    above = {'name': 'above', 'kind': 'cube', 'xyz': [0.5, 0.0, 0.06]}
+    simulation = Simulation(make_scene({'objects': [CUBE, above]}))
+    simulation.step(1500)
+    simulation.set_object_pose('cube', Pose(position_m=(0.5, 0.3, 0.02)))
+    simulation.step(1000)
+    assert simulation.object_poses()['above'].position_m[2] == pytest.approx(0.02, abs=1e-3)
+
+
+def test_a_tower_of_five_stands_straight() -> None:
+    tower = [
+        {'name': f'c{i}', 'kind': 'cube', 'xyz': [0.5, 0.0, 0.02 + 0.04 * i], 'yaw_deg': 9 * i}
+        for i in range(5)
+    ]
+    simulation = Simulation(make_scene({'objects': tower}))
+    simulation.step(2000)
+    for i, pose in enumerate(simulation.object_poses().values()):
+        assert pose.position_m == pytest.approx((0.5, 0.0, 0.02 + 0.04 * i), abs=5e-4)
+
+
+def test_an_unknown_object_is_told_with_the_nearest_name() -> None:
+    simulation = Simulation(make_scene({'objects': [CUBE]}))
+    with pytest.raises(UnknownNameError, match="Did you mean 'cube'"):
+        simulation.set_object_pose('cubes', Pose(position_m=(0.4, 0.2, 0.3)))
+    with pytest.raises(UnknownNameError):
+        simulation.set_object_mass('table', 1.0)
+
+
+def test_a_mass_must_be_above_zero() -> None:
+    simulation = Simulation(make_scene({'objects': [CUBE]}))
+    with pytest.raises(WorldError, match='above 0 kg'):
+        simulation.set_object_mass('cube', 0.0)
+
+
+def test_reset_puts_everything_back_but_the_clock() -> None:
+    simulation = Simulation(make_scene({'objects': [CUBE]}))
+    simulation.set_object_pose('cube', Pose(position_m=(0.4, 0.2, 0.30)))
+    simulation.hold(np.append(Q_READY + 0.2, 0.0))
+    simulation.step(500)
+    simulation.reset()
+    assert simulation.object_poses()['cube'].position_m == pytest.approx((0.5, 0.0, 0.02))
+    assert simulation.joint_state().position_rad == pytest.approx(Q_READY)
+    assert simulation.width_m == pytest.approx(0.08)
+    assert simulation.time_s == pytest.approx(0.5)
+
+
+def test_touching_things_are_told_by_name() -> None:
+    simulation = Simulation(make_scene({'objects': [CUBE]}))
+    simulation.step(5)  # before it sleeps
+    pairs = {frozenset((touch.first, touch.second)) for touch in simulation.touches()}
+    assert frozenset(('cube', 'table')) in pairs
+    assert all(touch.force_n >= 0 for touch in simulation.touches())
+
+
+def test_objects_are_tables_then_movables_then_locations() -> None:
+    scene = load_scene('tower')
+    names = [item.name for item in Simulation(scene).objects()]
+    assert names == [item.name for item in (*scene.fixtures, *scene.movables, *scene.places)]
+
+
+def test_physics_that_blows_up_is_an_error_and_not_a_silent_restart() -> None:
+    simulation = Simulation(load_scene('empty_table'))
+    simulation.data.qvel[0] = 1e9
+    with pytest.raises(WorldError, match='unstable'):
+        simulation.step(50)
+    simulation.reset()
+    simulation.step(50)
+    assert np.isfinite(simulation.joint_state().position_rad).all()
+
+
+def test_both_timesteps_give_the_same_place() -> None:
+    for timestep_s in (0.001, 0.002):
+        simulation = Simulation(make_scene({'objects': [CUBE]}), timestep_s=timestep_s)
+        simulation.step(round(1.0 / timestep_s))
+        assert simulation.time_s == pytest.approx(1.0)
+        assert simulation.object_poses()['cube'].position_m[2] == pytest.approx(0.02, abs=1e-3)

@@ -1,0 +1,322 @@
+"""The rules of the joint trajectory controller, one by one, without physics."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bbllm.arm.driver import Array, FollowError, GoalStatus
+from bbllm.arm.model import ARM_JOINTS
+from bbllm.sim.trajectory_controller import (
+    DEACTIVATED_TEXT,
+    PATH_TEXT,
+    PREEMPTED_TEXT,
+    SUCCESS_TEXT,
+    TrajectoryController,
+    TrajectoryPending,
+)
+from bbllm.sim.trajectory_goal import TrajectoryGoal
+
+STILL = np.zeros(7)
+START = np.full(7, 0.1)
+END = np.linspace(0.2, 0.8, 7)
+ZEROS = (0.0,) * 7
+
+
+def goal(**changes: object) -> TrajectoryGoal:
+    """Return a goal of one point after two seconds, at rest there."""
+    base = TrajectoryGoal(
+        time_s=(2.0,),
+        position_rad=(tuple(END),),
+        velocity_rad_s=(ZEROS,),
+        acceleration_rad_s2=(ZEROS,),
+    )
+    return replace(base, **changes)  # type: ignore[arg-type]
+
+
+def follow(
+    controller: TrajectoryController, until_s: float, error: Array | float = 0.0
+) -> TrajectoryPending | None:
+    """Let an arm follow perfectly but for a constant error."""
+    for now_s in np.arange(0.0, until_s, 0.01):
+        q, dq, _ = controller.sample(np.array([now_s]))
+        controller.update(float(now_s), q[0] + error, dq[0])
+    return None
+
+
+@pytest.mark.parametrize(
+    ('changes', 'reason'),
+    [
+        ({'joint_names': ()}, 'Empty joint names'),
+        ({'joint_names': (*ARM_JOINTS[:6], 'elbow')}, 'Unknown joints elbow'),
+        ({'joint_names': ARM_JOINTS[:6]}, '6 different joints of 7'),
+        ({'joint_names': (*ARM_JOINTS[:6], ARM_JOINTS[0])}, '6 different joints of 7'),
+        (
+            {
+                'time_s': (),
+                'position_rad': (),
+                'velocity_rad_s': (),
+                'acceleration_rad_s2': (),
+            },
+            'Empty trajectory',
+        ),
+        ({'position_rad': ()}, 'Wrong number of positions'),
+        ({'position_rad': ((0.0,) * 6,)}, 'Wrong number of positions'),
+        ({'velocity_rad_s': ((0.0,) * 6,)}, 'Wrong number of velocities'),
+        ({'acceleration_rad_s2': (ZEROS, ZEROS)}, 'Wrong number of accelerations'),
+        ({'velocity_rad_s': ((0.0,) * 6 + (0.1,),)}, 'velocity of the last point must be zero'),
+        ({'time_s': (1.0, 1.0), 'position_rad': (ZEROS, ZEROS)}, 'Wrong number of velocities'),
+        (
+            {
+                'time_s': (1.0, 1.0),
+                'position_rad': (ZEROS, ZEROS),
+                'velocity_rad_s': (),
+                'acceleration_rad_s2': (),
+            },
+            'strictly increasing',
+        ),
+        ({'time_s': (-1.0,)}, 'strictly increasing'),
+        ({'position_rad': ((float('nan'),) * 7,)}, 'finite'),
+        ({'has_effort': True}, 'Effort'),
+        ({'start_s': 5.0}, 'ends in the past'),
+    ],
+)
+def test_a_goal_that_breaks_a_rule_is_rejected_and_nothing_moves(
+    changes: dict[str, object], reason: str
+) -> None:
+    controller = TrajectoryController(START)
+    pending = controller.start(goal(**changes), 10.0, START, STILL)
+    assert pending.result is not None
+    assert pending.result.status is GoalStatus.REJECTED
+    assert reason in pending.result.error_string
+    assert not controller.busy
+    assert controller.update(11.0, START, STILL).position_rad == pytest.approx(START)
+
+
+def test_a_rejected_goal_leaves_the_running_one_alone() -> None:
+    controller = TrajectoryController(START)
+    running = controller.start(goal(), 0.0, START, STILL)
+    controller.start(goal(joint_names=()), 0.5, START, STILL)
+    assert not running.done
+
+
+def test_an_inactive_controller_rejects_goals() -> None:
+    controller = TrajectoryController(START)
+    controller.deactivate(0.0, START, STILL)
+    pending = controller.start(goal(), 1.0, START, STILL)
+    assert pending.result is not None
+    assert pending.result.status is GoalStatus.REJECTED
+    controller.activate(2.0, START, STILL)
+    assert not controller.start(goal(), 2.0, START, STILL).done
+
+
+def test_a_goal_that_is_followed_ends_successfully_at_its_end_and_not_before() -> None:
+    controller = TrajectoryController(START)
+    pending = controller.start(goal(), 0.0, START, STILL)
+    follow(controller, 1.995)
+    assert not pending.done
+    controller.update(2.0, END, STILL)
+    assert pending.result is not None
+    assert pending.result.status is GoalStatus.SUCCEEDED
+    assert pending.result.error_code is FollowError.SUCCESSFUL
+    assert pending.result.error_string == SUCCESS_TEXT
+
+
+def test_joints_may_be_given_in_any_order() -> None:
+    controller = TrajectoryController(START)
+    backwards = goal(joint_names=ARM_JOINTS[::-1], position_rad=(tuple(END[::-1]),))
+    controller.start(backwards, 0.0, START, STILL)
+    assert controller.update(2.0, END, STILL).position_rad == pytest.approx(END)
+
+
+def test_a_new_goal_preempts_the_old_one_and_starts_from_the_measured_state() -> None:
+    controller = TrajectoryController(START)
+    old = controller.start(goal(), 0.0, START, STILL)
+    measured, speed = np.full(7, 0.3), np.full(7, 0.2)
+    new = controller.start(goal(position_rad=(tuple(START),)), 1.0, measured, speed)
+    assert old.result is not None
+    assert old.result.status is GoalStatus.ABORTED
+    assert old.result.error_code is FollowError.INVALID_GOAL
+    assert old.result.error_string == PREEMPTED_TEXT
+    assert not new.done
+    now = controller.update(1.0, measured, speed)
+    assert now.position_rad == pytest.approx(measured)
+    assert now.velocity_rad_s == pytest.approx(speed)
+
+
+def test_cancel_ends_the_goal_and_holds_where_the_arm_comes_to_rest() -> None:
+    controller = TrajectoryController(START)
+    pending = controller.start(goal(), 0.0, START, STILL)
+    measured, speed = np.full(7, 0.3), np.full(7, 1.0)
+    controller.cancel(1.0, measured, speed)
+    assert pending.result is not None
+    assert pending.result.status is GoalStatus.CANCELED
+    q, dq, ddq = controller.sample(np.arange(1.0, 1.5, 0.001))
+    assert np.all(dq[200:] == 0.0)  # within 0.2 s
+    assert np.abs(ddq).max() <= 40.0
+    assert np.abs(q[-1] - measured).max() < 0.05
+    assert np.all(q[200:] == q[-1])
+
+
+def test_cancel_without_a_goal_changes_nothing() -> None:
+    controller = TrajectoryController(START)
+    before = controller.revision
+    controller.cancel(1.0, END, STILL)
+    assert controller.revision == before
+
+
+def test_deactivation_aborts_the_goal_with_the_text_that_clients_know() -> None:
+    controller = TrajectoryController(START)
+    pending = controller.start(goal(), 0.0, START, STILL)
+    controller.deactivate(1.0, START, STILL)
+    assert pending.result is not None
+    assert pending.result.status is GoalStatus.ABORTED
+    assert pending.result.error_code is FollowError.INVALID_GOAL
+    assert pending.result.error_string == DEACTIVATED_TEXT
+
+
+def test_a_violated_path_tolerance_aborts_the_goal() -> None:
+    controller = TrajectoryController(START)
+    tolerance = np.array([0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 0.0])
+    pending = controller.start(goal(path_rad=tolerance), 0.0, START, STILL)
+    error = np.array([1.0, 1.0, 0.04, 1.0, 1.0, 1.0, 1.0])  # unchecked ones may be anything
+    follow(controller, 1.0, error)
+    assert not pending.done
+    error[2] = 0.06
+    q, dq, _ = controller.sample(np.array([1.0]))
+    held = controller.update(1.0, q[0] + error, dq[0])
+    assert pending.result is not None
+    assert pending.result.status is GoalStatus.ABORTED
+    assert pending.result.error_code is FollowError.PATH_TOLERANCE_VIOLATED
+    assert pending.result.error_string == PATH_TEXT
+    assert held.position_rad == pytest.approx(q[0] + error)
+
+
+def test_a_goal_tolerance_that_is_not_met_in_time_aborts_the_goal() -> None:
+    controller = TrajectoryController(START)
+    pending = controller.start(goal(goal_rad=np.full(7, 0.01), goal_time_s=0.5), 0.0, START, STILL)
+    controller.update(2.4, END + 0.02, STILL)
+    assert not pending.done
+    controller.update(2.6, END + 0.02, STILL)
+    assert pending.result is not None
+    assert pending.result.error_code is FollowError.GOAL_TOLERANCE_VIOLATED
+    assert pending.result.error_string == (
+        'Aborted due to goal_time_tolerance exceeding by 0.100000 seconds'
+    )
+
+
+def test_a_goal_tolerance_that_is_met_late_but_in_time_succeeds() -> None:
+    controller = TrajectoryController(START)
+    pending = controller.start(goal(goal_rad=np.full(7, 0.01), goal_time_s=0.5), 0.0, START, STILL)
+    controller.update(2.3, END + 0.02, STILL)
+    controller.update(2.4, END + 0.009, STILL)
+    assert pending.result is not None
+    assert pending.result.status is GoalStatus.SUCCEEDED
+
+
+def test_a_joint_that_still_moves_keeps_the_goal_from_ending() -> None:
+    controller = TrajectoryController(START)
+    pending = controller.start(goal(), 0.0, START, STILL)
+    controller.update(2.1, END, np.array([0.011, *ZEROS[1:]]))
+    assert not pending.done
+    controller.update(2.2, END, np.array([0.009, *ZEROS[1:]]))
+    assert pending.done
+
+
+def test_without_a_goal_time_the_controller_waits_for_ever() -> None:
+    controller = TrajectoryController(START)
+    pending = controller.start(goal(goal_rad=np.full(7, 0.01)), 0.0, START, STILL)
+    controller.update(1000.0, END + 0.02, STILL)
+    assert not pending.done
+
+
+def test_positions_alone_are_joined_by_straight_lines() -> None:
+    controller = TrajectoryController(START)
+    controller.start(goal(velocity_rad_s=(), acceleration_rad_s2=()), 0.0, START, STILL)
+    q, dq, ddq = controller.sample(np.array([0.5, 1.5]))
+    assert q[0] == pytest.approx(START + 0.25 * (END - START))
+    assert dq[1] == pytest.approx((END - START) / 2)
+    assert np.all(ddq == 0)
+
+
+def test_positions_and_velocities_are_joined_by_cubics() -> None:
+    controller = TrajectoryController(START)
+    controller.start(goal(acceleration_rad_s2=()), 0.0, START, STILL)
+    q, dq, _ = controller.sample(np.array([0.5]))
+    assert q[0] == pytest.approx(START + (END - START) * (3 * 0.25**2 - 2 * 0.25**3))
+    assert dq[0] == pytest.approx((END - START) * (6 * 0.25 - 6 * 0.25**2) / 2)
+
+
+def test_points_with_all_derivatives_are_joined_by_quintics() -> None:
+    controller = TrajectoryController(START)
+    points = goal(
+        time_s=(0.0, 2.0),
+        position_rad=(tuple(START), tuple(END)),
+        velocity_rad_s=(ZEROS, ZEROS),
+        acceleration_rad_s2=(ZEROS, ZEROS),
+    )
+    controller.start(points, 0.0, START, STILL)
+    x = 0.3
+    q, dq, ddq = controller.sample(np.array([2 * x]))
+    way = END - START
+    assert q[0] == pytest.approx(START + way * (10 * x**3 - 15 * x**4 + 6 * x**5))
+    assert dq[0] == pytest.approx(way * (30 * x**2 - 60 * x**3 + 30 * x**4) / 2)
+    assert ddq[0] == pytest.approx(way * (60 * x - 180 * x**2 + 120 * x**3) / 4)
+
+
+def test_the_splines_pass_through_points_with_their_derivatives() -> None:
+    rng = np.random.default_rng(3)
+    position, velocity, acceleration = rng.normal(size=(3, 4, 7))
+    velocity[-1] = acceleration[-1] = 0.0
+    times = np.array([0.0, 0.3, 1.0, 1.2])
+    controller = TrajectoryController(START)
+    controller.start(
+        goal(
+            time_s=tuple(times),
+            position_rad=tuple(map(tuple, position)),
+            velocity_rad_s=tuple(map(tuple, velocity)),
+            acceleration_rad_s2=tuple(map(tuple, acceleration)),
+        ),
+        5.0,
+        START,
+        STILL,
+    )
+    for shift in (-1e-9, 1e-9):
+        q, dq, ddq = controller.sample(5.0 + times[1:3] + shift)
+        assert q == pytest.approx(position[1:3], abs=1e-6)
+        assert dq == pytest.approx(velocity[1:3], abs=1e-5)
+        assert ddq == pytest.approx(acceleration[1:3], abs=1e-3)
+
+
+def test_one_sample_equals_the_same_of_many() -> None:
+    controller = TrajectoryController(START)
+    controller.start(goal(), 0.0, START, STILL)
+    times = np.linspace(0, 2.5, 11)
+    many = controller.sample(times)
+    for i, now_s in enumerate(times):
+        one = controller.update(float(now_s), many[0][i], np.full(7, 1.0))
+        assert one.position_rad == pytest.approx(many[0][i])
+        assert one.velocity_rad_s == pytest.approx(many[1][i])
+        assert one.acceleration_rad_s2 == pytest.approx(many[2][i])
+
+
+def test_a_later_start_stamp_delays_the_end() -> None:
+    controller = TrajectoryController(START)
+    pending = controller.start(goal(start_s=11.0), 10.0, START, STILL)
+    controller.update(12.5, END, STILL)
+    assert not pending.done
+    controller.update(13.0, END, STILL)
+    assert pending.done
+
+
+def test_an_endless_goal_ends_only_when_it_is_cancelled() -> None:
+    controller = TrajectoryController(START)
+    controller.hold_results = True
+    pending = controller.start(goal(goal_time_s=0.1), 0.0, START, STILL)
+    controller.update(50.0, END, STILL)
+    assert not pending.done
+    controller.cancel(51.0, END, STILL)
+    assert pending.result is not None
+    assert pending.result.status is GoalStatus.CANCELED
