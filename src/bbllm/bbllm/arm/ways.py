@@ -15,7 +15,7 @@ from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.obstacles import Held, matrix_from_pose, obstacles_from_scene
 from bbllm.arm.reachability import raised, reachable_top_down, top_down
-from bbllm.arm.straight_line import line_move
+from bbllm.arm.straight_line import line_move, path_move
 from bbllm.arm.trajectory import NoPathError, concatenate
 from bbllm.arm.transit import plan_transit
 from bbllm.core.types import Code, Scene
@@ -122,50 +122,54 @@ class WayPlanner:
 
     def straight_up(self, q_now: Array, rise_m: float) -> JointTrajectory:
         """Plan a rise of the tool without regard to contacts; for getting out of trouble."""
-        return self._line(q_now, raised(forward(q_now), rise_m))
+        return line_move(
+            q_now,
+            raised(forward(q_now), rise_m),
+            scale=self.params.scale,
+            speed_m_s=self.params.line_speed_m_s,
+        )
 
     def _way(self, motion: MoveAbove, grips: Sequence[Grip], q_now: Array) -> Way:
-        poses = [top_down(grip.position_m, grip.yaw_rad) for grip in grips]
+        """Take the best posture, or where that is slow or blocked, the quickest of a few."""
+        problem: NoPathError | None = None
+        ways: list[Way] = []
+        for count in (1, self.params.postures):
+            for approach in self._postures(motion, grips, q_now, count):
+                try:
+                    ways.append(self._way_by(approach, grips[approach.index], motion, q_now))
+                except NoPathError as error:
+                    problem = problem or error
+            if ways and ways[0].line_s <= self.params.slow_line_s:
+                return ways[0]
+        if not ways:
+            raise problem or NoPathError('no posture is left')
+        return min(ways, key=lambda way: way.duration_s)
+
+    def _postures(
+        self, motion: MoveAbove, grips: Sequence[Grip], q_now: Array, count: int
+    ) -> list[Approach]:
         approaches = choose_grasp_configuration(
-            poses,
+            [top_down(grip.position_m, grip.yaw_rad) for grip in grips],
             q_now,
             hover_m=motion.hover_m,
             checker=self._checker,
             ignore=motion.touching,
             # What holds something comes down as it is; else the hand opens above the grip.
             widths_m=None if self._holding else [grip.opening_m for grip in grips],
-            count=self.params.postures,
+            count=count,
         )
         self._checker.open_to(self._width_m)
-        return self._quickest(approaches, grips, motion, q_now)
-
-    def _quickest(
-        self, approaches: Sequence[Approach], grips: Sequence[Grip], motion: MoveAbove, q_now: Array
-    ) -> Way:
-        """Return the first way that is not held up near a joint limit, else the quickest."""
-        problem: NoPathError | None = None
-        best: Way | None = None
-        for approach in approaches:
-            try:
-                way = self._way_by(approach, grips[approach.index], motion, q_now)
-            except NoPathError as error:
-                problem = problem or error
-                continue
-            if best is None or way.duration_s < best.duration_s:
-                best = way
-            if best.line_s <= self.params.slow_line_s:
-                return best
-        if best is None:
-            raise problem or NoPathError('no posture is left')
-        return best
+        return approaches
 
     def _way_by(self, approach: Approach, grip: Grip, motion: MoveAbove, q_now: Array) -> Way:
         transit = self._transit(q_now, approach.q_hover)
         if motion.hover_m <= 0.0:
             return Way(grip=grip, transit=transit, descent=None, ascent=None)
-        T_hover = raised(approach.T_base_tcp, motion.hover_m)
-        descent = self._line(approach.q_hover, approach.T_base_tcp)
-        ascent = self._line(descent.position_rad[-1], T_hover)
+        # The same path both ways: the posture is the one that was looked at, twice.
+        descent, ascent = (
+            path_move(path, scale=self.params.scale, speed_m_s=self.params.line_speed_m_s)
+            for path in (approach.path, approach.path[::-1])
+        )
         return Way(grip=grip, transit=transit, descent=descent, ascent=ascent)
 
     def _transit(self, q_now: Array, q_goal: Array) -> JointTrajectory:
@@ -177,11 +181,6 @@ class WayPlanner:
             rise.position_rad[-1], q_goal, self._checker, scale=self.params.scale
         )
         return concatenate(rise, onward)
-
-    def _line(self, q_start: Array, T_goal: Array) -> JointTrajectory:
-        return line_move(
-            q_start, T_goal, scale=self.params.scale, speed_m_s=self.params.line_speed_m_s
-        )
 
     def _failure(self, motion: MoveAbove, problem: NoPathError | None) -> SkillError:
         within = any(
