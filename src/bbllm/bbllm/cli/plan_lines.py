@@ -33,6 +33,7 @@ INDENT = 8
 """Columns before a step's text: edge, mark and number."""
 TIME = 9
 LEAST_TEXT = 16
+NARROW = 60
 _RULER = Console(width=200)
 """For breaking lines only; nothing is printed on it."""
 
@@ -96,7 +97,8 @@ def _focus(rows: list[StepRow]) -> int:
 
 def _block(row: StepRow, width: int, running_mark: str) -> list[Text]:
     """Return one step's lines: its own, broken where it is long, and its note."""
-    call_width = min(34, max(0, (width - INDENT - TIME) * 2 // 5))
+    # On a narrow terminal the call has to go: the step says the same in words.
+    call_width = min(34, (width - INDENT - TIME) * 2 // 5) if width >= NARROW else 0
     text_width = max(LEAST_TEXT, width - INDENT - TIME - call_width - 2)
     mark, style = MARKS[row.state]
     if row.state is StepState.RUNNING:

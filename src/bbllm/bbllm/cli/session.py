@@ -86,6 +86,8 @@ def run_here(instruction: str, options: Options, output: Output) -> Ran:
     models = make_chosen_models(options)
     for notice in models.notices:
         output.say(notice, style='yellow')
+    if output.live:
+        output.say('Setting the table ...', style='dim')
     with open_stage(options) as stage, JournalWriter(episodes_dir(), task.id) as journal:
         view = output.view(stage.clock)
         run = EpisodeRun(

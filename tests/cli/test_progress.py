@@ -1,0 +1,241 @@
+"""What is known of an episode while its events come in, and how it looks."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+
+import pytest
+from rich.console import Console
+
+from bbllm.cli.lines import LineView, describe
+from bbllm.cli.live import LiveView, print_progress
+from bbllm.cli.plan_lines import plan_lines, visible
+from bbllm.cli.progress import Progress, StepRow, StepState
+from bbllm.core.types import Event, EventKind
+
+NO_SCENE: dict[str, object] = {'objects': [], 'facts': []}
+
+
+def outcome(call: str, status: str = 'SUCCEEDED', message: str = '') -> Event:
+    skill, _, arg = call.partition(' ')
+    code = 'NONE' if status == 'SUCCEEDED' else 'OUT_OF_WORKSPACE'
+    data = {
+        'call': {'skill': skill, 'args': [arg] if arg else []},
+        'status': status,
+        'code': code,
+        'message': message,
+        'duration_s': 2.0 if status == 'SUCCEEDED' else 0.0,
+    }
+    return event(EventKind.OUTCOME, **data)
+
+
+def event(kind: EventKind, **data: object) -> Event:
+    return Event(kind, 100.0, data)
+
+
+STARTED = event(EventKind.STARTED, episode_id='e1', task='stack', planner='p', brain='b', body='b')
+PLAN = event(EventKind.PLAN, steps=['pick a', 'put it on b', 'pick c'], start=0)
+FAR = 'c is out of the workspace of the robot.'
+
+
+def step(index: int, text: str = '') -> Event:
+    return event(EventKind.STEP, index=index, text=text or f'step {index}')
+
+
+def call(skill: str, *args: str) -> Event:
+    return event(EventKind.CALL, skill=skill, args=list(args))
+
+
+def after(*events: Event) -> Progress:
+    progress = Progress()
+    for item in (STARTED, PLAN, *events):
+        progress.take(item)
+    return progress
+
+
+def states(progress: Progress) -> list[tuple[int, StepState]]:
+    return [(row.index, row.state) for row in progress.rows]
+
+
+REPAIRED = (
+    step(0),
+    call('pick', 'a'),
+    outcome('pick a'),
+    step(1),
+    call('pick', 'c'),
+    outcome('pick c', 'REJECTED', FAR),
+    event(EventKind.REPAIR, index=1, text='step 1', cause=FAR, loop=1),
+    event(EventKind.PLAN, steps=['pick a', 'pick d', 'rest'], start=1),
+)
+
+
+def test_a_repaired_step_stays_in_sight_and_steps_never_tried_go() -> None:
+    progress = after(*REPAIRED)
+
+    assert states(progress) == [
+        (0, StepState.DONE),
+        (1, StepState.REPLACED),
+        (1, StepState.PENDING),
+        (2, StepState.PENDING),
+    ]
+    assert progress.rows[1].note == FAR
+    assert progress.repairs == 1
+
+
+def test_a_step_is_running_from_its_announcement_to_its_outcome() -> None:
+    assert after(step(0)).current is not None
+    assert after(step(0), call('pick', 'a'), outcome('pick a')).current is None
+
+
+def test_a_step_that_the_body_passed_on_is_neither_done_nor_failed() -> None:
+    progress = after(step(0), event(EventKind.PASS, index=0, text='x'), step(1))
+
+    assert progress.rows[0].state is StepState.PASSED
+
+
+def test_a_step_that_stays_failed_carries_its_reason() -> None:
+    failed = event(EventKind.FAILED, index=0, text='x', cause=FAR)
+
+    progress = after(step(0), outcome('pick c', 'FAILED', FAR), failed, step(1))
+
+    assert progress.rows[0].state is StepState.FAILED
+    assert progress.rows[0].note == FAR
+
+
+def test_a_repair_by_what_a_person_said_keeps_the_step_that_it_replaced() -> None:
+    progress = after(
+        event(EventKind.REPAIR, index=0, text='x', cause='A person said: not that', loop=1),
+        event(EventKind.PLAN, steps=['rest'], start=0),
+    )
+
+    assert states(progress) == [(0, StepState.REPLACED), (0, StepState.PENDING)]
+
+
+def test_a_cancelled_episode_stops_the_step_that_ran() -> None:
+    progress = after(step(0), event(EventKind.ENDED, ending='CANCELLED', message='Ctrl-C'))
+
+    assert progress.rows[0].state is StepState.STOPPED
+
+
+def test_counts_add_up() -> None:
+    spent = {'model': 'm', 'duration_s': 0.5, 'retries': 0}
+    calls = [
+        event(EventKind.MODEL_CALL, role=role, prompt_tokens=100, completion_tokens=10, **spent)
+        for role in ('brain', 'body')
+    ]
+
+    progress = after(*REPAIRED, *calls)
+
+    assert (progress.calls, progress.model_calls, progress.tokens) == (2, 2, 220)
+    assert progress.robot_s == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize('kind', list(EventKind))
+def test_every_kind_of_event_is_on_one_line_or_known_to_say_nothing(kind: EventKind) -> None:
+    data = {
+        'episode_id': 'e',
+        'task': 't',
+        'planner': 'p',
+        'brain': 'b',
+        'body': 'b',
+        'moment': 'before',
+        'scene': NO_SCENE,
+        'steps': ['x'],
+        'start': 0,
+        'index': 0,
+        'text': 'two\nlines',
+        'skill': 's',
+        'args': [],
+        'loop': 1,
+        'cause': 'two\nlines',
+        'role': 'brain',
+        'model': 'm',
+        'prompt_tokens': 1,
+        'completion_tokens': 1,
+        'duration_s': 0.1,
+        'ending': 'FINISHED',
+        'message': '',
+        'call': {'skill': 's', 'args': []},
+        'status': 'FAILED',
+        'code': 'TIMEOUT',
+    }
+    file = io.StringIO()
+
+    LineView(file)(event(kind, **data))
+
+    silent = {EventKind.MODEL_TEXT}
+    lines = file.getvalue().splitlines()
+    assert bool(lines) is (kind not in silent)
+    assert all(line[8] == 's' and line[11] != ' ' for line in lines)
+
+
+def test_a_repair_line_has_the_sentence_that_caused_it() -> None:
+    (line,) = describe(REPAIRED[-2])
+
+    assert line == ('repair', f'1 at step 1: {FAR}')
+
+
+def screen(events: Iterable[Event], width: int = 100, height: int = 40) -> str:
+    """Return what a terminal shows in the end."""
+    file = io.StringIO()
+    console = Console(
+        file=file, force_terminal=True, width=width, height=height, color_system=None
+    )
+    view = LiveView(console)
+    for item in events:
+        view(item)
+    console.print(view)
+    return file.getvalue()
+
+
+def test_live_view_shows_states_causes_and_counts() -> None:
+    text = screen((STARTED, PLAN, *REPAIRED))
+
+    assert '✓   0 step 0' in text
+    assert '↻   1 step 1' in text
+    assert f'↳ {FAR} (planned anew)' in text
+    assert '·   1 pick d' in text
+    assert '2 calls · 1 repair' in text
+
+
+def test_live_view_of_a_long_plan_fits_the_terminal_and_shows_the_current_step() -> None:
+    long = event(EventKind.PLAN, steps=[f'do thing {n}' for n in range(60)], start=0)
+    done = [item for n in range(30) for item in (step(n, f'do thing {n}'), outcome('wait'))]
+
+    text = screen((STARTED, long, *done, step(30, 'do thing 30')), height=20)
+
+    assert 'do thing 30' in text
+    assert 'more above' in text
+    assert 'more below' in text
+    assert len(text.splitlines()) <= 20
+
+
+@pytest.mark.parametrize('width', [20, 40, 80, 200])
+def test_plan_lines_never_exceed_the_terminal(width: int) -> None:
+    row = StepRow(3, 'pick up the cube ' * 10, StepState.REPLACED, 'pick(a_cube)', FAR, 12.3)
+
+    lines = plan_lines([row], width, '▶')
+
+    assert max(line.cell_len for line in lines) <= max(width, 36)
+
+
+def test_lines_of_wide_letters_are_broken_by_their_width() -> None:
+    lines = plan_lines([StepRow(0, '把红色方块放在蓝色方块上' * 6)], 60, '▶')
+
+    assert max(line.cell_len for line in lines) <= 60
+
+
+def test_visible_blocks_contain_the_focus_and_fit() -> None:
+    for focus in range(50):
+        first, last = visible([2] * 50, focus, 15)
+        assert first <= focus < last
+        assert 2 * (last - first) + 2 <= 15
+
+
+def test_a_journal_that_broke_off_says_so_at_the_end() -> None:
+    file = io.StringIO()
+
+    print_progress(Console(file=file, width=100), after(step(0)))
+
+    assert 'INTERRUPTED' in file.getvalue()
