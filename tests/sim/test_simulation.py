@@ -133,9 +133,11 @@ def test_a_mass_must_be_above_zero() -> None:
 def test_reset_puts_everything_back_but_the_clock() -> None:
     simulation = Simulation(make_scene({'objects': [CUBE]}))
     simulation.set_object_pose('cube', Pose(position_m=(0.4, 0.2, 0.30)))
+    simulation.set_object_mass('cube', 0.7)
     simulation.hold(np.append(Q_READY + 0.2, 0.0))
     simulation.step(500)
     simulation.reset()
+    assert simulation.model.body('cube').mass == pytest.approx(0.1)
     assert simulation.object_poses()['cube'].position_m == pytest.approx((0.5, 0.0, 0.02))
     assert simulation.joint_state().position_rad == pytest.approx(Q_READY)
     assert simulation.width_m == pytest.approx(0.08)

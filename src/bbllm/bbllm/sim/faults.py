@@ -96,8 +96,7 @@ class FaultMonitor:
             force: Wrench at the flange, shape (6,) [N, Nm].
         """
         weight = min(1.0, duration_s / FILTER_S)
-        self._load[:N_JOINTS] += weight * (torque_nm - self._load[:N_JOINTS])
-        self._load[N_JOINTS:] += weight * (force - self._load[N_JOINTS:])
+        self._load += weight * (np.concatenate((torque_nm, force)) - self._load)
         over = np.abs(self._load) > self.upper
         if not (over.any() and self.healthy):
             return False

@@ -280,7 +280,7 @@ class SimulatedRobot:
         simulation = self._simulation
         duration_s = n * simulation.timestep_s
         if self._controller.busy:
-            self._controller.update(*self._measured())
+            self._controller.check(*self._measured())
         command = self._gripper.update(duration_s, simulation.width_m, simulation.width_speed_m_s)
         simulation.limit_grip(command.force_n)
         self._playback.step(n, self._controller, command.width_m)

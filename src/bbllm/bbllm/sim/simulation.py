@@ -59,14 +59,19 @@ class Simulation:
         self.model = build_model(scene, timestep_s)
         self.data = mujoco.MjData(self.model)
         model = self.model
-        self._fingers = [int(model.joint(name).qposadr[0]) for name in FINGER_JOINTS]
+        fingers = [int(model.joint(name).qposadr[0]) for name in FINGER_JOINTS]
         self._objects = {
             item.name: (int(joint.qposadr[0]), int(joint.dofadr[0]))
             for item in scene.movables
             for joint in [model.joint(item.name)]
         }
-        if [int(model.joint(name).qposadr[0]) for name in ARM_JOINTS] != list(range(N_JOINTS)):
+        self._start_mass = {item.name: item.mass for item in scene.objects}
+        arm = [int(model.joint(name).qposadr[0]) for name in ARM_JOINTS]
+        if arm + fingers != list(range(N_JOINTS + 2)):
             raise WorldError('The robot must come first in the model.')
+        # views of memory that stays: fetching them anew costs more than reading them
+        data = self.data
+        self._qpos, self._qvel, self._ctrl, self._qacc = data.qpos, data.qvel, data.ctrl, data.qacc
         self._hand_actuator = int(model.actuator('fr3_hand').id)
         self._hand_body = int(model.body('fr3_hand').id)
         self._flange = int(model.site(FLANGE_SITE).id)
@@ -75,6 +80,7 @@ class Simulation:
         self._noise = None if seed is None else np.random.default_rng(seed)
         self._bias: Array = np.zeros(6)
         self._steps = 0
+        self._grip_n = 0.0
         self.reset()
 
     @property
@@ -94,12 +100,15 @@ class Simulation:
         return model.actuator_gainprm[:N_JOINTS, 0].copy(), -model.actuator_biasprm[:N_JOINTS, 2]
 
     def reset(self) -> None:
-        """Put robot and objects back to where they started; the clock goes on."""
+        """Put robot and objects back to what they were at the start; the clock goes on."""
         data = self.data
+        for name, mass_kg in self._start_mass.items():
+            if self.model.body(name).mass != mass_kg:
+                self.set_object_mass(name, mass_kg)
         mujoco.mj_resetData(self.model, data)
         data.qpos[:N_JOINTS] = Q_READY
         data.ctrl[:N_JOINTS] = Q_READY
-        data.qpos[self._fingers] = MAX_WIDTH_M / 2
+        data.qpos[N_JOINTS : N_JOINTS + 2] = MAX_WIDTH_M / 2
         data.ctrl[self._hand_actuator] = MAX_WIDTH_M
         data.time = self.time_s
         if self._noise is not None:
@@ -119,8 +128,7 @@ class Simulation:
         Args:
             ctrl: Shape (n, 8): seven joint servos, then the width [rad, m].
         """
-        model, data, now = self.model, self.data, self.data.ctrl
-        step = mujoco.mj_step
+        model, data, now, step = self.model, self.data, self._ctrl, mujoco.mj_step
         for row in ctrl:
             now[:] = row
             step(model, data)
@@ -128,17 +136,19 @@ class Simulation:
 
     def hold(self, ctrl: Array) -> None:
         """Set the commands, shape (8,), for the steps to come."""
-        self.data.ctrl[:] = ctrl
+        self._ctrl[:] = ctrl
 
     def limit_grip(self, force_n: float) -> None:
         """Set the force of the hand: what both fingers together press with [N]."""
-        self.model.actuator_forcerange[self._hand_actuator] = (-force_n / 2, force_n / 2)
+        if force_n != self._grip_n:
+            self._grip_n = force_n
+            self.model.actuator_forcerange[self._hand_actuator] = (-force_n / 2, force_n / 2)
 
     def joint_state(self) -> JointState:
         """Return what arm and hand measure now."""
         return JointState(
-            position_rad=self.data.qpos[:N_JOINTS].copy(),
-            velocity_rad_s=self.data.qvel[:N_JOINTS].copy(),
+            position_rad=self._qpos[:N_JOINTS].copy(),
+            velocity_rad_s=self._qvel[:N_JOINTS].copy(),
             width_m=self.width_m,
             stamp_s=self.time_s,
         )
@@ -146,12 +156,12 @@ class Simulation:
     @property
     def width_m(self) -> float:
         """Distance between the fingers [m]."""
-        return float(self.data.qpos[self._fingers].sum())
+        return float(self._qpos[N_JOINTS] + self._qpos[N_JOINTS + 1])
 
     @property
     def width_speed_m_s(self) -> float:
         """Rate of that distance, positive when the hand opens [m/s]."""
-        return float(self.data.qvel[N_JOINTS : N_JOINTS + 2].sum())
+        return float(self._qvel[N_JOINTS] + self._qvel[N_JOINTS + 1])
 
     def object_poses(self) -> dict[str, Pose]:
         """Return where the movable objects are, in the scene's order."""
@@ -212,14 +222,14 @@ class Simulation:
         accelerates. Noisy where the simulation has a seed.
         """
         data = self.data
-        R_world_flange = data.site_xmat[self._flange].reshape(3, 3)
+        # rows of R_world_flange: the world's axes in the flange frame
+        x_axis, y_axis, z_axis = data.site_xmat[self._flange].reshape(3, 3)
         x, y, _ = data.subtree_com[self._hand_body] - data.site_xpos[self._flange]
-        weight = self._hand_mass_kg * GRAVITY_M_S2
-        # columns: the weight, and its torque about the flange, in the world frame
-        load = np.array([[0.0, -y * weight], [0.0, x * weight], [-weight, 0.0]])
+        weight_n = self._hand_mass_kg * GRAVITY_M_S2
         # the sensor tells what the flange does to the hand
         wrench = -data.sensordata[self._wrench : self._wrench + 6]
-        wrench -= (load.T @ R_world_flange).ravel()
+        wrench[:3] += weight_n * z_axis
+        wrench[3:] += (weight_n * y) * x_axis - (weight_n * x) * y_axis
         if self._noise is not None:
             scale = np.repeat([FORCE_NOISE_N, TORQUE_NOISE_NM], 3)
             wrench += self._bias + self._noise.normal(0.0, 1.0, 6) * scale
@@ -251,7 +261,7 @@ class Simulation:
     def _after(self, n: int) -> None:
         """Keep the clock, and notice a state that has blown up."""
         self._steps += n
-        acceleration = self.data.qacc
+        acceleration = self._qacc
         if not acceleration.dot(acceleration) < MAX_ACCELERATION**2:  # also true of NaN
             raise WorldError(
                 f'The physics became unstable at {self.time_s:.3f} s of simulated time. '

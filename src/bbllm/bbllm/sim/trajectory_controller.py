@@ -143,18 +143,21 @@ class TrajectoryController:
             q: Measured positions, shape (7,) [rad].
             dq: Measured velocities, shape (7,) [rad/s].
         """
-        desired = self.set_point(now_s)
-        if self._goal is not None and not self.hold_results:
-            late_s = now_s - self._start_s - self._reference.duration_s
-            error = np.abs(desired.position_rad - q)
-            if late_s < 0:
-                if _outside(error, self._goal.path_rad):
-                    self._brake(now_s, q, dq)
-                    self._end(GoalStatus.ABORTED, FollowError.PATH_TOLERANCE_VIOLATED, PATH_TEXT)
-                    return self.set_point(now_s)
-            else:
-                self._try_to_finish(now_s, late_s, error, q, dq)
-        return desired
+        self.check(now_s, q, dq)
+        return self.set_point(now_s)
+
+    def check(self, now_s: float, q: Array, dq: Array) -> None:
+        """Do what `update` does, for callers that have the set points from `sample`."""
+        if self._goal is None or self.hold_results:
+            return
+        elapsed_s = now_s - self._start_s
+        late_s = elapsed_s - self._reference.duration_s
+        error = np.abs(self._reference.position_at(elapsed_s) - q)
+        if late_s >= 0:
+            self._try_to_finish(now_s, late_s, error, q, dq)
+        elif _outside(error, self._goal.path_rad):
+            self._brake(now_s, q, dq)
+            self._end(GoalStatus.ABORTED, FollowError.PATH_TOLERANCE_VIOLATED, PATH_TEXT)
 
     def _try_to_finish(
         self, now_s: float, late_s: float, error: Array, q: Array, dq: Array
@@ -195,4 +198,4 @@ class TrajectoryController:
 
 def _outside(error: Array, tolerance: Array) -> bool:
     """Tell whether any joint's error is beyond its tolerance; 0 means not checked."""
-    return bool(np.any((tolerance > 0) & (error > tolerance)))
+    return bool(((tolerance > 0) & (error > tolerance)).any())
