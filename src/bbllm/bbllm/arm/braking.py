@@ -23,6 +23,8 @@ _LINES = 8
 """Lines that stand for the falling part of the bound."""
 _GRID = 24
 """Points on each at which it is held below the bound."""
+_SHORTEST_PHASE_S = 1e-4
+"""Corners of the chain nearer to each other than this are one [s]."""
 _SHORTEST_S = 1e-5
 """Knots nearer to each other than this are one [s]."""
 
@@ -71,6 +73,11 @@ def braking_profile(
     """
     s, square = _chain(speed_bound, acceleration)
     speed = np.sqrt(square)
+    duration = 2 * np.diff(s) / (speed[1:] + speed[:-1])
+    lasting = duration > _SHORTEST_PHASE_S
+    apart = np.concatenate([[True], lasting[:-1], [True]])
+    apart[-2] &= lasting[-1]
+    s, speed = s[apart], speed[apart]
     duration = 2 * np.diff(s) / (speed[1:] + speed[:-1])
     return _averaged(duration, s, speed, window_s=2 * acceleration / jerk)
 

@@ -32,7 +32,7 @@ CLEARANCE_M = 0.005
 """Distance that counts as contact unless told otherwise; between links of the arm it is 0 [m]."""
 OPEN_WIDTH_M = 0.08
 
-_WIDEST_CLEARANCE_M = 0.03
+_WIDEST_CLEARANCE_M = 0.02
 _LEVER_M: Array = np.array([0.9, 0.9, 0.7, 0.6, 0.35, 0.3, 0.2])
 """How far a turn of each joint moves any part of the arm at most, nearly [m/rad]."""
 _STEP_M = 0.02
@@ -109,7 +109,7 @@ class CollisionChecker:
         Args:
             q: Joint position, shape (7,) [rad].
             ignore: What may be touched.
-            clearance_m: Distance to things that already counts as contact, at most 0.03 [m].
+            clearance_m: Distance to things that already counts as contact, at most 0.02 [m].
         """
         self._data.qpos[:N_JOINTS] = q
         mujoco.mj_kinematics(self._model, self._data)
@@ -130,7 +130,7 @@ class CollisionChecker:
             path: A trajectory, or joint positions of shape (n, 7) that are joined by straight
                 lines [rad]. Looked at so often that nothing moves more than 2 cm between.
             ignore: What may be touched.
-            clearance_m: Distance to things that already counts as contact, at most 0.03 [m].
+            clearance_m: Distance to things that already counts as contact, at most 0.02 [m].
         """
         for q in _evenly(path):
             contacts = self.clear(q, ignore, clearance_m=clearance_m)
@@ -161,20 +161,25 @@ class CollisionChecker:
             if not geom.contype and not geom.conaffinity:
                 spec.delete(geom)
         table = spec.worldbody.add_body(name=TABLE)
-        table.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], contype=_WORLD_BIT)
+        table.add_geom(
+            type=mujoco.mjtGeom.mjGEOM_PLANE,
+            size=[0, 0, 1],
+            contype=_WORLD_BIT,
+            margin=_WIDEST_CLEARANCE_M,
+        )
         # The lower cap of link 1's capsule reaches below the base; the link does not.
         spec.add_exclude(bodyname1=TABLE, bodyname2='fr3_link1')
         for item in obstacles:
             body = spec.worldbody.add_body(name=f'object/{item.name}', mocap=True)
-            _add_geom(body, item.shape, item.size_m, _WORLD_BIT)
-        self._forms_held = list(dict.fromkeys((item.shape, item.size_m) for item in obstacles))
-        for i, (shape, size_m) in enumerate(self._forms_held):
+            _add_geom(body, item, _WORLD_BIT, _WIDEST_CLEARANCE_M)
+        forms = {(item.shape, item.size_m): item for item in obstacles}
+        self._forms_held = list(forms)
+        for i, item in enumerate(forms.values()):
             body = spec.body('fr3_hand').add_body(name=f'held/{i}')
-            _add_geom(body, shape, size_m, _WORLD_BIT | _ROBOT_BIT)
+            _add_geom(body, item, _WORLD_BIT | _ROBOT_BIT, 0.0)
             for finger in _HAND[1:]:
                 spec.add_exclude(bodyname1=body.name, bodyname2=finger)
         self._model = spec.compile()
-        self._model.geom_margin[:] = _WIDEST_CLEARANCE_M
         self._data = mujoco.MjData(self._model)
         self._index(obstacles)
 
@@ -218,15 +223,13 @@ class CollisionChecker:
         mujoco.mju_mat2Quat(self._model.body_quat[body], held.T_tcp_object[:3, :3].ravel())
 
 
-def _add_geom(
-    body: mujoco.MjsBody, shape: Shape, size_m: tuple[float, float, float], bits: int
-) -> None:
-    x, y, z = (extent / 2 for extent in size_m)
-    if shape is Shape.BOX:
+def _add_geom(body: mujoco.MjsBody, item: Obstacle, bits: int, margin_m: float) -> None:
+    x, y, z = (extent / 2 for extent in item.size_m)
+    if item.shape is Shape.BOX:
         kind, size = mujoco.mjtGeom.mjGEOM_BOX, [x, y, z]
     else:
         kind, size = mujoco.mjtGeom.mjGEOM_CYLINDER, [max(x, y), z, 0.0]
-    body.add_geom(type=kind, size=size, contype=bits, conaffinity=bits)
+    body.add_geom(type=kind, size=size, contype=bits, conaffinity=bits, margin=margin_m)
 
 
 def _ignored(first: str, second: str, ignore: Ignore) -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bbllm.arm.collision import CollisionChecker, Contact, Ignore
 from bbllm.arm.limits import DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, Q_READY
-from bbllm.arm.reachability import approach_postures
+from bbllm.arm.reachability import Q7_GRIDS, approach_postures
 from bbllm.arm.straight_line import line_path, quiet_path
 from bbllm.arm.trajectory import NoPathError
 
@@ -189,15 +189,25 @@ class _Search:
 
 def _ranked(poses: Sequence[Array], q_now: Array, hover_m: float) -> list[_Candidate]:
     """Return the postures above each pose, cheapest first, well spread."""
+    for n_q7 in Q7_GRIDS:
+        found = _postures(poses, q_now, hover_m, n_q7)
+        if found:
+            break
+    return sorted(found, key=lambda candidate: candidate.cost)
+
+
+def _postures(
+    poses: Sequence[Array], q_now: Array, hover_m: float, n_q7: int
+) -> list[_Candidate]:
     found: list[_Candidate] = []
     for index, pose in enumerate(poses):
-        ends, hovers = approach_postures(pose, hover_m)
+        ends, hovers = approach_postures(pose, hover_m, n_q7)
         if not len(ends):
             continue
         costs = _cost(hovers, ends, q_now) + _LIKING_S * index
         for row in np.argsort(costs)[:: _SPREAD if len(costs) > 2 * _SPREAD else 1]:
             found.append(_Candidate(float(costs[row]), index, hovers[row], ends[row]))
-    return sorted(found, key=lambda candidate: candidate.cost)
+    return found
 
 
 def _cost(hovers: Array, ends: Array, q_now: Array) -> Array:

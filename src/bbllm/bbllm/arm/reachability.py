@@ -8,11 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bbllm.arm.collision import CLEARANCE_M, CollisionChecker, Ignore
-from bbllm.arm.kinematics import inverse, inverse_branches, q7_grid
+from bbllm.arm.kinematics import Q7_GRID, inverse, inverse_branches, q7_grid
 
 Array = NDArray[np.float64]
 
 _SHOULDER_M: Array = np.array([0.0, 0.0, 0.333])
+Q7_GRIDS = (Q7_GRID, 241)
+"""Values of joint 7 that are tried; at the rim of the workspace some poses need a fine grid, so
+nothing is refused before both have been tried (26 of 15090 reachable poses need the second)."""
 _NEAR_RAD = 2.0
 """Postures above and at a pose that differ by more are not joined by a straight line [rad]."""
 _FARTHEST_M = 1.085
@@ -48,7 +51,9 @@ def raised(T_base_tcp: Array, height_m: float) -> Array:
 
 def reachable(T_base_tcp: Array) -> bool:
     """Tell whether some joint position within limits puts the tool there."""
-    return not _too_far(T_base_tcp) and len(inverse(T_base_tcp)) > 0
+    if _too_far(T_base_tcp):
+        return False
+    return any(len(inverse(T_base_tcp, n)) > 0 for n in Q7_GRIDS)
 
 
 def reachable_top_down(
@@ -72,16 +77,24 @@ def reachable_top_down(
         checker: Collision model, or None to look at limits only.
         ignore: What may be touched.
     """
-    for yaw_rad in yaws_rad:
-        ends, hovers = approach_postures(top_down(position_m, yaw_rad), hover_m)
-        if len(ends) and (checker is None or _some_clear(ends, hovers, checker, ignore)):
-            return True
+    for n_q7 in Q7_GRIDS:
+        for yaw_rad in yaws_rad:
+            ends, hovers = approach_postures(top_down(position_m, yaw_rad), hover_m, n_q7)
+            if len(ends) and (checker is None or _some_clear(ends, hovers, checker, ignore)):
+                return True
     return False
 
 
-def approach_postures(T_base_tcp: Array, hover_m: float) -> tuple[Array, Array]:
+def approach_postures(
+    T_base_tcp: Array, hover_m: float, n_q7: int = Q7_GRID
+) -> tuple[Array, Array]:
     """
     Return every posture above a pose together with the nearest posture at the pose.
+
+    Args:
+        T_base_tcp: Tool pose, shape (4, 4).
+        hover_m: Height above it, along base z [m].
+        n_q7: How many values of joint 7.
 
     Returns:
         Joint positions at the pose and above it, row by row, each of shape (n, 7) [rad].
@@ -90,7 +103,7 @@ def approach_postures(T_base_tcp: Array, hover_m: float) -> tuple[Array, Array]:
     none = np.empty((0, 7))
     if _too_far(T_base_tcp) or _too_far(above):
         return none, none
-    q7 = np.concatenate([q7_grid(), _upright_q7(T_base_tcp)])
+    q7 = np.concatenate([q7_grid(n_q7), _upright_q7(T_base_tcp)])
     poses = np.repeat(np.stack([T_base_tcp, above]), len(q7), axis=0)
     both = inverse_branches(poses, np.concatenate([q7, q7])).reshape(8, 2, -1, 7)
     ends, hovers = both[:, 0].reshape(-1, 7), both[:, 1].reshape(-1, 7)

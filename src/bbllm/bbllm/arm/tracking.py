@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bbllm.arm.kinematics import forward, jacobian
-from bbllm.arm.limits import Q_MAX, Q_MIN, Q_READY, within_limits
+from bbllm.arm.limits import Q_MAX, Q_MIN, within_limits
 from bbllm.arm.model import TCP_SITE, arm_model
 
 Array = NDArray[np.float64]
@@ -40,12 +40,12 @@ def track_line(poses: Array, q_start: Array, margin_rad: float) -> Array | None:
     configuration = mink.Configuration(model, q=np.clip(q_start, *model.jnt_range.T))
     tool = mink.FrameTask(TCP_SITE, 'site', position_cost=1.0, orientation_cost=1.0)
     posture = mink.PostureTask(model, cost=1e-4)
-    posture.set_target(Q_READY)
     limits = [mink.ConfigurationLimit(model)]
     path = np.empty((len(poses), 7))
     path[0] = q_start
     for i, pose in enumerate(poses[1:], start=1):
         tool.set_target(mink.SE3.from_matrix(pose))
+        posture.set_target(configuration.q)  # of all ways to get there, the nearest
         for _ in range(_ITERATIONS):
             if np.abs(tool.compute_error(configuration)).max() < _TOLERANCE:
                 break

@@ -35,6 +35,8 @@ _SAFE = 0.998
 """Share of every limit that plans use, so that rounding on the way never breaks one."""
 _AT_REST_S = 0.02
 """Duration of a motion that goes nowhere [s]."""
+_SHORTEST_S = 1e-5
+"""Knots nearer to each other than this are one [s]."""
 _CHECKS = 96
 _BISECTIONS = 6
 
@@ -73,7 +75,7 @@ def joint_move(q_start: Array, q_goal: Array, *, scale: float = 1.0) -> JointTra
     jerk = float((JERK_SHARE * DDDQ_MAX / reach).min())
     move = _on_line(q_start, q_goal, ruckig_profile(1.0, speed, acceleration, jerk))
     if excess(move) <= 1.0:
-        return move
+        return on_nanoseconds(move)
 
     def speed_bound(s: Array) -> Array:
         lower, upper = velocity_limits(q_start + s[:, None] * span)
@@ -185,13 +187,31 @@ def excess(move: JointTrajectory) -> float:
 
 def slowed(move: JointTrajectory, factor: float) -> JointTrajectory:
     """Stretch a motion in time by a factor, if that is above 1."""
-    if factor <= 1.0:
-        return move
+    factor = max(factor, 1.0)
+    return on_nanoseconds(
+        JointTrajectory(
+            time_s=move.time_s * factor,
+            position_rad=move.position_rad,
+            velocity_rad_s=move.velocity_rad_s / factor,
+            acceleration_rad_s2=move.acceleration_rad_s2 / factor**2,
+        )
+    )
+
+
+def on_nanoseconds(move: JointTrajectory) -> JointTrajectory:
+    """
+    Move the knots to whole nanoseconds, and the states with them.
+
+    A message carries nothing finer; a time that is off from its state by half a nanosecond
+    would be a jolt where knots are near to each other.
+    """
+    time_s = np.round(move.time_s, 9)
+    shift = (time_s - move.time_s)[:, None]
     return JointTrajectory(
-        time_s=move.time_s * factor,
-        position_rad=move.position_rad,
-        velocity_rad_s=move.velocity_rad_s / factor,
-        acceleration_rad_s2=move.acceleration_rad_s2 / factor**2,
+        time_s=time_s,
+        position_rad=move.position_rad + move.velocity_rad_s * shift,
+        velocity_rad_s=move.velocity_rad_s + move.acceleration_rad_s2 * shift,
+        acceleration_rad_s2=move.acceleration_rad_s2,
     )
 
 
@@ -266,16 +286,21 @@ def _overlapped(
 
     A sum of quintics is a quintic, so knots where either has one keep the result exact.
     """
-    start = first.duration_s - overlap_s
-    time_s = np.unique(np.concatenate([first.time_s, second.time_s + start]))
-    time_s = time_s[np.concatenate([[True], np.diff(time_s) > 1e-6])]
-    time_s[-1] = start + second.duration_s
+    start = round(first.duration_s - overlap_s, 9)
+    time_s = np.round(np.concatenate([first.time_s, second.time_s + start]), 9)
+    time_s = np.unique(time_s)
+    end = time_s[-1]
+    time_s = time_s[:-1][np.concatenate([[True], np.diff(time_s[:-1]) > _SHORTEST_S])]
+    time_s = np.append(time_s[time_s < end - _SHORTEST_S], end)
     position, velocity, acceleration = (
         a + b for a, b in zip(sample(first, time_s), sample(second, time_s - start))
     )
+    position = position - second.position_rad[0]
+    position[-1] = second.position_rad[-1]
+    velocity[[0, -1]] = acceleration[[0, -1]] = 0.0
     return JointTrajectory(
         time_s=time_s,
-        position_rad=position - second.position_rad[0],
+        position_rad=position,
         velocity_rad_s=velocity,
         acceleration_rad_s2=acceleration,
     )

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bbllm.arm.kinematics import (
+    forward,
+    inverse,
+    inverse_branches,
+    jacobian,
+    link_frames,
+    q7_grid,
+)
+from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN, Q_READY, within_limits
+from bbllm.arm.model import arm_model
+from bbllm.arm.reachability import top_down
+
+LOW, HIGH = Q_MIN + Q_MARGIN_RAD, Q_MAX - Q_MARGIN_RAD
+
+
+def postures(n: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).uniform(LOW, HIGH, size=(n, 7))
+
+
+def test_forward_kinematics_of_the_ready_posture_is_the_published_one() -> None:
+    pose = forward(Q_READY)
+
+    np.testing.assert_allclose(pose[:3, 3], [0.306891, 0.0, 0.486882], atol=1e-6)
+    np.testing.assert_allclose(pose[:3, :3], np.diag([1.0, -1.0, -1.0]), atol=1e-12)
+
+
+def test_forward_kinematics_equals_the_mujoco_model() -> None:
+    model = arm_model()
+    data = mujoco.MjData(model)
+    names = [f'fr3_link{i}' for i in range(1, 8)]
+
+    for q in postures(50):
+        data.qpos[:] = q
+        mujoco.mj_kinematics(model, data)
+        frames = link_frames(q)
+        for frame, name in zip(frames[:7], names, strict=True):
+            np.testing.assert_allclose(frame[:3, 3], data.body(name).xpos, atol=1e-9)
+        np.testing.assert_allclose(frames[9, :3, 3], data.site('tcp').xpos, atol=1e-9)
+        np.testing.assert_allclose(
+            frames[9, :3, :3].ravel(), data.site('tcp').xmat, atol=1e-9
+        )
+        np.testing.assert_allclose(forward(q), frames[9], atol=1e-14)
+
+
+def test_jacobian_is_the_derivative_of_forward_kinematics() -> None:
+    step = 1e-6
+    for q in postures(20, seed=1):
+        rows = jacobian(q)
+        for joint in range(7):
+            shift = np.eye(7)[joint] * step
+            change = (forward(q + shift) - forward(q - shift)) / (2 * step)
+            spin = change[:3, :3] @ forward(q)[:3, :3].T
+            np.testing.assert_allclose(rows[:3, joint], change[:3, 3], atol=1e-8)
+            np.testing.assert_allclose(
+                rows[3:, joint], [spin[2, 1], spin[0, 2], spin[1, 0]], atol=1e-8
+            )
+
+
+def test_every_inverse_solution_reaches_the_pose() -> None:
+    for T_base_tcp in forward(postures(100, seed=2)):
+        solutions = inverse(T_base_tcp)
+
+        assert within_limits(solutions).all()
+        np.testing.assert_allclose(
+            forward(solutions), np.broadcast_to(T_base_tcp, (len(solutions), 4, 4)), atol=1e-9
+        )
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.floats(0.0, 1.0), min_size=7, max_size=7))
+def test_a_posture_is_among_the_solutions_for_its_own_pose_and_joint_7(share: list[float]) -> None:
+    q = LOW + np.array(share) * (HIGH - LOW)
+
+    solutions = inverse_branches(forward(q)[None], q[6:], margin_rad=-1e-6)[:, 0]
+
+    # At double roots a rounding error of 1e-16 moves a joint by its square root.
+    assert np.nanmin(np.abs(solutions - q).max(axis=1)) < 1e-6
+
+
+def test_all_eight_branches_are_different_postures() -> None:
+    branches = inverse_branches(forward(Q_READY)[None], Q_READY[6:], margin_rad=-np.inf)[:, 0]
+    found = branches[~np.isnan(branches[:, 0])]
+
+    assert len(found) >= 2
+    apart = np.abs(found[:, None] - found[None]).max(axis=-1)
+    assert (apart[~np.eye(len(found), dtype=bool)] > 1e-3).all()
+
+
+def test_upright_upper_arm_is_solved_although_two_joints_share_an_axis() -> None:
+    q = np.array([0.0, 0.0, 0.4, -1.5, 0.1, 1.6, 0.5])
+
+    solutions = inverse(forward(q), q7=q[6:])
+
+    assert len(solutions) > 0
+    np.testing.assert_allclose(forward(solutions)[0], forward(q), atol=1e-9)
+
+
+def test_a_pose_out_of_reach_has_no_solutions() -> None:
+    assert inverse(top_down((1.2, 0.0, 0.1), 0.0)).shape == (0, 7)
+    assert inverse(top_down((0.0, 0.0, -0.9), 0.0)).shape == (0, 7)
+
+
+def test_grid_of_joint_7_spans_its_range() -> None:
+    grid = q7_grid(11)
+
+    assert grid[0] == LOW[6]
+    assert grid[-1] == HIGH[6]

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import numpy as np
+
+from bbllm.arm.limits import DQ_MAX, Q_MARGIN_RAD, Q_MAX, Q_MIN, Q_READY, velocity_limits
+from bbllm.bench.limit_audit import FIGURES
+
+
+def test_velocity_limits_at_the_ready_posture_are_the_published_ones() -> None:
+    lower, upper = velocity_limits(Q_READY)
+
+    # From the documented formula; joint 6 is held back by the old one, which gives -3.0158.
+    documented = [-2.62, -2.079, -2.62, -2.048, -5.26, -3.0158, -5.26]
+    # libfranka takes 0.001 off; the figures above do not.
+    np.testing.assert_allclose(lower, np.array(documented) + 1e-3, atol=1e-3)
+    assert (upper > 0).all()
+
+
+def test_velocity_limits_agree_with_the_formulas_that_the_audit_reads() -> None:
+    random = np.random.default_rng(5)
+
+    for q in random.uniform(Q_MIN - 0.05, Q_MAX + 0.05, size=(200, 7)):
+        lower, upper = velocity_limits(q)
+        up = [figures.fastest_up(angle) for figures, angle in zip(FIGURES, q, strict=True)]
+        down = [figures.fastest_down(angle) for figures, angle in zip(FIGURES, q, strict=True)]
+        assert (upper <= np.array(up)).all()
+        assert (lower >= np.array(down)).all()
+        np.testing.assert_allclose(upper, up, atol=1.1e-3)
+        np.testing.assert_allclose(lower, down, atol=1.1e-3)
+
+
+def test_full_speed_is_legal_only_far_from_the_stops() -> None:
+    _, near = velocity_limits(Q_MAX - 0.5)
+    _, far = velocity_limits(Q_MAX - 2.2)
+
+    assert (near < DQ_MAX - 0.01).all()
+    np.testing.assert_allclose(far, DQ_MAX, atol=2e-3)
+
+
+def test_at_the_margin_every_joint_may_still_move_towards_its_stop() -> None:
+    _, upper = velocity_limits(Q_MAX - Q_MARGIN_RAD)
+    lower, _ = velocity_limits(Q_MIN + Q_MARGIN_RAD)
+
+    assert (upper > 0.1).all()
+    assert (lower < -0.1).all()

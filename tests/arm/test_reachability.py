@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import numpy as np
+
+from bbllm.arm.collision import CollisionChecker
+from bbllm.arm.kinematics import forward, inverse
+from bbllm.arm.limits import within_limits
+from bbllm.arm.obstacles import Obstacle, Shape
+from bbllm.arm.reachability import (
+    approach_postures,
+    raised,
+    reachable,
+    reachable_top_down,
+    top_down,
+)
+
+
+def test_answers_agree_with_a_much_finer_search() -> None:
+    random = np.random.default_rng(11)
+    both = set()
+    for _ in range(150):
+        radius, azimuth = random.uniform(0.05, 0.95), random.uniform(-2.7, 2.7)
+        place = (radius * np.cos(azimuth), radius * np.sin(azimuth), random.uniform(0.0, 0.5))
+        pose = top_down(place, random.uniform(-np.pi, np.pi))
+        truth = len(inverse(pose, n_q7=401)) > 0
+        both.add(truth)
+        assert reachable(pose) == truth
+    assert both == {True, False}
+
+
+def test_top_down_points_down_and_opens_along_y_at_yaw_zero() -> None:
+    pose = top_down((0.5, 0.1, 0.02), 0.0)
+
+    np.testing.assert_allclose(pose[:3, 2], [0, 0, -1])
+    np.testing.assert_allclose(np.abs(pose[:3, 1]), [0, 1, 0])
+    assert np.linalg.det(pose[:3, :3]) > 0
+
+
+def test_whole_annulus_from_30_to_70_cm_can_be_grasped_along_some_axis_of_a_cube() -> None:
+    random = np.random.default_rng(12)
+    for _ in range(60):
+        radius, azimuth = random.uniform(0.30, 0.70), random.uniform(-1.5, 1.5)
+        place = (radius * np.cos(azimuth), radius * np.sin(azimuth), 0.02)
+        yaw = random.uniform(-np.pi, np.pi)
+        assert reachable_top_down(place, [yaw + i * np.pi / 2 for i in range(4)])
+
+
+def test_what_lies_too_far_away_cannot_be_reached() -> None:
+    assert not reachable_top_down((0.95, 0.0, 0.02), [0.0, 1.0])
+    assert not reachable_top_down((5.0, 0.0, 0.02), [0.0])
+
+
+def test_the_hover_counts_too() -> None:
+    place = (0.78, 0.0, 0.1)
+
+    assert reachable_top_down(place, [0.0], hover_m=0.0)
+    assert not reachable_top_down(place, [0.0], hover_m=0.5)
+
+
+def test_a_thing_in_the_way_makes_a_place_unreachable_unless_it_may_be_touched() -> None:
+    roof = Obstacle(
+        name='roof',
+        shape=Shape.BOX,
+        size_m=(0.3, 0.3, 0.02),
+        T_base_obstacle=raised(np.eye(4) + 0.5 * np.eye(4, k=3), 0.1),
+    )
+    place, checker = (0.5, 0.0, 0.02), CollisionChecker([roof])
+
+    assert reachable_top_down(place, [0.0])
+    assert not reachable_top_down(place, [0.0], checker=checker)
+    assert reachable_top_down(place, [0.0], checker=checker, ignore=['roof'])
+
+
+def test_approach_postures_come_in_pairs_that_reach_both_poses() -> None:
+    pose = top_down((0.45, -0.2, 0.02), 0.3)
+    ends, hovers = approach_postures(pose, 0.1)
+
+    assert len(ends) == len(hovers) > 0
+    assert within_limits(ends).all()
+    np.testing.assert_allclose(forward(ends), np.broadcast_to(pose, (len(ends), 4, 4)), atol=1e-9)
+    np.testing.assert_allclose(forward(hovers)[:, 2, 3], 0.12, atol=1e-9)
+
+
+def test_postures_near_the_base_include_the_one_in_the_vertical_plane() -> None:
+    ends, hovers = approach_postures(top_down((0.25, 0.25, 0.02), 0.2), 0.1)
+
+    sideways = np.abs(np.stack([ends, hovers])[:, :, [2, 4]]).max(axis=(0, 2))
+    assert sideways.min() < 1e-9

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bbllm.arm.driver import JointTrajectory
+from bbllm.arm.limits import DDDQ_MAX, DDQ_MAX, Q_MARGIN_RAD, Q_MAX, Q_MIN, Q_READY
+from bbllm.arm.trajectory import (
+    NoPathError,
+    blend,
+    concatenate,
+    joint_move,
+    sample,
+    waypoint_move,
+)
+from bbllm.bench.limit_audit import audit
+
+LOW, HIGH = Q_MIN + Q_MARGIN_RAD, Q_MAX - Q_MARGIN_RAD
+shares = st.lists(st.sampled_from([0.0, 1.0]) | st.floats(0.0, 1.0), min_size=7, max_size=7)
+
+
+def posture(share: list[float]) -> np.ndarray:
+    return LOW + np.array(share) * (HIGH - LOW)
+
+
+def assert_rest_to_rest(move: JointTrajectory, start: np.ndarray, goal: np.ndarray) -> None:
+    assert move.time_s[0] == 0.0
+    assert (np.diff(move.time_s) > 0).all()
+    np.testing.assert_allclose(move.position_rad[0], start, atol=1e-12)
+    np.testing.assert_allclose(move.position_rad[-1], goal, atol=1e-9)
+    for rows in (move.velocity_rad_s, move.acceleration_rad_s2):
+        assert (rows[[0, -1]] == 0.0).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(shares, shares, st.sampled_from([0.1, 0.5, 0.8, 1.0]))
+def test_any_joint_move_is_legal_and_ends_at_rest_at_its_goal(
+    start: list[float], goal: list[float], scale: float
+) -> None:
+    move = joint_move(posture(start), posture(goal), scale=scale)
+
+    assert_rest_to_rest(move, posture(start), posture(goal))
+    assert audit(move).violations == 0
+
+
+@pytest.mark.parametrize('goal', [Q_READY + 0.4, np.where(Q_READY < 0.5, LOW, HIGH)])
+def test_a_joint_move_is_straight_and_its_message_sparse(goal: np.ndarray) -> None:
+    start = Q_READY - 0.3
+    move = joint_move(start, goal)
+    position = sample(move, np.linspace(0, move.duration_s, 300))[0]
+
+    share = (position - start) @ (goal - start) / ((goal - start) @ (goal - start))
+    np.testing.assert_allclose(position, start + share[:, None] * (goal - start), atol=1e-9)
+    assert (np.diff(share) >= -1e-12).all()
+    assert len(move.time_s) <= 30
+
+
+def test_controller_interpolation_of_a_joint_move_has_constant_jerk_between_knots() -> None:
+    """That is: the quintic between knots is the planned cubic, so nothing is approximated."""
+    move = joint_move(Q_READY, np.where(Q_READY < 0.5, LOW, HIGH))
+    for begin, end in zip(move.time_s, move.time_s[1:], strict=False):
+        inside = np.linspace(begin + 1e-9, end - 1e-9, 9)
+        acceleration = sample(move, inside)[2]
+        bend = np.diff(acceleration, n=2, axis=0)
+        assert np.abs(bend).max() < 1e-6
+    assert np.diff(move.time_s).min() > 1e-4
+
+
+def test_a_free_move_takes_the_time_that_its_limits_allow() -> None:
+    way = 0.5
+    move = joint_move(Q_READY, Q_READY + way * np.eye(7)[0])
+
+    acceleration, jerk = DDQ_MAX[0], DDDQ_MAX[0] / 5
+    fastest = 2 * np.sqrt(way / acceleration + (acceleration / jerk / 2) ** 2) + acceleration / jerk
+    assert move.duration_s == pytest.approx(fastest, rel=0.005)
+
+
+def test_near_a_stop_the_move_is_slower_than_with_constant_limits_but_not_by_much() -> None:
+    goal = Q_READY.copy()
+    goal[1] = HIGH[1]
+    move = joint_move(Q_READY, goal)
+
+    speed, acceleration = 2.62, 10.0
+    constant = (goal[1] - Q_READY[1]) / speed + speed / acceleration
+    assert constant < move.duration_s < 2.0 * constant
+    assert audit(move).worst > 0.97  # it uses what is legal
+
+
+def test_a_move_to_where_the_arm_is_already_is_short_and_valid() -> None:
+    move = joint_move(Q_READY, Q_READY)
+
+    assert_rest_to_rest(move, Q_READY, Q_READY)
+    assert 0 < move.duration_s < 0.1
+
+
+def test_a_goal_outside_the_limits_is_refused_with_the_joint_and_its_range() -> None:
+    goal = Q_READY.copy()
+    goal[3] = 0.5
+    with pytest.raises(NoPathError, match=r'Joint 4 .* 0\.500 rad; it can from -3\.042 to -0\.152'):
+        joint_move(Q_READY, goal)
+
+
+def test_half_scale_keeps_to_half_of_the_acceleration() -> None:
+    move = joint_move(Q_READY, Q_READY + 0.3, scale=0.5)
+
+    assert np.abs(move.acceleration_rad_s2).max() <= DDQ_MAX[0] / 2
+
+
+def test_concatenated_moves_follow_each_other() -> None:
+    a, b, c = Q_READY, Q_READY + 0.2, Q_READY - 0.1
+    first, second = joint_move(a, b), joint_move(b, c)
+    both = concatenate(first, second)
+
+    assert_rest_to_rest(both, a, c)
+    assert both.duration_s == pytest.approx(first.duration_s + second.duration_s)
+    np.testing.assert_allclose(sample(both, np.array([first.duration_s]))[0][0], b, atol=1e-9)
+    assert audit(both).violations == 0
+
+
+@settings(max_examples=25, deadline=None)
+@given(shares, shares, shares, st.sampled_from([0.5, 1.0]))
+def test_blended_moves_are_legal_and_never_slower(
+    a: list[float], b: list[float], c: list[float], scale: float
+) -> None:
+    first = joint_move(posture(a), posture(b), scale=scale)
+    second = joint_move(posture(b), posture(c), scale=scale)
+    both, saved_s = blend(first, second, scale=scale)
+
+    assert saved_s >= 0
+    assert both.duration_s == pytest.approx(first.duration_s + second.duration_s - saved_s)
+    assert_rest_to_rest(both, posture(a), posture(c))
+    assert audit(both).violations == 0
+
+
+def test_moves_of_different_joints_overlap() -> None:
+    a = Q_READY
+    b = a + 0.6 * np.eye(7)[0]
+    c = b + 0.6 * np.eye(7)[3]
+
+    stopping = concatenate(joint_move(a, b), joint_move(b, c))
+    passing = waypoint_move([a, b, c])
+
+    assert passing.duration_s < 0.75 * stopping.duration_s
+    assert audit(passing).violations == 0
+
+
+def test_sampling_holds_the_ends() -> None:
+    move = joint_move(Q_READY, Q_READY + 0.1)
+    position, velocity, acceleration = sample(move, np.array([-1.0, move.duration_s + 1.0]))
+
+    np.testing.assert_allclose(position, [Q_READY, Q_READY + 0.1], atol=1e-12)
+    assert np.abs(velocity).max() < 1e-9
+    assert np.abs(acceleration).max() < 1e-6

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bbllm.arm import transit
+from bbllm.arm.collision import CollisionChecker
+from bbllm.arm.grasping import choose_grasp_configuration
+from bbllm.arm.limits import Q_READY
+from bbllm.arm.obstacles import Obstacle, Shape
+from bbllm.arm.random_search import find_way
+from bbllm.arm.reachability import top_down
+from bbllm.arm.trajectory import NoPathError, joint_move
+from bbllm.arm.transit import plan_transit
+from bbllm.bench.limit_audit import audit
+
+
+def block(name: str, x: float, y: float, z: float, size: tuple[float, float, float]) -> Obstacle:
+    T = np.eye(4)
+    T[:3, 3] = x, y, z
+    return Obstacle(name=name, shape=Shape.BOX, size_m=size, T_base_obstacle=T)
+
+
+def low_over(x: float, y: float) -> np.ndarray:
+    pose = top_down((x, y, 0.08), 0.0)
+    return choose_grasp_configuration([pose], Q_READY, hover_m=0.0)[0].q_end
+
+
+LEFT, RIGHT = low_over(0.45, 0.25), low_over(0.45, -0.25)
+WALL = block('wall', 0.45, 0.0, 0.1, (0.4, 0.04, 0.2))
+
+
+def test_without_obstacles_the_transit_is_the_joint_move() -> None:
+    move = plan_transit(LEFT, RIGHT, CollisionChecker())
+
+    assert move.duration_s == joint_move(LEFT, RIGHT).duration_s
+
+
+@pytest.mark.parametrize('scale', [0.5, 1.0])
+def test_a_wall_is_passed_without_touching_it(scale: float) -> None:
+    checker = CollisionChecker([WALL])
+    assert checker.path_clear(np.stack([LEFT, RIGHT])) is not None
+
+    move = plan_transit(LEFT, RIGHT, checker, scale=scale)
+
+    assert checker.path_clear(move) is None
+    assert audit(move).violations == 0
+    np.testing.assert_allclose(move.position_rad[[0, -1]], [LEFT, RIGHT], atol=1e-9)
+    assert (move.velocity_rad_s[-1] == 0).all()
+
+
+def test_where_simple_ways_fail_the_search_finds_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transit, '_RISES_M', ())
+    monkeypatch.setattr(transit, 'Q_READY', LEFT)
+    checker = CollisionChecker([WALL])
+
+    move = plan_transit(LEFT, RIGHT, checker)
+
+    assert checker.path_clear(move) is None
+    assert audit(move).violations == 0
+    np.testing.assert_allclose(move.position_rad[-1], RIGHT, atol=1e-9)
+
+
+def test_the_search_goes_from_start_to_goal_and_gives_the_same_answer_twice() -> None:
+    checker = CollisionChecker([WALL])
+
+    def clear(path: np.ndarray) -> bool:
+        return checker.path_clear(path) is None
+
+    way, again = find_way(LEFT, RIGHT, clear), find_way(LEFT, RIGHT, clear)
+
+    assert way is not None
+    assert again is not None
+    np.testing.assert_array_equal(way, again)
+    np.testing.assert_array_equal([way[0], way[-1]], [LEFT, RIGHT])
+    assert clear(np.stack(way))
+
+
+def test_the_search_gives_up_when_the_goal_is_walled_in() -> None:
+    def clear(path: np.ndarray) -> bool:
+        return bool((np.abs(path - RIGHT).max(axis=1) > 0.1).all())
+
+    assert find_way(LEFT, RIGHT, clear) is None
+
+
+def test_a_goal_in_contact_is_refused_with_what_it_touches() -> None:
+    pillar = block('pillar', 0.45, -0.25, 0.1, (0.06, 0.06, 0.2))
+
+    with pytest.raises(NoPathError, match='pillar touch where the arm is to go') as caught:
+        plan_transit(LEFT, RIGHT, CollisionChecker([pillar]))
+    assert caught.value.blockers == ('pillar',)
+
+
+def test_what_may_be_touched_is_no_obstacle() -> None:
+    move = plan_transit(LEFT, RIGHT, CollisionChecker([WALL]), ignore=['wall'])
+
+    assert move.duration_s == joint_move(LEFT, RIGHT).duration_s
