@@ -19,7 +19,7 @@ _SYNONYMS = {
 
 def answer_body(sight: Sight) -> str:
     """Answer an execution prompt."""
-    tokens = tokenize(sight.step or '', sight)
+    tokens = [token for token in tokenize(sight.step or '', sight) if token != ';']
     while tokens and (tokens[0] in w.LEADING or tokens[0] in w.ANYWHERE):
         tokens.pop(0)
     if not tokens:
@@ -53,7 +53,8 @@ def _call(tokens: list[str], context: Context) -> tuple[str, str]:
     hovers = {'arm', 'hand', 'gripper'} & {*rest[:2]} or {'above', 'over'} & {*rest}
     if verb in _SYNONYMS['reach'] or (verb == 'move' and hovers):
         return 'reach', _target(rest, context)
-    if verb in _SYNONYMS['place'] and (argument := _target(rest, context)):
+    takes = verb in ('take', 'get') and 'from' in rest
+    if verb in _SYNONYMS['place'] and not takes and (argument := _target(rest, context)):
         return 'place', argument
     if verb in _SYNONYMS['pick']:
         return _pick(rest, context)
