@@ -42,7 +42,9 @@ def test_the_hand_below_the_table_top_touches_the_table() -> None:
 def test_folded_on_itself_the_arm_touches_itself() -> None:
     contacts = CollisionChecker().clear(np.array([0.0, -0.3, 0.0, -3.01, 0.0, 0.86, 0.78]))
 
-    assert any({contact.first, contact.second} == {'fr3_link1', 'fr3_hand'} for contact in contacts)
+    assert any(
+        {contact.first, contact.second} == {'fr3_link1', 'fr3_hand'} for contact in contacts
+    )
 
 
 def test_fingers_around_a_cube_touch_it_only_when_they_are_closed_on_it() -> None:
@@ -154,9 +156,7 @@ def test_the_hand_of_the_checker_is_where_kinematics_says() -> None:
 
     def touched(gap_m: float) -> bool:
         T = raised(plate.T_base_obstacle, tip - gap_m - 0.0005)
-        moved = Obstacle(
-            name='plate', shape=Shape.BOX, size_m=plate.size_m, T_base_obstacle=T
-        )
+        moved = Obstacle(name='plate', shape=Shape.BOX, size_m=plate.size_m, T_base_obstacle=T)
         return bool(CollisionChecker([moved]).clear(q, clearance_m=0.002))
 
     assert touched(0.0015)

@@ -43,9 +43,7 @@ def test_forward_kinematics_equals_the_mujoco_model() -> None:
         for frame, name in zip(frames[:7], names, strict=True):
             np.testing.assert_allclose(frame[:3, 3], data.body(name).xpos, atol=1e-9)
         np.testing.assert_allclose(frames[9, :3, 3], data.site('tcp').xpos, atol=1e-9)
-        np.testing.assert_allclose(
-            frames[9, :3, :3].ravel(), data.site('tcp').xmat, atol=1e-9
-        )
+        np.testing.assert_allclose(frames[9, :3, :3].ravel(), data.site('tcp').xmat, atol=1e-9)
         np.testing.assert_allclose(forward(q), frames[9], atol=1e-14)
 
 

@@ -73,7 +73,9 @@ def test_a_free_move_takes_the_time_that_its_limits_allow() -> None:
     move = joint_move(Q_READY, Q_READY + way * np.eye(7)[0])
 
     acceleration, jerk = DDQ_MAX[0], DDDQ_MAX[0] / 5
-    fastest = 2 * np.sqrt(way / acceleration + (acceleration / jerk / 2) ** 2) + acceleration / jerk
+    fastest = (
+        2 * np.sqrt(way / acceleration + (acceleration / jerk / 2) ** 2) + acceleration / jerk
+    )
     assert move.duration_s == pytest.approx(fastest, rel=0.005)
 
 
@@ -98,7 +100,9 @@ def test_a_move_to_where_the_arm_is_already_is_short_and_valid() -> None:
 def test_a_goal_outside_the_limits_is_refused_with_the_joint_and_its_range() -> None:
     goal = Q_READY.copy()
     goal[3] = 0.5
-    with pytest.raises(NoPathError, match=r'Joint 4 .* 0\.500 rad; it can from -3\.042 to -0\.152'):
+    with pytest.raises(
+        NoPathError, match=r'Joint 4 .* 0\.500 rad; it can from -3\.042 to -0\.152'
+    ):
         joint_move(Q_READY, goal)
 
 

@@ -11,7 +11,9 @@ from bbllm.arm.trajectory import joint_move
 from bbllm.bench.limit_audit import NOTHING, audit
 
 
-def rest_to_rest(way: np.ndarray, duration_s: float, start: np.ndarray = Q_READY) -> JointTrajectory:
+def rest_to_rest(
+    way: np.ndarray, duration_s: float, start: np.ndarray = Q_READY
+) -> JointTrajectory:
     """One quintic: it reaches 1.875 way / time, 5.77 way / time^2, 60 way / time^3."""
     zero = np.zeros((2, 7))
     return JointTrajectory(
@@ -70,8 +72,9 @@ def test_a_jump_of_velocity_between_pieces_is_counted() -> None:
 
 
 def test_reports_add_up() -> None:
-    good, bad = audit(joint_move(Q_READY, Q_READY + 0.1)), audit(
-        rest_to_rest(0.2 * np.eye(7)[0], 0.3)
+    good, bad = (
+        audit(joint_move(Q_READY, Q_READY + 0.1)),
+        audit(rest_to_rest(0.2 * np.eye(7)[0], 0.3)),
     )
     total = NOTHING + good + bad
 

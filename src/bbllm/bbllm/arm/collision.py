@@ -88,9 +88,7 @@ class CollisionChecker:
         for item in obstacles:
             mocap = self._mocap[item.name]
             self._data.mocap_pos[mocap] = item.T_base_obstacle[:3, 3]
-            mujoco.mju_mat2Quat(
-                self._data.mocap_quat[mocap], item.T_base_obstacle[:3, :3].ravel()
-            )
+            mujoco.mju_mat2Quat(self._data.mocap_quat[mocap], item.T_base_obstacle[:3, :3].ravel())
             self._show(item.name, held is None or held.name != item.name)
         self._hold(held)
         self.open_to(width_m)
@@ -234,9 +232,7 @@ def _add_geom(body: mujoco.MjsBody, item: Obstacle, bits: int, margin_m: float) 
 
 def _ignored(first: str, second: str, ignore: Ignore) -> bool:
     return any(
-        item in (first, second)
-        if isinstance(item, str)
-        else set(item) == {first, second}
+        item in (first, second) if isinstance(item, str) else set(item) == {first, second}
         for item in ignore
     )
 

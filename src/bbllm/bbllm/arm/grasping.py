@@ -196,9 +196,7 @@ def _ranked(poses: Sequence[Array], q_now: Array, hover_m: float) -> list[_Candi
     return sorted(found, key=lambda candidate: candidate.cost)
 
 
-def _postures(
-    poses: Sequence[Array], q_now: Array, hover_m: float, n_q7: int
-) -> list[_Candidate]:
+def _postures(poses: Sequence[Array], q_now: Array, hover_m: float, n_q7: int) -> list[_Candidate]:
     found: list[_Candidate] = []
     for index, pose in enumerate(poses):
         ends, hovers = approach_postures(pose, hover_m, n_q7)

@@ -146,9 +146,7 @@ def q7_grid(n: int = Q7_GRID) -> Array:
     return np.linspace(Q_MIN[6] + Q_MARGIN_RAD, Q_MAX[6] - Q_MARGIN_RAD, n)
 
 
-def inverse_branches(
-    T_base_tcp: Array, q7: Array, *, margin_rad: float = Q_MARGIN_RAD
-) -> Array:
+def inverse_branches(T_base_tcp: Array, q7: Array, *, margin_rad: float = Q_MARGIN_RAD) -> Array:
     """
     Solve for joints 1 to 6 on each of the eight branches, many poses at once.
 

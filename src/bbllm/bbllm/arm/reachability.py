@@ -141,9 +141,7 @@ def _too_far(T_base_tcp: Array) -> bool:
     return float(away @ away) > _FARTHEST_M**2
 
 
-def _some_clear(
-    ends: Array, hovers: Array, checker: CollisionChecker, ignore: Ignore
-) -> bool:
+def _some_clear(ends: Array, hovers: Array, checker: CollisionChecker, ignore: Ignore) -> bool:
     for end, hover in zip(ends, hovers, strict=True):
         if not checker.clear(end, ignore, clearance_m=CLEARANCE_M / 5) and not checker.clear(
             hover, ignore
