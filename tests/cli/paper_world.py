@@ -29,14 +29,14 @@ class PaperWorld:
     """Keeps the seam `World`, with a clock and a close, in microseconds instead of seconds."""
 
     def __init__(
-        self, scene: str, *, seconds: float = 4.0, on_call: Callable[[], None] | None = None
+        self, scene: str, *, seconds: float = 4.0, on_call: Callable[[], object] | None = None
     ):
         file = load_scene(scene)
         self._objects = {o.name: o for o in (*file.fixtures, *file.movables, *file.places)}
         self._held: str | None = None
         self._seconds = seconds
-        self._on_call = on_call
-        self._stopped = threading.Event()
+        self.on_call = on_call
+        self.stopped = threading.Event()
         self.time_s = 0.0
         self.closed = False
 
@@ -55,9 +55,9 @@ class PaperWorld:
         return Scene(tuple(self._objects.values()), SKILLS, tuple(facts), self.time_s)
 
     def execute(self, call: SkillCall) -> Outcome:
-        if self._on_call is not None:
-            self._on_call()
-        if self._stopped.is_set():
+        if self.on_call is not None:
+            self.on_call()
+        if self.stopped.is_set():
             return Outcome(
                 call=call, status=Status.FAILED, code=Code.CANCELLED, message='It was stopped.'
             )
@@ -81,7 +81,7 @@ class PaperWorld:
         return Outcome(call=call, status=Status.SUCCEEDED, duration_s=self._seconds)
 
     def stop(self) -> None:
-        self._stopped.set()
+        self.stopped.set()
 
     def close(self) -> None:
         self.closed = True

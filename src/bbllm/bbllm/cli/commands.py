@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -41,6 +42,10 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the verb that was typed."""
+        for stream in (sys.stdout, sys.stderr):
+            # A terminal that cannot show a letter shows a question mark instead of a traceback.
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors='replace')
         try:
             return super().invoke(ctx)
         except (typer.Exit, typer.Abort, BrokenPipeError):

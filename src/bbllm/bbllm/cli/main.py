@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import bbllm
+from bbllm.cli.bench import bench
 from bbllm.cli.commands import Commands
 from bbllm.cli.demo import demo
 from bbllm.cli.doctor import doctor
@@ -59,3 +60,5 @@ def bbllm_command(
 
 for verb in (demo, run, plan, show, scenes, doctor):
     app.command()(verb)
+
+app.add_typer(bench)

@@ -1,0 +1,35 @@
+"""Whether ROS 2 can be had, asked before anything of `nodes` is imported."""
+
+from __future__ import annotations
+
+import importlib.util
+
+from bbllm.core.errors import ConfigError
+
+PACKAGES = {
+    'rclpy': 'ROS 2 is not in this shell',
+    'bbllm_interfaces': 'the interfaces of bbllm are not built, or not in this shell',
+}
+
+
+def missing_ros() -> str:
+    """Return what of ROS is missing, in words; empty where nothing is."""
+    for package, text in PACKAGES.items():
+        if importlib.util.find_spec(package) is None:
+            return text
+    return ''
+
+
+def need_ros(verb: str) -> None:
+    """
+    Make sure that a verb can use the graph.
+
+    Raises:
+        ConfigError: ROS is missing; says what to type.
+    """
+    missing = missing_ros()
+    if missing:
+        raise ConfigError(
+            f'`{verb}` needs ROS 2, but {missing}. In the folder of the project type: make setup '
+            '(once), then . ./activate. Without ROS: bbllm demo, or bbllm run --world tabletop.'
+        )

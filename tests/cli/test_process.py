@@ -1,0 +1,137 @@
+"""The command as a process of its own, on real physics: what the first minute is like."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+WAIT_S = 120.0
+TASK = 'put the red cube on location_B'
+
+
+@pytest.fixture
+def environment(state: Path, repository: Path) -> dict[str, str]:
+    """Return an environment in which this checkout's package is found."""
+    paths = [str(repository / 'src' / 'bbllm'), os.environ.get('PYTHONPATH', '')]
+    return {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, paths))}
+
+
+def bbllm(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, '-m', 'bbllm', *words],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=WAIT_S,
+    )
+
+
+@pytest.fixture
+def running(environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
+    """Yield a task that runs in real time, whose first call has just begun."""
+    words = ['run', TASK, '--world', 'tabletop', '--speed', '1']
+    with subprocess.Popen(
+        [sys.executable, '-u', '-m', 'bbllm', *words],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if ' call ' in line:
+                break
+        yield process
+        process.kill()
+
+
+def last_event(state: Path) -> dict[str, object]:
+    """Return the last line of the only journal."""
+    (journal,) = state.glob('*.jsonl')
+    data = json.loads(journal.read_text().splitlines()[-1])
+    assert isinstance(data, dict)
+    return data
+
+
+def test_demo_builds_the_plus_sign_with_repairs_by_what_is_out_of_reach(
+    environment: dict[str, str],
+) -> None:
+    result = bbllm(environment, 'demo', '--json')
+
+    data = json.loads(result.stdout)
+    assert result.returncode == 0, result.stderr
+    assert data['check']['passed']
+    assert data['feedback_loops'] >= 2
+    assert result.stderr.count('is out of the workspace of the robot') >= 2
+    for path in data['pictures']:
+        assert Path(path).stat().st_size > 10_000
+    png = next(path for path in data['pictures'] if path.endswith('.png'))
+    assert Image.open(png).width > 1000
+
+
+def test_ctrl_c_stops_the_arm_ends_the_journal_and_exits_130(
+    running: subprocess.Popen[str], state: Path
+) -> None:
+    running.send_signal(signal.SIGINT)
+
+    out, err = running.communicate(timeout=WAIT_S)
+
+    assert running.returncode == 130
+    assert 'Traceback' not in out + err
+    ended = last_event(state)
+    assert ended['kind'] == 'ended'
+    assert ended['data']['ending'] == 'CANCELLED'  # type: ignore[index]
+
+
+def test_what_was_said_before_the_process_was_killed_can_be_shown(
+    running: subprocess.Popen[str], environment: dict[str, str]
+) -> None:
+    running.kill()
+    running.wait(timeout=WAIT_S)
+
+    shown = bbllm(environment, 'show')
+    data = json.loads(bbllm(environment, 'show', '--json').stdout)
+
+    assert shown.returncode == 0
+    assert 'pick(red_cube)' in shown.stdout
+    assert data['ending'] == 'INTERRUPTED'
+    assert data['task'] == TASK
+
+
+def test_a_reader_that_goes_away_causes_no_traceback(environment: dict[str, str]) -> None:
+    command = f'{sys.executable} -m bbllm scenes | head -n 1'
+
+    result = subprocess.run(
+        ['bash', '-c', command], env=environment, capture_output=True, text=True, timeout=WAIT_S
+    )
+
+    assert result.stdout.count('\n') == 1
+    assert 'Traceback' not in result.stderr
+
+
+def test_an_ascii_terminal_does_not_break_what_is_printed(environment: dict[str, str]) -> None:
+    result = bbllm(
+        {**environment, 'PYTHONIOENCODING': 'ascii'}, 'plan', '把红色方块放在蓝色方块上'
+    )
+
+    assert 'Traceback' not in result.stderr
+    assert 'UnicodeEncodeError' not in result.stderr
+
+
+def test_a_conversation_that_was_recorded_plays_back_to_the_same_plan(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    talk = str(tmp_path / 'talk.jsonl')
+
+    first = bbllm(environment, 'plan', TASK, '--record', talk, '--json')
+    again = bbllm(environment, 'plan', TASK, '--replay', talk, '--json')
+
+    assert json.loads(again.stdout)['plan'] == json.loads(first.stdout)['plan']

@@ -1,0 +1,108 @@
+"""Ctrl-C, also when nobody answers any more."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+
+import pytest
+from paper_world import PaperWorld
+
+from bbllm.cli import supervision
+from bbllm.cli.supervision import supervise
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.protocols import EpisodeContext, World
+from bbllm.core.types import Ending, Event, EventKind, SkillCall, Task
+
+
+class OneCall:
+    """A planner that makes the same call for ever."""
+
+    def run(self, task: Task, world: World, context: EpisodeContext) -> None:
+        while True:
+            world.execute(SkillCall('pick', ('red_cube',)))
+
+
+class Deaf:
+    """A planner that waits for something that never comes, and looks at nothing meanwhile."""
+
+    def __init__(self) -> None:
+        self.waiting = threading.Event()
+        self.released = threading.Event()
+
+    def run(self, task: Task, world: World, context: EpisodeContext) -> None:
+        self.waiting.set()
+        self.released.wait()
+
+
+class Broken:
+    """A planner with a bug."""
+
+    def run(self, task: Task, world: World, context: EpisodeContext) -> None:
+        raise ZeroDivisionError('a bug')
+
+
+def press_ctrl_c() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.fixture
+def heard() -> list[Event]:
+    return []
+
+
+@pytest.fixture
+def run(heard: list[Event]) -> EpisodeRun:
+    task = Task('t', 'do it')
+    return EpisodeRun(task, planner='p', brain='b', body='b', sinks=[heard.append])
+
+
+@pytest.fixture
+def deaf() -> Iterator[Deaf]:
+    planner = Deaf()
+    yield planner
+    planner.released.set()
+
+
+def test_ctrl_c_cancels_and_stops_the_world(run: EpisodeRun) -> None:
+    world = PaperWorld('plus_sign')
+    world.on_call = lambda: press_ctrl_c() or world.stopped.wait(10.0)
+
+    episode, interrupted = supervise(run, OneCall(), world)
+
+    assert interrupted
+    assert episode is not None
+    assert episode.ending is Ending.CANCELLED
+    assert 'keyboard' in episode.message
+
+
+def test_an_episode_that_hangs_is_left_behind_with_a_complete_journal(
+    run: EpisodeRun, heard: list[Event], deaf: Deaf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervision, 'GRACE_S', 0.2)
+    threading.Thread(target=lambda: deaf.waiting.wait() and press_ctrl_c()).start()
+
+    episode, interrupted = supervise(run, deaf, PaperWorld('plus_sign'))
+
+    assert episode is None
+    assert interrupted
+    assert heard[-1].kind is EventKind.ENDED
+    assert heard[-1].data['ending'] == 'CANCELLED'
+
+
+def test_a_fault_in_the_planner_reaches_the_caller(run: EpisodeRun, heard: list[Event]) -> None:
+    with pytest.raises(ZeroDivisionError):
+        supervise(run, Broken(), PaperWorld('plus_sign'))
+
+    assert heard[-1].kind is EventKind.ENDED
+
+
+def test_afterwards_ctrl_c_means_what_it_meant_before(run: EpisodeRun) -> None:
+    before = signal.getsignal(signal.SIGINT)
+
+    with pytest.raises(ZeroDivisionError):
+        supervise(run, Broken(), PaperWorld('plus_sign'))
+
+    assert signal.getsignal(signal.SIGINT) is before
