@@ -9,7 +9,8 @@ help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
 
 setup: ## Make .venv with ROS 2 Jazzy, the interfaces and bbllm (PYTHON=... chooses the interpreter)
-	@$(or $(PYTHON),python3) tools/setup_env.py
+	@command -v python3 >/dev/null || { echo 'bbllm needs Python. Install it with: sudo apt install python3 python3-dev python3-venv' >&2; exit 1; }
+	@python3 tools/setup_env.py
 
 demo: setup ## Let the simulated arm build a plus sign
 	@bin/bbllm demo
