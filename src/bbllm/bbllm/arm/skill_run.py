@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from bbllm.arm.ways import Way, WayParams, WayPlanner
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
 from bbllm.skills.catalog import CallError, check_call
+from bbllm.skills.grasps import in_tool_frame
 from bbllm.skills.motions import (
     Close,
     CloseOn,
@@ -30,9 +32,14 @@ from bbllm.skills.motions import (
     plan_motions,
 )
 from bbllm.skills.rejection import Rejection
+from bbllm.skills.shapes import Vector, rotation_of
 
 EMPTY_WIDTH_M = 0.003
 """Fingers nearer together than this hold nothing [m]."""
+LEAST_SLIP_M = 0.0002
+MOST_SLIP_M = 0.01
+"""How far a held thing may have slipped for the descent to make up for it: less is noise, more
+is something else than a slip [m]."""
 RETREAT_M = 0.08
 """How far the arm is raised after a failure [m]."""
 BACK_OFF_CODES = frozenset(
@@ -83,6 +90,7 @@ class SkillRun:
         self._target = ''
         self._way: Way | None = None
         self._touched = False
+        self._held_at: Vector = (0.0, 0.0, 0.0)
 
     def outcome(self) -> Outcome:
         """Run to the end, whatever it is."""
@@ -106,6 +114,8 @@ class SkillRun:
             raise SkillError(motions.code, motions.message, moved=False)
         self._planner.look(scene, hand)
         self._carried = scene.held
+        if scene.held is not None:
+            self._held_at = self._in_hand(scene, scene.held)
         return motions
 
     def _look(self) -> Scene:
@@ -151,10 +161,28 @@ class SkillRun:
         self._check_carried(f'on the way to {motion.target}')
 
     def _descend(self) -> None:
+        if self._carried is not None:
+            self._make_up_for_slip(self._carried)
         way = self._chosen()
         if way.descent is not None:
             over = f'{self._carried} onto {self._target}' if self._carried else 'the hand'
             self._sender.follow(way.descent, f'lowering {over}')
+
+    def _make_up_for_slip(self, name: str) -> None:
+        """Shift the descent by as much as the held thing has slipped in the hand on the way."""
+        now = self._in_hand(self._look(), name)
+        slip = [before - after for before, after in zip(self._held_at, now, strict=True)]
+        if not LEAST_SLIP_M < math.hypot(*slip) < MOST_SLIP_M:
+            return
+        rotation = rotation_of(self._sender.hand().tcp)
+        x, y, z = (sum(rotation[row][axis] * slip[axis] for axis in range(3)) for row in range(3))
+        # Without another line, the way as it was planned is good to a few millimetres.
+        with contextlib.suppress(NoPathError):
+            self._way = self._planner.shifted(self._chosen(), (x, y, z))
+
+    def _in_hand(self, scene: Scene, name: str) -> Vector:
+        """Return where the centre of a thing is in the frame of the TCP [m]."""
+        return in_tool_frame(scene.object(name).pose.position_m, self._sender.hand().tcp)
 
     def _rise(self) -> None:
         way = self._chosen()

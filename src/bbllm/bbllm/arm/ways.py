@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,13 +15,14 @@ from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.obstacles import Held, matrix_from_pose, obstacles_from_scene
 from bbllm.arm.reachability import raised, reachable_top_down, top_down
-from bbllm.arm.straight_line import line_move, path_move
+from bbllm.arm.straight_line import line_move, line_path, path_move
 from bbllm.arm.trajectory import NoPathError, concatenate
 from bbllm.arm.transit import plan_transit
 from bbllm.core.types import Code, Scene
 from bbllm.skills.grasps import Grip, Hand
 from bbllm.skills.motions import MoveAbove
 from bbllm.skills.rejection import listed
+from bbllm.skills.shapes import Vector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +104,24 @@ class WayPlanner:
                 problem = problem or error
         raise self._failure(motion, problem)
 
+    def shifted(self, way: Way, shift_m: Vector) -> Way:
+        """
+        Come down a little beside the grip, since what is held has slipped on the way there.
+
+        Args:
+            way: A way whose transit has been moved along.
+            shift_m: World frame [m].
+
+        Raises:
+            NoPathError: The line there leaves the joint limits.
+        """
+        if way.descent is None:
+            return way
+        x, y, z = (way.grip.position_m[axis] + shift_m[axis] for axis in range(3))
+        path = line_path(way.descent.position_rad[0], top_down((x, y, z), way.grip.yaw_rad))
+        descent, ascent = self._both_ways(path)
+        return replace(way, descent=descent, ascent=ascent)
+
     def to_base(self, q_now: Array) -> JointTrajectory:
         """
         Plan the way back to the ready posture.
@@ -165,12 +184,16 @@ class WayPlanner:
         transit = self._transit(q_now, approach.q_hover)
         if motion.hover_m <= 0.0:
             return Way(grip=grip, transit=transit, descent=None, ascent=None)
-        # The same path both ways: the posture is the one that was looked at, twice.
-        descent, ascent = (
-            path_move(path, scale=self.params.scale, speed_m_s=self.params.line_speed_m_s)
-            for path in (approach.path, approach.path[::-1])
-        )
+        descent, ascent = self._both_ways(approach.path)
         return Way(grip=grip, transit=transit, descent=descent, ascent=ascent)
+
+    def _both_ways(self, path: Array) -> tuple[JointTrajectory, JointTrajectory]:
+        """Return the motions down and up along one path: the posture is the one looked at."""
+        speed = self.params.line_speed_m_s
+        return (
+            path_move(path, scale=self.params.scale, speed_m_s=speed),
+            path_move(path[::-1], scale=self.params.scale, speed_m_s=speed),
+        )
 
     def _transit(self, q_now: Array, q_goal: Array) -> JointTrajectory:
         if not self._checker.clear(q_now):
