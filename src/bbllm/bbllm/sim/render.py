@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,7 @@ from bbllm.sim.simulation import Simulation
 BACKENDS = ('egl', 'osmesa')
 """What MuJoCo can draw with without a display, the faster one first."""
 DRAW_TIMEOUT_S = 60.0
+CLOSE_TIMEOUT_S = 5.0
 PACKAGES = 'libegl1 libegl-mesa0 libgl1-mesa-dri (EGL) or libosmesa6 (OSMesa)'
 
 
@@ -91,6 +93,7 @@ def viewer(robot: SimulatedRobot) -> Iterator[Any]:
         )
     import mujoco.viewer  # loads GLFW, which only a display can serve
 
+    before = set(threading.enumerate())
     with robot.paused() as simulation:
         window = mujoco.viewer.launch_passive(
             simulation.model, simulation.data, show_left_ui=False, show_right_ui=False
@@ -99,6 +102,9 @@ def viewer(robot: SimulatedRobot) -> Iterator[Any]:
         yield window
     finally:
         window.close()
+        # it only asks: a program that ends before the window is gone crashes
+        for thread in set(threading.enumerate()) - before:
+            thread.join(CLOSE_TIMEOUT_S)
 
 
 def _backends() -> tuple[str, ...]:
