@@ -194,7 +194,12 @@ class Setup:
 
     def _pip(self, requirements: Path) -> None:
         pip = [str(VENV_PYTHON), '-m', 'pip', '--disable-pip-version-check', 'install']
-        self._call([*pip, '--no-deps', '--require-hashes', '-r', str(requirements)])
+        try:
+            self._call([*pip, '--no-deps', '--require-hashes', '-r', str(requirements)])
+        except SetupError as error:
+            raise SetupError(
+                f'{error}\nThis stage needs the network: PyPI, or the mirror that pip is told to use.'
+            ) from error
 
     def _output(self, command: list[str]) -> str:
         return subprocess.run(
@@ -217,7 +222,7 @@ class Setup:
             )
         if code:
             said = LOG.read_bytes()[start:].decode(errors='replace').strip().splitlines()
-            tail = '\n'.join(f'    {line}' for line in said[-25:])
+            tail = '\n'.join(f'    {line[:200]}' for line in said[-20:])
             raise SetupError(
                 f'{Path(command[0]).name} ended with code {code}; it said last\n{tail}\n'
                 f'All of it is in {LOG}.  What is done stays done: run it again to go on.'
