@@ -97,11 +97,6 @@ class Gripper:
         """Whether a command is being carried out."""
         return self._pending is not None
 
-    @property
-    def at_rest(self) -> bool:
-        """Whether the set point stands still."""
-        return self._set_m == self._target_m and self.phase in (Phase.IDLE, Phase.HOLDING)
-
     def move(self, width_m: float, speed_m_s: float, measured_m: float) -> GripperPending:
         """Open or close to a width; fails when something is in the way."""
         pending = self._begin(measured_m)

@@ -117,11 +117,6 @@ class TrajectoryController:
             self.active = True
             self._brake(now_s, q, dq)
 
-    def hold_at(self, position_rad: Array) -> None:
-        """Hold a position from now on without a goal, as after the arm was put there."""
-        self._end(GoalStatus.ABORTED, FollowError.INVALID_GOAL, DEACTIVATED_TEXT)
-        self._set(Spline.still(position_rad), 0.0)
-
     def sample(self, t: Array) -> tuple[Array, Array, Array]:
         """
         Return desired position, velocity, acceleration at times on the clock.
