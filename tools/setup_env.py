@@ -198,7 +198,7 @@ class Setup:
             self._call([*pip, '--no-deps', '--require-hashes', '-r', str(requirements)])
         except SetupError as error:
             raise SetupError(
-                f'{error}\nThis stage needs the network: PyPI, or the mirror that pip is told to use.'
+                f'{error}\nThis stage needs the network: PyPI, or the mirror that pip is set to.'
             ) from error
 
     def _output(self, command: list[str]) -> str:
