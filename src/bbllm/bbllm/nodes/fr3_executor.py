@@ -14,6 +14,7 @@ from bbllm.core.errors import LostNodeError, WorldError
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
 from bbllm.nodes.convert import call_from_msg, outcome_to_result
 from bbllm.nodes.params import Fr3ExecutorParams, declare
+from bbllm.nodes.polling import Poller
 from bbllm.nodes.process import StackNode, run
 from bbllm.nodes.ros_driver import RosDriver
 from bbllm.nodes.scene_client import SceneClient
@@ -28,8 +29,10 @@ class Fr3Executor(StackNode):
     def __init__(self) -> None:
         super().__init__('fr3_executor')
         params = declare(self, Fr3ExecutorParams)
+        self._poller = Poller(self)
         self._driver = RosDriver(
             self,
+            self._poller,
             self.group,
             controller=params.controller,
             gripper=params.gripper,
@@ -44,6 +47,7 @@ class Fr3Executor(StackNode):
         self._goal: ServerGoalHandle | None = None
 
     def begin(self) -> None:
+        self._poller.start()
         self.create_timer(WATCH_S, self._watch, callback_group=self.group)
         self._server = ActionServer(
             self,

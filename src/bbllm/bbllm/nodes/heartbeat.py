@@ -17,9 +17,9 @@ from std_msgs.msg import String
 from bbllm.core.errors import LostNodeError
 
 TOPIC = 'heartbeat'
-PERIOD_S = 0.25
+PERIOD_S = 0.5
 TIMEOUT_S = 2.5
-"""A node that was silent for longer has gone: ten beats [s]."""
+"""A node that was silent for longer has gone: five beats [s]."""
 
 QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 

@@ -7,15 +7,18 @@ import time
 from collections import deque
 from dataclasses import replace
 
-from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from bbllm.arm.driver import JointState
+from bbllm.arm.kinematics import forward
 from bbllm.core.errors import LostNodeError
 from bbllm.nodes.convert import stamp_from_msg
 from bbllm.nodes.convert_arm import arm_from_msg, width_from_msg
+from bbllm.nodes.polling import Poller
+from bbllm.skills.grasps import Hand
+from bbllm.skills.shapes import pose_of_matrix
 
 ARM_TOPIC = 'franka/joint_states'
 """The driver's own topic: the aggregated joint_states go on with frozen values when it stops."""
@@ -29,7 +32,7 @@ FIRST_S = 3.0
 class JointFeed:
     """Listens to the joint states of arm and hand."""
 
-    def __init__(self, node: Node, gripper: str, timeout_s: float, group: CallbackGroup):
+    def __init__(self, node: Node, poller: Poller, gripper: str, timeout_s: float):
         self._node = node
         self._timeout_s = timeout_s
         self._news = threading.Condition()
@@ -40,9 +43,7 @@ class JointFeed:
         self._topics = {'arm': ARM_TOPIC, 'hand': f'{gripper}/joint_states'}
         self._sources: dict[str, str] = {}
         for part, hear in (('arm', self._hear_arm), ('hand', self._hear_hand)):
-            node.create_subscription(
-                JointStateMsg, self._topics[part], hear, QOS, callback_group=group
-            )
+            poller.subscribe(JointStateMsg, self._topics[part], hear, QOS)
 
     def check(self) -> None:
         """Raise LostNodeError, naming the node, when arm or hand was silent for too long."""
@@ -62,6 +63,19 @@ class JointFeed:
             self._news.wait_for(lambda: self._arm and self._width_m is not None, FIRST_S)
         self.check()
         return self._with_width(self._arm[-1])
+
+    @property
+    def fresh(self) -> bool:
+        """Whether arm and hand were heard of lately."""
+        oldest_s = min(self._heard_s.values())
+        return time.monotonic() - oldest_s <= self._timeout_s
+
+    def hand(self, stamp_s: float) -> Hand:
+        """Return the hand as it was at a time on the world's clock [s]."""
+        state = self.at(stamp_s)
+        return Hand(
+            tcp=pose_of_matrix(forward(state.position_rad).tolist()), width_m=state.width_m
+        )
 
     def at(self, stamp_s: float) -> JointState:
         """Return the state that was measured nearest to a time on the world's clock [s]."""

@@ -1,7 +1,7 @@
 """
 The life of a node's process: begin, spin, come to rest, end.
 
-SIGINT and SIGTERM are waited for instead of handled, so that a node can still talk to the
+SIGINT and SIGTERM are waited for instead of handled by rclpy, so that a node can still talk to the
 others when it is told to end: an arm that moves is stopped before its executor is gone.
 """
 
@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable
 
@@ -23,7 +24,7 @@ from rclpy.signals import SignalHandlerOptions
 from bbllm.core.errors import BbllmError
 from bbllm.nodes.heartbeat import Heartbeat, Heartbeats
 
-ENDS = {signal.SIGINT, signal.SIGTERM}
+ENDS = (signal.SIGINT, signal.SIGTERM)
 
 
 class StackNode(Node):
@@ -57,22 +58,26 @@ def run(make: Callable[[], StackNode], threads: int = 8) -> None:
         make: Builds the node.
         threads: How many callbacks may run at once.
     """
-    # Blocked before any thread begins: all threads inherit it, and only sigwait sees the signals.
-    signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
+    told_to_end = _end_signals()
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node: StackNode | None = None
     try:
         node = make()
         executor = MultiThreadedExecutor(threads)
         executor.add_node(node)
-        spinning = threading.Thread(target=_spin, args=(executor, node), daemon=True)
+        ending = threading.Event()
+        spinning = threading.Thread(target=_spin, args=(executor, node, ending), daemon=True)
         spinning.start()
         node.begin()
-        signal.sigwait(ENDS)
+        os.read(told_to_end, 1)
         if not node.failed:
             node.come_to_rest()
+        ending.set()
+        executor.wake()
+        spinning.join(timeout=2.0)
+        # The executor does not wait for callbacks under way, which then miss what it has destroyed.
+        time.sleep(0.05)
         executor.shutdown(timeout_sec=1.0)
-        spinning.join(timeout=1.0)
     except BbllmError as error:
         sys.exit(f'error: {error}')
     finally:
@@ -84,9 +89,22 @@ def run(make: Callable[[], StackNode], threads: int = 8) -> None:
         sys.exit(1)
 
 
-def _spin(executor: MultiThreadedExecutor, node: StackNode) -> None:
+def _end_signals() -> int:
+    """Return a file descriptor that can be read from once SIGINT or SIGTERM came."""
+    readable, writable = os.pipe()
+    os.set_blocking(writable, False)
+    for number in ENDS:
+        # Also where SIGINT is ignored, as in processes that a script starts in the background.
+        signal.signal(number, lambda *_: None)
+    # Whatever thread the signal reaches, C writes to the pipe at once.
+    signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
+    return readable
+
+
+def _spin(executor: MultiThreadedExecutor, node: StackNode, ending: threading.Event) -> None:
     try:
-        executor.spin()
+        while not ending.is_set():
+            executor.spin_once(timeout_sec=1.0)
     except ExternalShutdownException:
         return
     except BaseException:

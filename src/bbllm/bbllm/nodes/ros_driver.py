@@ -24,6 +24,7 @@ from bbllm.core.errors import WorldError
 from bbllm.nodes.action_call import ActionCall
 from bbllm.nodes.convert_arm import duration_to_msg, follow_error, trajectory_to_goal
 from bbllm.nodes.joint_feed import JointFeed
+from bbllm.nodes.polling import Poller
 from bbllm.nodes.waiting import wait_for
 
 MARGIN_S = 3.0
@@ -43,6 +44,7 @@ class RosDriver:
     def __init__(
         self,
         node: Node,
+        poller: Poller,
         group: CallbackGroup,
         *,
         controller: str = 'fr3_arm_controller',
@@ -54,13 +56,14 @@ class RosDriver:
 
         Args:
             node: Whose clients they are.
+            poller: Reads the joint states.
             group: Callback group, reentrant.
             controller: Name of the joint trajectory controller.
             gripper: Prefix of the names of the hand.
             state_timeout_s: Silence after which the driver counts as gone [s].
         """
         self._controller = controller
-        self.feed = JointFeed(node, gripper, state_timeout_s, group)
+        self.feed = JointFeed(node, poller, gripper, state_timeout_s)
 
         def action(kind: Any, name: str, server: str) -> ActionCall:
             return ActionCall(node, kind, name, server, group)

@@ -12,8 +12,7 @@ from bbllm.core.errors import BbllmError
 from bbllm.nodes.convert import pose_from_msg
 from bbllm.nodes.process import StackNode
 from bbllm.nodes.sim_loop import SimLoop
-from bbllm.sim.faults import Fault
-from bbllm.sim.robot import fault_named
+from bbllm.sim.faults import Fault, fault_named
 
 
 class SimServices:

@@ -1,0 +1,96 @@
+"""The newest objects, and an error that names who no longer tells of them."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from bbllm_interfaces.msg import ObjectStates
+from rclpy.node import Node
+
+from bbllm.core.errors import SceneError
+from bbllm.core.types import SceneObject
+from bbllm.nodes.convert import objects_from_msg, stamp_from_msg
+from bbllm.nodes.polling import Poller
+
+TOPIC = 'objects'
+SAME_S = 1e-6
+"""Stamps that differ by less are the same [s]."""
+
+
+class ObjectFeed:
+    """Listens to the topic `objects`."""
+
+    def __init__(self, node: Node, poller: Poller, max_age_s: float):
+        self._node = node
+        self._max_age_s = max_age_s
+        self._news = threading.Condition()
+        self._newest: ObjectStates | None = None
+        self._heard_s = float('-inf')
+        self._source = ''
+        poller.subscribe(ObjectStates, TOPIC, self._hear, 1)
+
+    @property
+    def seen(self) -> bool:
+        """Whether any object was ever seen."""
+        return self._newest is not None and len(self._newest.objects) > 0
+
+    @property
+    def fresh(self) -> bool:
+        """Whether objects were heard of lately."""
+        return time.monotonic() - self._heard_s <= self._max_age_s
+
+    def since(self, not_before_s: float, wait_s: float) -> ObjectStates:
+        """
+        Return objects that were seen at a time or later.
+
+        Args:
+            not_before_s: On the world's clock; 0 for the newest [s].
+            wait_s: How long to wait for them, by the wall clock [s].
+
+        Raises:
+            SceneError: There are none; tells since when, and names who fell silent.
+        """
+        with self._news:
+            self._news.wait_for(lambda: self.fresh and self._is_new(not_before_s), wait_s)
+            newest = self._newest
+        if newest is None:
+            topic = self._node.resolve_topic_name(TOPIC)
+            raise SceneError(
+                f'The scene is empty: nothing was ever heard on {topic}. Is mujoco_sim, or '
+                'whatever sees the real table, running?'
+            )
+        if not self.fresh:
+            raise SceneError(
+                f'The scene is stale: {self._source or "the source of the objects"} has told '
+                f'nothing for {time.monotonic() - self._heard_s:.1f} s.'
+            )
+        if not self._is_new(not_before_s):
+            behind_s = not_before_s - stamp_from_msg(newest.header.stamp)
+            raise SceneError(
+                f'The scene is stale: within {wait_s:g} s nothing newer came than from '
+                f'{behind_s:.2f} s before the moment that was asked for.'
+            )
+        return newest
+
+    @staticmethod
+    def records(objects: ObjectStates) -> tuple[SceneObject, ...]:
+        """Return a message's objects as records."""
+        return objects_from_msg(objects)
+
+    def _is_new(self, not_before_s: float) -> bool:
+        newest = self._newest
+        return newest is not None and (
+            stamp_from_msg(newest.header.stamp) >= not_before_s - SAME_S
+        )
+
+    def _hear(self, msg: ObjectStates) -> None:
+        with self._news:
+            if self._newest is None:
+                publishers = self._node.get_publishers_info_by_topic(
+                    self._node.resolve_topic_name(TOPIC)
+                )
+                self._source = publishers[0].node_name if publishers else ''
+            self._newest = msg
+            self._heard_s = time.monotonic()
+            self._news.notify_all()

@@ -1,0 +1,87 @@
+"""The node `state_estimator`: from objects and joint states to a scene with its relations."""
+
+from __future__ import annotations
+
+from bbllm_interfaces.msg import ObjectStates
+from bbllm_interfaces.msg import Scene as SceneMsg
+from bbllm_interfaces.srv import GetScene
+from visualization_msgs.msg import MarkerArray
+
+from bbllm.core.errors import SceneError, WorldError
+from bbllm.core.types import Scene
+from bbllm.nodes.convert import scene_to_msg, stamp_from_msg
+from bbllm.nodes.joint_feed import JointFeed
+from bbllm.nodes.markers import scene_markers
+from bbllm.nodes.object_feed import ObjectFeed
+from bbllm.nodes.params import StateEstimatorParams, declare
+from bbllm.nodes.polling import Poller
+from bbllm.nodes.process import StackNode, run
+from bbllm.nodes.qos import LATCHED
+from bbllm.skills.catalog import SKILLS
+from bbllm.worlds.reaching import ReachCache
+from bbllm.worlds.relations import build_scene
+
+
+class StateEstimator(StackNode):
+    """Tells what is where; what is stale or was never seen is an error, not a scene."""
+
+    def __init__(self) -> None:
+        super().__init__('state_estimator')
+        params = declare(self, StateEstimatorParams)
+        self._wait_s = params.wait_s
+        self._poller = Poller(self)
+        self._joints = JointFeed(self, self._poller, params.gripper, params.max_age_s)
+        self._objects = ObjectFeed(self, self._poller, params.max_age_s)
+        self._reach = ReachCache()
+        self._scenes = self.create_publisher(SceneMsg, 'scene', LATCHED)
+        self._markers = self.create_publisher(MarkerArray, 'markers', LATCHED)
+        self._period_s = 1.0 / params.rate_hz
+
+    def begin(self) -> None:
+        self._poller.start()
+        self.create_service(GetScene, 'get_scene', self._get, callback_group=self.group)
+        self.create_timer(self._period_s, self._publish)
+        super().begin()
+
+    def _get(self, request: GetScene.Request, reply: GetScene.Response) -> GetScene.Response:
+        try:
+            objects = self._objects.since(stamp_from_msg(request.not_before), self._wait_s)
+            reply.scene = scene_to_msg(self._scene(objects))
+            reply.code = GetScene.Response.NONE
+        except WorldError as error:
+            nothing = isinstance(error, SceneError) and not self._objects.seen
+            reply.code = GetScene.Response.EMPTY_SCENE if nothing else GetScene.Response.STALE_SCENE
+            reply.message = str(error)
+        return reply
+
+    def _publish(self) -> None:
+        """Publish the scene while there is one; silence means that there is none."""
+        if not self._objects.fresh or not self._joints.fresh:
+            return
+        try:
+            scene = self._scene(self._objects.since(0.0, 0.0))
+        except WorldError:
+            return
+        self._scenes.publish(scene_to_msg(scene))
+        if self._markers.get_subscription_count():
+            self._markers.publish(scene_markers(scene))
+
+    def _scene(self, objects: ObjectStates) -> Scene:
+        stamp_s = stamp_from_msg(objects.header.stamp)
+        return build_scene(
+            self._objects.records(objects),
+            self._joints.hand(stamp_s),
+            skills=SKILLS,
+            stamp_s=stamp_s,
+            now_s=stamp_s,  # its age was looked at by the wall clock already
+            reach=self._reach,
+        )
+
+
+def main() -> None:
+    """Run the node until it is told to end."""
+    run(StateEstimator)
+
+
+if __name__ == '__main__':
+    main()
