@@ -20,6 +20,7 @@ from bbllm.arm.ways import WayParams
 from bbllm.bench.checkers import check_plus
 from bbllm.bench.limit_audit import NOTHING, Audit, audit
 from bbllm.bench.recording import RecordingDriver
+from bbllm.bench.time_bound import time_optimal_bound
 from bbllm.core.types import Outcome, Pose, SkillCall
 from bbllm.sim.scenes import LocationSpec, ObjectSpec, SceneFile
 from bbllm.skills.shapes import rotation_of
@@ -109,11 +110,13 @@ class _Bench:
 
     def trial(self, **found: object) -> Trial:
         """Complete what was found with what was recorded."""
-        trajectories = self.recorders[0].trajectories
+        recorder = self.recorders[0]
+        trajectories = recorder.trajectories
         account = sum((audit(item) for item in trajectories), NOTHING)
         return Trial(
             robot_s=self.robot_s,
             motion_s=sum(item.duration_s for item in trajectories),
+            bound_s=_bound(recorder),
             trajectories=len(trajectories),
             simulated_s=self.robot_s,
             wall_s=self.wall_s,
@@ -124,6 +127,15 @@ class _Bench:
     def _record(self, driver: ArmDriver) -> ArmDriver:
         self.recorders.append(RecordingDriver(driver))
         return self.recorders[0]
+
+
+def _bound(recorder: RecordingDriver) -> float:
+    """Return the least time for the way-points that the arm passed; nan where it did not move."""
+    if not recorder.trajectories:
+        return math.nan
+    ends = [item.position_rad[-1] for item in recorder.trajectories]
+    waypoints = [recorder.trajectories[0].position_rad[0], *ends]
+    return time_optimal_bound(waypoints, recorder.stops)
 
 
 def pick_place_trial(seed: int, scale: float) -> Trial:

@@ -19,6 +19,10 @@ class RecordingDriver:
         self._driver = driver
         self.trajectories: list[JointTrajectory] = []
         """In the order in which they were sent."""
+        self.stops: list[int] = []
+        """How many trajectories had been sent each time the hand closed on, or let go of,
+        something: the arm had to stand still there."""
+        self._closed = False
 
     def now_s(self) -> float:
         """Return the world's clock [s]."""
@@ -35,6 +39,9 @@ class RecordingDriver:
 
     def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:
         """Open or close the fingers to a width."""
+        if self._closed:
+            self.stops.append(len(self.trajectories))
+            self._closed = False
         return self._driver.move_gripper(width_m, speed_m_s)
 
     def grasp(
@@ -46,6 +53,8 @@ class RecordingDriver:
         epsilon_outer_m: float,
     ) -> GripperResult:
         """Close with a force."""
+        self.stops.append(len(self.trajectories))
+        self._closed = True
         return self._driver.grasp(width_m, speed_m_s, force_n, epsilon_inner_m, epsilon_outer_m)
 
     def home_gripper(self) -> GripperResult:
