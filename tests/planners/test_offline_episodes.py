@@ -280,6 +280,15 @@ def test_an_occupied_place_is_cleared_once_feedback_says_so(
     assert context.repairs == ['location_B is occupied by green_cube.']
 
 
+def test_what_is_in_the_way_and_out_of_reach_ends_the_task(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world = busy_table(moved={'green_cube': (0.48, -0.12)}, unreachable=['green_cube'])
+
+    with pytest.raises(GaveUpError, match='green_cube is in the way'):
+        run('put the red cube on location_B', world, diary())
+
+
 def test_what_stands_on_a_cube_is_put_aside_first(busy_table: Tabletop, diary: DiaryType) -> None:
     world, context = busy_table(moved={'green_cube': (0.35, 0.12, 0.06)}), diary()
 
@@ -334,6 +343,18 @@ def test_what_a_person_says_about_things_changes_the_plan(
     assert cubes_form_a_plus_sign(world)
     assert world.on('blue_cube') == 'table'
     assert {name: world.on(name) for name in on} == on
+
+
+def test_what_a_person_said_holds_also_after_the_next_failure(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world, context = busy_table(unreachable=['yellow_cube']), diary({1: 'not the blue cube'})
+
+    run(PLUS_SIGN, world, context)
+
+    assert cubes_form_a_plus_sign(world)
+    assert world.on('blue_cube') == 'table'
+    assert len(context.repairs) == 2
 
 
 def test_a_person_may_add_to_the_task(busy_table: Tabletop, diary: DiaryType) -> None:

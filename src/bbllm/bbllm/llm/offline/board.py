@@ -109,6 +109,8 @@ class Board:
         """Take a thing, after putting aside what is in the hand or on top of it."""
         if self.held == name:
             return
+        if name in self.lessons.bad_things:
+            raise RefusalError(f'{name} is in the way. {self.lessons.bad_things[name]}')
         if self.held is not None:
             self.put_aside(away)
         if (top := self.on_top_of(name)) is not None:

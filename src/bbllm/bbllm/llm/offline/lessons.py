@@ -24,6 +24,8 @@ _NEGATIVE = re.compile(
     r"\b(not|don['’]?t|never|avoid|skip|without|except|leave|keep (?:off|away))\b"
 )
 _EARLIER = re.compile(r'step \d+ \((?P<step>.*?)\): (?P<text>.*)$')
+_TOLD = re.compile(r'Before this step a person said: (.*)')
+"""Nothing failed: the cause is what a person said."""
 _TRIES = 2
 """How often one step may fail for a reason that might pass."""
 
@@ -63,10 +65,13 @@ def learn(sight: Sight) -> Lessons:
     for line in sight.earlier:
         if found := _EARLIER.match(line):
             cause, *said = found['text'].split(' A person said: ')
-            _learn_failure(found['step'], cause, lessons, tries)
+            if told := _TOLD.match(cause):
+                said += told[1].split(' / ')
+            else:
+                _learn_failure(found['step'], cause, lessons, tries)
             for text in said:
                 _learn_wish(text, sight, lessons)
-    if sight.error_step < len(sight.plan):
+    if sight.error_step < len(sight.plan) and not _TOLD.match(sight.feedback):
         _learn_failure(sight.plan[sight.error_step], sight.feedback, lessons, tries)
     for text in sight.human:
         _learn_wish(text, sight, lessons)
@@ -74,9 +79,6 @@ def learn(sight: Sight) -> Lessons:
 
 
 def _learn_failure(step: str, cause: str, lessons: Lessons, tries: Counter[str]) -> None:
-    said = re.match(r'Before this step a person said: (.*)', cause)
-    if said:
-        return  # what people say stands in a part of its own, or in the failure's text
     tries[step] += 1
     verb, _, rest = step.partition(' ')
     final = _FINAL.search(cause) is not None or tries[step] >= _TRIES
