@@ -60,24 +60,32 @@ SceneOption = Annotated[
     str,
     typer.Option(
         '--scene',
+        metavar='NAME',
         help='Scene to start with: a name (see `bbllm scenes`) or a .yaml file.',
         autocompletion=_beginning(_scenes),
     ),
 ]
 PlannerOption = Annotated[
     str,
-    typer.Option('--planner', help='Planning method.', autocompletion=_beginning(_planners)),
+    typer.Option(
+        '--planner', metavar='NAME', help='Planning method.', autocompletion=_beginning(_planners)
+    ),
 ]
 SeedOption = Annotated[
     int | None,
     typer.Option(
-        '--seed', min=0, help='Make the sensors noisy, with this seed.', show_default=False
+        '--seed',
+        metavar='N',
+        min=0,
+        help='Make the sensors noisy, with this seed.',
+        show_default=False,
     ),
 ]
 SpeedOption = Annotated[
     float | None,
     typer.Option(
         '--speed',
+        metavar='X',
         min=0.0,
         max=100.0,
         help='Simulated seconds per second: 1 is real time, 0 is as fast as the simulation runs '
@@ -98,6 +106,7 @@ BrainOption = Annotated[
     str | None,
     typer.Option(
         '--brain',
+        metavar='NAME',
         help='Model that plans: a provider (offline, openai) or the name of a model; '
         'config/llm.yaml by default.',
         rich_help_panel=MODELS,
@@ -108,6 +117,7 @@ BodyOption = Annotated[
     str | None,
     typer.Option(
         '--body',
+        metavar='NAME',
         help='Model that turns steps into calls, likewise.',
         rich_help_panel=MODELS,
         show_default=False,
@@ -116,13 +126,20 @@ BodyOption = Annotated[
 LoopsOption = Annotated[
     int,
     typer.Option(
-        '--feedback-loops', '--k', '-k', min=0, max=100, help='How often the Brain may plan anew.'
+        '--feedback-loops',
+        '--k',
+        '-k',
+        metavar='N',
+        min=0,
+        max=100,
+        help='How often the Brain may plan anew.',
     ),
 ]
 RecordOption = Annotated[
     Path | None,
     typer.Option(
         '--record',
+        metavar='FILE',
         help='Keep the whole conversation with the models in this new file.',
         rich_help_panel=MODELS,
         show_default=False,
@@ -132,6 +149,7 @@ ReplayOption = Annotated[
     Path | None,
     typer.Option(
         '--replay',
+        metavar='FILE',
         help='Answer from such a file instead of asking models.',
         rich_help_panel=MODELS,
         show_default=False,
@@ -141,6 +159,7 @@ LlmConfigOption = Annotated[
     Path | None,
     typer.Option(
         '--llm-config',
+        metavar='FILE',
         help='Description of the models, instead of config/llm.yaml.',
         rich_help_panel=MODELS,
         show_default=False,
@@ -149,7 +168,11 @@ LlmConfigOption = Annotated[
 StepsOption = Annotated[
     int,
     typer.Option(
-        '--limit-steps', min=1, help='Calls that may be executed.', rich_help_panel=LIMITS
+        '--limit-steps',
+        metavar='N',
+        min=1,
+        help='Calls that may be executed.',
+        rich_help_panel=LIMITS,
     ),
 ]
 TimeoutOption = Annotated[
@@ -157,7 +180,8 @@ TimeoutOption = Annotated[
     typer.Option(
         '--timeout',
         min=0.001,
-        help='Wall time that the episode may take [s].',
+        metavar='SECONDS',
+        help='Wall time that the episode may take.',
         rich_help_panel=LIMITS,
         show_default=False,
     ),

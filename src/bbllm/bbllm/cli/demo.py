@@ -34,7 +34,8 @@ def demo(
         str, typer.Argument(metavar='TASK', help='What to do, in plain words.')
     ] = TASK,
     scene: Annotated[
-        str, typer.Option('--scene', help='Scene to start with (see `bbllm scenes`).')
+        str,
+        typer.Option('--scene', metavar='NAME', help='Scene to start with (see `bbllm scenes`).'),
     ] = SCENE,
     planner: PlannerOption = 'brain_body',
     speed: SpeedOption = None,
@@ -49,8 +50,9 @@ def demo(
     """
     Watch a simulated arm build a plus sign from cubes, repairs and all.
 
-    Needs no ROS, no GPU, no display and no API key: without a key, a deterministic stand-in
-    called `offline` plans. Two cubes lie out of reach; nobody tells the planner.
+    Needs no ROS, no GPU, no display and no API key: without a key, a
+    deterministic stand-in called `offline` plans. Two cubes lie out of
+    reach, and nobody tells the planner.
 
     [bold]Examples[/bold]
 

@@ -51,8 +51,9 @@ def bbllm_command(
     """
     Tell a robot arm in plain words what to do.
 
-    A Brain model plans, a Body model turns each step into a call, a Franka Research 3 (here:
-    simulated) carries it out, and what goes wrong is told to the Brain, which plans on.
+    A Brain model plans, a Body model turns each step into a call, and a
+    Franka Research 3, real or simulated, carries it out. What goes wrong is
+    told to the Brain in words, and it plans on from there.
 
     Start with [bold]bbllm demo[/bold].
     """

@@ -67,7 +67,8 @@ def plan(
     """
     Print the plan for a task and the call that each step becomes; nothing moves.
 
-    What is out of reach shows only when it is tried, so a plan may hold steps that would fail.
+    What is out of reach shows only when it is tried, so a plan may hold
+    steps that would fail.
 
     [bold]Examples[/bold]
 

@@ -64,14 +64,14 @@ def run(
     """
     Carry out one task, given in plain words.
 
-    Exit code: 0 when the episode finished, 1 when it did not, 2 for what cannot be used,
-    130 after Ctrl-C (the arm stops; what it holds stays held).
+    Exit code: 0 when the episode finished, 1 when it did not, 2 for input
+    that cannot be used, 130 after Ctrl-C (the arm stops and keeps its hold).
 
     [bold]Examples[/bold]
 
       bbllm run 'put the red cube on location_B'
       bbllm run 'stack all cubes' --world tabletop --json
-      bbllm run 'put the red cube on location_B' --world tabletop --record talk.jsonl
+      bbllm run 'stack all cubes' --world tabletop --record talk.jsonl
     """
     output = Output(json)
     options = Options(
