@@ -111,6 +111,10 @@ class Setup:
     def make_venv(self) -> None:
         """Make an empty environment with the installer in it."""
         shutil.rmtree(VENV, ignore_errors=True)
+        for name in (INTERFACES.name, *COMPAT):
+            # CMake wrote down where the tools of the former environment are.
+            shutil.rmtree(ROOT / 'build' / name, ignore_errors=True)
+            shutil.rmtree(INSTALL / name, ignore_errors=True)
         flags = ['--system-site-packages'] if self.system_ros else []
         self._call([self.python['path'], '-m', 'venv', *flags, str(VENV)])
         (VENV / 'COLCON_IGNORE').touch()  # or colcon takes the wheels' files for sources
