@@ -4,14 +4,17 @@ import numpy as np
 import pytest
 
 from bbllm.arm import transit
-from bbllm.arm.collision import CollisionChecker
+from bbllm.arm.collision import CollisionChecker, Contact
 from bbllm.arm.grasping import choose_grasp_configuration
+from bbllm.arm.interpolation import sample
+from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.obstacles import Obstacle, Shape
 from bbllm.arm.random_search import find_way
 from bbllm.arm.reachability import top_down
-from bbllm.arm.trajectory import NoPathError, joint_move
-from bbllm.arm.transit import plan_transit
+from bbllm.arm.straight_line import path_move
+from bbllm.arm.trajectory import NoPathError, concatenate, joint_move
+from bbllm.arm.transit import join, plan_transit
 from bbllm.bench.limit_audit import audit
 
 
@@ -95,3 +98,42 @@ def test_what_may_be_touched_is_no_obstacle() -> None:
     move = plan_transit(LEFT, RIGHT, CollisionChecker([WALL]), ignore=['wall'])
 
     assert move.duration_s == joint_move(LEFT, RIGHT).duration_s
+
+
+@pytest.mark.parametrize('scale', [0.5, 1.0])
+def test_joined_motions_save_time_and_the_end_of_the_descent_stays_straight(scale: float) -> None:
+    approach = choose_grasp_configuration([top_down((0.5, 0.2, 0.02), 0.0)], Q_READY)[0]
+    transit = joint_move(Q_READY, approach.q_hover, scale=scale)
+    descent = path_move(approach.path, scale=scale)
+
+    joined = join(transit, descent, CollisionChecker(), scale=scale)
+
+    assert joined.duration_s < concatenate(transit, descent).duration_s - 0.02
+    assert audit(joined).violations == 0
+    time_s = np.linspace(joined.duration_s - 0.4 * descent.duration_s, joined.duration_s, 30)
+    tool = forward(sample(joined, time_s)[0])[:, :3, 3]
+    np.testing.assert_allclose(tool[:, :2], np.broadcast_to([0.5, 0.2], (30, 2)), atol=1e-4)
+
+
+class RoundCornersTouch(CollisionChecker):
+    """Finds every motion clear but one that leaves the corner out."""
+
+    def __init__(self, corner: np.ndarray) -> None:
+        super().__init__()
+        self._corner = corner
+
+    def path_clear(self, path: object, *_: object, **__: object) -> Contact | None:
+        assert isinstance(path, np.ndarray)
+        hit = np.abs(path - self._corner).max(axis=1).min() < 1e-6
+        return None if hit else Contact('fr3_hand', 'post')
+
+
+def test_motions_are_joined_with_a_stop_where_the_rounded_corner_is_not_free() -> None:
+    middle, end = Q_READY + 0.4 * np.eye(7)[0], Q_READY + np.array([0.4, 0, 0, 0.3, 0, 0, 0])
+    first, second = joint_move(Q_READY, middle), joint_move(middle, end)
+
+    assert join(first, second, CollisionChecker()).duration_s < 0.9 * (
+        first.duration_s + second.duration_s
+    )
+    stopping = join(first, second, RoundCornersTouch(middle))
+    assert stopping.duration_s == pytest.approx(first.duration_s + second.duration_s)

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bbllm.arm.driver import N_JOINTS, JointTrajectory
+from bbllm.arm.interpolation import sample
 from bbllm.arm.model import robot_spec
 from bbllm.arm.obstacles import Held, Obstacle, Shape
-from bbllm.arm.trajectory import sample
 
 Array = NDArray[np.float64]
 

@@ -177,10 +177,10 @@ def inverse_branches(T_base_tcp: Array, q7: Array, *, margin_rad: float = Q_MARG
         q = np.empty((2, 2, 2, len(q7), 7))
         for i, angle in enumerate((q1, q2, q3, q4, q5, q6, q7)):
             q[..., i] = angle
-        q = q.reshape(N_BRANCHES, -1, 7)
-        legal = within_limits(q, margin_rad)
-    q[~legal] = np.nan
-    return q
+        solutions = q.reshape(N_BRANCHES, -1, 7)
+        legal = within_limits(solutions, margin_rad)
+    solutions[~legal] = np.nan
+    return solutions
 
 
 def _joint_steps(q: Array) -> Array:
@@ -238,10 +238,11 @@ def _shoulder(
 
     (_, y_x, z_x), (_, y_y, z_y), (x_z, y_z, z_z) = axis(0), axis(1), axis(2)
     tilt = np.hypot(z_x, z_y)
-    upright = tilt < 1e-9  # only q1 + q3 is defined there: give it all to joint 3
-    q1 = np.where(upright, 0.0, np.arctan2(z_y, z_x))
+    upright = tilt < 1e-9  # only q1 + q3 is defined there: each gets half of it
+    half = np.arctan2(-y_x, y_y) / 2
+    q1 = np.where(upright, half, np.arctan2(z_y, z_x))
     q2 = np.arctan2(tilt, z_z)
-    q3 = np.where(upright, np.arctan2(-y_x * np.sign(z_z), y_y), np.arctan2(y_z, -x_z))
+    q3 = np.where(upright, half, np.arctan2(y_z, -x_z))
     return (
         np.concatenate([q1, _wrap(q1 + np.pi)], axis=2),
         np.concatenate([q2, -q2], axis=2),

@@ -51,6 +51,6 @@ def _second_derivatives(n: int) -> Array:
         left[i, i - 1 : i + 2] = h / 6, 2 * h / 3, h / 6
         right[i, i - 1 : i + 2] = 1 / h, -2 / h, 1 / h
     left[0, :3] = left[-1, -3:] = 1.0, -2.0, 1.0
-    matrix: Array = np.linalg.solve(left, right)
+    matrix = np.asarray(np.linalg.solve(left, right), dtype=np.float64)
     matrix.setflags(write=False)
     return matrix

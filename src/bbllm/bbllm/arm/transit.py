@@ -15,15 +15,17 @@ from numpy.typing import NDArray
 
 from bbllm.arm.collision import CollisionChecker, Contact, Ignore
 from bbllm.arm.driver import JointTrajectory
+from bbllm.arm.interpolation import sample
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.random_search import find_way
 from bbllm.arm.reachability import raised
 from bbllm.arm.straight_line import line_path, path_move
-from bbllm.arm.trajectory import NoPathError, concatenate, joint_move, waypoint_move
+from bbllm.arm.trajectory import NoPathError, blend, concatenate, joint_move, waypoint_move
 
 Array = NDArray[np.float64]
 
+_CORNER_SAMPLES = 12
 _RISES_M = (0.06, 0.12, 0.2, 0.3)
 """Heights that are tried for going over things [m]."""
 
@@ -60,9 +62,10 @@ def plan_transit(
         contacts = checker.clear(q, ignore)
         if contacts:
             raise _in_the_way(f'{contacts[0]} touch {place}', contacts)
-    for parts in _raised_ways(q_start, q_goal, scale):
-        if all(checker.path_clear(part, ignore) is None for part in parts):
-            return concatenate(*parts)
+    for up, over, down in _raised_ways(q_start, q_goal, scale):
+        if all(checker.path_clear(part, ignore) is None for part in (up, over, down)):
+            risen = join(up, over, checker, scale=scale, ignore=ignore)
+            return join(risen, down, checker, scale=scale, ignore=ignore)
     for turned in (q_start, q_goal):
         ready = np.concatenate([turned[:1], Q_READY[1:]])
         way = [np.asarray(q_start), ready, np.asarray(q_goal)]
@@ -72,6 +75,34 @@ def plan_transit(
     if found is None:
         raise _in_the_way(f'{blocker} are in the way, and no way around was found', [blocker])
     return _played(found, checker, scale, ignore)
+
+
+def join(
+    first: JointTrajectory,
+    second: JointTrajectory,
+    checker: CollisionChecker,
+    *,
+    scale: float = 1.0,
+    ignore: Ignore = (),
+) -> JointTrajectory:
+    """
+    Put two motions one after the other, without a stop between them where that is free.
+
+    While both overlap the corner is rounded; the first two fifths of the first motion and the
+    last two of the second, such as the end of a descent, stay exactly as they were.
+
+    Args:
+        first: A motion that ends where *second* starts.
+        second: The motion after it.
+        checker: The things around, and what is held.
+        scale: Share of the velocity and acceleration limits to use, in (0, 1].
+        ignore: What may be touched.
+    """
+    rounded, saved_s = blend(first, second, scale=scale)
+    corner = np.linspace(first.duration_s - saved_s, first.duration_s, _CORNER_SAMPLES)
+    if checker.path_clear(sample(rounded, corner)[0], ignore) is None:
+        return rounded
+    return concatenate(first, second)
 
 
 def _raised_ways(

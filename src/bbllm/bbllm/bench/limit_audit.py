@@ -12,7 +12,6 @@ rate_limiting.h (deprecated fixed-constant formula).
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,21 +41,21 @@ class JointFigures:
     twice_braking: float
     """Factor under both roots [rad/s^2]."""
 
-    def fastest_up(self, q: float) -> float:
-        """Return the highest legal velocity at a position [rad/s]."""
-        speeds = (
-            math.sqrt(max(0.0, self.twice_braking * (stop - q))) - offset
+    def fastest_up(self, q: Array) -> Array:
+        """Return the highest legal velocities at positions, same shape [rad/s]."""
+        speeds = [
+            np.sqrt(np.maximum(0.0, self.twice_braking * (stop - q))) - offset
             for _, stop, offset in (self.new, self.old)
-        )
-        return min(self.fastest, max(0.0, min(speeds)))
+        ]
+        return np.clip(np.minimum(*speeds), 0.0, self.fastest)
 
-    def fastest_down(self, q: float) -> float:
-        """Return the lowest legal velocity at a position, not above 0 [rad/s]."""
-        speeds = (
-            offset - math.sqrt(max(0.0, self.twice_braking * (q - stop)))
+    def fastest_down(self, q: Array) -> Array:
+        """Return the lowest legal velocities at positions, none above 0 [rad/s]."""
+        speeds = [
+            offset - np.sqrt(np.maximum(0.0, self.twice_braking * (q - stop)))
             for stop, _, offset in (self.new, self.old)
-        )
-        return max(-self.fastest, min(0.0, max(speeds)))
+        ]
+        return np.clip(np.maximum(*speeds), -self.fastest, 0.0)
 
 
 FIGURES = (
@@ -118,8 +117,8 @@ def audit(trajectory: JointTrajectory) -> Audit:
     n = len(q)
     highest, lowest = np.empty((n, 7)), np.empty((n, 7))
     for joint, figures in enumerate(FIGURES):
-        highest[:, joint] = [figures.fastest_up(angle) for angle in q[:, joint]]
-        lowest[:, joint] = [figures.fastest_down(angle) for angle in q[:, joint]]
+        highest[:, joint] = figures.fastest_up(q[:, joint])
+        lowest[:, joint] = figures.fastest_down(q[:, joint])
     low = np.array([f.lowest for f in FIGURES]) - _ROUNDING
     high = np.array([f.highest for f in FIGURES]) + _ROUNDING
     room = 1.0 + _ROUNDING
@@ -180,16 +179,13 @@ def _series(trajectory: JointTrajectory) -> Array:
 def _played(times: Array, series: Array) -> tuple[Array, Array, Array, Array]:
     """Return position and its three derivatives at 1 kHz, each of shape (n, 7)."""
     clock = np.arange(0.0, times[-1], 1.0 / RATE_HZ)
-    rows = [[], [], [], []]  # type: list[list[Array]]
-    piece = 0
-    for now in clock:
-        while piece < len(series) - 1 and now >= times[piece + 1]:
-            piece += 1
-        t = now - times[piece]
-        powers = np.array([1.0, t, t**2, t**3, t**4, t**5])
-        coefficients = series[piece]
-        for order in range(4):
-            rows[order].append(powers[: 6 - order] @ coefficients)
-            coefficients = coefficients[1:] * np.arange(1, 6 - order)[:, None]
-    q, dq, ddq, dddq = (np.array(row) for row in rows)
+    piece = np.clip(np.searchsorted(times, clock, side='right') - 1, 0, len(series) - 1)
+    t = (clock - times[piece])[:, None]
+    derived = [series]
+    for _ in range(3):
+        derived.append(derived[-1][:, 1:] * np.arange(1, derived[-1].shape[1])[:, None])
+    q, dq, ddq, dddq = (
+        sum((rows[piece, k] * t**k for k in range(rows.shape[1])), np.zeros((len(clock), 7)))
+        for rows in derived
+    )
     return q, dq, ddq, dddq

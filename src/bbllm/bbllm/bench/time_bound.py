@@ -27,9 +27,7 @@ from bbllm.bench.limit_audit import FIGURES, MAX_ACCELERATION, JointFigures
 _GRID = 200
 
 
-def time_optimal_bound(
-    waypoints: Sequence[Array], stops: Collection[int] | None = None
-) -> float:
+def time_optimal_bound(waypoints: Sequence[Array], stops: Collection[int] | None = None) -> float:
     """
     Return a time that no legal motion through way-points can beat.
 
@@ -77,7 +75,7 @@ def _run_time(figures: JointFigures, start: float, goal: float) -> float:
     fastest = figures.fastest_up if goal > start else figures.fastest_down
     gain = 2 * MAX_ACCELERATION * abs(goal - start) / _GRID  # of squared velocity, per step
     # Squared velocity, so that constant acceleration is a straight line.
-    square = np.array([max(fastest(angle) ** 2, 1e-6) for angle in angles])
+    square = np.maximum(fastest(angles) ** 2, 1e-6)
     square[[0, -1]] = 0.0
     for i in range(1, _GRID + 1):
         square[i] = min(square[i], square[i - 1] + gain)
