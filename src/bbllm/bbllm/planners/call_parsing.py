@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import re
 
+from bbllm.core.calls import CallError, check_call, plain
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import PASS, JsonSchema, Pass
 from bbllm.core.types import Scene, SkillCall
-from bbllm.planners.calls import CallError, check_call, plain
 
 LINE_FORM = (
     'one line such as `<rob0>[pick] <red_cube>`, `<rob0>[return_to_base]` or `<pass>`, '

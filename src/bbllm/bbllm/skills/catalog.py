@@ -1,17 +1,14 @@
 """
 The skills of the arm: name, parameters, what must hold before and what holds after.
 
-`check_call` and the pose literals are offered here too, for executor and worlds; they are
-written in `planners.calls`, because the Body, one layer before, needs them as well.
+`check_call` and the pose literals of `core.calls` are offered here too, beside the skills.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bbllm.core.errors import UnknownNameError
-from bbllm.core.types import Skill
-from bbllm.planners.calls import (
+from bbllm.core.calls import (
     CallError,
     PoseLiteral,
     check_call,
@@ -19,6 +16,8 @@ from bbllm.planners.calls import (
     looks_like_pose,
     parse_pose,
 )
+from bbllm.core.errors import UnknownNameError
+from bbllm.core.types import Skill
 
 __all__ = [
     'CATALOG',

@@ -3,8 +3,7 @@ The border where names are checked: a call against the skills and objects of a s
 
 Everything that turns text into a call (Body, planners) and everything that carries one out
 (executor, worlds) goes through `check_call`, so that a skill or an object that does not exist is
-refused in the same words everywhere. It stands in this layer because the Body needs it;
-`skills.catalog` offers the same names to the layers after it.
+refused in the same words everywhere.
 """
 
 from __future__ import annotations
