@@ -25,6 +25,8 @@ ARM_TOPIC = 'franka/joint_states'
 KEPT = 64
 """How many states of the arm are kept, to find the one of a given time."""
 QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
+UNKNOWN_NAME = '_NODE_NAME_UNKNOWN_'
+"""What rmw says of an end point whose node was not discovered yet."""
 FIRST_S = 3.0
 """How long the first state may take [s]."""
 
@@ -125,16 +127,10 @@ class JointFeed:
         return replace(state, width_m=self._width_m or 0.0)
 
     def _heard(self, part: str) -> None:
-        if self._heard_s[part] == float('-inf'):
-            self._sources[part] = self._source(part)
+        if not self._sources.get(part):
+            self._sources[part] = source_of(self._node, self._topics[part])
         self._heard_s[part] = time.monotonic()
         self._news.notify_all()
-
-    def _source(self, part: str) -> str:
-        """Remember who publishes: once it is killed, nobody can be asked any more."""
-        topic = self._node.resolve_topic_name(self._topics[part])
-        publishers = self._node.get_publishers_info_by_topic(topic)
-        return publishers[0].node_name if publishers else ''
 
     def _silence(self, part: str, silence_s: float) -> str:
         topic = self._node.resolve_topic_name(self._topics[part])
@@ -148,3 +144,14 @@ class JointFeed:
             f'The node {name} has gone: no joint states on {topic} for {silence_s:.1f} s. '
             'Start the stack again, or recover the robot.'
         )
+
+
+def source_of(node: Node, topic: str) -> str:
+    """
+    Return the name of the node that publishes a topic; empty as long as it is not known.
+
+    Asked for while it lives: once it is killed, nobody can be asked any more.
+    """
+    publishers = node.get_publishers_info_by_topic(node.resolve_topic_name(topic))
+    names = [info.node_name for info in publishers if info.node_name != UNKNOWN_NAME]
+    return names[0] if names else ''

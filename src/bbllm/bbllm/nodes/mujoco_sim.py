@@ -40,6 +40,8 @@ class MujocoSim(StackNode):
 
     def come_to_rest(self) -> None:
         self._loop.end()
+        if self._viewer is not None:
+            self._viewer.close()
 
     def _advanced(self, now_s: float) -> None:
         self._topics.publish(now_s)

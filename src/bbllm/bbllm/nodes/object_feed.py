@@ -11,6 +11,7 @@ from rclpy.node import Node
 from bbllm.core.errors import SceneError
 from bbllm.core.types import SceneObject
 from bbllm.nodes.convert import objects_from_msg, stamp_from_msg
+from bbllm.nodes.joint_feed import source_of
 from bbllm.nodes.polling import Poller
 
 TOPIC = 'objects'
@@ -86,11 +87,8 @@ class ObjectFeed:
 
     def _hear(self, msg: ObjectStates) -> None:
         with self._news:
-            if self._newest is None:
-                publishers = self._node.get_publishers_info_by_topic(
-                    self._node.resolve_topic_name(TOPIC)
-                )
-                self._source = publishers[0].node_name if publishers else ''
+            if not self._source:
+                self._source = source_of(self._node, TOPIC)
             self._newest = msg
             self._heard_s = time.monotonic()
             self._news.notify_all()

@@ -23,6 +23,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from bbllm.core.errors import BbllmError
 from bbllm.nodes.heartbeat import Heartbeat, Heartbeats
+from bbllm.nodes.stack import ALIVE_FD
 
 ENDS = (signal.SIGINT, signal.SIGTERM)
 
@@ -95,10 +96,27 @@ def _end_signals() -> int:
     os.set_blocking(writable, False)
     for number in ENDS:
         # Also where SIGINT is ignored, as in processes that a script starts in the background.
-        signal.signal(number, lambda *_: None)
+        signal.signal(number, _nothing)
     # Whatever thread the signal reaches, C writes to the pipe at once.
     signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
+    _end_with_owner()
     return readable
+
+
+def _nothing(number: int, frame: object) -> None:
+    """Handle a signal that was already seen at the pipe."""
+
+
+def _end_with_owner() -> None:
+    """End when whoever started this process has gone, also by SIGKILL: then a pipe is closed."""
+    given = os.environ.pop(ALIVE_FD, '')
+    if given:
+
+        def watch() -> None:
+            os.read(int(given), 1)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+        threading.Thread(target=watch, name='owner', daemon=True).start()
 
 
 def _spin(executor: MultiThreadedExecutor, node: StackNode, ending: threading.Event) -> None:

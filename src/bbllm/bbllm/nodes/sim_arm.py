@@ -45,7 +45,7 @@ class SimArm:
     def _accept(self, request: FollowJointTrajectory.Goal) -> GoalResponse:
         goal = goal_to_record(request, self._loop.to_sim_s)
         robot = self._loop.robot
-        reason = refusal(goal, robot.time_s, goal.start_s)
+        reason = refusal(goal, robot.time_s)
         if not robot.controllers_active:
             reason = 'the controller is not active.'
         if reason:

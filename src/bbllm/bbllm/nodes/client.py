@@ -1,0 +1,271 @@
+"""A client of a running stack, for programs that are no nodes: command line, tests, bench."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import rclpy
+from bbllm_interfaces.action import ExecuteSkill, RunTask
+from bbllm_interfaces.srv import MapStep
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
+from std_msgs.msg import String
+
+from bbllm.core.errors import LostNodeError, WorldError
+from bbllm.core.types import Ending, Event, Outcome, Scene, SkillCall
+from bbllm.nodes.action_call import ActionCall
+from bbllm.nodes.convert import call_to_msg, event_from_msg, outcome_from_result
+from bbllm.nodes.heartbeat import Heartbeats
+from bbllm.nodes.scene_client import SceneClient
+from bbllm.nodes.stack import NAMESPACE, NODES
+from bbllm.nodes.waiting import nothing
+
+FOREVER_S = 1e9
+LOOK_S = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskResult:
+    """How a task ended; the twin of RunTask's result."""
+
+    episode_id: str
+    """Empty where the task was refused; `message` says why."""
+    ending: Ending
+    message: str
+    feedback_loops: int = 0
+    steps: int = 0
+    model_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    wall_s: float = 0.0
+    robot_s: float = 0.0
+
+    @property
+    def refused(self) -> bool:
+        """Whether no episode was begun."""
+        return not self.episode_id
+
+
+class StackClient:
+    """
+    One client with a ROS context and a thread of its own; close it, or use it with `with`.
+
+    All methods may be called from any thread but that of their own callbacks.
+    """
+
+    def __init__(
+        self,
+        namespace: str = NAMESPACE,
+        *,
+        name: str = 'bbllm_client',
+        environ: Mapping[str, str] | None = None,
+    ):
+        """
+        Join the graph; waits for nobody.
+
+        Args:
+            namespace: That of the stack.
+            name: Of this client's node.
+            environ: Where the domain and the range of discovery are read; by default this
+                process's own environment, with discovery on this machine only.
+        """
+        env = dict(os.environ if environ is None else environ)
+        # rcl reads these from the process; there is no other way to give them to it.
+        os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = env.get(
+            'ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST'
+        )
+        domain = int(env.get('ROS_DOMAIN_ID') or 0)
+        self._context = rclpy.Context()
+        rclpy.init(
+            context=self._context,
+            domain_id=domain,
+            signal_handler_options=SignalHandlerOptions.NO,
+        )
+        self.node = rclpy.create_node(
+            f'{name}_{os.getpid()}',
+            namespace=f'/{namespace}',
+            context=self._context,
+            enable_rosout=False,
+            start_parameter_services=False,
+        )
+        self.heartbeats = Heartbeats(self.node)
+        self.group = ReentrantCallbackGroup()
+        self._tasks = ActionCall(self.node, RunTask, 'run_task', 'brain_planner', self.group)
+        self._skills = ActionCall(
+            self.node, ExecuteSkill, 'execute_skill', 'fr3_executor', self.group
+        )
+        self._scenes = SceneClient(self.node, self.group)
+        self._map = self.node.create_client(MapStep, 'map_step', callback_group=self.group)
+        self._voice = self.node.create_publisher(String, 'human_feedback', 10)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self._thread = threading.Thread(target=self._spin, name='ros client', daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> StackClient:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the graph."""
+        self._executor.shutdown(timeout_sec=1.0)
+        self._thread.join(timeout=2.0)
+        self.node.destroy_node()
+        self._context.try_shutdown()
+
+    def missing(self, nodes: Iterable[str] = NODES) -> tuple[str, ...]:
+        """Return what of the stack does not serve yet, by the names of the nodes."""
+        serves: dict[str, Callable[[], bool]] = {
+            'brain_planner': lambda: self._tasks.ready,
+            'fr3_executor': lambda: self._skills.ready,
+            'state_estimator': lambda: self._scenes.ready,
+            'body_mapper': self._map.service_is_ready,
+        }
+        return tuple(
+            node
+            for node in nodes
+            if not (self.heartbeats.alive(node) and serves.get(node, lambda: True)())
+        )
+
+    def wait_ready(
+        self,
+        nodes: Iterable[str] = NODES,
+        timeout_s: float = 5.0,
+        *,
+        on_progress: Callable[[tuple[str, ...]], None] | None = None,
+        look: Callable[[], None] = nothing,
+    ) -> None:
+        """
+        Wait until all nodes serve and there is a scene.
+
+        Args:
+            nodes: Those that are needed.
+            timeout_s: How long at most, wall clock [s].
+            on_progress: Told what is still missing whenever that changes.
+            look: Called all the time meanwhile; what it raises ends the wait.
+
+        Raises:
+            LostNodeError: Some are not ready in time; names them.
+        """
+        nodes = tuple(nodes)
+        deadline_s = time.monotonic() + timeout_s
+        told: tuple[str, ...] | None = None
+        while True:
+            look()
+            missing = self.missing(nodes)
+            if on_progress is not None and missing != told:
+                on_progress(missing)
+                told = missing
+            if not missing and self._has_scene():
+                return
+            if time.monotonic() > deadline_s:
+                names = ', '.join(missing) or 'a scene from state_estimator'
+                raise LostNodeError(
+                    f'The stack is not ready after {timeout_s:g} s; missing: {names}. '
+                    'Start it with `bbllm up sim`, and wait until it says that it is ready.'
+                )
+            time.sleep(LOOK_S)
+
+    def run_task(
+        self,
+        task: str,
+        *,
+        episode_id: str = '',
+        feedback_loops: int = -1,
+        on_event: Callable[[Event], None] | None = None,
+    ) -> TaskResult:
+        """
+        Give the stack a task and wait for its end; `cancel` from another thread stops it.
+
+        Args:
+            task: What to do.
+            episode_id: Id that the episode shall bear; empty for a new one.
+            feedback_loops: K; -1 as the stack's parameter says.
+            on_event: Called with every event, in the client's own thread.
+
+        Raises:
+            LostNodeError: `brain_planner` is not there, or has gone.
+        """
+
+        def hear(feedback: Any) -> None:
+            if on_event is not None:
+                on_event(event_from_msg(feedback.event))
+
+        goal = RunTask.Goal(task=task, episode_id=episode_id, feedback_loops=feedback_loops)
+        _, result = self._tasks.run(
+            goal,
+            FOREVER_S,
+            look=lambda: self.heartbeats.check(['brain_planner']),
+            on_feedback=hear,
+        )
+        if result is None:
+            raise WorldError('brain_planner rejected the goal without a reason.')
+        names = [name for name in TaskResult.__dataclass_fields__ if name != 'ending']
+        values = {name: getattr(result, name) for name in names}
+        return TaskResult(ending=Ending(result.ending), **values)
+
+    def execute(
+        self, call: SkillCall, *, on_activity: Callable[[str], None] | None = None
+    ) -> Outcome:
+        """Run one call of a skill to its end; `cancel` stops it."""
+
+        def hear(feedback: Any) -> None:
+            if on_activity is not None:
+                on_activity(feedback.activity)
+
+        goal = ExecuteSkill.Goal(call=call_to_msg(call))
+        _, result = self._skills.run(
+            goal,
+            FOREVER_S,
+            look=lambda: self.heartbeats.check(['fr3_executor']),
+            on_feedback=hear,
+        )
+        if result is None:
+            raise WorldError('fr3_executor rejected the goal without a reason.')
+        return outcome_from_result(call, result)
+
+    def cancel(self) -> bool:
+        """Cancel whatever this client has begun, from any thread; tells whether there was any."""
+        tasks, skills = self._tasks.cancel(), self._skills.cancel()
+        return tasks or skills
+
+    def say(self, text: str) -> None:
+        """Tell the planner something in the middle of its task."""
+        self._voice.publish(String(data=text))
+
+    def scene(self) -> Scene:
+        """
+        Return the scene as it is now.
+
+        Raises:
+            SceneError: It is stale or empty.
+            LostNodeError: `state_estimator` is not there.
+        """
+        return self._scenes.get()
+
+    def _has_scene(self) -> bool:
+        try:
+            self._scenes.get()
+        except WorldError:
+            return False
+        return True
+
+    def _spin(self) -> None:
+        try:
+            self._executor.spin()
+        except ExternalShutdownException:
+            return

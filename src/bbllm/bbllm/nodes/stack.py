@@ -1,0 +1,270 @@
+"""
+The stack: which nodes there are, and all of them as processes of this machine.
+
+`NODES` is the one list that `bbllm up sim` and the launch files start. Importing this module
+needs no ROS.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING
+
+from bbllm.core.errors import ConfigError, LostNodeError
+from bbllm.core.paths import config_dir, state_dir
+
+if TYPE_CHECKING:
+    from bbllm.nodes.client import StackClient
+
+NAMESPACE = 'bbllm'
+REAL_NODES = ('brain_planner', 'body_mapper', 'state_estimator', 'fr3_executor')
+"""The nodes that work beside franka_ros2."""
+NODES = (*REAL_NODES, 'mujoco_sim')
+"""All nodes; each is an executable, a module of `bbllm.nodes` and a file in config/params."""
+ENDING_ORDER = (('brain_planner',), ('fr3_executor',), NODES)
+"""First those who can still bring the arm to rest while the others listen."""
+READY_S = 30.0
+"""How long a stack may take until it is ready, on a busy machine [s]."""
+END_S = 4.0
+"""How long a node may take to end before it is killed [s]."""
+TAIL_LINES = 15
+"""How much of the log of a node that died is shown."""
+ALIVE_FD = 'BBLLM_ALIVE_FD'
+"""Names the end of a pipe at which a node sees that whoever started it has gone."""
+
+Value = str | int | float | bool
+
+
+def params_file(node: str) -> Path:
+    """Return the file with the parameters of a node."""
+    return config_dir() / 'params' / f'{node}.yaml'
+
+
+def node_arguments(
+    node: str, params: Mapping[str, Value] | None = None, namespace: str = NAMESPACE
+) -> list[str]:
+    """
+    Return what follows a node's executable on its command line.
+
+    Args:
+        node: Its name.
+        params: Parameters that win over those of its file.
+        namespace: Where its names lie.
+    """
+    given: list[str] = []
+    for name, value in (params or {}).items():
+        given += ['-p', f'{name}:={_yaml(value)}']
+    files = ['--params-file', str(params_file(node))]
+    return ['--ros-args', '-r', f'__ns:=/{namespace}', *files, *given]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackConfig:
+    """What a stack is started with."""
+
+    params: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    """By node, the parameters that win over its file, for example {'mujoco_sim': {'speed': 0}}."""
+    namespace: str = NAMESPACE
+    environ: Mapping[str, str] = field(default_factory=dict)
+    """Variables of the processes beside those of this one."""
+    log_folder: Path | None = None
+    """Where the nodes' output goes; `$XDG_STATE_HOME/bbllm/log/<time>-<pid>` by default."""
+
+
+class Stack:
+    """
+    The five nodes as processes; ends them when left, and they end when this process is killed.
+
+        with Stack(StackConfig(params={'mujoco_sim': {'scene': 'tower'}})) as stack:
+            client = stack.wait_ready()
+    """
+
+    def __init__(self, config: StackConfig | None = None):
+        self.config = config or StackConfig()
+        stamp = f'{time.strftime("%Y%m%d-%H%M%S")}-{os.getpid()}'
+        self.log_folder = self.config.log_folder or state_dir() / 'log' / stamp
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._lock: IO[str] | None = None
+        self._alive: int | None = None
+
+    def __enter__(self) -> Stack:
+        try:
+            self.start()
+        except BaseException:
+            self.end()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.end()
+
+    def start(self) -> None:
+        """
+        Start all nodes; does not wait for them.
+
+        Raises:
+            ConfigError: Another stack runs under these names, or there is no place for logs.
+        """
+        self._claim_names()
+        try:
+            self.log_folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError(
+                f'The logs cannot be written to {self.log_folder} ({error.strerror}); '
+                'set XDG_STATE_HOME to a folder that can.'
+            ) from error
+        alive_for_them, self._alive = os.pipe()
+        try:
+            for node in NODES:
+                self.processes[node] = self._start(node, alive_for_them)
+        finally:
+            os.close(alive_for_them)
+
+    def wait_ready(
+        self,
+        timeout_s: float = READY_S,
+        on_progress: Callable[[tuple[str, ...]], None] | None = None,
+    ) -> StackClient:
+        """
+        Wait until every node serves, and return a client of them, which the caller closes.
+
+        Args:
+            timeout_s: How long at most, wall clock [s].
+            on_progress: Told what is still missing whenever that changes.
+
+        Raises:
+            LostNodeError: A node died; shows the end of its log. Or some are not ready in time.
+        """
+        from bbllm.nodes.client import StackClient
+
+        client = StackClient(self.config.namespace, environ=self.environ())
+        try:
+            client.wait_ready(NODES, timeout_s, on_progress=on_progress, look=self.check)
+        except BaseException:
+            client.close()
+            raise
+        return client
+
+    def check(self) -> None:
+        """Raise LostNodeError with the end of its log when a node has died."""
+        for node, process in self.processes.items():
+            code = process.poll()
+            if code is not None:
+                raise LostNodeError(self._obituary(node, code))
+
+    def log_file(self, node: str) -> Path:
+        """Return where the output of a node goes."""
+        return self.log_folder / f'{node}.log'
+
+    def environ(self) -> dict[str, str]:
+        """Return the environment of the nodes."""
+        env = {
+            'RMW_IMPLEMENTATION': 'rmw_fastrtps_cpp',
+            # Quick to find each other, and nobody else's robot is in this graph by accident.
+            'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+            'ROS_LOG_DIR': str(self.log_folder / 'ros'),
+            'RCUTILS_COLORIZED_OUTPUT': '0',
+            'PYTHONUNBUFFERED': '1',
+            # Small matrices only: more threads cost memory and the other nodes' time.
+            'OPENBLAS_NUM_THREADS': '1',
+            **os.environ,
+        }
+        return {**env, **self.config.environ}
+
+    def end(self) -> None:
+        """End all nodes, the arm at rest first; kills those that do not end by themselves."""
+        for nodes in ENDING_ORDER:
+            self._end([self.processes[node] for node in nodes if node in self.processes])
+        self.processes.clear()
+        if self._alive is not None:
+            os.close(self._alive)
+            self._alive = None
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def _start(self, node: str, alive: int) -> subprocess.Popen[bytes]:
+        given = self.config.params.get(node, {})
+        command = [sys.executable, '-m', f'bbllm.nodes.{node}']
+        command += node_arguments(node, given, self.config.namespace)
+        with self.log_file(node).open('ab') as log:
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**self.environ(), ALIVE_FD: str(alive)},
+                pass_fds=[alive],
+                # Ctrl-C in the terminal is for whoever owns the stack, who ends it in order.
+                start_new_session=True,
+            )
+
+    def _end(self, processes: list[subprocess.Popen[bytes]]) -> None:
+        for process in processes:
+            _signal(process, signal.SIGTERM)
+        deadline_s = time.monotonic() + END_S
+        for process in processes:
+            try:
+                process.wait(max(0.0, deadline_s - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                _signal(process, signal.SIGKILL)
+                process.wait()
+
+    def _claim_names(self) -> None:
+        """Two stacks under the same names would answer each other's goals."""
+        domain = self.environ().get('ROS_DOMAIN_ID') or '0'
+        name = f'bbllm-stack-{os.getuid()}-{domain}-{self.config.namespace.replace("/", "_")}.lock'
+        lock = (Path(tempfile.gettempdir()) / name).open('a+')
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            owner = lock.read().strip() or 'unknown'
+            lock.close()
+            raise ConfigError(
+                f'A stack runs already in ROS domain {domain} under /{self.config.namespace} '
+                f'(process {owner}). Use it with `bbllm run`, end it, or set another '
+                'ROS_DOMAIN_ID for this one.'
+            ) from None
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        self._lock = lock
+
+    def _obituary(self, node: str, code: int) -> str:
+        how = f'was killed by signal {-code}' if code < 0 else f'ended with code {code}'
+        lines = self.log_file(node).read_text(errors='replace').splitlines()[-TAIL_LINES:]
+        said = '\n'.join(f'    {line}' for line in lines) or '    (nothing)'
+        return f'The node {node} {how}. The end of {self.log_file(node)}:\n{said}'
+
+
+def _signal(process: subprocess.Popen[bytes], number: int) -> None:
+    if process.poll() is None:
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            return  # it ended just now
+
+
+def _yaml(value: Value) -> str:
+    """Write a value so that ROS reads the same type again; an empty text needs its quotes."""
+    if isinstance(value, bool):
+        return 'true' if value else 'false'
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    return repr(value)
