@@ -132,7 +132,7 @@ class Sender:
         if failure is not None:
             raise failure
         self._check_cancelled(doing)
-        width = self.driver.joint_state().width_m
+        width = result.width_m  # the joint states of the hand may be older than its result
         if abs(width - width_m) > self.params.width_tolerance_m:
             raise SkillError(
                 Code.GRIPPER_FAILED,
