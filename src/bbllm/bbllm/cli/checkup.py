@@ -11,36 +11,14 @@ import sys
 import sysconfig
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 
+from bbllm.cli.findings import Finding, Level
 from bbllm.core.errors import BbllmError
 from bbllm.core.paths import config_dir, state_dir
 
 IMPORT_S = 30.0
 """How long a trial in a process of its own may take, wall clock [s]."""
-
-
-class Level(str, Enum):
-    """How a check came out."""
-
-    OK = 'ok'
-    WARN = 'warn'
-    """Something that only a part of the program needs is missing."""
-    FAIL = 'fail'
-    """`bbllm demo` would not work."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One line of the report."""
-
-    name: str
-    level: Level
-    text: str
-    remedy: str = ''
-    """What to do about it; empty where nothing needs doing."""
 
 
 def check_python() -> Finding:
@@ -172,6 +150,17 @@ def _check_interfaces() -> Finding:
     )
 
 
+def check_stack() -> list[Finding]:
+    """Look for a running stack, and whether publishers and subscribers understand each other."""
+    from bbllm.cli.ros import missing_ros
+
+    if missing_ros():
+        return []
+    from bbllm.cli.graph import look_at_stack
+
+    return look_at_stack()
+
+
 def _which(tool: str) -> str | None:
     beside = Path(sys.executable).parent / tool
     return str(beside) if beside.exists() else shutil.which(tool)
@@ -206,5 +195,6 @@ CHECKS: tuple[Check, ...] = (
     check_display,
     check_compilers,
     check_ros,
+    check_stack,
 )
 """In the order of the report: first what the demo needs, then what ROS needs."""

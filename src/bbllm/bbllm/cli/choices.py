@@ -57,18 +57,24 @@ EpisodeArgument = Annotated[
     ),
 ]
 SceneOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         '--scene',
         metavar='NAME',
-        help='Scene to start with: a name (see `bbllm scenes`) or a .yaml file.',
+        help='Scene to start with: a name (see `bbllm scenes`) or a .yaml file; '
+        '`tabletop` by default.',
+        show_default=False,
         autocompletion=_beginning(_scenes),
     ),
 ]
 PlannerOption = Annotated[
-    str,
+    str | None,
     typer.Option(
-        '--planner', metavar='NAME', help='Planning method.', autocompletion=_beginning(_planners)
+        '--planner',
+        metavar='NAME',
+        help='Planning method, `brain_body` by default.',
+        autocompletion=_beginning(_planners),
+        show_default=False,
     ),
 ]
 SeedOption = Annotated[
@@ -124,7 +130,7 @@ BodyOption = Annotated[
     ),
 ]
 LoopsOption = Annotated[
-    int,
+    int | None,
     typer.Option(
         '--feedback-loops',
         '--k',
@@ -132,7 +138,8 @@ LoopsOption = Annotated[
         metavar='N',
         min=0,
         max=100,
-        help='How often the Brain may plan anew.',
+        help='How often the Brain may plan anew, 3 by default.',
+        show_default=False,
     ),
 ]
 RecordOption = Annotated[
@@ -166,12 +173,13 @@ LlmConfigOption = Annotated[
     ),
 ]
 StepsOption = Annotated[
-    int,
+    int | None,
     typer.Option(
         '--limit-steps',
         metavar='N',
         min=1,
-        help='Calls that may be executed.',
+        help='Calls that may be executed, 200 by default.',
+        show_default=False,
         rich_help_panel=LIMITS,
     ),
 ]
@@ -183,6 +191,17 @@ TimeoutOption = Annotated[
         metavar='SECONDS',
         help='Wall time that the episode may take.',
         rich_help_panel=LIMITS,
+        show_default=False,
+    ),
+]
+DomainOption = Annotated[
+    int | None,
+    typer.Option(
+        '--domain',
+        metavar='N',
+        min=0,
+        max=232,
+        help='ROS domain of the stack, instead of $ROS_DOMAIN_ID.',
         show_default=False,
     ),
 ]

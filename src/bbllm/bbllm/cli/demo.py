@@ -20,7 +20,7 @@ from bbllm.cli.choices import (
 from bbllm.cli.closing import exit_code, leave, summary_of, tell_files
 from bbllm.cli.output import Output
 from bbllm.cli.pictures.files import scenes_of, write_pictures
-from bbllm.cli.session import Options, Ran, run_here
+from bbllm.cli.session import FEEDBACK_LOOPS, PLANNER, Options, Ran, run_here
 from bbllm.core.types import Ending
 
 TASK = 'create a plus sign in the working space using the cubes'
@@ -37,12 +37,12 @@ def demo(
         str,
         typer.Option('--scene', metavar='NAME', help='Scene to start with (see `bbllm scenes`).'),
     ] = SCENE,
-    planner: PlannerOption = 'brain_body',
+    planner: PlannerOption = None,
     speed: SpeedOption = None,
     viewer: ViewerOption = False,
     ros: RosOption = False,
     seed: SeedOption = None,
-    feedback_loops: LoopsOption = 3,
+    feedback_loops: LoopsOption = None,
     brain: BrainOption = None,
     body: BodyOption = None,
     json: JsonOption = False,
@@ -64,14 +64,14 @@ def demo(
     if speed is None and output.live and not viewer:
         speed = WATCHED_SPEED
     if ros:
-        ran = _on_the_stack(task, output)
+        ran = _on_nodes(task, scene, speed, feedback_loops, output)
     else:
         options = Options(
             scene=scene,
-            planner=planner,
+            planner=planner or PLANNER,
             brain=brain,
             body=body,
-            k=feedback_loops,
+            k=FEEDBACK_LOOPS if feedback_loops is None else feedback_loops,
             seed=seed,
             speed=speed,
             viewer=viewer,
@@ -112,7 +112,23 @@ def check(ran: Ran) -> tuple[bool, str]:
     )
 
 
-def _on_the_stack(task: str, output: Output) -> Ran:
+def _on_nodes(
+    task: str, scene: str, speed: float | None, feedback_loops: int | None, output: Output
+) -> Ran:
+    """Run the task on five nodes that are started for it, beside any stack that runs."""
+    from bbllm.cli.ros import need_ros
     from bbllm.cli.stack_session import run_on_stack
+    from bbllm.core.tasks import make_task
+    from bbllm.sim.scenes import load_scene
 
-    return run_on_stack(task, output)
+    need_ros('bbllm demo --ros')
+    make_task(task)
+    load_scene(scene)
+    from bbllm.nodes.stack import Stack, StackConfig
+
+    simulator = {'scene': scene, 'speed': speed or 0.0}
+    config = StackConfig(params={'mujoco_sim': simulator}, namespace='bbllm_demo')
+    with Stack(config) as stack:
+        output.say(f'Starting five nodes; logs in {stack.log_folder}', style='dim')
+        with stack.wait_ready() as client:
+            return run_on_stack(task, output, feedback_loops=feedback_loops, client=client)

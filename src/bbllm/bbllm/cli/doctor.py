@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from bbllm.cli.checkup import CHECKS, Finding, Level
+from bbllm.cli.checkup import CHECKS
 from bbllm.cli.choices import JsonOption
 from bbllm.cli.closing import leave
 from bbllm.cli.commands import FAILED
+from bbllm.cli.findings import Finding, Level
 from bbllm.cli.output import Output
 from bbllm.core.records import to_json
 

@@ -13,8 +13,10 @@ from bbllm.cli.demo import demo
 from bbllm.cli.doctor import doctor
 from bbllm.cli.plan import plan
 from bbllm.cli.run import run
+from bbllm.cli.say import say
 from bbllm.cli.scenes import scenes
 from bbllm.cli.show import show
+from bbllm.cli.up import up
 
 app = typer.Typer(
     name='bbllm',
@@ -59,7 +61,6 @@ def bbllm_command(
     """
 
 
-for verb in (demo, run, plan, show, scenes, doctor):
+for verb in (demo, run, plan, show, up, say, scenes, doctor):
     app.command()(verb)
-
 app.add_typer(bench)

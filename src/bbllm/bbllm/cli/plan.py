@@ -5,6 +5,7 @@ from __future__ import annotations
 from bbllm.cli.choices import (
     BodyOption,
     BrainOption,
+    DomainOption,
     JsonOption,
     LlmConfigOption,
     PlannerOption,
@@ -20,8 +21,17 @@ from bbllm.cli.commands import FAILED
 from bbllm.cli.output import Output
 from bbllm.cli.pictures.files import progress_of
 from bbllm.cli.progress import Progress, StepState
-from bbllm.cli.session import Options, build_planner, make_chosen_models, open_stage
+from bbllm.cli.ros import choose_domain
+from bbllm.cli.session import (
+    PLANNER,
+    SCENE,
+    Options,
+    build_planner,
+    make_chosen_models,
+    open_stage,
+)
 from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import ConfigError
 from bbllm.core.journal import summarize
 from bbllm.core.registry import find_planner
 from bbllm.core.tasks import make_task
@@ -53,15 +63,16 @@ class StillWorld:
 
 def plan(
     task: TaskArgument,
-    scene: SceneOption = 'tabletop',
+    scene: SceneOption = None,
     ros: RosOption = False,
-    planner: PlannerOption = 'brain_body',
+    planner: PlannerOption = None,
     seed: SeedOption = None,
     brain: BrainOption = None,
     body: BodyOption = None,
     llm_config: LlmConfigOption = None,
     record: RecordOption = None,
     replay: ReplayOption = None,
+    domain: DomainOption = None,
     json: JsonOption = False,
 ) -> None:
     """
@@ -77,8 +88,8 @@ def plan(
     """
     output = Output(json)
     options = Options(
-        scene=scene,
-        planner=planner,
+        scene=scene or SCENE,
+        planner=planner or PLANNER,
         brain=brain,
         body=body,
         seed=seed,
@@ -86,6 +97,9 @@ def plan(
         replay=replay,
         llm_config=llm_config,
     )
+    choose_domain(domain)
+    if ros and scene is not None:
+        raise ConfigError('--scene and --ros exclude each other: a stack has its own scene.')
     episode = _plan(task, options, ros, output)
     progress = progress_of(episode)
     if not json:
@@ -113,7 +127,7 @@ def _look(options: Options, ros: bool) -> Scene:
     if ros:
         from bbllm.cli.stack_session import scene_of_stack
 
-        return scene_of_stack()
+        return scene_of_stack('bbllm plan --ros')
     with open_stage(options) as stage:
         return stage.world.observe()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 
 from bbllm.core.errors import ConfigError
 
@@ -33,3 +34,10 @@ def need_ros(verb: str) -> None:
             f'`{verb}` needs ROS 2, but {missing}. In the folder of the project type: make setup '
             '(once), then . ./activate. Without ROS: bbllm demo, or bbllm run --world tabletop.'
         )
+
+
+def choose_domain(domain: int | None) -> None:
+    """Make all that this process does with ROS happen in a domain; None leaves it as it is."""
+    if domain is not None:
+        # The environment is where rcl, and every process that is started, look for it.
+        os.environ['ROS_DOMAIN_ID'] = str(domain)

@@ -10,6 +10,7 @@ import typer
 from bbllm.cli.choices import (
     BodyOption,
     BrainOption,
+    DomainOption,
     JsonOption,
     LlmConfigOption,
     LoopsOption,
@@ -27,8 +28,18 @@ from bbllm.cli.choices import (
 from bbllm.cli.closing import exit_code, leave, summary_of, tell_files
 from bbllm.cli.output import Output
 from bbllm.cli.pictures.files import write_pictures
-from bbllm.cli.session import Options, run_here
+from bbllm.cli.ros import choose_domain
+from bbllm.cli.session import (
+    FEEDBACK_LOOPS,
+    PLANNER,
+    SCENE,
+    STEPS,
+    Options,
+    Ran,
+    run_here,
+)
 from bbllm.core.episode import Limits
+from bbllm.core.errors import ConfigError
 
 
 class WorldName(str, Enum):
@@ -46,9 +57,11 @@ def run(
             '--world', help='ros: the running stack. tabletop: simulate here, without ROS.'
         ),
     ] = WorldName.ros,
-    scene: SceneOption = 'tabletop',
-    planner: PlannerOption = 'brain_body',
-    feedback_loops: LoopsOption = 3,
+    feedback_loops: LoopsOption = None,
+    timeout: TimeoutOption = None,
+    domain: DomainOption = None,
+    scene: SceneOption = None,
+    planner: PlannerOption = None,
     seed: SeedOption = None,
     speed: SpeedOption = None,
     viewer: ViewerOption = False,
@@ -57,12 +70,15 @@ def run(
     llm_config: LlmConfigOption = None,
     record: RecordOption = None,
     replay: ReplayOption = None,
-    limit_steps: StepsOption = 200,
-    timeout: TimeoutOption = None,
+    limit_steps: StepsOption = None,
     json: JsonOption = False,
 ) -> None:
     """
     Carry out one task, given in plain words.
+
+    The stack that `bbllm up sim` started does it; with --world tabletop, the
+    arm is simulated in this process. What a stack is (scene, planner, models)
+    is said when it is started.
 
     Exit code: 0 when the episode finished, 1 when it did not, 2 for input
     that cannot be used, 130 after Ctrl-C (the arm stops and keeps its hold).
@@ -74,22 +90,55 @@ def run(
       bbllm run 'stack all cubes' --world tabletop --record talk.jsonl
     """
     output = Output(json)
-    options = Options(
-        scene=scene,
-        planner=planner,
-        brain=brain,
-        body=body,
-        k=feedback_loops,
-        seed=seed,
-        speed=speed,
-        viewer=viewer,
-        record=record,
-        replay=replay,
-        llm_config=llm_config,
-        limits=Limits(steps=limit_steps, wall_s=timeout),
-    )
-    ran = run_here(task, options, output)
+    if world is WorldName.ros:
+        said_at_start = {
+            '--scene': scene,
+            '--planner': planner,
+            '--seed': seed,
+            '--speed': speed,
+            '--viewer': viewer or None,
+            '--brain': brain,
+            '--body': body,
+            '--llm-config': llm_config,
+            '--record': record,
+            '--replay': replay,
+            '--limit-steps': limit_steps,
+        }
+        _refuse([name for name, value in said_at_start.items() if value is not None])
+        choose_domain(domain)
+        ran = _on_stack(task, output, feedback_loops, timeout)
+    else:
+        options = Options(
+            scene=scene or SCENE,
+            planner=planner or PLANNER,
+            brain=brain,
+            body=body,
+            k=FEEDBACK_LOOPS if feedback_loops is None else feedback_loops,
+            seed=seed,
+            speed=speed,
+            viewer=viewer,
+            record=record,
+            replay=replay,
+            llm_config=llm_config,
+            limits=Limits(steps=limit_steps or STEPS, wall_s=timeout),
+        )
+        ran = run_here(task, options, output)
     pictures = write_pictures(ran.episode, ran.journal)
     tell_files(output, ran, pictures)
     output.result(summary_of(ran, pictures))
     leave(exit_code(ran))
+
+
+def _refuse(names: list[str]) -> None:
+    """Say where options belong that a running stack cannot take any more."""
+    if names:
+        raise ConfigError(
+            f'A running stack cannot take {", ".join(names)} any more. Say it when the stack is '
+            'started (bbllm up sim), or add --world tabletop to run in this process.'
+        )
+
+
+def _on_stack(task: str, output: Output, loops: int | None, timeout_s: float | None) -> Ran:
+    from bbllm.cli.stack_session import run_on_stack
+
+    return run_on_stack(task, output, feedback_loops=loops, timeout_s=timeout_s)

@@ -24,17 +24,23 @@ if TYPE_CHECKING:
     from bbllm.llm.config import Models
 
 
+SCENE = 'tabletop'
+PLANNER = 'brain_body'
+FEEDBACK_LOOPS = 3
+STEPS = 200
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """What a person chose for one episode."""
 
     scene: str
     """Name of a scene, or the path of a scene file."""
-    planner: str = 'brain_body'
+    planner: str = PLANNER
     brain: str | None = None
     """A provider or a model's name; None takes what config/llm.yaml says."""
     body: str | None = None
-    k: int = 3
+    k: int = FEEDBACK_LOOPS
     """Feedback loops."""
     seed: int | None = None
     """Makes sensors noisy; exact where None."""

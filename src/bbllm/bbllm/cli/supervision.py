@@ -8,10 +8,13 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Generic, TypeVar
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.protocols import Planner, World
 from bbllm.core.types import Ending, Episode, EventKind
+
+T = TypeVar('T')
 
 REASON = 'Interrupted from the keyboard.'
 GRACE_S = 5.0
@@ -51,30 +54,48 @@ def interrupts() -> Iterator[Interrupts]:
 
 def supervise(run: EpisodeRun, planner: Planner, world: World) -> tuple[Episode | None, bool]:
     """
-    Execute an episode and stop it at Ctrl-C.
+    Execute an episode in this process and stop it at Ctrl-C.
 
     Returns:
         The episode, None where it did not end by itself after Ctrl-C (its journal is complete);
         and whether there was a Ctrl-C.
     """
+
+    def stop() -> None:
+        run.warn('The arm stops. Press Ctrl-C again to end at once.')
+        run.cancel(REASON)
+
+    episode, interrupted = watch(lambda: run.execute(planner, world), stop)
+    if episode is None:
+        # It hangs, most likely in a request to a model.
+        message = f'{REASON} The episode did not end by itself within {GRACE_S:g} s.'
+        run.record(EventKind.ENDED, ending=Ending.CANCELLED, message=message)
+    return episode, interrupted
+
+
+def watch(call: Callable[[], T], stop: Callable[[], object]) -> tuple[T | None, bool]:
+    """
+    Make a call in a thread of its own; at Ctrl-C, stop it and give it some time to end.
+
+    Returns:
+        What the call returned, None where it did not end in time; and whether it was stopped.
+    """
     with interrupts() as counter:
-        worker = Worker(lambda: run.execute(planner, world))
+        worker = Worker(call)
         while not worker.wait(LOOK_S):
             if counter.count:
-                run.warn('The arm stops. Press Ctrl-C again to end at once.')
-                run.cancel(REASON)
+                stop()
                 if not worker.wait(GRACE_S):
-                    _give_up_waiting(run)
                     return None, True
         return worker.result(), counter.count > 0
 
 
-class Worker:
+class Worker(Generic[T]):
     """One call in a thread of its own."""
 
-    def __init__(self, call: Callable[[], Episode]):
+    def __init__(self, call: Callable[[], T]):
         self._call = call
-        self._episode: Episode | None = None
+        self._results: list[T] = []
         self._fault: BaseException | None = None
         # Daemon: a model that never answers must not keep the process from ending.
         self._thread = threading.Thread(target=self._work, name='episode', daemon=True)
@@ -85,21 +106,14 @@ class Worker:
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
-    def result(self) -> Episode:
+    def result(self) -> T:
         """Return what the call returned, or raise what it raised."""
         if self._fault is not None:
             raise self._fault
-        assert self._episode is not None
-        return self._episode
+        return self._results[0]
 
     def _work(self) -> None:
         try:
-            self._episode = self._call()
+            self._results.append(self._call())
         except BaseException as fault:  # carried over to the thread that asks for the result
             self._fault = fault
-
-
-def _give_up_waiting(run: EpisodeRun) -> None:
-    """Complete the journal of an episode that hangs, most likely in a request to a model."""
-    message = f'{REASON} The episode did not end by itself within {GRACE_S:g} s.'
-    run.record(EventKind.ENDED, ending=Ending.CANCELLED, message=message)

@@ -1,0 +1,133 @@
+"""One episode on a running stack, shown here while its nodes work."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bbllm.cli.folders import episodes_dir
+from bbllm.cli.output import Output
+from bbllm.cli.ros import need_ros
+from bbllm.cli.session import Ran
+from bbllm.cli.supervision import watch
+from bbllm.core.errors import TaskError, WorldError
+from bbllm.core.journal import JournalWriter, read_episode
+from bbllm.core.tasks import make_task
+from bbllm.core.types import Event, EventKind, Scene
+
+if TYPE_CHECKING:
+    from bbllm.nodes.client import StackClient
+
+FIND_S = 5.0
+"""How long a running stack may take to be found, wall clock [s]."""
+LAST_EVENTS_S = 1.0
+"""How long after the result the last events may take, wall clock [s]."""
+
+
+def run_on_stack(
+    instruction: str,
+    output: Output,
+    *,
+    feedback_loops: int | None = None,
+    timeout_s: float | None = None,
+    client: StackClient | None = None,
+) -> Ran:
+    """
+    Give a stack a task and show how it goes.
+
+    Args:
+        instruction: What to do.
+        output: Where to show it.
+        feedback_loops: K; None as the stack says.
+        timeout_s: Wall time after which the task is cancelled [s].
+        client: Of the stack; by default one that is made for this task.
+
+    Raises:
+        ConfigError: There is no ROS here.
+        LostNodeError: No stack runs, or one of its nodes has gone.
+        TaskError: The stack refused the task; says why.
+    """
+    task = make_task(instruction)
+    if client is not None:
+        return _run(task.instruction, output, feedback_loops, timeout_s, client)
+    need_ros('bbllm run')
+    with find_stack() as found:
+        return _run(task.instruction, output, feedback_loops, timeout_s, found)
+
+
+def find_stack() -> StackClient:
+    """
+    Return a client of the running stack.
+
+    Raises:
+        LostNodeError: None runs, or not all of it; names what is missing and what to type.
+    """
+    from bbllm.nodes.client import StackClient
+    from bbllm.nodes.stack import REAL_NODES
+
+    client = StackClient()
+    try:
+        client.wait_ready(REAL_NODES, FIND_S)
+    except BaseException:
+        client.close()
+        raise
+    return client
+
+
+def scene_of_stack(verb: str) -> Scene:
+    """Return the scene that a running stack sees."""
+    need_ros(verb)
+    with find_stack() as client:
+        return client.scene()
+
+
+def _run(
+    instruction: str,
+    output: Output,
+    feedback_loops: int | None,
+    timeout_s: float | None,
+    client: StackClient,
+) -> Ran:
+    loops = -1 if feedback_loops is None else feedback_loops
+    events: list[Event] = []
+    ended = threading.Event()
+    view = output.view()
+
+    def hear(event: Event) -> None:
+        events.append(event)
+        view(event)
+        if event.kind is EventKind.ENDED:
+            ended.set()
+
+    too_late = threading.Timer(timeout_s or 0.0, client.cancel)
+    with view:
+        if timeout_s is not None:
+            too_late.start()
+        try:
+            result, interrupted = watch(
+                lambda: client.run_task(instruction, feedback_loops=loops, on_event=hear),
+                client.cancel,
+            )
+        finally:
+            too_late.cancel()
+        if result is not None and not result.refused:
+            ended.wait(LAST_EVENTS_S)
+    if result is None:
+        raise WorldError(
+            'The stack did not end the task within 5 s after Ctrl-C; look at its logs.'
+        )
+    if result.refused:
+        raise TaskError(result.message)
+    journal = _journal_of(result.episode_id, events)
+    return Ran(read_episode(journal), journal, interrupted)
+
+
+def _journal_of(episode_id: str, events: list[Event]) -> Path:
+    """Return the stack's journal, or write what was heard where it lies on another machine."""
+    path = episodes_dir() / f'{episode_id}.jsonl'
+    if not path.exists():
+        with JournalWriter(episodes_dir(), episode_id) as journal:
+            for event in events:
+                journal(event)
+    return path

@@ -1,0 +1,166 @@
+"""`bbllm up`: starts the stack and ends it at Ctrl-C."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bbllm.cli.choices import (
+    BodyOption,
+    BrainOption,
+    DomainOption,
+    LlmConfigOption,
+    LoopsOption,
+    PlannerOption,
+    RecordOption,
+    ReplayOption,
+    SceneOption,
+    SeedOption,
+    StepsOption,
+    ViewerOption,
+)
+from bbllm.cli.output import Output
+from bbllm.cli.ros import choose_domain, need_ros
+from bbllm.cli.session import PLANNER, SCENE
+from bbllm.cli.supervision import interrupts
+
+if TYPE_CHECKING:
+    from bbllm.nodes.stack import Stack, Value
+
+LOOK_S = 0.2
+
+
+class StackKind(str, Enum):
+    """Which stack to start."""
+
+    sim = 'sim'
+
+
+def up(
+    kind: Annotated[
+        StackKind,
+        typer.Argument(
+            help='sim: five nodes with the simulated arm. (A real arm: '
+            'ros2 launch bbllm franka_real.launch.py.)'
+        ),
+    ] = StackKind.sim,
+    scene: SceneOption = None,
+    speed: Annotated[
+        float,
+        typer.Option(
+            '--speed',
+            metavar='X',
+            min=0.0,
+            max=100.0,
+            help='Simulated seconds per second; 0 is as fast as it can.',
+        ),
+    ] = 1.0,
+    viewer: ViewerOption = False,
+    seed: SeedOption = None,
+    domain: DomainOption = None,
+    planner: PlannerOption = None,
+    feedback_loops: LoopsOption = None,
+    brain: BrainOption = None,
+    body: BodyOption = None,
+    llm_config: LlmConfigOption = None,
+    record: RecordOption = None,
+    replay: ReplayOption = None,
+    limit_steps: StepsOption = None,
+) -> None:
+    """
+    Start the stack: five nodes, each in its own process; Ctrl-C ends them.
+
+    [bold]Examples[/bold]
+
+      bbllm up sim
+      bbllm up sim --scene plus_sign --viewer
+      bbllm up sim --speed 0 --brain gpt-4o
+    """
+    need_ros(f'bbllm up {kind.value}')
+    choose_domain(domain)
+    from bbllm.core.registry import find_planner
+    from bbllm.nodes.stack import Stack, StackConfig
+    from bbllm.sim.scenes import load_scene
+
+    # Asked for here already: what is wrong is said at once, and not by a node that dies.
+    load_scene(scene or SCENE)
+    find_planner(planner or PLANNER)
+    models = _given(
+        {
+            'brain': brain,
+            'body': body,
+            'llm_config': _path(llm_config),
+            'record': _path(record),
+            'replay': _path(replay),
+        }
+    )
+    asked = {'planner': planner, 'feedback_loops': feedback_loops, 'step_limit': limit_steps}
+    shown = {'scene': _scene(scene), 'speed': speed, 'viewer': viewer, 'seed': seed}
+    params = {
+        'mujoco_sim': _given(shown),
+        'brain_planner': {**models, **_given(asked)},
+        'body_mapper': models,
+    }
+    output = Output()
+    begun_s = time.monotonic()
+    with Stack(StackConfig(params=params)) as stack:
+        output.say(f'Starting {len(stack.processes)} nodes; logs in {stack.log_folder}', 'dim')
+        stack.wait_ready(on_progress=_teller(stack, output, begun_s)).close()
+        _tell_ready(output, time.monotonic() - begun_s, speed)
+        _wait_for_the_end(stack)
+        output.say('Ending the nodes, the arm at rest first ...', 'dim')
+
+
+def _teller(stack: Stack, output: Output, begun_s: float) -> Callable[[tuple[str, ...]], None]:
+    """Return what prints a line for each node when it is ready."""
+    ready: set[str] = set()
+
+    def tell(missing: tuple[str, ...]) -> None:
+        for node in stack.processes:
+            if node not in missing and node not in ready:
+                ready.add(node)
+                output.say(f'  ready  {node:<16} {time.monotonic() - begun_s:4.1f} s')
+
+    return tell
+
+
+def _tell_ready(output: Output, spent_s: float, speed: float) -> None:
+    pace = f'{speed:g} times real time' if speed else 'as fast as it can'
+    output.say(f'The stack is ready after {spent_s:.1f} s; the simulation runs {pace}.', 'green')
+    output.say()
+    output.say('In another terminal (. ./activate there first):')
+    output.say("  bbllm run 'put the red cube on location_B'")
+    output.say("  bbllm say 'leave the green cube where it is'    while a task runs")
+    output.say(
+        '  bbllm doctor                                    what the nodes say to each other'
+    )
+    output.say()
+    output.say('Ctrl-C here ends all nodes.')
+
+
+def _wait_for_the_end(stack: Stack) -> None:
+    """Return at Ctrl-C; raises LostNodeError with the end of its log when a node dies."""
+    with interrupts() as counter:
+        while not counter.count:
+            stack.check()
+            time.sleep(LOOK_S)
+
+
+def _given(values: Mapping[str, Value | None]) -> dict[str, Value]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _path(path: Path | None) -> str | None:
+    return None if path is None else str(path.expanduser().resolve())
+
+
+def _scene(scene: str | None) -> str | None:
+    """Return a name as it is, and a file with its whole path: nodes may look from elsewhere."""
+    if scene is not None and ('/' in scene or scene.endswith(('.yaml', '.yml'))):
+        return _path(Path(scene))
+    return scene
