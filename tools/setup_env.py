@@ -38,6 +38,7 @@ from shell_env import (
 VENV_PYTHON = VENV / 'bin' / 'python'
 STATE = VENV / 'bbllm-setup.json'
 LOG = ROOT / 'log' / 'setup.log'
+CERTIFICATES = ('/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt')
 
 
 def main() -> int:
@@ -123,8 +124,10 @@ class Setup:
     def install_packages(self) -> None:
         """Install the locked packages, and mend paths of the machine that built the wheels."""
         uv = [str(VENV / 'bin' / 'uv'), 'pip', 'install', '--python', str(VENV_PYTHON)]
+        # The machine's certificates, where it has some, know the proxies of its network.
+        certs = ['--system-certs'] if any(Path(file).exists() for file in CERTIFICATES) else []
         try:
-            self._call([*uv, '--no-deps', '--require-hashes', '-r', str(self.lock_file)])
+            self._call([*uv, *certs, '--no-deps', '--require-hashes', '-r', str(self.lock_file)])
         except SetupError:
             # pip knows the mirrors, proxies and certificates that people have set up for pip.
             self._pip(self.lock_file)
