@@ -263,6 +263,25 @@ def test_a_pose_in_the_air_is_refused_with_the_height_that_would_do() -> None:
     assert 'z = 0.020' in rejection.message
 
 
+def test_a_pose_beside_the_table_is_refused() -> None:
+    scene, hand = holding(cube('red_cube', 0, 0))
+
+    rejection = rejection_of(SkillCall('place', ('0.5 0.9 0.02',)), scene, hand)
+
+    assert rejection.code is Code.BAD_ARGUMENTS
+    assert rejection.message == 'the pose 0.5 0.9 0.02 is not over table.'
+
+
+def test_without_furniture_in_the_scene_things_stand_at_height_zero() -> None:
+    scene, hand = holding(cube('red_cube', 0, 0))
+    bare = replace(scene, objects=tuple(item for item in scene.objects if item is not TABLE))
+
+    target = motions_of(SkillCall('place', ('0.5 0.2 0.02',)), bare, hand)[-1]
+
+    assert isinstance(target, ExpectAt)
+    assert target.target.centre_m[2] == pytest.approx(0.02)
+
+
 def test_a_cube_on_a_cube_is_aligned_with_it() -> None:
     scene, hand = holding(cube('red_cube', 0, 0), cube('green_cube', 0.5, 0.2, yaw_deg=25))
 

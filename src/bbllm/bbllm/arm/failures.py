@@ -6,6 +6,9 @@ from bbllm.arm.driver import FollowError, FollowResult, GoalStatus, GripperResul
 from bbllm.core.errors import BbllmError
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 
+EMPTY_WIDTH_M = 0.003
+"""Fingers nearer together than this hold nothing [m]."""
+
 
 class SkillError(BbllmError):
     """A call that cannot go on; `execute` turns it into an Outcome."""
@@ -73,6 +76,17 @@ def gripper_failure(result: GripperResult, doing: str) -> SkillError | None:
             Code.TIMEOUT, f'the hand did not answer in time while {doing}.', result.error
         )
     return SkillError(Code.GRIPPER_FAILED, f'the hand failed while {doing}.', result.error)
+
+
+def missed_grasp(name: str, width_m: float, result: GripperResult) -> SkillError:
+    """Return why a grasp that was carried out did not hold what it should [m]."""
+    if result.width_m < EMPTY_WIDTH_M:
+        return SkillError(Code.GRASP_FAILED, f'grasp of {name} failed: fingers closed on nothing.')
+    return SkillError(
+        Code.GRASP_FAILED,
+        f'grasp of {name} failed: the fingers stopped {result.width_m * 100:.1f} cm apart, '
+        f'but {name} is {width_m * 100:.1f} cm wide.',
+    )
 
 
 def _aborted(raw: str, doing: str) -> SkillError:

@@ -7,8 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from bbllm.arm.driver import GripperResult
-from bbllm.arm.failures import SkillError
+from bbllm.arm.failures import EMPTY_WIDTH_M, SkillError, missed_grasp
 from bbllm.arm.sending import Sender, SendingParams
 from bbllm.arm.trajectory import NoPathError
 from bbllm.arm.ways import Way, WayParams, WayPlanner
@@ -34,8 +33,6 @@ from bbllm.skills.motions import (
 from bbllm.skills.rejection import Rejection
 from bbllm.skills.shapes import Vector, rotation_of
 
-EMPTY_WIDTH_M = 0.003
-"""Fingers nearer together than this hold nothing [m]."""
 LEAST_SLIP_M = 0.0002
 MOST_SLIP_M = 0.01
 """How far a held thing may have slipped for the descent to make up for it: less is noise, more
@@ -91,6 +88,7 @@ class SkillRun:
         self._way: Way | None = None
         self._touched = False
         self._held_at: Vector = (0.0, 0.0, 0.0)
+        self._scene: Scene | None = None
 
     def outcome(self) -> Outcome:
         """Run to the end, whatever it is."""
@@ -120,7 +118,8 @@ class SkillRun:
 
     def _look(self) -> Scene:
         try:
-            return self._observe()
+            self._scene = self._observe()
+            return self._scene
         except SceneError as error:
             empty = 'scene is empty' in str(error)
             code = Code.EMPTY_SCENE if empty else Code.STALE_SCENE
@@ -170,7 +169,9 @@ class SkillRun:
 
     def _make_up_for_slip(self, name: str) -> None:
         """Shift the descent by as much as the held thing has slipped in the hand on the way."""
-        now = self._in_hand(self._look(), name)
+        if self._scene is None:
+            return
+        now = self._in_hand(self._scene, name)  # looked at since the arm came to rest here
         slip = [before - after for before, after in zip(self._held_at, now, strict=True)]
         if not LEAST_SLIP_M < math.hypot(*slip) < MOST_SLIP_M:
             return
@@ -208,7 +209,7 @@ class SkillRun:
             middle, params.force_n, window, window, f'closing the hand on {motion.name}'
         )
         if not result.success:
-            raise _missed(motion, result)
+            raise missed_grasp(motion.name, motion.width_m, result)
         self._carried = motion.name
 
     def _close(self) -> None:
@@ -284,15 +285,3 @@ class SkillRun:
 def _untouched(failure: SkillError) -> Status:
     """A cancel before anything moved is still a failure; all else was not tried."""
     return Status.FAILED if failure.code is Code.CANCELLED else Status.REJECTED
-
-
-def _missed(motion: CloseOn, result: GripperResult) -> SkillError:
-    if result.width_m < EMPTY_WIDTH_M:
-        return SkillError(
-            Code.GRASP_FAILED, f'grasp of {motion.name} failed: fingers closed on nothing.'
-        )
-    return SkillError(
-        Code.GRASP_FAILED,
-        f'grasp of {motion.name} failed: the fingers stopped {result.width_m * 100:.1f} cm apart, '
-        f'but {motion.name} is {motion.width_m * 100:.1f} cm wide.',
-    )

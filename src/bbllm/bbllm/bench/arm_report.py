@@ -112,10 +112,10 @@ def print_report(report: ArmReport, console: Console) -> None:
 def _trial_table(report: ArmReport) -> Table:
     table = Table(
         title=f'Arm, {report.scale:.0%} of the joint limits, seed {report.seed}',
-        caption='Error on settled poses: median / 95 % / largest. Yaw: 95 %, in degrees. Cycle: robot '
-        'time of one pick and place, of which moving; bound: no motion through the same '
-        'way-points within the same limits is faster, in seconds. Random things lie 0.30 to 0.70 m away; '
-        'the plus sign has a pitch of 6 cm.',
+        caption='Error on settled poses: median / 95 % / largest. Yaw: 95 %, in degrees. Cycle: '
+        'robot time of one pick and place, of which moving; bound: no motion through the same '
+        'way-points within the same limits is faster, in seconds. Random things lie 0.30 to '
+        '0.70 m away; the plus sign has a pitch of 6 cm.',
     )
     columns = ('task', 'success', 'target', 'error, mm', 'yaw', 'cycle', 'moving', 'bound')
     for name in columns:

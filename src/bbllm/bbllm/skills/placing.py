@@ -154,12 +154,22 @@ def _at_pose(
         and contains(outline(item), (x, y))
         and abs(top_z(item) - (z - half)) <= SURFACE_SNAP_M
     ]
-    if not below and abs(z - half) > SURFACE_SNAP_M:
-        return Rejection(
-            Code.BAD_ARGUMENTS,
-            f'there is nothing at the pose {arg} to set {held.name} on; with its centre at '
-            f'z = {half:.3f} it would stand on the table.',
-        )
+    if not below:
+        # Where no furniture is known, everything stands on a table at z = 0.
+        tables = [item for item in others if item.kind is Kind.FIXTURE]
+        under = [item for item in tables if contains(outline(item), (x, y))]
+        if tables and not under:
+            return Rejection(
+                Code.BAD_ARGUMENTS,
+                f'the pose {arg} is not over {listed([item.name for item in tables])}.',
+            )
+        height = max((top_z(item) for item in under), default=0.0) + half
+        if tables or abs(z - height) > SURFACE_SNAP_M:
+            return Rejection(
+                Code.BAD_ARGUMENTS,
+                f'there is nothing at the pose {arg} to set {held.name} on; it would stand with '
+                f'its centre at z = {height:.3f}.',
+            )
     support = max(below, key=top_z, default=None)
     surface = top_z(support) if support is not None else 0.0
     yaw = math.radians(literal.yaw_deg) if literal.yaw_deg is not None else 0.0
