@@ -17,7 +17,7 @@ from bbllm.nodes.convert import episode_to_result, event_to_msg, plan_of_event, 
 from bbllm.nodes.episode_desk import EpisodeDesk
 from bbllm.nodes.params import BrainPlannerParams, declare
 from bbllm.nodes.process import StackNode, run
-from bbllm.nodes.qos import LATCHED
+from bbllm.nodes.qos import EVENTS, LATCHED
 
 
 class BrainPlanner(StackNode):
@@ -27,7 +27,7 @@ class BrainPlanner(StackNode):
         super().__init__('brain_planner')
         self._desk = EpisodeDesk(self, declare(self, BrainPlannerParams))
         self._plans = self.create_publisher(PlanMsg, 'plan', LATCHED)
-        self._events = self.create_publisher(EpisodeEvent, 'episode_events', 100)
+        self._events = self.create_publisher(EpisodeEvent, 'episode_events', EVENTS)
         self.create_subscription(
             String, 'human_feedback', self._hear, 10, callback_group=self.group
         )

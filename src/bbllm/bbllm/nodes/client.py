@@ -12,6 +12,7 @@ from typing import Any
 
 import rclpy
 from bbllm_interfaces.action import ExecuteSkill, RunTask
+from bbllm_interfaces.msg import EpisodeEvent
 from bbllm_interfaces.srv import MapStep
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
@@ -19,16 +20,20 @@ from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
 
 from bbllm.core.errors import LostNodeError, WorldError
-from bbllm.core.types import Ending, Event, Outcome, Scene, SkillCall
+from bbllm.core.tasks import new_episode_id
+from bbllm.core.types import Ending, Event, EventKind, Outcome, Scene, SkillCall
 from bbllm.nodes.action_call import ActionCall
 from bbllm.nodes.convert import call_to_msg, event_from_msg, outcome_from_result
 from bbllm.nodes.heartbeat import Heartbeats
+from bbllm.nodes.qos import EVENTS
 from bbllm.nodes.scene_client import SceneClient
 from bbllm.nodes.stack import NAMESPACE, NODES
 from bbllm.nodes.waiting import nothing
 
 FOREVER_S = 1e9
 LOOK_S = 0.05
+LAST_EVENT_S = 3.0
+"""How much later than the result the last event may come [s]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +109,10 @@ class StackClient:
         self._scenes = SceneClient(self.node, self.group)
         self._map = self.node.create_client(MapStep, 'map_step', callback_group=self.group)
         self._voice = self.node.create_publisher(String, 'human_feedback', 10)
+        self._listeners: dict[str, Callable[[Event], None]] = {}
+        self.node.create_subscription(
+            EpisodeEvent, 'episode_events', self._hear, EVENTS, callback_group=self.group
+        )
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._thread = threading.Thread(target=self._spin, name='ros client', daemon=True)
@@ -150,7 +159,7 @@ class StackClient:
         look: Callable[[], None] = nothing,
     ) -> None:
         """
-        Wait until all nodes serve and there is a scene.
+        Wait until all nodes serve, and, where one of them is its server, there is a scene.
 
         Args:
             nodes: Those that are needed.
@@ -170,7 +179,7 @@ class StackClient:
             if on_progress is not None and missing != told:
                 on_progress(missing)
                 told = missing
-            if not missing and self._has_scene():
+            if not missing and ('state_estimator' not in nodes or self._has_scene()):
                 return
             if time.monotonic() > deadline_s:
                 names = ', '.join(missing) or 'a scene from state_estimator'
@@ -201,19 +210,29 @@ class StackClient:
             LostNodeError: `brain_planner` is not there, or has gone.
         """
 
-        def hear(feedback: Any) -> None:
-            if on_event is not None:
-                on_event(event_from_msg(feedback.event))
+        # The feedback of actions keeps ten messages and drops those that come after the result;
+        # the topic keeps all.
+        episode_id = episode_id or new_episode_id()
+        ended = threading.Event()
 
-        goal = RunTask.Goal(task=task, episode_id=episode_id, feedback_loops=feedback_loops)
-        _, result = self._tasks.run(
-            goal,
-            FOREVER_S,
-            look=lambda: self.heartbeats.check(['brain_planner']),
-            on_feedback=hear,
-        )
-        if result is None:
-            raise WorldError('brain_planner rejected the goal without a reason.')
+        def hear(event: Event) -> None:
+            if on_event is not None:
+                on_event(event)
+            if event.kind is EventKind.ENDED:
+                ended.set()
+
+        self._listeners[episode_id] = hear
+        try:
+            goal = RunTask.Goal(task=task, episode_id=episode_id, feedback_loops=feedback_loops)
+            _, result = self._tasks.run(
+                goal, FOREVER_S, look=lambda: self.heartbeats.check(['brain_planner'])
+            )
+            if result is None:
+                raise WorldError('brain_planner rejected the goal without a reason.')
+            if result.episode_id:
+                ended.wait(LAST_EVENT_S)
+        finally:
+            del self._listeners[episode_id]
         names = [name for name in TaskResult.__dataclass_fields__ if name != 'ending']
         values = {name: getattr(result, name) for name in names}
         return TaskResult(ending=Ending(result.ending), **values)
@@ -256,6 +275,11 @@ class StackClient:
             LostNodeError: `state_estimator` is not there.
         """
         return self._scenes.get()
+
+    def _hear(self, msg: EpisodeEvent) -> None:
+        listener = self._listeners.get(msg.episode_id)
+        if listener is not None:
+            listener(event_from_msg(msg))
 
     def _has_scene(self) -> bool:
         try:

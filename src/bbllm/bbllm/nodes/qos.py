@@ -6,3 +6,6 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 """Reliable, and the last message is kept for those who come later."""
+
+EVENTS = QoSProfile(depth=500, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+"""Reliable, and whoever comes in the middle of an episode still hears its beginning."""

@@ -74,6 +74,8 @@ class StackConfig:
 
     params: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     """By node, the parameters that win over its file, for example {'mujoco_sim': {'speed': 0}}."""
+    nodes: tuple[str, ...] = NODES
+    """Which nodes to start."""
     namespace: str = NAMESPACE
     environ: Mapping[str, str] = field(default_factory=dict)
     """Variables of the processes beside those of this one."""
@@ -130,7 +132,7 @@ class Stack:
             ) from error
         alive_for_them, self._alive = os.pipe()
         try:
-            for node in NODES:
+            for node in self.config.nodes:
                 self.processes[node] = self._start(node, alive_for_them)
         finally:
             os.close(alive_for_them)
@@ -154,7 +156,9 @@ class Stack:
 
         client = StackClient(self.config.namespace, environ=self.environ())
         try:
-            client.wait_ready(NODES, timeout_s, on_progress=on_progress, look=self.check)
+            client.wait_ready(
+                self.config.nodes, timeout_s, on_progress=on_progress, look=self.check
+            )
         except BaseException:
             client.close()
             raise

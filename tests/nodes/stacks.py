@@ -1,0 +1,105 @@
+"""Stacks of real processes for tests, and waits for what happens in them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bbllm.core.types import Event, EventKind
+from bbllm.nodes.client import StackClient, TaskResult
+from bbllm.nodes.stack import NODES, Stack, StackConfig
+
+PATIENCE_S = 60.0
+
+
+@dataclass
+class Running:
+    """A stack that runs, its client and what was heard from it."""
+
+    stack: Stack
+    client: StackClient
+    events: list[Event] = field(default_factory=list)
+    ready_s: float = 0.0
+
+    def run(self, task: str, **options: Any) -> TaskResult:
+        """Run a task to its end."""
+        return self.client.run_task(task, on_event=self.events.append, **options)
+
+    def begin(self, task: str, **options: Any) -> Background:
+        """Run a task beside the test."""
+        self.events.clear()
+        return Background(lambda: self.run(task, **options))
+
+    def wait_for(self, kind: EventKind, count: int = 1) -> Event:
+        """Wait until so many events of a kind were heard; return the last of them."""
+
+        def found() -> list[Event]:
+            return [event for event in self.events if event.kind is kind]
+
+        until(lambda: len(found()) >= count, f'{count} events {kind.value}')
+        return found()[count - 1]
+
+
+class Background:
+    """One call in a thread; `result` raises what it raised."""
+
+    def __init__(self, call: Callable[[], Any]):
+        self._call = call
+        self._outcome: list[Any] = []
+        self._error: list[BaseException] = []
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def result(self, timeout_s: float = PATIENCE_S) -> Any:
+        self._thread.join(timeout_s)
+        assert not self._thread.is_alive(), f'still running after {timeout_s} s'
+        if self._error:
+            raise self._error[0]
+        return self._outcome[0]
+
+    def _run(self) -> None:
+        try:
+            self._outcome.append(self._call())
+        except BaseException as error:  # raised again for the test that asks for the result
+            self._error.append(error)
+
+
+def until(condition: Callable[[], Any], what: str, timeout_s: float = PATIENCE_S) -> None:
+    """Wait for something to become true."""
+    deadline_s = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline_s, f'there was no {what} within {timeout_s} s'
+        time.sleep(0.01)
+
+
+@contextmanager
+def started(
+    nodes: tuple[str, ...] = NODES, environ: dict[str, str] | None = None, **sim: Any
+) -> Iterator[Running]:
+    """Start a stack with parameters of the simulator and wait until it is ready."""
+    begun_s = time.monotonic()
+    params = {'mujoco_sim': {'speed': 0.0, **sim}}
+    with Stack(StackConfig(nodes=nodes, params=params, environ=environ or {})) as stack:
+        with stack.wait_ready(timeout_s=PATIENCE_S) as client:
+            ready_s = time.monotonic() - begun_s
+            print(f'\n{len(nodes)} nodes were ready after {ready_s:.1f} s')
+            yield Running(stack, client, ready_s=ready_s)
+
+
+def process_alive(pid: int) -> bool:
+    """Tell whether a process exists and is no zombie."""
+    try:
+        state = Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0]
+    except OSError:
+        return False
+    return state != 'Z'
+
+
+def log_of(stack: Stack, node: str) -> str:
+    """Return what a node has printed."""
+    return stack.log_file(node).read_text()

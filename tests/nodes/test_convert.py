@@ -1,0 +1,322 @@
+"""Records to messages and back, field by field, and constants that are twins of enums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from bbllm_interfaces.action import ExecuteSkill, RunTask
+from bbllm_interfaces.msg import EpisodeEvent, ObjectState
+from bbllm_interfaces.msg import SceneObject as SceneObjectMsg
+from bbllm_interfaces.srv import GetScene, InjectFault, MapStep
+from control_msgs.action import FollowJointTrajectory
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bbllm.arm.driver import FollowError, JointTrajectory, Tolerances
+from bbllm.arm.model import ARM_JOINTS
+from bbllm.core.types import (
+    Code,
+    Ending,
+    Episode,
+    Event,
+    EventKind,
+    Fact,
+    Kind,
+    ModelCall,
+    Outcome,
+    Plan,
+    PlanStep,
+    Pose,
+    Scene,
+    SceneObject,
+    Skill,
+    SkillCall,
+    Status,
+    Task,
+)
+from bbllm.nodes import convert, convert_arm
+from bbllm.nodes.body_mapper import error_code
+from bbllm.nodes.ros_world import MAP_ERRORS
+from bbllm.sim.faults import Fault
+from bbllm.sim.trajectory_goal import goal_from_trajectory
+
+pytestmark = pytest.mark.ros
+
+texts = st.text(st.characters(exclude_categories=['Cs'], exclude_characters='\0'), max_size=20)
+floats = st.floats(-1e3, 1e3)
+triples = st.tuples(floats, floats, floats)
+stamps = st.floats(0, 2**31 - 1).map(lambda t: round(t, 6))
+quats = st.tuples(floats, floats, floats, floats).filter(any)
+poses = st.builds(Pose, position_m=triples, quat_xyzw=quats)
+objects = st.builds(
+    SceneObject, name=texts, kind=st.sampled_from(Kind), pose=poses, size_m=triples, color=texts
+)
+lists = st.lists(texts, max_size=3).map(tuple)
+skills = st.builds(Skill, texts, lists, texts, lists)
+facts = st.builds(Fact, texts, texts, texts, estimated=st.booleans())
+calls = st.builds(SkillCall, texts, lists)
+scenes = st.builds(
+    Scene,
+    st.lists(objects, max_size=3).map(tuple),
+    st.lists(skills, max_size=3).map(tuple),
+    st.lists(facts, max_size=3).map(tuple),
+    stamps,
+)
+counts = st.integers(0, 2**31 - 1)
+model_calls = st.builds(
+    ModelCall,
+    role=texts,
+    model=texts,
+    prompt_tokens=counts,
+    completion_tokens=counts,
+    duration_s=floats,
+    retries=counts,
+)
+outcomes = st.builds(
+    Outcome,
+    call=calls,
+    status=st.sampled_from(Status),
+    code=st.sampled_from(Code),
+    message=texts,
+    raw=texts,
+    duration_s=floats,
+)
+
+
+@given(scenes)
+def test_scene_survives_the_round_trip(scene: Scene) -> None:
+    back = convert.scene_from_msg(convert.scene_to_msg(scene))
+
+    assert back.objects == scene.objects
+    assert back.skills == scene.skills
+    assert back.facts == scene.facts
+    assert back.stamp_s == pytest.approx(scene.stamp_s, abs=1e-6)
+
+
+@given(st.lists(objects, max_size=3).map(tuple), stamps)
+def test_objects_survive_the_round_trip(items: tuple[SceneObject, ...], stamp_s: float) -> None:
+    msg = convert.objects_to_msg(items, stamp_s)
+
+    assert convert.objects_from_msg(msg) == items
+    assert msg.header.frame_id == 'fr3_link0'
+
+
+@given(calls)
+def test_call_survives_the_round_trip(call: SkillCall) -> None:
+    assert convert.call_from_msg(convert.call_to_msg(call)) == call
+
+
+@given(st.lists(texts, max_size=4), st.integers(0, 3), stamps)
+def test_plan_survives_the_round_trip(lines: list[str], start: int, stamp_s: float) -> None:
+    plan = Plan(tuple(PlanStep(i, text) for i, text in enumerate(lines)))
+    event = Event(EventKind.PLAN, stamp_s, {'steps': lines, 'start': start})
+
+    assert convert.plan_of_event(event) == (plan, start)
+    msg = convert.plan_to_msg(plan, start, 'id', stamp_s)
+    assert convert.plan_from_msg(msg) == plan
+    assert (msg.start, msg.episode_id) == (start, 'id')
+
+
+@given(model_calls, texts)
+def test_model_call_survives_the_round_trip(call: ModelCall, text: str) -> None:
+    msg = convert.model_call_to_msg(call, text)
+
+    assert convert.model_call_from_msg(msg) == call
+    assert msg.text == text
+
+
+@given(outcomes, stamps)
+def test_outcome_survives_the_round_trip(outcome: Outcome, stamp_s: float) -> None:
+    result = convert.outcome_to_result(outcome, stamp_s)
+
+    assert convert.outcome_from_result(outcome.call, result) == outcome
+    assert convert.stamp_from_msg(result.stamp) == pytest.approx(stamp_s, abs=1e-6)
+
+
+@given(st.dictionaries(texts, st.one_of(texts, floats, lists.map(list))), stamps)
+def test_event_survives_the_round_trip(data: dict[str, Any], stamp_s: float) -> None:
+    event = Event(EventKind.WARNING, stamp_s, {**data, 'text': 'careful'})
+    msg = convert.event_to_msg(event, 'id')
+    back = convert.event_from_msg(msg)
+
+    assert (back.kind, dict(back.data)) == (event.kind, dict(event.data))
+    assert back.stamp_s == pytest.approx(stamp_s, abs=1e-6)
+    assert (msg.episode_id, msg.text) == ('id', 'warning: careful')
+
+
+@given(stamps)
+def test_stamps_keep_their_order(stamp_s: float) -> None:
+    assert convert.stamp_from_msg(convert.stamp_to_msg(stamp_s)) == pytest.approx(stamp_s, abs=1e-6)
+
+
+def test_episode_result_sums_up_the_episode() -> None:
+    call = ModelCall(role='brain', model='m', prompt_tokens=5, completion_tokens=2)
+    episode = Episode(
+        id='e',
+        task=Task('e', 'tidy up'),
+        planner='brain_body',
+        brain='m',
+        body='m',
+        ending=Ending.GAVE_UP,
+        message='why',
+        feedback_loops=2,
+        steps=3,
+        model_calls=(call, call),
+        wall_s=4.0,
+        robot_s=1.5,
+    )
+
+    result = convert.episode_to_result(episode)
+
+    values = {name: getattr(result, name) for name in result.get_fields_and_field_types()}
+    assert values == {
+        'episode_id': 'e',
+        'ending': 1,
+        'message': 'why',
+        'feedback_loops': 2,
+        'steps': 3,
+        'model_calls': 2,
+        'prompt_tokens': 10,
+        'completion_tokens': 4,
+        'wall_s': 4.0,
+        'robot_s': 1.5,
+    }
+
+
+def test_unknown_numbers_of_a_newer_version_are_failures() -> None:
+    call = SkillCall('pick', ('a',))
+
+    outcome = convert.outcome_from_result(call, ExecuteSkill.Result(status=1, code=250))
+
+    assert outcome.code is Code.INTERNAL
+    assert convert_arm.follow_error(-77) is FollowError.INVALID_GOAL
+    assert convert.object_from_msg(ObjectState(kind='sphere')).kind is Kind.OTHER
+
+
+def test_orientation_of_zeros_is_upright() -> None:
+    msg = SceneObjectMsg()
+    msg.pose.orientation.w = 0.0
+
+    assert convert.object_from_msg(msg).pose.quat_xyzw == (0.0, 0.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize('kind', list(EventKind))
+def test_every_kind_of_event_has_a_line_for_people(kind: EventKind) -> None:
+    scene = {'objects': [], 'skills': [], 'facts': [], 'stamp_s': 0.0}
+    call = {'skill': 'pick', 'args': ['red_cube']}
+    data: dict[str, object] = {
+        'task': 'tidy up', 'planner': 'p', 'brain': 'b', 'moment': 'before', 'scene': scene,
+        'steps': ['pick'], 'start': 0, 'call': call, **call, 'status': 'FAILED', 'message': 'why',
+        'index': 1, 'text': 'words', 'cause': 'why', 'loop': 1, 'role': 'brain', 'model': 'm',
+        'prompt_tokens': 1, 'completion_tokens': 2, 'duration_s': 0.1, 'ending': 'GAVE_UP',
+    }  # fmt: skip
+
+    text = convert.event_to_msg(Event(kind, 0.0, data), 'e').text
+
+    assert text
+    assert '\n' not in text
+
+
+def test_trajectory_reaches_the_controller_as_it_was_planned() -> None:
+    rng = np.random.default_rng(1)
+    position, velocity, acceleration = (rng.normal(size=(4, 7)) for _ in range(3))
+    velocity[-1] = acceleration[-1] = 0.0
+    trajectory = JointTrajectory(
+        time_s=np.array([0.0, 0.1, 0.25, 1.5]),
+        position_rad=position,
+        velocity_rad_s=velocity,
+        acceleration_rad_s2=acceleration,
+    )
+    tolerances = Tolerances(path_rad=0.2, goal_rad=0.03, goal_time_s=0.5)
+
+    msg = convert_arm.trajectory_to_goal(trajectory, tolerances)
+    record = convert_arm.goal_to_record(msg, lambda stamp_s: stamp_s)
+
+    wanted = goal_from_trajectory(trajectory, tolerances)
+    assert record.joint_names == ARM_JOINTS
+    assert record.time_s == pytest.approx(wanted.time_s)
+    for name in ('position_rad', 'velocity_rad_s', 'acceleration_rad_s2'):
+        np.testing.assert_array_equal(getattr(record, name), getattr(wanted, name))
+    np.testing.assert_array_equal(record.path_rad, wanted.path_rad)
+    np.testing.assert_array_equal(record.goal_rad, wanted.goal_rad)
+    assert (record.goal_time_s, record.start_s) == (0.5, 0.0)
+
+
+def test_joint_states_are_read_by_name_in_any_order() -> None:
+    names = (*reversed(ARM_JOINTS), 'other')
+    values = np.arange(8.0)
+    msg = convert_arm.joint_state_to_msg(names, values, values + 10, values, 1.5)
+
+    position, velocity = convert_arm.arm_from_msg(msg) or pytest.fail('not read')
+
+    np.testing.assert_array_equal(position, [6, 5, 4, 3, 2, 1, 0])
+    np.testing.assert_array_equal(velocity, [16, 15, 14, 13, 12, 11, 10])
+    msg.name[0] = 'unknown'
+    assert convert_arm.arm_from_msg(msg) is None
+    assert convert_arm.width_from_msg(msg) is None
+
+
+def constants(interface: type, prefix: str = '') -> dict[str, Any]:
+    """Return the constants of a message that begin with a prefix, without it."""
+    # rosidl's generated classes keep them as properties of their metaclass.
+    return {
+        name.removeprefix(prefix): getattr(interface, name)
+        for name, value in vars(type(interface)).items()
+        if isinstance(value, property) and name.isupper() and name.startswith(prefix)
+        if not name.endswith('__DEFAULT')
+    }
+
+
+@pytest.mark.parametrize(
+    ('found', 'enum'),
+    [
+        (constants(RunTask.Result), Ending),
+        (constants(ExecuteSkill.Result, 'CODE_'), Code),
+        (
+            {
+                name: value
+                for name, value in constants(ExecuteSkill.Result).items()
+                if not name.startswith('CODE_')
+            },
+            Status,
+        ),
+        (constants(SceneObjectMsg), Kind),
+        (constants(EpisodeEvent), EventKind),
+        (constants(InjectFault.Request), Fault),
+        (constants(FollowJointTrajectory.Result), FollowError),
+    ],
+    ids=['ending', 'code', 'status', 'kind', 'event', 'fault', 'follow_error'],
+)
+def test_constants_of_the_interfaces_are_the_enums(found: dict[str, Any], enum: Any) -> None:
+    assert found == {item.name: item.value for item in enum}
+
+
+def test_codes_of_get_scene_are_those_of_execute_skill() -> None:
+    known = constants(ExecuteSkill.Result, 'CODE_')
+
+    assert {name: known[name] for name in constants(GetScene.Response)} == constants(
+        GetScene.Response
+    )
+
+
+def test_every_error_of_map_step_is_raised_again_as_it_was() -> None:
+    errors = {name: value for name, value in constants(MapStep.Response).items() if value}
+
+    assert set(MAP_ERRORS) == set(errors.values())
+    for code, kind in MAP_ERRORS.items():
+        assert error_code(kind('why')) == code
+
+
+def test_results_that_nobody_filled_in_are_failures() -> None:
+    assert RunTask.Result().ending != RunTask.Result.FINISHED
+    assert ExecuteSkill.Result().status != ExecuteSkill.Result.SUCCEEDED
+    assert MapStep.Response().error != MapStep.Response.NONE
+    assert GetScene.Response().code != GetScene.Response.NONE
+
+
+def test_goal_with_nothing_but_a_task_asks_for_the_defaults() -> None:
+    goal = RunTask.Goal(task='put the red cube on location_B')
+
+    assert (goal.episode_id, goal.feedback_loops) == ('', -1)
