@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,6 +22,9 @@ from bbllm.cli.output import Output
 from bbllm.cli.pictures.files import scenes_of, write_pictures
 from bbllm.cli.session import FEEDBACK_LOOPS, PLANNER, Options, Ran, run_here
 from bbllm.core.types import Ending
+
+if TYPE_CHECKING:
+    from bbllm.nodes.stack import Value
 
 TASK = 'create a plus sign in the working space using the cubes'
 SCENE = 'plus_sign'
@@ -126,7 +129,7 @@ def _on_nodes(
     load_scene(scene)
     from bbllm.nodes.stack import Stack, StackConfig
 
-    simulator = {'scene': scene, 'speed': speed or 0.0}
+    simulator: dict[str, Value] = {'scene': scene, 'speed': speed or 0.0}
     config = StackConfig(params={'mujoco_sim': simulator}, namespace='bbllm_demo')
     with Stack(config) as stack:
         output.say(f'Starting five nodes; logs in {stack.log_folder}', style='dim')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from bbllm.cli.output import Output
 from bbllm.cli.ros import need_ros
 from bbllm.cli.session import Ran
 from bbllm.cli.supervision import watch
-from bbllm.core.errors import TaskError, WorldError
+from bbllm.core.errors import LostNodeError, TaskError, WorldError
 from bbllm.core.journal import JournalWriter, read_episode
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Event, EventKind, Scene
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
     from bbllm.nodes.client import StackClient
 
 FIND_S = 5.0
-"""How long a running stack may take to be found, wall clock [s]."""
-LAST_EVENTS_S = 1.0
+"""How long the first node of a running stack may take to be found, wall clock [s]."""
+COMPLETE_S = 15.0
+"""How long the others may then take, on a busy machine or while the stack starts [s]."""
+LAST_EVENTS_S = 0.3
 """How long after the result the last events may take, wall clock [s]."""
 
 
@@ -68,7 +71,16 @@ def find_stack() -> StackClient:
 
     client = StackClient()
     try:
-        client.wait_ready(REAL_NODES, FIND_S)
+        deadline_s = time.monotonic() + FIND_S
+        while len(client.missing(REAL_NODES)) == len(REAL_NODES):
+            if time.monotonic() > deadline_s:
+                raise LostNodeError(
+                    f'No stack runs here: none of {", ".join(REAL_NODES)} was heard of within '
+                    f'{FIND_S:g} s. Start one in another terminal: bbllm up sim. Or do without: '
+                    'add --world tabletop.'
+                )
+            time.sleep(0.1)
+        client.wait_ready(REAL_NODES, COMPLETE_S)
     except BaseException:
         client.close()
         raise
@@ -111,8 +123,10 @@ def _run(
             )
         finally:
             too_late.cancel()
-        if result is not None and not result.refused:
-            ended.wait(LAST_EVENTS_S)
+        if result is not None and not result.refused and not ended.wait(LAST_EVENTS_S):
+            # ROS drops feedback that comes after the result; the result says the same.
+            data = {'ending': result.ending.name, 'message': result.message}
+            hear(Event(EventKind.ENDED, time.time(), data))
     if result is None:
         raise WorldError(
             'The stack did not end the task within 5 s after Ctrl-C; look at its logs.'

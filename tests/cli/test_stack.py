@@ -1,0 +1,203 @@
+"""The verbs that use a running stack: real nodes, in a domain of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
+pytestmark = pytest.mark.ros
+
+WAIT_S = 120.0
+DOMAIN = str(100 + os.getpid() % 100)
+TASK = 'put the red cube on location_B'
+
+
+@pytest.fixture(scope='module')
+def environment(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> dict[str, str]:
+    """Return an environment with a domain and a state folder of this file's own."""
+    paths = [str(repository / 'src' / 'bbllm'), os.environ.get('PYTHONPATH', '')]
+    return {
+        **os.environ,
+        'PYTHONPATH': os.pathsep.join(filter(None, paths)),
+        'XDG_STATE_HOME': str(tmp_path_factory.mktemp('stack-state')),
+        'ROS_DOMAIN_ID': DOMAIN,
+    }
+
+
+def start(environment: dict[str, str], *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, '-u', '-m', 'bbllm', *words],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def bbllm(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    process = start(environment, *words)
+    out, err = process.communicate(timeout=WAIT_S)
+    return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+
+def read_until(process: subprocess.Popen[str], words: str) -> str:
+    """Read lines until one holds these words; fails where the process ends before."""
+    assert process.stdout is not None
+    said = ''
+    for line in process.stdout:
+        said += line
+        if words in line:
+            return said
+    raise AssertionError(f'{words!r} was never said, but: {said}')
+
+
+@pytest.fixture(scope='module')
+def stack(environment: dict[str, str]) -> Iterator[str]:
+    """Keep a stack running; yields what `bbllm up` said until it was ready."""
+    process = start(environment, 'up', 'sim')
+    try:
+        yield read_until(process, 'Ctrl-C here ends all nodes')
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=WAIT_S)
+
+
+def events_of(environment: dict[str, str], kind: str) -> list[dict[str, Any]]:
+    """Return the data of the newest episode's events of one kind."""
+    lines = bbllm(environment, 'show', '--events').stdout.splitlines()
+    events = [json.loads(line) for line in lines]
+    return [event['data'] for event in events if event['kind'] == kind]
+
+
+def test_up_names_each_node_when_it_is_ready(stack: str) -> None:
+    for node in ('brain_planner', 'body_mapper', 'state_estimator', 'fr3_executor', 'mujoco_sim'):
+        assert f'ready  {node}' in stack
+
+
+def test_run_carries_out_a_task_on_the_stack(stack: str, environment: dict[str, str]) -> None:
+    result = bbllm(environment, 'run', TASK, '--json')
+
+    data = json.loads(result.stdout)
+    assert result.returncode == 0, result.stderr
+    assert data['ending'] == 'FINISHED'
+    assert Path(data['pictures'][0]).exists()
+    assert 'place(location_B)' in result.stderr
+
+
+def test_plan_reads_the_scene_of_the_stack(stack: str, environment: dict[str, str]) -> None:
+    result = bbllm(environment, 'plan', 'put the green cube on location_C', '--ros', '--json')
+
+    assert json.loads(result.stdout)['plan'][0]['call'] == 'pick(green_cube)'
+
+
+def test_ctrl_c_cancels_on_the_stack_which_takes_the_next_task(
+    stack: str, environment: dict[str, str]
+) -> None:
+    process = start(environment, 'run', 'stack all cubes')
+    read_until(process, ' call ')
+
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=WAIT_S)
+
+    assert process.returncode == 130
+    assert events_of(environment, 'ended')[0]['ending'] == 'CANCELLED'
+    again = bbllm(environment, 'run', 'return to base', '--json')
+    assert json.loads(again.stdout)['episode_id']
+
+
+def test_a_second_task_is_refused_and_what_is_said_is_heard(
+    stack: str, environment: dict[str, str]
+) -> None:
+    process = start(environment, 'run', 'stack all cubes')
+    read_until(process, ' call ')
+
+    second = bbllm(environment, 'run', TASK)
+    said = bbllm(environment, 'say', 'leave the green cube where it is')
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=WAIT_S)
+
+    assert second.returncode == 2
+    assert 'Another task is under way' in second.stderr
+    assert said.returncode == 0
+    heard = events_of(environment, 'human_feedback')
+    assert [event['text'] for event in heard] == ['leave the green cube where it is']
+
+
+def test_a_task_that_takes_too_long_is_cancelled(stack: str, environment: dict[str, str]) -> None:
+    result = bbllm(environment, 'run', 'stack all cubes', '--timeout', '1', '--json')
+
+    assert json.loads(result.stdout)['ending'] == 'CANCELLED'
+    assert result.returncode == 1
+
+
+def test_what_a_stack_is_cannot_be_said_to_a_running_one(
+    stack: str, environment: dict[str, str]
+) -> None:
+    result = bbllm(environment, 'run', TASK, '--brain', 'gpt-4o', '--scene', 'tower')
+
+    assert result.returncode == 2
+    assert '--scene, --brain' in result.stderr
+    assert 'bbllm up sim' in result.stderr
+
+
+def test_doctor_sees_the_stack_and_the_quality_of_its_topics(
+    stack: str, environment: dict[str, str]
+) -> None:
+    result = bbllm(environment, 'doctor', '--json')
+
+    findings = json.loads(result.stdout)['findings']
+    assert next(f['text'] for f in findings if f['name'] == 'stack').startswith('runs: ')
+    assert any('/bbllm/scene: reliable, transient_local' in f['text'] for f in findings)
+    assert [f for f in findings if f['name'] == 'qos' and f['level'] != 'ok'] == []
+
+
+def test_a_second_stack_under_the_same_names_is_refused(
+    stack: str, environment: dict[str, str]
+) -> None:
+    result = bbllm(environment, 'up', 'sim')
+
+    assert result.returncode == 2
+    assert 'A stack runs already' in result.stderr
+
+
+def test_without_a_stack_run_says_how_to_start_one(environment: dict[str, str]) -> None:
+    alone = {**environment, 'ROS_DOMAIN_ID': str((int(DOMAIN) + 50) % 200)}
+
+    result = bbllm(alone, 'run', TASK)
+
+    assert result.returncode == 1
+    assert 'bbllm up sim' in result.stderr
+    assert '--world tabletop' in result.stderr
+
+
+@pytest.mark.parametrize(
+    ('option', 'value', 'sentence'),
+    [('--scene', 'towr', "Did you mean 'tower'"), ('--planner', 'x', 'Known: ')],
+)
+def test_up_refuses_what_does_not_exist_before_anything_starts(
+    environment: dict[str, str], option: str, value: str, sentence: str
+) -> None:
+    result = bbllm(environment, 'up', 'sim', option, value)
+
+    assert result.returncode == 2
+    assert sentence in result.stderr
+
+
+def test_demo_runs_through_nodes_of_its_own(environment: dict[str, str]) -> None:
+    result = bbllm(environment, 'demo', '--ros', '--json')
+
+    data = json.loads(result.stdout)
+    assert result.returncode == 0, result.stderr
+    assert data['check']['passed']
+    assert data['feedback_loops'] >= 2
