@@ -1,0 +1,318 @@
+"""The simulated driver seen through DDS: what the real one does is what this one does."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from action_msgs.srv import CancelGoal
+from bbllm_interfaces.srv import InjectFault, ResetSim, SetObjectMass, SetObjectPose
+from controller_manager_msgs.srv import ListControllers, ListHardwareComponents, SwitchController
+from franka_msgs.msg import FrankaRobotState
+from franka_msgs.srv import SetLoad
+from stacks import Background, Running, started, until
+from std_srvs.srv import SetBool, Trigger
+
+from bbllm.arm.driver import FollowError, GoalStatus, JointTrajectory, Tolerances
+from bbllm.core.errors import LostNodeError
+from bbllm.nodes.polling import Poller
+from bbllm.nodes.ros_driver import RosDriver
+from bbllm.nodes.waiting import wait_for
+
+pytestmark = pytest.mark.ros
+
+SMALL_RAD = 0.2
+
+
+@pytest.fixture(scope='module')
+def sim(ros_domain: int) -> Iterator[Running]:
+    """Start `mujoco_sim` alone, in real time."""
+    with started(('mujoco_sim',), speed=1.0) as running:
+        yield running
+
+
+@pytest.fixture(scope='module')
+def shared_driver(sim: Running) -> RosDriver:
+    poller = Poller(sim.client.node)
+    driver = RosDriver(sim.client.node, poller, sim.client.group)
+    poller.start()
+    return driver
+
+
+@pytest.fixture
+def driver(sim: Running, shared_driver: RosDriver) -> RosDriver:
+    """Give every test a world at its start."""
+    assert ask(sim, ResetSim, 'sim/reset').success
+    assert shared_driver.recover()
+    return shared_driver
+
+
+def ask(sim: Running, kind: Any, name: str, /, **fields: Any) -> Any:
+    """Call a service of the simulator."""
+    client = sim.client.node.create_client(kind, name, callback_group=sim.client.group)
+    try:
+        assert client.wait_for_service(5.0), name
+        return wait_for(client.call_async(kind.Request(**fields)), name, 5.0)
+    finally:
+        sim.client.node.destroy_client(client)
+
+
+def move(driver: RosDriver, by_rad: float, duration_s: float) -> JointTrajectory:
+    """Return a smooth motion of joint 1 from where it is, rest to rest."""
+    start = driver.joint_state().position_rad
+    goal = start.copy()
+    goal[0] += by_rad
+    zero = np.zeros((2, 7))
+    return JointTrajectory(
+        time_s=np.array([0.0, duration_s]),
+        position_rad=np.array([start, goal]),
+        velocity_rad_s=zero,
+        acceleration_rad_s2=zero,
+    )
+
+
+def test_trajectory_ends_where_and_when_it_should(driver: RosDriver) -> None:
+    trajectory = move(driver, SMALL_RAD, 0.6)
+    begun_s = driver.now_s()
+
+    result = driver.follow(trajectory, Tolerances())
+
+    assert result.status is GoalStatus.SUCCEEDED
+    assert (result.error_code, result.error_string) == (
+        FollowError.SUCCESSFUL,
+        'Goal successfully reached!',
+    )
+    assert driver.now_s() - begun_s >= 0.6
+    np.testing.assert_allclose(
+        driver.joint_state().position_rad, trajectory.position_rad[-1], atol=0.01
+    )
+
+
+def test_bad_goal_is_rejected_and_nothing_moves(driver: RosDriver) -> None:
+    good = move(driver, SMALL_RAD, 0.6)
+    before = driver.joint_state().position_rad
+    still_moving = np.zeros((2, 7))
+    still_moving[-1, 0] = 0.1
+    for change in (
+        {'velocity_rad_s': still_moving},
+        {'time_s': np.array([0.5, 0.5])},
+        {'position_rad': np.full((2, 7), np.nan)},
+    ):
+        bad = dataclasses.replace(good, **change)
+
+        result = driver.follow(bad, Tolerances())
+
+        assert result.status is GoalStatus.REJECTED
+        assert 'rejected' in result.error_string
+    np.testing.assert_allclose(driver.joint_state().position_rad, before, atol=1e-3)
+
+
+def test_new_goal_preempts_the_old_one(sim: Running, driver: RosDriver) -> None:
+    second_driver = RosDriver(sim.client.node, Poller(sim.client.node), sim.client.group)
+    second_driver.feed = driver.feed
+    first = Background(lambda: driver.follow(move(driver, 0.5, 4.0), Tolerances()))
+    until(lambda: abs(driver.joint_state().velocity_rad_s[0]) > 0.02, 'motion')
+
+    second = second_driver.follow(move(driver, -0.1, 1.0), Tolerances())
+
+    assert second.status is GoalStatus.SUCCEEDED
+    old = first.result()
+    assert (old.status, old.error_code) == (GoalStatus.ABORTED, FollowError.INVALID_GOAL)
+    assert old.error_string == 'Current goal preempted by new incoming action.'
+
+
+def test_cancel_ends_the_goal_and_holds(driver: RosDriver) -> None:
+    running = Background(lambda: driver.follow(move(driver, 0.8, 4.0), Tolerances()))
+    until(lambda: abs(driver.joint_state().velocity_rad_s[0]) > 0.1, 'motion')
+
+    driver.stop()
+
+    assert running.result().status is GoalStatus.CANCELED
+    driver.wait(0.3)
+    held = driver.joint_state()
+    driver.wait(0.3)
+    np.testing.assert_allclose(driver.joint_state().position_rad, held.position_rad, atol=2e-3)
+
+
+def test_anybody_can_cancel_all_goals_at_once(sim: Running, driver: RosDriver) -> None:
+    running = Background(lambda: driver.follow(move(driver, 0.8, 4.0), Tolerances()))
+    until(lambda: abs(driver.joint_state().velocity_rad_s[0]) > 0.1, 'motion')
+
+    ask(sim, CancelGoal, 'fr3_arm_controller/follow_joint_trajectory/_action/cancel_goal')
+
+    assert running.result().status is GoalStatus.CANCELED
+
+
+def test_path_tolerance_aborts(driver: RosDriver) -> None:
+    far = move(driver, 0.3, 0.02)  # nobody moves 0.3 rad in 20 ms
+
+    result = driver.follow(far, Tolerances(path_rad=0.02))
+
+    assert result.status is GoalStatus.ABORTED
+    assert result.error_code is FollowError.PATH_TOLERANCE_VIOLATED
+    assert 'path tolerance' in result.error_string
+
+
+def test_goal_that_never_ends_is_given_up(sim: Running, driver: RosDriver) -> None:
+    assert ask(sim, InjectFault, 'sim/inject_fault', fault='endless_goal').success
+
+    result = driver.follow(move(driver, 0.05, 0.3), Tolerances(goal_time_s=0.1))
+
+    assert result.status is GoalStatus.ABORTED
+    assert 'did not end' in result.error_string
+    assert ask(sim, InjectFault, 'sim/inject_fault', clear=True).success
+
+
+def test_reflex_takes_the_controllers_down_until_recovered(
+    sim: Running, driver: RosDriver
+) -> None:
+    running = Background(lambda: driver.follow(move(driver, 0.8, 4.0), Tolerances()))
+    until(lambda: abs(driver.joint_state().velocity_rad_s[0]) > 0.1, 'motion')
+
+    assert ask(sim, InjectFault, 'sim/inject_fault', fault='reflex').success
+
+    result = running.result()
+    assert (result.status, result.error_code) == (GoalStatus.ABORTED, FollowError.INVALID_GOAL)
+    assert result.error_string == 'Current goal cancelled during deactivate transition.'
+    assert driver.follow(move(driver, 0.1, 0.5), Tolerances()).status is GoalStatus.REJECTED
+    (part,) = ask(
+        sim, ListHardwareComponents, 'controller_manager/list_hardware_components'
+    ).component
+    assert (part.name, part.state.label) == ('FrankaHardwareInterface', 'unconfigured')
+    assert driver.recover()
+    states = {
+        item.name: item.state
+        for item in ask(sim, ListControllers, 'controller_manager/list_controllers').controller
+    }
+    assert states['fr3_arm_controller'] == 'active'
+    assert driver.follow(move(driver, 0.1, 0.5), Tolerances()).status is GoalStatus.SUCCEEDED
+
+
+def test_user_stop_is_recovered_from_only_when_released(sim: Running, driver: RosDriver) -> None:
+    seen: list[int] = []
+    subscription = sim.client.node.create_subscription(
+        FrankaRobotState,
+        'franka_robot_state_broadcaster/robot_state',
+        lambda msg: seen.append(msg.robot_mode),
+        1,
+    )
+    assert ask(sim, SetBool, 'sim/set_user_stop', data=True).success
+    until(lambda: seen and seen[-1] == FrankaRobotState.ROBOT_MODE_USER_STOPPED, 'user stop')
+
+    assert not driver.recover()
+    assert ask(sim, SetBool, 'sim/set_user_stop', data=False).success
+    assert driver.recover()
+
+    until(lambda: seen[-1] == FrankaRobotState.ROBOT_MODE_MOVE, 'end of the user stop')
+    sim.client.node.destroy_subscription(subscription)
+
+
+def test_load_is_taken_only_when_idle(sim: Running, driver: RosDriver) -> None:
+    def set_load() -> Any:
+        return ask(sim, SetLoad, 'service_server/set_load', mass=0.1)
+
+    refused = set_load()
+    assert not refused.success
+    assert 'not idle' in refused.error
+    arm = ['fr3_arm_controller']
+    switch = 'controller_manager/switch_controller'
+    assert ask(sim, SwitchController, switch, deactivate_controllers=arm).ok
+    assert set_load().success
+    assert ask(sim, SwitchController, switch, activate_controllers=arm).ok
+    unknown = ask(sim, SwitchController, switch, activate_controllers=['nobody'])
+    assert not unknown.ok
+    assert 'fr3_arm_controller' in unknown.message
+
+
+def test_hand_moves_homes_and_misses(driver: RosDriver) -> None:
+    closed = driver.move_gripper(0.03, 0.1)
+    assert closed.success
+    assert closed.width_m == pytest.approx(0.03, abs=0.002)
+
+    missed = driver.grasp(0.04, 0.1, 20.0, 0.005, 0.005)
+    assert (missed.status, missed.success, missed.error) == (GoalStatus.ABORTED, False, '')
+
+    assert driver.home_gripper().success
+    assert driver.joint_state().width_m == pytest.approx(0.08, abs=0.002)
+
+    impossible = driver.move_gripper(0.2, 0.1)
+    assert impossible.status is GoalStatus.ABORTED
+    assert 'Command failed' in impossible.error
+
+
+def test_stop_aborts_what_the_hand_does(sim: Running, driver: RosDriver) -> None:
+    running = Background(lambda: driver.move_gripper(0.0, 0.02))
+    until(lambda: driver.joint_state().width_m < 0.075, 'motion of the fingers')
+
+    assert ask(sim, Trigger, 'franka_gripper/stop').success
+
+    result = running.result()
+    assert (result.status, result.success) == (GoalStatus.ABORTED, False)
+    assert 'aborted' in result.error
+    assert result.width_m > 0.01
+
+
+def test_cancelled_hand_stays_where_it_is(driver: RosDriver) -> None:
+    running = Background(lambda: driver.move_gripper(0.0, 0.02))
+    until(lambda: driver.joint_state().width_m < 0.075, 'motion of the fingers')
+
+    driver.stop()
+
+    result = running.result()
+    assert result.status is GoalStatus.CANCELED
+    assert driver.joint_state().width_m == pytest.approx(result.width_m, abs=0.004)
+
+
+def test_services_of_the_simulator_answer_mistakes_in_words(
+    sim: Running, driver: RosDriver
+) -> None:
+    for kind, name, fields, says in (
+        (ResetSim, 'reset', {'scene': 'tabeltop'}, "Did you mean 'tabletop'?"),
+        (SetObjectPose, 'set_object_pose', {'name': 'red_cub'}, "Did you mean 'red_cube'?"),
+        (SetObjectMass, 'set_object_mass', {'name': 'red_cube', 'mass': -1.0}, 'above 0 kg'),
+        (InjectFault, 'inject_fault', {'fault': 'reflx'}, "Did you mean 'reflex'?"),
+    ):
+        reply = ask(sim, kind, f'sim/{name}', **fields)
+
+        assert not reply.success
+        assert says in reply.message
+
+
+def test_clock_never_runs_backwards_over_a_change_of_scene(
+    sim: Running, driver: RosDriver
+) -> None:
+    before_s = driver.now_s()
+
+    assert ask(sim, ResetSim, 'sim/reset', scene='tower').success
+
+    driver.wait(0.1)
+    assert driver.now_s() > before_s
+    assert ask(sim, ResetSim, 'sim/reset', scene='tabletop').success
+
+
+def test_wait_lasts_on_the_clock_of_the_world_and_ends_with_stop(driver: RosDriver) -> None:
+    begun_s = driver.now_s()
+    driver.wait(0.2)
+    assert driver.now_s() - begun_s >= 0.2
+
+    threading.Timer(0.2, driver.stop).start()
+    driver.wait(30.0)
+    assert driver.now_s() - begun_s < 20.0
+
+
+def test_frozen_joint_states_are_an_error_that_names_the_node(
+    sim: Running, driver: RosDriver
+) -> None:
+    # The driver of a robot that has gone: its process is stopped, not its connection.
+    process = sim.stack.processes['mujoco_sim']
+    process.send_signal(19)
+    try:
+        with pytest.raises(LostNodeError, match='mujoco_sim has gone: no joint states'):
+            driver.wait(60.0)
+    finally:
+        process.send_signal(18)
+    until(lambda: driver.feed.fresh, 'joint states')

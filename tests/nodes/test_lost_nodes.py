@@ -1,0 +1,84 @@
+"""A node that is killed in mid-task: the episode says which, and the arm stands still."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+from stacks import Running, started, until
+
+from bbllm.core.errors import LostNodeError
+from bbllm.core.journal import read_episode
+from bbllm.core.paths import state_dir
+from bbllm.core.types import Ending, EventKind
+from bbllm.nodes.joint_feed import JointFeed
+from bbllm.nodes.polling import Poller
+
+pytestmark = pytest.mark.ros
+
+TASK = 'put the red cube on location_B'
+WITHIN_S = 10.0
+MOVING_RAD_S = 0.2
+
+
+def kill_in_motion(stack: Running, joints: JointFeed, node: str) -> float:
+    """Kill a node while the arm moves; return when [s]."""
+    stack.wait_for(EventKind.CALL)
+    until(
+        lambda: np.abs(joints.newest().velocity_rad_s).max() > MOVING_RAD_S, 'motion of the arm'
+    )
+    os.killpg(stack.stack.processes[node].pid, signal.SIGKILL)
+    return time.monotonic()
+
+
+def listen(stack: Running) -> JointFeed:
+    poller = Poller(stack.client.node)
+    feed = JointFeed(stack.client.node, poller, 'franka_gripper', 5.0)
+    poller.start()
+    return feed
+
+
+def stands_still(joints: JointFeed) -> bool:
+    """Look twice, half a second of the world apart."""
+    first = joints.newest()
+    until(lambda: joints.newest().stamp_s > first.stamp_s + 0.5, 'time')
+    return bool(np.abs(joints.newest().position_rad - first.position_rad).max() < 2e-3)
+
+
+# Slowly, so that a motion that nobody stops would be seen for long.
+@pytest.mark.parametrize('node', ['body_mapper', 'state_estimator', 'fr3_executor', 'mujoco_sim'])
+def test_episode_names_the_node_that_was_killed(ros_domain: int, node: str) -> None:
+    with started(speed=0.25) as stack:
+        joints = listen(stack)
+        task = stack.begin(TASK)
+        killed_s = kill_in_motion(stack, joints, node)
+
+        result = task.result()
+
+        took_s = time.monotonic() - killed_s
+        assert result.ending is Ending.WORLD_FAILED
+        assert node in result.message
+        assert took_s < WITHIN_S
+        if node != 'mujoco_sim':
+            assert stands_still(joints)
+        with pytest.raises(LostNodeError, match=f'The node {node} was killed by signal 9'):
+            stack.stack.check()
+
+
+def test_arm_stands_still_when_the_planner_is_killed(ros_domain: int) -> None:
+    with started(speed=0.25) as stack:
+        joints = listen(stack)
+        task = stack.begin(TASK, episode_id='orphan')
+        killed_s = kill_in_motion(stack, joints, 'brain_planner')
+
+        with pytest.raises(LostNodeError, match='brain_planner has gone'):
+            task.result()
+
+        until(lambda: stands_still(joints), 'standstill', WITHIN_S)
+        assert time.monotonic() - killed_s < WITHIN_S
+        episode = read_episode(state_dir() / 'episodes' / 'orphan.jsonl')
+        assert episode.ending is None
+        assert episode.events[-1].kind is EventKind.CALL
