@@ -148,6 +148,23 @@ def test_what_is_held_and_what_stands_on_a_location_is_written() -> None:
     assert 'blue_cube (in the hand)' in texts(page)
 
 
+def test_a_pile_is_named_in_one_place_from_the_top_down() -> None:
+    before = scene()
+    low = moved(before, 'red_cube', 0.6, -0.3)
+    objects = tuple(
+        replace(item, pose=Pose(position_m=(0.6, -0.3, 0.06)))
+        if item.name == 'blue_cube'
+        else item
+        for item in low.objects
+    )
+
+    page = draw_sheet(CAPTION, replace(low, objects=objects), None)
+
+    written = texts(page)
+    assert written.index('on red_cube') == written.index('blue_cube') + 1
+    assert 'red_cube' not in written
+
+
 def test_a_thing_that_moved_leaves_a_trace_and_others_do_not() -> None:
     before = scene()
     view = view_of([before], 600)

@@ -32,6 +32,9 @@ class Interrupts:
         """Handle the signal; only counts, because it may come in the middle of anything."""
         self.count += 1
         if self.count > 1:
+            if os.isatty(1):
+                # The live view hides the cursor, and nobody else will bring it back now.
+                os.write(1, b'\x1b[?25h\n')
             os._exit(130)
 
 

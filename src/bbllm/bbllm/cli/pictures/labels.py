@@ -23,10 +23,24 @@ class Wanted:
     """A name to write beside a thing."""
 
     text: str
+    """One line or several."""
     centre: Point
     radius: float
     """How far the thing reaches from its centre [px]."""
     size: float
+    """Height of the font [px]."""
+
+    @property
+    def line(self) -> float:
+        """Distance from line to line [px]."""
+        return 1.2 * self.size
+
+    @property
+    def half_size(self) -> tuple[float, float]:
+        """Half width and half height of the whole text [px]."""
+        lines = self.text.split('\n')
+        width = max(text_width(line, self.size) for line in lines)
+        return width / 2, len(lines) * self.line / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +95,7 @@ def _crowding(wanted: Sequence[Wanted], index: int) -> float:
 
 
 def _candidates(label: Wanted) -> list[Placed]:
-    half_width = text_width(label.text, label.size) / 2
-    half_height = 0.6 * label.size
+    half_width, half_height = label.half_size
     spots = []
     for gap in GAPS_PX:
         for angle in ANGLES_DEG:

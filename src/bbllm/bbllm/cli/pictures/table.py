@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from bbllm.cli.pictures.labels import Box, Wanted, place_labels
+from bbllm.cli.pictures.labels import Box, Placed, Wanted, place_labels
 from bbllm.cli.pictures.shapes import Line, Paint, Panel, Point, Polygon, Text, rectangle
 from bbllm.cli.pictures.things import (
     FAR,
@@ -26,6 +26,8 @@ from bbllm.skills.shapes import top_z
 GROUND = '#eceae5'
 INK = '#22262b'
 MUTED = '#7c8087'
+PILE_M = 0.02
+"""Things whose centres are this near to each other, seen from above, share one label."""
 PAPER = '#fbf9f5'
 """Around letters, so that lines do not run through them."""
 
@@ -81,6 +83,20 @@ def short_names(names: Sequence[str]) -> Mapping[str, str]:
     return {name: name for name in names}
 
 
+def piles(movable: Sequence[SceneObject]) -> list[list[SceneObject]]:
+    """Return things in piles, each from the top down; most piles are one thing."""
+    found: list[list[SceneObject]] = []
+    for item in sorted(movable, key=top_z, reverse=True):
+        for pile in found:
+            above = pile[-1]
+            if math.dist(item.pose.position_m[:2], above.pose.position_m[:2]) < PILE_M:
+                pile.append(item)
+                break
+        else:
+            found.append([item])
+    return found
+
+
 def _far(scene: Scene, item: SceneObject) -> bool:
     return scene.has(item.name, 'reachable', 'no')
 
@@ -108,12 +124,15 @@ def _names(
     shapes: list[Inside] = []
     boxes: list[Box] = [_box(view.at(0, 0), BASE_M * view.scale)]
     short = short_names([item.name for item in locations])
-    for item in movable:
-        centre, radius = view.at(*item.pose.position_m[:2]), radius_of(item) * view.scale
+    for pile in piles(movable):
+        centre = view.at(*pile[0].pose.position_m[:2])
+        radius = max(radius_of(item) for item in pile) * view.scale
         boxes.append(_box(centre, radius))
-        ring = 1.45 if _far(scene, item) else 1.0
-        wanted.append(Wanted(_caption(scene, item, short), centre, ring * radius, 11.5))
-        colors.append(FAR if _far(scene, item) else INK)
+        far = any(_far(scene, item) for item in pile)
+        names = [_caption(scene, item, short) for item in pile]
+        text = '\n'.join([names[0], *(f'on {name}' for name in names[1:])])
+        wanted.append(Wanted(text, centre, 1.45 * radius if far else radius, 11.5))
+        colors.append(FAR if far else INK)
     covered = [view.at(*item.pose.position_m[:2]) for item in movable]
     for item in locations:
         centre, radius = view.at(*item.pose.position_m[:2]), radius_of(item) * view.scale
@@ -135,14 +154,23 @@ def _names(
         if spot.leader is not None:
             shapes.append(Line(spot.leader, Paint(stroke=INK, stroke_opacity=0.5, width=0.8)))
     for label, spot, color in zip(wanted, placed, colors, strict=True):
-        shapes.append(
-            Text(
-                position=spot.middle,
-                text=label.text,
-                size=label.size,
-                color=color,
-                anchor='middle',
-                halo=PAPER,
-            )
-        )
+        shapes += _write(label, spot, color)
     return shapes
+
+
+def _write(label: Wanted, spot: Placed, color: str) -> list[Inside]:
+    """Return a name that may have several lines."""
+    x, y = spot.middle
+    lines = label.text.split('\n')
+    top = y - (len(lines) - 1) * label.line / 2
+    return [
+        Text(
+            position=(x, top + index * label.line),
+            text=line,
+            size=label.size,
+            color=color,
+            anchor='middle',
+            halo=PAPER,
+        )
+        for index, line in enumerate(lines)
+    ]
