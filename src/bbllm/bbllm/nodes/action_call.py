@@ -24,6 +24,35 @@ STATUSES = {
 }
 
 
+class SafeActionClient(ActionClient):  # type: ignore[misc]  # rclpy has no types
+    """
+    An action client whose answers are not lost when they come at once.
+
+    rclpy's own sends a request first and notes afterwards whom the answer is for; an executor in
+    another thread that takes the answer in between throws it away ("unexpected goal response").
+    """
+
+    def __init__(self, node: Node, kind: Any, name: str, group: CallbackGroup):
+        self._noting = threading.RLock()
+        super().__init__(node, kind, name, callback_group=group)
+
+    def send_goal_async(self, *args: Any, **kwargs: Any) -> Any:
+        with self._noting:
+            return super().send_goal_async(*args, **kwargs)
+
+    def _cancel_goal_async(self, goal_handle: Any) -> Any:
+        with self._noting:
+            return super()._cancel_goal_async(goal_handle)
+
+    def _get_result_async(self, goal_handle: Any) -> Any:
+        with self._noting:
+            return super()._get_result_async(goal_handle)
+
+    def take_data(self) -> Any:
+        with self._noting:
+            return super().take_data()
+
+
 class ActionCall:
     """
     A client of one action that has at most one goal at a time.
@@ -32,7 +61,7 @@ class ActionCall:
     """
 
     def __init__(self, node: Node, kind: Any, name: str, server: str, group: CallbackGroup):
-        self._client = ActionClient(node, kind, name, callback_group=group)
+        self._client = SafeActionClient(node, kind, name, group)
         self._what = f'{server} ({name})'
         self._lock = threading.Lock()
         self._handle: Any = None
