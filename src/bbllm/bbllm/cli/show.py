@@ -14,7 +14,7 @@ from bbllm.cli.folders import episodes_dir
 from bbllm.cli.lines import LineView
 from bbllm.cli.live import print_progress
 from bbllm.cli.output import Output
-from bbllm.cli.pictures.files import Pictures, progress_of, write_pictures
+from bbllm.cli.pictures.files import drawn_before, progress_of, write_pictures
 from bbllm.core.errors import ConfigError
 from bbllm.core.journal import find_journal, list_journals, read_episode, summarize
 from bbllm.core.types import Episode
@@ -30,8 +30,13 @@ def show(
     ] = False,
     json: JsonOption = False,
     draw: Annotated[
-        bool, typer.Option('--draw/--no-draw', help='Draw the pictures again.')
-    ] = True,
+        bool | None,
+        typer.Option(
+            '--draw/--no-draw',
+            help='Draw the pictures anew, or not at all; by default, where they are missing.',
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """
     Show an episode as it was: plan, repairs, counts, pictures.
@@ -59,8 +64,12 @@ def show(
         output.result({**summarize(record), 'journal': str(path)})
         return
     _print_episode(record, output)
-    pictures = write_pictures(record, path) if draw else Pictures(())
-    for picture in pictures.paths:
+    missing = drawn_before(path) == ()
+    if draw or (draw is None and missing):
+        paths = write_pictures(record, path).paths
+    else:
+        paths = drawn_before(path)
+    for picture in paths:
         output.say(f'  picture  {picture}')
     output.say(f'  journal  {path}')
 

@@ -41,6 +41,14 @@ def rendering_of(journal: Path) -> Path:
     return journal.with_name(f'{journal.stem}-render.png')
 
 
+def drawn_before(journal: Path) -> tuple[Path, ...]:
+    """Return the pictures that there are; none where the journal went on since."""
+    names = (journal.with_suffix('.svg'), journal.with_suffix('.png'), rendering_of(journal))
+    written_s = journal.stat().st_mtime
+    fresh = names[0].exists() and names[0].stat().st_mtime >= written_s
+    return tuple(path for path in names if path.exists()) if fresh else ()
+
+
 def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures:
     """
     Write the drawing as SVG and PNG; a rendering that lies there already is named too.

@@ -44,17 +44,17 @@ def _element(shape: Shape) -> str:
 def _text_element(text: Text) -> str:
     x, y = text.position
     weight = ' font-weight="600"' if text.bold else ''
-    halo = ''
-    if text.halo is not None:
-        halo = (
-            f' stroke="{text.halo}" stroke-width="3" stroke-linejoin="round" paint-order="stroke"'
-        )
     # `dominant-baseline` is not known to every viewer; a third of the size centres the letters.
-    return (
-        f'<text x="{_number(x)}" y="{_number(y + 0.35 * text.size)}" '
-        f'font-size="{_number(text.size)}" fill="{text.color}" '
-        f'text-anchor="{text.anchor}"{weight}{halo}>{_text(text.text)}</text>'
+    where = (
+        f'x="{_number(x)}" y="{_number(y + 0.35 * text.size)}" '
+        f'font-size="{_number(text.size)}" text-anchor="{text.anchor}"{weight}'
     )
+    letters = f'<text {where} fill="{text.color}">{_text(text.text)}</text>'
+    if text.halo is None:
+        return letters
+    # Two texts, because `paint-order` is not known to every viewer either.
+    edge = f'fill="{text.halo}" stroke="{text.halo}" stroke-width="3" stroke-linejoin="round"'
+    return f'<text {where} {edge} aria-hidden="true">{_text(text.text)}</text>\n{letters}'
 
 
 def _paint(paint: Paint) -> str:
