@@ -12,7 +12,7 @@ from typing import Any
 
 from bbllm.core.types import Event, EventKind
 from bbllm.nodes.client import StackClient, TaskResult
-from bbllm.nodes.stack import NODES, Stack, StackConfig
+from bbllm.nodes.stack import NODES, Stack, StackConfig, Value
 
 PATIENCE_S = 60.0
 
@@ -79,16 +79,19 @@ def until(condition: Callable[[], Any], what: str, timeout_s: float = PATIENCE_S
 
 @contextmanager
 def started(
-    nodes: tuple[str, ...] = NODES, environ: dict[str, str] | None = None, **sim: Any
+    nodes: tuple[str, ...] = NODES,
+    environ: dict[str, str] | None = None,
+    params: dict[str, dict[str, Value]] | None = None,
+    speed: float = 0.0,
 ) -> Iterator[Running]:
-    """Start a stack with parameters of the simulator and wait until it is ready."""
+    """Start a stack and wait until it is ready."""
     begun_s = time.monotonic()
-    params = {'mujoco_sim': {'speed': 0.0, **sim}}
-    with Stack(StackConfig(nodes=nodes, params=params, environ=environ or {})) as stack:
-        with stack.wait_ready(timeout_s=PATIENCE_S) as client:
-            ready_s = time.monotonic() - begun_s
-            print(f'\n{len(nodes)} nodes were ready after {ready_s:.1f} s')
-            yield Running(stack, client, ready_s=ready_s)
+    given = {'mujoco_sim': {'speed': speed}, **(params or {})}
+    config = StackConfig(nodes=nodes, params=given, environ=environ or {})
+    with Stack(config) as stack, stack.wait_ready(timeout_s=PATIENCE_S) as client:
+        ready_s = time.monotonic() - begun_s
+        print(f'\n{len(nodes)} nodes were ready after {ready_s:.1f} s')
+        yield Running(stack, client, ready_s=ready_s)
 
 
 def process_alive(pid: int) -> bool:

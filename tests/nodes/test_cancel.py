@@ -89,9 +89,7 @@ def test_two_calls_at_once_are_one_too_many(stack: Running) -> None:
         until(lambda: not other.missing(('fr3_executor',)), 'discovery')
         activities: list[str] = []
         first = Background(
-            lambda: stack.client.execute(
-                SkillCall('wait', ('30',)), on_activity=activities.append
-            )
+            lambda: stack.client.execute(SkillCall('wait', ('30',)), on_activity=activities.append)
         )
         until(lambda: activities, 'activity')
 

@@ -148,7 +148,9 @@ def test_event_survives_the_round_trip(data: dict[str, Any], stamp_s: float) -> 
 
 @given(stamps)
 def test_stamps_keep_their_order(stamp_s: float) -> None:
-    assert convert.stamp_from_msg(convert.stamp_to_msg(stamp_s)) == pytest.approx(stamp_s, abs=1e-6)
+    assert convert.stamp_from_msg(convert.stamp_to_msg(stamp_s)) == pytest.approx(
+        stamp_s, abs=1e-6
+    )
 
 
 def test_episode_result_sums_up_the_episode() -> None:

@@ -24,7 +24,7 @@ STATUSES = {
 }
 
 
-class SafeActionClient(ActionClient):  # type: ignore[misc]  # rclpy has no types
+class SafeActionClient(ActionClient):
     """
     An action client whose answers are not lost when they come at once.
 

@@ -62,8 +62,9 @@ def error_code(error: BbllmError) -> int:
         (ParseError, MapStep.Response.PARSE_FAILED),
         (ModelRefusedError, MapStep.Response.MODEL_REFUSED),
         (ModelError, MapStep.Response.MODEL_UNAVAILABLE),
+        (BbllmError, MapStep.Response.BAD_REQUEST),
     )
-    return next((code for kind, code in codes if isinstance(error, kind)), MapStep.Response.BAD_REQUEST)
+    return next(int(code) for kind, code in codes if isinstance(error, kind))
 
 
 def main() -> None:

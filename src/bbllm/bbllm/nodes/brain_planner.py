@@ -10,11 +10,13 @@ from bbllm_interfaces.msg import Plan as PlanMsg
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.action.server import ServerGoalHandle
 from std_msgs.msg import String
+from visualization_msgs.msg import MarkerArray
 
 from bbllm.core.errors import BbllmError
-from bbllm.core.types import Ending, Event, EventKind
+from bbllm.core.types import Ending, Event, EventKind, Plan
 from bbllm.nodes.convert import episode_to_result, event_to_msg, plan_of_event, plan_to_msg
 from bbllm.nodes.episode_desk import EpisodeDesk
+from bbllm.nodes.markers import plan_markers
 from bbllm.nodes.params import BrainPlannerParams, declare
 from bbllm.nodes.process import StackNode, run
 from bbllm.nodes.qos import EVENTS, LATCHED
@@ -27,6 +29,8 @@ class BrainPlanner(StackNode):
         super().__init__('brain_planner')
         self._desk = EpisodeDesk(self, declare(self, BrainPlannerParams))
         self._plans = self.create_publisher(PlanMsg, 'plan', LATCHED)
+        self._markers = self.create_publisher(MarkerArray, 'plan_markers', LATCHED)
+        self._plan = Plan()
         self._events = self.create_publisher(EpisodeEvent, 'episode_events', EVENTS)
         self.create_subscription(
             String, 'human_feedback', self._hear, 10, callback_group=self.group
@@ -55,7 +59,11 @@ class BrainPlanner(StackNode):
         request = goal.request
         try:
             episode = self._desk.run(
-                request.task, request.episode_id, request.feedback_loops, bytes(goal.goal_id.uuid), tell
+                request.task,
+                request.episode_id,
+                request.feedback_loops,
+                owner=bytes(goal.goal_id.uuid),
+                tell=tell,
             )
         except BbllmError as error:
             self.get_logger().warning(f'A task was refused: {error}')
@@ -71,9 +79,13 @@ class BrainPlanner(StackNode):
 
     def _tell(self, goal: ServerGoalHandle, event: Event) -> None:
         episode_id = self._desk.episode_id
-        msg = event_to_msg(event, episode_id)
         if event.kind is EventKind.PLAN:
-            self._plans.publish(plan_to_msg(*plan_of_event(event), episode_id, event.stamp_s))
+            self._plan, start = plan_of_event(event)
+            self._plans.publish(plan_to_msg(self._plan, start, episode_id, event.stamp_s))
+        if event.kind in (EventKind.PLAN, EventKind.STEP, EventKind.ENDED):
+            current = event.data.get('index', event.data.get('start', -1))
+            self._markers.publish(plan_markers(self._plan, current))
+        msg = event_to_msg(event, episode_id)
         self._events.publish(msg)
         goal.publish_feedback(RunTask.Feedback(event=msg))
 

@@ -209,7 +209,6 @@ class StackClient:
         Raises:
             LostNodeError: `brain_planner` is not there, or has gone.
         """
-
         # The feedback of actions keeps ten messages and drops those that come after the result;
         # the topic keeps all.
         episode_id = episode_id or new_episode_id()

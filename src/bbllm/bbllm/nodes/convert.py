@@ -90,9 +90,7 @@ def pose_from_msg(msg: PoseMsg) -> Pose:
     """Read a pose; an orientation of four zeros, which no rotation has, is upright."""
     p, q = msg.position, msg.orientation
     quat = (q.x, q.y, q.z, q.w)
-    return Pose(
-        position_m=(p.x, p.y, p.z), quat_xyzw=quat if any(quat) else (0.0, 0.0, 0.0, 1.0)
-    )
+    return Pose(position_m=(p.x, p.y, p.z), quat_xyzw=quat if any(quat) else (0.0, 0.0, 0.0, 1.0))
 
 
 def object_to_msg(item: SceneObject) -> SceneObjectMsg:

@@ -71,6 +71,7 @@ class EpisodeDesk:
         instruction: str,
         episode_id: str,
         feedback_loops: int,
+        *,
         owner: bytes,
         tell: Callable[[Event], None],
     ) -> Episode:

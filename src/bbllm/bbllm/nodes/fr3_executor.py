@@ -40,9 +40,7 @@ class Fr3Executor(StackNode):
         )
         self._scenes = SceneClient(self, self.group)
         ways = WayParams(scale=params.speed_scale)
-        self._skills = SkillExecutor(
-            self._driver, self._observe, params=ExecutorParams(ways=ways)
-        )
+        self._skills = SkillExecutor(self._driver, self._observe, params=ExecutorParams(ways=ways))
         self._busy = threading.Lock()
         self._goal: ServerGoalHandle | None = None
 
@@ -73,7 +71,9 @@ class Fr3Executor(StackNode):
         if not self._busy.acquire(blocking=False):
             goal.abort()
             message = f'{call} was not tried: the arm is busy with another call.'
-            return outcome_to_result(_failure(call, Status.REJECTED, Code.GOAL_REJECTED, message), 0.0)
+            return outcome_to_result(
+                _failure(call, Status.REJECTED, Code.GOAL_REJECTED, message), 0.0
+            )
         try:
             self._goal = goal
             outcome, stamp_s = self._run(call, goal)

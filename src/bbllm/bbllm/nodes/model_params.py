@@ -9,13 +9,22 @@ from bbllm.llm.config import Models, load_config, make_models
 
 
 class ModelParams(Protocol):
-    """The parameters of a node that asks a model."""
+    """The parameters of a node that asks a model; explained in `params`."""
 
-    llm_config: str
-    brain: str
-    body: str
-    record: str
-    replay: str
+    @property
+    def llm_config(self) -> str: ...
+
+    @property
+    def brain(self) -> str: ...
+
+    @property
+    def body(self) -> str: ...
+
+    @property
+    def record(self) -> str: ...
+
+    @property
+    def replay(self) -> str: ...
 
 
 def models_of(params: ModelParams) -> Models:

@@ -75,7 +75,10 @@ class StateEstimatorParams:
     """Parameters of `state_estimator`."""
 
     max_age_s: float = param(
-        1.0, 'Objects that were not heard of for longer are stale, by the wall clock [s].', 0.1, 60.0
+        1.0,
+        'Objects that were not heard of for longer are stale, by the wall clock [s].',
+        0.1,
+        60.0,
     )
     wait_s: float = param(
         3.0, 'How long get_scene waits for a scene that is new enough, wall clock [s].', 0.1, 60.0

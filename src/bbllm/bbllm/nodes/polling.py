@@ -14,8 +14,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.callback_groups import CallbackGroup
 from rclpy._rclpy_pybind11 import InvalidHandle
+from rclpy.callback_groups import CallbackGroup
 from rclpy.qos import QoSProfile
 
 from bbllm.nodes.process import StackNode
@@ -24,7 +24,7 @@ PERIOD_S = 0.005
 """Wall time between looks [s]."""
 
 
-class _Never(CallbackGroup):  # type: ignore[misc]  # rclpy has no types
+class _Never(CallbackGroup):
     """A group whose subscriptions the executor leaves alone."""
 
     def can_execute(self, entity: object) -> bool:

@@ -137,7 +137,9 @@ class BodyClient:
         self._client = node.create_client(MapStep, 'map_step', callback_group=group)
         self._timeout_s = timeout_s
 
-    def ask(self, step: PlanStep, scene: Scene, run: EpisodeRun, world: RosWorld) -> MapStep.Response:
+    def ask(
+        self, step: PlanStep, scene: Scene, run: EpisodeRun, world: RosWorld
+    ) -> MapStep.Response:
         """Map one step; a cancel of the episode or the loss of a node ends the wait."""
 
         def look() -> None:

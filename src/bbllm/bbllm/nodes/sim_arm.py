@@ -75,9 +75,7 @@ class SimArm:
         code = result.error_code
         if result.status is GoalStatus.REJECTED:
             code = FollowError.INVALID_GOAL
-        return FollowJointTrajectory.Result(
-            error_code=int(code), error_string=result.error_string
-        )
+        return FollowJointTrajectory.Result(error_code=int(code), error_string=result.error_string)
 
     def _cancel(self, handle: ServerGoalHandle) -> CancelResponse:
         """Cancel the goal, unless a newer one has taken its place already."""

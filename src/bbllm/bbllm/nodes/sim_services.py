@@ -42,8 +42,8 @@ class SimServices:
         self._fault(Fault.USER_STOP, clear=not request.data)
 
     def _inject(self, request: InjectFault.Request) -> None:
-        faults = list(Fault) if request.clear and not request.fault else [fault_named(request.fault)]
-        for fault in faults:
+        every = request.clear and not request.fault
+        for fault in list(Fault) if every else [fault_named(request.fault)]:
             self._fault(fault, clear=request.clear)
 
     def _fault(self, fault: Fault, *, clear: bool) -> None:

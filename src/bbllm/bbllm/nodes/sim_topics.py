@@ -17,7 +17,6 @@ from bbllm.arm.driver import Array, JointState
 from bbllm.arm.model import ARM_JOINTS
 from bbllm.nodes.convert import WORLD_FRAME, header, objects_to_msg
 from bbllm.nodes.convert_arm import FINGERS, joint_state_to_msg
-from bbllm.nodes.sim_arm import CONTROLLER
 from bbllm.nodes.sim_hand import GRIPPER
 from bbllm.nodes.sim_loop import SimLoop
 
@@ -39,9 +38,7 @@ class SimTopics:
         self._hand = publisher(JointStateMsg, f'{GRIPPER}/joint_states', 10)
         self._all = publisher(JointStateMsg, 'joint_states', 10)
         self._state = publisher(FrankaRobotState, f'{STATE}/robot_state', 1)
-        self._wrench = publisher(
-            WrenchStamped, f'{STATE}/external_wrench_in_stiffness_frame', 1
-        )
+        self._wrench = publisher(WrenchStamped, f'{STATE}/external_wrench_in_stiffness_frame', 1)
         self._objects = publisher(ObjectStates, 'objects', 1)
         self._tf = publisher(TFMessage, '/tf', 10)
         self._due_s = 0.0
@@ -130,6 +127,3 @@ class SimTopics:
                 transform.transform.rotation = Quaternion(x=qx, y=qy, z=qz, w=qw)
                 found.append(transform)
         return found
-
-
-__all__ = ['CONTROLLER', 'SimTopics']

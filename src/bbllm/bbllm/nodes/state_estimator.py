@@ -7,7 +7,7 @@ from bbllm_interfaces.msg import Scene as SceneMsg
 from bbllm_interfaces.srv import GetScene
 from visualization_msgs.msg import MarkerArray
 
-from bbllm.core.errors import SceneError, WorldError
+from bbllm.core.errors import WorldError
 from bbllm.core.types import Scene
 from bbllm.nodes.convert import scene_to_msg, stamp_from_msg
 from bbllm.nodes.joint_feed import JointFeed
@@ -49,8 +49,8 @@ class StateEstimator(StackNode):
             reply.scene = scene_to_msg(self._scene(objects))
             reply.code = GetScene.Response.NONE
         except WorldError as error:
-            nothing = isinstance(error, SceneError) and not self._objects.seen
-            reply.code = GetScene.Response.EMPTY_SCENE if nothing else GetScene.Response.STALE_SCENE
+            kinds = GetScene.Response
+            reply.code = kinds.STALE_SCENE if self._objects.seen else kinds.EMPTY_SCENE
             reply.message = str(error)
         return reply
 

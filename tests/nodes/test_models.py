@@ -1,0 +1,159 @@
+"""The stack with models behind a server: what goes wrong there ends in words here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from fake_server import FakeServer, Handler, says, status
+from stacks import Running, started, until
+
+from bbllm.core.types import Ending, EventKind
+
+pytestmark = pytest.mark.ros
+
+BODY_MARK = '<rob0>'
+PLAN = '0: wait for 20 seconds\n1: return to base\n2: Done'
+
+
+def answers(brain: list[str]) -> Any:
+    """Play both models: the Brain says these replies in turn, the Body maps what it is asked."""
+
+    def behave(handler: Handler, body: dict[str, Any]) -> None:
+        prompt = body['messages'][0]['content']
+        if BODY_MARK not in prompt:
+            says(brain.pop(0) if len(brain) > 1 else brain[0])(handler, body)
+        elif 'wait for' in prompt.rpartition('Step')[2]:
+            says('<rob0>[wait] <1>')(handler, body)
+        else:
+            says('<rob0>[return_to_base]')(handler, body)
+
+    return behave
+
+
+@pytest.fixture(scope='module')
+def server() -> Iterator[FakeServer]:
+    with FakeServer(says(PLAN)) as server:
+        yield server
+
+
+@pytest.fixture(scope='module')
+def stack(ros_domain: int, server: FakeServer, tmp_path_factory: Any) -> Iterator[Running]:
+    """Start a stack whose Brain and Body are that server's, without schemas or retries."""
+    config = tmp_path_factory.mktemp('llm') / 'llm.yaml'
+    role = {'provider': 'openai', 'model': 'fake', 'retries': 0, 'schema': False, 'timeout_s': 20}
+    lines = [f'  {key}: {str(value).lower()}' for key, value in role.items()]
+    config.write_text('\n'.join(['brain:', *lines, 'body:', *lines, '']))
+    environ = {'OPENAI_BASE_URL': server.url, 'OPENAI_API_KEY': 'sk-test-never-shown'}
+    given = {'llm_config': str(config)}
+    params = {'brain_planner': given, 'body_mapper': given}
+    with started(environ=environ, params=params) as running:
+        yield running
+
+
+def prompts(server: FakeServer) -> list[str]:
+    return [body['messages'][0]['content'] for body in server.bodies]
+
+
+def test_what_a_person_says_in_mid_task_is_in_the_next_feedback_prompt(
+    stack: Running, server: FakeServer
+) -> None:
+    server.will(answers(['0: wait for 1 seconds\n1: wait for 1 seconds\n2: Done', PLAN]))
+    server.bodies.clear()
+    task = stack.begin('wait twice')
+    stack.wait_for(EventKind.CALL)
+
+    stack.client.say('leave the green cube alone')
+
+    stack.wait_for(EventKind.HUMAN_FEEDBACK)
+    stack.wait_for(EventKind.REPAIR)
+    task.result()
+    heard = [text for text in prompts(server) if 'leave the green cube alone' in text]
+    assert heard
+    assert BODY_MARK not in heard[0]
+    repair = stack.wait_for(EventKind.REPAIR)
+    assert 'leave the green cube alone' in str(repair.data['cause'])
+
+
+def test_calls_of_the_body_are_on_the_account_of_the_episode(
+    stack: Running, server: FakeServer
+) -> None:
+    server.will(answers(['0: return to base\n1: Done']))
+    stack.events.clear()
+
+    result = stack.run('go home')
+
+    assert result.ending is Ending.FINISHED, result.message
+    calls = [event.data for event in stack.events if event.kind is EventKind.MODEL_CALL]
+    assert [call['role'] for call in calls] == ['brain', 'body']
+    assert {call['model'] for call in calls} == {'fake-1'}
+    assert (result.model_calls, result.prompt_tokens, result.completion_tokens) == (2, 14, 6)
+    started_event = stack.wait_for(EventKind.STARTED)
+    assert (started_event.data['brain'], started_event.data['body']) == ('fake', 'fake')
+
+
+@pytest.mark.parametrize(
+    ('behaviour', 'says_what'),
+    [
+        (status(401, 'no such key'), '401'),
+        (status(500, 'sorry'), '500'),
+        (says(''), 'empty'),
+    ],
+    ids=['401', '500', 'empty'],
+)
+def test_failing_model_ends_the_episode_in_words(
+    stack: Running, server: FakeServer, behaviour: Any, says_what: str
+) -> None:
+    server.will(behaviour)
+
+    result = stack.run('put the red cube on location_B')
+
+    assert result.ending is Ending.MODEL_FAILED
+    assert says_what in result.message
+    assert 'sk-test-never-shown' not in result.message
+
+
+def test_body_that_names_a_skill_that_does_not_exist_is_told_and_then_the_step_fails(
+    stack: Running, server: FakeServer
+) -> None:
+    def behave(handler: Handler, body: dict[str, Any]) -> None:
+        prompt = body['messages'][0]['content']
+        text = '<rob0>[juggle] <red_cube>' if BODY_MARK in prompt else '0: juggle\n1: Done'
+        says(text)(handler, body)
+
+    server.will(behave)
+    server.bodies.clear()
+
+    result = stack.run('juggle', feedback_loops=0)
+
+    assert result.ending is Ending.GAVE_UP
+    assert 'juggle' in result.message
+    asked_of_body = [text for text in prompts(server) if BODY_MARK in text]
+    assert len(asked_of_body) >= 2
+
+
+def test_cancel_does_not_wait_for_a_model_that_hangs(stack: Running, server: FakeServer) -> None:
+    def hang(handler: Handler, body: dict[str, Any]) -> None:
+        if BODY_MARK in body['messages'][0]['content']:
+            server.gone.wait(15.0)
+        says('0: return to base\n1: Done')(handler, body)
+
+    server.will(hang)
+    task = stack.begin('go home')
+    stack.wait_for(EventKind.STEP)
+    until(lambda: BODY_MARK in prompts(server)[-1], 'question to the Body')
+
+    stack.client.cancel()
+
+    assert task.result(5.0).ending is Ending.CANCELLED
+
+
+def test_key_is_in_no_log_and_no_journal(stack: Running) -> None:
+    from bbllm.core.paths import state_dir
+
+    files = [*stack.stack.log_folder.rglob('*'), *(state_dir() / 'episodes').glob('*')]
+    texts = [path.read_text(errors='replace') for path in files if path.is_file()]
+
+    assert len(texts) > 5
+    assert not [text for text in texts if 'sk-test-never-shown' in text]
