@@ -42,7 +42,7 @@ class StackNode(Node):
         self._heartbeat = Heartbeat(self)
 
     def fail(self, reason: str) -> None:
-        """End this process with an error, from any thread: what cannot serve must not look alive."""
+        """End this process with an error, from any thread: what cannot serve must not seem to."""
         self.get_logger().fatal(reason)
         self.failed = True
         os.kill(os.getpid(), signal.SIGTERM)
@@ -76,7 +76,7 @@ def run(make: Callable[[], StackNode], threads: int = 8) -> None:
         ending.set()
         executor.wake()
         spinning.join(timeout=2.0)
-        # The executor does not wait for callbacks under way, which then miss what it has destroyed.
+        # The executor waits for no callback under way, which then misses what it has destroyed.
         time.sleep(0.05)
         executor.shutdown(timeout_sec=1.0)
     except BbllmError as error:

@@ -142,7 +142,7 @@ class RosDriver:
         return self._gripper(self._home, Homing.Goal())
 
     def recover(self) -> bool:
-        """Clear the error, then bring hardware, broadcasters and controller back, in this order."""
+        """Clear the error; bring hardware, broadcasters and controller back, in this order."""
         status, _ = self._recovery.run(ErrorRecovery.Goal(), RECOVERY_S)
         if status is not GoalStatus.SUCCEEDED:
             return False
