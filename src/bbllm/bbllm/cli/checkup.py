@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import platform
@@ -35,8 +36,10 @@ def check_packages() -> Finding:
     missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:
         return Finding('packages', Level.FAIL, f'missing: {", ".join(missing)}', 'Run: make setup')
-    import mujoco
-
+    try:
+        mujoco = importlib.import_module('mujoco')
+    except ImportError as error:
+        return Finding('packages', Level.FAIL, f'MuJoCo does not load: {error}', 'Run: make setup')
     return Finding('packages', Level.OK, f'all there; MuJoCo {mujoco.__version__}')
 
 
