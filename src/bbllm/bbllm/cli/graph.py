@@ -11,8 +11,10 @@ from bbllm.core.errors import BbllmError
 if TYPE_CHECKING:
     from bbllm.nodes.client import StackClient
 
-LOOK_S = 2.0
-"""How long to look for nodes, wall clock [s]."""
+FIRST_S = 3.0
+"""How long the first node may take to be found, wall clock [s]."""
+OTHERS_S = 10.0
+"""How long the others may take where one was found, wall clock [s]."""
 NOT_OURS = ('/rosout', '/parameter_events')
 
 
@@ -30,9 +32,12 @@ def look_at_stack() -> list[Finding]:
 def _look(client: StackClient) -> list[Finding]:
     from bbllm.nodes.stack import NODES
 
-    deadline_s = time.monotonic() + LOOK_S
+    begun_s = time.monotonic()
     missing = client.missing()
-    while missing and time.monotonic() < deadline_s:
+    while missing:
+        patience_s = FIRST_S if len(missing) == len(NODES) else OTHERS_S
+        if time.monotonic() - begun_s > patience_s:
+            break
         time.sleep(0.1)
         missing = client.missing()
     if len(missing) == len(NODES):
