@@ -31,6 +31,7 @@ from shell_env import (
     PACKAGE,
     ROOT,
     VENV,
+    launch_files,
     link_into_index,
     write_env_file,
 )
@@ -246,7 +247,7 @@ def interface_files() -> list[Path]:
 def package_files() -> list[Path]:
     """List what an editable install of bbllm depends on."""
     ours = [PACKAGE / 'setup.py', PACKAGE / 'setup.cfg', PACKAGE / 'bbllm' / '__init__.py']
-    return [*ours, ROOT / 'tools' / 'shell_env.py']
+    return [*ours, ROOT / 'tools' / 'shell_env.py', *launch_files()]
 
 
 def hash_of(before: str, files: Iterable[Path]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import configparser
 import os
 import shlex
+import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -54,13 +55,22 @@ def link_into_index() -> None:
     index = VENV / 'share' / 'ament_index' / 'resource_index' / 'packages' / 'bbllm'
     index.parent.mkdir(parents=True, exist_ok=True)
     index.touch()
-    for name in ('config', 'launch', 'package.xml'):
-        _link(VENV / 'share' / 'bbllm' / name, (PACKAGE / name).resolve())
+    share = VENV / 'share' / 'bbllm'
+    shutil.rmtree(share, ignore_errors=True)
+    _link(share / 'config', ROOT / 'config')
+    _link(share / 'package.xml', PACKAGE / 'package.xml')
+    for file in launch_files():  # one by one, because `ros2 launch` looks into no linked folder
+        _link(share / 'launch' / file.name, file)
     setup = configparser.ConfigParser()
     setup.read(PACKAGE / 'setup.cfg')
     for line in setup['options.entry_points']['console_scripts'].strip().splitlines():
         name = line.partition('=')[0].strip()
         _link(VENV / 'lib' / 'bbllm' / name, VENV / 'bin' / name)
+
+
+def launch_files() -> list[Path]:
+    """List the launch files."""
+    return sorted(ROOT.glob('launch/*.launch.py'))
 
 
 def _link(path: Path, target: Path) -> None:

@@ -1,0 +1,17 @@
+"""Start bbllm's nodes beside a driver that runs already: franka_ros2, or the simulated robot."""
+
+from launch import LaunchDescription
+
+from bbllm.nodes.launching import declare_arguments, declare_namespace, start_node
+from bbllm.nodes.stack import REAL_NODES
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Build the description."""
+    return LaunchDescription(
+        [
+            declare_namespace(),
+            *declare_arguments(*REAL_NODES),
+            *[start_node(node) for node in REAL_NODES],
+        ]
+    )
