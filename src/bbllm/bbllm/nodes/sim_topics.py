@@ -5,18 +5,22 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import mujoco
 import numpy as np
 from bbllm_interfaces.msg import ObjectStates
 from franka_msgs.msg import FrankaRobotState
 from geometry_msgs.msg import Quaternion, TransformStamped, Vector3, WrenchStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState as JointStateMsg
+from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from bbllm.arm.driver import Array, JointState
 from bbllm.arm.model import ARM_JOINTS
+from bbllm.arm.urdf import FRAMES, robot_description
 from bbllm.nodes.convert import WORLD_FRAME, header, objects_to_msg
 from bbllm.nodes.convert_arm import FINGERS, joint_state_to_msg
+from bbllm.nodes.qos import LATCHED
 from bbllm.nodes.sim_hand import GRIPPER
 from bbllm.nodes.sim_loop import SimLoop
 
@@ -41,6 +45,8 @@ class SimTopics:
         self._wrench = publisher(WrenchStamped, f'{STATE}/external_wrench_in_stiffness_frame', 1)
         self._objects = publisher(ObjectStates, 'objects', 1)
         self._tf = publisher(TFMessage, '/tf', 10)
+        self._description = publisher(String, 'robot_description', LATCHED)
+        self._description.publish(String(data=robot_description()))
         self._due_s = 0.0
         self._count = 0
         self._busy = False
@@ -113,17 +119,24 @@ class SimTopics:
 
     def _transforms(self, now_s: float) -> list[Any]:
         """Return where the links are; a real robot's come from robot_state_publisher."""
-        found = []
+        frames = []
         with self._loop.robot.paused() as simulation:
             model, data = simulation.model, simulation.data
             for i in range(1, model.nbody):
                 name = str(model.body(i).name)
-                if not name.startswith('fr3_') or name == WORLD_FRAME:
-                    continue
-                x, y, z = data.xpos[i].tolist()
-                qw, qx, qy, qz = data.xquat[i].tolist()
-                transform = TransformStamped(header=header(now_s), child_frame_id=name)
-                transform.transform.translation = Vector3(x=x, y=y, z=z)
-                transform.transform.rotation = Quaternion(x=qx, y=qy, z=qz, w=qw)
-                found.append(transform)
-        return found
+                if name.startswith('fr3_') and name != WORLD_FRAME:
+                    frames.append((name, data.xpos[i].copy(), data.xquat[i].copy()))
+            for site, name in FRAMES.items():
+                quat_wxyz = np.empty(4)
+                mujoco.mju_mat2Quat(quat_wxyz, data.site(site).xmat)
+                frames.append((name, data.site(site).xpos.copy(), quat_wxyz))
+        return [_transform(*frame, now_s) for frame in frames]
+
+
+def _transform(name: str, position_m: Array, quat_wxyz: Array, now_s: float) -> TransformStamped:
+    x, y, z = position_m.tolist()
+    qw, qx, qy, qz = quat_wxyz.tolist()
+    transform = TransformStamped(header=header(now_s), child_frame_id=name)
+    transform.transform.translation = Vector3(x=x, y=y, z=z)
+    transform.transform.rotation = Quaternion(x=qx, y=qy, z=qz, w=qw)
+    return transform
