@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -106,7 +107,7 @@ def run_here(instruction: str, options: Options, output: Output) -> Ran:
             settings=_settings(options),
         )
         planner = build_planner(run, make_planner, models, options.k)
-        with view:
+        with view, _heard_by(run):
             episode, interrupted = supervise(run, planner, stage.world)
         if episode is None:
             # It hangs, and so may the world: there is nothing more to be had of it.
@@ -114,8 +115,34 @@ def run_here(instruction: str, options: Options, output: Output) -> Ran:
         if interrupted:
             # Whoever pressed Ctrl-C wants to go.
             return Ran(episode, journal.path, interrupted)
-        settled, hints = _look_around(stage, rendering_of(journal.path))
+        # Where nothing moved, a rendering would show nothing that the drawing does not.
+        rendering = rendering_of(journal.path) if episode.robot_s else None
+        settled, hints = _look_around(stage, rendering)
     return Ran(episode, journal.path, interrupted, settled, hints)
+
+
+class _Listener(logging.Handler):
+    """Puts what the clients of models log (retries, refused parameters) into an episode."""
+
+    def __init__(self, run: EpisodeRun):
+        super().__init__(logging.WARNING)
+        self._run = run
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._run.warn(record.getMessage())
+
+
+@contextmanager
+def _heard_by(run: EpisodeRun) -> Iterator[None]:
+    listener = _Listener(run)
+    logger = logging.getLogger('bbllm.llm')
+    logger.addHandler(listener)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(listener)
+        logger.propagate = True
 
 
 def make_chosen_models(options: Options) -> Models:
@@ -166,12 +193,13 @@ def open_stage(options: Options) -> Iterator[Stage]:
         yield Stage(world, lambda: world.time_s, settle, render)
 
 
-def _look_around(stage: Stage, rendering: Path) -> tuple[Scene | None, tuple[str, ...]]:
+def _look_around(stage: Stage, rendering: Path | None) -> tuple[Scene | None, tuple[str, ...]]:
     """Return the settled scene, and why there is no rendering, if so."""
     settled: Scene | None = None
     try:
         settled = stage.settle()
-        stage.render(rendering)
+        if rendering is not None:
+            stage.render(rendering)
     except BbllmError as error:
         # The episode has ended and is on record; a picture is not worth its failure.
         return settled, (str(error),)
