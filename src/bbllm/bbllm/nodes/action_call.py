@@ -79,6 +79,7 @@ class ActionCall:
         *,
         look: Callable[[], None] = nothing,
         on_feedback: Callable[[Any], None] | None = None,
+        on_accepted: Callable[[], None] = nothing,
     ) -> tuple[GoalStatus, Any]:
         """
         Send a goal and wait for its end.
@@ -88,6 +89,7 @@ class ActionCall:
             timeout_s: How long it may take, by the wall clock [s].
             look: Called all the time meanwhile; what it raises cancels the goal and goes on up.
             on_feedback: Called with each feedback.
+            on_accepted: Called when the server has taken the goal.
 
         Returns:
             How it ended and its result; None instead of a result when it was rejected.
@@ -109,6 +111,7 @@ class ActionCall:
                 self._handle = handle
                 if self._cancelled:
                     handle.cancel_goal_async()
+            on_accepted()
             reply = wait_for(handle.get_result_async(), self._what, timeout_s, look=look)
             if reply.status not in STATUSES:
                 raise WorldError(f'{self._what} ended a goal with the status {reply.status}.')

@@ -63,8 +63,8 @@ class Fr3Executor(StackNode):
             self._busy.release()
 
     def _observe(self) -> Scene:
-        """Return a scene that is not older than what the joints say now."""
-        return self._scenes.get(self._driver.now_s(), look=self._driver.feed.check)
+        """Return a scene that shows what the arm did last."""
+        return self._scenes.get(self._driver.acted_s, look=self._driver.feed.check)
 
     def _execute(self, goal: ServerGoalHandle) -> ExecuteSkill.Result:
         call = call_from_msg(goal.request.call)

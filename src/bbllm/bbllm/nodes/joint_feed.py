@@ -72,6 +72,11 @@ class JointFeed:
         oldest_s = min(self._heard_s.values())
         return time.monotonic() - oldest_s <= self._timeout_s
 
+    @property
+    def newest_stamp_s(self) -> float:
+        """When the newest state was measured, however old it is; 0 without any [s]."""
+        return self._arm[-1].stamp_s if self._arm else 0.0
+
     def hand(self, stamp_s: float) -> Hand:
         """Return the hand as it was at a time on the world's clock [s]."""
         state = self.at(stamp_s)

@@ -85,6 +85,9 @@ class RosDriver:
             SwitchController, f'{manager}/switch_controller', callback_group=group
         )
         self._stopped = threading.Event()
+        self.acted_s = 0.0
+        """The world's clock when the last motion or wait had ended: what was seen earlier may not
+        show what it did [s]."""
 
     def now_s(self) -> float:
         """Return the stamp of the newest joint state: the driver's clock is the world's [s]."""
@@ -109,6 +112,8 @@ class RosDriver:
             status, result = self._follow.run(goal, NEVER_S, look=look)
         except TimeoutError as error:
             return FollowResult(status=GoalStatus.ABORTED, error_string=str(error))
+        finally:
+            self.acted_s = self.feed.newest_stamp_s
         if result is None:
             return FollowResult(
                 status=status, error_string=f'{self._controller} rejected the trajectory.'
@@ -161,6 +166,7 @@ class RosDriver:
         """Let time pass on the world's clock; returns early after `stop` [s]."""
         self._stopped.clear()
         self.feed.wait_until(self.now_s() + duration_s, self._stopped)
+        self.acted_s = self.feed.newest_stamp_s
 
     def stop(self) -> None:
         """Cancel whatever runs, from any thread; the arm holds its place and its grip."""
@@ -172,11 +178,10 @@ class RosDriver:
         status, result = action.run(goal, GRIPPER_S, look=self.feed.check)
         if result is None:
             return GripperResult(status=status, error='The hand rejected the goal.')
+        width_m = self.feed.wait_for_width(0.5)
+        self.acted_s = self.feed.newest_stamp_s
         return GripperResult(
-            status=status,
-            success=result.success,
-            error=result.error,
-            width_m=self.feed.wait_for_width(0.5),
+            status=status, success=result.success, error=result.error, width_m=width_m
         )
 
     def _ask(self, client: Any, request: Any, name: str) -> Any:

@@ -20,6 +20,7 @@ from bbllm.arm.model import ARM_JOINTS
 from bbllm.arm.urdf import FRAMES, robot_description
 from bbllm.nodes.convert import WORLD_FRAME, header, objects_to_msg
 from bbllm.nodes.convert_arm import FINGERS, joint_state_to_msg
+from bbllm.nodes.description import urdf
 from bbllm.nodes.qos import LATCHED
 from bbllm.nodes.sim_hand import GRIPPER
 from bbllm.nodes.sim_loop import SimLoop
@@ -47,6 +48,8 @@ class SimTopics:
         self._tf = publisher(TFMessage, '/tf', 10)
         self._description = publisher(String, 'robot_description', LATCHED)
         self._description.publish(String(data=robot_description()))
+        self._description = publisher(String, 'robot_description', LATCHED)
+        self._description.publish(String(data=urdf()))
         self._due_s = 0.0
         self._count = 0
         self._busy = False

@@ -68,6 +68,24 @@ def node_arguments(
     return ['--ros-args', '-r', f'__ns:=/{namespace}', *files, *given]
 
 
+def node_environ(
+    log_folder: Path | None = None, more: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Return the environment of nodes: this process's own, with what it leaves open."""
+    defaults = {
+        'RMW_IMPLEMENTATION': 'rmw_fastrtps_cpp',
+        # Quick to find each other, and nobody else's robot is in this graph by accident.
+        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+        'RCUTILS_COLORIZED_OUTPUT': '0',
+        'PYTHONUNBUFFERED': '1',
+        # Small matrices only: more threads cost memory and the other nodes' time.
+        'OPENBLAS_NUM_THREADS': '1',
+    }
+    if log_folder is not None:
+        defaults['ROS_LOG_DIR'] = str(log_folder / 'ros')
+    return {**defaults, **os.environ, **(more or {})}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StackConfig:
     """What a stack is started with."""
@@ -177,18 +195,7 @@ class Stack:
 
     def environ(self) -> dict[str, str]:
         """Return the environment of the nodes."""
-        env = {
-            'RMW_IMPLEMENTATION': 'rmw_fastrtps_cpp',
-            # Quick to find each other, and nobody else's robot is in this graph by accident.
-            'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
-            'ROS_LOG_DIR': str(self.log_folder / 'ros'),
-            'RCUTILS_COLORIZED_OUTPUT': '0',
-            'PYTHONUNBUFFERED': '1',
-            # Small matrices only: more threads cost memory and the other nodes' time.
-            'OPENBLAS_NUM_THREADS': '1',
-            **os.environ,
-        }
-        return {**env, **self.config.environ}
+        return node_environ(self.log_folder, self.config.environ)
 
     def end(self) -> None:
         """End all nodes, the arm at rest first; kills those that do not end by themselves."""
