@@ -133,16 +133,22 @@ def test_body_that_names_a_skill_that_does_not_exist_is_told_and_then_the_step_f
     assert len(asked_of_body) >= 2
 
 
-def test_cancel_does_not_wait_for_a_model_that_hangs(stack: Running, server: FakeServer) -> None:
+@pytest.mark.parametrize('who', ['brain', 'body'])
+def test_cancel_does_not_wait_for_a_model_that_hangs(
+    stack: Running, server: FakeServer, who: str
+) -> None:
+    asked: list[str] = []
+
     def hang(handler: Handler, body: dict[str, Any]) -> None:
-        if BODY_MARK in body['messages'][0]['content']:
+        role = 'body' if BODY_MARK in body['messages'][0]['content'] else 'brain'
+        asked.append(role)
+        if role == who:
             server.gone.wait(15.0)
         says('0: return to base\n1: Done')(handler, body)
 
     server.will(hang)
     task = stack.begin('go home')
-    stack.wait_for(EventKind.STEP)
-    until(lambda: BODY_MARK in prompts(server)[-1], 'question to the Body')
+    until(lambda: who in asked, f'question to the {who}')
 
     stack.client.cancel()
 

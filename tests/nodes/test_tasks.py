@@ -8,7 +8,8 @@ from stacks import Running, until
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.journal import read_episode, summarize
 from bbllm.core.paths import state_dir
-from bbllm.core.types import Ending, EventKind, Status
+from bbllm.core.types import Code, Ending, EventKind, SkillCall, Status
+from bbllm.nodes.client import StackClient
 
 pytestmark = pytest.mark.ros
 
@@ -90,12 +91,12 @@ def test_task_in_another_script_ends_in_words(running: Running) -> None:
 
 
 def test_second_task_is_refused_with_the_name_of_the_first(running: Running) -> None:
-    first = running.begin('stack the green cube on the red cube', episode_id='the-first')
-    running.wait_for(EventKind.STARTED)
+    with StackClient(name='other') as other:
+        until(lambda: not other.missing(('brain_planner',)), 'discovery')
+        first = running.begin('stack the green cube on the red cube', episode_id='the-first')
+        running.wait_for(EventKind.STARTED)
 
-    second = running.client.__class__(running.stack.config.namespace, name='other')
-    with second:
-        result = second.run_task('put the blue cube on location_C')
+        result = other.run_task('put the blue cube on location_C')
 
     assert result.refused
     assert 'the-first' in result.message
@@ -103,8 +104,6 @@ def test_second_task_is_refused_with_the_name_of_the_first(running: Running) -> 
 
 
 def test_call_of_a_thing_that_is_not_there_is_rejected_with_the_nearest(running: Running) -> None:
-    from bbllm.core.types import Code, SkillCall
-
     outcome = running.client.execute(SkillCall('pick', ('red_cub',)))
 
     assert (outcome.status, outcome.code) == (Status.REJECTED, Code.UNKNOWN_OBJECT)

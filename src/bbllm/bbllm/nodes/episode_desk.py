@@ -16,6 +16,7 @@ from bbllm.core.paths import state_dir
 from bbllm.core.registry import find_planner
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Episode, Event, Task
+from bbllm.nodes.interruptible import InterruptibleModel
 from bbllm.nodes.model_params import models_of
 from bbllm.nodes.params import BrainPlannerParams
 from bbllm.nodes.process import StackNode
@@ -146,7 +147,13 @@ class EpisodeDesk:
             settings={'feedback_loops': k, 'world': 'ros'},
         )
         body = RosBody(self._body, run, self._world, self._body_name)
-        planner = self._make_planner(run.model(self._models.brain, 'brain'), body, k=k)
+
+        def look() -> None:
+            run.check()
+            self._world.check()
+
+        brain = run.model(InterruptibleModel(self._models.brain, look), 'brain')
+        planner = self._make_planner(brain, body, k=k)
         with self._lock:
             self._run = run
             cancelled = self._cancelled

@@ -1,0 +1,73 @@
+"""A model whose answer nobody has to wait for: a cancel or a lost node ends the wait at once."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+
+from bbllm.core.errors import CancelledError
+from bbllm.core.protocols import ChatModel, JsonSchema, Message, Reply
+from bbllm.nodes.waiting import LOOK_S
+
+
+class InterruptibleModel:
+    """
+    Asks another model in a thread of its own and looks meanwhile whether to go on.
+
+    A server that hangs is otherwise waited for as long as its time-out says.
+
+    Args:
+        inner: The model that answers.
+        look: Called all the time; what it raises ends the wait and goes on up.
+    """
+
+    def __init__(self, inner: ChatModel, look: Callable[[], None]):
+        self.name = inner.name
+        self._inner = inner
+        self._look = look
+
+    @property
+    def supports_schema(self) -> bool:
+        """Whether the model honours JSON schemas, as far as it is known now."""
+        return self._inner.supports_schema
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        schema: JsonSchema | None = None,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
+        """Answer a conversation; see `ChatModel.complete`."""
+        answers: queue.SimpleQueue[Reply | BaseException] = queue.SimpleQueue()
+        abandoned = threading.Event()
+
+        def hear(piece: str) -> None:
+            if abandoned.is_set():
+                raise CancelledError('Nobody waits for this answer any more.')
+            if on_text is not None:
+                on_text(piece)
+
+        def ask() -> None:
+            try:
+                answers.put(self._inner.complete(messages, stop=stop, schema=schema, on_text=hear))
+            except BaseException as error:  # raised again in the thread that waits
+                answers.put(error)
+
+        # Daemon: a server that never answers must not keep the process from ending.
+        threading.Thread(target=ask, name='model', daemon=True).start()
+        while True:
+            try:
+                answer = answers.get(timeout=LOOK_S)
+                break
+            except queue.Empty:
+                try:
+                    self._look()
+                except BaseException:
+                    abandoned.set()
+                    raise
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
