@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 # The helpers of these tests, and the server that plays a language model.
 for folder in (Path(__file__).parent, Path(__file__).parent.parent / 'llm'):
@@ -18,6 +19,9 @@ for folder in (Path(__file__).parent, Path(__file__).parent.parent / 'llm'):
 from stacks import Running, started  # noqa: E402  # found only now
 
 DOMAINS = range(1, 100)
+# How long an example takes depends on what else the machine does.
+settings.register_profile('patient', deadline=None)
+settings.load_profile('patient')
 
 
 @pytest.fixture(scope='module')

@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 from action_msgs.srv import CancelGoal
 from bbllm_interfaces.srv import InjectFault, ResetSim, SetObjectMass, SetObjectPose
+from control_msgs.msg import JointTrajectoryControllerState
 from controller_manager_msgs.srv import ListControllers, ListHardwareComponents, SwitchController
 from franka_msgs.msg import FrankaRobotState
 from franka_msgs.srv import SetLoad
+from geometry_msgs.msg import TransformStamped
 from stacks import Background, Running, started, until
 from std_srvs.srv import SetBool, Trigger
+from tf2_msgs.msg import TFMessage
 
 from bbllm.arm.driver import FollowError, GoalStatus, JointTrajectory, Tolerances
 from bbllm.core.errors import LostNodeError
@@ -280,6 +283,37 @@ def test_services_of_the_simulator_answer_mistakes_in_words(
 
         assert not reply.success
         assert says in reply.message
+
+
+def test_controller_tells_what_it_wants_and_where_the_links_are(
+    sim: Running, driver: RosDriver
+) -> None:
+    states: list[JointTrajectoryControllerState] = []
+    frames: dict[str, TransformStamped] = {}
+
+    def learn(msg: TFMessage) -> None:
+        frames.update({item.child_frame_id: item for item in msg.transforms})
+
+    node = sim.client.node
+    subscriptions = [
+        node.create_subscription(
+            JointTrajectoryControllerState,
+            'fr3_arm_controller/controller_state',
+            states.append,
+            10,
+        ),
+        node.create_subscription(TFMessage, '/tf', learn, 10),
+    ]
+    until(lambda: states and frames, 'state and transforms')
+    for subscription in subscriptions:
+        node.destroy_subscription(subscription)
+
+    assert list(states[0].joint_names) == [f'fr3_joint{i}' for i in range(1, 8)]
+    np.testing.assert_allclose(states[0].error.positions, np.zeros(7), atol=0.01)
+    tcp = frames['fr3_hand_tcp'].transform.translation
+    # The ready posture, by the published kinematics.
+    np.testing.assert_allclose([tcp.x, tcp.y, tcp.z], [0.306891, 0.0, 0.486882], atol=2e-3)
+    assert {f'fr3_link{i}' for i in range(1, 9)} <= set(frames)
 
 
 def test_clock_never_runs_backwards_over_a_change_of_scene(

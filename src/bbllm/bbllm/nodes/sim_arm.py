@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import threading
 
-import numpy as np
 from control_msgs.action import FollowJointTrajectory
+from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from bbllm.arm.driver import FollowError, FollowResult, GoalStatus
+from bbllm.arm.driver import Array, FollowError, FollowResult, GoalStatus, JointState
 from bbllm.arm.model import ARM_JOINTS
 from bbllm.nodes.convert import header
 from bbllm.nodes.convert_arm import BASE_FRAME, goal_to_record
 from bbllm.nodes.process import StackNode
 from bbllm.nodes.sim_loop import SimLoop
-from bbllm.sim.trajectory_controller import TrajectoryPending
+from bbllm.sim.trajectory_controller import Setpoint, TrajectoryPending
 from bbllm.sim.trajectory_goal import refusal
 
 CONTROLLER = 'fr3_arm_controller'
@@ -87,16 +87,32 @@ class SimArm:
 
     def _feedback(self) -> FollowJointTrajectory.Feedback:
         robot = self._loop.robot
-        state, desired = robot.joint_state(), robot.set_point()
-        error = desired.position_rad - state.position_rad
+        state = controller_state(robot.set_point(), robot.joint_state(), self._loop.now_s)
         return FollowJointTrajectory.Feedback(
-            header=header(self._loop.now_s, BASE_FRAME),
-            joint_names=list(ARM_JOINTS),
-            desired=_point(desired.position_rad, desired.velocity_rad_s),
-            actual=_point(state.position_rad, state.velocity_rad_s),
-            error=_point(error, desired.velocity_rad_s - state.velocity_rad_s),
+            header=state.header,
+            joint_names=state.joint_names,
+            desired=state.reference,
+            actual=state.feedback,
+            error=state.error,
         )
 
 
-def _point(position: np.ndarray, velocity: np.ndarray) -> JointTrajectoryPoint:
+def controller_state(
+    desired: Setpoint, measured: JointState, stamp_s: float
+) -> JointTrajectoryControllerState:
+    """Write what the controller wants, what it measures, and the difference."""
+    return JointTrajectoryControllerState(
+        header=header(stamp_s, BASE_FRAME),
+        joint_names=list(ARM_JOINTS),
+        reference=_point(desired.position_rad, desired.velocity_rad_s),
+        feedback=_point(measured.position_rad, measured.velocity_rad_s),
+        error=_point(
+            desired.position_rad - measured.position_rad,
+            desired.velocity_rad_s - measured.velocity_rad_s,
+        ),
+        speed_scaling_factor=1.0,
+    )
+
+
+def _point(position: Array, velocity: Array) -> JointTrajectoryPoint:
     return JointTrajectoryPoint(positions=position.tolist(), velocities=velocity.tolist())

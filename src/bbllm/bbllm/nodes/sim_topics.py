@@ -8,6 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 from bbllm_interfaces.msg import ObjectStates
+from control_msgs.msg import JointTrajectoryControllerState
 from franka_msgs.msg import FrankaRobotState
 from geometry_msgs.msg import Quaternion, TransformStamped, Vector3, WrenchStamped
 from rclpy.node import Node
@@ -16,21 +17,24 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from bbllm.arm.driver import Array, JointState
-from bbllm.arm.model import ARM_JOINTS
+from bbllm.arm.model import ARM_JOINTS, FLANGE_SITE, TCP_SITE
 from bbllm.arm.urdf import FRAMES, robot_description
 from bbllm.nodes.convert import WORLD_FRAME, header, objects_to_msg
 from bbllm.nodes.convert_arm import FINGERS, joint_state_to_msg
-from bbllm.nodes.description import urdf
 from bbllm.nodes.qos import LATCHED
+from bbllm.nodes.sim_arm import CONTROLLER, controller_state
 from bbllm.nodes.sim_hand import GRIPPER
 from bbllm.nodes.sim_loop import SimLoop
 
+FLANGE_FRAME = 'fr3_link8'
 STATE = 'franka_robot_state_broadcaster'
 FAST_S = 0.01
 """Wall time between states of the arm [s]."""
 HAND_EVERY = 3
 SLOW_EVERY = 3
 """Every so many states of the arm, those of the hand and everything else are published."""
+FRAMES_OF_SITES = {FLANGE_SITE: FLANGE_FRAME, TCP_SITE: 'fr3_hand_tcp'}
+"""The driver's names of frames that are no bodies here."""
 
 
 class SimTopics:
@@ -45,11 +49,12 @@ class SimTopics:
         self._state = publisher(FrankaRobotState, f'{STATE}/robot_state', 1)
         self._wrench = publisher(WrenchStamped, f'{STATE}/external_wrench_in_stiffness_frame', 1)
         self._objects = publisher(ObjectStates, 'objects', 1)
+        self._controller = publisher(
+            JointTrajectoryControllerState, f'{CONTROLLER}/controller_state', 10
+        )
         self._tf = publisher(TFMessage, '/tf', 10)
         self._description = publisher(String, 'robot_description', LATCHED)
         self._description.publish(String(data=robot_description()))
-        self._description = publisher(String, 'robot_description', LATCHED)
-        self._description.publish(String(data=urdf()))
         self._due_s = 0.0
         self._count = 0
         self._busy = False
@@ -90,7 +95,7 @@ class SimTopics:
         )
         self._all.publish(joint_state_to_msg((*ARM_JOINTS, *FINGERS), *whole, stamp_s))
         self._objects.publish(objects_to_msg(robot.objects(), now_s))
-        wrench = WrenchStamped(header=header(stamp_s, 'fr3_link8'))
+        wrench = WrenchStamped(header=header(stamp_s, FLANGE_FRAME))
         force = robot.flange_wrench().tolist()
         wrench.wrench.force = Vector3(x=force[0], y=force[1], z=force[2])
         wrench.wrench.torque = Vector3(x=force[3], y=force[4], z=force[5])
@@ -98,6 +103,8 @@ class SimTopics:
         self._state.publish(self._robot_state(state, effort, wrench, stamp_s))
         if self._tf.get_subscription_count():
             self._tf.publish(TFMessage(transforms=self._transforms(now_s)))
+        if self._controller.get_subscription_count():
+            self._controller.publish(controller_state(robot.set_point(), state, stamp_s))
 
     def _robot_state(
         self, state: JointState, effort: Array, wrench: WrenchStamped, stamp_s: float
