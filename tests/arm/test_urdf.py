@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
 
 import mujoco
 import numpy as np
 import pytest
 
 from bbllm.arm.model import ARM_JOINTS, FINGER_JOINTS, FLANGE_SITE, TCP_SITE, robot_spec
-from bbllm.arm.urdf import robot_description
+from bbllm.arm.urdf import LOOKS, robot_description, roll_pitch_yaw
 
 
 @pytest.fixture(scope='module')
@@ -22,7 +23,10 @@ def test_description_has_the_joints_of_the_driver_and_one_root(robot: ElementTre
     links = {link.get('name') for link in robot.findall('link')}
     children = [child.get('link') for child in robot.iterfind('joint/child')]
 
+    sliding = [x.get('name') for x in robot.findall('joint') if x.get('type') == 'prismatic']
+
     assert moving == [*ARM_JOINTS, *FINGER_JOINTS]
+    assert sliding == list(FINGER_JOINTS)
     assert len(children) == len(set(children))
     assert links - set(children) == {'fr3_link0'}
 
@@ -45,10 +49,29 @@ def test_frames_are_where_the_model_has_them(
     np.testing.assert_allclose(T_world_link[:3, :3].ravel(), data.site(site).xmat, atol=1e-5)
 
 
-def test_every_drawn_shape_is_there(robot: ElementTree.Element) -> None:
+def test_every_drawn_shape_is_there_and_a_capsule_is_three(robot: ElementTree.Element) -> None:
     model = robot_spec().compile()
+    drawn = model.geom_type[model.geom_group == LOOKS]
+    capsules = int((drawn == int(mujoco.mjtGeom.mjGEOM_CAPSULE)).sum())
 
-    assert len(robot.findall('link/visual')) == int((model.geom_group == 2).sum())
+    assert capsules > 0
+    assert len(robot.findall('link/visual')) == len(drawn) + 2 * capsules
+
+
+@pytest.mark.parametrize(
+    'quat',
+    [*np.random.default_rng(0).normal(size=(20, 4)), [1, 0, 1, 0], [1, 1, 1, 1], [1, 1, -1, 1]],
+    ids=str,
+)
+def test_roll_pitch_and_yaw_give_the_rotation_again(quat: Sequence[float]) -> None:
+    unit = np.array(quat) / np.linalg.norm(quat)
+    expected = np.empty(9)
+    mujoco.mju_quat2Mat(expected, unit)
+
+    roll, pitch, yaw = roll_pitch_yaw(unit)
+
+    found = turned([0, 0, 1], yaw) @ turned([0, 1, 0], pitch) @ turned([1, 0, 0], roll)
+    np.testing.assert_allclose(found[:3, :3].ravel(), expected, atol=1e-4)
 
 
 def chain(robot: ElementTree.Element, link: str, angles: dict[str, float]) -> np.ndarray:

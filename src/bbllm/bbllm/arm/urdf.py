@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import mujoco
+import numpy as np
 
 from bbllm.arm.model import FLANGE_SITE, TCP_SITE, robot_spec
 
@@ -52,7 +53,7 @@ def _add_joint(robot: ElementTree.Element, model: mujoco.MjModel, i: int) -> Non
         _add_origin(joint, body.pos, body.quat)
         return
     moving = model.joint(body.jntadr[0])
-    slides = mujoco.mjtJoint(int(moving.type[0])) is mujoco.mjtJoint.mjJNT_SLIDE
+    slides = mujoco.mjtJoint(int(moving.type[0])) == mujoco.mjtJoint.mjJNT_SLIDE
     kind = 'prismatic' if slides else 'revolute'
     joint = _joint(robot, moving.name, kind, parent, body.name)
     _add_origin(joint, body.pos, body.quat)
@@ -72,36 +73,49 @@ def _joint(
 
 
 def _add_look(link: ElementTree.Element, geom: Any) -> None:
-    """Add one shape; a capsule is a cylinder here, because URDF has none."""
-    visual = ElementTree.SubElement(link, 'visual')
-    _add_origin(visual, geom.pos, geom.quat)
-    shape = ElementTree.SubElement(visual, 'geometry')
-    x, y, z = geom.size.tolist()
-    kind = mujoco.mjtGeom(int(geom.type[0]))
-    if kind == mujoco.mjtGeom.mjGEOM_BOX:
-        ElementTree.SubElement(shape, 'box', size=_text([2 * x, 2 * y, 2 * z]))
-    elif kind == mujoco.mjtGeom.mjGEOM_SPHERE:
-        ElementTree.SubElement(shape, 'sphere', radius=f'{x:.6g}')
-    elif kind in (mujoco.mjtGeom.mjGEOM_CYLINDER, mujoco.mjtGeom.mjGEOM_CAPSULE):
-        ends = x if kind == mujoco.mjtGeom.mjGEOM_CAPSULE else 0.0
-        length = f'{2 * (y + ends):.6g}'
-        ElementTree.SubElement(shape, 'cylinder', radius=f'{x:.6g}', length=length)
-    else:
-        raise ValueError(f'URDF has no shape for {kind.name}')
+    rotation = np.empty(9)
+    mujoco.mju_quat2Mat(rotation, geom.quat)
+    along = rotation.reshape(3, 3)[:, 2]  # the geom's z axis in its link
     color = _text(geom.rgba)
-    material = ElementTree.SubElement(visual, 'material', name=f'rgba {color}')
-    ElementTree.SubElement(material, 'color', rgba=color)
+    for shape, values, shift_m in _shapes(geom):
+        visual = ElementTree.SubElement(link, 'visual')
+        _add_origin(visual, geom.pos + shift_m * along, geom.quat)
+        ElementTree.SubElement(ElementTree.SubElement(visual, 'geometry'), shape, values)
+        material = ElementTree.SubElement(visual, 'material', name=f'rgba {color}')
+        ElementTree.SubElement(material, 'color', rgba=color)
+
+
+def _shapes(geom: Any) -> Iterator[tuple[str, dict[str, str], float]]:
+    """Yield URDF shapes and their shift along the geom's z axis [m]; a capsule is three."""
+    kind = mujoco.mjtGeom(int(geom.type[0]))
+    x, y, _ = geom.size.tolist()
+    if kind == mujoco.mjtGeom.mjGEOM_BOX:
+        yield 'box', {'size': _text(2 * geom.size)}, 0.0
+    elif kind in (mujoco.mjtGeom.mjGEOM_CYLINDER, mujoco.mjtGeom.mjGEOM_CAPSULE):
+        yield 'cylinder', {'radius': f'{x:.6g}', 'length': f'{2 * y:.6g}'}, 0.0
+        if kind == mujoco.mjtGeom.mjGEOM_CAPSULE:
+            yield 'sphere', {'radius': f'{x:.6g}'}, y
+            yield 'sphere', {'radius': f'{x:.6g}'}, -y
+    else:
+        raise ValueError(f'no URDF shape is written for {kind.name}')
 
 
 def _add_origin(
     element: ElementTree.Element, position_m: Sequence[float], quat_wxyz: Sequence[float]
 ) -> None:
+    turns = _text(roll_pitch_yaw(quat_wxyz))
+    ElementTree.SubElement(element, 'origin', xyz=_text(position_m), rpy=turns)
+
+
+def roll_pitch_yaw(quat_wxyz: Sequence[float]) -> tuple[float, float, float]:
+    """Return the turns about the fixed x, y and z axes, in this order, as URDF has them [rad]."""
     w, x, y, z = quat_wxyz
-    # Roll, pitch and yaw about fixed axes, as URDF has them.
+    sine = max(-1.0, min(1.0, 2 * (w * y - z * x)))
+    if abs(sine) > 1 - 1e-9:  # roll and yaw turn about the same axis: all to yaw
+        return 0.0, math.copysign(math.pi / 2, sine), -math.copysign(2.0, sine) * math.atan2(x, w)
     roll = math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
-    pitch = math.asin(max(-1.0, min(1.0, 2 * (w * y - z * x))))
     yaw = math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
-    ElementTree.SubElement(element, 'origin', xyz=_text(position_m), rpy=_text((roll, pitch, yaw)))
+    return roll, math.asin(sine), yaw
 
 
 def _text(numbers: Sequence[float]) -> str:
