@@ -75,7 +75,7 @@ class StateEstimatorParams:
     """Parameters of `state_estimator`."""
 
     max_age_s: float = param(
-        1.0,
+        2.0,
         'Objects that were not heard of for longer are stale, by the wall clock [s].',
         0.1,
         60.0,
@@ -97,7 +97,7 @@ class Fr3ExecutorParams:
         0.8, "Share of the robot's velocity and acceleration limits that is used.", 0.01, 1.0
     )
     state_timeout_s: float = param(
-        1.0, 'Joint states that stop for longer mean that the driver has gone [s].', 0.1, 60.0
+        2.0, 'Joint states that stop for longer mean that the driver has gone [s].', 0.1, 60.0
     )
 
 

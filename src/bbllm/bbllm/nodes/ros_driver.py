@@ -49,7 +49,7 @@ class RosDriver:
         *,
         controller: str = 'fr3_arm_controller',
         gripper: str = 'franka_gripper',
-        state_timeout_s: float = 1.0,
+        state_timeout_s: float = 2.0,
     ):
         """
         Make the clients; waits for nobody.
