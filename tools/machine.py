@@ -19,12 +19,19 @@ NAMES = ('python3', 'python3.12', 'python3.11', 'python3.10')
 PROBE = """
 import importlib.util, json, os, sys, sysconfig
 has = lambda name: importlib.util.find_spec(name) is not None
+def imports_rclpy():
+    # Its C++ part, because the rest can be imported by the wrong version of Python too.
+    try:
+        from rclpy.impl.implementation_singleton import rclpy_implementation
+    except ImportError:
+        return False
+    return True
 print(json.dumps({
     'path': getattr(sys, '_base_executable', sys.executable),
     'version': sys.version_info[:2],
     'venv': has('venv') and has('ensurepip'),
     'header': os.path.exists(os.path.join(sysconfig.get_paths()['include'], 'Python.h')),
-    'rclpy': has('rclpy'),
+    'rclpy': 'ROS_DISTRO' in os.environ and imports_rclpy(),
 }))
 """
 
@@ -59,8 +66,26 @@ def find_system_ros(before: str | None) -> str | None:
             'sudo apt install ros-jazzy-ros-base and source /opt/ros/jazzy/setup.sh.'
         )
     if before and (Path(before) / 'setup.sh').exists():
+        _source(Path(before) / 'setup.sh')
         return before
     return None
+
+
+def _source(script: Path) -> None:
+    """Take over the environment that a shell script makes."""
+    shell = subprocess.run(
+        ['sh', '-c', '. "$1" >&2 && env -0', 'sh', str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    if shell.returncode:
+        raise SetupError(f'{script} cannot be sourced: {shell.stderr.strip()}')
+    for line in shell.stdout.split('\0'):
+        name, is_set, value = line.partition('=')
+        if is_set:
+            os.environ[name] = value
 
 
 def choose_python(
@@ -77,10 +102,10 @@ def choose_python(
     """
     asked = os.environ.get('PYTHON')
     names = [asked] if asked else list(NAMES)
-    if before and not asked:
-        names.insert(0, before['path'])
     if system_ros and not asked:
         names.insert(0, '/usr/bin/python3')
+    if before and not asked:
+        names.insert(0, before['path'])
     # An activated environment must not be made from itself.
     folders = os.environ.get('PATH', os.defpath).split(os.pathsep)
     search = os.pathsep.join(folder for folder in folders if Path(folder) != venv / 'bin')
@@ -136,7 +161,10 @@ def _no_python(asked: str | None, seen: list[dict[str, Any]]) -> str:
     wanted = '3.10, 3.11 or 3.12'
     for found in seen:
         if found['missing'] == ['rclpy']:
-            return f'{found["path"]} cannot import rclpy, though ROS 2 Jazzy is sourced.'
+            return (
+                f'{found["path"]} cannot import rclpy, though ROS 2 Jazzy is sourced. Name the '
+                'Python that it was built for: make setup PYTHON=/usr/bin/python3'
+            )
         if found['missing'] != ['another version']:
             packages = ' '.join(found['missing'])
             return f'{found["path"]} lacks parts. Install them with: sudo apt install {packages}'

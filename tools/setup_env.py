@@ -120,7 +120,8 @@ class Setup:
         flags = ['--system-site-packages'] if self.system_ros else []
         self._call([self.python['path'], '-m', 'venv', *flags, str(VENV)])
         (VENV / 'COLCON_IGNORE').touch()  # or colcon takes the wheels' files for sources
-        self._pip(ROOT / 'requirements' / 'uv.txt')
+        # Ignored: an installer that the system has, but that is not in this environment.
+        self._pip(ROOT / 'requirements' / 'uv.txt', '--ignore-installed')
 
     def install_packages(self) -> None:
         """Install the locked packages, and mend paths of the machine that built the wheels."""
@@ -152,7 +153,9 @@ class Setup:
         """Build the interface packages that this machine does not have."""
         colcon = self._colcon()
         folders = [INTERFACES]
-        prefixes = [VENV, *split_paths(os.environ.get('AMENT_PREFIX_PATH', ''))]
+        prefixes = split_paths(self._environment()['AMENT_PREFIX_PATH'])
+        # What an activated shell has from here does not count as the machine's.
+        prefixes = [prefix for prefix in prefixes if INSTALL not in prefix.parents]
         for name in COMPAT:
             if not any((prefix / 'share' / name / 'package.xml').exists() for prefix in prefixes):
                 folders.append(ROOT / 'compat' / name)
@@ -200,10 +203,10 @@ class Setup:
         environment.pop('PYTHONHOME', None)
         return environment
 
-    def _pip(self, requirements: Path) -> None:
+    def _pip(self, requirements: Path, *options: str) -> None:
         pip = [str(VENV_PYTHON), '-m', 'pip', '--disable-pip-version-check', 'install']
         try:
-            self._call([*pip, '--no-deps', '--require-hashes', '-r', str(requirements)])
+            self._call([*pip, *options, '--no-deps', '--require-hashes', '-r', str(requirements)])
         except SetupError as error:
             raise SetupError(
                 f'{error}\nThis stage needs the network: PyPI, or the mirror that pip is set to.'
@@ -220,14 +223,20 @@ class Setup:
             log.write(f'\n$ {shlex.join(command)}\n')
             log.flush()
             start = log.tell()
-            code = subprocess.call(
-                command,
-                env=environment or self._environment(),
-                cwd=ROOT,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )
+            try:
+                code = subprocess.call(
+                    command,
+                    env=environment or self._environment(),
+                    cwd=ROOT,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                )
+            except OSError as error:
+                raise SetupError(
+                    f'{command[0]} cannot be started ({error.strerror}). If .venv is damaged, '
+                    'make clean and make setup make a new one.'
+                ) from error
         if code:
             said = LOG.read_bytes()[start:].decode(errors='replace').strip().splitlines()
             tail = '\n'.join(f'    {line[:200]}' for line in said[-20:])
