@@ -160,6 +160,8 @@ class Setup:
             if not any((prefix / 'share' / name / 'package.xml').exists() for prefix in prefixes):
                 folders.append(ROOT / 'compat' / name)
         environment = self._environment()
+        if shutil.which('ninja', path=environment['PATH']):
+            environment.setdefault('CMAKE_GENERATOR', 'Ninja')
         # Without -j of its own colcon asks ninja to stand still while the machine is busy.
         environment.setdefault('MAKEFLAGS', f'-j{os.cpu_count() or 2}')
         self._call(
@@ -167,8 +169,8 @@ class Setup:
                 *(colcon, '--log-base', str(ROOT / 'log'), 'build'),
                 *('--build-base', str(ROOT / 'build'), '--install-base', str(INSTALL)),
                 *('--base-paths', *(str(folder) for folder in folders)),
-                *('--cmake-args', '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Release'),
-                *('-DBUILD_TESTING=OFF', '-DBBLLM_PYTHON_ONLY=ON'),
+                *('--cmake-args', '-DCMAKE_BUILD_TYPE=Release', '-DBUILD_TESTING=OFF'),
+                '-DBBLLM_PYTHON_ONLY=ON',
                 f'-DPython3_EXECUTABLE={VENV_PYTHON}',
             ],
             environment,
