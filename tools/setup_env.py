@@ -39,6 +39,7 @@ from shell_env import (
 VENV_PYTHON = VENV / 'bin' / 'python'
 STATE = VENV / 'bbllm-setup.json'
 LOG = ROOT / 'log' / 'setup.log'
+RULES = ROOT / 'tools' / 'interfaces_for_python.cmake'
 CERTIFICATES = ('/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt')
 
 
@@ -170,7 +171,7 @@ class Setup:
                 *('--build-base', str(ROOT / 'build'), '--install-base', str(INSTALL)),
                 *('--base-paths', *(str(folder) for folder in folders)),
                 *('--cmake-args', '-DCMAKE_BUILD_TYPE=Release', '-DBUILD_TESTING=OFF'),
-                '-DBBLLM_PYTHON_ONLY=ON',
+                f'-DBBLLM_INTERFACE_RULES={RULES}',
                 f'-DPython3_EXECUTABLE={VENV_PYTHON}',
             ],
             environment,
@@ -183,8 +184,8 @@ class Setup:
         link_into_index()
         write_env_file(self.system_ros)
         imports = ', '.join(('rclpy', 'bbllm_interfaces', *COMPAT, 'bbllm'))
-        activate = f'. {shlex.quote(str(ROOT / "activate"))} && python -c "import {imports}"'
-        self._call(['sh', '-c', activate], {**self._environment(), 'BBLLM_ROOT': str(ROOT)})
+        environment = {**self._environment(), 'BBLLM_ROOT': str(ROOT)}
+        self._call(['sh', '-c', f'. ./activate && python -c "import {imports}"'], environment)
 
     def _colcon(self) -> str:
         if not self.system_ros:
@@ -252,13 +253,13 @@ def interface_files() -> list[Path]:
     """List what the interface packages are built from."""
     folders = [INTERFACES, *(ROOT / 'compat' / name for name in COMPAT)]
     kinds = ('.action', '.msg', '.srv', '.xml', '.txt')
-    return [file for folder in folders for file in folder.rglob('*') if file.suffix in kinds]
+    return [RULES, *(x for folder in folders for x in folder.rglob('*') if x.suffix in kinds)]
 
 
 def package_files() -> list[Path]:
     """List what an editable install of bbllm depends on."""
-    ours = [PACKAGE / 'setup.py', PACKAGE / 'setup.cfg', PACKAGE / 'bbllm' / '__init__.py']
-    return [*ours, ROOT / 'tools' / 'shell_env.py', *launch_files()]
+    ours = ('setup.py', 'setup.cfg', 'bbllm/__init__.py', '../../tools/shell_env.py')
+    return [*((PACKAGE / name).resolve() for name in ours), *launch_files()]
 
 
 def hash_of(before: str, files: Iterable[Path]) -> str:
