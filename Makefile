@@ -26,7 +26,7 @@ lint: setup ## Run ruff and mypy
 	@$(RUN) $(LINT)
 
 bench: setup ## Measure the arm and the stack (minutes)
-	@bin/bbllm bench arm
+	@bin/bbllm bench arm && bin/bbllm bench stack
 
 lock: setup ## Resolve the requirements anew
 	@$(RUN) tools/lock.sh

@@ -154,7 +154,7 @@ class Setup:
         """Build the interface packages that this machine does not have."""
         colcon = self._colcon()
         folders = [INTERFACES]
-        prefixes = split_paths(self._environment()['AMENT_PREFIX_PATH'])
+        prefixes = [Path(part) for part in self._environment()['AMENT_PREFIX_PATH'].split(':')]
         # What an activated shell has from here does not count as the machine's.
         prefixes = [prefix for prefix in prefixes if INSTALL not in prefix.parents]
         for name in COMPAT:
@@ -290,11 +290,6 @@ def write_state(state: dict[str, Any], stamps: dict[str, str]) -> None:
         part = STATE.with_suffix('.part')
         part.write_text(json.dumps(state, indent=1))
         part.replace(STATE)
-
-
-def split_paths(text: str) -> list[Path]:
-    """Split a search path."""
-    return [Path(part) for part in text.split(os.pathsep) if part]
 
 
 if __name__ == '__main__':
