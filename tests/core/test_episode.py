@@ -7,8 +7,15 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from bbllm.core.episode import EpisodeRun, Limits
-from bbllm.core.errors import BbllmError, GaveUpError, LostNodeError, ModelUnavailableError
+from bbllm.core.budget import Limits
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import (
+    BbllmError,
+    ConfigError,
+    GaveUpError,
+    LostNodeError,
+    ModelUnavailableError,
+)
 from bbllm.core.protocols import EpisodeContext, JsonSchema, Message, Reply, Usage, World
 from bbllm.core.tasks import make_task
 from bbllm.core.types import (
@@ -311,3 +318,94 @@ def test_what_a_person_says_is_read_once_and_never_lost_silently() -> None:
     assert read == [('not that one',), ()]
     warnings = [e.data['text'] for e in episode.events if e.kind is EventKind.WARNING]
     assert len(warnings) == 1 and 'too late' in str(warnings[0])
+
+
+class LateWorld(OneCubeWorld):
+    """A world that stops only what moves, and begins to move a while after it was told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told = threading.Event()
+        self.begin = threading.Event()
+        self.moving = threading.Event()
+
+    def execute(self, call: SkillCall) -> Outcome:
+        self.told.set()
+        self.begin.wait(10.0)
+        self.stopped.clear()
+        self.moving.set()
+        done = self.stopped.wait(10.0)
+        code = Code.CANCELLED if done else Code.NONE
+        return Outcome(call=call, status=Status.FAILED, code=code)
+
+
+def test_a_cancel_before_the_first_motion_of_a_call_stops_it_all_the_same() -> None:
+    run = start()
+    world = LateWorld()
+    outcomes: list[Outcome] = []
+    context = ScriptedPlanner(lambda world, context: outcomes.append(world.execute(PICK)))
+    thread = threading.Thread(target=run.execute, args=(context, world))
+    thread.start()
+    assert world.told.wait(10.0)
+
+    run.cancel('stop')
+    world.begin.set()
+    thread.join(10.0)
+
+    assert not thread.is_alive()
+    assert world.moving.is_set() and world.stopped.is_set()
+    assert outcomes == []  # the planner learns nothing more: the episode has ended
+
+
+def test_a_sink_that_fails_ends_the_episode_and_the_others_hear_of_it() -> None:
+    heard: list[Event] = []
+
+    def full(event: Event) -> None:
+        if event.kind is EventKind.OUTCOME:
+            raise ConfigError('The disk is full.')
+
+    run = EpisodeRun(TASK, planner='p', brain='b', body='b', sinks=[full, heard.append])
+
+    def script(world: World, context: EpisodeContext) -> None:
+        world.execute(PICK)
+        world.execute(PICK)
+
+    episode = run.execute(ScriptedPlanner(script), OneCubeWorld())
+
+    assert (episode.steps, episode.message) == (1, 'The disk is full.')
+    assert heard[-1].kind is EventKind.ENDED
+    assert 'The disk is full.' in str(heard[-1].data)
+
+
+def test_a_model_call_that_was_cut_off_is_on_the_account() -> None:
+    class Interrupted(EchoModel):
+        def complete(self, messages: Sequence[Message], **_: object) -> Reply:
+            raise KeyboardInterrupt
+
+    run = start()
+    model = run.model(Interrupted(), 'brain')
+
+    def script(world: World, context: EpisodeContext) -> None:
+        model.complete([Message('user', 'x')])
+
+    episode = run.execute(ScriptedPlanner(script), OneCubeWorld())
+
+    assert episode.ending is Ending.CANCELLED
+    assert len(episode.model_calls) == 1
+
+
+def test_what_is_no_text_is_taken_out_of_a_reply() -> None:
+    class Odd(EchoModel):
+        def complete(self, messages: Sequence[Message], **_: object) -> Reply:
+            return Reply(text='0: pick\x1b]0;title\x07\n\ttwo\ud800\x00', model='odd')
+
+    run = start()
+    model = run.model(Odd(), 'brain')
+    texts: list[str] = []
+
+    def script(world: World, context: EpisodeContext) -> None:
+        texts.append(model.complete([Message('user', 'x')]).text)
+
+    run.execute(ScriptedPlanner(script), OneCubeWorld())
+
+    assert texts == ['0: pick]0;title\n\ttwo']

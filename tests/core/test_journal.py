@@ -152,3 +152,13 @@ def test_every_ending_survives_the_journal(tmp_path: Path) -> None:
     for ending in Ending:
         events = [STARTED, Event(EventKind.ENDED, 1.0, to_json({'ending': ending, 'message': ''}))]
         assert read_episode(write(tmp_path, ending.name, events)).ending is ending
+
+
+def test_a_full_disk_is_named_with_a_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = JournalWriter(tmp_path, 'full')
+    monkeypatch.setattr(journal, '_file', Path('/dev/full').open('w'))  # noqa: SIM115 - journal closes it
+
+    with journal, pytest.raises(ConfigError, match=r'No space left.*XDG_STATE_HOME'):
+        journal(STARTED)

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import bbllm
+from bbllm.core.budget import Budget, Limits
 from bbllm.core.errors import (
     BbllmError,
     BudgetError,
@@ -42,18 +43,8 @@ from bbllm.core.types import (
     Task,
 )
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What one episode may use; None is no limit."""
-
-    steps: int | None = 200
-    """Calls executed."""
-    model_calls: int | None = 300
-    tokens: int | None = None
-    """Prompt and completion tokens together."""
-    wall_s: float | None = None
-    """Wall time [s]."""
+STOP_AGAIN_S = 0.05
+"""How often a call that was cancelled is stopped until it has returned [s]."""
 
 
 class EpisodeRun:
@@ -72,19 +63,18 @@ class EpisodeRun:
         clock: Callable[[], float] = time.time,
     ):
         self.task = task
-        self._limits = limits or Limits()
-        self._sinks = tuple(sinks)
+        self._budget = Budget(limits or Limits(), clock)
+        self._sinks = list(sinks)
+        self._broken: BbllmError | None = None
         self._clock = clock
         self._lock = threading.RLock()
         self._events: list[Event] = []
         self._heard: list[str] = []
         self._failed: dict[int, str] = {}
-        self._calls_done = 0
-        self._model_calls = 0
-        self._tokens = 0
         self._cancel_reason: str | None = None
         self._world: World | None = None
-        self._started_s = clock()
+        self._idle = threading.Event()
+        self._idle.set()
         self._start = {
             'episode_id': task.id,
             'task': task.instruction,
@@ -92,7 +82,7 @@ class EpisodeRun:
             'brain': brain,
             'body': body,
             'version': bbllm.__version__,
-            'limits': self._limits,
+            'limits': self._budget.limits,
             'settings': dict(settings or {}),
         }
 
@@ -138,6 +128,7 @@ class EpisodeRun:
             self._cancel_reason = self._cancel_reason or reason
         if self._world is not None:
             self._world.stop()
+            threading.Thread(target=self._keep_stopping, daemon=True).start()
 
     def hear(self, text: str) -> None:
         """Take what a person says; the planner reads it at its next step."""
@@ -154,18 +145,18 @@ class EpisodeRun:
         Raises:
             CancelledError: Somebody stopped it.
             BudgetError: The wall time is used up.
+            ConfigError: The journal can no longer be written.
         """
+        if self._broken is not None:
+            raise self._broken
         if self._cancel_reason is not None:
             raise CancelledError(self._cancel_reason)
-        limit = self._limits.wall_s
-        if limit is not None and self._clock() - self._started_s > limit:
-            raise BudgetError(f'The episode took longer than its {limit:g} s.')
+        self._budget.check_time()
 
     def add_model_call(self, call: ModelCall) -> None:
         """Put a model call on the account and on record, also one made in another process."""
         with self._lock:
-            self._model_calls += 1
-            self._tokens += call.prompt_tokens + call.completion_tokens
+            self._budget.add_model_call(call.prompt_tokens + call.completion_tokens)
         self.record(EventKind.MODEL_CALL, **to_json(call))
 
     def add_model_text(self, role: str, text: str) -> None:
@@ -215,22 +206,39 @@ class EpisodeRun:
         with self._lock:
             event = Event(kind, self._clock(), to_json(data))
             self._events.append(event)
-            for sink in self._sinks:
-                sink(event)
+            for sink in tuple(self._sinks):
+                try:
+                    sink(event)
+                except BbllmError as error:
+                    # The other sinks still hear how it ends; `check` ends it.
+                    self._sinks.remove(sink)
+                    self._broken = error
+
+    @contextmanager
+    def calling(self) -> Iterator[None]:
+        """Mark that a call is under way, before it is checked whether it may be."""
+        self._idle.clear()
+        try:
+            yield
+        finally:
+            self._idle.set()
 
     def spend_call(self) -> None:
         """Take one call from the budget; raises BudgetError or CancelledError."""
         self.check()
-        _within('calls', self._calls_done, self._limits.steps)
-        self._calls_done += 1
+        self._budget.spend_call()
 
     def spend_model_call(self) -> None:
         """Take one model call from the budget; raises BudgetError or CancelledError."""
         self.check()
-        _within('model calls', self._model_calls, self._limits.model_calls)
-        _within('tokens', self._tokens, self._limits.tokens)
+        self._budget.check_model_call()
 
     # --- inside -----------------------------------------------------------------------------
+
+    def _keep_stopping(self) -> None:
+        # A stop that comes between the last check and the first motion of a call stops nothing.
+        while not self._idle.wait(STOP_AGAIN_S) and self._world is not None:
+            self._world.stop()
 
     def _judge(self) -> tuple[Ending, str]:
         self.check()
@@ -258,11 +266,6 @@ class EpisodeRun:
         for text in self.take_human_feedback():
             self.warn(f'The episode ended before this was read: {text!r}')
         self.record(EventKind.ENDED, ending=ending, message=message)
-
-
-def _within(what: str, used: int, limit: int | None) -> None:
-    if limit is not None and used >= limit:
-        raise BudgetError(f'The limit of {limit} {what} is used up.')
 
 
 def _ending_of(error: BbllmError) -> Ending:

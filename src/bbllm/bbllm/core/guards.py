@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bbllm.core.errors import LostNodeError, ModelError
+from bbllm.core.errors import LostNodeError
 from bbllm.core.protocols import ChatModel, JsonSchema, Message, Reply, World
 from bbllm.core.records import to_json
+from bbllm.core.tasks import plain_text
 from bbllm.core.types import Code, EventKind, ModelCall, Outcome, Scene, Skill, SkillCall
 
 if TYPE_CHECKING:
@@ -31,9 +33,10 @@ class GuardedWorld:
         return self._inner.observe()
 
     def execute(self, call: SkillCall) -> Outcome:
-        self._run.spend_call()
-        self._run.record(EventKind.CALL, skill=call.skill, args=call.args)
-        outcome = self._inner.execute(call)
+        with self._run.calling():
+            self._run.spend_call()
+            self._run.record(EventKind.CALL, skill=call.skill, args=call.args)
+            outcome = self._inner.execute(call)
         self._run.record(EventKind.OUTCOME, **to_json(outcome))
         self._run.check()
         if outcome.code is Code.LOST_NODE:
@@ -77,7 +80,8 @@ class GuardedModel:
         begun_s = time.monotonic()
         try:
             reply = self._inner.complete(messages, stop=stop, schema=schema, on_text=hear)
-        except ModelError:
+        except BaseException:
+            # Also a call that Ctrl-C or a cancel cut off was made, and may be on the bill.
             spent_s = time.monotonic() - begun_s
             self._run.add_model_call(
                 ModelCall(role=self._role, model=self.name, duration_s=spent_s)
@@ -93,5 +97,6 @@ class GuardedModel:
                 retries=reply.retries,
             )
         )
+        reply = replace(reply, text=plain_text(reply.text))
         self._run.add_model_text(self._role, reply.text)
         return reply

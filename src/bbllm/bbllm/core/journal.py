@@ -16,13 +16,14 @@ Every line is {"kind", "stamp_s", "data"}. The keys of `data`, by kind:
     model_call      a ModelCall
     human_feedback  text
     warning         text
-    ended           ending, message, feedback_loops, steps, wall_s, robot_s
+    ended           ending, message
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
@@ -40,7 +41,7 @@ class JournalWriter:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             # 'x': a journal is never overwritten, whatever id a client chose.
-            self._file: TextIO = self.path.open('x', encoding='utf-8')
+            self._file: TextIO = self.path.open('x', encoding='utf-8', errors='replace')
         except FileExistsError as error:
             raise ConfigError(
                 f'There is an episode {episode_id!r} already; choose another id or leave it empty.'
@@ -52,9 +53,20 @@ class JournalWriter:
             ) from error
 
     def __call__(self, event: Event) -> None:
-        """Append one event; what was written survives a crash of this process."""
-        self._file.write(json.dumps(to_json(event), ensure_ascii=False) + '\n')
-        self._file.flush()
+        """
+        Append one event; what was written survives a crash of this process.
+
+        Raises:
+            ConfigError: The file can no longer be written, for example because the disk is full.
+        """
+        try:
+            self._file.write(json.dumps(to_json(event), ensure_ascii=False) + '\n')
+            self._file.flush()
+        except OSError as error:
+            raise ConfigError(
+                f'The journal {self.path} can no longer be written ({error.strerror}), so the '
+                'episode was ended. Make room there, or set XDG_STATE_HOME to another folder.'
+            ) from error
 
     def __enter__(self) -> JournalWriter:
         return self
@@ -65,7 +77,8 @@ class JournalWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._file.close()
+        with suppress(OSError):  # what could not be written has been said already
+            self._file.close()
 
 
 def read_events(path: Path) -> tuple[Event, ...]:

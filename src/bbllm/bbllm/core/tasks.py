@@ -1,9 +1,10 @@
-"""Instructions of people, checked before anything is done with them."""
+"""Text of people and models, checked or cleaned before anything is done with it."""
 
 from __future__ import annotations
 
 import secrets
 import time
+from unicodedata import category
 
 from bbllm.core.errors import TaskError
 from bbllm.core.types import Task
@@ -38,3 +39,13 @@ def make_task(instruction: str, episode_id: str = '') -> Task:
 def new_episode_id() -> str:
     """Return an id that sorts by time and does not collide: 20260131-142501-3f9a."""
     return f'{time.strftime("%Y%m%d-%H%M%S")}-{secrets.token_hex(2)}'
+
+
+def plain_text(text: str) -> str:
+    """
+    Return text of a model without what is no text: lone surrogates and control characters.
+
+    Line breaks and tabs stay. The rest could not be written to a journal, or would set titles and
+    colours of the terminal that shows it.
+    """
+    return ''.join(char for char in text if char in '\n\t' or category(char) not in ('Cc', 'Cs'))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from bbllm.core.protocols import ChatModel, JsonSchema, Message, Reply
+from bbllm.core.tasks import plain_text
 from bbllm.core.types import ModelCall
 from bbllm.llm.accounting import MeteredModel
 
@@ -14,11 +16,14 @@ class Transcript:
 
     def __init__(self, inner: ChatModel, role: str):
         self.name = inner.name
-        self.supports_schema = inner.supports_schema
         self.calls: list[ModelCall] = []
         self.texts: list[str] = []
         """What was answered to each call; empty where nothing was."""
         self._inner = MeteredModel(inner, role, self._note)
+
+    @property
+    def supports_schema(self) -> bool:
+        return self._inner.supports_schema
 
     def complete(
         self,
@@ -30,6 +35,7 @@ class Transcript:
     ) -> Reply:
         """Answer a conversation; see `ChatModel.complete`."""
         reply = self._inner.complete(messages, stop=stop, schema=schema, on_text=on_text)
+        reply = replace(reply, text=plain_text(reply.text))
         self.texts[-1] = reply.text
         return reply
 
