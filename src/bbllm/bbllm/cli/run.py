@@ -38,7 +38,7 @@ from bbllm.cli.session import (
     Ran,
     run_here,
 )
-from bbllm.core.episode import Limits
+from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
 
 

@@ -13,7 +13,8 @@ from bbllm.cli.folders import episodes_dir
 from bbllm.cli.output import Output
 from bbllm.cli.pictures.files import rendering_of
 from bbllm.cli.supervision import supervise
-from bbllm.core.episode import EpisodeRun, Limits
+from bbllm.core.budget import Limits
+from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import BbllmError
 from bbllm.core.journal import JournalWriter, read_episode
 from bbllm.core.protocols import Planner, World

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from std_msgs.msg import String
 
-from bbllm.core.episode import EpisodeRun, Limits
+from bbllm.core.budget import Limits
+from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import TaskError
 from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import state_dir
