@@ -190,6 +190,8 @@ def test_plan_that_cannot_be_made_says_why(bbllm: Command, script: Script) -> No
             'cannot be read: No such file',
         ),
         (('run', TASK, '--world', 'tabletop', '--replay', '/nowhere/talk.jsonl'), '/nowhere/talk'),
+        (('run', TASK, '--world', 'tabletop', '--record', '/proc/x/y'), 'cannot be written'),
+        (('plan', TASK, '--record', '/'), 'is a folder'),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2_and_starts_nothing(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bbllm.core.errors import ModelUnavailableError, ReplayError
+from bbllm.core.errors import ConfigError, ModelUnavailableError, ReplayError
 from bbllm.core.protocols import ChatModel, Message, Reply, Usage
 from bbllm.llm.replay import RecordingModel, ReplayModel, read_recording
 from bbllm.llm.scripted import ScriptedModel
@@ -180,3 +180,23 @@ def test_two_writers_never_tear_a_line(path: Path) -> None:
         thread.join()
 
     assert len(read_recording(path)) == 40
+
+
+def test_a_folder_is_no_recording_but_a_place_for_one(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=f'is a folder.*--record {tmp_path}/'):
+        RecordingModel(ScriptedModel([]), tmp_path, 'brain')
+
+
+def test_a_recording_in_a_folder_that_cannot_be_made_says_why(tmp_path: Path) -> None:
+    # A file where a folder should be stops even root, whom permissions do not.
+    (tmp_path / 'file').write_text('')
+
+    with pytest.raises(ConfigError, match=r'cannot be written \(.+\); name a file'):
+        RecordingModel(ScriptedModel([]), tmp_path / 'file' / 'x' / 'talk.jsonl', 'brain')
+
+
+def test_a_recording_that_can_no_longer_be_written_says_why() -> None:
+    model = RecordingModel(ScriptedModel(['0: wait']), Path('/dev/full'), 'brain')
+
+    with pytest.raises(ConfigError, match='/dev/full cannot be written'):
+        model.complete(ask('plan'))

@@ -70,12 +70,12 @@ def make_models(
         environ: Where keys and base URLs come from.
 
     Raises:
-        ConfigError: A key is missing, or options exclude each other.
+        ConfigError: A key is missing, options exclude each other, or there can be no recording.
         ReplayError: The recording cannot be read.
     """
     if record is not None and replay is not None:
         raise ConfigError('--record and --replay exclude each other: a replay is on record.')
-    if record is not None and record.exists() and record.stat().st_size > 0:
+    if record is not None and record.is_file() and record.stat().st_size > 0:
         raise ConfigError(
             f'{record} already holds a recording. Name another file for --record, or delete it.'
         )

@@ -21,7 +21,13 @@ from pathlib import Path
 
 import pydantic
 
-from bbllm.core.errors import ModelError, ModelRefusedError, ModelUnavailableError, ReplayError
+from bbllm.core.errors import (
+    ConfigError,
+    ModelError,
+    ModelRefusedError,
+    ModelUnavailableError,
+    ReplayError,
+)
 from bbllm.core.protocols import ChatModel, JsonSchema, Message, Reply
 from bbllm.llm.scripted import speak
 
@@ -71,15 +77,27 @@ class RecordingModel:
         inner: The model that answers.
         path: The file, which brain and body share; its folder is made.
         role: Who asks: `brain` or `body`.
+
+    Raises:
+        ConfigError: There can be no such file. What only shows when it is written, as a full
+            disk does, is raised by `complete`.
     """
 
     def __init__(self, inner: ChatModel, path: Path, role: str):
+        if path.is_dir():
+            raise ConfigError(
+                f'The recording {path} is a folder. Name a file in it: --record '
+                f'{path / "talk.jsonl"}.'
+            )
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _cannot_write(path, error) from error
         self.name = inner.name
         self.supports_schema = inner.supports_schema
         self._inner = inner
         self._path = path
         self._role = role
-        path.parent.mkdir(parents=True, exist_ok=True)
 
     def complete(
         self,
@@ -118,12 +136,15 @@ class RecordingModel:
 
     def _append(self, exchange: Exchange) -> None:
         line = json.dumps(asdict(exchange), ensure_ascii=False) + '\n'
-        with self._path.open('ab', buffering=0) as file:
-            # Brain and Body may be two processes; a line is long enough to be torn.
-            fcntl.flock(file, fcntl.LOCK_EX)
-            data = memoryview(line.encode(errors='replace'))
-            while data:
-                data = data[os.write(file.fileno(), data) :]
+        try:
+            with self._path.open('ab', buffering=0) as file:
+                # Brain and Body may be two processes; a line is long enough to be torn.
+                fcntl.flock(file, fcntl.LOCK_EX)
+                data = memoryview(line.encode(errors='replace'))
+                while data:
+                    data = data[os.write(file.fileno(), data) :]
+        except OSError as error:
+            raise _cannot_write(self._path, error) from error
 
 
 class ReplayModel:
@@ -259,6 +280,13 @@ def read_recording(path: Path) -> list[Exchange]:
             )
         exchanges.append(exchange)
     return exchanges
+
+
+def _cannot_write(path: Path, error: OSError) -> ConfigError:
+    return ConfigError(
+        f'The recording {path} cannot be written ({error.strerror}); name a file for --record '
+        'in a folder that can.'
+    )
 
 
 def _digest(role: str, messages: Sequence[Message], stop: Sequence[str], schema_hash: str) -> str:
