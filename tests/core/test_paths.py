@@ -36,6 +36,7 @@ def test_state_follows_the_xdg_variable(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv('XDG_STATE_HOME', '/somewhere')
 
     assert paths.state_dir() == Path('/somewhere/bbllm')
+    assert paths.episodes_dir() == Path('/somewhere/bbllm/episodes')
 
 
 @pytest.mark.parametrize('value', ['', 'relative/path'])

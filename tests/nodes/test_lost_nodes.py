@@ -12,7 +12,7 @@ from stacks import Running, started, until
 
 from bbllm.core.errors import LostNodeError
 from bbllm.core.journal import read_episode
-from bbllm.core.paths import state_dir
+from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Ending, EventKind
 from bbllm.nodes.joint_feed import JointFeed
 from bbllm.nodes.polling import Poller
@@ -89,6 +89,6 @@ def test_arm_stands_still_when_the_planner_is_killed(ros_domain: int) -> None:
             task.result()
 
         assert still_since_s(joints) - killed_s < WITHIN_S
-        episode = read_episode(state_dir() / 'episodes' / 'orphan.jsonl')
+        episode = read_episode(episodes_dir() / 'orphan.jsonl')
         assert episode.ending is None
         assert episode.events[-1].kind is EventKind.CALL

@@ -156,9 +156,9 @@ def test_cancel_does_not_wait_for_a_model_that_hangs(
 
 
 def test_key_is_in_no_log_and_no_journal(stack: Running) -> None:
-    from bbllm.core.paths import state_dir
+    from bbllm.core.paths import episodes_dir
 
-    files = [*stack.stack.log_folder.rglob('*'), *(state_dir() / 'episodes').glob('*')]
+    files = [*stack.stack.log_folder.rglob('*'), *episodes_dir().glob('*')]
     texts = [path.read_text(errors='replace') for path in files if path.is_file()]
 
     assert len(texts) > 5

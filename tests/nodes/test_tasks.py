@@ -7,7 +7,7 @@ from stacks import Running, until
 
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.journal import read_episode, summarize
-from bbllm.core.paths import state_dir
+from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code, Ending, EventKind, SkillCall, Status
 from bbllm.nodes.client import StackClient
 
@@ -44,7 +44,7 @@ def test_journal_tells_the_same_as_result_and_feedback(running: Running) -> None
 
     result = running.run('put the blue cube on location_A', episode_id='told-thrice')
 
-    episode = read_episode(state_dir() / 'episodes' / 'told-thrice.jsonl')
+    episode = read_episode(episodes_dir() / 'told-thrice.jsonl')
     assert [event.kind for event in episode.events] == [event.kind for event in running.events]
     sums = summarize(episode)
     assert sums['ending'] == result.ending.name
@@ -54,13 +54,13 @@ def test_journal_tells_the_same_as_result_and_feedback(running: Running) -> None
 
 def test_id_of_an_episode_is_never_given_twice(running: Running) -> None:
     running.run('what a nice day', episode_id='once')
-    first = (state_dir() / 'episodes' / 'once.jsonl').read_bytes()
+    first = (episodes_dir() / 'once.jsonl').read_bytes()
 
     result = running.run('put the red cube on location_B', episode_id='once')
 
     assert result.refused
     assert "There is an episode 'once' already" in result.message
-    assert (state_dir() / 'episodes' / 'once.jsonl').read_bytes() == first
+    assert (episodes_dir() / 'once.jsonl').read_bytes() == first
 
 
 @pytest.mark.parametrize(

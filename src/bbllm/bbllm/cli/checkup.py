@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bbllm.cli.findings import Finding, Level
 from bbllm.core.errors import BbllmError
-from bbllm.core.paths import config_dir, state_dir
+from bbllm.core.paths import config_dir, episodes_dir, state_dir
 
 IMPORT_S = 30.0
 """How long a trial in a process of its own may take, wall clock [s]."""
@@ -65,7 +65,7 @@ def check_state() -> Finding:
             f'{folder} cannot be written to: {error.strerror}',
             'Set XDG_STATE_HOME to a folder that can.',
         )
-    return Finding('journals', Level.OK, str(folder / 'episodes'))
+    return Finding('journals', Level.OK, str(episodes_dir()))
 
 
 def check_models() -> list[Finding]:

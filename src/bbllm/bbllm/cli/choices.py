@@ -35,8 +35,8 @@ def _scenes() -> list[str]:
 
 
 def _episodes() -> list[str]:
-    from bbllm.cli.folders import episodes_dir
     from bbllm.core.journal import list_journals
+    from bbllm.core.paths import episodes_dir
 
     return [path.stem for path in reversed(list_journals(episodes_dir()))]
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bbllm.cli.folders import episodes_dir
 from bbllm.cli.output import Output
 from bbllm.cli.pictures.files import rendering_of
 from bbllm.cli.supervision import supervise
@@ -17,6 +16,7 @@ from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import BbllmError
 from bbllm.core.journal import JournalWriter, read_episode
+from bbllm.core.paths import episodes_dir
 from bbllm.core.protocols import Planner, World
 from bbllm.core.registry import PlannerFactory, find_planner
 from bbllm.core.tasks import make_task

@@ -7,13 +7,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bbllm.cli.folders import episodes_dir
 from bbllm.cli.output import Output
 from bbllm.cli.ros import need_ros
 from bbllm.cli.session import Ran
 from bbllm.cli.supervision import watch
 from bbllm.core.errors import LostNodeError, TaskError, WorldError
 from bbllm.core.journal import JournalWriter, read_episode
+from bbllm.core.paths import episodes_dir
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Event, EventKind, Scene
 

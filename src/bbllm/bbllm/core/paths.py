@@ -40,3 +40,8 @@ def state_dir() -> Path:
     # The XDG specification: a relative path is invalid and counts as not set.
     root = Path(base) if Path(base).is_absolute() else Path.home() / '.local' / 'state'
     return root / 'bbllm'
+
+
+def episodes_dir() -> Path:
+    """Return where journals and pictures go; it may not exist yet."""
+    return state_dir() / 'episodes'

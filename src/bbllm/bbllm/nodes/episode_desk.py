@@ -13,7 +13,7 @@ from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import TaskError
 from bbllm.core.journal import JournalWriter
-from bbllm.core.paths import state_dir
+from bbllm.core.paths import episodes_dir
 from bbllm.core.registry import find_planner
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Episode, Event, Task
@@ -53,9 +53,7 @@ class EpisodeDesk:
         node.create_subscription(
             String, 'body_model', self._learn_body, LATCHED, callback_group=node.group
         )
-        self._folder = (
-            Path(params.episodes_folder) if params.episodes_folder else state_dir() / 'episodes'
-        )
+        self._folder = Path(params.episodes_folder) if params.episodes_folder else episodes_dir()
         self._lock = threading.Lock()
         self._task: Task | None = None
         self._owner = b''
