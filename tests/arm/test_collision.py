@@ -32,6 +32,13 @@ def test_the_ready_posture_is_clear_of_everything() -> None:
     assert CollisionChecker([block('red_cube', 0.5, 0.0)]).clear(Q_READY) == []
 
 
+def test_closed_fingers_may_touch_each_other() -> None:
+    checker = CollisionChecker([block('red_cube', 0.5, 0.0)])
+    checker.open_to(0.0)
+
+    assert checker.clear(Q_READY) == []
+
+
 def test_the_hand_below_the_table_top_touches_the_table() -> None:
     contacts = CollisionChecker().clear(over((0.5, 0.0, -0.01)))
 

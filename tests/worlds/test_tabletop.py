@@ -232,6 +232,12 @@ def test_the_plain_skills_do_what_they_say() -> None:
     assert outcomes[3].duration_s == pytest.approx(1.5, abs=0.01)
 
 
+def test_the_arm_moves_on_with_a_closed_hand() -> None:
+    outcomes = run(world_of(RED), 'close_gripper', 'return_to_base', 'pick red_cube')
+
+    assert [outcome.message for outcome in outcomes] == [''] * 3
+
+
 def test_the_same_scene_and_calls_give_the_same_end() -> None:
     ends = []
     for _ in range(2):

@@ -167,6 +167,8 @@ class CollisionChecker:
         )
         # The lower cap of link 1's capsule reaches below the base; the link does not.
         spec.add_exclude(bodyname1=TABLE, bodyname2='fr3_link1')
+        # A closed hand is no collision, though its fingers touch.
+        spec.add_exclude(bodyname1=_HAND[1], bodyname2=_HAND[2])
         for item in obstacles:
             body = spec.worldbody.add_body(name=f'object/{item.name}', mocap=True)
             _add_geom(body, item, _WORLD_BIT, _WIDEST_CLEARANCE_M)
