@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any
 
@@ -13,7 +14,7 @@ from bbllm.core.calls import check_call
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import PASS
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, Skill, SkillCall
-from bbllm.planners.call_parsing import body_schema, parse_call
+from bbllm.planners.call_parsing import MAX_LINE, body_schema, parse_call
 from bbllm.skills.catalog import SKILLS
 
 NAMES = ('red_cube', 'blue_cube', 'location_A')
@@ -116,6 +117,27 @@ def test_what_is_no_call_is_refused_with_what_would_be(reply: str, told: str) ->
         parse_call(reply, SCENE)
 
     assert told in str(caught.value)
+
+
+@pytest.mark.parametrize('tail', ['', '\n', ']', ' x', '\n<rob0>[pick'])
+@pytest.mark.parametrize(
+    'piece', [' ', '\t', '[', '[ ', '<', '<a', '<a>', '<a>,', '-', '* ', '`', 'a', '_', '9', ': ']
+)
+@pytest.mark.parametrize(
+    'start', ['', '<rob0>[', '<rob0>[pick] ', '<rob0', '<pass>', '{', 'Action']
+)
+def test_no_reply_holds_the_grammar_up(start: str, piece: str, tail: str) -> None:
+    for n in (MAX_LINE - len(start), 20_000):
+        with contextlib.suppress(ParseError):
+            assert parse_call(start + (piece * n)[:n] + tail, SCENE) is PASS
+
+
+def test_a_long_line_is_no_action_but_may_be_talk() -> None:
+    with pytest.raises(ParseError, match=f'at most {MAX_LINE}'):
+        parse_call('<rob0>[pick] <red_cube>' + ' ' * MAX_LINE, SCENE)
+
+    reply = f'Well, {"hm " * MAX_LINE}\n<rob0>[ pick ] <red_cube>'
+    assert parse_call(reply, SCENE) == SkillCall('pick', ('red_cube',))
 
 
 @given(st.text(max_size=200))

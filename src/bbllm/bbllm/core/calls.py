@@ -23,6 +23,8 @@ COORDINATE_LIMIT_M = 2.0
 """Positions further away than this are slips of the pen: the arm reaches 0.86 m [m]."""
 WAIT_LIMIT_S = 60.0
 """The longest single wait [s]."""
+NUMBERS_LENGTH = 100
+"""Longest text that is read as a pose or as seconds [characters]."""
 NAMES_LISTED = 40
 """How many names an error lists before it says how many more there are."""
 
@@ -74,7 +76,7 @@ def parse_pose(text: str) -> PoseLiteral:
     Raises:
         ValueError: Not three or four finite numbers, or too far away; the text says which.
     """
-    words = text.replace(',', ' ').split()
+    words = text.replace(',', ' ').split() if len(text) <= NUMBERS_LENGTH else []
     try:
         numbers = [float(word) for word in words]
     except ValueError:
@@ -184,7 +186,8 @@ def _argument(call: SkillCall, param: str, arg: str, scene: Scene) -> str:
 
 
 def _seconds(text: str) -> str:
-    number = re.fullmatch(r'\s*([-+]?\d*\.?\d+(?:e[-+]?\d+)?)\s*(?:s|secs?|seconds?)?\s*', text)
+    form = r'\s*([-+]?\d*\.?\d+(?:e[-+]?\d+)?)\s*(?:s|secs?|seconds?)?\s*'
+    number = re.fullmatch(form, text) if len(text) <= NUMBERS_LENGTH else None
     seconds = float(number[1]) if number else math.nan
     if not 0.0 < seconds <= WAIT_LIMIT_S:  # false for nan as well
         raise ValueError(

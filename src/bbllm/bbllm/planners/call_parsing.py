@@ -19,14 +19,18 @@ LINE_FORM = (
     'one line such as `<rob0>[pick] <red_cube>`, `<rob0>[return_to_base]` or `<pass>`, '
     'with a skill and objects of the scene'
 )
+MAX_LINE = 500
+"""Longest line that may hold an action [characters]."""
 MAX_ENUM = 250
 """Servers limit how many values a schema may enumerate; beyond that names are checked here."""
 
 _LABEL = re.compile(r'^[\s>*_#`-]*(?:action plan|answer|action)[*_` ]*:[*_` ]*', re.IGNORECASE)
 _ACTION = re.compile(
-    r'^[\s>*_`-]*(?:<\s*\w+\s*>)?\s*\[\s*(?P<skill>[\w -]+?)\s*\]\s*'
+    r'(?:<\s*\w+\s*>\s*)?\[(?P<skill>[^\[\]<>]{1,80})\]\s*'
     r'(?P<args>(?:<[^<>]*>[\s,]*)*)(?P<rest>.*)$'
 )
+_BEFORE = ' \t>*_`-'
+"""What markdown may put before an action."""
 _PASS = re.compile(r'^[\s>*_`-]*<\s*pass\s*>[\s*_`.]*$', re.IGNORECASE)
 _PLACING = ('place', 'put', 'move')
 """Words for which `[word] <object> <target>` is understood as placing what is held."""
@@ -57,16 +61,23 @@ def _from_line(text: str) -> SkillCall | Pass:
         line = _LABEL.sub('', raw)
         if re.match(r'[\s*_]*explanation\b', line, re.IGNORECASE):
             break
-        if _PASS.match(line):
+        start = line.lstrip(_BEFORE)
+        if len(line) > MAX_LINE:
+            if start.startswith(('<', '[')):
+                raise ParseError(
+                    f'A line has {len(line)} characters; an action has at most {MAX_LINE}. '
+                    f'Answer with {LINE_FORM}.'
+                )
+        elif _PASS.match(line):
             found.append(PASS)
-        elif action := _ACTION.match(line):
+        elif action := _ACTION.match(start):
             if action['rest'].strip(' \t.;`*_\r'):
                 raise ParseError(
                     f'{action["rest"].strip()[:80]!r} stands after the action. Answer with '
                     f'{LINE_FORM}.'
                 )
             args = tuple(arg.strip() for arg in re.findall(r'<([^<>]*)>', action['args']))
-            found.append(SkillCall(action['skill'], args))
+            found.append(SkillCall(action['skill'].strip(), args))
     if len(found) == 1:
         return found[0]
     if not found:
