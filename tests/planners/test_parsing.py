@@ -104,6 +104,19 @@ def test_what_is_no_plan_is_refused_with_what_would_be(reply: str, start: int, t
         parse_plan(reply, start)
 
 
+@pytest.mark.parametrize('piece', [' ', '9', '9 ', '²', '٣', '* ', '(', ')', '.', 'step ', '`'])
+@pytest.mark.parametrize('start', ['', '0:', 'step ', 'Done', 'Done (', 'New plan', 'Explanation'])
+def test_no_reply_holds_the_reader_up(start: str, piece: str) -> None:
+    for tail in ('', ': pick'):
+        with pytest.raises(ParseError):
+            parse_plan(start + (piece * 20_000)[:20_000] + tail, 1)
+
+
+@pytest.mark.parametrize('number', ['9' * 5000, '²', '99999'])
+def test_what_is_no_number_of_a_step_is_left_out(number: str) -> None:
+    assert parse_plan(f'{number}: pick\n0: go') == (PlanStep(0, 'go'),)
+
+
 def test_a_second_plan_in_one_stream_is_refused() -> None:
     reader = PlanReader()
     reader.feed('0: pick a\n')

@@ -21,7 +21,7 @@ MAX_STEP_LENGTH = 500
 
 _BEFORE = ' \t>*_#`~-•'
 _AFTER = ' \t\r*_`~'
-_STEP = re.compile(r'(?:step\s+)?(\d+)\s*(?::|\)|\.(?!\d))[\s*_`]*(.*)', re.IGNORECASE)
+_STEP = re.compile(r'(?:step\s+)?(\d{1,4})\s*(?::|\)|\.(?!\d))[\s*_`]*(.*)', re.IGNORECASE)
 _NEW_PLAN = re.compile(
     r'(?:the )?(?:new|updated|revised|corrected) plan[*_` ]*:[*_` ]*(.*)', re.IGNORECASE
 )
