@@ -93,14 +93,17 @@ def test_task_in_another_script_ends_in_words(running: Running) -> None:
 def test_second_task_is_refused_with_the_name_of_the_first(running: Running) -> None:
     with StackClient(name='other') as other:
         until(lambda: not other.missing(('brain_planner',)), 'discovery')
-        first = running.begin('stack the green cube on the red cube', episode_id='the-first')
-        running.wait_for(EventKind.STARTED)
+        running.events.clear()
+        # A task that does not end by itself before the second one has come.
+        first = running.begin('wait for 60 seconds', episode_id='the-first')
+        running.wait_for(EventKind.CALL)
 
         result = other.run_task('put the blue cube on location_C')
+        running.client.cancel()
 
     assert result.refused
     assert 'the-first' in result.message
-    assert first.result().episode_id == 'the-first'
+    assert (first.result().episode_id, first.result().ending) == ('the-first', Ending.CANCELLED)
 
 
 def test_call_of_a_thing_that_is_not_there_is_rejected_with_the_nearest(running: Running) -> None:
