@@ -198,9 +198,14 @@ def test_a_first_plan_that_does_not_parse_twice_ends_the_run(
 ) -> None:
     brain = ScriptedModel(['hello', '3: pick(red_cube)'])
 
-    with pytest.raises(ParseError, match='begins with number 3'):
-        run(brain, busy_table(), diary())
+    context = diary()
 
+    with pytest.raises(ParseError, match=r'^scripted was asked twice.* begins with number 3'):
+        run(brain, busy_table(), context)
+
+    (warning,) = context.warnings
+    assert warning.startswith('A reply of scripted cannot be read')
+    assert 'No numbered step was found' in warning
     assert 'No numbered step was found' in brain.requests[1].prompt
 
 
@@ -213,7 +218,8 @@ def test_a_repair_that_does_not_parse_twice_costs_its_loop_and_the_plan_goes_on(
     run(brain, world, context)
 
     assert context.failed == [(1, 'location_A is out of the workspace of the robot.')]
-    assert 'from step 1 on that can be read' in context.warnings[0]
+    assert 'asked again. No numbered step' in context.warnings[0]
+    assert 'from step 1 on that can be read: scripted was asked twice' in context.warnings[1]
     assert world.calls[-1] == 'return_to_base()'
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, World
 from bbllm.core.types import Plan, PlanStep, Task
@@ -44,7 +46,7 @@ class BrainBody:
             GaveUpError: The Brain said that it has no plan.
             BbllmError: Whatever world, model or Body raised.
         """
-        plan = self._plan(task, world)
+        plan = self._plan(task, world, context)
         context.tell_plan(plan, 0)
         failures: list[Failure] = []
         i = k = 0
@@ -68,9 +70,9 @@ class BrainBody:
                 context.tell_failed(step, failure.cause)
                 i += 1
 
-    def _plan(self, task: Task, world: World) -> Plan:
+    def _plan(self, task: Task, world: World, context: EpisodeContext) -> Plan:
         prompt = self._prompts.planning(task, world.observe())
-        return Plan(ask(self._brain, prompt, parse_plan))
+        return Plan(ask(self._brain, prompt, parse_plan, on_retry=context.warn))
 
     def _attempt(self, step: PlanStep, world: World, context: EpisodeContext) -> Failure | None:
         """Map one step and carry it out; None where it succeeded or was passed."""
@@ -118,10 +120,9 @@ class BrainBody:
         *earlier, failure = failures
         start = failure.step.index
         prompt = self._prompts.feedback(task, world.observe(), plan, failure, earlier)
+        read = partial(parse_plan, start=start)
         try:
-            return plan_on(
-                plan, start, ask(self._brain, prompt, lambda text: parse_plan(text, start))
-            )
+            return plan_on(plan, start, ask(self._brain, prompt, read, on_retry=context.warn))
         except ParseError as error:
             context.warn(f'The Brain gave no plan from step {start} on that can be read: {error}')
             return None

@@ -152,6 +152,7 @@ def ask(
     read: Callable[[str], T],
     *,
     schema: JsonSchema | None = None,
+    on_retry: Callable[[str], None] | None = None,
 ) -> T:
     """
     Ask a model, and once more with the reason if its reply cannot be read.
@@ -161,9 +162,10 @@ def ask(
         prompt: What it is asked.
         read: Turns the reply into a value, or raises ParseError.
         schema: What the reply must obey, where the model supports that.
+        on_retry: Told why the model is asked once more.
 
     Raises:
-        ParseError: The second reply could not be read either.
+        ParseError: The second reply could not be read either; names the model.
         ModelError: No reply.
     """
     wanted = schema if model.supports_schema else None
@@ -172,8 +174,16 @@ def ask(
     try:
         return read(reply)
     except ParseError as error:
+        if on_retry is not None:
+            on_retry(f'A reply of {model.name} cannot be read, so it is asked again. {error}')
         messages += [
             Message('assistant', reply[:REPLY_KEPT]),
             Message('user', f'That reply cannot be used. {error} Please reply again.'),
         ]
-    return read(model.complete(messages, schema=wanted).text)
+    second = model.complete(messages, schema=wanted).text
+    try:
+        return read(second)
+    except ParseError as error:
+        raise ParseError(
+            f'{model.name} was asked twice, and neither reply can be read. {error}'
+        ) from error
