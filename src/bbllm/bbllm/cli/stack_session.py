@@ -15,7 +15,7 @@ from bbllm.core.errors import LostNodeError, TaskError, WorldError
 from bbllm.core.journal import JournalWriter, read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.tasks import make_task
-from bbllm.core.types import Event, EventKind, Scene
+from bbllm.core.types import Event, Scene
 
 if TYPE_CHECKING:
     from bbllm.nodes.client import StackClient
@@ -24,8 +24,6 @@ FIND_S = 5.0
 """How long the first node of a running stack may take to be found, wall clock [s]."""
 COMPLETE_S = 15.0
 """How long the others may then take, on a busy machine or while the stack starts [s]."""
-LAST_EVENTS_S = 0.3
-"""How long after the result the last events may take, wall clock [s]."""
 
 
 def run_on_stack(
@@ -103,14 +101,11 @@ def _run(
 ) -> Ran:
     loops = -1 if feedback_loops is None else feedback_loops
     events: list[Event] = []
-    ended = threading.Event()
     view = output.view()
 
     def hear(event: Event) -> None:
         events.append(event)
         view(event)
-        if event.kind is EventKind.ENDED:
-            ended.set()
 
     too_late = threading.Timer(timeout_s or 0.0, client.cancel)
     with view:
@@ -123,10 +118,6 @@ def _run(
             )
         finally:
             too_late.cancel()
-        if result is not None and not result.refused and not ended.wait(LAST_EVENTS_S):
-            # ROS drops feedback that comes after the result; the result says the same.
-            data = {'ending': result.ending.name, 'message': result.message}
-            hear(Event(EventKind.ENDED, time.time(), data))
     if result is None:
         raise WorldError(
             'The stack did not end the task within 5 s after Ctrl-C; look at its logs.'
