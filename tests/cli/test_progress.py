@@ -11,7 +11,7 @@ from rich.console import Console
 from bbllm.cli.lines import LineView, describe
 from bbllm.cli.live import LiveView, print_progress
 from bbllm.cli.plan_lines import plan_lines, visible
-from bbllm.cli.progress import Progress, StepRow, StepState
+from bbllm.cli.progress import Progress, StepRow, StepState, counts_text
 from bbllm.core.types import Event, EventKind
 
 NO_SCENE: dict[str, object] = {'objects': [], 'facts': []}
@@ -129,6 +129,18 @@ def test_counts_add_up() -> None:
 
     assert (progress.calls, progress.model_calls, progress.tokens) == (2, 2, 220)
     assert progress.robot_s == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(('tokens', 'said'), [(0, False), (60, True)])
+def test_tokens_are_spoken_of_where_the_model_counts_them(tokens: int, said: bool) -> None:
+    spent = {'duration_s': 0.5, 'prompt_tokens': tokens, 'completion_tokens': tokens}
+    asked = event(EventKind.MODEL_CALL, role='brain', model='m', **spent)
+
+    ((_, line),) = describe(asked)
+
+    assert ('120 tokens' in line) is said
+    assert ('token' in line) is said
+    assert ('token' in counts_text(after(asked), 0.0)) is said
 
 
 @pytest.mark.parametrize('kind', list(EventKind))

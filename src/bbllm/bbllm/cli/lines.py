@@ -92,9 +92,10 @@ def _outcome(data: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _model_call(data: Mapping[str, Any]) -> str:
-    tokens = data['prompt_tokens'] + data['completion_tokens']
+    number = data['prompt_tokens'] + data['completion_tokens']
+    tokens = f'{number} tokens in ' if number else ''
     again = f', sent again {data["retries"]} times' if data.get('retries') else ''
-    return f'{data["role"]} {data["model"]}: {tokens} tokens in {data["duration_s"]:.2f} s{again}'
+    return f'{data["role"]} {data["model"]}: {tokens}{data["duration_s"]:.2f} s{again}'
 
 
 def _short(kind: EventKind, data: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -213,12 +213,14 @@ def count(number: int, noun: str) -> str:
 def counts_text(progress: Progress, robot_s: float, wall_s: float | None = None) -> str:
     """Return the counts in one line; *wall_s* where it is newer than the last event [s]."""
     wall_s = progress.wall_s if wall_s is None else wall_s
+    # Offline models and some servers count none: then there is nothing to say of them.
+    tokens = [f'{progress.tokens:,} tokens'] if progress.tokens else []
     return ' · '.join(
         [
             count(progress.calls, 'call'),
             count(progress.repairs, 'repair'),
             count(progress.model_calls, 'model call'),
-            f'{progress.tokens:,} tokens',
+            *tokens,
             f'{robot_s:.1f} s simulated',
             f'{wall_s:.1f} s on the clock',
         ]
