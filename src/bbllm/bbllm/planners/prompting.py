@@ -22,9 +22,11 @@ T = TypeVar('T')
 SYNTAX = '<rob0>[action] <argument>, or <rob0>[action] where it takes none, or <pass>'
 """How the Body is told to write a call."""
 REACH_PREDICATES = frozenset({'reachable', 'unreachable', 'out_of_reach'})
-"""Facts that are left out unless asked for: as in the paper, the Brain learns from feedback."""
+"""Facts that are left out: as in the paper, the Brain learns what it can reach from feedback."""
 DIRECTIONS = frozenset({'left_of', 'right_of', 'in_front_of', 'behind', 'near'})
 """Facts that only repeat what the positions say, once for each pair of objects."""
+LEFT_OUT = REACH_PREDICATES | DIRECTIONS
+"""What no prompt tells of a scene."""
 REPLY_KEPT = 4000
 """How much of a bad reply is shown to the model again [characters]."""
 
@@ -52,15 +54,13 @@ class Failure:
 class Prompts:
     """Renders the three prompts for one kind of scene."""
 
-    def __init__(self, domain: str = 'tabletop', *, tell_reachable: bool = False):
+    def __init__(self, domain: str = 'tabletop'):
         """
         Load the templates and the examples.
 
         Args:
             domain: Folder of the in-context examples.
-            tell_reachable: Whether the Brain is told what the arm can reach.
         """
-        self._tell_reachable = tell_reachable
         self._domain = domain
         self._templates = jinja2.Environment(
             loader=jinja2.PackageLoader('bbllm.planners', 'prompts'),
@@ -74,7 +74,7 @@ class Prompts:
         return self._render(
             'planning',
             scene,
-            environment=environment(scene, tell_reachable=self._tell_reachable),
+            environment=environment(scene),
             task=one_line(task.instruction),
         )
 
@@ -89,7 +89,7 @@ class Prompts:
         return self._render(
             'feedback',
             scene,
-            environment=environment(scene, tell_reachable=self._tell_reachable),
+            environment=environment(scene),
             task=one_line(task.instruction),
             plan=str(plan),
             error_step=failure.step.index,
@@ -121,13 +121,12 @@ def describe_skill(skill: Skill) -> str:
     return f'{skill.name}({", ".join(skill.params)}){also}{summary}'
 
 
-def environment(scene: Scene, *, tell_reachable: bool = False) -> str:
+def environment(scene: Scene) -> str:
     """Write what is where, compactly: one line per object, then one line per fact."""
-    unwanted = DIRECTIONS if tell_reachable else DIRECTIONS | REACH_PREDICATES
     lines = ['Each object: name, kind, colour, x y z of its centre, size [m]. x points away from']
     lines += ['the arm, y to its left, z up; the table top is z = 0.']
     lines += [_object_line(item) for item in scene.objects]
-    lines += [str(fact) for fact in scene.facts if fact.predicate not in unwanted]
+    lines += [str(fact) for fact in scene.facts if fact.predicate not in LEFT_OUT]
     return '\n'.join(lines)
 
 
