@@ -141,6 +141,9 @@ class KinematicArm:
     def wait(self, duration_s: float) -> None:
         self.clock_s += duration_s
 
+    def begin(self) -> None:
+        self.stopped.clear()
+
     def stop(self) -> None:
         self.stopped.set()
 

@@ -125,6 +125,19 @@ def test_stop_ends_a_wait_early_and_not_the_next_one(robot: SimulatedRobot) -> N
     assert driver.now_s() == pytest.approx(1.1)
 
 
+def test_stop_between_two_motions_ends_the_next_unless_a_new_call_begins(
+    robot: SimulatedRobot, rest_to_rest: Motion
+) -> None:
+    driver = SimDriver(robot)
+    motion = rest_to_rest(Q_READY, TURNED, 1.0)
+    driver.stop()
+    driver.stop()
+    assert driver.follow(motion, Tolerances()).status is GoalStatus.CANCELED
+    driver.stop()
+    driver.begin()
+    assert driver.follow(motion, Tolerances()).status is GoalStatus.SUCCEEDED
+
+
 def test_stop_ends_a_command_of_the_hand(robot: SimulatedRobot) -> None:
     driver = SimDriver(robot, on_advance=lambda: driver.stop() if robot.time_s > 0.3 else None)
     result = driver.move_gripper(0.0, 0.04)

@@ -232,6 +232,22 @@ def test_the_plain_skills_do_what_they_say() -> None:
     assert outcomes[3].duration_s == pytest.approx(1.5, abs=0.01)
 
 
+def test_a_stop_just_before_a_motion_is_sent_still_ends_the_call() -> None:
+    world = world_of(RED)
+    start_s = world.time_s
+    world.set_activity_callback(lambda _: world.stop())
+
+    [outcome] = run(world, 'pick red_cube')
+
+    assert outcome.code is Code.CANCELLED
+    assert world.time_s - start_s < 0.3
+    world.set_activity_callback(None)
+    [again] = run(world, 'pick red_cube')
+    assert again.succeeded, again.message
+    world.stop()
+    assert world.settled()['red_cube'].position_m[2] > 0.05  # held, and time has passed
+
+
 def test_the_arm_moves_on_with_a_closed_hand() -> None:
     outcomes = run(world_of(RED), 'close_gripper', 'return_to_base', 'pick red_cube')
 

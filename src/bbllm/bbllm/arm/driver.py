@@ -152,6 +152,14 @@ class ArmDriver(Protocol):
         """Let time pass on the world's clock; returns early after `stop` [s]."""
         ...
 
+    def begin(self) -> None:
+        """Forget a stop that came while nothing ran; called once before a call's motions."""
+        ...
+
     def stop(self) -> None:
-        """Cancel whatever runs, from any thread; the arm holds its place and its grip."""
+        """
+        Cancel whatever runs, from any thread; the arm holds its place and its grip.
+
+        May come again and again. One that comes between two motions ends the next of them.
+        """
         ...

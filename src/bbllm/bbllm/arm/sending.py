@@ -67,6 +67,7 @@ class Sender:
     def begin(self) -> None:
         """Forget an earlier cancel."""
         self._cancelled.clear()
+        self.driver.begin()
 
     def cancel(self) -> None:
         """Stop what runs; the arm holds its place and its grip."""

@@ -69,6 +69,10 @@ class RecordingDriver:
         """Let time pass [s]."""
         self._driver.wait(duration_s)
 
+    def begin(self) -> None:
+        """Forget an earlier stop."""
+        self._driver.begin()
+
     def stop(self) -> None:
         """Cancel whatever runs."""
         self._driver.stop()

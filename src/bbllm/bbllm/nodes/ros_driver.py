@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from control_msgs.action import FollowJointTrajectory
@@ -109,7 +110,7 @@ class RosDriver:
 
         goal = trajectory_to_goal(trajectory, tolerances)
         try:
-            status, result = self._follow.run(goal, NEVER_S, look=look)
+            status, result = self._run(self._follow, goal, NEVER_S, look)
         except TimeoutError as error:
             return FollowResult(status=GoalStatus.ABORTED, error_string=str(error))
         finally:
@@ -164,18 +165,22 @@ class RosDriver:
 
     def wait(self, duration_s: float) -> None:
         """Let time pass on the world's clock; returns early after `stop` [s]."""
-        self._stopped.clear()
         self.feed.wait_until(self.now_s() + duration_s, self._stopped)
+        self._stopped.clear()
         self.acted_s = self.feed.newest_stamp_s
 
+    def begin(self) -> None:
+        """Forget a stop that came while nothing ran."""
+        self._stopped.clear()
+
     def stop(self) -> None:
-        """Cancel whatever runs, from any thread; the arm holds its place and its grip."""
+        """Cancel whatever runs, from any thread; with nothing running, the next motion."""
         self._stopped.set()
         for action in (self._follow, self._move, self._grasp, self._home):
             action.cancel()
 
     def _gripper(self, action: ActionCall, goal: Any) -> GripperResult:
-        status, result = action.run(goal, GRIPPER_S, look=self.feed.check)
+        status, result = self._run(action, goal, GRIPPER_S, self.feed.check)
         if result is None:
             return GripperResult(status=status, error='The hand rejected the goal.')
         width_m = self.feed.wait_for_width(0.5)
@@ -183,6 +188,20 @@ class RosDriver:
         return GripperResult(
             status=status, success=result.success, error=result.error, width_m=width_m
         )
+
+    def _run(
+        self, action: ActionCall, goal: Any, timeout_s: float, look: Callable[[], None]
+    ) -> tuple[GoalStatus, Any]:
+        """Send a goal and wait for its end, which comes at once where a stop was first."""
+
+        def accepted() -> None:
+            if self._stopped.is_set():
+                action.cancel()
+
+        try:
+            return action.run(goal, timeout_s, look=look, on_accepted=accepted)
+        finally:
+            self._stopped.clear()
 
     def _ask(self, client: Any, request: Any, name: str) -> Any:
         if not client.service_is_ready():

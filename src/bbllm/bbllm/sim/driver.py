@@ -102,16 +102,21 @@ class SimDriver:
 
     def wait(self, duration_s: float) -> None:
         """Let time pass; returns early after `stop` [s]."""
-        self._begin()
+        self._due_s = time.monotonic()
         end_s = self.robot.time_s + duration_s
         while not self._stop.is_set():
             left_s = end_s - self.robot.time_s
             if left_s < self.robot.simulation.timestep_s / 2:
                 return
             self._advance(min(CHUNK_S, left_s))
+        self._stop.clear()
+
+    def begin(self) -> None:
+        """Forget a stop that came while nothing ran."""
+        self._stop.clear()
 
     def stop(self) -> None:
-        """Cancel whatever runs, from any thread; the arm holds its place and its grip."""
+        """Cancel whatever runs, from any thread; with nothing running, the next motion."""
         self._stop.set()
 
     def _run_gripper(self, pending: GripperPending) -> GripperResult:
@@ -129,12 +134,13 @@ class SimDriver:
         self, pending: Pending[Result], allowed_s: float, cancel: Callable[[], None]
     ) -> Result | None:
         """Advance until a goal ends; None when it took longer than it may."""
-        self._begin()
+        self._due_s = time.monotonic()
         end_s = self.robot.time_s + allowed_s
         while pending.result is None and self.robot.time_s < end_s:
             if self._stop.is_set():
                 cancel()
                 self._settle()
+                self._stop.clear()  # not before: a stop that is repeated meanwhile is the same
             else:
                 self._advance(CHUNK_S)
         return pending.result
@@ -143,10 +149,6 @@ class SimDriver:
         """Let the arm come to rest after a cancel, so that it stands still when a call returns."""
         for _ in range(8):
             self._advance(CHUNK_S)
-
-    def _begin(self) -> None:
-        self._stop.clear()
-        self._due_s = time.monotonic()
 
     def _advance(self, duration_s: float) -> None:
         self.robot.advance(duration_s)

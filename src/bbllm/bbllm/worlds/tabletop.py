@@ -108,6 +108,7 @@ class TabletopWorld:
             timeout_s: When to look at them even if they still move, simulated time [s].
         """
         deadline_s = self.time_s + timeout_s
+        self.driver.begin()
         before = self._movables()
         while True:
             self.driver.wait(0.1)
