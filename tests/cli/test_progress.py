@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from bbllm.cli.lines import LineView, describe
 from bbllm.cli.live import LiveView, print_progress
+from bbllm.cli.output import Output
 from bbllm.cli.plan_lines import plan_lines, visible
 from bbllm.cli.progress import Progress, StepRow, StepState, counts_text
 from bbllm.core.types import Event, EventKind
@@ -230,6 +232,28 @@ def test_plan_lines_never_exceed_the_terminal(width: int) -> None:
     lines = plan_lines([row], width, '▶')
 
     assert max(line.cell_len for line in lines) <= max(width, 36)
+
+
+def test_on_a_wide_terminal_the_call_stays_beside_its_step() -> None:
+    row = StepRow(3, 'pick a', StepState.DONE, 'pick(a_cube)')
+
+    (line,) = plan_lines([row], 250, '▶')
+
+    assert line.plain.index('pick(a_cube)') < 80
+
+
+def test_a_path_is_not_broken_by_a_narrow_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {'COLUMNS': '60', 'TERM': 'xterm', 'FORCE_COLOR': '1'}.items():
+        monkeypatch.setenv(name, value)
+    path = Path('/home/someone/.local/state/bbllm/episodes') / 'a-rather-long-name.jsonl'
+    output = Output()
+    assert output.live
+
+    output.say_path('journal', path)
+
+    assert str(path) in capsys.readouterr().out
 
 
 def test_lines_of_wide_letters_are_broken_by_their_width() -> None:

@@ -18,8 +18,8 @@ def tell_files(output: Output, ran: Ran, pictures: Pictures) -> None:
     """Say where journal and pictures lie."""
     output.say()
     for path in pictures.paths:
-        output.say(f'  picture  {path}')
-    output.say(f'  journal  {ran.journal}')
+        output.say_path('picture', path)
+    output.say_path('journal', ran.journal)
     output.say(f'  again    bbllm show {ran.journal.stem}', style='dim')
     for hint in (*pictures.hints, *ran.hints):
         output.say(f'  {hint}', style='yellow')

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich.console import Console
 
@@ -37,6 +38,10 @@ class Output:
     def say(self, text: str = '', style: str = '') -> None:
         """Print one sentence to people."""
         self.console.print(text, style=style or None)
+
+    def say_path(self, word: str, path: Path) -> None:
+        """Print where something lies; in one piece, so that it can be clicked and copied."""
+        self.console.print(f'  {word:<8} {path}', soft_wrap=True)
 
     def view(self, clock: Callable[[], float] | None = None) -> LineView | LiveView:
         """Return what shows an episode: live on a terminal, else plain lines."""

@@ -34,6 +34,8 @@ INDENT = 8
 TIME = 9
 LEAST_TEXT = 16
 NARROW = 60
+WIDE = 120
+"""Columns beyond which lines do not grow: the eye would not find the call of a step."""
 _RULER = Console(width=200)
 """For breaking lines only; nothing is printed on it."""
 
@@ -97,6 +99,7 @@ def _focus(rows: list[StepRow]) -> int:
 
 def _block(row: StepRow, width: int, running_mark: str) -> list[Text]:
     """Return one step's lines: its own, broken where it is long, and its note."""
+    width = min(width, WIDE)
     # On a narrow terminal the call has to go: the step says the same in words.
     call_width = min(34, (width - INDENT - TIME) * 2 // 5) if width >= NARROW else 0
     text_width = max(LEAST_TEXT, width - INDENT - TIME - call_width - 2)

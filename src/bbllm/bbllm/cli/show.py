@@ -70,8 +70,8 @@ def show(
     else:
         paths = drawn_before(path)
     for picture in paths:
-        output.say(f'  picture  {picture}')
-    output.say(f'  journal  {path}')
+        output.say_path('picture', picture)
+    output.say_path('journal', path)
 
 
 def _print_episode(record: Episode, output: Output) -> None:
