@@ -117,6 +117,36 @@ def test_a_reader_that_goes_away_causes_no_traceback(environment: dict[str, str]
     assert 'Traceback' not in result.stderr
 
 
+def test_an_episode_whose_reader_goes_away_is_carried_out_and_drawn(
+    environment: dict[str, str], state: Path
+) -> None:
+    words = f"run '{TASK}' --world tabletop"
+    command = f'{sys.executable} -m bbllm {words} | head -n 1; echo ${{PIPESTATUS[0]}} >&2'
+
+    result = subprocess.run(
+        ['bash', '-c', command], env=environment, capture_output=True, text=True, timeout=WAIT_S
+    )
+
+    assert last_event(state)['data']['ending'] == 'FINISHED'  # type: ignore[index]
+    assert list(state.glob('*.svg'))
+    assert result.stderr.split() == ['141']
+
+
+def test_a_journal_whose_reader_goes_away_causes_no_complaint(
+    environment: dict[str, str], state: Path
+) -> None:
+    state.mkdir(parents=True)
+    (state / 'long.jsonl').write_text('{}\n' * 100_000)
+    command = f'{sys.executable} -m bbllm show --events | head -n 1'
+
+    result = subprocess.run(
+        ['bash', '-c', command], env=environment, capture_output=True, text=True, timeout=WAIT_S
+    )
+
+    assert result.stdout == '{}\n'
+    assert result.stderr == ''
+
+
 def test_an_ascii_terminal_does_not_break_what_is_printed(environment: dict[str, str]) -> None:
     result = bbllm(
         {**environment, 'PYTHONIOENCODING': 'ascii'}, 'plan', '把红色方块放在蓝色方块上'

@@ -184,6 +184,22 @@ def test_every_kind_of_event_is_on_one_line_or_known_to_say_nothing(kind: EventK
     assert all(line[8] == 's' and line[11] != ' ' for line in lines)
 
 
+class GonePipe(io.StringIO):
+    """A pipe whose reader went away."""
+
+    def flush(self) -> None:
+        raise BrokenPipeError
+
+
+def test_lines_that_nobody_reads_do_not_stop_the_view() -> None:
+    view = LineView(GonePipe())
+
+    for item in (STARTED, PLAN, step(0)):
+        view(item)
+
+    assert states(view.progress)[0] == (0, StepState.RUNNING)
+
+
 def test_a_repair_line_has_the_sentence_that_caused_it() -> None:
     (line,) = describe(REPAIRED[-2])
 

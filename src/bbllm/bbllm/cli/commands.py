@@ -29,6 +29,8 @@ BAD_INPUT = 2
 """What was typed, or a file that was named, cannot be used."""
 INTERRUPTED = 130
 """Ctrl-C, as shells count it: 128 + SIGINT."""
+UNHEARD = 141
+"""Whoever read stdout went away, as shells count it: 128 + SIGPIPE."""
 
 
 class Commands(TyperGroup):
@@ -46,6 +48,16 @@ class Commands(TyperGroup):
             # A terminal that cannot show a letter shows a question mark instead of a traceback.
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors='replace')
+        try:
+            try:
+                return self._invoke(ctx)
+            finally:
+                sys.stdout.flush()
+        except BrokenPipeError:
+            _forget_stdout()
+            raise typer.Exit(UNHEARD) from None
+
+    def _invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except (typer.Exit, typer.Abort, BrokenPipeError):
@@ -83,6 +95,13 @@ def _report(ctx: Any, text: str, kind: str) -> None:
 def _report_json(ctx: Any, text: str, kind: str) -> None:
     if ctx.meta['bbllm.json']:
         typer.echo(json.dumps({'error': text, 'error_kind': kind}, ensure_ascii=False))
+
+
+def _forget_stdout() -> None:
+    # Else Python tries to print what is left once more when it ends, and complains.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def _save_traceback() -> Path | str:

@@ -82,12 +82,12 @@ def demo(
         ran = run_here(task, options, output)
     asked = task == TASK and ran.episode.ending is Ending.FINISHED
     passed, finding = check(ran) if asked else (True, '')
+    pictures = write_pictures(ran.episode, ran.journal, finding)
     if finding:
         output.say()
         output.say(
             f'  {"✓" if passed else "✗"} {finding}', style='bold green' if passed else 'bold red'
         )
-    pictures = write_pictures(ran.episode, ran.journal, finding)
     tell_files(output, ran, pictures)
     verdict = {'check': {'passed': passed, 'finding': finding}} if finding else {}
     output.result({**summary_of(ran, pictures), **verdict})

@@ -15,10 +15,13 @@ class LineView:
     Prints events as they come: simulated time, a word, the rest.
 
         12.4 s  repair    1 at step 4: aqua_cube is out of the workspace of the robot.
+
+    Falls silent where it cannot write any more.
     """
 
     def __init__(self, file: TextIO):
         self._file = file
+        self._heard = True
         self.progress = Progress()
 
     def __call__(self, event: Event) -> None:
@@ -27,11 +30,21 @@ class LineView:
         said = describe(event)
         if event.kind is EventKind.ENDED:
             said.append(('total', counts_text(self.progress, self.progress.robot_s)))
-        for word, text in said:
-            # A name or a message may hold line breaks; one event stays one line.
-            text = ' '.join(text.split())
-            self._file.write(f'{self.progress.robot_s:7.1f} s  {word:<8}  {text}\n')
-        self._file.flush()
+        # A name or a message may hold line breaks; one event stays one line.
+        lines = [
+            f'{self.progress.robot_s:7.1f} s  {word:<8}  {" ".join(text.split())}\n'
+            for word, text in said
+        ]
+        if self._heard:
+            self._print(''.join(lines))
+
+    def _print(self, text: str) -> None:
+        try:
+            self._file.write(text)
+            self._file.flush()
+        except OSError:
+            # The reader went away or the disk is full; the arm's work goes on, and on record.
+            self._heard = False
 
     def __enter__(self) -> LineView:
         return self

@@ -14,6 +14,14 @@ from bbllm.cli.lines import LineView
 from bbllm.cli.live import LiveView
 
 
+class PipeConsole(Console):
+    """Leaves it to the command what happens when the reader goes away."""
+
+    def on_broken_pipe(self) -> None:
+        """Say so, instead of ending the process."""
+        raise BrokenPipeError
+
+
 @dataclass(frozen=True)
 class Output:
     """The two streams of one verb."""
@@ -25,7 +33,7 @@ class Output:
     def console(self) -> Console:
         """For words to people; wide where nobody looks, so that lines are not broken."""
         plain = not self.live
-        return Console(
+        return PipeConsole(
             stderr=self.json, soft_wrap=plain, highlight=False, markup=False, emoji=False
         )
 
