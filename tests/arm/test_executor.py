@@ -18,6 +18,8 @@ from bbllm.arm.driver import (
     GripperResult,
     JointState,
     JointTrajectory,
+    Recovery,
+    StopCause,
     Tolerances,
 )
 from bbllm.arm.executor import SkillExecutor
@@ -39,6 +41,7 @@ TABLE = SceneObject(
 )
 PICK_RED = SkillCall('pick', ('red_cube',))
 SUCCESS = FollowResult(status=GoalStatus.SUCCEEDED)
+REFUSED = FollowResult(status=GoalStatus.REJECTED)
 DEACTIVATED = FollowResult(
     status=GoalStatus.ABORTED,
     error_code=FollowError.INVALID_GOAL,
@@ -80,6 +83,7 @@ class KinematicArm:
         self.error_rad = 0.0
         self.recoveries = 0
         self.recovers = True
+        self.cause = StopCause.UNKNOWN
         self.on_follow: Callable[[], None] = lambda: None
         self.stopped = threading.Event()
 
@@ -134,9 +138,9 @@ class KinematicArm:
     def home_gripper(self) -> GripperResult:
         return GripperResult(status=GoalStatus.SUCCEEDED, success=True, width_m=0.08)
 
-    def recover(self) -> bool:
+    def recover(self) -> Recovery:
         self.recoveries += 1
-        return self.recovers
+        return Recovery(recovered=self.recovers, cause=self.cause)
 
     def wait(self, duration_s: float) -> None:
         self.clock_s += duration_s
@@ -391,7 +395,7 @@ def test_every_ending_of_a_goal_has_its_code_and_keeps_the_controllers_text(
     reply: FollowResult, code: Code
 ) -> None:
     arm = KinematicArm(cube('red_cube', 0.45, 0.15))
-    arm.replies = [reply]
+    arm.replies = [reply, reply]  # a refused goal is sent twice
 
     outcome = executor_on(arm).execute(PICK_RED)
 
@@ -405,11 +409,58 @@ def test_every_ending_of_a_goal_has_its_code_and_keeps_the_controllers_text(
 def test_a_reflex_is_recovered_from_once_and_reported() -> None:
     arm = KinematicArm(cube('red_cube', 0.45, 0.15))
     arm.replies = [SUCCESS, DEACTIVATED]
+    arm.cause = StopCause.REFLEX
 
     outcome = executor_on(arm).execute(PICK_RED)
 
     assert outcome.code is Code.CONTROLLER_ABORTED
+    assert outcome.message == (
+        'a reflex stopped the arm while lowering the hand: it met more force than it may '
+        '(too heavy, fixed, or a collision).'
+    )
+    assert outcome.raw == DEACTIVATED.error_string
     assert arm.recoveries == 1
+    assert len(arm.sent) == 3  # and raised
+
+
+def test_a_reflex_in_the_rise_after_a_reflex_is_recovered_from_too_and_no_third() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.replies = [REFUSED, SUCCESS, DEACTIVATED, DEACTIVATED]
+    executor = executor_on(arm)
+
+    executor.execute(PICK_RED)
+
+    assert (arm.recoveries, len(arm.sent)) == (2, 4)
+    assert executor.execute(PICK_RED).succeeded
+
+
+def test_a_motion_that_is_refused_after_a_reflex_at_rest_is_sent_again() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.replies = [REFUSED]
+
+    outcome = executor_on(arm).execute(PICK_RED)
+
+    assert outcome.succeeded, outcome.message
+    assert arm.recoveries == 1
+    assert arm.sent[0] is arm.sent[1]
+
+
+@pytest.mark.parametrize(
+    ('released', 'message'),
+    [
+        (False, 'the user stop is pressed; release it, then say it again.'),
+        (True, 'the user stop of the robot was pressed while moving above red_cube.'),
+    ],
+)
+def test_a_user_stop_is_told_and_nothing_moves_after_it(released: bool, message: str) -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.replies = [DEACTIVATED]
+    arm.recovers, arm.cause = released, StopCause.USER_STOP
+
+    outcome = executor_on(arm).execute(PICK_RED)
+
+    assert (outcome.code, outcome.message) == (Code.USER_STOP, message)
+    assert len(arm.sent) == 1
 
 
 def test_a_robot_that_does_not_recover_asks_for_a_person() -> None:

@@ -20,7 +20,14 @@ from stacks import Background, Running, started, until
 from std_srvs.srv import SetBool, Trigger
 from tf2_msgs.msg import TFMessage
 
-from bbllm.arm.driver import FollowError, GoalStatus, JointTrajectory, Tolerances
+from bbllm.arm.driver import (
+    FollowError,
+    GoalStatus,
+    JointTrajectory,
+    Recovery,
+    StopCause,
+    Tolerances,
+)
 from bbllm.core.errors import LostNodeError
 from bbllm.nodes.polling import Poller
 from bbllm.nodes.ros_driver import RosDriver
@@ -50,7 +57,7 @@ def shared_driver(sim: Running) -> RosDriver:
 def driver(sim: Running, shared_driver: RosDriver) -> RosDriver:
     """Give every test a world at its start."""
     assert ask(sim, ResetSim, 'sim/reset').success
-    assert shared_driver.recover()
+    assert shared_driver.recover().recovered
     return shared_driver
 
 
@@ -141,6 +148,17 @@ def test_cancel_ends_the_goal_and_holds(driver: RosDriver) -> None:
     np.testing.assert_allclose(driver.joint_state().position_rad, held.position_rad, atol=2e-3)
 
 
+def test_stop_between_two_motions_ends_the_next_unless_a_new_call_begins(
+    driver: RosDriver,
+) -> None:
+    driver.stop()
+
+    assert driver.follow(move(driver, 0.3, 2.0), Tolerances()).status is GoalStatus.CANCELED
+    driver.stop()
+    driver.begin()
+    assert driver.follow(move(driver, 0.1, 0.5), Tolerances()).status is GoalStatus.SUCCEEDED
+
+
 def test_anybody_can_cancel_all_goals_at_once(sim: Running, driver: RosDriver) -> None:
     running = Background(lambda: driver.follow(move(driver, 0.8, 4.0), Tolerances()))
     until(lambda: abs(driver.joint_state().velocity_rad_s[0]) > 0.1, 'motion')
@@ -186,7 +204,7 @@ def test_reflex_takes_the_controllers_down_until_recovered(
         sim, ListHardwareComponents, 'controller_manager/list_hardware_components'
     ).component
     assert (part.name, part.state.label) == ('FrankaHardwareInterface', 'unconfigured')
-    assert driver.recover()
+    assert driver.recover() == Recovery(recovered=True, cause=StopCause.REFLEX)
     states = {
         item.name: item.state
         for item in ask(sim, ListControllers, 'controller_manager/list_controllers').controller
@@ -206,9 +224,9 @@ def test_user_stop_is_recovered_from_only_when_released(sim: Running, driver: Ro
     assert ask(sim, SetBool, 'sim/set_user_stop', data=True).success
     until(lambda: seen and seen[-1] == FrankaRobotState.ROBOT_MODE_USER_STOPPED, 'user stop')
 
-    assert not driver.recover()
+    assert driver.recover() == Recovery(recovered=False, cause=StopCause.USER_STOP)
     assert ask(sim, SetBool, 'sim/set_user_stop', data=False).success
-    assert driver.recover()
+    assert driver.recover().recovered
 
     until(lambda: seen[-1] == FrankaRobotState.ROBOT_MODE_MOVE, 'end of the user stop')
     sim.client.node.destroy_subscription(subscription)

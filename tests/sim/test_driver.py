@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bbllm.arm.driver import Array, GoalStatus, JointTrajectory, Tolerances
+from bbllm.arm.driver import (
+    Array,
+    GoalStatus,
+    JointTrajectory,
+    Recovery,
+    StopCause,
+    Tolerances,
+)
 from bbllm.arm.limits import Q_READY
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.faults import Fault
@@ -161,12 +168,13 @@ def test_recover_brings_the_arm_back_after_a_reflex_but_not_under_a_user_stop(
     robot.inject(Fault.REFLEX)
     motion = rest_to_rest(Q_READY, TURNED, 1.0)
     assert driver.follow(motion, Tolerances()).status is GoalStatus.REJECTED
-    assert driver.recover()
+    assert driver.recover() == Recovery(recovered=True, cause=StopCause.REFLEX)
     assert driver.follow(motion, Tolerances()).status is GoalStatus.SUCCEEDED
     robot.inject(Fault.USER_STOP)
-    assert not driver.recover()
+    assert driver.recover() == Recovery(recovered=False, cause=StopCause.USER_STOP)
     robot.clear(Fault.USER_STOP)
-    assert driver.recover()
+    assert driver.recover().recovered
+    assert driver.recover() == Recovery(recovered=True)  # nothing had stopped it
 
 
 def test_waiting_takes_exactly_the_time_asked_for(robot: SimulatedRobot) -> None:

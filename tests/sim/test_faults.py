@@ -97,7 +97,7 @@ def test_driving_into_the_table_is_a_reflex(make_arm: Any) -> None:
     assert result.error_string == DEACTIVATED_TEXT
     assert arm.robot.mode is RobotMode.REFLEX
     assert set(arm.robot.monitor.last_errors) <= {'cartesian_reflex', 'joint_reflex'}
-    assert arm.driver.recover()
+    assert arm.driver.recover().recovered
     up = arm.driver.joint_state().position_rad
     arm.q = up.copy()
     assert arm.go(0.5, 0.0, 0.20, duration_s=1.5).status is GoalStatus.SUCCEEDED

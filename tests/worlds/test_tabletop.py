@@ -190,14 +190,40 @@ def test_a_reflex_ends_the_call_and_the_arm_is_recovered_for_the_next() -> None:
     assert outcomes[1].succeeded, outcomes[1].message
 
 
-def test_a_pressed_user_stop_asks_for_a_person() -> None:
+def test_a_pressed_user_stop_asks_to_be_released_and_then_all_goes_on() -> None:
     world = world_of(RED)
     world.robot.inject(Fault.USER_STOP)
 
     [outcome] = run(world, 'pick red_cube')
 
-    assert outcome.code is Code.GOAL_REJECTED
-    assert 'a person must look' in outcome.message
+    assert outcome.code is Code.USER_STOP
+    assert outcome.message == 'the user stop is pressed; release it, then say it again.'
+    world.robot.clear(Fault.USER_STOP)
+    [again] = run(world, 'pick red_cube')
+    assert again.succeeded, again.message
+
+
+def test_a_reflex_at_rest_does_not_fail_the_next_call() -> None:
+    world = world_of(RED)
+    world.robot.inject(Fault.REFLEX)
+
+    [outcome] = run(world, 'pick red_cube')
+
+    assert outcome.succeeded, outcome.message
+
+
+def test_a_thing_too_heavy_to_lift_is_told_and_the_arm_can_go_on() -> None:
+    heavy = ObjectSpec(name='heavy_cube', kind='cube', xy=(0.5, 0.3), mass=5.0)
+    world = world_of(RED, heavy)
+
+    outcomes = run(world, 'pick heavy_cube', 'open_gripper', 'pick red_cube')
+
+    assert outcomes[0].code is Code.CONTROLLER_ABORTED
+    assert outcomes[0].message == (
+        'a reflex stopped the arm while lifting heavy_cube: it met more force than it may '
+        '(too heavy, fixed, or a collision).'
+    )
+    assert [outcome.message for outcome in outcomes[1:]] == ['', '']
 
 
 def test_a_broken_hand_is_told_with_the_drivers_text() -> None:

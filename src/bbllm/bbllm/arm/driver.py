@@ -105,6 +105,24 @@ class GripperResult:
     """Distance between the fingers at the end [m]."""
 
 
+class StopCause(Enum):
+    """Why the robot's controllers went down."""
+
+    UNKNOWN = 'unknown'
+    REFLEX = 'reflex'
+    USER_STOP = 'user stop'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovery:
+    """How the recovery after an error went."""
+
+    recovered: bool
+    """Whether the arm may move again."""
+    cause: StopCause = StopCause.UNKNOWN
+    """What had stopped the robot, and stops it still where it did not recover."""
+
+
 class ArmDriver(Protocol):
     """
     The arm as the driver shows it. All motions block until they end.
@@ -144,8 +162,8 @@ class ArmDriver(Protocol):
         """Close and open once to find the widest opening."""
         ...
 
-    def recover(self) -> bool:
-        """Run the driver's recovery after an error; True when the arm may move again."""
+    def recover(self) -> Recovery:
+        """Run the driver's recovery after an error and tell what had stopped the robot."""
         ...
 
     def wait(self, duration_s: float) -> None:

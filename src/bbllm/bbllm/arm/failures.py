@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from bbllm.arm.driver import FollowError, FollowResult, GoalStatus, GripperResult
+from bbllm.arm.driver import (
+    FollowError,
+    FollowResult,
+    GoalStatus,
+    GripperResult,
+    Recovery,
+    StopCause,
+)
 from bbllm.core.errors import BbllmError
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 
@@ -29,6 +36,37 @@ class SkillError(BbllmError):
             message=str(self),
             raw=self.raw,
         )
+
+
+class StuckError(SkillError):
+    """The arm cannot move any more until something is done about it."""
+
+
+def stopped(failure: SkillError, recovery: Recovery, doing: str) -> SkillError:
+    """
+    Return a failure of the controller with what had stopped the robot.
+
+    Args:
+        failure: What the controller told, which does not know why.
+        recovery: How the recovery from it went.
+        doing: What the arm was about.
+    """
+    if recovery.cause is StopCause.USER_STOP:
+        if recovery.recovered:
+            message = f'the user stop of the robot was pressed while {doing}.'
+            return SkillError(Code.USER_STOP, message, failure.raw)
+        message = 'the user stop is pressed; release it, then say it again.'
+        return StuckError(Code.USER_STOP, message, failure.raw)
+    if not recovery.recovered:
+        message = f'{failure} The robot did not recover; a person must look.'
+        return StuckError(failure.code, message, failure.raw)
+    if recovery.cause is StopCause.REFLEX:
+        message = (
+            f'a reflex stopped the arm while {doing}: it met more force than it may '
+            '(too heavy, fixed, or a collision).'
+        )
+        return SkillError(failure.code, message, failure.raw)
+    return failure
 
 
 def follow_failure(result: FollowResult, doing: str) -> SkillError | None:

@@ -17,11 +17,20 @@ from bbllm.arm.driver import (
     JointTrajectory,
     Tolerances,
 )
-from bbllm.arm.failures import SkillError, follow_failure, gripper_failure
+from bbllm.arm.failures import (
+    SkillError,
+    StuckError,
+    follow_failure,
+    gripper_failure,
+    stopped,
+)
 from bbllm.arm.kinematics import forward
 from bbllm.core.types import Code
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import pose_of_matrix
+
+MOST_RECOVERIES = 2
+"""How often the robot is recovered in one call: what stops it again will go on doing so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +72,11 @@ class Sender:
         self.on_activity = on_activity
         self._cancelled = threading.Event()
         self._commanded: Array | None = None
+        self._recoveries = 0
 
     def begin(self) -> None:
-        """Forget an earlier cancel."""
+        """Begin a call: forget an earlier cancel and earlier recoveries."""
+        self._recoveries = 0
         self._cancelled.clear()
         self.driver.begin()
 
@@ -104,15 +115,25 @@ class Sender:
         """
         Follow a trajectory and look whether the arm rests at its end.
 
+        A robot that was stopped is recovered: before the motion if it is refused, which is then
+        sent once more, and after a motion that it ended.
+
         Raises:
-            SkillError: It does not.
+            SkillError: It does not; StuckError where the robot did not recover.
         """
         self._check_cancelled(doing)
         self.tell(doing)
         goal = trajectory.position_rad[-1]
         self._commanded = None
-        result = self.driver.follow(trajectory, self.params.tolerances)
-        failure = follow_failure(result, doing)
+        failure = self._send(trajectory, doing)
+        if failure is not None and failure.code is Code.GOAL_REJECTED:
+            refused = self._recover(failure, doing)
+            if isinstance(refused, StuckError):
+                raise refused
+            self._check_cancelled(doing)
+            failure = self._send(trajectory, doing)
+        if failure is not None and failure.code is Code.CONTROLLER_ABORTED:
+            failure = self._recover(failure, doing)
         if failure is not None:
             raise failure
         self._check_cancelled(doing)
@@ -170,6 +191,16 @@ class Sender:
         self._check_cancelled(doing)
         self.driver.wait(duration_s)
         self._check_cancelled(doing)
+
+    def _send(self, trajectory: JointTrajectory, doing: str) -> SkillError | None:
+        return follow_failure(self.driver.follow(trajectory, self.params.tolerances), doing)
+
+    def _recover(self, failure: SkillError, doing: str) -> SkillError:
+        """Let the robot recover, if that is worth a try; return the failure with its cause."""
+        if self._recoveries >= MOST_RECOVERIES:
+            return StuckError(failure.code, str(failure), failure.raw)
+        self._recoveries += 1
+        return stopped(failure, self.driver.recover(), doing)
 
     def _check_cancelled(self, doing: str) -> None:
         if self._cancelled.is_set():

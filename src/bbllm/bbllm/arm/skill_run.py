@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from bbllm.arm.failures import EMPTY_WIDTH_M, SkillError, missed_grasp
+from bbllm.arm.failures import EMPTY_WIDTH_M, SkillError, StuckError, missed_grasp
 from bbllm.arm.sending import Sender, SendingParams
 from bbllm.arm.trajectory import NoPathError
 from bbllm.arm.ways import Way, WayParams, WayPlanner
@@ -40,7 +40,13 @@ is something else than a slip [m]."""
 RETREAT_M = 0.08
 """How far the arm is raised after a failure [m]."""
 BACK_OFF_CODES = frozenset(
-    {Code.GRASP_FAILED, Code.PATH_TOLERANCE, Code.GOAL_TOLERANCE, Code.GRIPPER_FAILED}
+    {
+        Code.GRASP_FAILED,
+        Code.PATH_TOLERANCE,
+        Code.GOAL_TOLERANCE,
+        Code.GRIPPER_FAILED,
+        Code.CONTROLLER_ABORTED,
+    }
 )
 """Failures after which the arm is raised; the others leave it unable or not allowed to move."""
 
@@ -261,16 +267,9 @@ class SkillRun:
         return self._way
 
     def _get_out(self, failure: SkillError) -> SkillError:
-        """Leave the arm raised where it may still move, and recover it once where it may not."""
-        if not self._touched:
-            return failure
-        if failure.code in (Code.CONTROLLER_ABORTED, Code.GOAL_REJECTED):
-            if not self._sender.driver.recover():
-                return SkillError(
-                    failure.code, f'{failure} The robot did not recover; a person must look.',
-                    failure.raw,
-                )  # fmt: skip
-        elif failure.code not in BACK_OFF_CODES:
+        """Leave the arm raised where it may still move."""
+        stuck = isinstance(failure, StuckError)
+        if stuck or not self._touched or failure.code not in BACK_OFF_CODES:
             return failure
         try:
             if failure.code is Code.GRASP_FAILED and self._way is not None:

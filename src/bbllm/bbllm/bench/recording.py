@@ -8,6 +8,7 @@ from bbllm.arm.driver import (
     GripperResult,
     JointState,
     JointTrajectory,
+    Recovery,
     Tolerances,
 )
 
@@ -61,7 +62,7 @@ class RecordingDriver:
         """Close and open once to find the widest opening."""
         return self._driver.home_gripper()
 
-    def recover(self) -> bool:
+    def recover(self) -> Recovery:
         """Run the recovery after an error."""
         return self._driver.recover()
 

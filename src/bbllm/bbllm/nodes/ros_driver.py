@@ -9,6 +9,7 @@ from typing import Any
 from control_msgs.action import FollowJointTrajectory
 from controller_manager_msgs.srv import SetHardwareComponentState, SwitchController
 from franka_msgs.action import ErrorRecovery, Grasp, Homing, Move
+from franka_msgs.msg import FrankaRobotState
 from lifecycle_msgs.msg import State
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
@@ -19,6 +20,8 @@ from bbllm.arm.driver import (
     GripperResult,
     JointState,
     JointTrajectory,
+    Recovery,
+    StopCause,
     Tolerances,
 )
 from bbllm.core.errors import WorldError
@@ -36,6 +39,12 @@ RECOVERY_S = 10.0
 NEVER_S = 3600.0
 """Wall time after which even a slow simulation is given up [s]."""
 HARDWARE = 'FrankaHardwareInterface'
+MODE_S = 0.3
+"""How long after a stop the robot's mode may take to tell why [s]."""
+CAUSES = {
+    FrankaRobotState.ROBOT_MODE_REFLEX: StopCause.REFLEX,
+    FrankaRobotState.ROBOT_MODE_USER_STOPPED: StopCause.USER_STOP,
+}
 BROADCASTERS = ('joint_state_broadcaster', 'franka_robot_state_broadcaster')
 
 
@@ -86,6 +95,9 @@ class RosDriver:
             SwitchController, f'{manager}/switch_controller', callback_group=group
         )
         self._stopped = threading.Event()
+        self._news = threading.Condition()
+        self._mode = FrankaRobotState.ROBOT_MODE_OTHER
+        poller.subscribe(FrankaRobotState, f'{BROADCASTERS[1]}/robot_state', self._hear_state, 1)
         self.acted_s = 0.0
         """The world's clock when the last motion or wait had ended: what was seen earlier may not
         show what it did [s]."""
@@ -147,8 +159,18 @@ class RosDriver:
         """Close and open once to find the widest opening."""
         return self._gripper(self._home, Homing.Goal())
 
-    def recover(self) -> bool:
-        """Clear the error; bring hardware, broadcasters and controller back, in this order."""
+    def recover(self) -> Recovery:
+        """
+        Clear the error; bring hardware, broadcasters and controller back, in this order.
+
+        The cause stays unknown where the broadcaster went down before it could tell the mode.
+        """
+        with self._news:
+            self._news.wait_for(lambda: self._mode in CAUSES, MODE_S)
+            cause = CAUSES.get(self._mode, StopCause.UNKNOWN)
+        return Recovery(recovered=self._bring_back(), cause=cause)
+
+    def _bring_back(self) -> bool:
         status, _ = self._recovery.run(ErrorRecovery.Goal(), RECOVERY_S)
         if status is not GoalStatus.SUCCEEDED:
             return False
@@ -178,6 +200,11 @@ class RosDriver:
         self._stopped.set()
         for action in (self._follow, self._move, self._grasp, self._home):
             action.cancel()
+
+    def _hear_state(self, msg: FrankaRobotState) -> None:
+        with self._news:
+            self._mode = msg.robot_mode
+            self._news.notify_all()
 
     def _gripper(self, action: ActionCall, goal: Any) -> GripperResult:
         status, result = self._run(action, goal, GRIPPER_S, self.feed.check)

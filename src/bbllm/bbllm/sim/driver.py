@@ -13,8 +13,11 @@ from bbllm.arm.driver import (
     GripperResult,
     JointState,
     JointTrajectory,
+    Recovery,
+    StopCause,
     Tolerances,
 )
+from bbllm.sim.faults import RobotMode
 from bbllm.sim.gripper import GripperPending
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.trajectory_goal import Pending, Result, goal_from_trajectory
@@ -25,6 +28,8 @@ GIVE_UP_S = 2.0
 """How much longer than planned, and than its tolerance, a trajectory may take [s]."""
 GRIPPER_GIVE_UP_S = 15.0
 """How long a command of the hand may take; homing takes about 5 s [s]."""
+CAUSES = {RobotMode.REFLEX: StopCause.REFLEX, RobotMode.USER_STOPPED: StopCause.USER_STOP}
+"""What the robot's mode says about why it stands."""
 
 
 class SimDriver:
@@ -94,11 +99,15 @@ class SimDriver:
         """Close and open once to find the widest opening."""
         return self._run_gripper(self.robot.home_gripper())
 
-    def recover(self) -> bool:
-        """Error recovery, hardware, controllers; True when the arm may move again."""
-        if self.robot.recover_errors() is not None:
-            return False
-        return self.robot.activate_hardware() and self.robot.activate_controllers()
+    def recover(self) -> Recovery:
+        """Error recovery, hardware, controllers."""
+        cause = CAUSES.get(self.robot.mode, StopCause.UNKNOWN)
+        recovered = (
+            self.robot.recover_errors() is None
+            and self.robot.activate_hardware()
+            and self.robot.activate_controllers()
+        )
+        return Recovery(recovered=recovered, cause=cause)
 
     def wait(self, duration_s: float) -> None:
         """Let time pass; returns early after `stop` [s]."""
