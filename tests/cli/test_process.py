@@ -89,6 +89,22 @@ def test_ctrl_c_stops_the_arm_ends_the_journal_and_exits_130(
     ended = last_event(state)
     assert ended['kind'] == 'ended'
     assert ended['data']['ending'] == 'CANCELLED'  # type: ignore[index]
+    assert list(state.glob('*.svg')) == []
+    assert 'Nothing was drawn' in out
+
+
+def test_ctrl_c_while_modules_are_loaded_says_nothing_and_exits_130(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    # The first module that the command line loads presses Ctrl-C and takes its time.
+    slow = 'import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n'
+    (tmp_path / 'typer.py').write_text(slow)
+    paths = os.pathsep.join([str(tmp_path), environment['PYTHONPATH']])
+
+    result = bbllm({**environment, 'PYTHONPATH': paths}, '--version')
+
+    assert result.returncode == 130
+    assert result.stdout + result.stderr == ''
 
 
 def test_what_was_said_before_the_process_was_killed_can_be_shown(

@@ -11,6 +11,7 @@ from typer.testing import Result
 
 import bbllm as package
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
+from bbllm.llm.scripted import ScriptedModel
 
 Command = Callable[..., Result]
 Script = Callable[..., None]
@@ -158,6 +159,21 @@ def test_plan_with_json_lists_the_calls(bbllm: Command, script: Script) -> None:
     assert [step['call'] for step in data['plan']] == ['pick(red_cube)', 'place(location_B)']  # type: ignore[attr-defined]
 
 
+def test_a_plan_that_is_interrupted_in_a_model_call_exits_130(
+    bbllm: Command, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press_ctrl_c(*args: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    script()
+    monkeypatch.setattr(ScriptedModel, 'complete', press_ctrl_c)
+
+    result = bbllm('plan', TASK, '--json')
+
+    assert result.exit_code == 130
+    assert only_object(result)['error_kind'] == 'Interrupted'
+
+
 def test_plan_that_cannot_be_made_says_why(bbllm: Command, script: Script) -> None:
     script(GIVE_UP)
 
@@ -241,7 +257,7 @@ def test_a_fault_in_the_program_shows_a_sentence_and_keeps_the_traceback(
     bbllm: Command, script: Script, monkeypatch: pytest.MonkeyPatch, state: Path
 ) -> None:
     script()
-    monkeypatch.setattr('bbllm.cli.run.write_pictures', lambda *args: 1 / 0)
+    monkeypatch.setattr('bbllm.cli.closing.write_pictures', lambda *args: 1 / 0)
 
     result = bbllm('run', TASK, '--world', 'tabletop')
 

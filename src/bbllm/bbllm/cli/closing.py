@@ -8,10 +8,17 @@ import typer
 
 from bbllm.cli.commands import FAILED, INTERRUPTED
 from bbllm.cli.output import Output
-from bbllm.cli.pictures.files import Pictures
+from bbllm.cli.pictures.files import Pictures, write_pictures
 from bbllm.cli.session import Ran
 from bbllm.core.journal import summarize
 from bbllm.core.types import Ending
+
+
+def draw(ran: Ran, check: str = '') -> Pictures:
+    """Draw the episode, with what a check found; not for whoever pressed Ctrl-C to go."""
+    if ran.interrupted:
+        return Pictures((), (f'Nothing was drawn; `bbllm show {ran.journal.stem}` does it.',))
+    return write_pictures(ran.episode, ran.journal, check)
 
 
 def tell_files(output: Output, ran: Ran, pictures: Pictures) -> None:

@@ -17,9 +17,9 @@ from bbllm.cli.choices import (
     SpeedOption,
     ViewerOption,
 )
-from bbllm.cli.closing import exit_code, leave, summary_of, tell_files
+from bbllm.cli.closing import draw, exit_code, leave, summary_of, tell_files
 from bbllm.cli.output import Output
-from bbllm.cli.pictures.files import scenes_of, write_pictures
+from bbllm.cli.pictures.files import scenes_of
 from bbllm.cli.session import FEEDBACK_LOOPS, PLANNER, Options, Ran, run_here
 from bbllm.core.types import Ending
 
@@ -82,7 +82,7 @@ def demo(
         ran = run_here(task, options, output)
     asked = task == TASK and ran.episode.ending is Ending.FINISHED
     passed, finding = check(ran) if asked else (True, '')
-    pictures = write_pictures(ran.episode, ran.journal, finding)
+    pictures = draw(ran, finding)
     if finding:
         output.say()
         output.say(

@@ -120,7 +120,11 @@ def _plan(instruction: str, options: Options, ros: bool, output: Output) -> Epis
         output.say(notice, style='yellow')
     world = StillWorld(_look(options, ros))
     run = EpisodeRun(task, planner=options.planner, brain=models.brain.name, body=models.body.name)
-    return run.execute(build_planner(run, make_planner, models, k=0), world)
+    episode = run.execute(build_planner(run, make_planner, models, k=0), world)
+    if episode.ending is Ending.CANCELLED:
+        # Only Ctrl-C cancels a plan; nothing moves, so that there is nothing to wait for.
+        raise KeyboardInterrupt
+    return episode
 
 
 def _look(options: Options, ros: bool) -> Scene:

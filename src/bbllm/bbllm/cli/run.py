@@ -25,9 +25,8 @@ from bbllm.cli.choices import (
     TimeoutOption,
     ViewerOption,
 )
-from bbllm.cli.closing import exit_code, leave, summary_of, tell_files
+from bbllm.cli.closing import draw, exit_code, leave, summary_of, tell_files
 from bbllm.cli.output import Output
-from bbllm.cli.pictures.files import write_pictures
 from bbllm.cli.ros import choose_domain
 from bbllm.cli.session import (
     FEEDBACK_LOOPS,
@@ -123,7 +122,7 @@ def run(
             limits=Limits(steps=limit_steps or STEPS, wall_s=timeout),
         )
         ran = run_here(task, options, output)
-    pictures = write_pictures(ran.episode, ran.journal)
+    pictures = draw(ran)
     tell_files(output, ran, pictures)
     output.result(summary_of(ran, pictures))
     leave(exit_code(ran))
