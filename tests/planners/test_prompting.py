@@ -92,7 +92,7 @@ def test_the_feedback_prompt_has_the_parts_of_figure_4_and_the_history() -> None
         'until one step went wrong',
         'Examples of tasks',
         'Explanation: ',
-        'New plan:\n2: ',
+        'New plan:\n4: ',
         'End of the examples.',
         'Task: lift the lilac cube\n',
         'Earlier plan:\n0: pick lilac_cube\n1: return to base\n',
