@@ -274,6 +274,24 @@ def test_a_stop_just_before_a_motion_is_sent_still_ends_the_call() -> None:
     assert world.settled()['red_cube'].position_m[2] > 0.05  # held, and time has passed
 
 
+def test_a_grip_that_was_stopped_half_way_is_closed_before_the_arm_moves_on() -> None:
+    meddler = Meddler()
+    world = world_of(RED, meddler=meddler)
+    activities: list[str] = []
+    world.set_activity_callback(activities.append)
+    meddler.deed = world.stop
+    meddler.ready = lambda: (
+        activities[-1:] == ['closing the hand on red_cube']
+        and world.driver.joint_state().width_m < 0.0415
+    )
+
+    outcomes = run(world, 'pick red_cube', 'place location_A')
+
+    assert outcomes[0].code is Code.CANCELLED
+    assert outcomes[1].succeeded, outcomes[1].message
+    assert 'closing the hand on red_cube again' in activities
+
+
 def test_the_arm_moves_on_with_a_closed_hand() -> None:
     outcomes = run(world_of(RED), 'close_gripper', 'return_to_base', 'pick red_cube')
 

@@ -71,6 +71,8 @@ class Sender:
         self.params = params or SendingParams()
         self.on_activity = on_activity
         self._cancelled = threading.Event()
+        self.grip_interrupted = False
+        """Whether the last grip was stopped half-way: what is in the hand may be loose."""
         self._commanded: Array | None = None
         self._recoveries = 0
 
@@ -150,6 +152,7 @@ class Sender:
         self._check_cancelled(doing)
         self.tell(doing)
         result = self.driver.move_gripper(width_m, self.params.gripper_speed_m_s)
+        self.grip_interrupted = False
         failure = gripper_failure(result, doing)
         if failure is not None:
             raise failure
@@ -177,6 +180,7 @@ class Sender:
         result = self.driver.grasp(
             width_m, self.params.gripper_speed_m_s, force_n, inner_m, outer_m
         )
+        self.grip_interrupted = result.status is GoalStatus.CANCELED
         missed = result.status is not GoalStatus.CANCELED and not result.success
         if missed and not result.error:
             return result

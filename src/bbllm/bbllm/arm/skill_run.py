@@ -99,7 +99,10 @@ class SkillRun:
     def outcome(self) -> Outcome:
         """Run to the end, whatever it is."""
         try:
-            for motion in self.prepare(self._look()):
+            motions = self.prepare(self._look())
+            if self._carried and self._sender.grip_interrupted:
+                self._grip_again(self._carried)
+            for motion in motions:
                 self._do(motion)
         except CallError as error:
             return error.outcome
@@ -218,6 +221,16 @@ class SkillRun:
             raise missed_grasp(motion.name, motion.width_m, result)
         self._carried = motion.name
 
+    def _grip_again(self, name: str) -> None:
+        """Close on what a stop may have left loose; asked for more width, a hand would open."""
+        self._touched = True
+        width, window = self._sender.hand().width_m, self._params.motions.width_window_m
+        asked, force = max(0.0, width - window), self._params.motions.force_n
+        doing = f'closing the hand on {name} again'
+        result = self._sender.grasp(asked, force, window, 2 * window, doing)
+        if not result.success:
+            raise missed_grasp(name, width, result)
+
     def _close(self) -> None:
         self._touched = True
         # The window is wide open: closing on something is as good as closing on nothing.
@@ -268,8 +281,8 @@ class SkillRun:
 
     def _get_out(self, failure: SkillError) -> SkillError:
         """Leave the arm raised where it may still move."""
-        stuck = isinstance(failure, StuckError)
-        if stuck or not self._touched or failure.code not in BACK_OFF_CODES:
+        may = self._touched and failure.code in BACK_OFF_CODES
+        if not may or isinstance(failure, StuckError):
             return failure
         try:
             if failure.code is Code.GRASP_FAILED and self._way is not None:
