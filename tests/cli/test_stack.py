@@ -18,19 +18,19 @@ pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has 
 pytestmark = pytest.mark.ros
 
 WAIT_S = 120.0
-DOMAIN = str(100 + os.getpid() % 100)
 TASK = 'put the red cube on location_B'
 
 
 @pytest.fixture(scope='module')
-def environment(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> dict[str, str]:
+def environment(
+    tmp_path_factory: pytest.TempPathFactory, repository: Path, ros_domain: int
+) -> dict[str, str]:
     """Return an environment with a domain and a state folder of this file's own."""
     paths = [str(repository / 'src' / 'bbllm'), os.environ.get('PYTHONPATH', '')]
     return {
         **os.environ,
         'PYTHONPATH': os.pathsep.join(filter(None, paths)),
         'XDG_STATE_HOME': str(tmp_path_factory.mktemp('stack-state')),
-        'ROS_DOMAIN_ID': DOMAIN,
     }
 
 
@@ -171,8 +171,10 @@ def test_a_second_stack_under_the_same_names_is_refused(
     assert 'A stack runs already' in result.stderr
 
 
-def test_without_a_stack_run_says_how_to_start_one(environment: dict[str, str]) -> None:
-    alone = {**environment, 'ROS_DOMAIN_ID': str((int(DOMAIN) + 50) % 200)}
+def test_without_a_stack_run_says_how_to_start_one(
+    environment: dict[str, str], empty_domain: int
+) -> None:
+    alone = {**environment, 'ROS_DOMAIN_ID': str(empty_domain)}
 
     result = bbllm(alone, 'run', TASK)
 

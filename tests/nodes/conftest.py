@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,28 +16,9 @@ for folder in (Path(__file__).parent, Path(__file__).parent.parent / 'llm'):
 
 from stacks import Running, started  # noqa: E402  # found only now
 
-DOMAINS = range(1, 100)
 # How long an example takes depends on what else the machine does.
 settings.register_profile('patient', deadline=None)
 settings.load_profile('patient')
-
-
-@pytest.fixture(scope='module')
-def ros_domain() -> Iterator[int]:
-    """Take a domain of one's own, for this process and those that it starts."""
-    for domain in DOMAINS:
-        lock = (Path(tempfile.gettempdir()) / f'bbllm-test-domain-{domain}.lock').open('w')
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.close()
-            continue
-        with lock, pytest.MonkeyPatch.context() as patch:
-            patch.setenv('ROS_DOMAIN_ID', str(domain))
-            patch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-            yield domain
-        return
-    pytest.fail('all ROS domains are in use by other test runs')
 
 
 @pytest.fixture(scope='module')
