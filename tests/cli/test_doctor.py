@@ -132,3 +132,29 @@ def test_a_server_that_is_down_fails_with_a_way_out(monkeypatch: pytest.MonkeyPa
 
 def test_the_stand_in_is_called_a_stand_in() -> None:
     assert all('not a language model' in finding.text for finding in check_models())
+
+
+def test_the_middleware_is_named_and_where_its_name_comes_from(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
+    monkeypatch.delenv('RMW_IMPLEMENTATION', raising=False)
+
+    finding = next(finding for finding in check_ros() if finding.name == 'rmw')
+
+    assert finding.level is Level.OK
+    assert finding.text == 'rmw_fastrtps_cpp, the default of bbllm'
+
+
+def test_a_middleware_that_is_not_there_is_a_warning_and_ends_nothing(
+    bbllm: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
+    monkeypatch.setenv('RMW_IMPLEMENTATION', 'rmw_of_nobody')
+
+    result = bbllm('doctor', '--json')
+
+    findings = {entry['name']: entry for entry in json.loads(result.stdout)['findings']}
+    assert findings['rmw']['level'] == 'warn'
+    assert 'rmw_of_nobody, $RMW_IMPLEMENTATION, does not work' in findings['rmw']['text']
+    assert 'stack' not in findings

@@ -20,6 +20,7 @@ from bbllm.core.paths import config_dir, episodes_dir, state_dir
 
 IMPORT_S = 30.0
 """How long a trial in a process of its own may take, wall clock [s]."""
+_JOIN = 'import rclpy; rclpy.init(); rclpy.shutdown()'
 
 
 def check_python() -> Finding:
@@ -132,13 +133,26 @@ def check_ros() -> list[Finding]:
         return [Finding('ros', Level.WARN, text, remedy)]
     kind = 'from PyPI' if 'site-packages' in spec.origin else "the system's"
     distro = os.environ.get('ROS_DISTRO', 'jazzy' if 'PyPI' in kind else 'unknown distribution')
-    fault = _python('import rclpy; rclpy.init(); rclpy.shutdown()')
+    # Without a name to object to; the middleware has a finding of its own.
+    fault = _python(_JOIN, RMW_IMPLEMENTATION='')
     if fault is not None:
         remedy = 'In a new shell: . ./activate'
         return [Finding('ros', Level.WARN, f'{distro}, {kind}, but broken: {fault}', remedy)]
-    findings = [Finding('ros', Level.OK, f'{distro}, {kind}: {Path(spec.origin).parent}')]
-    findings.append(_check_interfaces())
-    return findings
+    there = Finding('ros', Level.OK, f'{distro}, {kind}: {Path(spec.origin).parent}')
+    return [there, _check_rmw(), _check_interfaces()]
+
+
+def _check_rmw() -> Finding:
+    """Join a graph with the middleware that nodes use; rcl refuses one of another name."""
+    from bbllm.nodes.stack import node_environ
+
+    chosen = node_environ()['RMW_IMPLEMENTATION']
+    said = '$RMW_IMPLEMENTATION' if 'RMW_IMPLEMENTATION' in os.environ else 'the default of bbllm'
+    fault = _python(_JOIN, RMW_IMPLEMENTATION=chosen)
+    if fault is None:
+        return Finding('rmw', Level.OK, f'{chosen}, {said}')
+    remedy = 'In a new shell: . ./activate. For another middleware, install its package.'
+    return Finding('rmw', Level.WARN, f'{chosen}, {said}, does not work: {fault}', remedy)
 
 
 def _check_interfaces() -> Finding:
@@ -157,7 +171,8 @@ def check_stack() -> list[Finding]:
     """Look for a running stack, and whether publishers and subscribers understand each other."""
     from bbllm.cli.ros import missing_ros
 
-    if missing_ros():
+    # Where the middleware does not load, rcl ends the whole process: first try it in another.
+    if missing_ros() or _python(_JOIN) is not None:
         return []
     from bbllm.cli.graph import look_at_stack
 
