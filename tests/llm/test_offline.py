@@ -219,3 +219,30 @@ def test_any_step_gets_a_call_or_a_pass(step: str) -> None:
     reply = say(PROMPTS.execution(PlanStep(0, step), SCENE))
 
     assert reply == '<pass>' or reply.startswith('<rob0>[')
+
+
+@pytest.mark.parametrize('tail', ['', 'x', '²'])
+@pytest.mark.parametrize(
+    'piece',
+    [
+        'red cube and ',
+        'red cube on a and ',
+        'the red cube on the blue cube and ',
+        'on ',
+        'except ',
+        'cubes on the left side ',
+        'location a, ',
+        '1',
+        '1.',
+        '²',
+        '² ',
+        '9 ',
+        '+ ',
+    ],
+)
+@pytest.mark.parametrize('start', ['', 'put ', 'stack ', 'put the red cube on ', 'wait '])
+def test_no_sentence_holds_it_up(start: str, piece: str, tail: str) -> None:
+    for n in (150, 480, 1900, 20_000):
+        text = start + (piece * n)[:n] + tail
+        assert say(PROMPTS.planning(Task('t', text), SCENE)).startswith(('0: ', 'cannot: '))
+        assert say(PROMPTS.execution(PlanStep(0, text), SCENE)).startswith('<')

@@ -10,6 +10,8 @@ from bbllm.llm.offline.sight import Sight
 from bbllm.llm.offline.tokens import tokenize
 
 PASS = '<pass>'
+MAX_CHARACTERS = 500
+"""A longer step is none that a plan may have [characters]."""
 _SYNONYMS = {
     'pick': w.PICK | {'take', 'get'},
     'place': w.PUT | w.STACK,
@@ -19,6 +21,8 @@ _SYNONYMS = {
 
 def answer_body(sight: Sight) -> str:
     """Answer an execution prompt."""
+    if len(sight.step or '') > MAX_CHARACTERS:
+        return PASS
     tokens = [token for token in tokenize(sight.step or '', sight) if token != ';']
     while tokens and (tokens[0] in w.LEADING or tokens[0] in w.ANYWHERE):
         tokens.pop(0)
@@ -97,4 +101,4 @@ def _target(rest: list[str], context: Context) -> str:
 
 
 def _numeric(token: str) -> bool:
-    return token in w.NUMBERS or token.replace('.', '', 1).isdigit()
+    return token in w.NUMBERS or token.replace('.', '', 1).isdecimal()

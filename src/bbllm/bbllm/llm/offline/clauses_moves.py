@@ -37,6 +37,33 @@ def read_move(tokens: list[str], context: Context) -> list[Goal]:
 
 def moves(rest: Sequence[str], context: Context) -> list[Goal] | None:
     """Read `<things> <preposition> <target>`, then perhaps `and <things> <preposition> ...`."""
+    return _moves(rest, context, set())
+
+
+def _moves(rest: Sequence[str], context: Context, dead: set[int]) -> list[Goal] | None:
+    """Read moves; `dead` holds the lengths of the ends of the clause that are known to be none."""
+    if len(rest) in dead:
+        return None
+    problem: RefusalError | None = None
+    try:
+        if one := _first_move(rest, context):
+            return one
+    except RefusalError as error:
+        problem = error
+    for i, token in enumerate(rest):
+        if token in ('and', ','):
+            first = _first_move(rest[:i], context)
+            more = _moves(rest[i + 1 :], context, dead) if first else None
+            if first and more:
+                return first + more
+    if problem:
+        raise problem
+    dead.add(len(rest))
+    return None
+
+
+def _first_move(rest: Sequence[str], context: Context) -> list[Goal] | None:
+    """Read `<things> <preposition> <target>` and nothing more."""
     problem: RefusalError | None = None
     for i in range(len(rest) - 1, 0, -1):
         if rest[i] not in w.PREPOSITIONS and rest[i] not in ('down', 'aside', 'somewhere'):
@@ -48,11 +75,6 @@ def moves(rest: Sequence[str], context: Context) -> list[Goal] | None:
             continue
         if one:
             return one
-    for i, token in enumerate(rest):
-        if token in ('and', ','):
-            first, more = moves(rest[:i], context), moves(rest[i + 1 :], context)
-            if first and more:
-                return first + more
     if problem:
         raise problem
     return None

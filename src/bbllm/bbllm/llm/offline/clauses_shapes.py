@@ -67,7 +67,7 @@ def _items_within(
         items = context.last if referring else noun_phrase(['the', 'cubes'], context)
         return items or (), tokens
     first, last = ends[0], ends[0] + 1
-    while first and (tokens[first - 1] in inside or tokens[first - 1].isdigit()):
+    while first and (tokens[first - 1] in inside or tokens[first - 1].isdecimal()):
         first -= 1
     while last < len(tokens) and tokens[last] in inside:
         last += 1

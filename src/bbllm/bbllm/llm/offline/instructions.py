@@ -24,6 +24,8 @@ from bbllm.llm.offline.tokens import split_clauses, tokenize
 
 MAX_CHARACTERS = 2000
 """A longer instruction is not read [characters]."""
+MAX_WORDS = 100
+"""Most words between one verb and the next."""
 
 
 def read_instruction(text: str, sight: Sight) -> list[Goal]:
@@ -42,6 +44,11 @@ def read_instruction(text: str, sight: Sight) -> list[Goal]:
     if unknown := unknown_words([token for clause in clauses for token in clause], sight):
         spelled = {word.lower(): word for word in re.findall(r"[\w']+", text)}
         raise refuse_words([spelled.get(word, word) for word in unknown], sight)
+    if (longest := max(map(len, clauses), default=0)) > MAX_WORDS:
+        raise RefusalError(
+            f'A part of the task has {longest} words; I read at most {MAX_WORDS} in one go. '
+            f'{w.HINT}'
+        )
     context = Context(sight)
     if sight.held:
         context.last = (Select(sight.held, (sight.held,)),)
@@ -112,7 +119,7 @@ def _seconds(rest: Sequence[str]) -> float:
 
 
 def _numeric(token: str) -> bool:
-    return token in w.NUMBERS or token.replace('.', '', 1).isdigit()
+    return token in w.NUMBERS or token.replace('.', '', 1).isdecimal()
 
 
 def _separate(tokens: list[str], context: Context) -> list[Goal]:

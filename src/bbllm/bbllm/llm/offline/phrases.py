@@ -116,8 +116,8 @@ def _part(part: Sequence[str], noun: str, context: Context) -> tuple[Select, ...
             return context.last or None
         if token in w.NUMBERS and (token != 'one' or _counts(token, part)):
             count = w.NUMBERS[token]
-        elif token.isdigit():
-            count = int(token)
+        elif token.isdecimal():
+            count = int(token[:9])
         elif token in w.ALL:
             count = None
         elif token in w.A:
@@ -235,7 +235,7 @@ def read_target(tokens: Sequence[str], context: Context) -> Target | None:
 
 
 def _is_number(token: str) -> bool:
-    return token.lstrip('+-').replace('.', '', 1).isdigit()
+    return token.lstrip('+-').replace('.', '', 1).isdecimal()
 
 
 def unknown_words(tokens: Sequence[str], sight: Sight) -> list[str]:

@@ -121,7 +121,7 @@ def read_prompt(text: str) -> Sight:
         plan=tuple(
             step[2] for line in parts.get('Earlier plan:', []) if (step := _STEP.match(line))
         ),
-        error_step=int(error) if error.isdigit() else None,
+        error_step=int(error) if error.isdecimal() else None,
         feedback=' '.join(parts.get('Feedback:', [])),
         human=_listed(' '.join(parts.get('Human feedback:', [])).split(' | ')),
         earlier=_listed([line.removeprefix('- ') for line in parts.get('Earlier feedback:', [])]),

@@ -28,7 +28,7 @@ def tokenize(text: str, sight: Sight) -> list[str]:
     text = ' '.join(text.lower().split())
     for pattern, spaced in _SPACED:
         text = re.sub(pattern, spaced, text)
-    tokens = re.findall(r'[-+]?\d*\.?\d+(?![\w])|[\w\']+|[,;]', text)
+    tokens = re.findall(r'[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?!\w)|[\w\']+|[,;]', text)
     return _expand(_join_names(tokens, sight), sight)
 
 
@@ -37,15 +37,16 @@ def _join_names(tokens: list[str], sight: Sight) -> list[str]:
     names |= {(item.name.lower(),): item.name for item in sight.things}
     longest = max(map(len, names), default=1)
     joined: list[str] = []
-    while tokens:
-        for n in range(min(longest, len(tokens)), 0, -1):
-            if tuple(tokens[:n]) in names:
-                joined.append(names[tuple(tokens[:n])])
+    i = 0
+    while i < len(tokens):
+        for n in range(min(longest, len(tokens) - i), 0, -1):
+            if (name := names.get(tuple(tokens[i : i + n]))) is not None:
+                joined.append(name)
                 break
         else:
             n = 1
-            joined.append(tokens[0])
-        tokens = tokens[n:]
+            joined.append(tokens[i])
+        i += n
     return joined
 
 
