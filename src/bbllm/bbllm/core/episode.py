@@ -43,8 +43,10 @@ from bbllm.core.types import (
     Task,
 )
 
-STOP_AGAIN_S = 0.05
-"""How often a call that was cancelled is stopped until it has returned [s]."""
+STOP_AGAIN_S = 0.001
+"""How soon a call that was cancelled is stopped again if it has not returned [s]."""
+STOP_SELDOM_S = 0.05
+"""How seldom that becomes; each pause is twice the one before [s]."""
 
 
 class EpisodeRun:
@@ -237,8 +239,10 @@ class EpisodeRun:
 
     def _keep_stopping(self) -> None:
         # A stop that comes between the last check and the first motion of a call stops nothing.
-        while not self._idle.wait(STOP_AGAIN_S) and self._world is not None:
+        pause_s = STOP_AGAIN_S
+        while not self._idle.wait(pause_s) and self._world is not None:
             self._world.stop()
+            pause_s = min(2 * pause_s, STOP_SELDOM_S)
 
     def _judge(self) -> tuple[Ending, str]:
         self.check()

@@ -36,6 +36,7 @@ class GuardedWorld:
         with self._run.calling():
             self._run.spend_call()
             self._run.record(EventKind.CALL, skill=call.skill, args=call.args)
+            self._run.check()
             outcome = self._inner.execute(call)
         self._run.record(EventKind.OUTCOME, **to_json(outcome))
         self._run.check()
