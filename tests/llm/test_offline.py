@@ -90,6 +90,9 @@ def test_nothing_but_going_home_is_left_where_all_is_so_already() -> None:
         ('red', 'I do not understand'),
         ('the cube the on put', 'I do not understand'),
         ('create a plus sign with three cubes', 'needed'),
+        ('put the red cube on the blue cube and the blue cube on the red cube', 'another part'),
+        ('stack red_cube on blue_cube, wait, put blue_cube on location_A', 'red_cube is to be on'),
+        ('put red_cube on blue_cube, then put green_cube on blue_cube', 'Ask for one of the two'),
         ('cubes ' * 4000, 'I read at most 2000'),
     ],
 )

@@ -82,6 +82,22 @@ def cubes_form_a_plus_sign(world: Any) -> bool:
             {'blue_cube': 'red_cube', 'green_cube': 'blue_cube'},
         ),
         (
+            'stack the red cube on the blue cube and the blue cube on the yellow cube',
+            {'red_cube': 'blue_cube', 'blue_cube': 'yellow_cube'},
+        ),
+        (
+            'stack the red cube on the blue cube. stack the blue cube on the yellow cube',
+            {'red_cube': 'blue_cube', 'blue_cube': 'yellow_cube'},
+        ),
+        (
+            'put the red cube on the blue cube and the blue cube on location_C',
+            {'red_cube': 'blue_cube', 'blue_cube': 'location_C'},
+        ),
+        (
+            'put red_cube on blue_cube, then blue_cube on location_B, then red_cube on location_A',
+            {'red_cube': 'location_A', 'blue_cube': 'location_B'},
+        ),
+        (
             'build a tower of red, green and blue cubes on location_A',
             {'red_cube': 'location_A', 'green_cube': 'red_cube', 'blue_cube': 'green_cube'},
         ),

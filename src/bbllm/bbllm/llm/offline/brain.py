@@ -13,8 +13,8 @@ def answer_brain(sight: Sight) -> str:
     """Answer a planning or a feedback prompt."""
     try:
         lessons = learn(sight)
-        goals = read_instruction(sight.task, sight) + lessons.wishes
-        steps = Planning(sight, lessons).steps_for(goals)
+        goals = read_instruction(sight.task, sight)
+        steps = Planning(sight, lessons).steps_for(goals, lessons.wishes)
     except RefusalError as error:
         return f'cannot: {str(error).strip()}'
     start = sight.error_step or 0

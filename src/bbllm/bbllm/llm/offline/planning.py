@@ -10,6 +10,7 @@ from bbllm.llm.offline.board import Board
 from bbllm.llm.offline.choosing import Choice
 from bbllm.llm.offline.goals import Act, Goal, Move, Shape
 from bbllm.llm.offline.lessons import Lessons
+from bbllm.llm.offline.ordering import bottom_first
 from bbllm.llm.offline.phrases import RefusalError, Select, Target
 from bbllm.llm.offline.shapes import Cell, around
 from bbllm.llm.offline.sight import Sight
@@ -24,31 +25,58 @@ class Planning:
         self._choice = Choice(self._board, lessons)
         self._targets: list[Cell] = []
         """Places that goals speak of; nothing is put aside there."""
+        self._ends: dict[str, Cell | Target | str] = {}
+        """Where things are to be in the end: at a place, at a side or on top of another."""
 
-    def steps_for(self, goals: Sequence[Goal]) -> list[str]:
+    def steps_for(self, task: Sequence[Goal], wishes: Sequence[Goal] = ()) -> list[str]:
         """
-        Plan for all goals in turn, and end at the base where something was moved.
+        Plan for all goals, what others stand on first, and end at the base if something moved.
+
+        Args:
+            task: What the task asks for.
+            wishes: What people asked for later, even where that undoes some of the task.
 
         Raises:
             RefusalError: It cannot be done; says why.
         """
+        task, wishes = bottom_first(task), bottom_first(wishes)
+        goals = [*task, *wishes]
         for goal in goals:
             target = goal.base if isinstance(goal, Shape) else goal.target
             for select in target.spots if target else ():
                 spots = [name for name in select.names if self._board.things[name].at]
                 self._targets += [self._board.cell(name) for name in spots]
         for i, goal in enumerate(goals):
+            if i == len(task):
+                self._check_ends()
             if isinstance(goal, Act):
                 self._act(goal, goals[i + 1 :])
             elif isinstance(goal, Shape):
                 self._shape(goal)
             else:
                 self._move(goal, goals[i + 1 :])
+        self._check_ends()
         steps = self._board.steps
         placed = any(step.startswith('place') for step in steps)
         if not isinstance(goals[-1], Act) and (placed or not steps) and not self._board.held:
             steps.append('return to base')
         return steps
+
+    def _check_ends(self) -> None:
+        """Refuse goals of which a later one has undone an earlier one."""
+        for name, end in self._ends.items():
+            if isinstance(end, str):
+                holds, said = self._board.below(name) == end, f'on {end}'
+            elif isinstance(end, Target):
+                holds, said = self._is_at(name, end), end.said
+            else:
+                holds, said = end.holds(self._board.things[name]), f'at {end.key}'
+            if not holds:
+                raise RefusalError(
+                    f'I cannot do all of this: {name} is to be {said}, and another part of the '
+                    f'task takes it away from there. Ask for one of the two. {w.HINT}'
+                )
+        self._ends.clear()
 
     # --- what needs no choice of places -------------------------------------------------------
 
@@ -71,6 +99,8 @@ class Planning:
             self._board.let_go()
 
     def _pick(self, select: Select, later: Sequence[Goal]) -> None:
+        for name in select.names:
+            self._ends.pop(name, None)
         if self._board.held in select.names:
             return
         if later and any(self._lessons.done[f'pick {name}'] for name in select.names):
@@ -108,6 +138,7 @@ class Planning:
         (name,) = self._choice.choose(item, there)
         self._choice.used.add(name)
         if name in there:
+            self._ends[name] = board.below(name) or ''
             return
         free = [base for base in names if base not in (name, *self._lessons.bad_places)]
         if not free:
@@ -118,6 +149,7 @@ class Planning:
             board.put_aside(self._targets)
         board.pick(name, self._targets)
         board.place_on(base)
+        self._ends[name] = base
 
     def _move_to_pose(self, move: Move, target: Target) -> None:
         cell = self._board.pose(target.pose)
@@ -127,6 +159,7 @@ class Planning:
         if len(names) != 1:
             raise RefusalError(f"'{target.said}' has room for one thing. {w.HINT}")
         self._choice.used.update(names)
+        self._ends[names[0]] = cell
         if names == settled:
             return
         if (reason := self._lessons.bad_places.get(' '.join(target.pose.split()[:2]))) is not None:
@@ -169,6 +202,9 @@ class Planning:
         chosen = [name for item in move.items for name in self._choice.choose(item, settled)]
         self._choice.used.update(chosen)
         for name in self._choice.sorted(chosen):
+            self._ends.pop(name, None)
+            if target.kind == 'side':
+                self._ends[name] = target
             if name in settled:
                 continue
             cells = self._board.free_cells(target.side)
@@ -207,6 +243,7 @@ class Planning:
         """
         board = self._board
         self._choice.used.update(name for name, _ in pairs)
+        self._ends.update(pairs)
         todo = [(name, cell) for name, cell in pairs if not cell.holds(board.things[name])]
         todo.sort(key=lambda pair: pair[0] != board.held)
         away = [cell for _, cell in pairs] + self._targets
