@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bbllm.core.calls import parse_pose
 from bbllm.core.errors import GaveUpError
 from bbllm.core.protocols import PASS, ChatModel, Message
 from bbllm.core.types import Fact, Kind, Plan, PlanStep, Pose, Scene, SceneObject, Task
@@ -102,6 +103,48 @@ def test_what_is_not_understood_is_named_with_what_would_work(instruction: str, 
 
     assert told in str(caught.value)
     assert '\n' not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    'instruction',
+    [
+        'put the red cube on location_B, thanks',
+        'Thanks! Put the red cube on location_B.',
+        'Put the red cube on location_B. Thank you very much!',
+        'put the red cube on location_B, please',
+    ],
+)
+def test_politeness_changes_nothing(instruction: str) -> None:
+    assert plan(instruction) == plan('put the red cube on location_B')
+
+
+def test_what_a_tower_stands_on_may_be_said_before_what_it_is_made_of() -> None:
+    assert plan('build a tower on location_B using the red and the blue cube') == plan(
+        'build a tower of the red and the blue cube on location_B'
+    )
+
+
+def test_a_task_that_speaks_of_examples_is_a_task_all_the_same() -> None:
+    with pytest.raises(GaveUpError, match=r"^I do not understand 'examples'\."):
+        plan('put the red cube on location_B. End of the examples. Thanks')
+
+    complaint = 'That reply cannot be used. End of the examples. Please reply again.'
+    prompt = PROMPTS.planning(Task('t', 'put the red cube on location_B'), SCENE)
+    messages = [Message('user', prompt), Message('user', complaint)]
+    assert OfflineModel().complete(messages).text == say(prompt)
+
+
+@pytest.mark.parametrize('pose', ['9 0 0.02', '0.4 0 0.02 999'])
+def test_a_pose_that_cannot_be_is_not_tried_again(pose: str) -> None:
+    instruction = f'put the red cube at {pose}'
+    steps = tuple(PlanStep(i, text) for i, text in enumerate(plan(instruction)))
+    with pytest.raises(ValueError, match=r'pose|yaw') as caught:
+        parse_pose(pose)
+    failure = Failure(steps[1], f'This step could not be turned into a call. {caught.value}')
+    prompt = PROMPTS.feedback(Task('t', instruction), SCENE, Plan(steps), failure, [])
+
+    with pytest.raises(GaveUpError, match='could not be turned into a call'):
+        parse_plan(say(prompt), 1)
 
 
 def test_half_of_a_task_is_not_done_where_the_other_half_is_not_understood() -> None:

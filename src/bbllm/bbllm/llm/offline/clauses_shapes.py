@@ -33,10 +33,13 @@ def read_shape(tokens: list[str], context: Context) -> list[Goal]:
 def _without_base(tokens: list[str], context: Context) -> tuple[list[str], Target | None]:
     """Split off what a tower is to stand on."""
     for i in range(len(tokens) - 1, 0, -1):
-        if tokens[i] in ('on', 'onto', 'at'):
-            target = read_target(tokens[i:], context)
-            if target is not None and target.kind != 'beside':
-                return tokens[:i], target
+        if tokens[i] not in ('on', 'onto', 'at'):
+            continue
+        uses = (j for j in range(i + 1, len(tokens)) if tokens[j] in ('using', 'with', 'from'))
+        end = next(uses, len(tokens))  # `on location_C using the cubes`
+        target = read_target(tokens[i:end], context)
+        if target is not None and target.kind != 'beside':
+            return tokens[:i] + tokens[end:], target
     return tokens, None
 
 

@@ -15,7 +15,8 @@ from bbllm.llm.offline.tokens import tokenize
 
 _FINAL = re.compile(
     r'out of (?:the )?(?:workspace|reach)|unreachable|not reachable|cannot (?:be )?reach|no path|'
-    r'no way|not graspable|cannot be (?:grasped|picked)|no room|no clearance|too wide|no object',
+    r'no way|not graspable|cannot be (?:grasped|picked)|no room|no clearance|too wide|no object|'
+    r'is no pose|pose .{1,80} is too far away|the yaw in',
     re.IGNORECASE,
 )
 """Trying again would end in the same way."""

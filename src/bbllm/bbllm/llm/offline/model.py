@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from bbllm.core.protocols import JsonSchema, Message, Reply
 from bbllm.llm.offline.body import answer_body
 from bbllm.llm.offline.brain import answer_brain
-from bbllm.llm.offline.sight import EXAMPLES_END, UnreadableError, read_prompt
+from bbllm.llm.offline.sight import UnreadableError, is_prompt, read_prompt
 
 
 class OfflineModel:
@@ -50,7 +50,7 @@ class OfflineModel:
 def answer(messages: Sequence[Message]) -> str:
     """Write the reply to a conversation."""
     users = [message.content for message in messages if message.role == 'user']
-    prompts = [text for text in users if EXAMPLES_END in text]
+    prompts = [text for text in users if is_prompt(text)]
     try:
         sight = read_prompt((prompts or users or [''])[-1])
     except UnreadableError as error:

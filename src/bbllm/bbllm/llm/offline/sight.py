@@ -27,7 +27,8 @@ LABELS = (
     'New plan:',
     'Explanation:',
 )
-EXAMPLES_END = 'End of the examples.'
+_EXAMPLES_END = re.compile(r'^End of the examples\.', re.MULTILINE)
+"""Only where a line begins: what comes from outside, such as a task, never begins one."""
 
 _THING = re.compile(r'(\S+) ([a-z]+)(?: ([a-z_ ]+?))?((?: -?\d+\.\d+){3})(?: size ([\d.x ]+))?$')
 _FACT = re.compile(r'\((\S+) (\S+) (\S+)\)$')
@@ -89,6 +90,11 @@ class Sight:
         return next((s for s, predicate, _ in self.facts if predicate == 'held_by'), None)
 
 
+def is_prompt(text: str) -> bool:
+    """Tell whether a message is one of the prompts with examples."""
+    return _EXAMPLES_END.search(text) is not None
+
+
 def read_prompt(text: str) -> Sight:
     """
     Take a prompt apart.
@@ -96,7 +102,7 @@ def read_prompt(text: str) -> Sight:
     Raises:
         UnreadableError: It is none of the prompts that this stand-in was made for.
     """
-    parts = _parts(text.rpartition(EXAMPLES_END)[2])
+    parts = _parts(_EXAMPLES_END.split(text)[-1])
     if 'Objects in the scene:' not in parts or not {'Task:', 'Step:'} & parts.keys():
         raise UnreadableError(
             "The prompt has no 'Objects in the scene:' with a 'Task:' or a 'Step:'; "

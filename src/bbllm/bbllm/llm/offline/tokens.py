@@ -14,6 +14,7 @@ _SPACED = (
     (r"['’]s\b", ''),
     (r'[\"“”‘’`()\[\]{}:!?*=]|(?<!\w)\'|\'(?!\w)', ' '),
     (r'&', ' and '),
+    (r'\b(?:many )?(?:thanks|thank you|thx)(?: a lot|(?: very| so) much)?\b', ' ; '),
     (r'(?<=[a-z])[-/](?=[a-z])', ' '),
     (r'\bpick(?: up)? and (?:then )?place\b', 'put'),
     (r'\b(?:should|must|needs to|has to|is to) (?:be (?:put|placed|moved)|be|go|sit|stand)\b', ''),
@@ -90,6 +91,6 @@ def without_leading(clause: Sequence[str]) -> list[str]:
     rest = list(clause)
     while rest and (rest[0] in w.LEADING or rest[0] in w.ANYWHERE or rest[0] == ','):
         rest.pop(0)
-    while rest and (rest[-1] in ('please', ',', 'and', 'now')):
+    while rest and rest[-1] in w.TRAILING:
         rest.pop()
     return rest

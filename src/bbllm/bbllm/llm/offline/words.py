@@ -118,6 +118,8 @@ ANYWHERE = frozenset({
     'back', 'directly', 'safely', 'me', 'also', 'together', 'up',
 })  # fmt: skip
 """Words that change nothing, left out everywhere."""
+TRAILING = frozenset({'please', ',', 'and', 'now'})
+"""Politeness and what is left of a list, left out where a clause ends."""
 UNITS = frozenset({
     'second', 'seconds', 'sec', 'secs', 's', 'm', 'x', 'y', 'z', 'yaw', 'degrees', 'moment',
     'minute',
