@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import importlib.util
 import os
+import signal
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -22,6 +23,9 @@ DOMAINS = range(1, 102)
 # Also for the processes that tests start, and before any fixture could look.
 for name in [name for name in os.environ if name.startswith('OPENAI_')]:
     del os.environ[name]
+
+# A run in the background of a script starts with Ctrl-C ignored, and so would its processes.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # With the environment of `make setup` a missing rclpy is a fault, and shows as one.
 collect_ignore = [] if HAS_ROS or 'BBLLM_ROS' in os.environ else ['nodes']
