@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from bbllm.bench.arm_report import ArmReport, audit_of, figures_of, print_report
-from bbllm.bench.arm_timing import time_pick_plan, time_reachability
+from bbllm.bench.arm_timing import time_physics, time_pick_plan, time_reachability
 from bbllm.bench.arm_trials import Trial, run_trial
 from bbllm.bench.machine import describe_machine
 
@@ -60,6 +60,7 @@ def run_arm_bench(
     # What is timed comes first, while nothing else runs.
     reachability = time_reachability(questions, seed)
     pick_plan = time_pick_plan(questions, seed)
+    physics = time_physics()
     alone = [run_trial('pick_place', seed + index, scale) for index in range(ALONE)]
     counts = {'pick_place': n, 'tower': shapes, 'plus': shapes}
     jobs = [
@@ -90,6 +91,7 @@ def run_arm_bench(
         / sum(trial.wall_s for trial in alone),
         reachability=reachability,
         pick_plan=pick_plan,
+        physics=physics,
         wall_s=time.perf_counter() - start_s,
     )
 

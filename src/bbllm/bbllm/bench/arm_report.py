@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from rich.console import Console
 from rich.table import Table
 
-from bbllm.bench.arm_timing import Timing, percentile
+from bbllm.bench.arm_timing import PhysicsSpeed, Timing, percentile
 from bbllm.bench.arm_trials import Trial
 from bbllm.bench.limit_audit import NOTHING, Audit
 
@@ -66,6 +66,7 @@ class ArmReport:
     """Simulated seconds per wall second in one process, planning and control included."""
     reachability: Timing
     pick_plan: Timing
+    physics: PhysicsSpeed
     wall_s: float
     """Of the whole run [s]."""
 
@@ -151,6 +152,11 @@ def _other_table(report: ArmReport) -> Table:
         'simulated time, one process, control and planning in the loop',
         f'{report.real_time_factor:.1f} x real time',
         '20 x',
+    )
+    table.add_row(
+        'the same without planning, objects asleep: arm moving / at rest',
+        f'{report.physics.moving:.0f} / {report.physics.resting:.0f} x',
+        '50 x',
     )
     for title, timing, target in (
         ('reachability query, median / p95', report.reachability, '1 ms'),

@@ -1,4 +1,4 @@
-"""How long single questions to the arm's planner take."""
+"""How long single questions to the arm's planner take, and how fast the physics runs."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
 
 from bbllm.arm.collision import CollisionChecker
+from bbllm.arm.driver import Tolerances
 from bbllm.arm.executor import ExecutorParams
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.reachability import reachable_top_down
+from bbllm.arm.trajectory import joint_move
 from bbllm.arm.ways import WayPlanner
 from bbllm.bench.arm_trials import AZIMUTH_RAD, RADIUS_M, random_spots, random_table
 from bbllm.core.types import SkillCall
@@ -21,6 +24,9 @@ from bbllm.sim.scenes import SceneFile
 from bbllm.skills.motions import MoveAbove, plan_motions
 from bbllm.skills.rejection import Rejection
 from bbllm.worlds.tabletop import TabletopWorld
+
+SWING_RAD = np.array([0.8, 0.2, -0.3, 0.2, 0.3, 0.3, 0.5])
+"""How far the arm swings from its ready posture while the physics is timed [rad]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +36,41 @@ class Timing:
     median_ms: float
     p95_ms: float
     count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhysicsSpeed:
+    """Simulated seconds per second of one core, control in the loop, all objects asleep."""
+
+    moving: float
+    """While the arm follows trajectories."""
+    resting: float
+    """While it holds its place."""
+
+
+def time_physics(scene: str = 'plus_sign', simulated_s: float = 10.0) -> PhysicsSpeed:
+    """Let the arm swing over a table, planning left out, and then stand still."""
+    with closing(TabletopWorld(scene)) as world:
+        world.settled()
+        away = np.asarray(Q_READY) + SWING_RAD
+        there, back = joint_move(Q_READY, away, scale=0.5), joint_move(away, Q_READY, scale=0.5)
+        rounds = max(1, round(simulated_s / (there.duration_s + back.duration_s)))
+
+        def swing() -> None:
+            for _ in range(rounds):
+                world.driver.follow(there, Tolerances())
+                world.driver.follow(back, Tolerances())
+
+        return PhysicsSpeed(
+            moving=_factor(world, swing),
+            resting=_factor(world, lambda: world.robot.advance(simulated_s)),
+        )
+
+
+def _factor(world: TabletopWorld, run: Callable[[], None]) -> float:
+    begun_s, used_s = world.time_s, time.process_time()
+    run()
+    return (world.time_s - begun_s) / (time.process_time() - used_s)
 
 
 def time_reachability(count: int, seed: int) -> Timing:
