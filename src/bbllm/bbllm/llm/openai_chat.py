@@ -286,4 +286,5 @@ class _Listener:
         try:
             self._on_text(text)
         except Exception as error:
+            # Whatever the listener raised is its own, a cancel above all: never to be retried.
             raise _HeardError(error) from None
