@@ -17,6 +17,7 @@ LAYERS = (
     'arm',
     'sim',
     'worlds',
+    'pictures',
     'bench',
     'nodes',
     'cli',

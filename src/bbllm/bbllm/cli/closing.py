@@ -8,7 +8,7 @@ import typer
 
 from bbllm.cli.commands import FAILED, INTERRUPTED
 from bbllm.cli.output import Output
-from bbllm.cli.pictures.files import Pictures, write_pictures
+from bbllm.cli.picture_files import Pictures, write_pictures
 from bbllm.cli.session import Ran
 from bbllm.core.journal import summarize
 from bbllm.core.types import Ending

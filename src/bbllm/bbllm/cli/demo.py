@@ -19,7 +19,7 @@ from bbllm.cli.choices import (
 )
 from bbllm.cli.closing import draw, exit_code, leave, summary_of, tell_files
 from bbllm.cli.output import Output
-from bbllm.cli.pictures.files import scenes_of
+from bbllm.cli.picture_files import scenes_of
 from bbllm.cli.session import FEEDBACK_LOOPS, PLANNER, Options, Ran, run_here
 from bbllm.core.types import Ending
 

@@ -19,7 +19,7 @@ from bbllm.cli.choices import (
 from bbllm.cli.closing import leave
 from bbllm.cli.commands import FAILED
 from bbllm.cli.output import Output
-from bbllm.cli.pictures.files import progress_of
+from bbllm.cli.picture_files import progress_of
 from bbllm.cli.progress import Progress, StepState
 from bbllm.cli.ros import choose_domain
 from bbllm.cli.session import (

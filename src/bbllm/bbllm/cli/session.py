@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bbllm.cli.output import Output
-from bbllm.cli.pictures.files import rendering_of
+from bbllm.cli.picture_files import rendering_of
 from bbllm.cli.supervision import supervise
 from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun

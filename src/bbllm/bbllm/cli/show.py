@@ -13,7 +13,7 @@ from bbllm.cli.choices import EpisodeArgument, JsonOption
 from bbllm.cli.lines import LineView
 from bbllm.cli.live import print_progress
 from bbllm.cli.output import Output
-from bbllm.cli.pictures.files import drawn_before, progress_of, write_pictures
+from bbllm.cli.picture_files import drawn_before, progress_of, write_pictures
 from bbllm.core.errors import ConfigError
 from bbllm.core.journal import find_journal, list_journals, read_episode, summarize
 from bbllm.core.paths import episodes_dir

@@ -99,7 +99,7 @@ class EpisodeRun:
         """
         self._world = world
         self.record(EventKind.STARTED, **self._start)
-        ending, message = Ending.WORLD_FAILED, ''
+        ending, message, error_type = Ending.WORLD_FAILED, '', ''
         try:
             self._show_scene(world, 'before')
             self.check()
@@ -111,13 +111,15 @@ class EpisodeRun:
             ending, message = Ending.CANCELLED, 'Interrupted from the keyboard.'
         except BbllmError as error:
             ending, message = _ending_of(error), str(error)
+            error_type = type(error).__name__
             self._show_last_scene(world)
         except BaseException as error:
             world.stop()
-            message = f'Fault in the program: {type(error).__name__}: {error}'
+            error_type = type(error).__name__
+            message = f'Fault in the program: {error_type}: {error}'
             raise
         finally:
-            self._finish(ending, message)
+            self._finish(ending, message, error_type)
         return episode_of(self._events)
 
     def model(self, inner: ChatModel, role: str) -> ChatModel:
@@ -266,10 +268,10 @@ class EpisodeRun:
             # The picture of a world that has gone is not worth a second error.
             return
 
-    def _finish(self, ending: Ending, message: str) -> None:
+    def _finish(self, ending: Ending, message: str, error: str) -> None:
         for text in self.take_human_feedback():
             self.warn(f'The episode ended before this was read: {text!r}')
-        self.record(EventKind.ENDED, ending=ending, message=message)
+        self.record(EventKind.ENDED, ending=ending, message=message, error=error)
 
 
 def _ending_of(error: BbllmError) -> Ending:

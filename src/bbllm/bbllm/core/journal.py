@@ -16,7 +16,7 @@ Every line is {"kind", "stamp_s", "data"}. The keys of `data`, by kind:
     model_call      a ModelCall
     human_feedback  text
     warning         text
-    ended           ending, message
+    ended           ending, message, error (type of the error that ended it, '' where none did)
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bbllm.cli.pictures.shapes import Point, text_width
+from bbllm.pictures.shapes import Point, text_width
 
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom [px]."""

@@ -8,7 +8,7 @@ from functools import cache
 
 from PIL import Image, ImageDraw, ImageFont
 
-from bbllm.cli.pictures.shapes import (
+from bbllm.pictures.shapes import (
     Circle,
     Line,
     Page,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from bbllm.cli.pictures.labels import Box, Placed, Wanted, place_labels
-from bbllm.cli.pictures.shapes import Line, Paint, Panel, Point, Polygon, Text, rectangle
-from bbllm.cli.pictures.things import (
+from bbllm.core.types import Kind, Scene, SceneObject
+from bbllm.pictures.labels import Box, Placed, Wanted, place_labels
+from bbllm.pictures.shapes import Line, Paint, Panel, Point, Polygon, Text, rectangle
+from bbllm.pictures.things import (
     FAR,
     Inside,
     draw_grid,
@@ -19,8 +20,7 @@ from bbllm.cli.pictures.things import (
     draw_traces,
     radius_of,
 )
-from bbllm.cli.pictures.view import BASE_M, View
-from bbllm.core.types import Kind, Scene, SceneObject
+from bbllm.pictures.view import BASE_M, View
 from bbllm.skills.shapes import top_z
 
 GROUND = '#eceae5'

@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from bbllm.cli.pictures.colors import color_of, edge_of, mix
-from bbllm.cli.pictures.shapes import (
+from bbllm.core.types import Scene, SceneObject
+from bbllm.pictures.colors import color_of, edge_of, mix
+from bbllm.pictures.shapes import (
     Circle,
     Line,
     Paint,
@@ -18,8 +19,7 @@ from bbllm.cli.pictures.shapes import (
     rectangle,
     ring_points,
 )
-from bbllm.cli.pictures.view import BASE_M, View
-from bbllm.core.types import Scene, SceneObject
+from bbllm.pictures.view import BASE_M, View
 from bbllm.skills.shapes import half_extent, is_round, outline
 
 REACH = '#2a8f7f'

@@ -12,19 +12,20 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from bbllm.cli.pictures.colors import HEX, UNKNOWN, color_of
-from bbllm.cli.pictures.files import reach_ring, scenes_of, write_pictures
-from bbllm.cli.pictures.labels import Wanted, overlap, place_labels
-from bbllm.cli.pictures.png import to_png
-from bbllm.cli.pictures.shapes import Page, Paint, Panel, Polygon, Text, ring_points, text_width
-from bbllm.cli.pictures.sheet import Caption, draw_sheet, wrap
-from bbllm.cli.pictures.svg import to_svg
-from bbllm.cli.pictures.table import draw_scene, short_names
-from bbllm.cli.pictures.view import view_of
+from bbllm.cli.picture_files import scenes_of, write_pictures
 from bbllm.core.errors import ConfigError
 from bbllm.core.journal import episode_of
 from bbllm.core.records import to_json
 from bbllm.core.types import Event, EventKind, Fact, Kind, Pose, Scene, SceneObject
+from bbllm.pictures.colors import HEX, UNKNOWN, color_of
+from bbllm.pictures.labels import Wanted, overlap, place_labels
+from bbllm.pictures.png import to_png
+from bbllm.pictures.reach import reach_ring
+from bbllm.pictures.shapes import Page, Paint, Panel, Polygon, Text, ring_points, text_width
+from bbllm.pictures.sheet import Caption, draw_sheet, wrap
+from bbllm.pictures.svg import to_svg
+from bbllm.pictures.table import draw_scene, short_names
+from bbllm.pictures.view import view_of
 from bbllm.sim.scenes import list_scenes, load_scene
 
 CAPTION = Caption(task='build something', ending='FINISHED', episode_id='e1')

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bbllm.cli.pictures.shapes import Point
 from bbllm.core.types import Kind, Scene
+from bbllm.pictures.shapes import Point
 
 MARGIN_M = 0.09
 BASE_M = 0.075

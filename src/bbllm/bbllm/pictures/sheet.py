@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bbllm.cli.pictures.shapes import (
+from bbllm.core.types import Kind, Scene
+from bbllm.pictures.shapes import (
     Circle,
     Line,
     Page,
@@ -18,10 +19,9 @@ from bbllm.cli.pictures.shapes import (
     rectangle,
     text_width,
 )
-from bbllm.cli.pictures.table import INK, MUTED, draw_scene, short_names
-from bbllm.cli.pictures.things import FAR, REACH
-from bbllm.cli.pictures.view import View, view_of
-from bbllm.core.types import Kind, Scene
+from bbllm.pictures.table import INK, MUTED, draw_scene, short_names
+from bbllm.pictures.things import FAR, REACH
+from bbllm.pictures.view import View, view_of
 
 PANEL_PX = 620.0
 EDGE_PX = 28.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.sax.saxutils import escape, quoteattr
 
-from bbllm.cli.pictures.shapes import Circle, Line, Page, Paint, Panel, Point, Polygon, Shape, Text
+from bbllm.pictures.shapes import Circle, Line, Page, Paint, Panel, Point, Polygon, Shape, Text
 
 FONTS = "Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 

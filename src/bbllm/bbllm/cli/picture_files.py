@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bbllm.cli.pictures.sheet import Caption, draw_sheet
-from bbllm.cli.pictures.svg import to_svg
 from bbllm.cli.progress import Progress, count
 from bbllm.core.errors import ConfigError
 from bbllm.core.records import from_json
-from bbllm.core.types import Episode, Kind, Pose, Scene, SceneObject
+from bbllm.core.types import Episode, Scene
+from bbllm.pictures.reach import reach_ring
+from bbllm.pictures.sheet import Caption, draw_sheet
+from bbllm.pictures.svg import to_svg
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,28 +106,9 @@ def caption_of(progress: Progress, check: str = '') -> Caption:
     )
 
 
-@cache
-def reach_ring() -> tuple[float, float] | None:
-    """
-    Return how near and how far from its axis the hand can grasp, straight ahead [m].
-
-    The question is the one that scenes answer with `reachable`, at many distances. The base
-    joint turns nearly all the way round, so that what holds ahead holds around.
-    """
-    from bbllm.worlds.reaching import ReachCache
-
-    reach = ReachCache()
-    good = [x for x in (0.01 * index for index in range(5, 105)) if reach(_place_at(x))]
-    return (good[0], good[-1]) if good else None
-
-
-def _place_at(x: float) -> SceneObject:
-    return SceneObject(name='here', kind=Kind.LOCATION, pose=Pose(position_m=(x, 0.0, 0.0)))
-
-
 def _write_png(page: Any, path: Path, hints: list[str]) -> bool:
     try:
-        from bbllm.cli.pictures.png import to_png
+        from bbllm.pictures.png import to_png
     except ImportError:
         hints.append(
             'The drawing is there as SVG only; for PNG, install Pillow (python3-pil, '
