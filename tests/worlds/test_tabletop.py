@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bbllm.bench.checkers import check_plus
+from bbllm.bench.checkers.plus_fit import check_plus
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.types import Code, Outcome, Pose, SkillCall, Status
 from bbllm.sim.faults import Fault

@@ -17,7 +17,7 @@ import numpy as np
 from bbllm.arm.driver import ArmDriver
 from bbllm.arm.skill_run import ExecutorParams
 from bbllm.arm.ways import WayParams
-from bbllm.bench.checkers import check_plus
+from bbllm.bench.checkers.plus_fit import check_plus
 from bbllm.bench.limit_audit import NOTHING, Audit, audit
 from bbllm.bench.recording import RecordingDriver
 from bbllm.bench.time_bound import time_optimal_bound

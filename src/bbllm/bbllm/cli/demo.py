@@ -96,7 +96,7 @@ def demo(
 
 def check(ran: Ran) -> tuple[bool, str]:
     """Measure the settled cubes: whether they form a plus sign, and how well."""
-    from bbllm.bench.checkers import check_plus
+    from bbllm.bench.checkers.plus_fit import check_plus
     from bbllm.core.types import Kind
 
     scene = ran.settled or scenes_of(ran.episode).get('after')

@@ -26,7 +26,7 @@ Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class PlusFit:
     """What a checker found."""
 
     passed: bool
@@ -42,7 +42,7 @@ class Verdict:
     """Names of the cubes of the best fit, its centre first."""
 
 
-def check_plus(cubes: Mapping[str, Pose], edge_m: float) -> Verdict:
+def check_plus(cubes: Mapping[str, Pose], edge_m: float) -> PlusFit:
     """
     Look for a plus sign: one cube in the middle of four others on two crossing lines.
 
@@ -51,17 +51,17 @@ def check_plus(cubes: Mapping[str, Pose], edge_m: float) -> Verdict:
         edge_m: Edge of the cubes [m].
     """
     if len(cubes) < 5:
-        return Verdict(
+        return PlusFit(
             passed=False, reason=f'a plus sign needs five cubes, but there are {len(cubes)}.'
         )
     fits = [
         _fit(centre, arms, cubes) for centre in cubes for arms in _arms_near(centre, cubes, edge_m)
     ]
     if not fits:
-        return Verdict(passed=False, reason='no cube has four others around it on its level.')
+        return PlusFit(passed=False, reason='no cube has four others around it on its level.')
     best = min(fits, key=lambda fit: fit.residual_m)
     reason = _fault(best, cubes, edge_m)
-    return Verdict(
+    return PlusFit(
         passed=not reason,
         reason=reason,
         residual_m=best.residual_m,
@@ -89,7 +89,7 @@ def _arms_near(
     return list(itertools.combinations(names, 4))
 
 
-def _fit(centre: str, arms: Sequence[str], cubes: Mapping[str, Pose]) -> Verdict:
+def _fit(centre: str, arms: Sequence[str], cubes: Mapping[str, Pose]) -> PlusFit:
     """Fit middle, turn and pitch of a plus sign to five cubes, by least squares."""
     names = (centre, *arms)
     points = [cubes[name].position_m[:2] for name in names]
@@ -106,12 +106,12 @@ def _fit(centre: str, arms: Sequence[str], cubes: Mapping[str, Pose]) -> Verdict
         ideal[index] = (mx + ax, my + ay)
     residual = max(math.dist(points[index + 1], ideal[index]) for index in range(-1, 4))
     degrees = (math.degrees(turn) + 45.0) % 90.0 - 45.0
-    return Verdict(
+    return PlusFit(
         passed=False, residual_m=residual, pitch_m=pitch, turn_deg=degrees, cubes=tuple(names)
     )
 
 
-def _fault(fit: Verdict, cubes: Mapping[str, Pose], edge_m: float) -> str:
+def _fault(fit: PlusFit, cubes: Mapping[str, Pose], edge_m: float) -> str:
     """Say what keeps the best fit from being a plus sign, '' where nothing does."""
     if fit.residual_m > RESIDUAL_EDGES * edge_m:
         return (
@@ -132,7 +132,7 @@ def _fault(fit: Verdict, cubes: Mapping[str, Pose], edge_m: float) -> str:
     return ''
 
 
-def _intruders(fit: Verdict, cubes: Mapping[str, Pose], edge_m: float) -> list[str]:
+def _intruders(fit: PlusFit, cubes: Mapping[str, Pose], edge_m: float) -> list[str]:
     """Return other cubes that spoil the pattern: in its square, or on top of it."""
     members = [cubes[name].position_m for name in fit.cubes]
     mx, my = (sum(point[axis] for point in members) / 5 for axis in range(2))

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from bbllm.bench.checkers import check_plus
+from bbllm.bench.checkers.plus_fit import check_plus
 from bbllm.core.types import Pose
 
 EDGE_M = 0.04

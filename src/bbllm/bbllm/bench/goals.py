@@ -1,0 +1,125 @@
+"""
+What a settled table must look like, as data: the goals that a suite's tasks state.
+
+A goal holds every tolerance that its checker uses, so that the case file alone says what counts.
+No planner ever sees a goal. Lengths in metres; edges are lengths in edges of a cube. Left is
+y > 0, right is y < 0, as the robot sees it; x points away from it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Positive = Annotated[float, Field(gt=0, le=10, allow_inf_nan=False)]
+Degrees = Annotated[float, Field(gt=0, lt=45, allow_inf_nan=False)]
+Range = tuple[Positive, Positive]
+
+
+class GoalRecord(BaseModel):
+    """What all goals share: no unknown fields, no defaults that hide a tolerance."""
+
+    model_config = ConfigDict(extra='forbid', frozen=True)
+
+
+class OneSide(GoalRecord):
+    """Every thing of one kind on one side; all others where they were."""
+
+    kind: Literal['one_side']
+    things: Literal['cube', 'cylinder']
+    side: Literal['left', 'right']
+    margin_m: Positive
+    """How far from the middle line a centre must be [m]."""
+    still_m: Positive
+    """How far the others may move [m]."""
+
+
+class LetterL(GoalRecord):
+    """Cubes as a capital L, seen from the robot: an upright bar, and a foot to its right."""
+
+    kind: Literal['letter_l']
+    edge_m: Positive
+    """Edge of the cubes [m]."""
+    pitch_edges: Range
+    """Least and greatest distance of neighbours [edges]."""
+    residual_edges: Positive
+    """How far a cube may be from its place in the best fit [edges]."""
+    turn_deg: Degrees
+    """How far the letter may be turned against x and y, and its bars against a right angle."""
+    least_cubes: Annotated[int, Field(ge=4, le=14)]
+
+
+class ColorLine(GoalRecord):
+    """All cubes within reach in one line across the table, from left to right by colour."""
+
+    kind: Literal['color_line']
+    colors: tuple[str, ...]
+    """The order of the visible spectrum, red first."""
+    straight_m: Positive
+    """How far an x may be from the mean x [m]."""
+    centre: tuple[float, float]
+    """Middle of the work space [m]."""
+    centre_m: Positive
+    """How far the middle of the line may be from there [m]."""
+    gap_m: Positive
+    """Least distance between the centres of neighbours [m]."""
+
+
+class PairsASide(GoalRecord):
+    """Left and right each exactly one cube and one cylinder, each on a location of its own."""
+
+    kind: Literal['pairs_a_side']
+    margin_m: Positive
+    location_m: Positive
+    """How near to the middle of a location counts as on it [m]."""
+
+
+class Triangle(GoalRecord):
+    """Cubes of some colours as a triangle on one side."""
+
+    kind: Literal['triangle']
+    colors: tuple[str, ...]
+    """Colours that a cube of the triangle may have."""
+    side: Literal['left', 'right']
+    margin_m: Positive
+    edge_m: Positive
+    side_edges: Range
+    """Least and greatest distance between its corners [edges]."""
+    angle_deg: Degrees
+    """Least angle at a corner [deg]."""
+    apart_edges: Positive
+    """How near other cubes may be to it [edges]."""
+
+
+class PlusSign(GoalRecord):
+    """Five cubes: one in the middle of four others on two crossing lines."""
+
+    kind: Literal['plus_sign']
+    edge_m: Positive
+    pitch_edges: Range
+    residual_edges: Positive
+    turn_deg: Degrees
+
+
+class Segregated(GoalRecord):
+    """Cubes within reach on one side and cylinders within reach on the other."""
+
+    kind: Literal['segregated']
+    margin_m: Positive
+
+
+class Resting(GoalRecord):
+    """Named things on named things or locations; for suites of one's own."""
+
+    kind: Literal['resting']
+    on: dict[str, str]
+    """What is to rest on what, by name."""
+    near_m: Positive
+    """How far a centre may be from the middle of what it rests on [m]."""
+
+
+Goal = Annotated[
+    OneSide | LetterL | ColorLine | PairsASide | Triangle | PlusSign | Segregated | Resting,
+    Field(discriminator='kind'),
+]

@@ -1,0 +1,82 @@
+"""What the bench keeps of one episode: one line of `results.jsonl`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bbllm.core.types import SceneObject
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class EpisodeKey:
+    """Which episode of a run; runs hold each key once."""
+
+    task: str
+    trial: int
+    k: int
+    """Feedback loops allowed."""
+
+    @property
+    def name(self) -> str:
+        """Name of its files, for example `plus_sign-t003-k2`."""
+        return f'{self.task}-t{self.trial:03d}-k{self.k}'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeResult:
+    """One episode, judged."""
+
+    key: EpisodeKey
+    verdict: str
+    """passed, failed or disputed; `lost` where infrastructure failed and nothing was judged."""
+    reason: str
+    """Why it did not pass, in one sentence."""
+    conditions: Mapping[str, bool]
+    """The goal's conditions at the end."""
+    gcr: float
+    """Goal conditions recalled, 0 to 1; see bench.metrics."""
+    executable: int
+    """Steps that the world carried out."""
+    attempted: int
+    """Steps that were tried, those that no skill was found for included."""
+    loops: int
+    """Feedback loops used."""
+    least_loops: int
+    passes: int
+    """Steps that the Body passed on."""
+    codes: Mapping[str, int]
+    """How often a call did not succeed, by error code."""
+    ending: str
+    """Ending of the episode."""
+    message: str
+    error: str
+    """Type of the error that ended it, '' where none did."""
+    unsafe: int | None
+    """Commands that left the limits or the work space; None where that is not measured."""
+    model_calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    """By the price table [its currency]; None without one, or where it lacks a model."""
+    model_s: float
+    """Wall time in models [s]."""
+    wall_s: float
+    robot_s: float
+    """Time that passed in the world, settling included [s]."""
+    settled: tuple[SceneObject, ...] = ()
+    """Where everything came to rest."""
+    case_hash: str = ''
+    """Fingerprint of instruction, scene and goal: equal where two runs can be paired."""
+    models: Mapping[str, str] = field(default_factory=dict)
+    """Names that the servers gave themselves, by role."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the goal was reached beyond dispute."""
+        return self.verdict == 'passed'
+
+    @property
+    def lost(self) -> bool:
+        """Whether infrastructure failed, so that it says nothing about planner and model."""
+        return self.verdict == 'lost'
