@@ -1,0 +1,138 @@
+"""
+SR, GCR and EXEC as the papers define them, and the figures of a group of episodes.
+
+Definitions: Bhat et al., Grounding LLMs For Robot Task Planning Using Closed-loop State Feedback,
+section 4 (metrics); what exactly is counted follows ProgPrompt's evaluation (Singh et al., ICRA
+2023; `run_eval.eval` of its release):
+
+    GCR     1 - unsatisfied goal conditions / goal conditions, of one episode
+    SR      share of the episodes that passed; an episode that passed has a GCR of 1
+    EXEC    steps that were carried out / steps that were tried, of one episode
+
+Two things are stricter here. SR has every episode in its denominator: a disputed one and one that
+was lost to infrastructure count as not passed, and stand in columns of their own. And what passed
+is said by a checker's verdict, not by GCR: it may demand more than its conditions name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from bbllm.bench.intervals import Estimate, mean_of, rate_of
+from bbllm.bench.results import EpisodeResult
+
+
+def goal_recall(start: Mapping[str, bool], end: Mapping[str, bool]) -> float:
+    """
+    Return the GCR of one episode, 0 to 1.
+
+    Goals are the conditions that did not hold at the start (they had to be made true) and those
+    that hold no longer (they were spoilt). What holds from start to end is nobody's merit: a
+    planner that does nothing gets 0, unless nothing was to be done.
+
+    Args:
+        start: Whether each condition held before the episode.
+        end: Whether it holds now. A condition that names something of the final table, and
+            was therefore none at the start, did not hold then.
+    """
+    goals = [text for text, holds in end.items() if not (holds and start.get(text, False))]
+    if not goals:
+        return 1.0
+    return sum(end[text] for text in goals) / len(goals)
+
+
+def executability(executable: int, attempted: int) -> float | None:
+    """Return the EXEC of one episode, 0 to 1; None where no step was tried."""
+    return executable / attempted if attempted else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """What a group of episodes comes to; nothing in it depends on the speed of a machine."""
+
+    n: int
+    """Episodes, those that were lost included."""
+    passed: int
+    disputed: int
+    infrastructure_failures: int
+    sr: Estimate
+    """Over all n."""
+    gcr: Estimate
+    """Over the episodes that were judged: what was lost has no table to judge."""
+    exec: Estimate
+    """Over the episodes that were judged and tried a step."""
+    loops: Estimate
+    """Feedback loops used, over the episodes that were judged."""
+    least_loops: float | None
+    """Mean of the loops that cannot be saved, over the episodes that were judged."""
+    least_loops_met: int
+    """Episodes that passed with no more loops than cannot be saved."""
+    passes: int
+    """Steps that the Body passed on, in all."""
+    model_calls: int
+    """In all, those of lost episodes included, as tokens and cost: they are on the bill."""
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    """None where the cost of one episode is not known."""
+    robot_s: float
+    """Time that passed in the worlds [s]."""
+    unsafe: int | None
+    """Commands that left the limits; None where they were counted in no episode."""
+    unsafe_measured: int
+    """In how many episodes they were counted."""
+    codes: Mapping[str, int]
+    """How often a step did not succeed, by error code."""
+    endings: Mapping[str, int]
+    """How many episodes ended so."""
+    errors: Mapping[str, int]
+    """How many episodes an error of this type ended."""
+
+
+def figures_of(results: Iterable[EpisodeResult]) -> Figures:
+    """Sum up episodes; their order does not matter."""
+    group = sorted(results, key=lambda result: result.key)
+    judged = [result for result in group if not result.lost]
+    tried = [executability(result.executable, result.attempted) for result in judged]
+    unsafe = [result.unsafe for result in group if result.unsafe is not None]
+    passed = [result for result in group if result.passed]
+    return Figures(
+        n=len(group),
+        passed=len(passed),
+        disputed=sum(result.verdict == 'disputed' for result in group),
+        infrastructure_failures=len(group) - len(judged),
+        sr=rate_of(len(passed), len(group)),
+        gcr=mean_of(result.gcr for result in judged),
+        exec=mean_of(share for share in tried if share is not None),
+        loops=mean_of(result.loops for result in judged),
+        least_loops=mean_of(result.least_loops for result in judged).value,
+        least_loops_met=sum(result.loops <= result.least_loops for result in passed),
+        passes=sum(result.passes for result in group),
+        model_calls=sum(result.model_calls for result in group),
+        prompt_tokens=sum(result.prompt_tokens for result in group),
+        completion_tokens=sum(result.completion_tokens for result in group),
+        cost=_total([result.cost for result in group]),
+        robot_s=math.fsum(result.robot_s for result in group),
+        unsafe=sum(unsafe) if unsafe else None,
+        unsafe_measured=len(unsafe),
+        codes=_added(result.codes for result in group),
+        endings=_added({result.ending: 1} for result in group),
+        errors=_added({result.error: 1} for result in group if result.error),
+    )
+
+
+def _total(costs: Sequence[float | None]) -> float | None:
+    """Add up, but never give a part of the cost for the whole."""
+    known = [cost for cost in costs if cost is not None]
+    return math.fsum(known) if costs and len(known) == len(costs) else None
+
+
+def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Add counts by name, the most frequent first."""
+    total: Counter[str] = Counter()
+    for count in counts:
+        total.update(count)
+    return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,115 @@
+"""
+Price tables: what a million tokens cost, by model.
+
+A table is a YAML file that the user writes; `config/prices.example.yaml` shows the form:
+
+    currency: USD
+    models:
+      name-of-the-model: {prompt: 0, completion: 0}
+
+No prices come with this program: they change, and a wrong one is worse than none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bbllm.core.errors import ConfigError
+from bbllm.core.types import ModelCall
+
+MILLION = 1_000_000
+FORM = (
+    'A price table looks like\n'
+    '    currency: USD\n'
+    '    models:\n'
+    '      name-of-the-model: {prompt: 0.0, completion: 0.0}\n'
+    'with prices per million tokens.'
+)
+
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
+
+
+class Price(BaseModel):
+    """What a million tokens of one model cost."""
+
+    model_config = ConfigDict(extra='forbid', frozen=True)
+
+    prompt: Amount
+    completion: Amount
+
+
+class PriceTable(BaseModel):
+    """Prices of some models in one currency."""
+
+    model_config = ConfigDict(extra='forbid', frozen=True)
+
+    currency: Annotated[str, Field(pattern=r'^[A-Za-z$€£¥]{1,8}$')]
+    models: Annotated[dict[str, Price], Field(min_length=1)]
+
+    @property
+    def by_model(self) -> dict[str, tuple[float, float]]:
+        """Prices of a million prompt and completion tokens, the form of `playing.Setup`."""
+        return {name: (price.prompt, price.completion) for name, price in self.models.items()}
+
+
+def load_prices(path: Path) -> PriceTable:
+    """
+    Read a price table.
+
+    Raises:
+        ConfigError: There is no such file, or it is no price table; says which entry is wrong.
+    """
+    try:
+        data = yaml.safe_load(path.read_text('utf-8'))
+    except OSError as error:
+        raise ConfigError(
+            f'The price table {path} cannot be read ({error.strerror}). {FORM}'
+        ) from error
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f'The price table {path} is no YAML: {error}\n{FORM}') from error
+    try:
+        return PriceTable.model_validate(data)
+    except ValidationError as error:
+        faults = '\n'.join(
+            f'    {".".join(map(str, fault["loc"])) or "the file"}: {fault["msg"]}'
+            for fault in error.errors()
+        )
+        raise ConfigError(f'The price table {path} is wrong:\n{faults}\n{FORM}') from error
+
+
+def cost_of(
+    calls: Sequence[ModelCall],
+    prices: Mapping[str, tuple[float, float]],
+    asked: Mapping[str, str],
+) -> float | None:
+    """
+    Return what calls cost, None where that is not known.
+
+    Not known is a cost without a price table, of a model that the table lacks, and of calls of
+    which no server said how many tokens they took.
+
+    Args:
+        calls: All calls of an episode.
+        prices: By model, of a million prompt and of a million completion tokens.
+        asked: By role, the name that was asked for. A server may call `gpt-4o` by the date of
+            its release; a price under either name counts, the server's own first.
+    """
+    if not prices:
+        return None
+    # A call that failed has no tokens on record and needs no price.
+    counted = [call for call in calls if call.prompt_tokens or call.completion_tokens]
+    if calls and not counted:
+        return None
+    parts = []
+    for call in counted:
+        price = prices.get(call.model) or prices.get(asked.get(call.role, ''))
+        if price is None:
+            return None
+        parts.append(call.prompt_tokens * price[0] + call.completion_tokens * price[1])
+    return math.fsum(parts) / MILLION

@@ -1,0 +1,256 @@
+"""
+What a run comes to: the content of `summary.json`, and the last line on the terminal.
+
+Apart from `episodes_per_minute` and `timing` a summary is a pure function of settings and
+results and does not depend on their order, so that a run which was killed and resumed gives the
+same one. Floats are rounded to six digits after the point: what lies behind is rounding noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from bbllm.bench.intervals import Estimate
+from bbllm.bench.metrics import Figures, figures_of
+from bbllm.bench.pairs import Comparison, Difference, compare, ks_of, pair_up
+from bbllm.bench.results import EpisodeResult
+
+DIGITS = 6
+NAMES = ('suite', 'planner', 'brain', 'body', 'mapping', 'world', 'seed', 'trials')
+"""What a summary repeats of the settings."""
+
+
+def summarize_run(
+    settings: Mapping[str, Any],
+    results: Sequence[EpisodeResult],
+    sessions: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
+    """
+    Return the summary of a run as plain values.
+
+    The figures at the top are those of the largest K; `by_k` has them for every K.
+
+    Args:
+        settings: What `settings.json` holds.
+        results: What `results.jsonl` holds, in any order; also of a run that is not through.
+        sessions: One entry for each time the program ran: started_s, ended_s, episodes.
+
+    Raises:
+        ValueError: An episode is there twice.
+    """
+    results = sorted(results, key=lambda result: result.key)
+    _refuse_doubles(results)
+    ks = sorted({*settings.get('ks', ()), *ks_of(results)})
+    by_k = [{'k': k, **_figures_of_k(settings, results, k)} for k in ks]
+    top = by_k[-1] if by_k else {'k': None, **_figures_of_k(settings, results, None)}
+    return {
+        **{name: settings.get(name) for name in NAMES},
+        **top,
+        'planned': len(settings.get('tasks', ())) * settings.get('trials', 0) * len(ks),
+        'played': len(results),
+        'models': _models(results),
+        'currency': _currency(settings),
+        'unpriced_models': _unpriced(results, settings),
+        'by_k': by_k,
+        'paired': [_paired(results, *two) for two in zip(ks[1:], ks, strict=False)],
+        'episodes_per_minute': _per_minute(sessions),
+        'timing': _timing(results, sessions, ks),
+    }
+
+
+def closing_line(summary: Mapping[str, Any]) -> str:
+    """Return the last line that a run prints; programs read it."""
+    figures = ' '.join(
+        f'{name}={_two_digits(summary[key])}{interval}'
+        for name, key, interval in (
+            ('SR', 'sr', f' {interval_text(summary["sr_low"], summary["sr_high"])}'),
+            ('GCR', 'gcr', ''),
+            ('EXEC', 'exec', ''),
+        )
+    )
+    return (
+        f'{summary["suite"]} planner={summary["planner"]} brain={summary["brain"]} '
+        f'{figures} n={summary["n"]}'
+    )
+
+
+def interval_text(low: float | None, high: float | None) -> str:
+    """Return `[lo, hi]`, '' where there is none."""
+    if low is None or high is None:
+        return ''
+    return f'[{low:.2f}, {high:.2f}]'
+
+
+def comparison_values(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison as plain values, for summary.json and `bbllm bench diff --json`."""
+    pairing = comparison.pairing
+    return {
+        'k_a': pairing.k_a,
+        'k_b': pairing.k_b,
+        'pairs': len(pairing.pairs),
+        'lost_pairs': comparison.lost_pairs,
+        'unpaired': {
+            'other_case': _cases(pairing.other_case),
+            'only_a': _cases(pairing.only_a),
+            'only_b': _cases(pairing.only_b),
+        },
+        'mcnemar_p': _rounded(comparison.mcnemar_p),
+        'only_a_passed': _cases(comparison.only_a_passed),
+        'only_b_passed': _cases(comparison.only_b_passed),
+        'differences': {item.measure: _difference(item) for item in comparison.differences},
+    }
+
+
+def _figures_of_k(
+    settings: Mapping[str, Any], results: Sequence[EpisodeResult], k: int | None
+) -> dict[str, Any]:
+    """Return the figures of one K, over everything and by task."""
+    group = [result for result in results if result.key.k == k]
+    tasks = settings.get('tasks', ())
+    planned = {task['name']: task for task in tasks}
+    unplanned = sorted({result.key.task for result in results} - planned.keys())
+    rows = []
+    for name in (*planned, *unplanned):
+        task = planned.get(name, {})
+        of_task = [result for result in group if result.key.task == name]
+        head = {key: task.get(key) for key in ('instruction', 'difficulty')}
+        values = _plain(figures_of(of_task))
+        # What the suite demands is known also of a task that was not played yet.
+        values['least_loops'] = task.get('least_loops', values['least_loops'])
+        rows.append({'task': name, 'name': name, **head, **values})
+    return {**_plain(figures_of(group)), 'tasks': rows}
+
+
+def _plain(figures: Figures) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, value in asdict(figures).items():
+        estimate = getattr(figures, name)
+        values.update(_estimate(name, estimate) if isinstance(estimate, Estimate) else {})
+        if not isinstance(estimate, Estimate):
+            values[name] = _rounded(value) if isinstance(value, float) else value
+    ran = figures.n - figures.infrastructure_failures
+    values['ran'] = _rounded(ran / figures.n) if figures.n else None
+    return values
+
+
+def _estimate(name: str, estimate: Estimate) -> dict[str, Any]:
+    return {
+        name: _rounded(estimate.value),
+        f'{name}_low': _rounded(estimate.low),
+        f'{name}_high': _rounded(estimate.high),
+        f'{name}_n': estimate.n,
+    }
+
+
+def _difference(item: Difference) -> dict[str, Any]:
+    return {
+        'a': _rounded(item.a),
+        'b': _rounded(item.b),
+        'difference': _rounded(item.difference.value),
+        'low': _rounded(item.difference.low),
+        'high': _rounded(item.difference.high),
+        'n': item.difference.n,
+        'better': item.winner,
+        'certain': item.certain,
+    }
+
+
+def _paired(results: Sequence[EpisodeResult], k_a: int, k_b: int) -> dict[str, Any]:
+    """Return what the larger of two K adds; wall times would differ with every run."""
+    return comparison_values(compare(pair_up(results, results, k_a=k_a, k_b=k_b), times=False))
+
+
+def _models(results: Iterable[EpisodeResult]) -> dict[str, list[str]]:
+    """Return all names that servers gave themselves, by role."""
+    names: dict[str, set[str]] = {}
+    for result in results:
+        for role, listed in result.models.items():
+            names.setdefault(role, set()).update(listed.split(', '))
+    return {role: sorted(names[role]) for role in sorted(names)}
+
+
+def _currency(settings: Mapping[str, Any]) -> str | None:
+    prices = settings.get('prices') or {}
+    return prices.get('currency')
+
+
+def _unpriced(results: Sequence[EpisodeResult], settings: Mapping[str, Any]) -> list[str]:
+    """Name the models whose cost is not known although there is a price table."""
+    prices = settings.get('prices') or {}
+    known = prices.get('models', {})
+    asked = {'brain': settings.get('brain'), 'body': settings.get('body')}
+    missing = {
+        name
+        for result in results
+        if known and result.cost is None
+        for role, listed in result.models.items()
+        for name in listed.split(', ')
+        if name not in known and asked.get(role) not in known
+    }
+    return sorted(missing)
+
+
+def _per_minute(sessions: Sequence[Mapping[str, Any]]) -> float | None:
+    wall_s = _wall_s(sessions)
+    episodes = sum(session.get('episodes', 0) for session in sessions if _closed(session))
+    return round(60 * episodes / wall_s, 2) if wall_s else None
+
+
+def _timing(
+    results: Sequence[EpisodeResult], sessions: Sequence[Mapping[str, Any]], ks: Sequence[int]
+) -> dict[str, Any]:
+    """Return everything that the wall clock says; a second run would give other figures."""
+    return {
+        'wall_s': round(_wall_s(sessions), 3),
+        'sessions': len(sessions),
+        **_times(results),
+        'by_k': [
+            {'k': k, **_times([result for result in results if result.key.k == k])} for k in ks
+        ],
+    }
+
+
+def _times(results: Sequence[EpisodeResult]) -> dict[str, float]:
+    return {
+        'episode_s': round(math.fsum(result.wall_s for result in results), 3),
+        'model_s': round(math.fsum(result.model_s for result in results), 3),
+    }
+
+
+def _wall_s(sessions: Sequence[Mapping[str, Any]]) -> float:
+    return math.fsum(
+        max(0.0, session['ended_s'] - session['started_s'])
+        for session in sessions
+        if _closed(session)
+    )
+
+
+def _closed(session: Mapping[str, Any]) -> bool:
+    # A session that was killed may not have said when it ended.
+    return session.get('ended_s') is not None and session.get('started_s') is not None
+
+
+def _refuse_doubles(results: Sequence[EpisodeResult]) -> None:
+    counts = Counter(result.key for result in results)
+    doubles = sorted(key.name for key, count in counts.items() if count > 1)
+    if doubles:
+        raise ValueError(
+            f'A run holds each episode once, but these are there twice: {", ".join(doubles)}.'
+        )
+
+
+def _cases(cases: Iterable[tuple[str, int]]) -> list[dict[str, Any]]:
+    return [{'task': task, 'trial': trial} for task, trial in cases]
+
+
+def _rounded(value: float | None) -> float | None:
+    # `+ 0.0` makes the same zero of both zeros.
+    return None if value is None else round(value, DIGITS) + 0.0
+
+
+def _two_digits(value: float | None) -> str:
+    return 'none' if value is None else f'{value:.2f}'
