@@ -113,8 +113,8 @@ def mcnemar(only_a: int, only_b: int) -> float:
     """Return how probable a split at least this uneven is if neither is better, two-sided."""
     n = only_a + only_b
     tail = sum(math.comb(n, i) for i in range(min(only_a, only_b) + 1))
-    # Whole numbers divide exactly; 2.0**n would overflow above a thousand.
-    return min(1.0, 2 * tail / 2**n)
+    # Whole numbers divide exactly; a float of 2**n would overflow above a thousand.
+    return min(1.0, 2 * tail / (1 << n))
 
 
 def _phi(both: int, only_a: int, only_b: int, neither: int) -> float:

@@ -90,6 +90,8 @@ class Figures:
     """How many episodes ended so."""
     errors: Mapping[str, int]
     """How many episodes an error of this type ended."""
+    lost_errors: Mapping[str, int]
+    """The same of those that were lost, by ending where there was no error."""
 
 
 def figures_of(results: Iterable[EpisodeResult]) -> Figures:
@@ -121,6 +123,7 @@ def figures_of(results: Iterable[EpisodeResult]) -> Figures:
         codes=_added(result.codes for result in group),
         endings=_added({result.ending: 1} for result in group),
         errors=_added({result.error: 1} for result in group if result.error),
+        lost_errors=_added({result.error or result.ending: 1} for result in group if result.lost),
     )
 
 

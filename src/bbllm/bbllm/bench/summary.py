@@ -53,7 +53,7 @@ def summarize_run(
         'planned': len(settings.get('tasks', ())) * settings.get('trials', 0) * len(ks),
         'played': len(results),
         'models': _models(results),
-        'currency': _currency(settings),
+        'currency': settings.get('currency'),
         'unpriced_models': _unpriced(results, settings),
         'by_k': by_k,
         'paired': [_paired(results, *two) for two in zip(ks[1:], ks, strict=False)],
@@ -173,15 +173,9 @@ def _models(results: Iterable[EpisodeResult]) -> dict[str, list[str]]:
     return {role: sorted(names[role]) for role in sorted(names)}
 
 
-def _currency(settings: Mapping[str, Any]) -> str | None:
-    prices = settings.get('prices') or {}
-    return prices.get('currency')
-
-
 def _unpriced(results: Sequence[EpisodeResult], settings: Mapping[str, Any]) -> list[str]:
     """Name the models whose cost is not known although there is a price table."""
-    prices = settings.get('prices') or {}
-    known = prices.get('models', {})
+    known = settings.get('prices') or {}
     asked = {'brain': settings.get('brain'), 'body': settings.get('body')}
     missing = {
         name

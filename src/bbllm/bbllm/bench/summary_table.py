@@ -1,0 +1,131 @@
+"""A run's summary as tables on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from bbllm.bench.summary import interval_text
+
+COLUMNS = ('n', 'SR', '95 %', 'GCR', 'EXEC', 'loops', 'calls', 'tokens', 'disputed', 'lost')
+MOST_CODES = 6
+
+
+def print_summary(summary: Mapping[str, Any], console: Console) -> None:
+    """Print one table for each K and the differences between them; not the closing line."""
+    for group in summary['by_k']:
+        console.print(_table(group))
+    for line in lines_for_terminal(summary):
+        console.print(line, markup=False, highlight=False)
+
+
+def lines_for_terminal(summary: Mapping[str, Any]) -> list[str]:
+    """Return what the tables do not show, one sentence a line."""
+    lines = [_pair_line(pair) for pair in summary['paired'] if pair['pairs']]
+    lines += [_code_line(group) for group in summary['by_k'] if group['codes']]
+    lines += _lost_lines(summary)
+    lines += _unsafe_lines(summary)
+    lines += _cost_lines(summary)
+    if summary['played'] < summary['planned']:
+        lines.append(f'{summary["played"]} of {summary["planned"]} episodes were played so far.')
+    speed = summary['episodes_per_minute']
+    if speed is not None:
+        lines.append(f'{speed:.1f} episodes a minute.')
+    return lines
+
+
+def _table(group: Mapping[str, Any]) -> Table:
+    table = Table(title=f'K = {group["k"]}', title_justify='left')
+    table.add_column('task')
+    for column in COLUMNS:
+        table.add_column(column, justify='right')
+    for task in group['tasks']:
+        table.add_row(task['name'], *_cells(task))
+    table.add_section()
+    table.add_row('all', *_cells(group), style='bold')
+    return table
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    tokens = row['prompt_tokens'] + row['completion_tokens']
+    return (
+        str(row['n']),
+        _number(row['sr']),
+        interval_text(row['sr_low'], row['sr_high']) if row['n'] else '',
+        _number(row['gcr']),
+        _number(row['exec']),
+        _loops(row),
+        str(row['model_calls']),
+        f'{tokens:,}',
+        _count(row['disputed']),
+        _count(row['infrastructure_failures']),
+    )
+
+
+def _loops(row: Mapping[str, Any]) -> str:
+    """Return mean of the loops used, and of those that cannot be saved."""
+    if row['loops'] is None:
+        return ''
+    least = row['least_loops']
+    return f'{row["loops"]:.1f}' + (f' ({least:.1f})' if least is not None else '')
+
+
+def _pair_line(pair: Mapping[str, Any]) -> str:
+    values = pair['differences']['sr']
+    return (
+        f'K = {pair["k_a"]} minus K = {pair["k_b"]}: SR {values["difference"]:+.2f} '
+        f'{interval_text(values["low"], values["high"])} over {pair["pairs"]} pairs, '
+        f'McNemar p = {pair["mcnemar_p"]:.3g}.'
+    )
+
+
+def _code_line(group: Mapping[str, Any]) -> str:
+    codes = list(group['codes'].items())
+    named = ', '.join(f'{count} {code}' for code, count in codes[:MOST_CODES])
+    rest = sum(count for _, count in codes[MOST_CODES:])
+    more = f', {rest} others' if rest else ''
+    return f'Steps that failed with K = {group["k"]}: {named}{more}.'
+
+
+def _lost_lines(summary: Mapping[str, Any]) -> list[str]:
+    lost = sum(group['infrastructure_failures'] for group in summary['by_k'])
+    if not lost:
+        return []
+    errors: dict[str, int] = {}
+    for group in summary['by_k']:
+        for name, count in group['lost_errors'].items():
+            errors[name] = errors.get(name, 0) + count
+    named = ', '.join(f'{count} {name}' for name, count in sorted(errors.items()))
+    why = f' ({named})' if named else ''
+    noun = 'episode was' if lost == 1 else 'episodes were'
+    return [f'{lost} {noun} lost to infrastructure{why}; in SR they count as not passed.']
+
+
+def _unsafe_lines(summary: Mapping[str, Any]) -> list[str]:
+    groups = [group for group in summary['by_k'] if group['unsafe'] is not None]
+    if not groups:
+        return []
+    commands = sum(group['unsafe'] for group in groups)
+    episodes = sum(group['unsafe_measured'] for group in groups)
+    return [f'Unsafe commands: {commands}, counted in {episodes} episodes.']
+
+
+def _cost_lines(summary: Mapping[str, Any]) -> list[str]:
+    costs = [group['cost'] for group in summary['by_k']]
+    if summary['unpriced_models']:
+        named = ', '.join(summary['unpriced_models'])
+        return [f'The cost is not known: the price table lacks {named}.']
+    if not costs or None in costs:
+        return []
+    return [f'Cost: {sum(costs):.4g} {summary["currency"] or ""}'.rstrip() + '.']
+
+
+def _number(value: float | None) -> str:
+    return '' if value is None else f'{value:.2f}'
+
+
+def _count(value: int) -> str:
+    return str(value) if value else ''
