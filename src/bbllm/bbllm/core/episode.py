@@ -26,9 +26,9 @@ from bbllm.core.errors import (
     ModelError,
     ParseError,
 )
-from bbllm.core.guards import GuardedModel, GuardedWorld
+from bbllm.core.guards import GuardedEmbedder, GuardedModel, GuardedWorld
 from bbllm.core.journal import episode_of
-from bbllm.core.protocols import ChatModel, EventSink, Planner, World
+from bbllm.core.protocols import ChatModel, Embedder, EventSink, Planner, World
 from bbllm.core.records import to_json
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
 from bbllm.core.types import (
@@ -125,6 +125,10 @@ class EpisodeRun:
     def model(self, inner: ChatModel, role: str) -> ChatModel:
         """Wrap a model so that its calls are counted, recorded and refused after a cancel."""
         return GuardedModel(self, inner, role)
+
+    def embedder(self, inner: Embedder, role: str) -> Embedder:
+        """Wrap an embedder likewise."""
+        return GuardedEmbedder(self, inner, role)
 
     def cancel(self, reason: str) -> None:
         """Stop the episode from any thread; the arm stops and holds what it holds."""

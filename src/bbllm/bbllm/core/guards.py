@@ -8,7 +8,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bbllm.core.errors import LostNodeError
-from bbllm.core.protocols import ChatModel, JsonSchema, Message, Reply, World
+from bbllm.core.protocols import (
+    ChatModel,
+    Embedder,
+    Embeddings,
+    JsonSchema,
+    Message,
+    Reply,
+    World,
+)
 from bbllm.core.records import to_json
 from bbllm.core.tasks import plain_text
 from bbllm.core.types import Code, EventKind, ModelCall, Outcome, Scene, Skill, SkillCall
@@ -101,3 +109,45 @@ class GuardedModel:
         reply = replace(reply, text=plain_text(reply.text))
         self._run.add_model_text(self._role, reply.text)
         return reply
+
+
+class GuardedEmbedder:
+    """An embedder as a Body sees it: every request is counted and on record."""
+
+    def __init__(self, run: EpisodeRun, inner: Embedder, role: str):
+        self._run = run
+        self._inner = inner
+        self._role = role
+        self.name = inner.name
+
+    def embed(
+        self, texts: Sequence[str], *, on_wait: Callable[[], None] | None = None
+    ) -> Embeddings:
+        self._run.spend_model_call()
+
+        def wait() -> None:
+            self._run.check()
+            if on_wait is not None:
+                on_wait()
+
+        begun_s = time.monotonic()
+        try:
+            found = self._inner.embed(texts, on_wait=wait)
+        except BaseException:
+            # As with a model: what was cut off may be on the bill.
+            spent_s = time.monotonic() - begun_s
+            self._run.add_model_call(
+                ModelCall(role=self._role, model=self.name, duration_s=spent_s)
+            )
+            raise
+        self._run.add_model_call(
+            ModelCall(
+                role=self._role,
+                model=found.model,
+                prompt_tokens=found.usage.prompt_tokens,
+                completion_tokens=found.usage.completion_tokens,
+                duration_s=found.duration_s,
+                retries=found.retries,
+            )
+        )
+        return found

@@ -1,4 +1,4 @@
-"""The four seams: what a model, a world, a planner and a Body must do, and no more."""
+"""The seams: what a model, a world, a planner and a Body must do, and no more."""
 
 from __future__ import annotations
 
@@ -78,6 +78,46 @@ class ChatModel(Protocol):
 
         Raises:
             ModelError: No reply after the retries; the text says what was tried, never the key.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embeddings:
+    """Texts as vectors."""
+
+    vectors: tuple[tuple[float, ...], ...]
+    """One for each text, in the texts' order, all of one length; of no set norm."""
+    model: str
+    """The name that the server gave itself, not the one that was asked for."""
+    usage: Usage = field(default_factory=Usage)
+    duration_s: float = 0.0
+    """Wall time from request to last vector [s]."""
+    retries: int = 0
+    """How often a request was sent again before it was answered."""
+
+
+class Embedder(Protocol):
+    """
+    Something that turns texts into vectors whose cosine says how near two meanings are.
+
+    `name` is a plain attribute: what reports call it, for example `lexical`.
+    """
+
+    name: str
+
+    def embed(
+        self, texts: Sequence[str], *, on_wait: Callable[[], None] | None = None
+    ) -> Embeddings:
+        """
+        Embed texts.
+
+        Args:
+            texts: At least one; none of them empty.
+            on_wait: Called now and then while nothing arrives; what it raises ends the call.
+
+        Raises:
+            ModelError: No vectors after the retries; says what was tried, never the key.
         """
         ...
 

@@ -21,6 +21,8 @@ T = TypeVar('T')
 
 SYNTAX = '<rob0>[action] <argument>, or <rob0>[action] where it takes none, or <pass>'
 """How the Body is told to write a call."""
+DIRECT_SYNTAX = '<rob0>[action] <argument>, or <rob0>[action] where it takes none'
+"""How the only model of Base-LLM is told to write one."""
 REACH_PREDICATES = frozenset({'reachable', 'unreachable', 'out_of_reach'})
 """Facts that are left out: as in the paper, the Brain learns what it can reach from feedback."""
 DIRECTIONS = frozenset({'left_of', 'right_of', 'in_front_of', 'behind', 'near'})
@@ -52,7 +54,7 @@ class Failure:
 
 
 class Prompts:
-    """Renders the three prompts for one kind of scene."""
+    """Renders the prompts for one kind of scene."""
 
     def __init__(self, domain: str = 'tabletop'):
         """
@@ -74,6 +76,16 @@ class Prompts:
         return self._render(
             'planning',
             scene,
+            environment=environment(scene),
+            task=one_line(task.instruction),
+        )
+
+    def direct(self, task: Task, scene: Scene) -> str:
+        """Write the prompt for a whole program, without steps in plain words before it."""
+        return self._render(
+            'direct',
+            scene,
+            syntax=DIRECT_SYNTAX,
             environment=environment(scene),
             task=one_line(task.instruction),
         )

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from bbllm.core.protocols import JsonSchema, Message, Reply
 from bbllm.llm.offline.body import answer_body
 from bbllm.llm.offline.brain import answer_brain
+from bbllm.llm.offline.direct import answer_direct
 from bbllm.llm.offline.sight import UnreadableError, is_prompt, read_prompt
 
 
@@ -55,4 +56,6 @@ def answer(messages: Sequence[Message]) -> str:
         sight = read_prompt((prompts or users or [''])[-1])
     except UnreadableError as error:
         return f'cannot: {error}'
-    return answer_brain(sight) if sight.step is None else answer_body(sight)
+    if sight.step is not None:
+        return answer_body(sight)
+    return answer_direct(sight) if sight.direct else answer_brain(sight)

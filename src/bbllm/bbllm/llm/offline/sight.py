@@ -18,6 +18,7 @@ LABELS = (
     'Step:',
     'Action Plan:',
     'Step-by-step plan:',
+    'Program:',
     'Earlier plan:',
     'Error step:',
     'Feedback:',
@@ -72,6 +73,8 @@ class Sight:
     task: str = ''
     step: str | None = None
     """The step that a Body is to turn into a call; None in a Brain's prompt."""
+    direct: bool = False
+    """Whether the plan is to be calls at once, with no Body after it."""
     plan: tuple[str, ...] = ()
     """The earlier plan; empty where there was none yet."""
     error_step: int | None = None
@@ -124,6 +127,7 @@ def read_prompt(text: str) -> Sight:
         ),
         task=' '.join(parts.get('Task:', [])),
         step=' '.join(parts['Step:']) if 'Step:' in parts else None,
+        direct='Program:' in parts,
         plan=tuple(
             step[2] for line in parts.get('Earlier plan:', []) if (step := _STEP.match(line))
         ),
