@@ -26,7 +26,6 @@ from bbllm.cli.session import (
     PLANNER,
     SCENE,
     Options,
-    build_planner,
     make_chosen_models,
     open_stage,
 )
@@ -113,6 +112,8 @@ def plan(
 
 
 def _plan(instruction: str, options: Options, ros: bool, output: Output) -> Episode:
+    from bbllm.planners.assembly import build_planner
+
     task = make_task(instruction)
     make_planner = find_planner(options.planner)
     models = make_chosen_models(options)

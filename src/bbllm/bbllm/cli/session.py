@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -17,8 +16,8 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import BbllmError
 from bbllm.core.journal import JournalWriter, read_episode
 from bbllm.core.paths import episodes_dir
-from bbllm.core.protocols import Planner, World
-from bbllm.core.registry import PlannerFactory, find_planner
+from bbllm.core.protocols import World
+from bbllm.core.registry import find_planner
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Episode, Scene
 
@@ -89,6 +88,8 @@ def run_here(instruction: str, options: Options, output: Output) -> Ran:
     Raises:
         BbllmError: Something that was asked for cannot be had; nothing was started then.
     """
+    from bbllm.planners.assembly import build_planner, heard_by
+
     task = make_task(instruction)
     make_planner = find_planner(options.planner)
     models = make_chosen_models(options)
@@ -108,7 +109,7 @@ def run_here(instruction: str, options: Options, output: Output) -> Ran:
             settings=_settings(options),
         )
         planner = build_planner(run, make_planner, models, options.k)
-        with view, _heard_by(run):
+        with view, heard_by(run):
             episode, interrupted = supervise(run, planner, stage.world)
         if episode is None:
             # It hangs, and so may the world: there is nothing more to be had of it.
@@ -120,30 +121,6 @@ def run_here(instruction: str, options: Options, output: Output) -> Ran:
         rendering = rendering_of(journal.path) if episode.robot_s else None
         settled, hints = _look_around(stage, rendering)
     return Ran(episode, journal.path, interrupted, settled, hints)
-
-
-class _Listener(logging.Handler):
-    """Puts what the clients of models log (retries, refused parameters) into an episode."""
-
-    def __init__(self, run: EpisodeRun):
-        super().__init__(logging.WARNING)
-        self._run = run
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self._run.warn(record.getMessage())
-
-
-@contextmanager
-def _heard_by(run: EpisodeRun) -> Iterator[None]:
-    listener = _Listener(run)
-    logger = logging.getLogger('bbllm.llm')
-    logger.addHandler(listener)
-    logger.propagate = False
-    try:
-        yield
-    finally:
-        logger.removeHandler(listener)
-        logger.propagate = True
 
 
 def make_chosen_models(options: Options) -> Models:
@@ -214,11 +191,3 @@ def _settings(options: Options) -> dict[str, object]:
         'seed': options.seed,
         'feedback_loops': options.k,
     }
-
-
-def build_planner(run: EpisodeRun, make: PlannerFactory, models: Models, k: int) -> Planner:
-    """Build a planner whose models are on the episode's account."""
-    from bbllm.planners.body_llm import BodyLLM
-
-    body = BodyLLM(run.model(models.body, 'body'))
-    return make(run.model(models.brain, 'brain'), body, k=k)

@@ -2,24 +2,18 @@
 Keeps a whole conversation with the models in one file, and answers from it again.
 
 A recording is JSON lines, one per exchange, written when the exchange is over. Brain and Body
-share the file, also from two processes. It holds prompts and replies, never a key: neither is
-ever in a message.
+share the file, also from two processes.
 """
 
 from __future__ import annotations
 
 import fcntl
-import hashlib
-import json
 import os
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from pathlib import Path
-
-import pydantic
 
 from bbllm.core.errors import (
     ConfigError,
@@ -29,9 +23,19 @@ from bbllm.core.errors import (
     ReplayError,
 )
 from bbllm.core.protocols import ChatModel, JsonSchema, Message, Reply
+from bbllm.llm.exchanges import (
+    FORMAT,
+    Exchange,
+    digest_of,
+    line_of,
+    parse_recording,
+    read_recording,
+    schema_hash_of,
+)
 from bbllm.llm.scripted import speak
 
-FORMAT = 1
+__all__ = ['Exchange', 'RecordingModel', 'ReplayModel', 'read_recording']
+
 _ERRORS: dict[str, type[ModelError]] = {
     error.__name__: error for error in (ModelError, ModelUnavailableError, ModelRefusedError)
 }
@@ -39,34 +43,6 @@ _VALID_FOR = (
     'A recording only holds for the same task, scene, planner, settings and version of bbllm; '
     'make a new one with --record.'
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
-    """One request and what came of it; a line of a recording."""
-
-    format: int
-    role: str
-    """Who asked: `brain` or `body`."""
-    name: str
-    """The model's name in reports."""
-    supports_schema: bool
-    """Whether the model honoured schemas when it was asked."""
-    messages: tuple[Message, ...]
-    stop: tuple[str, ...]
-    schema_hash: str
-    reply: Reply | None = None
-    error: str | None = None
-    """Type of the error where there was no reply."""
-    error_text: str = ''
-
-    @property
-    def digest(self) -> str:
-        """What equal requests have in common."""
-        return _digest(self.role, self.messages, self.stop, self.schema_hash)
-
-
-_EXCHANGE = pydantic.TypeAdapter(Exchange)
 
 
 class RecordingModel:
@@ -77,13 +53,14 @@ class RecordingModel:
         inner: The model that answers.
         path: The file, which brain and body share; its folder is made.
         role: Who asks: `brain` or `body`.
+        episode: Which episode of a run it is for, where the recording is one of a run.
 
     Raises:
         ConfigError: There can be no such file. What only shows when it is written, as a full
             disk does, is raised by `complete`.
     """
 
-    def __init__(self, inner: ChatModel, path: Path, role: str):
+    def __init__(self, inner: ChatModel, path: Path, role: str, *, episode: str = ''):
         if path.is_dir():
             raise ConfigError(
                 f'The recording {path} is a folder. Name a file in it: --record '
@@ -98,6 +75,7 @@ class RecordingModel:
         self._inner = inner
         self._path = path
         self._role = role
+        self._episode = episode
 
     def complete(
         self,
@@ -127,15 +105,16 @@ class RecordingModel:
                     supports_schema=supported,
                     messages=tuple(messages),
                     stop=tuple(stop),
-                    schema_hash=_schema_hash(schema),
+                    schema_hash=schema_hash_of(schema),
                     reply=reply,
                     error=type(failure).__name__ if failure is not None else None,
                     error_text=str(failure) if failure is not None else '',
+                    episode=self._episode,
                 )
                 self._append(exchange)
 
     def _append(self, exchange: Exchange) -> None:
-        line = json.dumps(asdict(exchange), ensure_ascii=False) + '\n'
+        line = line_of(exchange)
         try:
             with self._path.open('ab', buffering=0) as file:
                 # Brain and Body may be two processes; a line is long enough to be torn.
@@ -157,17 +136,19 @@ class ReplayModel:
     Args:
         path: The recording.
         role: Whose part to play: `brain` or `body`.
+        text: The lines that belong to one episode, where they were read before; none are
+            well, as long as nothing is asked.
 
     Raises:
         ReplayError: The file cannot be read, or holds nothing. One without this role is well,
             as long as nothing is asked: some planners have no use for a Body.
     """
 
-    def __init__(self, path: Path, role: str):
+    def __init__(self, path: Path, role: str, *, text: str | None = None):
         self._path = path
         self._role = role
-        exchanges = read_recording(path)
-        if not exchanges:
+        exchanges = read_recording(path) if text is None else parse_recording(text, path)
+        if not exchanges and text is None:
             raise ReplayError(f'{path} is empty. {_VALID_FOR}')
         self._exchanges = [item for item in exchanges if item.role == role]
         self._waiting: dict[str, deque[int]] = defaultdict(deque)
@@ -189,7 +170,7 @@ class ReplayModel:
     ) -> Reply:
         """Answer as recorded; see `ChatModel.complete`."""
         begun_s = time.monotonic()
-        digest = _digest(self._role, messages, stop, _schema_hash(schema))
+        digest = digest_of(self._role, messages, stop, schema_hash_of(schema))
         waiting = self._waiting.get(digest)
         if not waiting:
             raise ReplayError(self._difference(messages, stop, schema, known=waiting is not None))
@@ -243,43 +224,9 @@ class ReplayModel:
         what = _first_difference(recorded.messages, messages)
         if what is None and recorded.stop != tuple(stop):
             what = f'the stop strings: recorded {list(recorded.stop)}, asked {list(stop)}'
-        if what is None and recorded.schema_hash != _schema_hash(schema):
+        if what is None and recorded.schema_hash != schema_hash_of(schema):
             what = 'the JSON schema'
         return f'{where} differs from what is asked now in {what or "nothing"}. {_VALID_FOR}'
-
-
-def read_recording(path: Path) -> list[Exchange]:
-    """
-    Return all exchanges of a recording, oldest first.
-
-    Raises:
-        ReplayError: There is no such file, or a line of it is no exchange.
-    """
-    try:
-        text = path.read_text(encoding='utf-8')
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, 'strerror', None) or 'it is not text'
-        raise ReplayError(f'Cannot read the recording {path}: {reason}.') from None
-    *lines, torn = text.split('\n')
-    if torn:
-        lines.append(torn)
-    exchanges: list[Exchange] = []
-    for i, line in enumerate(lines):
-        try:
-            exchange = _EXCHANGE.validate_json(line)
-        except pydantic.ValidationError:
-            if torn and i == len(lines) - 1:
-                break  # by a crash while it was written; what came before is whole
-            raise ReplayError(
-                f'Line {i + 1} of {path} is no recorded exchange; a recording is made by --record.'
-            ) from None
-        if exchange.format != FORMAT:
-            raise ReplayError(
-                f'{path} is a recording of format {exchange.format}, this version of bbllm reads '
-                f'format {FORMAT}. Record it anew with --record.'
-            )
-        exchanges.append(exchange)
-    return exchanges
 
 
 def _cannot_write(path: Path, error: OSError) -> ConfigError:
@@ -287,17 +234,6 @@ def _cannot_write(path: Path, error: OSError) -> ConfigError:
         f'The recording {path} cannot be written ({error.strerror}); name a file for --record '
         'in a folder that can.'
     )
-
-
-def _digest(role: str, messages: Sequence[Message], stop: Sequence[str], schema_hash: str) -> str:
-    content = [role, [[item.role, item.content] for item in messages], list(stop), schema_hash]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
-
-
-def _schema_hash(schema: JsonSchema | None) -> str:
-    if schema is None:
-        return ''
-    return hashlib.sha256(json.dumps(schema, sort_keys=True).encode()).hexdigest()
 
 
 def _first_difference(recorded: Sequence[Message], asked: Sequence[Message]) -> str | None:

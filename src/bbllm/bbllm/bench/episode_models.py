@@ -1,0 +1,89 @@
+"""The models of one episode: of this process, or of a recording; recorded where that is asked."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from bbllm.bench.playing import Job, Setup
+from bbllm.core.errors import ConfigError
+from bbllm.llm.config import Models, make_models
+from bbllm.llm.replay import RecordingModel, ReplayModel
+from bbllm.llm.sections import LlmConfig
+
+REPLAY = Path('the recording of this episode')
+"""What errors call lines that came with a job."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeModels:
+    """What answers in one episode."""
+
+    models: Models
+    recording: Callable[[], str]
+    """Returns the lines kept so far, none where nothing is recorded."""
+
+
+@contextmanager
+def open_models(job: Job) -> Iterator[EpisodeModels]:
+    """
+    Yield the models of an episode.
+
+    Raises:
+        ConfigError: This machine lacks what they need: a key, or room for a recording.
+    """
+    models = models_of(job.setup) if job.replay is None else _replaying(job)
+    if not job.setup.record:
+        yield EpisodeModels(models, str)
+        return
+    try:
+        folder = tempfile.TemporaryDirectory(prefix='bbllm-bench-')
+    except OSError as error:
+        raise ConfigError(
+            f'There is no room for a recording in {tempfile.gettempdir()} ({error.strerror}); '
+            'set TMPDIR to a folder that can be written.'
+        ) from error
+    with folder:
+        path = Path(folder.name) / 'talk.jsonl'
+
+        def recording() -> str:
+            return path.read_text(encoding='utf-8') if path.exists() else ''
+
+        yield EpisodeModels(_recorded(models, path, job.key.name), recording)
+
+
+def models_of(setup: Setup) -> Models:
+    """
+    Return the models of a run: the same ones for all its episodes in this process.
+
+    Raises:
+        ConfigError: This machine lacks what they need, for example a key.
+    """
+    return _models(setup.llm.model_dump_json(by_alias=True), setup.brain, setup.body)
+
+
+@lru_cache(maxsize=1)
+def _models(llm: str, brain: str | None, body: str | None) -> Models:
+    said = {'brain': brain, 'body': body}
+    return make_models(
+        LlmConfig.model_validate_json(llm),
+        overrides={role: name for role, name in said.items() if name is not None},
+    )
+
+
+def _replaying(job: Job) -> Models:
+    return Models(
+        ReplayModel(REPLAY, 'brain', text=job.replay), ReplayModel(REPLAY, 'body', text=job.replay)
+    )
+
+
+def _recorded(models: Models, path: Path, episode: str) -> Models:
+    return replace(
+        models,
+        brain=RecordingModel(models.brain, path, 'brain', episode=episode),
+        body=RecordingModel(models.body, path, 'body', episode=episode),
+    )

@@ -1,0 +1,218 @@
+"""From what a person asked for to what a run needs; finds every mistake before anything starts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bbllm.bench.case import Case
+from bbllm.bench.conversations import hash_of, refuse_existing, split_recording
+from bbllm.bench.generator import make_case
+from bbllm.bench.machine import describe_machine
+from bbllm.bench.playing import Setup
+from bbllm.bench.prices import PriceTable, load_prices
+from bbllm.bench.run_settings import RunSettings, TaskSettings
+from bbllm.bench.runner import GIVE_UP_AFTER, RunPlan
+from bbllm.bench.suite import Suite, TaskSpec, load_suite
+from bbllm.bench.versions import find_versions, hash_prompts
+from bbllm.core.budget import Limits
+from bbllm.core.errors import ConfigError
+from bbllm.core.registry import find_planner
+from bbllm.llm.config import Models, load_config, make_models, openai_settings, resolve
+from bbllm.llm.replay import ReplayModel
+from bbllm.llm.sections import LlmConfig, ModelConfig
+
+ROLES = ('brain', 'body')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """What a person asked for."""
+
+    suite: str
+    """Name of a suite, or path of its file."""
+    planner: str = 'brain_body'
+    brain: str | None = None
+    """A provider or a model's name; None takes what the configuration says."""
+    body: str | None = None
+    mapping: str = 'auto'
+    ks: tuple[int, ...] = (3,)
+    trials: int = 5
+    seed: int = 0
+    tasks: tuple[str, ...] = ()
+    """Names of tasks; all of the suite where none is given."""
+    world: str = 'tabletop'
+    limits: Limits = field(default_factory=Limits)
+    record: Path | None = None
+    replay: Path | None = None
+    prices: Path | None = None
+    llm_config: Path | None = None
+    give_up_after: int = GIVE_UP_AFTER
+    retry_lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run that can begin."""
+
+    plan: RunPlan
+    notices: tuple[str, ...]
+    """What people should be told about the models."""
+
+
+def prepare(request: RunRequest, folder: Path) -> Prepared:
+    """
+    Find out whether a run can be made, and what it will be made of.
+
+    Args:
+        request: What was asked for.
+        folder: Where the results will be; a recording in it is known by its place there.
+
+    Raises:
+        ConfigError: Something cannot be used; nothing was written.
+        UnknownNameError: There is no such suite, task or planner.
+        ReplayError: The recording cannot be used.
+    """
+    if request.record is not None and request.replay is not None:
+        raise ConfigError('--record and --replay exclude each other: a replay is on record.')
+    suite = load_suite(request.suite)
+    tasks = _tasks(suite, request.tasks)
+    find_planner(request.planner)
+    prices = load_prices(request.prices) if request.prices is not None else None
+    answering = _replaying(request.replay) if request.replay is not None else _asking(request)
+    settings = RunSettings(
+        suite=suite.name,
+        suite_sha256=suite.sha256,
+        world=request.world,
+        planner=request.planner,
+        brain=answering.models.brain.name,
+        body=answering.models.body.name,
+        mapping=request.mapping,
+        ks=tuple(sorted(set(request.ks))),
+        trials=request.trials,
+        seed=request.seed,
+        tasks=tuple(
+            TaskSettings(
+                name=task.name,
+                instruction=task.instruction,
+                difficulty=task.difficulty,
+                least_loops=task.least_loops,
+            )
+            for task in tasks
+        ),
+        limits=request.limits,
+        llm=answering.described,
+        prompts=hash_prompts(),
+        versions=find_versions(),
+        machine=describe_machine(),
+        prices=prices.model_dump(mode='json') if prices is not None else {},
+        record=_place(request.record, folder),
+        replay=str(request.replay) if request.replay is not None else None,
+        replay_sha256=hash_of(request.replay) if request.replay is not None else None,
+    )
+    plan = RunPlan(
+        settings=settings,
+        setup=_setup(request, answering.llm, prices),
+        make_case=_case_maker(suite, request.seed),
+        replay=split_recording(request.replay) if request.replay is not None else None,
+        record=request.record,
+        give_up_after=request.give_up_after,
+        retry_lost=request.retry_lost,
+    )
+    return Prepared(plan, answering.models.notices)
+
+
+def check_recording(request: RunRequest, resuming: bool) -> None:
+    """Keep a run that begins from writing into somebody's file; raises ConfigError."""
+    if request.record is not None and not resuming:
+        refuse_existing(request.record)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answering:
+    """Who answers in a run."""
+
+    llm: LlmConfig
+    models: Models
+    described: Mapping[str, Any]
+
+
+def _asking(request: RunRequest) -> _Answering:
+    config = load_config(request.llm_config)
+    given = {'brain': request.brain, 'body': request.body}
+    said = {role: name for role, name in given.items() if name is not None}
+    # What is wrong with a key shows here, before a worker meets it.
+    models = make_models(config, overrides=said)
+    sections = {role: resolve(config, role, overrides=said) for role in ROLES}
+    for role, section in sections.items():
+        if section.provider == 'replay':
+            raise ConfigError(
+                f'The {role} is a recording of one episode; a run is answered from a recording '
+                'of a run: --replay FILE.'
+            )
+    fixed = {role: _fixed(section, role) for role, section in sections.items()}
+    described = {role: _described(section, role) for role, section in fixed.items()}
+    return _Answering(config.model_copy(update=fixed), models, described)
+
+
+def _replaying(path: Path) -> _Answering:
+    models = Models(ReplayModel(path, 'brain'), ReplayModel(path, 'body'))
+    offline = ModelConfig(provider='offline')
+    # Nobody is asked, so that no key is wanted on any machine.
+    return _Answering(LlmConfig(brain=offline, body=offline), models, {})
+
+
+def _fixed(section: ModelConfig, role: str) -> ModelConfig:
+    """Write down what this machine's environment says, but no secret: workers have their own."""
+    if section.provider != 'openai':
+        return section
+    settings = openai_settings(section, role)
+    if settings.login is not None:
+        return section
+    return section.model_copy(update={'base_url': settings.base_url})
+
+
+def _described(section: ModelConfig, role: str) -> dict[str, Any]:
+    if section.provider != 'openai':
+        return {'provider': section.provider}
+    settings = openai_settings(section, role)
+    data = section.model_dump(mode='json', by_alias=True, exclude={'recording', 'base_url'})
+    return {**data, 'host': settings.host}
+
+
+def _setup(request: RunRequest, llm: LlmConfig, prices: PriceTable | None) -> Setup:
+    return Setup(
+        planner=request.planner,
+        # Decided already: another machine must not decide otherwise.
+        brain=None,
+        body=None,
+        mapping=request.mapping,
+        llm=llm,
+        limits=request.limits,
+        record=request.record is not None,
+        prices=prices.by_model if prices is not None else {},
+    )
+
+
+def _tasks(suite: Suite, names: tuple[str, ...]) -> tuple[TaskSpec, ...]:
+    wanted = {suite.task(name).name for name in names}
+    return tuple(task for task in suite.tasks if not names or task.name in wanted)
+
+
+def _place(record: Path | None, folder: Path) -> str | None:
+    """Return where the recording is: seen from the folder where it is in there."""
+    if record is None:
+        return None
+    path = Path(os.path.abspath(record))
+    inside = Path(os.path.abspath(folder))
+    return str(path.relative_to(inside) if path.is_relative_to(inside) else path)
+
+
+def _case_maker(suite: Suite, seed: int) -> Callable[[str, int], Case]:
+    def make(task: str, trial: int) -> Case:
+        return make_case(suite, task, seed=seed, trial=trial)
+
+    return make
