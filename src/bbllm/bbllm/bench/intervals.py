@@ -80,11 +80,12 @@ def mean_of(values: Iterable[float]) -> Estimate:
     n = len(ordered)
     if n == 0:
         return Estimate(None, None, None, 0)
-    mean = math.fsum(ordered.tolist()) / n
-    if ordered[0] == ordered[-1]:
-        return Estimate(float(ordered[0]), None, None, n)
+    least, most = float(ordered[0]), float(ordered[-1])
+    if least == most:
+        return Estimate(least, None, None, n)
     low, high = np.percentile(_resampled_means(ordered), _tails(CONFIDENCE)).tolist()
-    return Estimate(mean, low, high, n)
+    # Rounding must not carry a mean out of the values.
+    return Estimate(math.fsum(ordered.tolist()) / n, max(low, least), min(high, most), n)
 
 
 def paired_rate_difference(both: int, only_a: int, only_b: int, neither: int) -> Estimate:

@@ -1,0 +1,154 @@
+"""SR, GCR and EXEC count what the papers count, and nothing leaves a denominator silently."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_results import make_result
+
+from bbllm.bench.metrics import executability, figures_of, goal_recall
+
+conditions = st.dictionaries(st.sampled_from('abcdef'), st.booleans())
+
+
+def test_gcr_is_the_share_of_the_conditions_that_were_made_true() -> None:
+    start = {'pot on table': False, 'cake on table': False}
+
+    assert goal_recall(start, {'pot on table': False, 'cake on table': False}) == 0
+    assert goal_recall(start, {'pot on table': True, 'cake on table': False}) == 0.5
+    assert goal_recall(start, {'pot on table': True, 'cake on table': True}) == 1
+
+
+def test_what_holds_from_start_to_end_is_nobody_s_merit() -> None:
+    start = {'a': True, 'b': True, 'c': False}
+
+    assert goal_recall(start, {'a': True, 'b': True, 'c': False}) == 0
+
+
+def test_what_was_spoilt_is_missing() -> None:
+    start = {'a': True, 'b': True, 'c': False}
+
+    assert goal_recall(start, {'a': True, 'b': False, 'c': True}) == 0.5
+
+
+def test_a_goal_that_was_reached_before_is_recalled_in_full() -> None:
+    assert goal_recall({'a': True}, {'a': True}) == 1
+    assert goal_recall({}, {}) == 1
+
+
+def test_a_condition_that_the_final_table_brought_did_not_hold_before() -> None:
+    assert goal_recall({'x next to y': False}, {'x next to z': True}) == 1
+    assert goal_recall({'x next to y': True}, {'x next to z': False}) == 0
+
+
+@given(start=conditions, end=conditions)
+def test_gcr_is_1_exactly_where_all_conditions_hold_at_the_end(
+    start: dict[str, bool], end: dict[str, bool]
+) -> None:
+    recall = goal_recall(start, end)
+
+    assert 0 <= recall <= 1
+    assert (recall == 1) == all(end.values())
+
+
+def test_exec_of_no_step_at_all_is_not_known() -> None:
+    assert executability(0, 0) is None
+    assert executability(3, 4) == 0.75
+
+
+def test_disputed_and_lost_episodes_stay_in_the_denominator_of_sr() -> None:
+    figures = figures_of(
+        [
+            make_result(trial=0),
+            make_result(trial=1, verdict='failed'),
+            make_result(trial=2, verdict='disputed'),
+            make_result(trial=3, verdict='lost'),
+        ]
+    )
+
+    assert figures.n == 4
+    assert figures.sr.value == 0.25
+    assert (figures.disputed, figures.infrastructure_failures) == (1, 1)
+    assert figures.lost_errors == {'ModelUnavailableError': 1}
+
+
+def test_lost_episodes_have_no_table_and_no_part_in_gcr_exec_and_loops() -> None:
+    judged = [make_result(trial=0), make_result(trial=1, verdict='failed', loops=3)]
+    figures = figures_of([*judged, make_result(trial=2, verdict='lost', loops=9)])
+
+    assert (figures.gcr.value, figures.gcr.n) == (0.75, 2)
+    assert (figures.exec.value, figures.exec.n) == (0.8, 2)
+    assert figures.loops.value == 2
+
+
+def test_exec_is_the_mean_over_episodes_that_tried_a_step() -> None:
+    figures = figures_of(
+        [
+            make_result(trial=0, executable=1, attempted=1),
+            make_result(trial=1, executable=0, attempted=9),
+            make_result(trial=2, executable=0, attempted=0),
+        ]
+    )
+
+    assert (figures.exec.value, figures.exec.n) == (0.5, 2)
+
+
+def test_tokens_of_lost_episodes_are_on_the_bill() -> None:
+    figures = figures_of([make_result(trial=0), make_result(trial=1, verdict='lost')])
+
+    assert figures.model_calls == 24
+    assert (figures.prompt_tokens, figures.completion_tokens) == (2000, 200)
+
+
+def test_a_part_of_the_cost_is_never_given_for_the_whole() -> None:
+    known = make_result(trial=0, cost=0.25)
+
+    assert figures_of([known, make_result(trial=1, cost=0.5)]).cost == 0.75
+    assert figures_of([known, make_result(trial=1, cost=None)]).cost is None
+    assert figures_of([]).cost is None
+
+
+def test_unsafe_commands_say_in_how_many_episodes_they_were_counted() -> None:
+    figures = figures_of(
+        [
+            make_result(trial=0, unsafe=2),
+            make_result(trial=1, unsafe=None),
+            make_result(trial=2, unsafe=1),
+        ]
+    )
+
+    assert (figures.unsafe, figures.unsafe_measured) == (3, 2)
+    assert figures_of([make_result(unsafe=None)]).unsafe is None
+
+
+def test_least_loops_are_met_where_it_passed_without_one_too_many() -> None:
+    figures = figures_of(
+        [
+            make_result(trial=0, loops=1, least_loops=1),
+            make_result(trial=1, loops=2, least_loops=1),
+            make_result(trial=2, loops=0, least_loops=1, verdict='failed'),
+        ]
+    )
+
+    assert figures.least_loops_met == 1
+    assert figures.least_loops == 1
+
+
+def test_codes_are_added_and_the_most_frequent_comes_first() -> None:
+    figures = figures_of(
+        [
+            make_result(trial=0, codes={'COVERED': 1, 'NO_CALL': 2}),
+            make_result(trial=1, codes={'OCCUPIED': 1, 'NO_CALL': 1}),
+        ]
+    )
+
+    assert list(figures.codes.items()) == [('NO_CALL', 3), ('COVERED', 1), ('OCCUPIED', 1)]
+
+
+def test_no_episodes_have_no_figures_but_a_count() -> None:
+    figures = figures_of([])
+
+    assert figures.n == 0
+    assert (figures.sr.value, figures.gcr.value, figures.exec.value) == (None, None, None)
+    assert pytest.approx((figures.sr.low, figures.sr.high)) == (0, 1)

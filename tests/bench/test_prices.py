@@ -1,0 +1,104 @@
+"""Money: only where it is known, and by the user's own table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bbllm.bench.prices import cost_of, load_prices
+from bbllm.core.errors import ConfigError
+from bbllm.core.paths import config_dir
+from bbllm.core.types import ModelCall
+
+PRICES = {'gpt-x': (2.0, 10.0)}
+ASKED = {'brain': 'gpt-x', 'body': 'gpt-x'}
+
+
+def call(model: str = 'gpt-x', prompt: int = 1_000_000, completion: int = 100_000) -> ModelCall:
+    return ModelCall(
+        role='brain', model=model, prompt_tokens=prompt, completion_tokens=completion
+    )
+
+
+def table(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / 'prices.yaml'
+    path.write_text(text)
+    return path
+
+
+def test_prices_are_per_million_tokens() -> None:
+    assert cost_of([call(), call()], PRICES, ASKED) == 6.0
+
+
+def test_a_model_is_found_by_the_name_that_was_asked_for_too() -> None:
+    assert cost_of([call('gpt-x-2026-01-01')], PRICES, ASKED) == 3.0
+    assert cost_of([call('gpt-x')], {'gpt-x': (1.0, 0.0), 'other': (9.0, 9.0)}, {}) == 1.0
+
+
+def test_the_server_s_own_name_comes_first() -> None:
+    both = {**PRICES, 'gpt-x-2026-01-01': (4.0, 20.0)}
+
+    assert cost_of([call('gpt-x-2026-01-01')], both, ASKED) == 6.0
+
+
+def test_the_cost_is_not_known_where_one_model_has_no_price() -> None:
+    assert cost_of([call(), call('other')], PRICES, {'brain': 'other'}) is None
+
+
+def test_the_cost_is_not_known_without_a_table_or_without_counted_tokens() -> None:
+    assert cost_of([call()], {}, ASKED) is None
+    assert cost_of([call(prompt=0, completion=0)], PRICES, ASKED) is None
+
+
+def test_no_call_costs_nothing_and_a_failed_one_needs_no_price() -> None:
+    assert cost_of([], PRICES, ASKED) == 0
+    assert cost_of([call(), call('other', 0, 0)], PRICES, {}) == 3.0
+
+
+def test_a_price_of_nothing_is_a_price() -> None:
+    assert cost_of([call()], {'gpt-x': (0.0, 0.0)}, ASKED) == 0
+
+
+def test_a_table_is_read(tmp_path: Path) -> None:
+    path = table(tmp_path, 'currency: EUR\nmodels:\n  gpt-x: {prompt: 2, completion: 10.0}\n')
+
+    prices = load_prices(path)
+
+    assert prices.currency == 'EUR'
+    assert prices.by_model == PRICES
+
+
+def test_the_example_can_be_read_and_invents_no_price() -> None:
+    prices = load_prices(config_dir() / 'prices.example.yaml')
+
+    assert set(prices.by_model.values()) == {(0.0, 0.0)}
+
+
+@pytest.mark.parametrize(
+    ('text', 'said'),
+    [
+        ('models: {a: {prompt: 1, completion: 2}}', 'currency: Field required'),
+        ('currency: USD\nmodels: {a: {prompt: 1}}', 'models.a.completion: Field required'),
+        ('currency: USD\nmodels: {a: {prompt: -1, completion: 1}}', 'models.a.prompt'),
+        ('currency: USD\nmodels: {a: {prompt: "1", completion: 1}}', 'models.a.prompt'),
+        ('currency: USD\nmodels: {a: {prompt: .nan, completion: 1}}', 'models.a.prompt'),
+        ('currency: USD\nmodels: {a: {prompt: 1, completion: 1, cached: 1}}', 'a.cached'),
+        ('currency: USD\nmodels: {}', 'models'),
+        ('- 1', 'the file'),
+        ('a: [', 'no YAML'),
+    ],
+)
+def test_a_wrong_table_is_refused_with_the_entry_and_the_form(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_prices(table(tmp_path, text))
+
+    assert said in str(caught.value)
+    assert 'currency: USD' in str(caught.value)
+
+
+def test_a_missing_table_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r'nowhere.yaml cannot be read \(No such file'):
+        load_prices(tmp_path / 'nowhere.yaml')
