@@ -1,0 +1,228 @@
+"""The summary: what it says, and that it says the same of the same results."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_results import TASKS, make_result, make_settings
+from rich.console import Console
+
+from bbllm.bench.results import EpisodeResult
+from bbllm.bench.summary import closing_line, summarize_run
+from bbllm.bench.summary_table import lines_for_terminal, print_summary
+
+SESSION = {'started_s': 100.0, 'ended_s': 160.0, 'episodes': 4, 'jobs': 2}
+
+
+def of_all(verdict: str = 'passed', k: int = 3, **changes: Any) -> list[EpisodeResult]:
+    """Return two trials of both tasks."""
+    return [
+        make_result(task, trial, k, verdict, **changes) for task in TASKS for trial in range(2)
+    ]
+
+
+def printed(summary: dict[str, Any]) -> str:
+    stream = io.StringIO()
+    print_summary(summary, Console(file=stream, width=160))
+    return stream.getvalue()
+
+
+def test_the_fields_that_the_issue_names_are_there() -> None:
+    summary = summarize_run(make_settings(), of_all(), [SESSION])
+
+    wanted = (
+        'suite planner brain body n sr sr_low sr_high gcr exec disputed infrastructure_failures '
+        'episodes_per_minute tasks'
+    )
+    assert set(wanted.split()) <= summary.keys()
+    assert (summary['n'], summary['sr'], summary['gcr'], summary['exec']) == (4, 1, 1, 0.8)
+    assert (summary['sr_low'], summary['sr_high']) == pytest.approx((0.5101, 1.0), abs=1e-4)
+
+
+def test_tasks_have_the_same_figures_and_what_the_suite_says_of_them() -> None:
+    results = [*of_all()[:2], *of_all('failed')[2:]]
+
+    first, second = summarize_run(make_settings(), results, [])['tasks']
+
+    assert (first['name'], first['sr'], first['n'], first['difficulty']) == (
+        'cubes_right',
+        1,
+        2,
+        'easy',
+    )
+    assert (second['name'], second['sr'], second['gcr']) == ('plus_sign', 0, 0.5)
+    assert second['instruction'] == 'Do plus_sign.'
+    assert (first['least_loops'], second['least_loops']) == (0, 1)
+
+
+def test_the_figures_at_the_top_are_those_of_the_largest_k() -> None:
+    results = [*of_all('failed', k=0), *of_all('passed', k=2)]
+
+    summary = summarize_run(make_settings(ks=[0, 2]), results, [])
+
+    assert (summary['k'], summary['sr']) == (2, 1)
+    assert [(group['k'], group['sr']) for group in summary['by_k']] == [(0, 0), (2, 1)]
+    assert [len(group['tasks']) for group in summary['by_k']] == [2, 2]
+
+
+def test_consecutive_k_are_compared_pair_by_pair() -> None:
+    results = [*of_all('failed', k=0), *of_all('failed', k=1), *of_all('passed', k=3)]
+
+    pairs = summarize_run(make_settings(ks=[0, 1, 3]), results, [])['paired']
+
+    assert [(pair['k_a'], pair['k_b'], pair['pairs']) for pair in pairs] == [(1, 0, 4), (3, 1, 4)]
+    assert pairs[1]['differences']['sr']['difference'] == 1
+    assert pairs[1]['differences']['sr']['better'] == 'A'
+    assert 'wall_s' not in pairs[1]['differences']
+
+
+def test_disputed_and_lost_ones_have_columns_and_stay_in_n() -> None:
+    results = of_all()
+    results[0] = make_result(TASKS[0], 0, verdict='disputed')
+    results[1] = make_result(TASKS[0], 1, verdict='lost')
+
+    summary = summarize_run(make_settings(), results, [])
+
+    assert (summary['n'], summary['sr']) == (4, 0.5)
+    assert (summary['disputed'], summary['infrastructure_failures']) == (1, 1)
+    assert summary['ran'] == 0.75
+    assert summary['gcr_n'] == 3
+
+
+def test_a_run_that_is_not_through_says_how_far_it_is() -> None:
+    summary = summarize_run(make_settings(), of_all()[:1], [])
+
+    assert (summary['played'], summary['planned'], summary['n']) == (1, 4, 1)
+    assert summary['tasks'][1]['sr'] is None
+    assert '1 of 4 episodes were played so far.' in lines_for_terminal(summary)
+
+
+def test_no_episode_at_all_gives_a_summary_too() -> None:
+    summary = summarize_run(make_settings(), [], [])
+
+    assert (summary['n'], summary['sr'], summary['episodes_per_minute']) == (0, None, None)
+    assert closing_line(summary) == (
+        'tabletop planner=brain_body brain=offline SR=none [0.00, 1.00] GCR=none EXEC=none n=0'
+    )
+    assert 'plus_sign' in printed(summary)
+
+
+def test_an_episode_that_is_there_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match='there twice: plus_sign-t000-k3'):
+        summarize_run(make_settings(), [make_result(), make_result()], [])
+
+
+def test_speed_counts_all_sessions_but_not_the_pauses_between_them() -> None:
+    later = {'started_s': 10_000.0, 'ended_s': 10_060.0, 'episodes': 8, 'jobs': 2}
+    killed = {'started_s': 20_000.0, 'ended_s': None, 'episodes': 3, 'jobs': 2}
+
+    summary = summarize_run(make_settings(), of_all(), [SESSION, later, killed])
+
+    assert summary['episodes_per_minute'] == 6
+    assert summary['timing']['wall_s'] == 120
+    assert (summary['timing']['model_s'], summary['timing']['episode_s']) == (8, 12)
+
+
+def without_times(summary: dict[str, Any]) -> str:
+    kept = {
+        key: value
+        for key, value in summary.items()
+        if key not in ('episodes_per_minute', 'timing')
+    }
+    return json.dumps(kept)
+
+
+@settings(deadline=None, max_examples=20)
+@given(data=st.data())
+def test_a_resumed_run_gives_the_identical_summary(data: st.DataObject) -> None:
+    """Other order, other sessions, other wall times; JSON text, so that key order counts too."""
+    verdicts = st.sampled_from(('passed', 'failed', 'disputed', 'lost'))
+    shares = st.floats(0, 1)
+    results = [
+        make_result(
+            task, trial, k, data.draw(verdicts), gcr=data.draw(shares), robot_s=data.draw(shares)
+        )
+        for task in TASKS
+        for trial in range(3)
+        for k in (0, 3)
+    ]
+    shuffled = [
+        make_result(
+            result.key.task,
+            result.key.trial,
+            result.key.k,
+            result.verdict,
+            gcr=result.gcr,
+            robot_s=result.robot_s,
+            wall_s=data.draw(st.floats(0, 1e3)),
+            model_s=data.draw(st.floats(0, 1e3)),
+        )
+        for result in data.draw(st.permutations(results))
+    ]
+    run = make_settings(ks=[0, 3], trials=3)
+
+    one = summarize_run(run, results, [SESSION])
+    other = summarize_run(run, shuffled, [SESSION, {**SESSION, 'ended_s': 1000.0}])
+
+    assert without_times(one) == without_times(other)
+
+
+def test_the_summary_is_json_without_nan() -> None:
+    summary = summarize_run(make_settings(ks=[0, 3]), of_all('lost'), [SESSION])
+
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+
+
+def test_the_closing_line_has_the_form_that_programs_read() -> None:
+    summary = summarize_run(make_settings(), [*of_all()[:3], *of_all('failed')[3:]], [])
+
+    assert closing_line(summary) == (
+        'tabletop planner=brain_body brain=offline SR=0.75 [0.30, 0.95] GCR=0.88 EXEC=0.80 n=4'
+    )
+
+
+def test_models_without_a_price_are_named() -> None:
+    prices = {'gpt-x': [1.0, 2.0]}
+    results = of_all(cost=None, models={'brain': 'gpt-x-2026', 'body': 'other'})
+
+    summary = summarize_run(make_settings(brain='gpt-x', prices=prices), results, [])
+
+    assert (summary['cost'], summary['unpriced_models']) == (None, ['other'])
+    assert 'The cost is not known: the price table lacks other.' in lines_for_terminal(summary)
+
+
+def test_costs_are_added_in_the_table_s_currency() -> None:
+    run = make_settings(prices={'offline': [1.0, 2.0]}, currency='EUR')
+
+    summary = summarize_run(run, of_all(cost=0.25), [])
+
+    assert (summary['cost'], summary['currency'], summary['unpriced_models']) == (1.0, 'EUR', [])
+    assert 'Cost: 1 EUR.' in lines_for_terminal(summary)
+
+
+def test_no_price_table_means_no_word_of_money() -> None:
+    summary = summarize_run(make_settings(), of_all(), [])
+
+    assert summary['unpriced_models'] == []
+    assert not any('ost' in line for line in lines_for_terminal(summary))
+
+
+def test_the_table_shows_every_k_and_what_was_lost() -> None:
+    results = [*of_all('failed', k=0), *of_all(k=3)]
+    results[-1] = make_result('plus_sign', 1, verdict='lost')
+
+    summary = summarize_run(make_settings(ks=[0, 3]), results, [SESSION])
+    text = printed(summary)
+
+    assert 'K = 0' in text and 'K = 3' in text
+    assert text.count('cubes_right') == 2
+    assert 'K = 3 minus K = 0: SR +0.75 [' in text
+    assert '1 episode was lost to infrastructure (1 ModelUnavailableError)' in text
+    assert 'Steps that failed with K = 0: 8 OUT_OF_WORKSPACE.' in text
+    assert 'Unsafe commands: 0, counted in 8 episodes.' in text
+    assert '4.0 episodes a minute.' in text

@@ -1,0 +1,185 @@
+"""`bbllm bench diff`, as people and programs use it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+sys.path.insert(0, str(Path(__file__).parent.parent / 'bench'))
+
+from made_results import make_result, make_settings, write_run
+
+from bbllm.cli.bench_diff import diff
+from bbllm.cli.commands import BAD_INPUT, Commands
+
+
+def bench_diff(*words: object) -> Result:
+    app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
+    app.command()(diff)
+    app.command('other')(lambda: None)  # so that `diff` is a verb and not the whole command
+    return CliRunner().invoke(app, ['diff', *map(str, words)])
+
+
+def run_of(verdict: str, n: int = 8, k: int = 3, **changes: Any) -> list[Any]:
+    return [make_result(trial=i, k=k, verdict=verdict, **changes) for i in range(n)]
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    return write_run(tmp_path / 'good', run_of('passed'), make_settings(brain='gpt-x'))
+
+
+@pytest.fixture
+def bad(tmp_path: Path) -> Path:
+    return write_run(tmp_path / 'bad', run_of('failed', loops=3))
+
+
+def test_says_which_is_better_and_whether_it_may_be_luck(good: Path, bad: Path) -> None:
+    result = bench_diff(good, bad)
+
+    assert result.exit_code == 0
+    assert 'planner=brain_body brain=gpt-x body=offline K=3' in result.output
+    assert 'They differ in brain.' in result.output
+    assert 'A passes more often, by 1.00: the interval over 8 pairs excludes 0' in result.output
+    assert 'McNemar p = 0.0078' in result.output
+    assert 'Only A passed 8: plus_sign 0, plus_sign 1,' in result.output
+
+
+def test_says_that_it_may_be_luck(good: Path, tmp_path: Path) -> None:
+    nearly = write_run(tmp_path / 'nearly', [*run_of('passed')[:-1], *run_of('failed')[-1:]])
+
+    result = bench_diff(nearly, good)
+
+    assert (
+        'B passed more often, by 0.12, but the interval over 8 pairs includes 0' in result.output
+    )
+    assert 'may be luck' in result.output
+
+
+def test_says_that_there_is_no_difference(good: Path, tmp_path: Path) -> None:
+    same = write_run(tmp_path / 'same', run_of('passed'), make_settings(brain='gpt-x'))
+
+    result = bench_diff(good, same)
+
+    assert 'All settings of theirs are the same.' in result.output
+    assert 'A and B passed equally often in 8 pairs (McNemar p = 1).' in result.output
+
+
+def test_two_k_of_one_run_are_compared(tmp_path: Path) -> None:
+    results = [*run_of('failed', k=0), *run_of('passed', k=2), *run_of('passed', k=3)]
+    folder = write_run(tmp_path / 'run', results)
+
+    result = bench_diff(folder, folder, '--k-a', 3, '--k-b', 0)
+
+    assert 'A passes more often, by 1.00' in result.output
+    assert 'Both also have K = 2 (--k-a, --k-b).' in result.output
+
+
+def test_one_k_is_meant_for_both(tmp_path: Path) -> None:
+    a = write_run(tmp_path / 'a', [*run_of('failed', k=0), *run_of('passed', k=3)])
+    b = write_run(tmp_path / 'b', [*run_of('failed', k=0), *run_of('failed', k=3)])
+
+    assert 'equally often' in bench_diff(a, b, '--k-a', 0).output
+    assert 'A passes more often' in bench_diff(a, b).output
+
+
+def test_says_what_could_not_be_paired(good: Path, tmp_path: Path) -> None:
+    results = run_of('passed', 10)
+    results[2] = make_result(trial=2, case_hash='another')
+    other = write_run(tmp_path / 'other', results)
+
+    output = bench_diff(good, other).output
+
+    assert 'Not paired: 1 are in both, but with another table' in output
+    assert 'Not paired: 2 are only in B: plus_sign 8, plus_sign 9.' in output
+
+
+def test_says_what_infrastructure_cost(good: Path, tmp_path: Path) -> None:
+    results = run_of('passed')
+    results[0] = make_result(trial=0, verdict='lost')
+    other = write_run(tmp_path / 'other', results)
+
+    assert 'In 1 pair infrastructure failed' in bench_diff(good, other).output
+
+
+def test_programs_get_one_object(good: Path, bad: Path) -> None:
+    result = bench_diff(good, bad, '--json')
+
+    data = json.loads(result.stdout)
+    assert (data['k_a'], data['k_b'], data['pairs']) == (3, 3, 8)
+    assert data['a']['brain'] == 'gpt-x' and data['differ_in'] == ['brain']
+    assert data['differences']['sr']['difference'] == 1
+    assert data['differences']['loops']['better'] == 'A'
+    assert data['only_a_passed'][0] == {'task': 'plus_sign', 'trial': 0}
+
+
+def test_a_run_that_is_being_written_can_be_compared(good: Path, bad: Path) -> None:
+    with (bad / 'results.jsonl').open('a') as file:
+        file.write('{"key": {"task": "plus')
+
+    assert 'over 8 pairs' in bench_diff(good, bad).output
+    # Only looked at: nothing was mended, and no lock left behind.
+    assert (bad / 'results.jsonl').read_text().endswith('"plus')
+    assert {path.name for path in bad.iterdir()} == {'settings.json', 'results.jsonl'}
+
+
+def refused(*words: object) -> str:
+    result = bench_diff(*words)
+    assert result.exit_code == BAD_INPUT, result.output
+    return ' '.join(result.output.split())
+
+
+def test_a_folder_that_is_not_there_is_named(good: Path, tmp_path: Path) -> None:
+    assert 'There is no folder' in refused(good, tmp_path / 'nowhere')
+
+
+def test_a_folder_of_something_else_is_refused(good: Path, tmp_path: Path) -> None:
+    assert 'no folder of a run: it has no settings.json' in refused(good, tmp_path)
+
+
+def test_a_run_without_results_is_refused(good: Path, tmp_path: Path) -> None:
+    assert 'has no results' in refused(good, write_run(tmp_path / 'empty', []))
+
+
+def test_a_broken_line_is_named(good: Path, bad: Path) -> None:
+    lines = (bad / 'results.jsonl').read_text().splitlines()
+    (bad / 'results.jsonl').write_text('\n'.join([lines[0], '{"key": 3}', '']))
+
+    assert 'results.jsonl, line 2 is no result' in refused(good, bad)
+
+
+def test_the_same_episodes_twice_are_refused(good: Path) -> None:
+    assert 'the same episodes' in refused(good, good)
+
+
+def test_a_k_that_a_run_lacks_is_refused_with_those_it_has(good: Path, bad: Path) -> None:
+    assert 'B has no episode with K = 1, but with K = 3 (--k-b)' in refused(
+        good, bad, '--k-a', 3, '--k-b', 1
+    )
+
+
+def test_runs_without_a_common_k_ask_for_one_of_each(good: Path, tmp_path: Path) -> None:
+    other = write_run(tmp_path / 'other', run_of('passed', k=0))
+
+    assert 'A has episodes with K = 3, B with K = 0: name one of each' in refused(good, other)
+
+
+def test_another_seed_is_named_where_nothing_pairs(good: Path, tmp_path: Path) -> None:
+    results = run_of('passed', case_hash='of seed 1')
+    other = write_run(tmp_path / 'other', results, make_settings(seed=1))
+
+    assert 'seed: 0 in A, 1 in B' in refused(good, other)
+
+
+def test_another_version_is_suspected_where_only_the_tables_differ(
+    good: Path, tmp_path: Path
+) -> None:
+    other = write_run(tmp_path / 'other', run_of('passed', case_hash='of other code'))
+
+    assert '8 episodes have the same name but another table' in refused(good, other)
