@@ -1,0 +1,114 @@
+"""
+Makes the case of a trial: the scene that its suite, task, seed and trial stand for.
+
+A scene is drawn as a whole, and drawn anew where something does not fit. What is within reach is
+decided by inverse kinematics, as in an episode; the distances of a suite only say where to look.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+
+from bbllm.bench.canonical import canonical
+from bbllm.bench.case import Case
+from bbllm.bench.drawing import draw
+from bbllm.bench.goal_needs import lacks
+from bbllm.bench.placement import Dice, NoRoomError
+from bbllm.bench.scene_recipe import Recipe
+from bbllm.bench.suite import Suite, TaskSpec
+from bbllm.core.errors import ConfigError
+from bbllm.sim.scenes import SceneFile
+from bbllm.worlds.reaching import ReachCache
+
+TRIES = 100
+"""How often a scene is drawn before it counts as impossible."""
+
+_reach = ReachCache()
+
+
+class CaseError(ConfigError):
+    """A case whose scene cannot be made."""
+
+
+def make_case(suite: Suite, task: str, *, seed: int, trial: int) -> Case:
+    """
+    Return the case of one trial; always the same for the same arguments.
+
+    Raises:
+        UnknownNameError: The suite has no such task.
+        CaseError: No scene as the task describes it could be made.
+    """
+    spec = suite.task(task)
+    if spec.generate is not None:
+        scene, out_of_reach = _generated(suite.name, spec, spec.generate, seed, trial)
+    else:
+        scene = suite.scenes[task]
+        out_of_reach = _out_of_reach(scene)
+        if faults := lacks(spec.goal, scene, out_of_reach):
+            raise CaseError(f'The task {task} of {suite.name} has no case: {"; ".join(faults)}.')
+    return Case(
+        suite=suite.name,
+        task=task,
+        trial=trial,
+        seed=seed,
+        instruction=spec.instruction,
+        scene=scene,
+        goal=spec.goal,
+        difficulty=spec.difficulty,
+        least_loops=spec.least_loops,
+        out_of_reach=out_of_reach,
+    )
+
+
+def fingerprint(case: Case) -> str:
+    """Return a hash of instruction, scene and goal: equal where two episodes can be compared."""
+    parts = {
+        'instruction': case.instruction,
+        'scene': case.scene.model_dump(exclude={'name', 'description'}),
+        'goal': case.goal.model_dump(),
+    }
+    return hashlib.sha256(canonical(parts).encode()).hexdigest()
+
+
+def _generated(
+    suite: str, spec: TaskSpec, recipe: Recipe, seed: int, trial: int
+) -> tuple[SceneFile, tuple[str, ...]]:
+    dice = Dice(f'{suite}/{spec.name}/{seed}/{trial}')
+    failed: Counter[str] = Counter()
+    for _ in range(TRIES):
+        try:
+            return _promised(spec, recipe, dice)
+        except NoRoomError as error:
+            failed[str(error)] += 1
+    rules = '; '.join(f'{rule} ({count} times)' for rule, count in failed.most_common(4))
+    raise CaseError(
+        f'No scene for the task {spec.name} of {suite} with seed {seed}, trial {trial} in '
+        f'{TRIES} tries: {rules}. In its `generate`, ask for fewer things (count), give them a '
+        'larger area, a smaller spacing_m or pitch, or other distances (reach_m for what is '
+        'within reach, beyond_m for what is not).'
+    )
+
+
+def _promised(spec: TaskSpec, recipe: Recipe, dice: Dice) -> tuple[SceneFile, tuple[str, ...]]:
+    """
+    Draw a scene, and hold it against its recipe and its goal.
+
+    Raises:
+        NoRoomError: It is not as promised; the text names the rule.
+    """
+    drawn = draw(recipe, spec.name, dice)
+    out_of_reach = _out_of_reach(drawn.scene)
+    for item in (*drawn.scene.movables, *drawn.scene.places):
+        if (item.name in drawn.in_reach) is (item.name in out_of_reach):
+            rule = 'reach_m, but is out' if item.name in drawn.in_reach else 'beyond_m, but is in'
+            raise NoRoomError(f'a {item.kind.value} lies within {rule} of reach')
+    for fault in lacks(spec.goal, drawn.scene, out_of_reach):
+        raise NoRoomError(fault)
+    return drawn.scene, out_of_reach
+
+
+def _out_of_reach(scene: SceneFile) -> tuple[str, ...]:
+    """Return what the hand cannot come down on, in the scene's order."""
+    items = (*scene.movables, *scene.places)
+    return tuple(item.name for item in items if not _reach(item))

@@ -1,0 +1,196 @@
+"""
+Suite files: the tasks of a bench.
+
+A suite is `config/suites/<name>.yaml`; `tabletop.yaml` there explains every field. A task has an
+instruction, a goal (bench.goals) and a table: either scenes made anew for every trial
+(`generate:`, bench.scene_recipe), or one that never changes (`scene:`, sim.scenes).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from bbllm.bench.canonical import canonical
+from bbllm.bench.goal_needs import lacks
+from bbllm.bench.goals import Goal
+from bbllm.bench.scene_recipe import Recipe
+from bbllm.bench.suite_errors import SuiteFileError, readable
+from bbllm.core.errors import SceneFileError, UnknownNameError
+from bbllm.core.paths import config_dir
+from bbllm.sim.scenes import Name, SceneFile, load_scene
+
+
+class TaskSpec(BaseModel):
+    """One task of a suite."""
+
+    model_config = ConfigDict(extra='forbid', frozen=True)
+
+    name: Name
+    instruction: Annotated[str, Field(min_length=3, max_length=2000)]
+    """All that a planner is told beside the scene."""
+    difficulty: Literal['easy', 'medium', 'hard']
+    least_loops: Annotated[int, Field(ge=0, le=20)]
+    """Feedback loops that cannot be saved without knowing what is out of reach."""
+    goal: Goal
+    scene: Annotated[str, Field(min_length=1)] | None = None
+    """Name of a scene, or path of a scene file from the suite file; the same in all trials."""
+    generate: Recipe | None = None
+    """What is drawn anew for every trial."""
+
+    @model_validator(mode='after')
+    def _one_kind_of_table(self) -> TaskSpec:
+        if (self.scene is None) == (self.generate is None):
+            raise ValueError('give either scene (a fixed one) or generate, and not both')
+        return self
+
+
+class _SuiteFile(BaseModel):
+    """The whole file."""
+
+    model_config = ConfigDict(extra='forbid', frozen=True)
+
+    name: Name
+    description: str = ''
+    tasks: Annotated[tuple[TaskSpec, ...], Field(min_length=1)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """Tasks that are scored together."""
+
+    name: str
+    description: str
+    tasks: tuple[TaskSpec, ...]
+    scenes: Mapping[str, SceneFile] = field(default_factory=dict)
+    """The fixed scenes, by task."""
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of all that counts: not of comments and descriptions."""
+        parts = {
+            'name': self.name,
+            'tasks': [task.model_dump(exclude={'scene'}) for task in self.tasks],
+            'scenes': {
+                task: scene.model_dump(exclude={'name', 'description'})
+                for task, scene in self.scenes.items()
+            },
+        }
+        return hashlib.sha256(canonical(parts).encode()).hexdigest()
+
+    def task(self, name: str) -> TaskSpec:
+        """
+        Return the task of that name.
+
+        Raises:
+            UnknownNameError: There is none.
+        """
+        for task in self.tasks:
+            if task.name == name:
+                return task
+        known = [task.name for task in self.tasks]
+        raise UnknownNameError(f'task of the suite {self.name}', name, known)
+
+
+def list_suites() -> tuple[str, ...]:
+    """Return the names of the suites that come with the project."""
+    return tuple(sorted(path.stem for path in _folder().glob('*.yaml')))
+
+
+def load_suite(name_or_path: str | Path) -> Suite:
+    """
+    Read a suite by its name, or by the path of a .yaml file.
+
+    Raises:
+        UnknownNameError: No suite of that name.
+        SuiteFileError: The file cannot be read or used; says which task and field.
+    """
+    text = str(name_or_path)
+    if isinstance(name_or_path, Path) or text.endswith(('.yaml', '.yml')) or os.sep in text:
+        path = Path(name_or_path).expanduser()
+    elif text in list_suites():
+        path = _folder() / f'{text}.yaml'
+    else:
+        raise UnknownNameError('suite', text, list_suites())
+    try:
+        content = path.read_text('utf-8')
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, 'strerror', None) or 'it is not UTF-8 text'
+        raise SuiteFileError(f'Suite file {path} cannot be read: {reason}.') from error
+    return parse_suite(content, path)
+
+
+def parse_suite(content: str, path: Path) -> Suite:
+    """
+    Make a suite from the text of a file.
+
+    Args:
+        content: YAML.
+        path: What errors call the file; its stem names the suite, its folder holds the scenes.
+
+    Raises:
+        SuiteFileError: Not YAML, unknown fields, values that will not do, or a goal that speaks
+            of what its scene lacks.
+    """
+    data = _yaml(content, path)
+    try:
+        file = _SuiteFile.model_validate({'name': path.stem, **data})
+    except ValidationError as error:
+        raise SuiteFileError(f'{path}: {readable(error, data, _SuiteFile)}') from error
+    counts = Counter(task.name for task in file.tasks)
+    for name, count in counts.items():
+        if count > 1:
+            raise SuiteFileError(
+                f'{path}: the task name {name} is given {count} times; names must be unique.'
+            )
+    return Suite(
+        name=file.name,
+        description=file.description,
+        tasks=file.tasks,
+        scenes={
+            task.name: _scene_of(task, f'{path}: tasks[{index}] ({task.name})', path)
+            for index, task in enumerate(file.tasks)
+            if task.scene is not None
+        },
+    )
+
+
+def _yaml(content: str, path: Path) -> dict[str, Any]:
+    try:
+        data: Any = yaml.safe_load(content)
+    except yaml.YAMLError as error:
+        mark = getattr(error, 'problem_mark', None)
+        line = f' in line {mark.line + 1}' if mark is not None else ''
+        problem = getattr(error, 'problem', None) or 'it cannot be parsed'
+        raise SuiteFileError(f'{path} is not valid YAML{line}: {problem}.') from error
+    if not isinstance(data, dict):
+        raise SuiteFileError(f'{path} holds no suite: expected the fields tasks, description.')
+    return data
+
+
+def _scene_of(task: TaskSpec, where: str, path: Path) -> SceneFile:
+    """Load a task's fixed scene and hold its goal against it."""
+    assert task.scene is not None  # the caller looked
+    beside = path.parent / task.scene
+    is_path = task.scene.endswith(('.yaml', '.yml')) or os.sep in task.scene
+    try:
+        scene = load_scene(beside if is_path else task.scene)
+    except (UnknownNameError, SceneFileError) as error:
+        raise SuiteFileError(f'{where}, scene: {error}') from error
+    faults = lacks(task.goal, scene)
+    if faults:
+        raise SuiteFileError(f'{where}: {"; ".join(faults)}.')
+    return scene
+
+
+def _folder() -> Path:
+    return config_dir() / 'suites'
