@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from bbllm.core.protocols import ChatModel, JsonSchema, Message, Reply
+from bbllm.core.protocols import ChatModel, Embedder, Embeddings, JsonSchema, Message, Reply
 from bbllm.core.types import ModelCall
 
 
@@ -56,3 +56,44 @@ class MeteredModel:
             )
         )
         return reply
+
+
+class MeteredEmbedder:
+    """
+    An embedder whose every call is told, for those who embed outside of an episode.
+
+    Args:
+        inner: The embedder that answers.
+        role: Who asks: `body`.
+        on_call: Told each call when it ends; one that raised counts with zero tokens.
+    """
+
+    def __init__(self, inner: Embedder, role: str, on_call: Callable[[ModelCall], None]):
+        self.name = inner.name
+        self._inner = inner
+        self._role = role
+        self._on_call = on_call
+
+    def embed(
+        self, texts: Sequence[str], *, on_wait: Callable[[], None] | None = None
+    ) -> Embeddings:
+        """Embed texts; see `Embedder.embed`."""
+        begun_s = time.monotonic()
+        try:
+            found = self._inner.embed(texts, on_wait=on_wait)
+        except BaseException:
+            # As with a model: the request was sent.
+            spent_s = time.monotonic() - begun_s
+            self._on_call(ModelCall(role=self._role, model=self.name, duration_s=spent_s))
+            raise
+        self._on_call(
+            ModelCall(
+                role=self._role,
+                model=found.model,
+                prompt_tokens=found.usage.prompt_tokens,
+                completion_tokens=found.usage.completion_tokens,
+                duration_s=found.duration_s,
+                retries=found.retries,
+            )
+        )
+        return found

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import SecretStr
-
 from bbllm.core.errors import BbllmError, ConfigError
-from bbllm.core.protocols import ChatModel
-from bbllm.llm.openai_settings import OPENAI_URL, OpenAISettings
+from bbllm.core.protocols import ChatModel, Embedder
+from bbllm.llm.embedders import embedder_notices, make_embedder, resolve_embeddings
 from bbllm.llm.replay import RecordingModel, ReplayModel
+from bbllm.llm.replay_embeddings import RecordingEmbedder
 from bbllm.llm.sections import LlmConfig, ModelConfig, load_config, override, parse_config
+from bbllm.llm.servers import has_server, key_in_clear, openai_settings
 
 __all__ = [
     'LlmConfig',
@@ -29,17 +29,19 @@ __all__ = [
 ]
 
 ROLES = ('brain', 'body')
-_DEFAULT_KEY_ENV = 'OPENAI_API_KEY'
 
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The two models, and what people should be told about them."""
+    """The models, and what people should be told about them."""
 
     brain: ChatModel
     body: ChatModel
+    """The Brain again where an embedder does the Body's work: it is not asked then."""
     notices: tuple[str, ...] = ()
     """One sentence each; empty where everything was said by the user."""
+    embedder: Embedder | None = None
+    """What matches steps with calls; None where the Body does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +59,19 @@ def make_models(
     record: Path | None = None,
     replay: Path | None = None,
     overrides: Mapping[str, str] | None = None,
+    embedding: bool = False,
     environ: Mapping[str, str] = os.environ,
 ) -> Models:
     """
-    Build both models.
+    Build the models: Brain and Body, or Brain and embedder.
 
     Args:
         config: What the file says.
         record: Keep the whole conversation in this new file.
         replay: Answer from this recording, whatever else is configured.
-        overrides: By role, a provider or a model's name: `{'brain': 'gpt-4o'}`.
+        overrides: By role, a provider or a model's name: `{'brain': 'gpt-4o'}`; the embedder's
+            role is `embeddings`.
+        embedding: Whether an embedder is wanted in place of the Body.
         environ: Where keys and base URLs come from.
 
     Raises:
@@ -79,17 +84,30 @@ def make_models(
         raise ConfigError(
             f'{record} already holds a recording. Name another file for --record, or delete it.'
         )
+    overrides = overrides or {}
+    roles = ROLES[:1] if embedding else ROLES
     notices: list[str] = []
     built: dict[str, ChatModel] = {}
-    for role in ROLES:
+    for role in roles:
         section = resolve(config, role, overrides=overrides, replay=replay, environ=environ)
         built[role] = _build(section, role, environ, notices)
         if record is not None:
             built[role] = RecordingModel(built[role], record, role)
+    told = _auto_notices(config, overrides, replay, environ, roles)
+    embedder: Embedder | None = None
+    if embedding:
+        said = overrides.get('embeddings')
+        chosen = resolve_embeddings(config.embeddings, said=said, replay=replay, environ=environ)
+        embedder = make_embedder(chosen, environ)
+        decided = (said or config.embeddings.provider).strip() == 'auto'
+        told += embedder_notices(chosen, decided=decided, environ=environ)
+        if record is not None:
+            embedder = RecordingEmbedder(embedder, record)
     return Models(
         built['brain'],
-        built['body'],
-        (*_auto_notices(config, overrides or {}, replay, environ), *dict.fromkeys(notices)),
+        built.get('body', built['brain']),
+        (*told, *dict.fromkeys(notices)),
+        embedder,
     )
 
 
@@ -109,50 +127,9 @@ def resolve(
     if replay is not None:
         section = section.model_copy(update={'provider': 'replay', 'recording': replay})
     if section.provider == 'auto':
-        provider = 'openai' if _has_server(section, environ) else 'offline'
+        provider = 'openai' if has_server(section, environ) else 'offline'
         section = section.model_copy(update={'provider': provider})
     return section
-
-
-def openai_settings(
-    section: ModelConfig, role: str, environ: Mapping[str, str] = os.environ
-) -> OpenAISettings:
-    """
-    Add key and base URL from the environment to a section.
-
-    Raises:
-        ConfigError: The key is missing or is none, or the URL is none; never shows them.
-    """
-    key = environ.get(section.api_key_env, '').strip()
-    if key and (not key.isascii() or not key.isprintable() or ' ' in key):
-        raise ConfigError(
-            f'${section.api_key_env} holds characters that a key cannot have. Set it again; it '
-            'may have been copied with a line end or a quotation mark.'
-        )
-    url = section.base_url or environ.get(section.base_url_env, '').strip() or OPENAI_URL
-    settings = OpenAISettings(
-        model=section.model,
-        base_url=url,
-        api_key=SecretStr(key) if key else None,
-        key_env=section.api_key_env,
-        temperature=section.temperature,
-        max_tokens=section.max_tokens,
-        timeout_s=section.timeout_s,
-        connect_timeout_s=section.connect_timeout_s,
-        first_token_timeout_s=section.first_token_timeout_s,
-        retries=section.retries,
-        schema=section.use_schema,
-    )
-    # Servers of one's own mostly want no key; one that was asked for by name must be there.
-    needed = settings.is_openai or section.api_key_env != _DEFAULT_KEY_ENV
-    if not key and settings.login is None and needed:
-        raise ConfigError(
-            f'The {role} is to be {section.model} at {settings.host}, but ${section.api_key_env} '
-            f'is not set. Set it (export {section.api_key_env}=...), or set '
-            f'${section.base_url_env} for a server that wants no key, or go on without a key: '
-            f'--{role} offline.'
-        )
-    return settings
 
 
 def probe_models(
@@ -200,11 +177,7 @@ def _build(
     from bbllm.llm.openai_chat import OpenAIChat
 
     settings = openai_settings(section, role, environ)
-    if settings.sends_key_in_clear:
-        notices.append(
-            f'The key in ${section.api_key_env} crosses the network unencrypted: the base URL of '
-            f'{settings.host} begins with http, not https.'
-        )
+    notices += key_in_clear(settings)
     return OpenAIChat(settings)
 
 
@@ -213,12 +186,13 @@ def _auto_notices(
     overrides: Mapping[str, str],
     replay: Path | None,
     environ: Mapping[str, str],
+    roles: Sequence[str],
 ) -> tuple[str, ...]:
     """Say what `auto` came to."""
     if replay is not None:
         return ()
     chosen: dict[str, list[str]] = {}
-    for role in ROLES:
+    for role in roles:
         if overrides.get(role, _section(config, role).provider).strip() != 'auto':
             continue
         section = resolve(config, role, overrides=overrides, environ=environ)
@@ -242,11 +216,3 @@ def _sentence(what: str, roles: list[str]) -> str:
 
 def _section(config: LlmConfig, role: str) -> ModelConfig:
     return config.brain if role == 'brain' else config.body
-
-
-def _has_server(section: ModelConfig, environ: Mapping[str, str]) -> bool:
-    return bool(
-        section.base_url
-        or environ.get(section.api_key_env, '').strip()
-        or environ.get(section.base_url_env, '').strip()
-    )

@@ -108,6 +108,38 @@ class Connection:
             for chunk in chunks:
                 yield _piece(chunk)
 
+    def embed(
+        self, texts: Sequence[str]
+    ) -> tuple[tuple[tuple[float, ...], ...], str, Usage | None]:
+        """
+        Send one request for vectors.
+
+        Returns:
+            One vector for each text, the server's name of the model, and what it counted.
+
+        Raises:
+            openai.OpenAIError: The request failed.
+            OddReplyError: The answer does not hold one vector for each text.
+        """
+        raw = self._client.embeddings.with_raw_response.create(
+            # Unless told otherwise the SDK asks for base64, which few servers but OpenAI's know.
+            model=self._settings.model,
+            input=list(texts),
+            encoding_format='float',
+        )
+        try:
+            answer = _Vectors.model_validate_json(raw.content)
+        except pydantic.ValidationError:
+            said = ' '.join(raw.content[:300].decode(errors='replace').split())
+            raise OddReplyError(f'answered with something that is no embeddings: {said}') from None
+        if sorted(item.index for item in answer.data) != list(range(len(texts))):
+            raise OddReplyError(f'answered {len(texts)} texts with {len(answer.data)} vectors')
+        vectors = tuple(item.embedding for item in sorted(answer.data, key=_index))
+        if len({len(vector) for vector in vectors}) != 1 or not vectors[0]:
+            raise OddReplyError('answered with vectors that are empty or of several lengths')
+        used = answer.usage
+        return vectors, answer.model or '', Usage(used.prompt_tokens) if used else None
+
     def models(self, timeout_s: float) -> tuple[str, ...]:
         """
         Return the names of the models that the server lists.
@@ -207,3 +239,20 @@ class _Completion(pydantic.BaseModel):
     choices: list[_Choice] | None = None
     model: str | None = None
     usage: _Tokens | None = None
+
+
+class _Vector(pydantic.BaseModel):
+    index: int
+    embedding: tuple[pydantic.FiniteFloat, ...]
+
+
+class _Vectors(pydantic.BaseModel):
+    """As much of an answer with embeddings as is used here."""
+
+    data: list[_Vector]
+    model: str | None = None
+    usage: _Tokens | None = None
+
+
+def _index(item: _Vector) -> int:
+    return item.index

@@ -1,5 +1,5 @@
 """
-Reads `config/llm.yaml`: which model is the Brain and which the Body.
+Reads `config/llm.yaml`: which model is the Brain, which the Body, and what may embed for it.
 
 Keys come from the environment only. A file may name the variable, never hold the value.
 """
@@ -10,7 +10,7 @@ import difflib
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, TypeVar, get_args
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -21,6 +21,7 @@ from bbllm.llm.redaction import Redactor, looks_like_key
 
 Provider = Literal['auto', 'offline', 'openai', 'replay']
 PROVIDERS: tuple[str, ...] = get_args(Provider)
+EmbeddingProvider = Literal['auto', 'lexical', 'openai', 'replay']
 
 _VARIABLE = re.compile(r'[A-Z_][A-Z0-9_]*')
 _SECRET_NAMES = re.compile(r'(^|_)(key|token|secret|password|passwd|authorization|bearer)$', re.I)
@@ -34,30 +35,50 @@ def _variable_name(value: str) -> str:
 
 
 _Variable = Annotated[str, AfterValidator(_variable_name)]
+_ModelName = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class ModelConfig(BaseModel):
-    """One section of the file: the model of one role."""
+class ServerConfig(BaseModel):
+    """What every section of the file has: where a server is and how long to wait for it."""
 
     model_config = ConfigDict(extra='forbid', frozen=True, allow_inf_nan=False)
 
-    provider: Provider = 'auto'
-    """`auto` is `openai` where a key or a base URL is set, else `offline`."""
-    model: Annotated[str, Field(min_length=1, max_length=200)] = 'gpt-4o'
+    provider: str
+    model: _ModelName
     base_url: str | None = None
     """Where the server is; wins over the variable."""
     base_url_env: _Variable = 'OPENAI_BASE_URL'
     api_key_env: _Variable = 'OPENAI_API_KEY'
-    temperature: Annotated[float, Field(ge=0, le=2)] = 0.5
-    max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] = 2048
     timeout_s: Annotated[float, Field(gt=0, le=3600)] = 120.0
     connect_timeout_s: Annotated[float, Field(gt=0, le=3600)] = 10.0
-    first_token_timeout_s: Annotated[float, Field(gt=0, le=3600)] = 60.0
     retries: Annotated[int, Field(ge=0, le=20)] = 3
-    # `schema` is a method of pydantic's models.
-    use_schema: Annotated[Literal['auto'] | bool, Field(alias='schema')] = 'auto'
     recording: Path | None = None
     """What `provider: replay` answers from."""
+
+
+class ModelConfig(ServerConfig):
+    """The section of one role: its model."""
+
+    provider: Provider = 'auto'
+    """`auto` is `openai` where a key or a base URL is set, else `offline`."""
+    model: _ModelName = 'gpt-4o'
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.5
+    max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] = 2048
+    first_token_timeout_s: Annotated[float, Field(gt=0, le=3600)] = 60.0
+    # `schema` is a method of pydantic's models.
+    use_schema: Annotated[Literal['auto'] | bool, Field(alias='schema')] = 'auto'
+
+
+class EmbeddingConfig(ServerConfig):
+    """The section of the embedder, which a Body of the method `embedding` asks."""
+
+    provider: EmbeddingProvider = 'auto'
+    """`auto` is `openai` where a key or a base URL is set, else `lexical`."""
+    model: _ModelName = 'text-embedding-3-small'
+    timeout_s: Annotated[float, Field(gt=0, le=3600)] = 60.0
+
+
+Section = TypeVar('Section', bound=ServerConfig)
 
 
 class LlmConfig(BaseModel):
@@ -67,6 +88,7 @@ class LlmConfig(BaseModel):
 
     brain: ModelConfig = Field(default_factory=ModelConfig)
     body: ModelConfig = Field(default_factory=ModelConfig)
+    embeddings: EmbeddingConfig = Field(default_factory=EmbeddingConfig)
 
 
 def load_config(path: Path | None = None) -> LlmConfig:
@@ -107,7 +129,7 @@ def parse_config(text: str, source: str) -> LlmConfig:
     if data is None:
         data = {}
     if not isinstance(data, dict):
-        raise ConfigError(f'{source} must hold the sections `brain:` and `body:`.')
+        raise ConfigError(f'{source} must hold the sections `brain:`, `body:` and `embeddings:`.')
     for place, value in _values(data):
         _refuse_secrets(place, value, source)
     problem = ''
@@ -119,37 +141,42 @@ def parse_config(text: str, source: str) -> LlmConfig:
     raise ConfigError(f'{source}: {problem}')
 
 
-def override(config: ModelConfig, role: str, text: str) -> ModelConfig:
+def override(section: Section, option: str, text: str) -> Section:
     """
     Apply what a person said on the command line.
 
     Args:
-        config: The section of the file.
-        role: `brain` or `body`, for messages.
+        section: The section of the file.
+        option: How they said it, `brain` or `body`, for messages.
         text: A provider, the name of a model, or `openai:NAME`.
 
     Raises:
         ConfigError: It is empty, looks like a key or like a misspelt provider.
     """
     text = text.strip()
+    fields = type(section).model_fields
+    providers: tuple[str, ...] = get_args(fields['provider'].annotation)
+    example = fields['model'].default
     # Names of models are long and full of digits too, so only the known shapes of keys count.
     if not text or Redactor().hide(text) != text:
         raise ConfigError(
-            f'--{role} takes a provider ({", ".join(PROVIDERS)}) or the name of a model, such as '
-            f'gpt-4o. Keys come from the environment: set ${config.api_key_env}.'
+            f'--{option} takes a provider ({", ".join(providers)}) or the name of a model, such '
+            f'as {example}. Keys come from the environment: set ${section.api_key_env}.'
         )
-    if text in PROVIDERS:
-        return config.model_copy(update={'provider': text})
+    if text in providers:
+        return section.model_copy(update={'provider': text})
     named = text.removeprefix('openai:')
-    close = difflib.get_close_matches(text.lower(), PROVIDERS, n=1, cutoff=0.75)
+    close = difflib.get_close_matches(text.lower(), providers, n=1, cutoff=0.75)
     if close and named == text:
         raise ConfigError(
-            f'--{role} {text}: did you mean {close[0]}? A model of that name is '
-            f'`--{role} openai:{text}`.'
+            f'--{option} {text}: did you mean {close[0]}? A model of that name is '
+            f'`--{option} openai:{text}`.'
         )
     if not named:
-        raise ConfigError(f'--{role} openai: wants a model after the colon, like openai:gpt-4o.')
-    return config.model_copy(update={'provider': 'openai', 'model': named})
+        raise ConfigError(
+            f'--{option} openai: wants a model after the colon, like openai:{example}.'
+        )
+    return section.model_copy(update={'provider': 'openai', 'model': named})
 
 
 def _yaml(text: str, source: str) -> object:
@@ -206,7 +233,7 @@ def _explain(error: ErrorDetails) -> str:
     given: object = error['input']
     if error['type'] == 'extra_forbidden':
         *section, name = (str(part) for part in error['loc'])
-        known = sorted(_known_keys(bool(section)))
+        known = sorted(_known_keys('.'.join(section)))
         close = difflib.get_close_matches(name, known, n=1)
         hint = f' Did you mean `{close[0]}`?' if close else ''
         return f'unknown key `{place}`.{hint} Known: {", ".join(known)}.'
@@ -216,8 +243,9 @@ def _explain(error: ErrorDetails) -> str:
     return f'`{place}` {message[0].lower()}{message[1:]}, not {_show(given)}.'
 
 
-def _known_keys(in_section: bool) -> set[str]:
-    fields = (ModelConfig if in_section else LlmConfig).model_fields
+def _known_keys(section: str) -> set[str]:
+    kinds: dict[str, type[BaseModel]] = {'': LlmConfig, 'embeddings': EmbeddingConfig}
+    fields = kinds.get(section, ModelConfig).model_fields
     return {info.alias or name for name, info in fields.items()}
 
 

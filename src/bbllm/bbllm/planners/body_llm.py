@@ -2,26 +2,44 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import ChatModel, Pass
 from bbllm.core.types import PlanStep, Scene, SkillCall
 from bbllm.planners.call_parsing import body_schema, parse_call
 from bbllm.planners.prompting import Prompts, ask
 
+SchemaUse = Literal['auto'] | bool
+"""Whether a model is held to a JSON schema; `auto` where it supports that."""
+
 
 class BodyLLM:
     """The paper's second model, with its execution prompt."""
 
-    def __init__(self, model: ChatModel, *, prompts: Prompts | None = None):
+    def __init__(
+        self,
+        model: ChatModel,
+        *,
+        prompts: Prompts | None = None,
+        schema: SchemaUse = 'auto',
+    ):
         """
         Make a Body.
 
         Args:
             model: Who is asked.
             prompts: The prompts; those of the tabletop by default.
+            schema: Whether it is held to a JSON schema.
+
+        Raises:
+            ConfigError: It is to be held to a schema and does not support that.
         """
-        self.name = model.name
+        self.name = body_llm_name(model, schema)
         self._model = model
         self._prompts = prompts or Prompts()
+        self._schema = schema
+        self._check()
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
         """
@@ -30,10 +48,30 @@ class BodyLLM:
         Raises:
             ParseError: The reply was not understood, also when asked again with the reason.
             ModelError: The model could not be reached.
+            ConfigError: It is to be held to a schema, and its server refused that just now.
         """
-        return ask(
+        call = ask(
             self._model,
             self._prompts.execution(step, scene),
             lambda text: parse_call(text, scene),
-            schema=body_schema(scene),
+            schema=body_schema(scene) if self._schema else None,
         )
+        self._check()
+        return call
+
+    def _check(self) -> None:
+        """Refuse what would pass for a measurement of schemas and be none."""
+        if self._schema is True and not self._model.supports_schema:
+            raise ConfigError(
+                f'The Body {self._model.name} cannot be held to a JSON schema. Take `--mapping '
+                'text` or `--mapping auto`, or name a model with `--body` whose server supports '
+                '`response_format` (and `schema: auto` or `true` in its section of '
+                'config/llm.yaml).'
+            )
+
+
+def body_llm_name(model: ChatModel, schema: SchemaUse) -> str:
+    """Return what reports call a Body that asks this model."""
+    if schema == 'auto':
+        return model.name
+    return f'{model.name} (schema)' if schema else f'{model.name} (text)'

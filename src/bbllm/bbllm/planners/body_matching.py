@@ -1,0 +1,130 @@
+"""Embedding matching: the ablation in which no language model makes calls of steps."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from operator import mul
+
+from bbllm.core.calls import CallError, check_call
+from bbllm.core.errors import ParseError
+from bbllm.core.protocols import Embedder
+from bbllm.core.types import Kind, PlanStep, Scene, Skill, SkillCall
+
+Vector = Sequence[float]
+
+UNTAKABLE = (Kind.LOCATION, Kind.FIXTURE, Kind.HAND)
+"""What a parameter `object` cannot be: it names what a hand can take."""
+SECONDS = '1'
+"""For a wait whose step says no number."""
+_NUMBER = r'[-+]?\d*\.?\d+'
+_FIRST_NUMBER = re.compile(rf'(?<![\w.]){_NUMBER}')
+_POSE = re.compile(rf'(?<![\w.]){_NUMBER}(?:[\s,]+{_NUMBER}){{2,3}}')
+
+
+class MatchingBody:
+    """
+    Takes the skill and the object whose words are nearest to the step's.
+
+    Source: Bhat et al., Grounding LLMs For Robot Task Planning Using Closed-loop State Feedback,
+    section 4, "Need for Body-LLM", and its Table 3. As there, skill and object are chosen
+    separately by the cosine between embeddings, the best of each makes the call, and there is
+    nothing besides. So, on purpose, as what it is compared for:
+
+    - it never passes: a step that no skill does becomes some call all the same;
+    - it does not know what is in the hand, nor which name stands where in a sentence: in
+      `place red_cube on blue_cube` both cubes are candidates for the target;
+    - what a step means but does not say (`it`, `the other one`) is lost on it.
+
+    What the paper leaves open: a skill is as near as the nearest of its texts (its name, each
+    alias, its summary). A parameter called `object` is chosen among what a hand can take, any
+    other among all objects; each parameter for itself. Numbers are no names and have no
+    embedding worth the word, so a parameter that may be given in numbers takes those of the
+    step: a `target` three or four in a row, `seconds` the first, or 1 where there is none.
+
+    Args:
+        embedder: Makes vectors of texts.
+        known: Vectors of skills and objects by their words, which stay the same from step to
+            step; may be shared by Bodies with the same embedder. A new one by default.
+    """
+
+    def __init__(self, embedder: Embedder, *, known: dict[str, Vector] | None = None):
+        self.name = matching_name(embedder)
+        self._embedder = embedder
+        self._known = {} if known is None else known
+
+    def map(self, step: PlanStep, scene: Scene) -> SkillCall:
+        """
+        Return the call that is nearest.
+
+        Raises:
+            ParseError: The scene has no skills or no objects, or the step's numbers are none
+                that the skill takes.
+            ModelError: The embedder could not be reached.
+        """
+        if not scene.skills or not scene.objects:
+            raise ParseError('The scene has no skills or no objects that a step could be near.')
+        texts = {skill: _texts_of(skill) for skill in scene.skills}
+        names = {name: _words(name) for name in scene.names}
+        wanted = self._look_up(_words(step.text), [*chain(*texts.values()), *names.values()])
+
+        def nearness(text: str) -> float:
+            return cosine(wanted, self._known[text])
+
+        # Of equals, the first that the scene lists: so the same step gives the same call.
+        skill = max(scene.skills, key=lambda item: max(map(nearness, texts[item])))
+        args = []
+        for param in skill.params:
+            numbers = _numbers(param, step.text)
+            allowed = _candidates(param, scene)
+            args.append(numbers or max(allowed, key=lambda name: nearness(names[name])))
+        try:
+            return check_call(SkillCall(skill.name, tuple(args)), scene)
+        except CallError as error:
+            raise ParseError(str(error)) from error
+
+    def _look_up(self, text: str, others: Iterable[str]) -> Vector:
+        """Return the vector of a step, and see to it that those of all else are known."""
+        new = [text, *dict.fromkeys(other for other in others if other not in self._known)]
+        wanted, *vectors = self._embedder.embed(new).vectors
+        self._known.update(zip(new[1:], vectors, strict=True))
+        return wanted
+
+
+def matching_name(embedder: Embedder) -> str:
+    """Return what reports call a Body that matches with this embedder."""
+    return f'{embedder.name} matching'
+
+
+def cosine(a: Vector, b: Vector) -> float:
+    """Return the cosine of the angle between two vectors, 0 where one of them is nothing."""
+    length = math.hypot(*a) * math.hypot(*b)
+    return math.fsum(map(mul, a, b)) / length if length else 0.0
+
+
+def _texts_of(skill: Skill) -> list[str]:
+    texts = [_words(skill.name), *map(_words, skill.aliases), skill.summary.strip()]
+    return [text for text in texts if text]
+
+
+def _words(name: str) -> str:
+    """Write names as a sentence would: `red_cube` as `red cube`."""
+    return ' '.join(name.replace('_', ' ').split())
+
+
+def _candidates(param: str, scene: Scene) -> Sequence[str]:
+    if param == 'object':
+        takable = [item.name for item in scene.objects if item.kind not in UNTAKABLE]
+        return takable or scene.names
+    return scene.names
+
+
+def _numbers(param: str, text: str) -> str:
+    """Return what of a step a parameter takes as numbers; empty where it takes a name."""
+    if param == 'seconds':
+        first = _FIRST_NUMBER.search(text)
+        return first[0] if first else SECONDS
+    pose = _POSE.search(text) if param == 'target' else None
+    return pose[0] if pose else ''
