@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from bbllm.bench.placement import Dice, Floor, NoRoomError, Point
-from bbllm.bench.scene_recipe import EDGE_M, Group, LocationGroup, Recipe
+from bbllm.bench.scene_recipe import EDGE_M, Group, LocationGroup, Recipe, location_name
 from bbllm.sim.scenes import LocationSpec, ObjectSpec, SceneFile
 
 T = TypeVar('T')
@@ -43,7 +43,7 @@ def draw(recipe: Recipe, name: str, dice: Dice) -> Drawn:
         places += _scattered(recipe, floor, dice, n_cubes, reach=reach)
     things = _in_list_order(things, dice)
     lettered = [
-        (group, LocationSpec(name=f'location_{chr(ord("A") + index)}', xy=xy))
+        (group, LocationSpec(name=location_name(index), xy=xy))
         for index, (group, xy) in enumerate(_in_list_order(places, dice))
     ]
     return Drawn(
@@ -109,7 +109,7 @@ def _objects(
         (
             group,
             ObjectSpec(
-                name=f'{color.replace(" ", "_").replace("-", "_")}_{group.kind}',
+                name=group.name_of(color),
                 kind=group.kind,
                 color=color,
                 xy=floor.spot(

@@ -17,6 +17,7 @@ from bbllm.bench.goals import (
     Segregated,
     Triangle,
 )
+from bbllm.bench.scene_recipe import Recipe, location_name
 from bbllm.core.types import Kind, SceneObject
 from bbllm.sim.scenes import SceneFile
 
@@ -34,7 +35,9 @@ def lacks(goal: Goal, scene: SceneFile, out_of_reach: Sequence[str] = ()) -> lis
         out_of_reach: Names that do not count, where a goal needs things that can be moved.
     """
     if isinstance(goal, Resting):
-        return list(_unknown_names(goal, scene))
+        movable = [item.name for item in scene.movables]
+        places = [item.name for item in (*scene.places, *scene.fixtures)]
+        return list(_unknown_names(goal, movable, places))
     near = Counter(item.kind for item in scene.movables if item.name not in out_of_reach)
     cubes = near[Kind.CUBE]
     wanted: list[tuple[bool, str]] = []
@@ -56,11 +59,18 @@ def lacks(goal: Goal, scene: SceneFile, out_of_reach: Sequence[str] = ()) -> lis
     return [f'the goal {goal.kind} needs {text}' for holds, text in wanted if not holds]
 
 
-def _unknown_names(goal: Resting, scene: SceneFile) -> Iterable[str]:
-    movable = [item.name for item in scene.movables]
-    places = [item.name for item in (*scene.movables, *scene.places, *scene.fixtures)]
+def never_has(goal: Goal, recipe: Recipe) -> list[str]:
+    """Return the names in a goal that no scene made by a recipe can have, one part each."""
+    if not isinstance(goal, Resting):
+        return []
+    movable = [group.name_of(color) for group in recipe.objects for color in group.palette]
+    places = [location_name(index) for index in range(recipe.most_locations)]
+    return list(_unknown_names(goal, movable, [*places, recipe.table.name]))
+
+
+def _unknown_names(goal: Resting, movable: Sequence[str], places: Sequence[str]) -> Iterable[str]:
     for thing, base in goal.on.items():
-        for name, known in ((thing, movable), (base, places)):
+        for name, known in ((thing, movable), (base, [*places, *movable])):
             if name not in known:
                 close = difflib.get_close_matches(name, known, n=1)
                 hint = f'; did you mean {close[0]!r}?' if close else '.'
@@ -81,19 +91,30 @@ def _missing_colors(
             yield (
                 f'the goal {goal.kind} needs {CUBES_OF_A_TRIANGLE} cubes within reach of the '
                 f'colours {", ".join(goal.colors)}, but there are {len(fit)}; '
-                f'the cubes within reach are {_listed(near)}'
+                f'the cubes within reach are {_listed(near)}{_meant(goal, near)}'
             )
         return
     if len(near) < 2:
         yield f'the goal {goal.kind} needs two cubes within reach, but there are {len(near)}'
-    for item in near:
-        if item.color not in goal.colors:
-            close = difflib.get_close_matches(item.color, goal.colors, n=1)
-            hint = f' (did you mean {close[0]}?)' if close else ''
-            yield (
-                f'the goal {goal.kind} has no place for {item.name}: {item.color or "no colour"} '
-                f'is none of its colours {", ".join(goal.colors)}{hint}'
-            )
+    strange = [item for item in near if item.color not in goal.colors]
+    if strange:
+        color = strange[0].color
+        close = difflib.get_close_matches(color, goal.colors, n=1)
+        hint = f' (did it mean {close[0]!r} by {color!r}?)' if close else ''
+        yield (
+            f'the goal {goal.kind} has no place for {_listed(strange)}: its colours are '
+            f'{", ".join(goal.colors)}{hint}'
+        )
+
+
+def _meant(goal: Triangle, near: Sequence[SceneObject]) -> str:
+    """Name a colour of a goal that no cube has but that looks like one that a cube has."""
+    there = [item.color for item in near]
+    for color in goal.colors:
+        close = difflib.get_close_matches(color, there, n=1)
+        if close and color not in there:
+            return f' (did it mean {close[0]!r} by {color!r}?)'
+    return ''
 
 
 def _listed(items: Sequence[SceneObject]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from bbllm.sim.scenes import DEFAULT_SIZE_M, Color, Coordinate, TableSpec
 
@@ -73,6 +73,10 @@ class ObjectGroup(Group):
     colors: tuple[Color, ...] = ()
     """What colours are drawn from, each at most once for a kind; many plain ones by default."""
 
+    def name_of(self, color: str) -> str:
+        """Return the name of its thing of that colour."""
+        return f'{color.replace(" ", "_").replace("-", "_")}_{self.kind}'
+
     @property
     def palette(self) -> tuple[str, ...]:
         """The colours that may be drawn."""
@@ -113,7 +117,7 @@ class Recipe(BaseModel):
 
     model_config = ConfigDict(extra='forbid', frozen=True)
 
-    objects: Annotated[tuple[ObjectGroup, ...], Field(min_length=1)]
+    objects: tuple[ObjectGroup, ...]
     locations: tuple[LocationGroup, ...] = ()
     reach_m: Span = (0.32, 0.68)
     """How near to and far from the robot's axis things within reach may be [m]."""
@@ -124,6 +128,13 @@ class Recipe(BaseModel):
     middle_m: Annotated[float, Field(ge=0, le=0.3, allow_inf_nan=False)] = 0.045
     """How far things are from the middle line, so that their side is beyond doubt [m]."""
     table: TableSpec = TableSpec(xy=(0.45, 0.0), size=(1.4, 1.6))
+
+    @field_validator('objects')
+    @classmethod
+    def _an_object_there_is(cls, objects: tuple[ObjectGroup, ...]) -> tuple[ObjectGroup, ...]:
+        if not objects:
+            raise ValueError('a table needs a group of objects')
+        return objects
 
     @model_validator(mode='after')
     def _there_are_colours_and_letters_enough(self) -> Recipe:
@@ -143,7 +154,7 @@ class Recipe(BaseModel):
         if self.most_locations > MOST_LOCATIONS:
             raise ValueError(
                 f'there may be {self.most_locations} locations, but names end with '
-                f'location_{chr(ord("A") + MOST_LOCATIONS - 1)}; make the counts smaller'
+                f'{location_name(MOST_LOCATIONS - 1)}; make the counts smaller'
             )
         return self
 
@@ -164,6 +175,11 @@ class Recipe(BaseModel):
             for group in self.locations
         )
         return sum(counts)
+
+
+def location_name(index: int) -> str:
+    """Return the name of the location that is listed there, counted from 0."""
+    return f'location_{chr(ord("A") + index)}'
 
 
 def greatest(count: Count) -> int:

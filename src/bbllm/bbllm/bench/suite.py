@@ -18,10 +18,17 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from bbllm.bench.canonical import canonical
-from bbllm.bench.goal_needs import lacks
+from bbllm.bench.goal_needs import lacks, never_has
 from bbllm.bench.goals import Goal
 from bbllm.bench.scene_recipe import Recipe
 from bbllm.bench.suite_errors import SuiteFileError, readable
@@ -61,7 +68,14 @@ class _SuiteFile(BaseModel):
 
     name: Name
     description: str = ''
-    tasks: Annotated[tuple[TaskSpec, ...], Field(min_length=1)]
+    tasks: tuple[TaskSpec, ...]
+
+    @field_validator('tasks')
+    @classmethod
+    def _a_task_there_is(cls, tasks: tuple[TaskSpec, ...]) -> tuple[TaskSpec, ...]:
+        if not tasks:
+            raise ValueError('a suite needs a task')
+        return tasks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +166,9 @@ def parse_suite(content: str, path: Path) -> Suite:
             raise SuiteFileError(
                 f'{path}: the task name {name} is given {count} times; names must be unique.'
             )
+    for index, task in enumerate(file.tasks):
+        if task.generate is not None and (faults := never_has(task.goal, task.generate)):
+            raise SuiteFileError(f'{path}: tasks[{index}] ({task.name}): {"; ".join(faults)}.')
     return Suite(
         name=file.name,
         description=file.description,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from bbllm.core.errors import ConfigError
 
@@ -27,31 +28,58 @@ def readable(error: ValidationError, data: Mapping[str, Any], record: type[BaseM
         data: The file's content.
         record: The record that the content was held against.
     """
-    lines: dict[Location, str] = {}
+    found: dict[Location, list[str]] = {}
     for problem in error.errors(include_url=False):
         loc = _in_the_file(problem['loc'], data)
-        place = _place(loc[:-1], data)
-        field = str(loc[-1]) if loc else ''
-        kind = problem['type']
-        if kind == 'extra_forbidden':
-            known = _fields_at(record, problem['loc'][:-1])
-            text = f'{place}unknown field {field!r}{_nearest(field, known)}'
-        elif kind == 'missing':
-            text = f'{place}the field {field!r} is missing'
-        elif kind == 'value_error':
-            text = _place(loc, data) + str(problem['msg']).removeprefix('Value error, ')
-        elif kind == 'union_tag_invalid':
-            tag = str(problem['ctx']['tag'])
-            known = [part.strip(" '") for part in problem['ctx']['expected_tags'].split(',')]
-            text = f'{_place(loc, data)}there is no kind {tag!r}{_nearest(tag, known)}'
-        elif kind == 'union_tag_not_found':
-            text = f"{_place(loc, data)}the field 'kind' is missing"
-        else:
-            value = str(problem['input'])[:60]
-            text = f'{place}{field} = {value!r} will not do: {problem["msg"]}'
-        # a field that may have several forms gets one error for each: the first is enough
-        lines.setdefault(loc, text.rstrip('.') + '.')
-    return ' '.join(lines.values())
+        text = _sentence(problem, loc, data, record)
+        texts = found.setdefault(loc, [])
+        # a field that may have several forms gets one error for each
+        if text not in texts:
+            texts.append(text)
+    deepest = [
+        loc
+        for loc in found
+        if not any(loc == other[: len(loc)] for other in found if other != loc)
+    ]
+    return ' '.join(_joined(found[loc]).rstrip('.') + '.' for loc in deepest)
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """Join what is said of one field; all of it begins with the same place."""
+    first, *more = texts
+    tails = [text.partition(' will not do: ')[2] for text in more]
+    return ', or: '.join([first, *(tail for tail in tails if tail)])
+
+
+def _sentence(
+    problem: ErrorDetails, loc: Location, data: Mapping[str, Any], record: type[BaseModel]
+) -> str:
+    place, field, kind = _place(loc[:-1], data), str(loc[-1]) if loc else '', problem['type']
+    here = _place(loc, data)
+    if kind == 'extra_forbidden':
+        known = _fields_at(record, problem['loc'][:-1])
+        return f'{place}unknown field {field!r}{_nearest(field, known)}'
+    if kind == 'missing' and loc and isinstance(loc[-1], int):
+        return f'{place}the list is too short: it needs {loc[-1] + 1} items or more'
+    if kind == 'missing':
+        return f'{place}the field {field!r} is missing'
+    if kind == 'value_error':
+        return here + str(problem['msg']).removeprefix('Value error, ')
+    if kind == 'union_tag_invalid':
+        tag = str(problem['ctx']['tag'])
+        known = [part.strip(" '") for part in problem['ctx']['expected_tags'].split(',')]
+        return f'{here}there is no kind {tag!r}{_nearest(tag, known)}'
+    if kind == 'union_tag_not_found':
+        return f"{here}the field 'kind' is missing"
+    reason = problem['msg']
+    if kind in ('model_type', 'model_attributes_type', 'dict_type'):
+        reason = (
+            f'expected the fields {", ".join(_fields_at(record, problem["loc"], all_of=True))}'
+        )
+    elif kind == 'tuple_type':
+        reason = 'expected a list'
+    value = str(problem['input'])[:60]
+    return f'{place}{field} = {value!r} will not do: {reason}'
 
 
 def _in_the_file(loc: Location, data: Any) -> Location:
@@ -60,12 +88,13 @@ def _in_the_file(loc: Location, data: Any) -> Location:
     here = data
     for position, part in enumerate(loc):
         last = position == len(loc) - 1
-        if isinstance(here, Mapping) and (part in here or last):
+        if isinstance(here, Mapping):
+            fits = part in here or last
+        else:
+            fits = isinstance(here, list) and isinstance(part, int)
+        if fits:
             found.append(part)
-            here = here.get(part)
-        elif isinstance(here, Sequence) and not isinstance(here, str) and isinstance(part, int):
-            found.append(part)
-            here = here[part] if part < len(here) else None
+            here = _part_of(here, part)
     return tuple(found)
 
 
@@ -74,7 +103,7 @@ def _place(loc: Location, data: Any) -> str:
     words: list[str] = []
     here = data
     for part in loc:
-        here = here[part] if not isinstance(here, Mapping) else here.get(part)
+        here = _part_of(here, part)
         if isinstance(part, int) and words:
             name = here.get('name') if isinstance(here, Mapping) else None
             words[-1] += f'[{part}]' + (f' ({name})' if name else '')
@@ -83,8 +112,21 @@ def _place(loc: Location, data: Any) -> str:
     return ', '.join(words) + ': ' if words else ''
 
 
-def _fields_at(record: Any, loc: Location) -> list[str]:
-    """Return the fields of the record at a place, following lists, unions and their tags."""
+def _part_of(data: Any, part: int | str) -> Any:
+    """Return what lies there, None where nothing does."""
+    if isinstance(data, Mapping):
+        return data.get(part)
+    if isinstance(data, list) and isinstance(part, int) and part < len(data):
+        return data[part]
+    return None
+
+
+def _fields_at(record: Any, loc: Location, *, all_of: bool = False) -> list[str]:
+    """
+    Return the fields of the record at a place, following lists, unions and their tags.
+
+    Where there may be several records: the fields of any of them, or those that all have.
+    """
     candidates = list(_records_in(record))
     for part in loc:
         if isinstance(part, int):
@@ -97,7 +139,10 @@ def _fields_at(record: Any, loc: Location) -> list[str]:
         ]
         tagged = [one for one in candidates if _tag_of(one) == part]
         candidates = deeper or tagged or candidates
-    return list(dict.fromkeys(name for one in candidates for name in one.model_fields))
+    names = dict.fromkeys(name for one in candidates for name in one.model_fields)
+    return [
+        name for name in names if not all_of or all(name in one.model_fields for one in candidates)
+    ]
 
 
 def _records_in(annotation: Any) -> Iterable[type[BaseModel]]:
