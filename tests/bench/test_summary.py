@@ -219,7 +219,8 @@ def test_the_table_shows_every_k_and_what_was_lost() -> None:
     summary = summarize_run(make_settings(ks=[0, 3]), results, [SESSION])
     text = printed(summary)
 
-    assert 'K = 0' in text and 'K = 3' in text
+    assert 'SR by K' in text and 'K = 0' in text and 'K = 3' in text
+    # Once with all its figures, once with what each K adds.
     assert text.count('cubes_right') == 2
     assert 'K = 3 minus K = 0: SR +0.75 [' in text
     assert '1 episode was lost to infrastructure (1 ModelUnavailableError)' in text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -15,9 +15,12 @@ MOST_CODES = 6
 
 
 def print_summary(summary: Mapping[str, Any], console: Console) -> None:
-    """Print one table for each K and the differences between them; not the closing line."""
-    for group in summary['by_k']:
-        console.print(_table(group))
+    """Print the tasks at the largest K, what each K adds, and the rest; not the closing line."""
+    groups = summary['by_k']
+    if groups:
+        console.print(_task_table(groups[-1]))
+    if len(groups) > 1:
+        console.print(_k_table(groups))
     for line in lines_for_terminal(summary):
         console.print(line, markup=False, highlight=False)
 
@@ -37,11 +40,16 @@ def lines_for_terminal(summary: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _table(group: Mapping[str, Any]) -> Table:
-    table = Table(title=f'K = {group["k"]}', title_justify='left')
+def _task_table(group: Mapping[str, Any]) -> Table:
+    table = Table(
+        title=f'K = {group["k"]}',
+        title_justify='left',
+        caption='loops: used, and in brackets those that cannot be saved',
+        caption_justify='left',
+    )
     table.add_column('task')
     for column in COLUMNS:
-        table.add_column(column, justify='right')
+        table.add_column(column, justify='right', no_wrap=True)
     for task in group['tasks']:
         table.add_row(task['name'], *_cells(task))
     table.add_section()
@@ -49,12 +57,33 @@ def _table(group: Mapping[str, Any]) -> Table:
     return table
 
 
+def _k_table(groups: Sequence[Mapping[str, Any]]) -> Table:
+    """Return success by task and K: where feedback helps."""
+    table = Table(title='SR by K', title_justify='left')
+    table.add_column('task')
+    for group in groups:
+        table.add_column(f'K = {group["k"]}', justify='right', no_wrap=True)
+    for rows in zip(*(group['tasks'] for group in groups), strict=True):
+        table.add_row(rows[0]['name'], *(_number(row['sr']) for row in rows))
+    table.add_section()
+    table.add_row('all', *(_number(group['sr']) for group in groups), style='bold')
+    table.add_row('95 %', *map(_rate_interval, groups))
+    for name, key in (('GCR', 'gcr'), ('EXEC', 'exec')):
+        table.add_row(name, *(_number(group[key]) for group in groups))
+    table.add_row('loops', *map(_loops, groups))
+    return table
+
+
+def _rate_interval(row: Mapping[str, Any]) -> str:
+    return interval_text(row['sr_low'], row['sr_high']) if row['n'] else ''
+
+
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     tokens = row['prompt_tokens'] + row['completion_tokens']
     return (
         str(row['n']),
         _number(row['sr']),
-        interval_text(row['sr_low'], row['sr_high']) if row['n'] else '',
+        _rate_interval(row),
         _number(row['gcr']),
         _number(row['exec']),
         _loops(row),

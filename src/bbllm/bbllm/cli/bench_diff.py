@@ -19,14 +19,14 @@ from bbllm.core.errors import ConfigError
 
 TITLES = {
     'sr': ('success rate', 2),
-    'gcr': ('goal conditions recalled', 2),
+    'gcr': ('goal conditions', 2),
     'exec': ('executable steps', 2),
     'loops': ('feedback loops', 2),
     'model_calls': ('model calls', 1),
     'tokens': ('tokens', 0),
     'cost': ('cost', 4),
     'robot_s': ('robot time, s', 1),
-    'model_s': ('time in models, s', 2),
+    'model_s': ('model time, s', 2),
     'wall_s': ('wall time, s', 2),
 }
 """By measure: what it is called, and with how many digits it is shown."""
@@ -157,10 +157,10 @@ def _title(name: str, run: SavedRun, k: int) -> str:
 
 def _table(comparison: Comparison) -> Table:
     table = Table()
-    table.add_column('mean of a pair')
-    for column in ('A', 'B', 'A minus B', '95 %', 'pairs'):
-        table.add_column(column, justify='right')
-    table.add_column('so')
+    table.add_column('mean', no_wrap=True)
+    for column in ('A', 'B', 'A - B', '95 %', 'n'):
+        table.add_column(column, justify='right', no_wrap=True)
+    table.add_column('meaning')
     for item in comparison.differences:
         if item.difference.n:
             table.add_row(*map(escape, _row(item)))
@@ -180,19 +180,19 @@ def _row(item: Difference) -> tuple[str, ...]:
         f'{item.difference.value:+.{digits}f}',
         interval,
         str(item.difference.n),
-        _so(item),
+        _meaning(item),
     )
 
 
-def _so(item: Difference) -> str:
+def _meaning(item: Difference) -> str:
     """Say what a difference means."""
     if not item.winner:
-        return 'the same'
+        return 'equal'
+    verb = 'is better' if item.better == 'higher' else 'needs less'
     if item.certain:
-        return f'{item.winner} is better'
+        return f'{item.winner} {verb}'
     if item.difference.low is None:
-        one = item.difference.n == 1
-        return f'{item.winner} is better in {"the only pair" if one else "every pair alike"}'
+        return f'{item.winner} {verb}, by as much in every pair'
     return 'may be luck'
 
 

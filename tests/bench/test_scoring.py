@@ -1,0 +1,399 @@
+"""What an episode's events and its final table become in the results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+
+from bbllm.bench import scoring
+from bbllm.bench.case import Case
+from bbllm.bench.checkers.situation import Condition, Finding, Judgement, Situation, Verdict
+from bbllm.bench.generator import fingerprint
+from bbllm.bench.goals import Resting
+from bbllm.bench.playing import Job, Setup
+from bbllm.bench.results import EpisodeKey, EpisodeResult
+from bbllm.bench.scoring import NO_CALL, lost, score
+from bbllm.core.budget import Limits
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import (
+    BbllmError,
+    CancelledError,
+    GaveUpError,
+    LostNodeError,
+    ModelError,
+    ModelRefusedError,
+    ModelUnavailableError,
+    ParseError,
+    ReplayError,
+)
+from bbllm.core.protocols import PASS, EpisodeContext, Pass, Reply, Usage, World
+from bbllm.core.types import (
+    Code,
+    Outcome,
+    PlanStep,
+    Pose,
+    Scene,
+    SceneObject,
+    Skill,
+    SkillCall,
+    Status,
+    Task,
+)
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.llm.sections import LlmConfig
+from bbllm.planners.brain_body import BrainBody
+from bbllm.sim.scenes import make_scene
+
+SCENE = make_scene(
+    {
+        'name': 'two_cubes',
+        'description': 'Two cubes and three places, one of them too far away.',
+        'objects': [
+            {'name': 'red_cube', 'kind': 'cube', 'color': 'red', 'xy': [0.5, 0.0]},
+            {'name': 'blue_cube', 'kind': 'cube', 'color': 'blue', 'xy': [0.5, 0.2]},
+        ],
+        'locations': [
+            {'name': 'location_A', 'xy': [0.4, -0.2]},
+            {'name': 'location_B', 'xy': [0.5, -0.2]},
+            {'name': 'location_C', 'xy': [0.9, -0.2]},
+        ],
+    }
+)
+ON = {'red_cube': 'location_A', 'blue_cube': 'location_B'}
+BOTH = '0: pick(red_cube)\n1: place(location_A)\n2: pick(blue_cube)\n3: place(location_B)\n4: done'
+
+
+def job_of(
+    on: Mapping[str, str] = ON, prices: Mapping[str, tuple[float, float]] | None = None
+) -> Job:
+    case = Case(
+        suite='own',
+        task='tidy',
+        trial=1,
+        seed=0,
+        instruction='put the cubes where they belong',
+        scene=SCENE,
+        goal=Resting(kind='resting', on=dict(on), near_m=0.02),
+        difficulty='easy',
+        least_loops=1,
+        out_of_reach=('location_C',),
+    )
+    setup = Setup(
+        planner='brain_body',
+        brain=None,
+        body=None,
+        mapping='auto',
+        llm=LlmConfig(),
+        prices=prices or {},
+    )
+    return Job(key=EpisodeKey('tidy', 1, 2), case=case, setup=setup)
+
+
+class Paper:
+    """A table on which a call moves a name, unless its target is too far away."""
+
+    skills: tuple[Skill, ...] = ()
+
+    def __init__(self) -> None:
+        things = (*SCENE.fixtures, *SCENE.movables, *SCENE.places)
+        self.things: dict[str, SceneObject] = {thing.name: thing for thing in things}
+        self.held = ''
+
+    def observe(self) -> Scene:
+        return Scene(tuple(self.things.values()), self.skills, (), 0.0)
+
+    def execute(self, call: SkillCall) -> Outcome:
+        if call.skill == 'vanish':
+            raise LostNodeError('The simulator has gone.')
+        if call.args == ('location_C',):
+            return Outcome(
+                call=call,
+                status=Status.REJECTED,
+                code=Code.OUT_OF_WORKSPACE,
+                message='location_C is out of the workspace of the robot.',
+            )
+        if call.skill == 'pick':
+            self.held = call.args[0]
+        if call.skill == 'place':
+            x, y, _ = self.things[call.args[0]].pose.position_m
+            moved = replace(self.things[self.held], pose=Pose(position_m=(x, y, 0.02)))
+            self.things[self.held] = moved
+        return Outcome(call=call, status=Status.SUCCEEDED, duration_s=4.0)
+
+    def stop(self) -> None: ...
+
+
+class Literal:
+    """Takes steps as calls by their word; has no call for `mumble`, and passes on `done`."""
+
+    name = 'literal'
+
+    def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
+        skill, _, rest = step.text.partition('(')
+        if skill == 'done':
+            return PASS
+        if skill == 'mumble':
+            raise ParseError('Nobody knows what that is.')
+        return SkillCall(skill, (rest.strip(')'),))
+
+
+class Raises:
+    """A planner that ends as it is told."""
+
+    def __init__(self, error: BbllmError):
+        self._error = error
+
+    def run(self, task: Task, world: World, context: EpisodeContext) -> None:
+        raise self._error
+
+
+def play(
+    *replies: str | Reply | Exception,
+    k: int = 2,
+    limits: Limits | None = None,
+    job: Job | None = None,
+    planner: Callable[[EpisodeRun], BrainBody | Raises] | None = None,
+) -> EpisodeResult:
+    """Let BrainBody run on paper, with a Brain that says these replies, and score it."""
+    job = job or job_of()
+    world, brain = Paper(), ScriptedModel(replies, name='gpt-x')
+    run = EpisodeRun(
+        Task('t', job.case.instruction),
+        planner='brain_body',
+        brain='gpt-x',
+        body='literal',
+        limits=limits,
+    )
+    before = world.observe()
+    method = planner(run) if planner else BrainBody(run.model(brain, 'brain'), Literal(), k=k)
+    episode = run.execute(method, world)
+    after = world.observe()
+    return score(job, episode, before=before, after=after, robot_s=20.0, unsafe=0)
+
+
+def ended_by(error: BbllmError) -> EpisodeResult:
+    return play(planner=lambda run: Raises(error))
+
+
+def test_an_episode_that_does_everything_passes() -> None:
+    result = play(BOTH)
+
+    assert (result.verdict, result.reason, result.gcr) == ('passed', '', 1)
+    assert result.passed and not result.lost
+    assert set(result.conditions) >= {'red_cube on location_A', 'blue_cube on location_B'}
+    assert all(result.conditions.values())
+    assert (result.executable, result.attempted, result.passes) == (4, 4, 1)
+    assert (result.ending, result.error, dict(result.codes)) == ('FINISHED', '', {})
+    assert result.key == EpisodeKey('tidy', 1, 2)
+    assert (result.robot_s, result.unsafe, result.least_loops) == (20.0, 0, 1)
+
+
+def test_half_of_the_goal_is_half_of_gcr() -> None:
+    result = play('0: pick(red_cube)\n1: place(location_A)')
+
+    assert (result.verdict, result.gcr) == ('failed', 0.5)
+    assert 'blue_cube' in result.reason
+    assert result.conditions['red_cube on location_A']
+    assert not result.conditions['blue_cube on location_B']
+
+
+def test_what_stood_there_before_is_no_merit() -> None:
+    """Both cubes are on the table at the start; only the third condition is to be made true."""
+    on = {'red_cube': 'table', 'blue_cube': 'location_B'}
+
+    assert play('0: pick(red_cube)', job=job_of(on)).gcr == 0
+    assert play('0: pick(blue_cube)\n1: place(location_B)', job=job_of(on)).gcr == 1
+
+
+def test_where_two_formulations_disagree_it_did_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    def torn(goal: object, situation: Situation) -> Judgement:
+        return Judgement(
+            verdict=Verdict.DISPUTED,
+            reason='One says so, the other does not.',
+            conditions=(Condition('a', situation.objects != situation.start),),
+            findings=(Finding(True), Finding(False, 'No.')),
+        )
+
+    monkeypatch.setattr(scoring, 'judge', torn)
+
+    result = play(BOTH)
+
+    assert (result.verdict, result.passed, result.gcr) == ('disputed', False, 1)
+    assert result.reason == 'One says so, the other does not.'
+
+
+def test_a_failed_call_is_attempted_and_its_code_and_loop_are_counted() -> None:
+    result = play(
+        '0: pick(red_cube)\n1: place(location_C)',
+        '1: place(location_A)\n2: pick(blue_cube)\n3: place(location_B)',
+    )
+
+    assert result.verdict == 'passed'
+    assert (result.executable, result.attempted, result.loops) == (4, 5, 1)
+    assert dict(result.codes) == {'OUT_OF_WORKSPACE': 1}
+
+
+def test_a_step_that_has_no_call_is_attempted_whether_it_is_repaired_or_stays_failed() -> None:
+    repaired = play('0: mumble\n1: pick(red_cube)', '0: pick(red_cube)', k=1)
+    left = play('0: mumble\n1: pick(red_cube)\n2: mumble', k=0)
+
+    assert (repaired.executable, repaired.attempted) == (1, 2)
+    assert dict(repaired.codes) == {NO_CALL: 1}
+    assert (left.executable, left.attempted) == (1, 3)
+    assert dict(left.codes) == {NO_CALL: 2}
+
+
+def test_a_step_without_a_call_counts_also_where_the_planner_says_nothing_of_it() -> None:
+    class Silent:
+        def run(self, task: Task, world: World, context: EpisodeContext) -> None:
+            context.tell_step(PlanStep(0, 'mumble'))
+            context.tell_step(PlanStep(1, 'pick(red_cube)'))
+            world.execute(SkillCall('pick', ('red_cube',)))
+            context.tell_step(PlanStep(2, 'mumble'))
+
+    result = play(planner=lambda run: Silent())  # type: ignore[arg-type, return-value]
+
+    assert (result.executable, result.attempted) == (1, 3)
+
+
+def test_what_people_say_between_two_steps_is_no_step() -> None:
+    """Their words go back to the Brain as a repair of a step that was not tried."""
+
+    class Heard(BrainBody):
+        def run(self, task: Task, world: World, context: EpisodeContext) -> None:
+            run.hear('take care')
+            super().run(task, world, context)
+
+    job, world = job_of(), Paper()
+    run = EpisodeRun(Task('t', 'x'), planner='p', brain='b', body='b')
+    brain = ScriptedModel(['0: pick(red_cube)', '0: pick(red_cube)'])
+    before = world.observe()
+    episode = run.execute(Heard(run.model(brain, 'brain'), Literal()), world)
+    result = score(job, episode, before=before, after=before, robot_s=1.0, unsafe=None)
+
+    assert (result.executable, result.attempted, result.loops) == (1, 1, 1)
+    assert dict(result.codes) == {}
+
+
+def test_a_step_that_the_budget_cut_off_was_not_tried_and_the_table_is_judged() -> None:
+    result = play(BOTH, limits=Limits(steps=2))
+
+    assert (result.ending, result.error) == ('OUT_OF_BUDGET', 'BudgetError')
+    assert (result.verdict, result.gcr) == ('failed', 0.5)
+    assert (result.executable, result.attempted) == (2, 2)
+
+
+def test_a_planner_that_gives_up_is_judged() -> None:
+    result = ended_by(GaveUpError('There is no such cube.'))
+
+    assert (result.verdict, result.ending, result.gcr) == ('failed', 'GAVE_UP', 0)
+    assert result.attempted == 0
+
+
+def test_a_model_whose_replies_cannot_be_read_is_judged() -> None:
+    result = ended_by(ParseError('That is no plan.'))
+
+    assert (result.verdict, result.ending, result.error) == (
+        'failed',
+        'MODEL_FAILED',
+        'ParseError',
+    )
+
+
+@pytest.mark.parametrize(
+    'error',
+    [
+        ModelUnavailableError('The server is down.'),
+        ModelRefusedError('No such key.'),
+        ReplayError('Not in the recording.'),
+        ModelError('Nothing came.'),
+        LostNodeError('The simulator has gone.'),
+        CancelledError('Stopped by hand.'),
+    ],
+)
+def test_what_infrastructure_ended_is_lost_and_not_judged(error: BbllmError) -> None:
+    result = ended_by(error)
+
+    assert (result.verdict, result.lost, result.passed) == ('lost', True, False)
+    assert result.error == type(error).__name__
+    assert str(error) in result.reason
+    assert (dict(result.conditions), result.gcr) == ({}, 0)
+
+
+def test_a_server_that_dies_after_everything_was_done_does_not_make_it_pass() -> None:
+    plan = BOTH.replace('4: done', '4: place(location_C)')
+    result = play(plan, ModelUnavailableError('The server is down.'))
+
+    assert result.verdict == 'lost'
+    assert result.loops == 1
+    # The table is still drawn as it was seen.
+    assert {thing.name for thing in result.settled} >= {'red_cube', 'location_A'}
+
+
+def test_a_world_that_fails_in_a_call_is_lost_and_that_call_was_not_carried_out() -> None:
+    result = play('0: pick(red_cube)\n1: vanish(red_cube)')
+
+    assert (result.verdict, result.ending) == ('lost', 'WORLD_FAILED')
+    assert (result.executable, result.attempted) == (1, 1)
+
+
+def test_without_a_settled_table_it_is_lost() -> None:
+    world = Paper()
+    run = EpisodeRun(Task('t', 'x'), planner='p', brain='b', body='b')
+    episode = run.execute(Raises(GaveUpError('No.')), world)
+
+    result = score(job_of(), episode, before=world.observe(), after=None, robot_s=1.0, unsafe=None)
+
+    assert result.verdict == 'lost'
+    assert result.reason and result.settled == ()
+
+
+def test_an_episode_whose_journal_breaks_off_is_lost() -> None:
+    world = Paper()
+    run = EpisodeRun(Task('t', 'x'), planner='p', brain='b', body='b')
+    episode = run.execute(Raises(GaveUpError('No.')), world)
+    broken = replace(episode, ending=None, message='The journal breaks off.')
+
+    result = score(
+        job_of(),
+        broken,
+        before=world.observe(),
+        after=world.observe(),
+        robot_s=1.0,
+        unsafe=None,
+    )
+
+    assert (result.verdict, result.ending) == ('lost', 'INTERRUPTED')
+
+
+def test_tokens_names_and_money_come_from_the_model_calls() -> None:
+    reply = Reply(
+        text=BOTH, model='gpt-x-2026-01-01', usage=Usage(100_000, 20_000), duration_s=1.5
+    )
+
+    result = play(reply, job=job_of(prices={'gpt-x': (2.0, 10.0)}))
+
+    assert (result.model_calls, result.prompt_tokens, result.completion_tokens) == (
+        1,
+        100_000,
+        20_000,
+    )
+    assert result.cost == pytest.approx(0.4)
+    assert result.model_s == 1.5
+    assert dict(result.models) == {'brain': 'gpt-x-2026-01-01'}
+    assert play(reply).cost is None
+
+
+def test_a_job_of_which_nothing_came_back_is_lost_with_its_reason() -> None:
+    job = job_of()
+
+    result = lost(job, 'The process died.', 'BrokenProcessPool')
+
+    assert (result.verdict, result.reason) == ('lost', 'The process died.')
+    assert (result.error, result.ending) == ('BrokenProcessPool', 'INTERRUPTED')
+    assert result.key == job.key
+    assert result.cost is None
+    # It pairs with the same case in another run.
+    assert result.case_hash == fingerprint(job.case) == play(BOTH).case_hash
