@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from bbllm.bench.checkers.parts import at_least, at_most
 from bbllm.core.types import Pose
 
 RESIDUAL_EDGES = 0.3
@@ -26,6 +27,15 @@ Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlusTolerances:
+    """What still counts as a plus sign."""
+
+    residual_edges: float = RESIDUAL_EDGES
+    pitch_edges: tuple[float, float] = PITCH_EDGES
+    turn_deg: float = AXIS_TOLERANCE_DEG
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlusFit:
     """What a checker found."""
 
@@ -38,45 +48,55 @@ class PlusFit:
     """Distance from the centre to the arms in the best fit [m]."""
     turn_deg: float = math.nan
     """Turn of the best fit against x and y, -45 to 45 [deg]."""
+    middle: Point = (math.nan, math.nan)
+    """Middle of the best fit [m]."""
     cubes: tuple[str, ...] = ()
     """Names of the cubes of the best fit, its centre first."""
 
 
-def check_plus(cubes: Mapping[str, Pose], edge_m: float) -> PlusFit:
+def check_plus(
+    cubes: Mapping[str, Pose],
+    edge_m: float,
+    tolerances: PlusTolerances = PlusTolerances(),  # frozen, so sharing it is safe
+    *,
+    members: Collection[str] | None = None,
+) -> PlusFit:
     """
     Look for a plus sign: one cube in the middle of four others on two crossing lines.
 
     Args:
         cubes: Settled pose of every cube of the scene, by name.
         edge_m: Edge of the cubes [m].
+        tolerances: What still counts.
+        members: Names of the cubes that may be of it; the others can only spoil it. None: all.
     """
-    if len(cubes) < 5:
+    able = cubes if members is None else {name: cubes[name] for name in members}
+    if len(able) < 5:
         return PlusFit(
-            passed=False, reason=f'a plus sign needs five cubes, but there are {len(cubes)}.'
+            passed=False, reason=f'a plus sign needs five cubes, but there are {len(able)}.'
         )
     fits = [
-        _fit(centre, arms, cubes) for centre in cubes for arms in _arms_near(centre, cubes, edge_m)
+        fit_plus(centre, arms, cubes)
+        for centre in able
+        for arms in _arms_near(centre, able, edge_m, tolerances)
     ]
     if not fits:
         return PlusFit(passed=False, reason='no cube has four others around it on its level.')
     best = min(fits, key=lambda fit: fit.residual_m)
-    reason = _fault(best, cubes, edge_m)
-    return PlusFit(
-        passed=not reason,
-        reason=reason,
-        residual_m=best.residual_m,
-        pitch_m=best.pitch_m,
-        turn_deg=best.turn_deg,
-        cubes=best.cubes,
-    )
+    for fit in fits:
+        near = at_most(fit.residual_m, tolerances.residual_edges * edge_m)
+        if near and not any(plus_faults(fit, cubes, edge_m, tolerances)):
+            return replace(fit, passed=True)
+    reasons = plus_faults(best, cubes, edge_m, tolerances)
+    return replace(best, reason=next(reason for reason in reasons if reason))
 
 
 def _arms_near(
-    centre: str, cubes: Mapping[str, Pose], edge_m: float
+    centre: str, cubes: Mapping[str, Pose], edge_m: float, tolerances: PlusTolerances
 ) -> list[tuple[str, str, str, str]]:
     """Return sets of four cubes that are near enough to be the arms around a centre."""
     x, y, z = cubes[centre].position_m
-    widest = (PITCH_EDGES[1] + 2 * RESIDUAL_EDGES) * edge_m
+    widest = (tolerances.pitch_edges[1] + 2 * tolerances.residual_edges) * edge_m
     near = [
         (distance, name)
         for name, pose in cubes.items()
@@ -89,7 +109,7 @@ def _arms_near(
     return list(itertools.combinations(names, 4))
 
 
-def _fit(centre: str, arms: Sequence[str], cubes: Mapping[str, Pose]) -> PlusFit:
+def fit_plus(centre: str, arms: Sequence[str], cubes: Mapping[str, Pose]) -> PlusFit:
     """Fit middle, turn and pitch of a plus sign to five cubes, by least squares."""
     names = (centre, *arms)
     points = [cubes[name].position_m[:2] for name in names]
@@ -107,35 +127,42 @@ def _fit(centre: str, arms: Sequence[str], cubes: Mapping[str, Pose]) -> PlusFit
     residual = max(math.dist(points[index + 1], ideal[index]) for index in range(-1, 4))
     degrees = (math.degrees(turn) + 45.0) % 90.0 - 45.0
     return PlusFit(
-        passed=False, residual_m=residual, pitch_m=pitch, turn_deg=degrees, cubes=tuple(names)
+        passed=False,
+        residual_m=residual,
+        pitch_m=pitch,
+        turn_deg=degrees,
+        middle=(mx, my),
+        cubes=names,
     )
 
 
-def _fault(fit: PlusFit, cubes: Mapping[str, Pose], edge_m: float) -> str:
-    """Say what keeps the best fit from being a plus sign, '' where nothing does."""
-    if fit.residual_m > RESIDUAL_EDGES * edge_m:
-        return (
+def plus_faults(
+    fit: PlusFit, cubes: Mapping[str, Pose], edge_m: float, tolerances: PlusTolerances
+) -> tuple[str, str, str, str]:
+    """Say what is wrong with places, pitch, turn and surroundings; '' for what is right."""
+    least, most = (edges * edge_m for edges in tolerances.pitch_edges)
+    residual = pitch = turn = within = ''
+    if not at_most(fit.residual_m, tolerances.residual_edges * edge_m):
+        residual = (
             f'the nearest thing to a plus sign, around {fit.cubes[0]}, has a cube '
             f'{fit.residual_m * 100:.1f} cm from its place.'
         )
-    least, most = (edges * edge_m for edges in PITCH_EDGES)
-    if not least <= fit.pitch_m <= most:
-        return (
+    if not (at_least(fit.pitch_m, least) and at_most(fit.pitch_m, most)):
+        pitch = (
             f'the arms are {fit.pitch_m * 100:.1f} cm from the centre, not between '
             f'{least * 100:.0f} and {most * 100:.0f} cm.'
         )
-    if abs(fit.turn_deg) > AXIS_TOLERANCE_DEG:
-        return f'the plus sign is turned by {fit.turn_deg:.0f} degrees.'
+    if not at_most(abs(fit.turn_deg), tolerances.turn_deg):
+        turn = f'the plus sign is turned by {fit.turn_deg:.0f} degrees.'
     intruders = _intruders(fit, cubes, edge_m)
     if intruders:
-        return f'{" and ".join(intruders)} lies within the plus sign.'
-    return ''
+        within = f'{" and ".join(intruders)} lies within the plus sign.'
+    return residual, pitch, turn, within
 
 
 def _intruders(fit: PlusFit, cubes: Mapping[str, Pose], edge_m: float) -> list[str]:
     """Return other cubes that spoil the pattern: in its square, or on top of it."""
-    members = [cubes[name].position_m for name in fit.cubes]
-    mx, my = (sum(point[axis] for point in members) / 5 for axis in range(2))
+    mx, my = fit.middle
     reach = fit.pitch_m + edge_m / 2
     found = []
     for name, pose in cubes.items():

@@ -1,0 +1,276 @@
+"""
+Cubes as a capital L, seen from the robot: an upright bar away from it, and a foot to its right.
+
+The corner has two or more cubes before it and two or more to its right; four cubes do with two
+and one. Cubes of the letter are within reach. A cube that is not of the letter must be further
+from it than a pitch and the tolerance of a place: nearer, it would fill a place next to the letter
+and make it another sign, such as an inverted T.
+"""
+
+from __future__ import annotations
+
+import cmath
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from bbllm.bench.checkers.parts import Part, at_least, at_most, cm, count_of, listed
+from bbllm.bench.checkers.pattern_fit import PatternFit, fit_pattern, nearest, partial_fits
+from bbllm.bench.checkers.situation import Finding
+from bbllm.bench.checkers.table import Table
+from bbllm.bench.goals import LetterL
+from bbllm.core.types import Kind
+
+UP, RIGHT = 1 + 0j, -1j
+
+
+def is_letter(up: int, right: int) -> bool:
+    """Tell whether so many cubes before the corner and right of it are an L."""
+    return (up >= 2 and right >= 2) or (up, right) == (2, 1)
+
+
+def parts_of(goal: LetterL, table: Table) -> list[Part]:
+    """Lay templates of the letter over the cubes, and judge the one that fits best."""
+    points = letter_cubes(table)
+    best = min(
+        (
+            _Reading(goal, table, cells, fit)
+            for cells in _templates(goal.least_cubes)
+            for fit in _fits(goal, cells, points)
+        ),
+        key=lambda reading: reading.rank,
+        default=None,
+    )
+    none = f'of {count_of(len(points), "standing cube")} no two lie as in an L.'
+    faults = [none] * len(_texts(goal)) if best is None else best.faults
+    return [Part(text, fault) for text, fault in zip(_texts(goal), faults)]
+
+
+def letter_cubes(table: Table) -> dict[str, complex]:
+    """Return where the cubes are that may be of the letter."""
+    return {name: table.point(name) for name in table.reachable(Kind.CUBE) if table.stands(name)}
+
+
+def _texts(goal: LetterL) -> list[str]:
+    places = range(1, goal.least_cubes + 1)
+    return [
+        *(f'place {k} of {goal.least_cubes} filled' for k in places),
+        'its cubes at one pitch',
+        'upright and at a right angle',
+        'no other cube beside it',
+    ]
+
+
+def _templates(count: int) -> Iterator[tuple[complex, ...]]:
+    """Yield the cells of every L of so many cubes: corner, upright, foot."""
+    for up in range(1, count):
+        if is_letter(up, count - 1 - up):
+            yield _cells(up, count - 1 - up)
+
+
+def _cells(up: int, right: int) -> tuple[complex, ...]:
+    return (0j, *(UP * k for k in range(1, up + 1)), *(RIGHT * k for k in range(1, right + 1)))
+
+
+def _fits(
+    goal: LetterL, cells: tuple[complex, ...], points: Mapping[str, complex]
+) -> Iterator[PatternFit]:
+    least, most = (edges * goal.edge_m for edges in goal.pitch_edges)
+    fits = partial_fits(
+        cells,
+        points,
+        pitch_m=(least, most),
+        turn_deg=goal.turn_deg,
+        residual_m=goal.residual_edges * goal.edge_m,
+    )
+    return (_grown(fit, points) if len(fit.placed) == len(cells) else fit for fit in fits)
+
+
+def _grown(fit: PatternFit, points: Mapping[str, complex]) -> PatternFit:
+    """Take further cubes at the ends of the bars into the letter."""
+    placed = dict(fit.placed)
+    for direction in (UP, RIGHT):
+        for k in itertools.count(1):
+            if direction * k in placed:
+                continue
+            free = {name: at for name, at in points.items() if name not in placed.values()}
+            found = nearest([direction * k], free, fit.origin, fit.step, fit.pitch_m / 2)
+            if not found:
+                break
+            placed.update(found)
+    return fit if len(placed) == len(fit.placed) else fit_pattern(placed, points)
+
+
+class _Reading:
+    """One way to see a letter in the cubes, with what is wrong with it."""
+
+    def __init__(
+        self, goal: LetterL, table: Table, cells: Sequence[complex], fit: PatternFit
+    ) -> None:
+        filled = fit.filled(cells, goal.residual_edges * goal.edge_m)
+        few = (
+            f'{filled} of {goal.least_cubes} places of the best L are filled, around '
+            f'{listed([*fit.placed.values()])}.'
+        )
+        general = [few, few, few]
+        if filled >= goal.least_cubes - 1:  # fewer make no letter that could be judged
+            general = [_uneven(goal, fit), _askew(goal, fit), _beside(goal, table, fit)]
+        places = [few if k > filled else '' for k in range(1, goal.least_cubes + 1)]
+        self.faults = [*places, *general]
+        self.rank = (sum(map(bool, self.faults)), fit.residual_m)
+
+
+def _uneven(goal: LetterL, fit: PatternFit) -> str:
+    least, most = (edges * goal.edge_m for edges in goal.pitch_edges)
+    if not (at_least(fit.pitch_m, least) and at_most(fit.pitch_m, most)):
+        return f'its pitch is {cm(fit.pitch_m)}, not between {cm(least)} and {cm(most)}.'
+    offsets = fit.offsets_m
+    worst = max(offsets, key=offsets.__getitem__)
+    if not at_most(offsets[worst], goal.residual_edges * goal.edge_m):
+        return f'{fit.placed[worst]} is {cm(offsets[worst])} from its place.'
+    return ''
+
+
+def _askew(goal: LetterL, fit: PatternFit) -> str:
+    if not at_most(abs(fit.turn_deg), goal.turn_deg):
+        return f'the L is turned by {fit.turn_deg:.0f} degrees.'
+    up, right = (
+        {cell: name for cell, name in fit.placed.items() if abs((cell / way).imag) < 0.5}
+        for way in (UP, RIGHT)
+    )
+    if min(len(up), len(right)) < 2:
+        return 'one of its bars is a single cube.'
+    points = {name: fit.at[cell] for cell, name in fit.placed.items()}
+    off = math.degrees(cmath.phase(fit_pattern(right, points).step / fit_pattern(up, points).step))
+    return '' if at_most(abs(off), goal.turn_deg) else f'its corner has {90 + off:.0f} degrees.'
+
+
+def _beside(goal: LetterL, table: Table, fit: PatternFit) -> str:
+    up, right = (sum((cell / way).real > 0.5 for cell in fit.placed) for way in (UP, RIGHT))
+    if len(fit.placed) > 4 and not is_letter(up, right):
+        return f'{count_of(up, "cube")} up and {right} to the right are no L of this size.'
+    for name in table.every(Kind.CUBE):
+        if name in fit.placed.values() or name not in table.now:
+            continue
+        way = min(abs(table.point(name) - at) for at in fit.at.values())
+        free = fit.pitch_m + goal.residual_edges * goal.edge_m
+        if way < free:
+            return f'{name} is {cm(way)} from the L; {cm(free)} around it are to stay free.'
+    return ''
+
+
+def second_look(goal: LetterL, table: Table) -> Finding:
+    """Count cubes along the grid lines ahead and right of each cube, and compare them in pairs."""
+    points = letter_cubes(table)
+    findings = [
+        _compared(goal, table, points, corner, up, right)
+        for corner in points
+        for up, right in _bars(goal, points, corner)
+    ]
+    # The finding that got furthest says most.
+    return max(findings, key=lambda found: found[0], default=(0, NO_CORNER))[1]
+
+
+NO_CORNER = Finding(False, 'no cube has enough others ahead of it and to its right.')
+
+
+def _bars(
+    goal: LetterL, points: Mapping[str, complex], corner: str
+) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the rows of cubes ahead of a cube and to its right that make enough for an L."""
+    ahead, beside = (_row(goal, points, corner, way) for way in (UP, RIGHT))
+    for up, right in itertools.product(range(1, len(ahead) + 1), range(1, len(beside) + 1)):
+        if 1 + up + right >= goal.least_cubes and is_letter(up, right):
+            yield ahead[:up], beside[:right]
+
+
+def _row(goal: LetterL, points: Mapping[str, complex], corner: str, way: complex) -> list[str]:
+    """Return the cubes in the wedge that a bar can lie in, the nearest first."""
+    slope = math.tan(math.radians(goal.turn_deg))
+    width = 2 * goal.residual_edges * goal.edge_m * (1 + slope)
+    rays = {name: (at - points[corner]) / way for name, at in points.items() if name != corner}
+    inside = [
+        name
+        for name, ray in rays.items()
+        if ray.real > 0 and abs(ray.imag) <= width + slope * ray.real
+    ]
+    return sorted(inside, key=lambda name: rays[name].real)
+
+
+def _compared(
+    goal: LetterL,
+    table: Table,
+    points: Mapping[str, complex],
+    corner: str,
+    up: Sequence[str],
+    right: Sequence[str],
+) -> tuple[int, Finding]:
+    """Compare the cubes of an L two by two; also return how many of the tests it passed."""
+    cells = {corner: 0j}
+    cells.update({name: UP * k for k, name in enumerate(up, 1)})
+    cells.update({name: RIGHT * k for k, name in enumerate(right, 1)})
+    tests = (_uneven_steps, _misplaced, _leaning)
+    for passed, test in enumerate(tests):
+        reason = test(goal, points, cells, [corner, *up], [corner, *right])
+        if reason:
+            return passed, Finding(False, reason)
+    pitch = _mean_step(points, [corner, *up], [corner, *right])
+    for name in set(table.every(Kind.CUBE)) & set(table.now) - set(cells):
+        ways = [math.dist(table.xy(name), table.xy(member)) for member in cells]
+        if min(ways) < pitch + goal.residual_edges * goal.edge_m:
+            return len(tests), Finding(
+                False, f'{name} is too near to the L of {listed([*cells])}.'
+            )
+    return len(tests) + 1, Finding(True)
+
+
+Bar = Sequence[str]
+
+
+def _mean_step(points: Mapping[str, complex], *bars: Bar) -> float:
+    steps = [abs(points[b] - points[a]) for bar in bars for a, b in itertools.pairwise(bar)]
+    return sum(steps) / len(steps)
+
+
+def _uneven_steps(
+    goal: LetterL, points: Mapping[str, complex], cells: Mapping[str, complex], up: Bar, right: Bar
+) -> str:
+    step = _mean_step(points, up, right) / goal.edge_m
+    if at_least(step, goal.pitch_edges[0]) and at_most(step, goal.pitch_edges[1]):
+        return ''
+    return f'neighbours in {listed([*cells])} are {step:.2f} edges apart on average.'
+
+
+def _misplaced(
+    goal: LetterL, points: Mapping[str, complex], cells: Mapping[str, complex], up: Bar, right: Bar
+) -> str:
+    """Compare the way between each two cubes with what it should be for one common step."""
+    pairs = list(itertools.combinations(cells, 2))
+    spans = {(a, b): cells[b] - cells[a] for a, b in pairs}
+    ways = {(a, b): points[b] - points[a] for a, b in pairs}
+    step = sum(spans[pair].conjugate() * ways[pair] for pair in pairs)
+    step /= sum(abs(span) ** 2 for span in spans.values())
+    for name in cells:
+        drift = sum(
+            points[name] - points[other] - step * (cells[name] - cells[other]) for other in cells
+        )
+        off = abs(drift) / len(cells)
+        if not at_most(off, goal.residual_edges * goal.edge_m):
+            return f'{name} is {cm(off)} from where the others of the L would have it.'
+    return ''
+
+
+def _leaning(
+    goal: LetterL, points: Mapping[str, complex], cells: Mapping[str, complex], up: Bar, right: Bar
+) -> str:
+    """Read the directions of the bars from their ends."""
+    lean_up = cmath.phase((points[up[-1]] - points[up[0]]) / UP)
+    lean_right = cmath.phase((points[right[-1]] - points[right[0]]) / RIGHT)
+    weights = len(up) - 1, len(right) - 1
+    turn = (lean_up * weights[0] + lean_right * weights[1]) / sum(weights)
+    if not at_most(abs(math.degrees(turn)), goal.turn_deg):
+        return f'the bars of {listed([*cells])} lean by {math.degrees(turn):.0f} degrees.'
+    square = math.degrees(lean_right - lean_up)
+    if not at_most(abs(square), goal.turn_deg):
+        return f'the bars of {listed([*cells])} are {square:.0f} degrees off a right angle.'
+    return ''

@@ -1,0 +1,125 @@
+"""A situation as checkers ask about it: what there is, what can be reached, what stands."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from bbllm.bench.checkers.parts import at_most, cm
+from bbllm.bench.checkers.situation import Situation
+from bbllm.core.types import Kind, SceneObject
+from bbllm.skills.shapes import (
+    MOVABLE,
+    bottom_z,
+    contains,
+    outline,
+    polygon_gap,
+    top_z,
+    vertical_axis,
+)
+
+LEVEL_M = 0.01
+"""How far a thing's lowest point may be from the surface that it stands on [m]."""
+
+
+class Table:
+    """
+    A settled table.
+
+    A thing stands on the table when its centre is over a table top and its lowest point within
+    1 cm of that top; a cube must stand on a face besides. What stands on another thing, is in
+    the hand or has fallen off does not stand on the table, and no goal counts it but `resting`.
+    """
+
+    def __init__(self, situation: Situation) -> None:
+        self.now = situation.objects
+        self.start = situation.start
+        self.out_of_reach = situation.out_of_reach
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Everything that there was or is, in the order of the start."""
+        return tuple(dict.fromkeys((*self.start, *self.now)))
+
+    @cached_property
+    def movables(self) -> tuple[str, ...]:
+        """Names of all things that can be moved."""
+        return tuple(name for name in self.names if self.known(name).kind in MOVABLE)
+
+    def known(self, name: str) -> SceneObject:
+        """Return a thing as it is, or as it was where it has gone."""
+        return self.now[name] if name in self.now else self.start[name]
+
+    def every(self, kind: Kind) -> tuple[str, ...]:
+        """Return the names of all things of a kind."""
+        return tuple(name for name in self.names if self.known(name).kind is kind)
+
+    def reachable(self, kind: Kind) -> tuple[str, ...]:
+        """Return the names of the things of a kind that the hand could come down on."""
+        return tuple(name for name in self.every(kind) if name not in self.out_of_reach)
+
+    def xy(self, name: str) -> tuple[float, float]:
+        """Return where a thing's centre is, seen from above [m]."""
+        x, y, _ = self.known(name).pose.position_m
+        return x, y
+
+    def point(self, name: str) -> complex:
+        """Return the same as a complex number: 1 is away from the robot, 1j to its left [m]."""
+        return complex(*self.xy(name))
+
+    def stands(self, name: str) -> bool:
+        """Tell whether a thing stands on the table."""
+        return not self.fall(name)
+
+    def fall(self, name: str) -> str:
+        """Say why a thing does not stand on the table, '' where it does."""
+        return self._falls[name]
+
+    @cached_property
+    def _falls(self) -> dict[str, str]:
+        return {name: self._fall(name) for name in self.movables}
+
+    def _fall(self, name: str) -> str:
+        if name not in self.now:
+            return f'{name} is gone.'
+        item = self.now[name]
+        tops = self._tops_under(name)
+        if not tops:
+            return f'{name} is not over the table.'
+        above = min((bottom_z(item) - top for top in tops), key=abs)
+        if not at_most(abs(above), LEVEL_M):
+            return f'{name} is {cm(abs(above))} {"above" if above > 0 else "below"} the table.'
+        if item.kind is Kind.CUBE and vertical_axis(item) is None:
+            return f'{name} is tipped onto an edge.'
+        return ''
+
+    def _tops_under(self, name: str) -> list[float]:
+        """Return the heights of the table tops under a thing's centre [m]."""
+        if not self._tables:
+            return [0.0]  # by the frame's definition
+        return [top_z(table) for table in self._tables if contains(outline(table), self.xy(name))]
+
+    @cached_property
+    def _tables(self) -> tuple[SceneObject, ...]:
+        return tuple(item for item in self.now.values() if item.kind is Kind.FIXTURE)
+
+    @cached_property
+    def unrest(self) -> str:
+        """Name the first thing that rests neither on the table nor on another, '' where all do."""
+        for name in self.movables:
+            if name not in self.now:
+                return self.fall(name)
+            tops = self._tops_under(name)
+            low = bottom_z(self.now[name])
+            on_table = any(at_most(abs(low - top), LEVEL_M) for top in tops)
+            if not on_table and not self._is_carried(name):
+                return self.fall(name)
+        return ''
+
+    def _is_carried(self, name: str) -> bool:
+        item = self.now[name]
+        return any(
+            at_most(bottom_z(item) - top_z(self.now[other]), LEVEL_M)
+            and polygon_gap(outline(item), outline(self.now[other])) < 0
+            for other in self.movables
+            if other != name and other in self.now
+        )
