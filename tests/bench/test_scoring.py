@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
+from paper_table import BOTH, Literal, Paper, Raises, job_of, play
 
 from bbllm.bench import scoring
-from bbllm.bench.case import Case
 from bbllm.bench.checkers.situation import Condition, Finding, Judgement, Situation, Verdict
 from bbllm.bench.generator import fingerprint
-from bbllm.bench.goals import Resting
-from bbllm.bench.playing import Job, Setup
 from bbllm.bench.results import EpisodeKey, EpisodeResult
 from bbllm.bench.scoring import NO_CALL, lost, score
 from bbllm.core.budget import Limits
@@ -28,149 +25,10 @@ from bbllm.core.errors import (
     ParseError,
     ReplayError,
 )
-from bbllm.core.protocols import PASS, EpisodeContext, Pass, Reply, Usage, World
-from bbllm.core.types import (
-    Code,
-    Outcome,
-    PlanStep,
-    Pose,
-    Scene,
-    SceneObject,
-    Skill,
-    SkillCall,
-    Status,
-    Task,
-)
+from bbllm.core.protocols import EpisodeContext, Reply, Usage, World
+from bbllm.core.types import PlanStep, SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.llm.sections import LlmConfig
 from bbllm.planners.brain_body import BrainBody
-from bbllm.sim.scenes import make_scene
-
-SCENE = make_scene(
-    {
-        'name': 'two_cubes',
-        'description': 'Two cubes and three places, one of them too far away.',
-        'objects': [
-            {'name': 'red_cube', 'kind': 'cube', 'color': 'red', 'xy': [0.5, 0.0]},
-            {'name': 'blue_cube', 'kind': 'cube', 'color': 'blue', 'xy': [0.5, 0.2]},
-        ],
-        'locations': [
-            {'name': 'location_A', 'xy': [0.4, -0.2]},
-            {'name': 'location_B', 'xy': [0.5, -0.2]},
-            {'name': 'location_C', 'xy': [0.9, -0.2]},
-        ],
-    }
-)
-ON = {'red_cube': 'location_A', 'blue_cube': 'location_B'}
-BOTH = '0: pick(red_cube)\n1: place(location_A)\n2: pick(blue_cube)\n3: place(location_B)\n4: done'
-
-
-def job_of(
-    on: Mapping[str, str] = ON, prices: Mapping[str, tuple[float, float]] | None = None
-) -> Job:
-    case = Case(
-        suite='own',
-        task='tidy',
-        trial=1,
-        seed=0,
-        instruction='put the cubes where they belong',
-        scene=SCENE,
-        goal=Resting(kind='resting', on=dict(on), near_m=0.02),
-        difficulty='easy',
-        least_loops=1,
-        out_of_reach=('location_C',),
-    )
-    setup = Setup(
-        planner='brain_body',
-        brain=None,
-        body=None,
-        mapping='auto',
-        llm=LlmConfig(),
-        prices=prices or {},
-    )
-    return Job(key=EpisodeKey('tidy', 1, 2), case=case, setup=setup)
-
-
-class Paper:
-    """A table on which a call moves a name, unless its target is too far away."""
-
-    skills: tuple[Skill, ...] = ()
-
-    def __init__(self) -> None:
-        things = (*SCENE.fixtures, *SCENE.movables, *SCENE.places)
-        self.things: dict[str, SceneObject] = {thing.name: thing for thing in things}
-        self.held = ''
-
-    def observe(self) -> Scene:
-        return Scene(tuple(self.things.values()), self.skills, (), 0.0)
-
-    def execute(self, call: SkillCall) -> Outcome:
-        if call.skill == 'vanish':
-            raise LostNodeError('The simulator has gone.')
-        if call.args == ('location_C',):
-            return Outcome(
-                call=call,
-                status=Status.REJECTED,
-                code=Code.OUT_OF_WORKSPACE,
-                message='location_C is out of the workspace of the robot.',
-            )
-        if call.skill == 'pick':
-            self.held = call.args[0]
-        if call.skill == 'place':
-            x, y, _ = self.things[call.args[0]].pose.position_m
-            moved = replace(self.things[self.held], pose=Pose(position_m=(x, y, 0.02)))
-            self.things[self.held] = moved
-        return Outcome(call=call, status=Status.SUCCEEDED, duration_s=4.0)
-
-    def stop(self) -> None: ...
-
-
-class Literal:
-    """Takes steps as calls by their word; has no call for `mumble`, and passes on `done`."""
-
-    name = 'literal'
-
-    def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
-        skill, _, rest = step.text.partition('(')
-        if skill == 'done':
-            return PASS
-        if skill == 'mumble':
-            raise ParseError('Nobody knows what that is.')
-        return SkillCall(skill, (rest.strip(')'),))
-
-
-class Raises:
-    """A planner that ends as it is told."""
-
-    def __init__(self, error: BbllmError):
-        self._error = error
-
-    def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        raise self._error
-
-
-def play(
-    *replies: str | Reply | Exception,
-    k: int = 2,
-    limits: Limits | None = None,
-    job: Job | None = None,
-    planner: Callable[[EpisodeRun], BrainBody | Raises] | None = None,
-) -> EpisodeResult:
-    """Let BrainBody run on paper, with a Brain that says these replies, and score it."""
-    job = job or job_of()
-    world, brain = Paper(), ScriptedModel(replies, name='gpt-x')
-    run = EpisodeRun(
-        Task('t', job.case.instruction),
-        planner='brain_body',
-        brain='gpt-x',
-        body='literal',
-        limits=limits,
-    )
-    before = world.observe()
-    method = planner(run) if planner else BrainBody(run.model(brain, 'brain'), Literal(), k=k)
-    episode = run.execute(method, world)
-    after = world.observe()
-    return score(job, episode, before=before, after=after, robot_s=20.0, unsafe=0)
 
 
 def ended_by(error: BbllmError) -> EpisodeResult:
@@ -253,7 +111,7 @@ def test_a_step_without_a_call_counts_also_where_the_planner_says_nothing_of_it(
             world.execute(SkillCall('pick', ('red_cube',)))
             context.tell_step(PlanStep(2, 'mumble'))
 
-    result = play(planner=lambda run: Silent())  # type: ignore[arg-type, return-value]
+    result = play(planner=lambda run: Silent())
 
     assert (result.executable, result.attempted) == (1, 3)
 
@@ -323,7 +181,7 @@ def test_what_infrastructure_ended_is_lost_and_not_judged(error: BbllmError) -> 
 
 
 def test_a_server_that_dies_after_everything_was_done_does_not_make_it_pass() -> None:
-    plan = BOTH.replace('4: done', '4: place(location_C)')
+    plan = BOTH.replace('4: admire', '4: place(location_C)')
     result = play(plan, ModelUnavailableError('The server is down.'))
 
     assert result.verdict == 'lost'

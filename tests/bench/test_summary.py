@@ -187,7 +187,7 @@ def test_the_closing_line_has_the_form_that_programs_read() -> None:
 
 
 def test_models_without_a_price_are_named() -> None:
-    prices = {'gpt-x': [1.0, 2.0]}
+    prices = {'currency': 'USD', 'models': {'gpt-x': {'prompt': 1.0, 'completion': 2.0}}}
     results = of_all(cost=None, models={'brain': 'gpt-x-2026', 'body': 'other'})
 
     summary = summarize_run(make_settings(brain='gpt-x', prices=prices), results, [])
@@ -197,7 +197,8 @@ def test_models_without_a_price_are_named() -> None:
 
 
 def test_costs_are_added_in_the_table_s_currency() -> None:
-    run = make_settings(prices={'offline': [1.0, 2.0]}, currency='EUR')
+    price = {'prompt': 1.0, 'completion': 2.0}
+    run = make_settings(prices={'currency': 'EUR', 'models': {'offline': price}})
 
     summary = summarize_run(run, of_all(cost=0.25), [])
 

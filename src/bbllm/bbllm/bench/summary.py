@@ -53,7 +53,7 @@ def summarize_run(
         'planned': len(settings.get('tasks', ())) * settings.get('trials', 0) * len(ks),
         'played': len(results),
         'models': _models(results),
-        'currency': settings.get('currency'),
+        'currency': settings.get('prices', {}).get('currency'),
         'unpriced_models': _unpriced(results, settings),
         'by_k': by_k,
         'paired': [_paired(results, *two) for two in zip(ks[1:], ks, strict=False)],
@@ -175,7 +175,7 @@ def _models(results: Iterable[EpisodeResult]) -> dict[str, list[str]]:
 
 def _unpriced(results: Sequence[EpisodeResult], settings: Mapping[str, Any]) -> list[str]:
     """Name the models whose cost is not known although there is a price table."""
-    known = settings.get('prices') or {}
+    known = settings.get('prices', {}).get('models', {})
     asked = {'brain': settings.get('brain'), 'body': settings.get('body')}
     missing = {
         name
