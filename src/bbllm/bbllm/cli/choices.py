@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from bbllm.core.errors import BbllmError
+from bbllm.planners.methods import MappingMethod
 
 
 def _beginning(names: Callable[[], list[str]]) -> Callable[[str], list[str]]:
@@ -124,7 +125,18 @@ BodyOption = Annotated[
     typer.Option(
         '--body',
         metavar='NAME',
-        help='Model that turns steps into calls, likewise.',
+        help='Model that turns steps into calls, likewise; with --mapping embedding the '
+        'embedding model, or `lexical`.',
+        rich_help_panel=MODELS,
+        show_default=False,
+    ),
+]
+MappingOption = Annotated[
+    MappingMethod | None,
+    typer.Option(
+        '--mapping',
+        help='How steps become calls: by a model held to a JSON schema where it supports that '
+        '(auto, the default), never (text) or always (schema); or by matching words (embedding).',
         rich_help_panel=MODELS,
         show_default=False,
     ),

@@ -11,6 +11,7 @@ from bbllm.cli.choices import (
     BrainOption,
     JsonOption,
     LoopsOption,
+    MappingOption,
     PlannerOption,
     RosOption,
     SeedOption,
@@ -22,6 +23,7 @@ from bbllm.cli.output import Output
 from bbllm.cli.picture_files import scenes_of
 from bbllm.cli.session import FEEDBACK_LOOPS, PLANNER, Options, Ran, run_here
 from bbllm.core.types import Ending
+from bbllm.planners.methods import MappingMethod
 
 if TYPE_CHECKING:
     from bbllm.nodes.stack import Value
@@ -48,6 +50,7 @@ def demo(
     feedback_loops: LoopsOption = None,
     brain: BrainOption = None,
     body: BodyOption = None,
+    mapping: MappingOption = None,
     json: JsonOption = False,
 ) -> None:
     """
@@ -74,6 +77,7 @@ def demo(
             planner=planner or PLANNER,
             brain=brain,
             body=body,
+            mapping=mapping or MappingMethod.AUTO,
             k=FEEDBACK_LOOPS if feedback_loops is None else feedback_loops,
             seed=seed,
             speed=speed,

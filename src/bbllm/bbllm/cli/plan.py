@@ -8,6 +8,7 @@ from bbllm.cli.choices import (
     DomainOption,
     JsonOption,
     LlmConfigOption,
+    MappingOption,
     PlannerOption,
     RecordOption,
     ReplayOption,
@@ -35,6 +36,7 @@ from bbllm.core.journal import summarize
 from bbllm.core.registry import find_planner
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Ending, Episode, Outcome, Scene, Skill, SkillCall, Status
+from bbllm.planners.methods import MappingMethod
 
 
 class StillWorld:
@@ -68,6 +70,7 @@ def plan(
     seed: SeedOption = None,
     brain: BrainOption = None,
     body: BodyOption = None,
+    mapping: MappingOption = None,
     llm_config: LlmConfigOption = None,
     record: RecordOption = None,
     replay: ReplayOption = None,
@@ -91,6 +94,7 @@ def plan(
         planner=planner or PLANNER,
         brain=brain,
         body=body,
+        mapping=mapping or MappingMethod.AUTO,
         seed=seed,
         record=record,
         replay=replay,
@@ -113,6 +117,7 @@ def plan(
 
 def _plan(instruction: str, options: Options, ros: bool, output: Output) -> Episode:
     from bbllm.planners.assembly import build_planner
+    from bbllm.planners.bodies import body_name
 
     task = make_task(instruction)
     make_planner = find_planner(options.planner)
@@ -120,8 +125,14 @@ def _plan(instruction: str, options: Options, ros: bool, output: Output) -> Epis
     for notice in models.notices:
         output.say(notice, style='yellow')
     world = StillWorld(_look(options, ros))
-    run = EpisodeRun(task, planner=options.planner, brain=models.brain.name, body=models.body.name)
-    episode = run.execute(build_planner(run, make_planner, models, k=0), world)
+    run = EpisodeRun(
+        task,
+        planner=options.planner,
+        brain=models.brain.name,
+        body=body_name(options.mapping, models),
+    )
+    planner = build_planner(run, make_planner, models, k=0, mapping=options.mapping)
+    episode = run.execute(planner, world)
     if episode.ending is Ending.CANCELLED:
         # Only Ctrl-C cancels a plan; nothing moves, so that there is nothing to wait for.
         raise KeyboardInterrupt

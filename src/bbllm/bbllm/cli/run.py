@@ -14,6 +14,7 @@ from bbllm.cli.choices import (
     JsonOption,
     LlmConfigOption,
     LoopsOption,
+    MappingOption,
     PlannerOption,
     RecordOption,
     ReplayOption,
@@ -39,6 +40,7 @@ from bbllm.cli.session import (
 )
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
+from bbllm.planners.methods import MappingMethod
 
 
 class WorldName(str, Enum):
@@ -66,6 +68,7 @@ def run(
     viewer: ViewerOption = False,
     brain: BrainOption = None,
     body: BodyOption = None,
+    mapping: MappingOption = None,
     llm_config: LlmConfigOption = None,
     record: RecordOption = None,
     replay: ReplayOption = None,
@@ -98,6 +101,7 @@ def run(
             '--viewer': viewer or None,
             '--brain': brain,
             '--body': body,
+            '--mapping': mapping,
             '--llm-config': llm_config,
             '--record': record,
             '--replay': replay,
@@ -112,6 +116,7 @@ def run(
             planner=planner or PLANNER,
             brain=brain,
             body=body,
+            mapping=mapping or MappingMethod.AUTO,
             k=FEEDBACK_LOOPS if feedback_loops is None else feedback_loops,
             seed=seed,
             speed=speed,

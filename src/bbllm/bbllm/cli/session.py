@@ -20,6 +20,7 @@ from bbllm.core.protocols import World
 from bbllm.core.registry import find_planner
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Episode, Scene
+from bbllm.planners.methods import MappingMethod
 
 if TYPE_CHECKING:
     from bbllm.llm.config import Models
@@ -41,6 +42,8 @@ class Options:
     brain: str | None = None
     """A provider or a model's name; None takes what config/llm.yaml says."""
     body: str | None = None
+    mapping: MappingMethod = MappingMethod.AUTO
+    """How steps become calls."""
     k: int = FEEDBACK_LOOPS
     """Feedback loops."""
     seed: int | None = None
@@ -89,6 +92,7 @@ def run_here(instruction: str, options: Options, output: Output) -> Ran:
         BbllmError: Something that was asked for cannot be had; nothing was started then.
     """
     from bbllm.planners.assembly import build_planner, heard_by
+    from bbllm.planners.bodies import body_name
 
     task = make_task(instruction)
     make_planner = find_planner(options.planner)
@@ -103,12 +107,12 @@ def run_here(instruction: str, options: Options, output: Output) -> Ran:
             task,
             planner=options.planner,
             brain=models.brain.name,
-            body=models.body.name,
+            body=body_name(options.mapping, models),
             limits=options.limits,
             sinks=[journal, view],
             settings=_settings(options),
         )
-        planner = build_planner(run, make_planner, models, options.k)
+        planner = build_planner(run, make_planner, models, options.k, options.mapping)
         with view, heard_by(run):
             episode, interrupted = supervise(run, planner, stage.world)
         if episode is None:
@@ -124,15 +128,17 @@ def run_here(instruction: str, options: Options, output: Output) -> Ran:
 
 
 def make_chosen_models(options: Options) -> Models:
-    """Build Brain and Body from config file, options and environment."""
-    from bbllm.llm.config import load_config, make_models
+    """Build what plans and what maps, from config file, options and environment."""
+    from bbllm.llm.config import load_config
+    from bbllm.planners.bodies import models_for
 
-    said = {'brain': options.brain, 'body': options.body}
-    return make_models(
+    return models_for(
+        options.mapping,
         load_config(options.llm_config),
+        brain=options.brain,
+        body=options.body,
         record=options.record,
         replay=options.replay,
-        overrides={role: name for role, name in said.items() if name is not None},
     )
 
 
@@ -190,4 +196,5 @@ def _settings(options: Options) -> dict[str, object]:
         'scene': options.scene,
         'seed': options.seed,
         'feedback_loops': options.k,
+        'mapping': options.mapping.value,
     }

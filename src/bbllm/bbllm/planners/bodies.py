@@ -4,30 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from enum import Enum
 from pathlib import Path
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import Body, ChatModel, Embedder
 from bbllm.llm.config import LlmConfig, Models, make_models
-from bbllm.planners.body_llm import BodyLLM, SchemaUse, body_llm_name
+from bbllm.planners.body_llm import BodyLLM, SchemaUse, body_llm_name, need_schema
 from bbllm.planners.body_matching import MatchingBody, Vector, matching_name
+from bbllm.planners.methods import MappingMethod
 from bbllm.planners.prompting import Prompts
 
-
-class MappingMethod(str, Enum):
-    """How a Body works."""
-
-    AUTO = 'auto'
-    """A language model, held to a JSON schema where it supports that."""
-    TEXT = 'text'
-    """A language model that answers in one line of text; it is never sent a schema."""
-    SCHEMA = 'schema'
-    """A language model that must support JSON schemas."""
-    EMBEDDING = 'embedding'
-    """No language model: the skill and the object whose words are nearest to the step's."""
-
+__all__ = ['MappingMethod', 'body_name', 'body_of', 'make_body', 'models_for']
 
 _SCHEMA_USE: Mapping[MappingMethod, SchemaUse] = {
     MappingMethod.AUTO: 'auto',
@@ -59,12 +47,12 @@ def models_for(
         environ: See `make_models`.
 
     Raises:
-        ConfigError: See `make_models`.
+        ConfigError: See `make_models`; or the Body cannot do what the method asks of it.
         ReplayError: See `make_models`.
     """
     matching = method is MappingMethod.EMBEDDING
     said = {'brain': brain, 'embeddings' if matching else 'body': body}
-    return make_models(
+    models = make_models(
         config,
         record=record,
         replay=replay,
@@ -72,6 +60,9 @@ def models_for(
         embedding=matching,
         environ=environ,
     )
+    if method is MappingMethod.SCHEMA:
+        need_schema(models.body)
+    return models
 
 
 def make_body(method: MappingMethod, run: EpisodeRun, models: Models) -> Body:

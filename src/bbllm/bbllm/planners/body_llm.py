@@ -39,7 +39,8 @@ class BodyLLM:
         self._model = model
         self._prompts = prompts or Prompts()
         self._schema = schema
-        self._check()
+        if schema is True:
+            need_schema(model)
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
         """
@@ -56,18 +57,24 @@ class BodyLLM:
             lambda text: parse_call(text, scene),
             schema=body_schema(scene) if self._schema else None,
         )
-        self._check()
+        if self._schema is True:
+            need_schema(self._model)
         return call
 
-    def _check(self) -> None:
-        """Refuse what would pass for a measurement of schemas and be none."""
-        if self._schema is True and not self._model.supports_schema:
-            raise ConfigError(
-                f'The Body {self._model.name} cannot be held to a JSON schema. Take `--mapping '
-                'text` or `--mapping auto`, or name a model with `--body` whose server supports '
-                '`response_format` (and `schema: auto` or `true` in its section of '
-                'config/llm.yaml).'
-            )
+
+def need_schema(model: ChatModel) -> None:
+    """
+    Refuse what would pass for a measurement of schemas and be none.
+
+    Raises:
+        ConfigError: The model does not support JSON schemas.
+    """
+    if not model.supports_schema:
+        raise ConfigError(
+            f'The Body {model.name} cannot be held to a JSON schema. Take `--mapping text` or '
+            '`--mapping auto`, or name a model with `--body` whose server supports '
+            '`response_format` (and `schema: auto` or `true` in its section of config/llm.yaml).'
+        )
 
 
 def body_llm_name(model: ChatModel, schema: SchemaUse) -> str:
