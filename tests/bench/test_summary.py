@@ -206,6 +206,14 @@ def test_costs_are_added_in_the_table_s_currency() -> None:
     assert 'Cost: 1 EUR.' in lines_for_terminal(summary)
 
 
+def test_tokens_that_nobody_counted_are_no_cost_of_nothing() -> None:
+    prices = {'currency': 'EUR', 'models': {'offline': {'prompt': 1.0, 'completion': 2.0}}}
+
+    lines = lines_for_terminal(summarize_run(make_settings(prices=prices), of_all(cost=None), []))
+
+    assert 'The cost is not known: of some episodes nobody counted the tokens.' in lines
+
+
 def test_no_price_table_means_no_word_of_money() -> None:
     summary = summarize_run(make_settings(), of_all(), [])
 

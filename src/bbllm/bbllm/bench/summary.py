@@ -53,7 +53,7 @@ def summarize_run(
         'planned': len(settings.get('tasks', ())) * settings.get('trials', 0) * len(ks),
         'played': len(results),
         'models': _models(results),
-        'currency': settings.get('prices', {}).get('currency'),
+        'currency': _price_table(settings).get('currency'),
         'unpriced_models': _unpriced(results, settings),
         'by_k': by_k,
         'paired': [_paired(results, *two) for two in zip(ks[1:], ks, strict=False)],
@@ -173,9 +173,14 @@ def _models(results: Iterable[EpisodeResult]) -> dict[str, list[str]]:
     return {role: sorted(names[role]) for role in sorted(names)}
 
 
+def _price_table(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the table as bench.prices has it, empty where there is none."""
+    return settings.get('prices') or {}
+
+
 def _unpriced(results: Sequence[EpisodeResult], settings: Mapping[str, Any]) -> list[str]:
     """Name the models whose cost is not known although there is a price table."""
-    known = settings.get('prices', {}).get('models', {})
+    known = _price_table(settings).get('models', {})
     asked = {'brain': settings.get('brain'), 'body': settings.get('body')}
     missing = {
         name

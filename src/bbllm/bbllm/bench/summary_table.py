@@ -144,12 +144,14 @@ def _unsafe_lines(summary: Mapping[str, Any]) -> list[str]:
 
 def _cost_lines(summary: Mapping[str, Any]) -> list[str]:
     costs = [group['cost'] for group in summary['by_k']]
+    if summary['currency'] is None or not summary['played']:
+        return []
     if summary['unpriced_models']:
         named = ', '.join(summary['unpriced_models'])
         return [f'The cost is not known: the price table lacks {named}.']
-    if not costs or None in costs:
-        return []
-    return [f'Cost: {sum(costs):.4g} {summary["currency"] or ""}'.rstrip() + '.']
+    if None in costs:
+        return ['The cost is not known: of some episodes nobody counted the tokens.']
+    return [f'Cost: {sum(costs):.4g} {summary["currency"]}.']
 
 
 def _number(value: float | None) -> str:

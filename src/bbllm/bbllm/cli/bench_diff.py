@@ -75,6 +75,10 @@ def diff(
         _print(first, second, comparison, output)
 
 
+main = diff
+"""What `bbllm bench` hands over to."""
+
+
 def _choose_ks(a: SavedRun, b: SavedRun, k_a: int | None, k_b: int | None) -> tuple[int, int]:
     """Return which K of A is compared with which K of B."""
     in_a, in_b = ks_of(a.results), ks_of(b.results)
