@@ -142,7 +142,7 @@ def second_look(goal: ColorLine, table: Table) -> Finding:
     for one in cubes:
         drift = sum(table.xy(one)[0] - table.xy(two)[0] for two in cubes) / len(cubes)
         if not at_most(abs(drift), goal.straight_m):
-            return Finding(False, f'{one} is on average {cm(drift)} further away than the others.')
+            return Finding(False, f'{one} is {cm(abs(drift))} before or behind the others.')
     for one, two in itertools.combinations(cubes, 2):
         lead = table.xy(one)[1] - table.xy(two)[1]
         if ranks[one] == ranks[two]:

@@ -83,22 +83,34 @@ def _fits(
         turn_deg=goal.turn_deg,
         residual_m=goal.residual_edges * goal.edge_m,
     )
-    return (_grown(fit, points) if len(fit.placed) == len(cells) else fit for fit in fits)
+    for fit in fits:
+        yield fit
+        if len(fit.placed) == len(cells):
+            yield from _grown(fit, points)
 
 
-def _grown(fit: PatternFit, points: Mapping[str, complex]) -> PatternFit:
-    """Take further cubes at the ends of the bars into the letter."""
-    placed = dict(fit.placed)
-    for direction in (UP, RIGHT):
-        for k in itertools.count(1):
-            if direction * k in placed:
-                continue
-            free = {name: at for name, at in points.items() if name not in placed.values()}
-            found = nearest([direction * k], free, fit.origin, fit.step, fit.pitch_m / 2)
-            if not found:
-                break
-            placed.update(found)
-    return fit if len(placed) == len(fit.placed) else fit_pattern(placed, points)
+def _grown(fit: PatternFit, points: Mapping[str, complex]) -> Iterator[PatternFit]:
+    """Yield the letter with further cubes at the ends of its bars, as many as may belong to it."""
+    more = [list(_beyond(fit, points, way)) for way in (UP, RIGHT)]
+    for up, right in itertools.product(*(range(len(cells) + 1) for cells in more)):
+        placed = {**fit.placed, **dict(more[0][:up]), **dict(more[1][:right])}
+        if up + right and len(set(placed.values())) == len(placed):
+            yield fit_pattern(placed, points)
+
+
+def _beyond(
+    fit: PatternFit, points: Mapping[str, complex], way: complex
+) -> Iterator[tuple[complex, str]]:
+    """Yield the cells beyond the end of a bar that have a cube near them, without gaps."""
+    free = {name: at for name, at in points.items() if name not in fit.placed.values()}
+    for k in itertools.count(1):
+        if way * k in fit.placed:
+            continue
+        found = nearest([way * k], free, fit.origin, fit.step, fit.pitch_m / 2)
+        if not found:
+            return
+        yield way * k, found[way * k]
+        del free[found[way * k]]
 
 
 class _Reading:

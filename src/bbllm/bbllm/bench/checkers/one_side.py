@@ -45,10 +45,8 @@ def second_look(goal: OneSide, table: Table) -> Finding:
         return Finding(False, f'not every {goal.things} within reach stands on the table.')
     least = min(SIGNS[goal.side] * table.point(name).imag for name in things)
     if not at_least(least, goal.margin_m):
-        return Finding(
-            False,
-            f'the last {goal.things} on the {goal.side} is {cm(least)} past the middle line.',
-        )
+        y = cm(SIGNS[goal.side] * least)
+        return Finding(False, f'a {goal.things} at y = {y} is not on the {goal.side}.')
     return _spots(goal, table, kind)
 
 
