@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from bbllm.bench.pairs import Comparison, Difference, compare, ks_of, pair_up
@@ -73,10 +72,6 @@ def diff(
         output.result(_values(first, second, comparison))
     else:
         _print(first, second, comparison, output)
-
-
-main = diff
-"""What `bbllm bench` hands over to."""
 
 
 def _choose_ks(a: SavedRun, b: SavedRun, k_a: int | None, k_b: int | None) -> tuple[int, int]:
@@ -167,7 +162,7 @@ def _table(comparison: Comparison) -> Table:
     table.add_column('meaning')
     for item in comparison.differences:
         if item.difference.n:
-            table.add_row(*map(escape, _row(item)))
+            table.add_row(*_row(item))
     return table
 
 
