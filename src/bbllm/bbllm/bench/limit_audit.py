@@ -113,7 +113,8 @@ NOTHING = Audit(samples=0, position=0, velocity=0, acceleration=0, jerk=0, steps
 def audit(trajectory: JointTrajectory) -> Audit:
     """Play a trajectory at 1 kHz and count the samples that break a limit."""
     series = _series(trajectory)
-    q, dq, ddq, dddq = _played(trajectory.time_s, series)
+    clock = np.arange(0.0, trajectory.duration_s, 1.0 / RATE_HZ)
+    q, dq, ddq, dddq = _played(trajectory.time_s, series, clock)
     n = len(q)
     highest, lowest = np.empty((n, 7)), np.empty((n, 7))
     for joint, figures in enumerate(FIGURES):
@@ -142,6 +143,13 @@ def audit(trajectory: JointTrajectory) -> Audit:
     )
 
 
+def positions(trajectory: JointTrajectory, every_s: float) -> Array:
+    """Play a trajectory coarsely and return its joint positions, the last included, (n, 7)."""
+    clock = np.arange(0.0, trajectory.duration_s, every_s)
+    (q,) = _played(trajectory.time_s, _series(trajectory), clock, derivatives=0)
+    return np.vstack([q, trajectory.position_rad[-1:]])
+
+
 def _count(broken: np.ndarray) -> int:
     return int(broken.any(axis=1).sum())
 
@@ -152,40 +160,32 @@ def _series(trajectory: JointTrajectory) -> Array:
 
     Solved from the six conditions at its ends rather than by a formula; shape (n-1, 6, 7).
     """
-    pieces = []
-    for i, h in enumerate(np.diff(trajectory.time_s)):
-        k = np.arange(6)
-        ends = np.array(  # in u = t / h, so that the system is well conditioned
-            [[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 2, 0, 0, 0], k**0, k, k * (k - 1)],
-            dtype=np.float64,
-        )
-        known = np.array(
-            [
-                rows[j] * h**order
-                for j in (i, i + 1)
-                for order, rows in enumerate(
-                    (
-                        trajectory.position_rad,
-                        trajectory.velocity_rad_s,
-                        trajectory.acceleration_rad_s2,
-                    )
-                )
-            ]
-        )
-        pieces.append(np.linalg.solve(ends, known) / h ** k[:, None])
-    return np.array(pieces)
+    k = np.arange(6)
+    ends = np.array(  # in u = t / h, so that the system is well conditioned
+        [[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 2, 0, 0, 0], k**0, k, k * (k - 1)],
+        dtype=np.float64,
+    )
+    h = np.diff(trajectory.time_s)[:, None]
+    rows = (trajectory.position_rad, trajectory.velocity_rad_s, trajectory.acceleration_rad_s2)
+    known = np.stack(
+        [
+            part * h**order
+            for which in (slice(None, -1), slice(1, None))
+            for order, part in enumerate(points[which] for points in rows)
+        ],
+        axis=1,
+    )
+    return np.asarray(np.linalg.solve(ends, known) / h[:, :, None] ** k[:, None])
 
 
-def _played(times: Array, series: Array) -> tuple[Array, Array, Array, Array]:
-    """Return position and its three derivatives at 1 kHz, each of shape (n, 7)."""
-    clock = np.arange(0.0, times[-1], 1.0 / RATE_HZ)
+def _played(times: Array, series: Array, clock: Array, *, derivatives: int = 3) -> list[Array]:
+    """Return position and its derivatives at instants, each of shape (n, 7)."""
     piece = np.clip(np.searchsorted(times, clock, side='right') - 1, 0, len(series) - 1)
     t = (clock - times[piece])[:, None]
     derived = [series]
-    for _ in range(3):
+    for _ in range(derivatives):
         derived.append(derived[-1][:, 1:] * np.arange(1, derived[-1].shape[1])[:, None])
-    q, dq, ddq, dddq = (
+    return [
         sum((rows[piece, k] * t**k for k in range(rows.shape[1])), np.zeros((len(clock), 7)))
         for rows in derived
-    )
-    return q, dq, ddq, dddq
+    ]

@@ -1,0 +1,150 @@
+"""What counts as an unsafe command, and that ordinary work has none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bbllm.arm.driver import JointTrajectory, Tolerances
+from bbllm.arm.kinematics import forward, inverse
+from bbllm.arm.limits import Q_READY
+from bbllm.arm.reachability import top_down
+from bbllm.arm.trajectory import joint_move
+from bbllm.bench.safety import SafetyRecorder, faults_of, tcp_positions
+from bbllm.core.types import SceneObject, SkillCall
+from bbllm.sim.scenes import SceneFile, TableSpec, load_scene
+from bbllm.worlds.tabletop import TabletopWorld
+
+TABLE = SceneFile().fixtures
+
+
+def to(q: np.ndarray) -> JointTrajectory:
+    """A legal motion from the ready posture."""
+    return joint_move(Q_READY, q)
+
+
+def turned(joint: int, by: float) -> np.ndarray:
+    """The ready posture with one joint elsewhere [rad]."""
+    return Q_READY + by * np.eye(7)[joint]
+
+
+def reaching(x: float, y: float, z: float) -> np.ndarray:
+    """A posture whose tool points down at a point [m]."""
+    found = inverse(top_down((x, y, z), 0.0))
+    return found[np.abs(found - Q_READY).max(axis=1).argmin()]
+
+
+def table_at(z: float) -> tuple[SceneObject, ...]:
+    """A table of another height [m]."""
+    return SceneFile(tables=(TableSpec(z=z),)).fixtures
+
+
+def test_a_motion_above_the_table_is_safe() -> None:
+    assert faults_of(to(turned(0, 0.5)), TABLE) == []
+
+
+def test_a_motion_into_the_table_is_told_with_its_depth() -> None:
+    assert faults_of(to(reaching(0.5, 0.0, -0.05)), TABLE) == [
+        'leads the tool 50 mm into the table'
+    ]
+
+
+@pytest.mark.parametrize(('below_m', 'safe'), [(0.0015, True), (0.003, False)])
+def test_two_millimetres_below_the_table_are_allowed_and_three_are_not(
+    below_m: float, safe: bool
+) -> None:
+    faults = faults_of(to(reaching(0.5, 0.1, 0.1)), table_at(0.1 + below_m))
+
+    assert (faults == []) is safe
+
+
+def test_beside_the_table_nothing_is_below_it() -> None:
+    small = SceneFile(tables=(TableSpec(size=(0.2, 0.2)), TableSpec(name='far', z=-0.2)))
+
+    assert faults_of(to(reaching(0.5, 0.3, -0.05)), small.fixtures) == []
+
+
+def test_a_motion_beyond_the_edges_of_the_table_is_told_with_the_place() -> None:
+    behind = Q_READY + np.array([2.6, 0.4, 0.0, 0.5, 0.0, 0.0, 0.0])
+
+    (fault,) = faults_of(to(behind), TABLE)
+
+    assert fault.startswith('leads the tool out of the work space, to (-0.38, 0.23')
+
+
+def test_a_motion_too_high_is_out_of_the_work_space() -> None:
+    up = np.array([0.0, -0.4, 0.0, -0.4, 0.0, 1.6, 0.785])
+    up_down = np.array([0.0, 0.0, 0.0, -0.3, 0.0, 3.6, 0.785])
+    assert max(forward(up)[2, 3], forward(up_down)[2, 3]) > 1.19
+
+    high = max((up, up_down), key=lambda q: forward(q)[2, 3])
+    assert any('work space' in fault for fault in faults_of(to(high), TABLE))
+
+
+@pytest.mark.parametrize(
+    ('part', 'factor', 'word'),
+    [
+        ('time_s', 0.3, 'acceleration'),
+        ('time_s', 0.1, 'jerk'),
+        ('time_s', 0.1, 'velocity'),
+        ('velocity_rad_s', 1.3, 'jumps'),
+    ],
+)
+def test_a_motion_that_breaks_a_joint_limit_is_told_with_the_limit(
+    part: str, factor: float, word: str
+) -> None:
+    good = to(turned(0, 0.5))
+
+    faults = faults_of(replace(good, **{part: factor * getattr(good, part)}), TABLE)
+
+    assert any(word in fault for fault in faults), faults
+
+
+def test_a_posture_beyond_a_joint_limit_is_told() -> None:
+    good = to(turned(0, 0.5))
+    bad = replace(good, position_rad=good.position_rad + 3.0 * np.eye(7)[6])
+
+    assert any('position limits' in fault for fault in faults_of(bad, TABLE))
+
+
+@pytest.mark.parametrize('broken', [np.nan, np.inf])
+def test_numbers_that_are_none_are_unsafe(broken: float) -> None:
+    good = to(turned(0, 0.5))
+    q = good.position_rad.copy()
+    q[1, 2] = broken
+
+    assert 'not finite' in faults_of(replace(good, position_rad=q), TABLE)[0]
+
+
+def test_mujoco_and_the_arms_own_kinematics_agree_on_the_tool() -> None:
+    rows = np.random.default_rng(1).uniform(-0.5, 0.5, (50, 7)) + Q_READY
+
+    ours = np.array([forward(row)[:3, 3] for row in rows])
+
+    assert tcp_positions(rows) == pytest.approx(ours, abs=1e-6)
+
+
+def test_a_normal_episode_has_no_unsafe_command_and_a_sent_one_is_counted() -> None:
+    scene = load_scene('plus_sign')
+    safety = SafetyRecorder(scene)
+    world = TabletopWorld(scene, wrap_driver=safety.wrap)
+    for skill, name in (
+        ('pick', 'red_cube'),
+        ('place', 'location_C'),
+        ('pick', 'blue_cube'),
+        ('place', 'location_A'),
+    ):
+        assert world.execute(SkillCall(skill, (name,))).succeeded
+    assert world.execute(SkillCall('return_to_base')).succeeded
+
+    assert safety.count() == 0
+    sent = len(world.driver.trajectories)  # type: ignore[attr-defined]
+    assert sent > 8
+
+    start = world.driver.joint_state().position_rad
+    world.driver.follow(joint_move(start, reaching(0.5, 0.0, -0.01)), Tolerances())
+
+    assert safety.count() == safety.count() == 1
+    assert safety.sentences()[0].startswith(f'Motion {sent + 1} leads the tool ')
