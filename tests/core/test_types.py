@@ -75,8 +75,8 @@ def test_an_unknown_planner_is_answered_with_the_nearest() -> None:
         find_planner('brian_body')
 
 
-def test_the_paper_s_planner_is_installed() -> None:
-    assert 'brain_body' in planner_names()
+def test_the_paper_s_planner_and_its_baseline_are_installed() -> None:
+    assert {'brain_body', 'base_llm'} <= {*planner_names()}
 
 
 def test_every_error_of_the_project_stands_in_the_tree_of_its_module() -> None:

@@ -183,6 +183,30 @@ def status(
     return behave
 
 
+def embeds(
+    *,
+    model: str = 'fake-embedding-1',
+    length: int = 4,
+    backwards: bool = False,
+    tokens: bool = True,
+) -> Behaviour:
+    """Answer each text with a vector that begins with its number of characters."""
+
+    def behave(handler: Handler, body: dict[str, Any]) -> None:
+        if handler.path != '/v1/embeddings' or body.get('encoding_format') != 'float':
+            status(404, f'no {handler.path} here')(handler, body)
+            return
+        data = [
+            {'index': i, 'embedding': [float(len(text)), 1.0, *[0.0] * (length - 2)]}
+            for i, text in enumerate(body['input'])
+        ]
+        usage = {'prompt_tokens': len(data), 'total_tokens': len(data)} if tokens else None
+        answer = {'object': 'list', 'model': model, 'usage': usage}
+        handler.send_json({**answer, 'data': data[::-1] if backwards else data})
+
+    return behave
+
+
 def refuses(
     parameter: str, message: str, then: Behaviour, *, param: str | None = None
 ) -> Behaviour:

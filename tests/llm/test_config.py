@@ -9,6 +9,7 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import Message
 from bbllm.llm.config import (
     LlmConfig,
+    Models,
     load_config,
     make_models,
     openai_settings,
@@ -54,6 +55,9 @@ def test_brain_and_body_are_configured_apart() -> None:
         ('body: {schema: maybe}', r"`body\.schema` must be auto, true or false, not 'maybe'"),
         ('body: {model: ""}', r'`body\.model`'),
         ('body: [1]', r'`body` .*not a list or section'),
+        ('embeddings: {provider: offline}', r"`embeddings\.provider` .*'lexical'.*'offline'"),
+        ('embeddings: {temperature: 0}', r'unknown key `embeddings\.temperature`\..*timeout_s'),
+        ('embeddings: {api_key_env: my key}', r'embeddings\.api_key_env'),
         ('- brain', 'must hold the sections'),
         ('brain: {', 'line 1'),
         ('brain: \x00', 'YAML does not allow'),
@@ -174,6 +178,68 @@ def test_the_files_base_url_wins_over_the_environments() -> None:
 def test_a_base_url_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(ConfigError, match='http://localhost:11434/v1'):
         make_models(DEFAULTS, environ={'OPENAI_BASE_URL': url})
+
+
+def embedder_of(said: str | None, environ: dict[str, str], text: str = '') -> Models:
+    overrides = {} if said is None else {'embeddings': said}
+    return make_models(
+        parse_config(text, 'f'),
+        overrides={'brain': 'offline', **overrides},
+        embedding=True,
+        environ=environ,
+    )
+
+
+def test_without_being_asked_for_there_is_no_embedder() -> None:
+    assert make_models(DEFAULTS, environ=KEY).embedder is None
+
+
+@pytest.mark.parametrize(
+    ('said', 'environ', 'name'),
+    [
+        (None, {}, 'lexical'),
+        (None, KEY, 'text-embedding-3-small'),
+        ('offline', KEY, 'lexical'),
+        ('lexical', KEY, 'lexical'),
+        ('nomic-embed-text', {'OPENAI_BASE_URL': 'http://localhost:1/v1'}, 'nomic-embed-text'),
+        ('openai:lexical-2', KEY, 'lexical-2'),
+    ],
+)
+def test_the_embedder_is_the_one_that_was_said_or_can_be_had(
+    said: str | None, environ: dict[str, str], name: str
+) -> None:
+    embedder = embedder_of(said, environ).embedder
+
+    assert embedder is not None
+    assert embedder.name == name
+
+
+def test_a_stand_in_that_nobody_asked_for_is_told_of() -> None:
+    assert [said for said in embedder_of(None, {}).notices if 'lexical' in said]
+    assert embedder_of('lexical', {}).notices == ()
+    assert 'text-embedding-3-small at api.openai.com' in embedder_of(None, KEY).notices[0]
+
+
+def test_an_embedder_needs_no_key_for_the_body_that_it_replaces() -> None:
+    text = 'body: {provider: openai, api_key_env: NOT_SET}'
+
+    assert embedder_of('lexical', {}, text).embedder is not None
+    with pytest.raises(ConfigError, match='NOT_SET'):
+        make_models(parse_config(text, 'f'), overrides={'brain': 'offline'}, environ={})
+
+
+@pytest.mark.parametrize(
+    ('said', 'message'),
+    [
+        ('text-embedding-3-large', r'\$OPENAI_API_KEY.*--body lexical'),
+        ('lexcal', r'--body lexcal: did you mean lexical\?'),
+        ('replay', 'no file to answer from'),
+        ('', r'--body takes a provider \(auto, lexical, openai, replay\).*text-embedding-3-small'),
+    ],
+)
+def test_an_embedder_that_cannot_be_had_is_explained(said: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        embedder_of(said, {})
 
 
 def test_a_key_over_plain_http_is_warned_of() -> None:

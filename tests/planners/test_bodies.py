@@ -1,0 +1,172 @@
+"""Bodies by the name of their method, and the whole loop with each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import ConfigError
+from bbllm.core.protocols import PASS
+from bbllm.core.types import Ending, PlanStep, SkillCall, Task
+from bbllm.llm.config import Models, parse_config
+from bbllm.llm.lexical import LexicalEmbedder
+from bbllm.llm.scripted import Request, ScriptedModel
+from bbllm.planners.assembly import build_planner
+from bbllm.planners.base_llm import BaseLLM
+from bbllm.planners.bodies import MappingMethod, body_name, body_of, make_body, models_for
+from bbllm.planners.body_llm import BodyLLM
+from bbllm.planners.brain_body import BrainBody
+
+Tabletop = Callable[..., Any]
+TASK = Task('t', 'put the red cube on location_B')
+CONFIG = parse_config('', 'f')
+LINE = '<rob0>[pick] <red_cube>'
+JSON = '{"pass": false, "skill": "pick", "args": ["red_cube"], "numbers": []}'
+PICK = SkillCall('pick', ('red_cube',))
+STEP = PlanStep(0, 'pick red_cube')
+KEY = {'OPENAI_API_KEY': 'sk-test-0123456789'}
+
+
+def new_run() -> EpisodeRun:
+    return EpisodeRun(TASK, planner='brain_body', brain='b', body='b')
+
+
+@pytest.mark.parametrize(
+    ('method', 'supports', 'reply', 'has_schema'),
+    [
+        (MappingMethod.AUTO, True, JSON, True),
+        (MappingMethod.AUTO, False, LINE, False),
+        (MappingMethod.TEXT, True, LINE, False),
+        (MappingMethod.TEXT, False, LINE, False),
+        (MappingMethod.SCHEMA, True, JSON, True),
+    ],
+)
+def test_a_schema_is_sent_only_where_the_method_wants_it(
+    busy_table: Tabletop, method: MappingMethod, supports: bool, reply: str, has_schema: bool
+) -> None:
+    model = ScriptedModel([reply], supports_schema=supports)
+
+    call = body_of(method, model, None).map(STEP, busy_table().observe())
+
+    assert call == PICK
+    assert (model.requests[0].schema is not None) is has_schema
+
+
+def test_a_schema_is_required_of_a_model_that_has_none() -> None:
+    with pytest.raises(ConfigError, match=r'offline cannot .*`--mapping text`.*`--body`'):
+        models_for(MappingMethod.SCHEMA, CONFIG, body='offline', environ={})
+    with pytest.raises(ConfigError, match='--mapping text'):
+        body_of(MappingMethod.SCHEMA, ScriptedModel(), None)
+
+
+def test_a_server_that_turns_schemas_down_ends_what_was_to_measure_them(
+    busy_table: Tabletop,
+) -> None:
+    model = ScriptedModel(supports_schema=True)
+
+    def refuse(request: Request) -> str:
+        model.supports_schema = False
+        return LINE
+
+    model = ScriptedModel([refuse, LINE], supports_schema=True)
+    body = BodyLLM(model, schema=True)
+
+    with pytest.raises(ConfigError, match='JSON schema'):
+        body.map(STEP, busy_table().observe())
+
+
+@pytest.mark.parametrize(
+    ('method', 'name'),
+    [
+        (MappingMethod.AUTO, 'gpt'),
+        (MappingMethod.TEXT, 'gpt (text)'),
+        (MappingMethod.SCHEMA, 'gpt (schema)'),
+        (MappingMethod.EMBEDDING, 'lexical matching'),
+    ],
+)
+def test_reports_and_bodies_agree_on_the_name(method: MappingMethod, name: str) -> None:
+    gpt = ScriptedModel(name='gpt', supports_schema=True)
+    models = Models(gpt, gpt, (), LexicalEmbedder())
+
+    assert body_name(method, models) == make_body(method, new_run(), models).name == name
+
+
+def test_matching_without_an_embedder_is_a_mistake_that_is_named() -> None:
+    models = Models(ScriptedModel(), ScriptedModel())
+
+    for build in (
+        lambda: make_body(MappingMethod.EMBEDDING, new_run(), models),
+        lambda: body_name(MappingMethod.EMBEDDING, models),
+        lambda: body_of(MappingMethod.EMBEDDING, models.body, None),
+    ):
+        with pytest.raises(ConfigError, match='models_for'):
+            build()
+
+
+def test_the_word_for_the_body_names_what_the_method_asks() -> None:
+    chat = models_for(MappingMethod.TEXT, CONFIG, brain='offline', body='gpt-4o', environ=KEY)
+    match = models_for(MappingMethod.EMBEDDING, CONFIG, body='text-embedding-x', environ=KEY)
+
+    assert (chat.brain.name, chat.body.name, chat.embedder) == ('offline', 'gpt-4o', None)
+    assert match.embedder is not None
+    assert (match.brain.name, match.embedder.name) == ('gpt-4o', 'text-embedding-x')
+
+
+def test_requests_of_an_embedder_are_on_the_account(busy_table: Tabletop) -> None:
+    models = models_for(MappingMethod.EMBEDDING, CONFIG, brain='offline', body='lexical')
+    run = new_run()
+
+    planner = build_planner(run, BrainBody, models, 0, MappingMethod.EMBEDDING)
+    episode = run.execute(planner, busy_table())
+
+    assert episode.ending is Ending.FINISHED
+    assert [(call.role, call.model) for call in episode.model_calls] == [
+        ('brain', 'offline'),
+        *[('body', 'lexical')] * 3,
+    ]
+
+
+def test_an_embedder_is_refused_after_a_cancel(busy_table: Tabletop) -> None:
+    models = models_for(MappingMethod.EMBEDDING, CONFIG, brain='offline', body='lexical')
+    run = new_run()
+    run.cancel('enough')
+
+    episode = run.execute(
+        build_planner(run, BrainBody, models, 0, MappingMethod.EMBEDDING), busy_table()
+    )
+
+    assert episode.ending is Ending.CANCELLED
+    assert episode.model_calls == ()
+
+
+@pytest.mark.parametrize('make', [BrainBody, BaseLLM])
+@pytest.mark.parametrize(
+    'method', [MappingMethod.AUTO, MappingMethod.TEXT, MappingMethod.EMBEDDING]
+)
+def test_an_episode_is_recorded_and_replayed_without_a_key(
+    busy_table: Tabletop, tmp_path: Path, method: MappingMethod, make: Any
+) -> None:
+    path = tmp_path / 'talk.jsonl'
+    calls = []
+    for options in ({'brain': 'offline', 'body': 'offline', 'record': path}, {'replay': path}):
+        models, world, run = models_for(method, CONFIG, environ={}, **options), busy_table(), None
+        run = new_run()
+        episode = run.execute(build_planner(run, make, models, 3, method), world)
+        assert episode.ending is Ending.FINISHED, episode.message
+        calls.append(world.calls)
+
+    assert calls[0] == calls[1] == ['pick(red_cube)', 'place(location_B)', 'return_to_base()']
+
+
+def test_a_language_model_may_pass_where_matching_never_does(busy_table: Tabletop) -> None:
+    scene, step = busy_table().observe(), PlanStep(0, 'polish the mug')
+
+    by_model = body_of(MappingMethod.TEXT, ScriptedModel(['<pass>']), None).map(step, scene)
+    by_words = body_of(MappingMethod.EMBEDDING, ScriptedModel(), LexicalEmbedder())
+
+    assert by_model is PASS
+    assert by_words.map(step, scene) is not PASS

@@ -1,0 +1,110 @@
+"""What holds for every planner that is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from bbllm.core.budget import Limits
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import ModelUnavailableError
+from bbllm.core.registry import find_planner, planner_names
+from bbllm.core.types import Ending, Episode, EventKind, Task
+from bbllm.llm.config import Models
+from bbllm.llm.offline import OfflineModel
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.assembly import build_planner
+
+Tabletop = Callable[..., Any]
+TASK = 'put the red cube on location_A and the blue cube on location_B'
+
+
+@pytest.fixture(params=planner_names())
+def play(request: pytest.FixtureRequest) -> Callable[..., Episode]:
+    """Return what plays an episode with a planner, each of those that are installed."""
+
+    def run(world: Any, model: Any = None, task: str = TASK, **limits: int) -> Episode:
+        model = model or OfflineModel()
+        episode_run = EpisodeRun(
+            Task('t', task), planner=request.param, brain='b', body='b', limits=Limits(**limits)
+        )
+        planner = build_planner(
+            episode_run, find_planner(request.param), Models(model, model), k=3
+        )
+        return episode_run.execute(planner, world)
+
+    return run
+
+
+def test_a_planner_does_a_task_through_the_world_that_it_is_given(
+    play: Callable[..., Episode], busy_table: Tabletop
+) -> None:
+    world = busy_table()
+
+    episode = play(world)
+
+    assert episode.ending is Ending.FINISHED, episode.message
+    assert (world.on('red_cube'), world.on('blue_cube')) == ('location_A', 'location_B')
+
+
+def test_a_planner_tells_its_plan_before_it_works_on_it_and_each_step_before_its_call(
+    play: Callable[..., Episode], busy_table: Tabletop
+) -> None:
+    kinds = [event.kind for event in play(busy_table()).events]
+
+    plan, step, call = map(kinds.index, (EventKind.PLAN, EventKind.STEP, EventKind.CALL))
+    assert plan < step < call
+    assert kinds.count(EventKind.CALL) == kinds.count(EventKind.OUTCOME)
+    assert EventKind.MODEL_CALL in kinds[:plan]
+
+
+def test_what_is_out_of_reach_stays_there_and_the_episode_says_so_or_finds_a_way(
+    play: Callable[..., Episode], busy_table: Tabletop
+) -> None:
+    world = busy_table(unreachable=['location_A'])
+
+    episode = play(world)
+
+    assert world.things_on('location_A') == []
+    assert episode.ending is Ending.GAVE_UP
+    assert 'location_A' in episode.message
+
+
+def test_an_error_of_a_model_ends_the_episode(
+    play: Callable[..., Episode], busy_table: Tabletop
+) -> None:
+    world = busy_table()
+
+    episode = play(world, ScriptedModel([ModelUnavailableError('It is down.')]))
+
+    assert (episode.ending, episode.message) == (Ending.MODEL_FAILED, 'It is down.')
+    assert world.calls == []
+
+
+def test_replies_that_nobody_can_read_end_the_episode(
+    play: Callable[..., Episode], busy_table: Tabletop
+) -> None:
+    episode = play(busy_table(), ScriptedModel(['Well, well.'] * 20))
+
+    assert episode.ending is Ending.MODEL_FAILED
+    assert len(episode.model_calls) <= 2
+
+
+def test_a_task_that_makes_no_sense_is_given_up_without_a_motion(
+    play: Callable[..., Episode], busy_table: Tabletop
+) -> None:
+    world = busy_table()
+
+    assert play(world, task='iron my shirt').ending is Ending.GAVE_UP
+    assert world.calls == []
+
+
+def test_the_limit_of_calls_ends_the_episode(
+    play: Callable[..., Episode], busy_table: Tabletop
+) -> None:
+    world = busy_table()
+
+    assert play(world, steps=2).ending is Ending.OUT_OF_BUDGET
+    assert len(world.calls) == 2
