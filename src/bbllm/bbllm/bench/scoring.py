@@ -19,9 +19,10 @@ from bbllm.core.types import Ending, Episode, EventKind, ModelCall, Scene, Statu
 NO_CALL = 'NO_CALL'
 """Stands among the error codes for a step that could not be turned into a call."""
 LOST = 'lost'
-INFRASTRUCTURE = ('ModelError', 'ModelUnavailableError', 'ModelRefusedError', 'ReplayError')
-"""Errors that end an episode as MODEL_FAILED without being the model's own doing; ParseError,
-a reply that no grammar accepts, is its doing."""
+INFRASTRUCTURE = ('ModelUnavailableError', 'ModelRefusedError', 'ReplayError')
+"""Errors that end an episode as MODEL_FAILED without being the model's own doing. A reply that no
+grammar accepts (ParseError), and one that is empty, endless or a refusal in words (ModelError),
+are its doing."""
 BROKEN_OFF = 'INTERRUPTED'
 """Ending of an episode that has none, as `bbllm show` calls it."""
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bbllm.core.errors import ModelError, ModelRefusedError
+from bbllm.core.errors import ModelError
 from bbllm.core.protocols import JsonSchema, Message, Reply, Usage
 from bbllm.llm.backoff import Backoff
 from bbllm.llm.bounded import BEAT_S, Bounded
@@ -170,11 +170,10 @@ class OpenAIChat:
                 break
         if refusal:
             said = self._redactor.hide(refusal.strip())[:300]
-            raise ModelRefusedError(f'{self._who} declined to answer: {said}')
+            # Not ModelRefusedError: the server serves, and what the model says is its own doing.
+            raise ModelError(f'{self._who} declined to answer: {said}')
         if finish == 'content_filter':
-            raise ModelRefusedError(
-                f'{self._who} withheld its reply: the content filter stopped it.'
-            )
+            raise ModelError(f'{self._who} withheld its reply: the content filter stopped it.')
         if not finish and not text.stopped:
             raise CutReplyError(f'the stream ended after {text.received} characters')
         listener.hear(text.finish())
