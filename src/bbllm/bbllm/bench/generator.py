@@ -101,8 +101,9 @@ def _promised(spec: TaskSpec, recipe: Recipe, dice: Dice) -> tuple[SceneFile, tu
     out_of_reach = _out_of_reach(drawn.scene)
     for item in (*drawn.scene.movables, *drawn.scene.places):
         if (item.name in drawn.in_reach) is (item.name in out_of_reach):
-            rule = 'reach_m, but is out' if item.name in drawn.in_reach else 'beyond_m, but is in'
-            raise NoRoomError(f'a {item.kind.value} lies within {rule} of reach')
+            near = item.name in drawn.in_reach
+            rule = 'reach_m, but is out of reach' if near else 'beyond_m, but is in reach'
+            raise NoRoomError(f'a {item.kind.value} lies within {rule}')
     for fault in lacks(spec.goal, drawn.scene, out_of_reach):
         raise NoRoomError(fault)
     return drawn.scene, out_of_reach

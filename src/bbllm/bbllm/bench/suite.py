@@ -78,6 +78,15 @@ class _SuiteFile(BaseModel):
         return tasks
 
 
+class _Yaml(yaml.SafeLoader):
+    """Takes `on` and `off` for words, as YAML 1.2 does; the goal `resting` has a field `on`."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012  # as in the base class
+        first: [entry for entry in entries if first in 'tTfF' or not entry[0].endswith(':bool')]
+        for first, entries in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
 @dataclass(frozen=True, kw_only=True)
 class Suite:
     """Tasks that are scored together."""
@@ -183,7 +192,7 @@ def parse_suite(content: str, path: Path) -> Suite:
 
 def _yaml(content: str, path: Path) -> dict[str, Any]:
     try:
-        data: Any = yaml.safe_load(content)
+        data: Any = yaml.load(content, _Yaml)  # a safe loader
     except yaml.YAMLError as error:
         mark = getattr(error, 'problem_mark', None)
         line = f' in line {mark.line + 1}' if mark is not None else ''

@@ -1,0 +1,322 @@
+"""Generated tables: what was promised is there, always the same, and every task can be done."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+from solved_cases import distance, in_reach, solved, start_of
+from suite_files import generated, suite, task
+
+from bbllm.bench.case import Case
+from bbllm.bench.checkers.judging import judge
+from bbllm.bench.checkers.situation import Verdict
+from bbllm.bench.generator import CaseError, fingerprint, make_case
+from bbllm.bench.suite import load_suite
+from bbllm.core.errors import UnknownNameError
+from bbllm.core.types import Kind
+from bbllm.sim.simulation import Simulation
+from bbllm.worlds.reaching import ReachCache
+
+SUITE = load_suite('tabletop')
+TASKS = tuple(spec.name for spec in SUITE.tasks)
+TRIALS = 25
+CUBE, CYLINDER, LOCATION = Kind.CUBE, Kind.CYLINDER, Kind.LOCATION
+
+PINNED = json.loads("""
+{
+  "right_side": [
+    "1e067d5b32d283ff385c6772c68ab0cf28744ecd12adc2c1f6fd1f5e164db9a9",
+    "6509550b37f2890a517c9cf68b768bfcfdf04f1a81193e35ce368d46188b00f3"
+  ],
+  "letter_l": [
+    "89e038ba5ba73d3d4f8670dbda83fe1231d63cbe22da84f49b19568b7bd79726",
+    "c3b1378555ccf195025ca17bf59abd08fec235d1415c9b01b4d82708a39e66e7"
+  ],
+  "color_line": [
+    "cb98601200636d38fd6f341ccd45f4a40f78b506194870d7f8a132431d9068ff",
+    "82b4d6e3b2e6e942cd75155d93c5f988dc7ee8280a9d986a770cbc2765eddbe7"
+  ],
+  "pairs_a_side": [
+    "dbad1bb4f3cc6819caa08e3c61ef30a59ca1ff3d57dcbc17e13edd6e35726de5",
+    "1fe00b43a7a7268937547e57930f8525dc6cfdbdf0cdc9e2a27d641ce53dec32"
+  ],
+  "red_triangle": [
+    "0ac99b90061eae75d4c75c05df1a3c660f8400c1a942c26d2f6c86c8cbf1434c",
+    "a2e0492a4f7d149fab9efd7ce1d8def05077623670bdeedbeca16f1c2eda04fb"
+  ],
+  "plus_sign": [
+    "a8daf8fa100c889b8ce4dcf757361686345794c816c85650e91c08c1ef978480",
+    "5805d79cf7312180480c7b648a9031946d3dba731e23568aad6ed418e79d74cf"
+  ],
+  "segregate": [
+    "674302d9da18a6095341ade4fd6b98a509b24c638a34f6ef7c0b9b89dedd753e",
+    "711a9a43dd3949864720d841346bc63d1e65650b3d617f5fb1c70e3ce4394022"
+  ]
+}
+""")
+"""Fingerprints with seed 0; they change with the suite file, and must not with the machine."""
+
+
+def case_of(name: str, trial: int = 0, seed: int = 0) -> Case:
+    return make_case(SUITE, name, seed=seed, trial=trial)
+
+
+def sides(case: Case, kind: Kind, *, reach: bool) -> Counter[str]:
+    """How many things of a kind are left and right."""
+    items = [item for item in (*case.scene.movables, *case.scene.places) if item.kind is kind]
+    return Counter(
+        'left' if item.pose.position_m[1] > 0 else 'right'
+        for item in items
+        if (item.name not in case.out_of_reach) is reach
+    )
+
+
+def is_like_red(color: str) -> bool:
+    return color in SUITE.task('red_triangle').goal.colors  # type: ignore[union-attr]
+
+
+@pytest.fixture(scope='module')
+def cases() -> dict[str, list[Case]]:
+    return {name: [case_of(name, trial) for trial in range(TRIALS)] for name in TASKS}
+
+
+@pytest.mark.parametrize('name', TASKS)
+def test_every_table_has_what_the_bench_promises(name: str, cases: dict[str, list[Case]]) -> None:
+    for case in cases[name]:
+        movables, places = case.scene.movables, case.scene.places
+        assert 6 <= len(movables) <= 14
+        assert 8 <= len(places) <= 26
+        assert [item.name for item in places] == [
+            f'location_{chr(65 + index)}' for index in range(len(places))
+        ]
+        for item in movables:
+            assert item.name == f'{item.color}_{item.kind.value}'
+            assert item.size_m == (0.04, 0.04, 0.04)
+        assert len({item.name for item in movables}) == len(movables)
+        assert (case.suite, case.task, case.seed) == ('tabletop', name, 0)
+        assert case.instruction == SUITE.task(name).instruction
+
+
+@pytest.mark.parametrize('name', TASKS)
+def test_things_have_room_around_them(name: str, cases: dict[str, list[Case]]) -> None:
+    for case in cases[name]:
+        for one, other in itertools.combinations(case.scene.movables, 2):
+            assert distance(one, other) >= 0.075, (case.trial, one.name, other.name)
+        for one, other in itertools.product(case.scene.movables, case.scene.places):
+            assert distance(one, other) >= 0.075, (case.trial, one.name, other.name)
+        for one, other in itertools.combinations(case.scene.places, 2):
+            assert distance(one, other) > 0.0599, (case.trial, one.name, other.name)
+
+
+@pytest.mark.parametrize('name', TASKS)
+def test_things_are_well_within_reach_or_clearly_out_of_it(
+    name: str, cases: dict[str, list[Case]]
+) -> None:
+    for case in cases[name]:
+        for item in (*case.scene.movables, *case.scene.places):
+            if item.name in case.out_of_reach:
+                assert distance(item) > 0.9
+            else:
+                assert 0.3 <= distance(item) <= 0.7
+
+
+@pytest.mark.parametrize('name', TASKS)
+def test_what_is_out_of_reach_is_what_inverse_kinematics_says(name: str) -> None:
+    reach = ReachCache()
+    case = case_of(name, trial=3)
+    items = (*case.scene.movables, *case.scene.places)
+
+    assert case.out_of_reach == tuple(item.name for item in items if not reach(item))
+
+
+@pytest.mark.parametrize('name', TASKS)
+def test_the_task_is_not_done_at_the_start_and_can_be_done(
+    name: str, cases: dict[str, list[Case]]
+) -> None:
+    for case in cases[name]:
+        assert judge(case.goal, start_of(case)).verdict is Verdict.FAILED
+        judgement = judge(case.goal, solved(case))
+        assert judgement.verdict is Verdict.PASSED, (case.trial, judgement.reason)
+
+
+@pytest.mark.parametrize('name', TASKS)
+def test_a_generated_table_stands_still(name: str) -> None:
+    case = case_of(name, trial=1)
+    simulation = Simulation(case.scene)
+    simulation.step(500)
+    poses = simulation.object_poses()
+    for item in case.scene.movables:
+        assert math.dist(item.pose.position_m, poses[item.name].position_m) < 2e-4, item.name
+
+
+@pytest.mark.parametrize('name', ['right_side', 'letter_l'])
+def test_in_the_first_two_tasks_everything_is_within_reach(
+    name: str, cases: dict[str, list[Case]]
+) -> None:
+    assert all(case.out_of_reach == () for case in cases[name])
+
+
+def test_right_side_has_most_cubes_on_the_left_and_places_for_them(
+    cases: dict[str, list[Case]],
+) -> None:
+    for case in cases['right_side']:
+        cubes = sides(case, CUBE, reach=True)
+        assert 4 <= cubes.total() <= 6
+        assert cubes['left'] > cubes['right']
+        assert sides(case, LOCATION, reach=True)['right'] >= cubes['left']
+        assert 2 <= sides(case, CYLINDER, reach=True).total() <= 3
+
+
+def test_color_line_has_one_cube_of_the_spectrum_out_of_reach(
+    cases: dict[str, list[Case]],
+) -> None:
+    for case in cases['color_line']:
+        assert 5 <= len(in_reach(case, CUBE)) <= 6
+        assert sides(case, CUBE, reach=False).total() == 1
+        assert sides(case, LOCATION, reach=False).total() >= 1
+
+
+def test_pairs_a_side_has_two_of_each_within_reach_and_one_loop_for_who_takes_them_in_order(
+    cases: dict[str, list[Case]],
+) -> None:
+    for case in cases['pairs_a_side']:
+        assert len(in_reach(case, CUBE)) == len(in_reach(case, CYLINDER)) == 2
+        assert min(sides(case, LOCATION, reach=True).values()) >= 3
+        for kind, lost in ((CUBE, 1), (CYLINDER, 0)):
+            names = [item.name for item in case.scene.movables if item.kind is kind]
+            assert len(set(names[:2]) & set(case.out_of_reach)) == lost
+
+
+@pytest.mark.parametrize('name', ['red_triangle', 'plus_sign'])
+def test_two_cubes_that_would_do_are_listed_first_and_out_of_reach(
+    name: str, cases: dict[str, list[Case]]
+) -> None:
+    for case in cases[name]:
+        first = case.scene.movables[:2]
+        assert all(item.kind is CUBE and item.name in case.out_of_reach for item in first)
+        assert sides(case, CUBE, reach=False).total() == 2
+        if name == 'red_triangle':
+            assert all(is_like_red(item.color) for item in first)
+            assert 3 <= sum(is_like_red(item.color) for item in in_reach(case, CUBE)) <= 4
+        else:
+            assert 5 <= len(in_reach(case, CUBE)) <= 6
+        assert sides(case, LOCATION, reach=False).total() == 2
+
+
+def test_segregate_has_a_cube_and_a_cylinder_out_of_reach_in_either_half(
+    cases: dict[str, list[Case]],
+) -> None:
+    for case in cases['segregate']:
+        for kind in (CUBE, CYLINDER):
+            assert sides(case, kind, reach=False) == {'left': 1, 'right': 1}
+            assert min(sides(case, kind, reach=True)[side] for side in ('left', 'right')) >= 1
+        for side in ('left', 'right'):
+            needed = max(len(in_reach(case, CUBE)), len(in_reach(case, CYLINDER)))
+            assert sides(case, LOCATION, reach=True)[side] >= needed
+
+
+def test_the_same_seeds_give_the_same_cases_and_others_give_others() -> None:
+    keys = [(name, seed, trial) for name in TASKS for seed in (0, 1) for trial in (0, 1)]
+    first = {key: make_case(SUITE, key[0], seed=key[1], trial=key[2]) for key in keys}
+
+    for key in reversed(keys):
+        assert make_case(SUITE, key[0], seed=key[1], trial=key[2]) == first[key]
+    assert len({fingerprint(case) for case in first.values()}) == len(keys)
+
+
+def test_the_number_of_things_and_the_colours_vary(cases: dict[str, list[Case]]) -> None:
+    for name in TASKS:
+        assert len({len(case.scene.movables) for case in cases[name]}) > 1
+        assert len({frozenset(x.name for x in case.scene.movables) for case in cases[name]}) > 5
+
+
+@pytest.mark.parametrize('name', TASKS)
+def test_the_same_seeds_give_the_same_scenes_everywhere(name: str) -> None:
+    assert [fingerprint(case_of(name, trial)) for trial in (0, 1)] == PINNED[name]
+
+
+def test_another_process_with_other_hashes_makes_the_same_case() -> None:
+    code = (
+        'from bbllm.bench.suite import load_suite; from bbllm.bench import generator as g;'
+        "print(g.fingerprint(g.make_case(load_suite('tabletop'), 'segregate', seed=5, trial=7)))"
+    )
+    run = subprocess.run(
+        [sys.executable, '-c', code],
+        env={'PYTHONHASHSEED': '7', 'PYTHONPATH': ':'.join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.strip() == fingerprint(case_of('segregate', trial=7, seed=5))
+
+
+def test_a_fixed_scene_is_the_same_in_all_trials_and_its_reach_is_computed() -> None:
+    fixed = suite(task())
+    one, other = (make_case(fixed, 'a', seed=0, trial=trial) for trial in (0, 1))
+
+    assert one.scene == other.scene
+    assert fingerprint(one) == fingerprint(other)
+    assert one.out_of_reach == ('aqua_cube', 'white_cube', 'location_G', 'location_I')
+
+
+def test_the_fingerprint_is_of_instruction_scene_and_goal() -> None:
+    plain = fingerprint(make_case(suite(task()), 'a', seed=0, trial=0))
+    goal = {'kind': 'one_side', 'things': 'cube', 'side': 'left', 'margin_m': 1, 'still_m': 1}
+
+    for changes, same in (
+        ({'least_loops': 3, 'name': 'b'}, True),
+        ({'instruction': 'Do it!'}, False),
+        ({'scene': 'tabletop'}, False),
+        ({'goal': goal}, False),
+    ):
+        changed = make_case(suite(task(**changes)), changes.get('name', 'a'), seed=0, trial=0)
+        assert (fingerprint(changed) == plain) is same, changes
+
+
+def test_an_unknown_task_is_told_with_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match="mean 'plus_sign'"):
+        make_case(SUITE, 'plus_sing', seed=0, trial=0)
+
+
+@pytest.mark.parametrize(
+    ('recipe', 'words'),
+    [
+        (
+            {'objects': [{'kind': 'cube', 'count': 12, 'area': [0.4, 0.5, 0.0, 0.1]}]},
+            ('no free place for a cube of objects[0] (100 times)', 'larger area', 'count'),
+        ),
+        (
+            {'locations': [{'pattern': 'plus', 'area': [0.4, 0.5, 0.0, 0.1]}]},
+            ('no free place for the plus of locations[0] (100 times)', 'pitch'),
+        ),
+        (
+            {'objects': [{'kind': 'cube', 'count': 1, 'reach': False}], 'beyond_m': [0.4, 0.5]},
+            ('a cube lies within beyond_m, but is in reach (100 times)', 'beyond_m'),
+        ),
+        (
+            {'locations': [{'count': 1}], 'reach_m': [0.9, 1.0]},
+            ('lies within reach_m, but is out of reach (100 times)', 'reach_m'),
+        ),
+        (
+            {'objects': [{'kind': 'cylinder', 'count': 1}]},
+            ('the goal one_side needs a cube within reach (100 times)',),
+        ),
+        (
+            {'objects': [{'kind': 'cube', 'count': 1, 'area': [3.0, 3.5, 0.0, 0.1]}]},
+            ('no free place for a cube of objects[0]',),
+        ),
+    ],
+)
+def test_a_scene_that_cannot_be_made_is_told_with_the_rule_that_failed(
+    recipe: dict[str, object], words: tuple[str, ...]
+) -> None:
+    with pytest.raises(CaseError) as caught:
+        make_case(suite(generated(**recipe)), 'a', seed=4, trial=2)
+    for word in ('task a of mine', 'seed 4', 'trial 2', '100 tries', *words):
+        assert word in str(caught.value)

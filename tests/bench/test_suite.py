@@ -1,0 +1,251 @@
+"""Suite files: what is read from them, and what is said of those that cannot be used."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+from suite_files import generated, goal, suite, task
+
+from bbllm.bench.suite import list_suites, load_suite, parse_suite
+from bbllm.bench.suite_errors import SuiteFileError
+from bbllm.core.errors import UnknownNameError
+from bbllm.core.paths import config_dir
+from bbllm.llm.offline import words
+from bbllm.pictures.colors import HEX
+from bbllm.sim.build import rgba_of
+
+SEVEN = (
+    ('right_side', 'easy', 0),
+    ('letter_l', 'medium', 0),
+    ('color_line', 'medium', 1),
+    ('pairs_a_side', 'medium', 1),
+    ('red_triangle', 'hard', 2),
+    ('plus_sign', 'hard', 2),
+    ('segregate', 'hard', 2),
+)
+
+
+def test_the_tabletop_suite_has_the_seven_tasks_of_the_paper() -> None:
+    tabletop = load_suite('tabletop')
+
+    assert [(t.name, t.difficulty, t.least_loops) for t in tabletop.tasks] == list(SEVEN)
+    assert tabletop.name == 'tabletop'
+    assert tabletop.description
+    assert 'tabletop' in list_suites()
+
+
+@pytest.mark.parametrize('name', list_suites())
+def test_every_colour_of_a_shipped_suite_is_known_to_pictures_and_offline(name: str) -> None:
+    for spec in load_suite(name).tasks:
+        for group in spec.generate.objects if spec.generate else ():
+            for color in group.palette:
+                assert color in HEX
+                assert color in words.COLORS
+                # the simulator invents a colour for words that it does not know
+                assert rgba_of(color) != rgba_of(f'{color} of no kind')
+
+
+def test_the_colours_of_a_line_are_in_the_order_of_the_spectrum() -> None:
+    colors = load_suite('tabletop').task('color_line').goal.colors  # type: ignore[union-attr]
+
+    assert list(colors) == sorted(colors, key=lambda color: words.HUES[color])
+
+
+def test_the_hash_is_of_what_counts_and_not_of_comments() -> None:
+    text = (config_dir() / 'suites' / 'tabletop.yaml').read_text()
+    path = Path('/x/tabletop.yaml')
+    plain = parse_suite(text, path).sha256
+
+    assert parse_suite('# a remark\n' + text, path).sha256 == plain
+    assert parse_suite(text.replace('description:', 'description: Also '), path).sha256 == plain
+    for old, new in (
+        ('still_m: 0.01', 'still_m: 0.02'),
+        ('reddish cubes.', 'reddish cubes!'),
+        ('count: [5, 7]', 'count: [5, 8]'),
+        ('name: letter_l\n', 'name: letter_m\n'),
+    ):
+        assert old in text
+        assert parse_suite(text.replace(old, new), path).sha256 != plain
+
+
+def test_the_hash_holds_the_content_of_a_fixed_scene(tmp_path: Path) -> None:
+    scene = tmp_path / 'mine.yaml'
+    hashes = set()
+    for x in (0.5, 0.6):
+        scene.write_text(f'objects: [{{name: a, kind: cube, xy: [{x}, 0.1]}}]')
+        hashes.add(suite(task(scene='mine.yaml'), path=str(tmp_path / 'suite.yaml')).sha256)
+
+    assert len(hashes) == 2
+
+
+def test_a_suite_is_read_from_any_path_and_its_scenes_lie_beside_it(tmp_path: Path) -> None:
+    (tmp_path / 'scenes').mkdir()
+    (tmp_path / 'scenes' / 'one.yaml').write_text(
+        'objects: [{name: red_cube, kind: cube, xy: [0.5, 0.1]}]\n'
+        'locations: [{name: location_A, xy: [0.5, -0.1]}]\n'
+    )
+    path = tmp_path / 'mine.yaml'
+    path.write_text(
+        textwrap.dedent("""
+            tasks:
+              - name: one
+                instruction: Put the red cube on location_A.
+                difficulty: easy
+                least_loops: 0
+                goal: {kind: resting, on: {red_cube: location_A}, near_m: 0.02}
+                scene: scenes/one.yaml
+        """)
+    )
+
+    for given in (path, str(path)):
+        mine = load_suite(given)
+        assert mine.name == 'mine'
+        assert [item.name for item in mine.scenes['one'].movables] == ['red_cube']
+
+
+def test_an_unknown_suite_and_an_unknown_task_are_told_with_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match=r"suite named 'tabletp'.*mean 'tabletop'"):
+        load_suite('tabletp')
+    with pytest.raises(UnknownNameError, match=r"suite tabletop named 'leter_l'.*mean 'letter_l'"):
+        load_suite('tabletop').task('leter_l')
+
+
+@pytest.mark.parametrize(
+    ('text', 'words'),
+    [
+        ('tasks: [\n  {name: a\n', ('not valid YAML', 'line 3')),
+        ('- a', ('holds no suite', 'tasks')),
+        ('', ('holds no suite',)),
+        ('tasks: []', ('tasks: a suite needs a task',)),
+        ('tsks: []', ("'tasks' is missing", "unknown field 'tsks'", "did you mean 'tasks'")),
+        ('tasks: 3', ('tasks', 'expected a list')),
+        ('tasks: [4]', ('tasks: 0', 'expected the fields name, instruction')),
+        ('1: 2\ntasks: []', ('mine.yaml', '1')),
+        ('tasks: [{name: }]', ('tasks[0]', "'instruction' is missing")),
+    ],
+)
+def test_text_that_is_no_suite_is_refused(text: str, words: tuple[str, ...]) -> None:
+    with pytest.raises(SuiteFileError) as caught:
+        parse_suite(text, Path('/x/mine.yaml'))
+    for word in ('/x/mine.yaml', *words):
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ('bad', 'words'),
+    [
+        (task(nme=1), ("unknown field 'nme'", "did you mean 'name'")),
+        (task(goal=None), ("'goal' is missing",)),
+        (task(instruction=''), ('instruction', 'at least 3 characters')),
+        (task(difficulty='harder'), ('difficulty', "'easy', 'medium' or 'hard'")),
+        (task(least_loops='x'), ('least_loops', 'integer')),
+        (task(least_loops=-1), ('least_loops', '-1')),
+        (task(goal=3), ('goal', 'expected the fields kind')),
+        (task(goal={}), ("goal: the field 'kind' is missing",)),
+        (task(goal={'kind': 'one_sid'}), ("'one_sid'", "mean 'one_side'", 'letter_l, color_line')),
+        (task(goal=goal('one_side', margin_m=None)), ('goal: margin_m', 'number')),
+        (task(goal=goal('one_side', margin_m=-1)), ('goal: margin_m', 'greater than 0')),
+        (task(goal=goal('one_side', margn=1)), ("field 'margn'", "mean 'margin_m'", 'still_m')),
+        (task(goal=goal('one_side', things='ball')), ('goal: things', "'cube' or 'cylinder'")),
+        (task(goal=goal('color_line', centre=[0])), ('goal, centre: the list is too short',)),
+        (task(goal=goal('color_line', colors='red')), ('goal: colors', 'expected a list')),
+        (task(scene=None), ('either scene', 'or generate')),
+        (task(generate={'objects': [{'kind': 'cube', 'count': 1}]}), ('and not both',)),
+        (task(scene='plus_sing'), ('scene: There is no scene', "mean 'plus_sign'")),
+        (task(scene='no.yaml'), ('scene: Scene file /x/no.yaml cannot be read',)),
+        (generated(objects=[]), ('generate, objects: a table needs a group',)),
+        (
+            generated(objects=[{'kind': 'cube', 'cont': 3}]),
+            ('generate, objects[0]', "'count' is missing", "mean 'count'"),
+        ),
+        (generated(objects=[{'kind': 'cube', 'count': [3, 2]}]), ('objects[0]', '3 > 2')),
+        (generated(objects=[{'kind': 'ball', 'count': 1}]), ('kind', "'cube' or 'cylinder'")),
+        (generated(objects=[{'kind': 'cube', 'count': 20}]), ('20 cubes', '14 colours')),
+        (
+            generated(objects=[{'kind': 'cube', 'count': 3, 'area': 'lft'}]),
+            ("area = 'lft'", "'left', 'right' or 'anywhere'", 'list'),
+        ),
+        (
+            generated(objects=[{'kind': 'cube', 'count': 3, 'area': [0.3, 0.2, 0, 1]}]),
+            ('least x, greatest x',),
+        ),
+        (generated(locations=[{'pattern': 'plus', 'count': 3}]), ('plus has 5 places',)),
+        (generated(locations=[{'pattern': 'row'}]), ('count is missing', 'row')),
+        (generated(locations=[{'pattern': 'ring'}]), ("'scattered', 'row', 'plus'",)),
+        (generated(locations=[{'patern': 'row'}]), ("'patern'", "mean 'pattern'")),
+        (generated(locations=[{'count': 3, 'centre': [0.5, 0]}]), ('only a pattern',)),
+        (generated(locations=[{'count': 20}, {'count': 20}]), ('40 locations', 'location_Z')),
+        (generated(reach_m=[0.7, 0.3]), ('generate: reach_m', '0.7 >= 0.3')),
+        (generated(spacing=3), ("'spacing'", "mean 'spacing_m'")),
+        (generated(table={'xyz': 1}), ('generate, table', "mean 'xy'")),
+    ],
+)
+def test_a_field_that_will_not_do_is_told_with_its_task_and_what_would(
+    bad: dict[str, object], words: tuple[str, ...]
+) -> None:
+    with pytest.raises(SuiteFileError) as caught:
+        suite(task(name='good'), bad)
+    message = str(caught.value)
+    for word in ('/x/mine.yaml: tasks[1] (a)', *words):
+        assert word in message
+    assert 'good' not in message
+
+
+def test_a_task_name_that_comes_twice_is_told() -> None:
+    with pytest.raises(SuiteFileError, match='the task name a is given 2 times'):
+        suite(task(), task())
+
+
+@pytest.mark.parametrize(
+    ('bad', 'words'),
+    [
+        (
+            task(goal={'kind': 'resting', 'on': {'red_cub': 'location_A'}, 'near_m': 0.02}),
+            ('the goal resting names', "'red_cub'", "mean 'red_cube'"),
+        ),
+        (
+            task(goal={'kind': 'resting', 'on': {'red_cube': 'location_Z'}, 'near_m': 0.02}),
+            ("'location_Z'", 'location_J', 'grey_cylinder'),
+        ),
+        (
+            task(goal={'kind': 'resting', 'on': {'location_A': 'table'}, 'near_m': 0.02}),
+            ("'location_A'", 'red_cube'),
+        ),
+        (
+            generated() | {'goal': {'kind': 'resting', 'on': {'rd_cube': 'table'}, 'near_m': 1}},
+            ("'rd_cube'", "mean 'red_cube'"),
+        ),
+        (
+            generated(locations=[{'count': 2}])
+            | {'goal': {'kind': 'resting', 'on': {'red_cube': 'location_C'}, 'near_m': 1}},
+            ("'location_C'", 'location_A, location_B'),
+        ),
+        (task(goal=goal('color_line')), ('color_line', 'no place for aqua_cube', 'red, orange')),
+        (
+            task(goal=goal('triangle')),
+            ('triangle needs 3 cubes', 'there are 0', "'red' by 'reed'"),
+        ),
+        (task(goal=goal('pairs_a_side')), ('two cubes and two cylinders',)),
+        (task(goal=goal('plus_sign'), scene='empty_table'), ('plus_sign needs 5 cubes',)),
+        (task(goal=goal('segregated'), scene='tower'), ('segregated needs',)),
+    ],
+)
+def test_a_goal_that_speaks_of_what_its_scene_lacks_is_told(
+    bad: dict[str, object], words: tuple[str, ...]
+) -> None:
+    with pytest.raises(SuiteFileError) as caught:
+        suite(bad)
+    for word in ('/x/mine.yaml: tasks[0] (a)', *words):
+        assert word in str(caught.value)
+
+
+def test_files_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+    with pytest.raises(SuiteFileError, match=r'none\.yaml cannot be read: No such file'):
+        load_suite(tmp_path / 'none.yaml')
+    with pytest.raises(SuiteFileError, match='cannot be read: Is a directory'):
+        load_suite(f'{tmp_path}/')
+    (tmp_path / 'bytes.yaml').write_bytes(b'\xff\xfe\x00')
+    with pytest.raises(SuiteFileError, match='not UTF-8'):
+        load_suite(tmp_path / 'bytes.yaml')
