@@ -3,7 +3,7 @@
 RUN = . ./activate &&
 export BBLLM_ROOT = $(CURDIR)
 
-.PHONY: help setup demo test test-fast lint bench lock clean
+.PHONY: help setup extras demo test test-fast lint bench lock clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -12,10 +12,14 @@ setup: ## Make .venv with ROS 2 Jazzy, the interfaces and bbllm (PYTHON=... choo
 	@command -v python3 >/dev/null || { echo 'bbllm needs Python. Install it with: sudo apt install python3 python3-dev python3-venv' >&2; exit 1; }
 	@python3 tools/setup_env.py
 
+extras: ## Add what --ray and inspect_ai need; make test does it too
+	@python3 tools/setup_env.py --extras
+
 demo: setup ## Let the simulated arm build a plus sign
 	@bin/bbllm demo
 
 test: setup ## Run the linters and the whole test suite
+	@$(MAKE) -s extras || echo 'Going on without the extras: the tests that need them are skipped.' >&2
 	@$(RUN) code=0; $(LINT) || code=1; python -m pytest || code=1; exit $$code
 
 test-fast: setup ## Run the tests that need no ROS

@@ -2,8 +2,17 @@
 # Resolves requirements/*.in and setup.cfg into lock files with hashes, for Python 3.10 to 3.12.
 set -eu
 cd "$(dirname "$0")/.."
-lock() { uv pip compile --quiet --universal --generate-hashes --no-header "$@"; }
+# Python itself is never fetched for this: the resolver only needs to know the version.
+export UV_PYTHON_DOWNLOADS=never
+lock() {
+  uv pip compile --quiet --universal --generate-hashes --no-header -c requirements/constraints.txt "$@"
+}
 lock --python-version 3.10 -o requirements/lock.txt src/bbllm/setup.py requirements/ros.in requirements/dev.in
 lock --python-version 3.12 --no-emit-package numpy --no-emit-package setuptools \
   -o requirements/system.txt src/bbllm/setup.py requirements/dev.in requirements/system.in
 lock --python-version 3.10 -o requirements/uv.txt requirements/uv.in
+# Beside either of the two, in the versions of those, and without what both have.
+installed=$(sed -n 's/^\([a-z][a-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements/system.txt)
+# shellcheck disable=SC2086  # one option for each package
+lock --python-version 3.10 -c requirements/lock.txt --no-emit-package numpy $installed \
+  -o requirements/extras.txt requirements/extras.in

@@ -39,13 +39,18 @@ from shell_env import (
 VENV_PYTHON = VENV / 'bin' / 'python'
 STATE = VENV / 'bbllm-setup.json'
 LOG = ROOT / 'log' / 'setup.log'
+EXTRAS = ROOT / 'requirements' / 'extras.txt'
 RULES = ROOT / 'tools' / 'interfaces_for_python.cmake'
 CERTIFICATES = ('/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt')
 
 
 def main() -> int:
     """Bring the environment up to date; return the exit code."""
-    argparse.ArgumentParser(description=__doc__).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        '--extras', action='store_true', help='also install what the optional extras need'
+    )
+    options = parser.parse_args()
     LOG.parent.mkdir(exist_ok=True)
     with (LOG.parent / 'setup.lock').open('w') as lock:
         try:
@@ -54,7 +59,7 @@ def main() -> int:
             print('another set-up is running here; waiting for it to end', flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            Setup().run()
+            Setup().run(options.extras)
         except SetupError as error:
             print(f'\nset-up failed: {error}', file=sys.stderr)
             return 1
@@ -73,22 +78,28 @@ class Setup:
         self.python = choose_python(VENV, self.state.get('python'), self.system_ros)
         self.lock_file = ROOT / 'requirements' / ('system.txt' if self.system_ros else 'lock.txt')
 
-    def run(self) -> None:
-        """Run the stages whose inputs changed."""
+    def run(self, extras: bool) -> None:
+        """Run the stages whose inputs changed; that of the extras only where it is asked for."""
         stages: list[tuple[str, str, Callable[[], None], Iterable[Path]]] = [
             ('venv', 'virtual environment', self.make_venv, [ROOT / 'requirements/uv.txt']),
             ('packages', 'packages from PyPI', self.install_packages, [self.lock_file]),
             ('interfaces', 'interface packages', self.build_interfaces, interface_files()),
             ('bbllm', 'bbllm', self.install_bbllm, package_files()),
+            ('extras', 'optional extras', self.install_extras, [EXTRAS]),
         ]
+        if not extras:
+            stages.pop()
         version = '.'.join(str(part) for part in self.python['version'])
         ros = f'ROS 2 Jazzy of {self.system_ros}' if self.system_ros else 'ROS 2 Jazzy from PyPI'
         digest = f'{ROOT} {self.python["path"]} {version} {self.system_ros}'
+        digests: dict[str, str] = {}
         stamps = self.state.get('stamps', {})
         started = time.monotonic()
         done = 0
         for number, (name, title, action, inputs) in enumerate(stages, 1):
-            digest = hash_of(digest, inputs)
+            # The extras stand on the packages alone, so that edits of bbllm leave them be.
+            digest = hash_of(digests['packages'] if name == 'extras' else digest, inputs)
+            digests[name] = digest
             if stamps.get(name) == digest:
                 continue
             if not done:
@@ -126,14 +137,7 @@ class Setup:
 
     def install_packages(self) -> None:
         """Install the locked packages, and mend paths of the machine that built the wheels."""
-        uv = [str(VENV / 'bin' / 'uv'), 'pip', 'install', '--python', str(VENV_PYTHON)]
-        # The machine's certificates, where it has some, know the proxies of its network.
-        certs = ['--system-certs'] if any(Path(file).exists() for file in CERTIFICATES) else []
-        try:
-            self._call([*uv, *certs, '--no-deps', '--require-hashes', '-r', str(self.lock_file)])
-        except SetupError:
-            # pip knows the mirrors, proxies and certificates that people have set up for pip.
-            self._pip(self.lock_file)
+        self._install(self.lock_file)
         include, numpy_include = self._output(
             [
                 str(VENV_PYTHON),
@@ -186,6 +190,20 @@ class Setup:
         imports = ', '.join(('rclpy', 'bbllm_interfaces', *COMPAT, 'bbllm'))
         environment = {**self._environment(), 'BBLLM_ROOT': str(ROOT)}
         self._call(['sh', '-c', f'. ./activate && python -c "import {imports}"'], environment)
+
+    def install_extras(self) -> None:
+        """Install what the optional extras need beside the rest, whose versions stay."""
+        self._install(EXTRAS)
+
+    def _install(self, locked: Path) -> None:
+        uv = [str(VENV / 'bin' / 'uv'), 'pip', 'install', '--python', str(VENV_PYTHON)]
+        # The machine's certificates, where it has some, know the proxies of its network.
+        certs = ['--system-certs'] if any(Path(file).exists() for file in CERTIFICATES) else []
+        try:
+            self._call([*uv, *certs, '--no-deps', '--require-hashes', '-r', str(locked)])
+        except SetupError:
+            # pip knows the mirrors, proxies and certificates that people have set up for pip.
+            self._pip(locked)
 
     def _colcon(self) -> str:
         if not self.system_ros:

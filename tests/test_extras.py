@@ -1,0 +1,42 @@
+"""The optional extras: what setup.cfg offers is what `make extras` installs, beside the rest."""
+
+from __future__ import annotations
+
+import configparser
+import re
+from pathlib import Path
+
+
+def _pins(file: Path) -> set[tuple[str, str, str]]:
+    """Return name, version and marker of every package of a lock file."""
+    found = re.findall(r'^([a-z][\w.-]*)==([\w.]+)([^\\\n]*)', file.read_text(), re.MULTILINE)
+    return {(name, version, marker.strip()) for name, version, marker in found}
+
+
+def test_extras_are_bounded_alike_in_setup_cfg_and_for_make(repository: Path) -> None:
+    config = configparser.ConfigParser()
+    config.read(repository / 'src/bbllm/setup.cfg')
+    offered = config['options.extras_require']
+    lines = (repository / 'requirements/extras.in').read_text().splitlines()
+    installed = {line.replace(' ', '') for line in lines if line and not line.startswith('#')}
+
+    wanted = (offered['ray'] + offered['inspect']).replace(' ', '').split()
+
+    assert set(wanted) == installed
+
+
+def test_extras_change_no_version_of_the_environment(repository: Path) -> None:
+    requirements = repository / 'requirements'
+    extras = _pins(requirements / 'extras.txt')
+    for other in ('lock.txt', 'system.txt'):
+        pinned = _pins(requirements / other)
+        assert pinned, other
+        shared = {name for name, _, _ in pinned} & {name for name, _, _ in extras}
+        assert {pin for pin in extras if pin[0] in shared} <= pinned, other
+
+
+def test_packages_of_the_system_are_not_replaced_by_the_extras(repository: Path) -> None:
+    # Ubuntu's ROS messages are built for Ubuntu's numpy.
+    assert not {'numpy', 'setuptools'} & {
+        name for name, _, _ in _pins(repository / 'requirements/extras.txt')
+    }
