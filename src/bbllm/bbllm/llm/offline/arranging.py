@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from bbllm.llm.offline import words as w
 from bbllm.llm.offline.board import Board
@@ -10,41 +12,72 @@ from bbllm.llm.offline.choosing import Choice
 from bbllm.llm.offline.goals import Shape
 from bbllm.llm.offline.lessons import Lessons
 from bbllm.llm.offline.phrases import RefusalError, Select
-from bbllm.llm.offline.shapes import SIZES, Cell, named_patterns, offsets, pose_patterns
+from bbllm.llm.offline.rows import by_color, color_rows
+from bbllm.llm.offline.shapes import (
+    FREE_M,
+    POSE_PITCH_M,
+    SIZES,
+    TIGHT_PITCH_M,
+    Box,
+    Cell,
+    named_patterns,
+    offsets,
+    pattern_through,
+    pose_patterns,
+)
 from bbllm.llm.offline.sight import Thing
 
 Pairs = list[tuple[str, Cell]]
 
-APART_M = 0.11
-"""How far a pattern of poses is from things that do not belong to it [m]."""
+KEEP_OUT_M = 0.085
+"""How far a pattern is at least from things of the kind that it is made of [m]."""
+MORE_THAN_PITCH_M = 0.015
+"""How much further off than its own neighbours they are at least [m]."""
+CLEARING = 2.0
+"""What it costs to put something aside that is in the way [moves]."""
+UNNAMED = 1.0
+"""What it costs to use poses rather than locations with names [moves]."""
+PULL, STRONG_PULL = 3.0, 20.0
+"""What a metre off the middle costs, also where the middle is asked for [moves/m]."""
 
 
-def arrange(shape: Shape, board: Board, lessons: Lessons, choice: Choice) -> Pairs:
+@dataclass(frozen=True)
+class Layout:
+    """A pattern, worked out."""
+
+    pairs: Pairs
+    """Things and places, in the order in which they are filled."""
+    box: Box
+    """Around it."""
+    strangers: tuple[str, ...]
+    """What has to be put aside first."""
+    cost: float
+    """The lower, the better [moves]."""
+
+
+def arrange(shape: Shape, board: Board, lessons: Lessons, choice: Choice) -> Layout:
     """
     Give each place of a pattern a thing.
 
-    Of all patterns that the table has room for, the one that most things are in already is
-    taken, and the first of those.
+    Of all patterns that the table has room for, the one that takes the fewest moves is taken;
+    one with names counts for more than one without, and near the middle for more than far off.
 
     Raises:
         RefusalError: Too few things, or no room; says what ruled them out.
     """
     things = [name for item in shape.items for name in choice.choose(item)]
     things = list(dict.fromkeys(things))
-    sizes = SIZES.get(shape.shape, (len(things),))
-    for n in sizes:
-        steps = offsets(shape.shape, n)
-        named = named_patterns(steps, board.locations, shape.side)
-        for found in (named, pose_patterns(steps, shape.side)):
-            fits = [
-                pairs
-                for cells in found
-                if n <= len(things) and _free(cells, things, board, lessons)
-                for pairs in [_pairs(things, cells, board, choice, by_color=shape.by_color)]
-                if found is named or _apart(pairs, board)
-            ]
-            if fits:
-                return max(fits, key=lambda pairs: _in_place(pairs, board))
+    for n in SIZES.get(shape.shape, (len(things),)):
+        best: Layout | None = None
+        for cells, penalty in _places(shape, n, things, board) if 0 < n <= len(things) else ():
+            floor = penalty + Box.around(cells).off_middle * _pull(shape)
+            if best is None or floor < best.cost:
+                found = _layout(shape, things, cells, floor, board, lessons, choice)
+                if found is not None and (best is None or found.cost < best.cost):
+                    best = found
+        if best is not None:
+            return best
+    sizes = SIZES.get(shape.shape, (max(len(things), 1),))
     names = [name for item in shape.items for name in item.names]
     names += [item.name for item in board.locations]
     raise RefusalError(
@@ -53,39 +86,78 @@ def arrange(shape: Shape, board: Board, lessons: Lessons, choice: Choice) -> Pai
     )
 
 
-def _in_place(pairs: Pairs, board: Board) -> int:
-    return sum(cell.holds(board.things[name]) for name, cell in pairs)
+def _pull(shape: Shape) -> float:
+    return STRONG_PULL if shape.centred else PULL
 
 
-def _free(cells: Sequence[Cell], things: Sequence[str], board: Board, lessons: Lessons) -> bool:
-    """Tell whether all places can be used and hold nothing but what may be part of the pattern."""
-    for cell in cells:
-        found = board.standing_at(cell)
-        if found is None and cell.key in lessons.bad_places:
-            return False
-        if found is not None and found.name not in things:
-            return False
-    return True
+def _places(
+    shape: Shape, n: int, things: Sequence[str], board: Board
+) -> Iterator[tuple[Sequence[Cell], float]]:
+    """Yield patterns of places, and what taking one costs as such."""
+    begun = [name for name in things if name in board.lessons.moved]
+    if shape.by_color:
+        row = [board.things[name] for name in begun]
+        for cells, named in color_rows(n, row, board.locations, shape.side):
+            yield cells[::-1] if shape.reverse else cells, 0.0 if named else UNNAMED
+        return
+    steps = offsets(shape.shape, n)
+    for cells in named_patterns(steps, board.locations, shape.side):
+        yield cells, 0.0
+    for pitch, penalty in ((POSE_PITCH_M, UNNAMED), (TIGHT_PITCH_M, UNNAMED + 0.5)):
+        for name in begun:
+            for cells in pattern_through(board.things[name], steps, shape.side, pitch):
+                yield cells, penalty
+        for cells in pose_patterns(steps, shape.side, pitch):
+            yield cells, penalty
 
 
-def _apart(pairs: Pairs, board: Board) -> bool:
-    """Tell whether a pattern keeps its distance from all that is not part of it."""
-    members = {name for name, _ in pairs}
-    others = [item for item in board.things.values() if item.movable and item.name not in members]
-    return not any(cell.near(item, APART_M) for _, cell in pairs for item in others)
-
-
-def _pairs(
-    things: Sequence[str], cells: Sequence[Cell], board: Board, choice: Choice, *, by_color: bool
-) -> Pairs:
-    if by_color:
-        chosen = choice.sorted(things)[: len(cells)]
-        chosen.sort(key=lambda name: w.HUES.get(board.things[name].color, 361))
-        return list(zip(chosen, cells, strict=True))
+def _layout(
+    shape: Shape,
+    things: Sequence[str],
+    cells: Sequence[Cell],
+    cost: float,
+    board: Board,
+    lessons: Lessons,
+    choice: Choice,
+) -> Layout | None:
+    """Fill a pattern; None where that cannot be."""
     there = {cell.key: board.standing_at(cell) for cell in cells}
-    settled = [item.name for item in there.values() if item is not None]
-    chosen = choice.sorted(things, settled)[: len(cells)]
-    return list(keeping(chosen, cells, there))
+    bad = {key for key, found in there.items() if found is None and key in lessons.bad_places}
+    if shape.by_color:
+        pairs = by_color(things, [cell for cell in cells if cell.key not in bad], board)
+    elif bad:
+        return None
+    else:
+        settled = [item.name for item in there.values() if item is not None]
+        chosen = choice.sorted(things, settled)[: len(cells)]
+        pairs = list(keeping(chosen, cells, there))
+    if not pairs:
+        return None
+    members = {name for name, _ in pairs}
+    box = Box.around((cell for _, cell in pairs), _room(shape, cells))
+    kinds = {board.things[name].kind for name in members}
+    strangers = tuple(
+        item.name
+        for item in board.things.values()
+        if item.movable
+        and item.at
+        and item.name not in members
+        and box.gap(item.at[0], item.at[1]) < (box.room if item.kind in kinds else FREE_M)
+    )
+    if any(name in lessons.bad_things or name in board.fixed for name in strangers):
+        return None
+    cost += sum(not cell.holds(board.things[name]) for name, cell in pairs)
+    cost += CLEARING * len(strangers)
+    return Layout(pairs, box, strangers, cost)
+
+
+def _room(shape: Shape, cells: Sequence[Cell]) -> float:
+    """Return how far off others must be, so that they seem no part of a pattern [m]."""
+    if shape.shape in ('row', 'column') or len(cells) < 2:
+        return FREE_M
+    pairs = itertools.combinations(cells, 2)
+    pitch = min(max(abs(one.x - two.x), abs(one.y - two.y)) for one, two in pairs)
+    return max(KEEP_OUT_M, pitch + MORE_THAN_PITCH_M)
 
 
 def keeping(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from bbllm.llm.offline.lessons import Lessons
 from bbllm.llm.offline.phrases import RefusalError, Side, side_of
-from bbllm.llm.offline.shapes import FREE_M, NEAR_M, Cell, on_side, pose_cell, pose_patterns
+from bbllm.llm.offline.shapes import FREE_M, Box, Cell, on_side, pose_cell, pose_patterns
 from bbllm.llm.offline.sight import Sight, Thing
+
+TIGHT_M = 0.05
+"""Nearer than this to a place, a thing leaves no room for another there [m]."""
+SLACK_M = 0.005
+"""How much more room than needed is kept where something is put aside [m]."""
 
 
 class Board:
@@ -20,6 +24,8 @@ class Board:
         self.held = sight.held
         self.lessons = lessons
         self.steps: list[str] = []
+        self.fixed: set[str] = set()
+        """Things that are to stay where they are."""
         self._on = {s: o for s, predicate, o in sight.facts if predicate == 'on'}
         if self.held is not None:
             self._lift(self.held)
@@ -65,20 +71,32 @@ class Board:
             return False
         return self.standing_at(cell) is None
 
-    def free_cells(self, side: Side | None = None, away: Sequence[Cell] = ()) -> list[Cell]:
+    def free_cells(self, side: Side | None = None, away: Sequence[Box] = ()) -> list[Cell]:
         """
-        Return free places: named ones first, then poses with room around them.
+        Return free places: named ones first, then poses with room around them; near ones first.
 
         Args:
             side: Only there.
-            away: Places that are to stay free, with some room around them.
+            away: What is to stay free, with some room around it.
         """
         named = [self.cell(item.name) for item in self.locations if item.at is not None]
-        found = [cell for cell in named if on_side(cell, side) and self.free(cell)]
-        for (cell,) in pose_patterns([(0, 0)], side):
-            if self.free(cell) and self.has_room(cell):
-                found.append(cell)
-        return [cell for cell in found if all(cell.gap(other) >= FREE_M for other in away)]
+        roomy = [cell for cell in named if self.has_room(cell, locations=False, within=TIGHT_M)]
+        poses = [cell for (cell,) in pose_patterns([(0, 0)], side)]
+        found: list[Cell] = []
+        for cells in (
+            roomy,
+            [cell for cell in poses if self.has_room(cell)],
+            [cell for cell in poses if self.has_room(cell, locations=False)],
+        ):
+            near = [
+                cell
+                for cell in cells
+                if on_side(cell, side)
+                and self.free(cell)
+                and all(box.gap(cell.x, cell.y) >= box.room + SLACK_M for box in away)
+            ]
+            found += sorted(near, key=lambda cell: Box.around([cell]).off_middle)
+        return list(dict.fromkeys(found))
 
     def has_room(self, cell: Cell, *, locations: bool = True, within: float = FREE_M) -> bool:
         """Tell whether a pose has room around it; what stands exactly there does not count."""
@@ -88,10 +106,10 @@ class Board:
             if item.movable or (locations and item.kind == 'location')
         )
 
-    def in_the_way(self, cell: Cell, but: str) -> str | None:
+    def in_the_way(self, cell: Cell, but: Collection[str]) -> str | None:
         """Return a thing that leaves too little room for another at a place."""
         for item in self.things.values():
-            if item.movable and item.name != but and cell.near(item, FREE_M - NEAR_M):
+            if item.movable and item.name not in but and cell.near(item, TIGHT_M):
                 return self._top(item.name)
         return None
 
@@ -105,12 +123,14 @@ class Board:
 
     # --- steps ------------------------------------------------------------------------------
 
-    def pick(self, name: str, away: Sequence[Cell] = ()) -> None:
+    def pick(self, name: str, away: Sequence[Box] = ()) -> None:
         """Take a thing, after putting aside what is in the hand or on top of it."""
         if self.held == name:
             return
         if name in self.lessons.bad_things:
             raise RefusalError(f'{name} is in the way. {self.lessons.bad_things[name]}')
+        if name in self.fixed:
+            raise RefusalError(f'{name} is in the way, but it is to stay where it is.')
         if self.held is not None:
             self.put_aside(away)
         if (top := self.on_top_of(name)) is not None:
@@ -120,13 +140,12 @@ class Board:
         self.held = name
         self._lift(name)
 
-    def put_aside(self, away: Sequence[Cell] = ()) -> None:
+    def put_aside(self, away: Sequence[Box] = ()) -> None:
         """Put what is held where it is least in the way."""
         cells = self.free_cells(away=away)
         if not cells:
             raise RefusalError(f'There is no free place to put {self.held} aside.')
-        named = [cell for cell in cells if cell.key in self.things]
-        self.place(min(named or cells[-1:], key=lambda cell: math.hypot(cell.x, cell.y)))
+        self.place(cells[0])
 
     def place(self, cell: Cell) -> None:
         """Put what is held at a place on the table."""

@@ -33,7 +33,9 @@ class Choice:
         usable = [
             name
             for name in select.names
-            if name not in bad or name in settled or name == self._board.held
+            if (name not in bad and name not in self._board.fixed)
+            or name in settled
+            or name == self._board.held
         ]
         if select.count is None and (usable or not select.names):
             return self.sorted(usable, settled)

@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bbllm.llm.offline import words as w
 from bbllm.llm.offline.clauses_moves import moves
 from bbllm.llm.offline.goals import Goal, Shape
 from bbllm.llm.offline.phrases import Context, Select, Side, Target, noun_phrase, read_target
 
+_END = r'(?:red|violet|purple)(?: (?:on|at|to) the (?:far )?(?:left|right)| first| last)?'
+_SPECTRUM = re.compile(
+    r'\b(?:and )?(?:starting|beginning|ending|start|begin|end)?s? ?(?:from|with|at) (?:the )?'
+    rf'{_END}'
+    rf'(?: (?:to|and|through) {_END})?|\b(?:red|violet|purple) (?:(?:on|at) the (?:far )?'
+    rf'(?:left|right)|first|last|leftmost|rightmost)\b'
+)
+"""Says where the spectrum begins and ends; that is no word on what a row is made of."""
+
 
 def read_shape(tokens: list[str], context: Context) -> list[Goal]:
     """Read `create a plus sign using the cubes`, `build a tower of all cubes on location_A`."""
-    making = tokens[0] in w.MAKE | {'put', 'place', 'set', 'lay'}
+    making = tokens[0] in w.MAKE | {'put', 'place', 'set'} or any(
+        word in w.MODALS and verb in w.MAKE for word, verb in itertools.pairwise(tokens)
+    )
+    making = making or (tokens[0] in ('a', 'an') and bool({*w.SHAPES} & {*tokens[1:4]}))
     found = next((shape for word, shape in w.SHAPES.items() if word in tokens[1:]), '')
-    by_color = bool(w.COLOR_WORDS & {*tokens})
+    by_color = bool(w.COLOR_WORDS & {*tokens}) and found in ('', 'row', 'column', 'tower')
     if tokens[0] == 'line' or (by_color and making):
         found = found or 'row'
+    reverse = found == 'row' and _goes_back(' '.join(tokens))
+    if found == 'row' and by_color:
+        tokens = _SPECTRUM.sub(' ', ' '.join(tokens)).split()
     if not making or not found or (found == 'tower' and tokens[0] in ('put', 'place')):
         return []
     tokens, base = _without_base(tokens, context) if found == 'tower' else (tokens, None)
@@ -27,7 +44,44 @@ def read_shape(tokens: list[str], context: Context) -> list[Goal]:
     if not items or _speaks_of_more(rest, context):
         return []
     context.last = items
-    return [Shape(found, items, None if found == 'tower' else _side(rest), by_color, base)]
+    if found == 'tower':
+        return [Shape(found, items, None, by_color, base=base)]
+    side, middle = _side(rest), {'center', 'centre', 'middle', 'central', 'centered', 'centred'}
+    centred = side is None and bool(middle & {*rest})
+    return [Shape(found, items, side, by_color and found == 'row', reverse, centred)]
+
+
+def by_color(goal: Goal, tokens: Sequence[str]) -> Goal:
+    """Return a row that goes by colour, as words that came later say."""
+    if not isinstance(goal, Shape) or goal.shape != 'row':
+        return goal
+    return replace(goal, by_color=True, reverse=_goes_back(' '.join(tokens)))
+
+
+def both(one: Shape, other: Shape) -> Shape:
+    """Return what two descriptions of the same pattern say together."""
+    return replace(
+        one,
+        side=one.side or other.side,
+        by_color=one.by_color or other.by_color,
+        reverse=one.reverse or other.reverse,
+        centred=one.centred or other.centred,
+    )
+
+
+def _goes_back(text: str) -> bool:
+    """Tell whether colours are to run from right to left."""
+    if re.search(
+        r'red (?:on|at|to) the (?:far )?left|violet (?:on|at|to) the (?:far )?right', text
+    ):
+        return False
+    if re.search(
+        r'red (?:on|at|to) the (?:far )?right|violet (?:on|at|to) the (?:far )?left', text
+    ):
+        return True
+    backwards = re.search(r'from (?:the )?right to (?:the )?left|right to left', text)
+    violet_first = re.search(r'(?:from|with|at) (?:violet|purple)\b|violet first|reversed?', text)
+    return bool(backwards) != bool(violet_first)
 
 
 def _without_base(tokens: list[str], context: Context) -> tuple[list[str], Target | None]:
@@ -74,7 +128,7 @@ def _items_within(
         first -= 1
     while last < len(tokens) and tokens[last] in inside:
         last += 1
-    while tokens[last - 1] in (',', 'and', 'the', 'a', 'of'):
+    while tokens[last - 1] in (',', 'and', 'the', 'a', 'of') or tokens[last - 1] in w.NUMBERS:
         last -= 1
     while tokens[first] in (',', 'and', 'of'):
         first += 1

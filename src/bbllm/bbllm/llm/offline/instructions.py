@@ -7,14 +7,19 @@ from collections.abc import Sequence
 
 from bbllm.llm.offline import words as w
 from bbllm.llm.offline.clauses_moves import read_move, read_pick
-from bbllm.llm.offline.clauses_shapes import read_shape, read_stack
-from bbllm.llm.offline.goals import Act, Goal, Move
+from bbllm.llm.offline.clauses_shapes import both, by_color, read_shape, read_stack
+from bbllm.llm.offline.clauses_sides import (
+    read_content,
+    read_per_side,
+    read_separate,
+    read_stay,
+)
+from bbllm.llm.offline.goals import Act, Goal, PerSide, Separate, Shape, Stay
 from bbllm.llm.offline.phrases import (
     Context,
     RefusalError,
     Select,
-    Side,
-    Target,
+    noun_phrase,
     read_target,
     refuse_words,
     unknown_words,
@@ -40,7 +45,7 @@ def read_instruction(text: str, sight: Sight) -> list[Goal]:
             f'The task has {len(text)} characters; I read at most {MAX_CHARACTERS}. {w.HINT}'
         )
     tokens = tokenize(text, sight)
-    clauses = [clause for clause in split_clauses(tokens) if not _describes(clause)]
+    clauses = split_clauses(tokens)
     if unknown := unknown_words([token for clause in clauses for token in clause], sight):
         spelled = {word.lower(): word for word in re.findall(r"[\w']+", text)}
         raise refuse_words([spelled.get(word, word) for word in unknown], sight)
@@ -52,15 +57,71 @@ def read_instruction(text: str, sight: Sight) -> list[Goal]:
     context = Context(sight)
     if sight.held:
         context.last = (Select(sight.held, (sight.held,)),)
-    goals = [goal for clause in clauses for goal in _clause(clause, context)]
-    if not goals:
+    goals, problem = _goals(clauses, context)
+    if problem is not None:
+        raise problem
+    if all(isinstance(goal, Stay) for goal in goals):
         raise RefusalError(f'I do not understand what is to be done in {text[:80]!r}. {w.HINT}')
     return goals
 
 
-def _describes(clause: Sequence[str]) -> bool:
-    """Tell whether a clause only explains the one before it, as the paper's tasks do."""
-    return clause[:2] == ['the', 'shape'] or clause[:3] == ['objects', 'of', 'different']
+def _goals(
+    clauses: Sequence[list[str]], context: Context
+) -> tuple[list[Goal], RefusalError | None]:
+    """Read clause by clause; what only explains an arrangement needs no understanding."""
+    goals: list[Goal] = []
+    problems: list[tuple[list[str], RefusalError]] = []
+    for i, clause in enumerate(clauses):
+        if i + 1 < len(clauses) and _introduces(clause, clauses[i + 1], context):
+            continue
+        try:
+            read = _clause(clause, context)
+            explains = clause[0] not in w.MAKE and _explains(clause, context)
+            if not (goals and isinstance(read[0], Shape) and explains):
+                goals = _joined(goals, read)
+        except RefusalError as error:
+            problems.append((clause, error))
+        if goals and w.COLOR_WORDS & {*clause}:
+            goals[-1] = by_color(goals[-1], clause)
+    arranged = any(isinstance(goal, Shape | Separate | PerSide) for goal in goals)
+    left = (error for clause, error in problems if not (arranged and _explains(clause, context)))
+    return goals, next(left, None)
+
+
+def _joined(goals: list[Goal], more: Sequence[Goal]) -> list[Goal]:
+    """Add goals; one that says of the same things the same as the last, or more, joins it."""
+    for goal in more:
+        last = goals[-1] if goals else None
+        if isinstance(goal, Separate) and isinstance(last, Separate):
+            goals = [*goals[:-1], goal if last.first is None else last]
+        elif (
+            isinstance(goal, Shape)
+            and isinstance(last, Shape)
+            and (goal.shape, goal.items) == (last.shape, last.items)
+        ):
+            goals = [*goals[:-1], both(last, goal)]
+        else:
+            goals = [*goals, goal]
+    return goals
+
+
+def _introduces(clause: Sequence[str], following: Sequence[str], context: Context) -> bool:
+    """Tell whether a clause only says what the next one is about: `take the cubes and build`."""
+    if clause[0] not in ('take', 'get', 'use') or following[0] not in w.MAKE:
+        return False
+    if not {'them', 'those', 'these', 'it'} & {*following}:
+        return False
+    items = noun_phrase([token for token in clause[1:] if token not in w.ANYWHERE], context)
+    context.last = items or context.last
+    return bool(items)
+
+
+def _explains(clause: Sequence[str], context: Context) -> bool:
+    """Tell whether a clause only explains an arrangement: it names and asks for nothing."""
+    names = {item.name for item in context.sight.things if item.kind != 'fixture'}
+    telling = names | w.COLORS | {*w.ISH} | w.EXCEPT | {*w.SHAPES} - {'line', 'vertical'}
+    doing = w.PICK | w.PUT | w.STACK | w.REACH | w.GRIPPER | w.WAIT
+    return clause[0] not in doing and not telling & {*clause}
 
 
 def _clause(tokens: list[str], context: Context) -> list[Goal]:
@@ -68,12 +129,15 @@ def _clause(tokens: list[str], context: Context) -> list[Goal]:
     for read in (
         _home,
         _gripper_or_wait,
-        _separate,
+        read_per_side,
+        read_separate,
+        read_stay,
         read_shape,
         read_stack,
         _reach,
         read_move,
         read_pick,
+        read_content,
     ):
         try:
             goals = read(tokens, context)
@@ -120,27 +184,6 @@ def _seconds(rest: Sequence[str]) -> float:
 
 def _numeric(token: str) -> bool:
     return token in w.NUMBERS or token.replace('.', '', 1).isdecimal()
-
-
-def _separate(tokens: list[str], context: Context) -> list[Goal]:
-    """Read `segregate the objects by shape`, `separate cubes from cylinders`."""
-    if tokens[0] not in w.SPLIT | {'sort'} or {'color', 'colour', 'colors'} & {*tokens}:
-        return []
-    things = context.sight.things
-    kinds = list(dict.fromkeys(item.kind for item in things if item.movable))
-    named = [w.KIND_NOUNS[token] for token in tokens if token in w.KIND_NOUNS]
-    order = [kind for kind in dict.fromkeys(named) if kind in kinds]
-    order += [kind for kind in kinds if kind not in order]
-    if len(order) < 2 or not ({'shape', 'shapes', 'kind', 'type', 'left'} & {*tokens} or named):
-        return []
-    first = tuple(item.name for item in things if item.kind == order[0])
-    rest = tuple(item.name for item in things if item.movable and item.kind != order[0])
-    swap = {'left', 'right'} <= {*tokens} and tokens.index('right') < tokens.index('left')
-    sides: tuple[Side, Side] = ('right', 'left') if swap else ('left', 'right')
-    return [
-        Move((Select(f'the {kind}s', names, None),), Target('side', f'{side} side', side=side))
-        for kind, names, side in zip(('first kind', 'other'), (first, rest), sides, strict=True)
-    ]
 
 
 def _reach(tokens: list[str], context: Context) -> list[Goal]:

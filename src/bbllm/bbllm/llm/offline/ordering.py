@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bbllm.llm.offline.goals import Act, Goal, Shape
-from bbllm.llm.offline.phrases import Select
+from bbllm.llm.offline.board import Board
+from bbllm.llm.offline.goals import Act, Goal, Move, Shape, Stay
+from bbllm.llm.offline.phrases import Select, Target
 
 
 def bottom_first(goals: Sequence[Goal]) -> list[Goal]:
@@ -24,6 +25,25 @@ def bottom_first(goals: Sequence[Goal]) -> list[Goal]:
         else:
             waiting.append(goal)
     return ordered + _sorted(waiting)
+
+
+def target_of(goal: Goal) -> Target | None:
+    """Return where a goal takes things, if it names a place."""
+    if isinstance(goal, Shape):
+        return goal.base
+    return goal.target if isinstance(goal, Move | Act) else None
+
+
+def fixed(goals: Sequence[Goal], board: Board) -> set[str]:
+    """Return the things that are to stay where they are."""
+    stay: set[str] = set()
+    for goal in goals:
+        if isinstance(goal, Stay):
+            stay |= {name for item in goal.items for name in item.names}
+    if any(isinstance(goal, Stay) and not goal.items for goal in goals):
+        spoken = {name for goal in goals for item in goal.items for name in item.names}
+        stay |= {name for name, item in board.things.items() if item.movable} - spoken
+    return stay
 
 
 def _sorted(goals: list[Goal]) -> list[Goal]:
@@ -54,7 +74,7 @@ def _bases(goal: Goal) -> set[str]:
     """Return what has to stand still under a goal."""
     if isinstance(goal, Shape):
         return _named(goal.items[:1]) if goal.shape == 'tower' and goal.base is None else set()
-    target = goal.target
+    target = target_of(goal)
     return _named(target.spots) if target is not None and target.kind == 'on' else set()
 
 

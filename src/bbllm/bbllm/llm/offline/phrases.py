@@ -10,7 +10,7 @@ from typing import Literal
 from bbllm.llm.offline import words as w
 from bbllm.llm.offline.sight import Sight, Thing
 
-SIDE_MARGIN_M = 0.01
+SIDE_MARGIN_M = 0.025
 """How far beyond the middle line counts as left or right [m]."""
 Side = Literal['left', 'right']
 

@@ -8,11 +8,13 @@ from bbllm.llm.offline import words as w
 from bbllm.llm.offline.arranging import Pairs, arrange, keeping, tower
 from bbllm.llm.offline.board import Board
 from bbllm.llm.offline.choosing import Choice
-from bbllm.llm.offline.goals import Act, Goal, Move, Shape
+from bbllm.llm.offline.goals import Act, Goal, Move, PerSide, Separate, Shape
 from bbllm.llm.offline.lessons import Lessons
-from bbllm.llm.offline.ordering import bottom_first
+from bbllm.llm.offline.ordering import bottom_first, fixed, target_of
 from bbllm.llm.offline.phrases import RefusalError, Select, Target
-from bbllm.llm.offline.shapes import Cell, around
+from bbllm.llm.offline.settling import Settling
+from bbllm.llm.offline.shapes import Box, Cell, around
+from bbllm.llm.offline.sides import moves_apart, share, to_the_middle
 from bbllm.llm.offline.sight import Sight
 
 
@@ -23,7 +25,7 @@ class Planning:
         self._board = Board(sight, lessons)
         self._lessons = lessons
         self._choice = Choice(self._board, lessons)
-        self._targets: list[Cell] = []
+        self._targets: list[Box] = []
         """Places that goals speak of; nothing is put aside there."""
         self._ends: dict[str, Cell | Target | str] = {}
         """Where things are to be in the end: at a place, at a side or on top of another."""
@@ -41,26 +43,39 @@ class Planning:
         """
         task, wishes = bottom_first(task), bottom_first(wishes)
         goals = [*task, *wishes]
+        self._board.fixed |= fixed(goals, self._board)
         for goal in goals:
-            target = goal.base if isinstance(goal, Shape) else goal.target
+            target = target_of(goal)
             for select in target.spots if target else ():
                 spots = [name for name in select.names if self._board.things[name].at]
-                self._targets += [self._board.cell(name) for name in spots]
+                self._targets += [Box.around([self._board.cell(name)]) for name in spots]
         for i, goal in enumerate(goals):
             if i == len(task):
                 self._check_ends()
-            if isinstance(goal, Act):
-                self._act(goal, goals[i + 1 :])
-            elif isinstance(goal, Shape):
-                self._shape(goal)
-            else:
-                self._move(goal, goals[i + 1 :])
+            self._plan(goal, goals[i + 1 :])
         self._check_ends()
         steps = self._board.steps
         placed = any(step.startswith('place') for step in steps)
         if not isinstance(goals[-1], Act) and (placed or not steps) and not self._board.held:
             steps.append('return to base')
         return steps
+
+    def _plan(self, goal: Goal, later: Sequence[Goal]) -> None:
+        if isinstance(goal, Act):
+            self._act(goal, later)
+        elif isinstance(goal, Shape):
+            self._shape(goal)
+        elif isinstance(goal, Move):
+            self._move(goal, later)
+        elif isinstance(goal, Separate):
+            for move in moves_apart(goal, self._board):
+                self._move(move, later)
+        elif isinstance(goal, PerSide):
+            pairs, extras = share(goal, self._board, self._choice)
+            self._settle(pairs)
+            for name, cell in to_the_middle(extras, self._board):
+                self._board.pick(name, self._targets)
+                self._board.place(cell)
 
     def _check_ends(self) -> None:
         """Refuse goals of which a later one has undone an earlier one."""
@@ -232,37 +247,24 @@ class Planning:
             return any(cell.near(self._board.things[name]) for cell in around(base))
         return name in self._lessons.moved
 
-    def _settle(self, pairs: Pairs, *, named: bool = False) -> None:
-        """
-        Bring each thing to its place: what is held first, then in the order given.
-
-        Args:
-            pairs: Things and places.
-            named: Whether the task names the places. Then what stands in the way is only put
-                aside after feedback said so: whoever named the place may not know of it.
-        """
-        board = self._board
+    def _settle(
+        self,
+        pairs: Pairs,
+        box: Box | None = None,
+        strangers: Sequence[str] = (),
+        *,
+        named: bool = False,
+    ) -> None:
         self._choice.used.update(name for name, _ in pairs)
         self._ends.update(pairs)
-        todo = [(name, cell) for name, cell in pairs if not cell.holds(board.things[name])]
-        todo.sort(key=lambda pair: pair[0] != board.held)
-        away = [cell for _, cell in pairs] + self._targets
-        for name, cell in todo:
-            if cell.key in self._lessons.bad_places:
-                raise RefusalError(self._lessons.bad_places[cell.key])
-            if not named or cell.key in self._lessons.taken:
-                settled = {other for other, there in pairs if there.holds(board.things[other])}
-                while (found := board.in_the_way(cell, name)) and found not in settled:
-                    board.pick(found, away)
-                    board.put_aside(away)
-            board.pick(name, away)
-            board.place(cell)
+        Settling(self._board, pairs, self._targets, box).run(strangers, named=named)
 
     # --- shapes -------------------------------------------------------------------------------
 
     def _shape(self, shape: Shape) -> None:
         if shape.shape != 'tower':
-            self._settle(arrange(shape, self._board, self._lessons, self._choice))
+            layout = arrange(shape, self._board, self._lessons, self._choice)
+            self._settle(layout.pairs, layout.box, layout.strangers)
             return
         names = tower(shape, self._board, self._lessons, self._choice)
         self._choice.used.update(names)

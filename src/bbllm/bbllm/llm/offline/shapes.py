@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bbllm.llm.offline.phrases import Side
@@ -12,8 +12,8 @@ from bbllm.llm.offline.sight import Thing
 
 NEAR_M = 0.02
 """Closer than this to a place is at it [m]."""
-PLACED_M = 0.01
-"""Closer than this to a place need not be put there again [m]."""
+PLACED_M, POSED_M = 0.01, 0.005
+"""Closer than this to a location or a pose need not be put there again [m]."""
 GRID_M = 0.01
 """How far a place may lie off the grid of a pattern [m]."""
 MIN_PITCH_M = 0.055
@@ -21,11 +21,18 @@ MIN_PITCH_M = 0.055
 FREE_M = 0.07
 """How far a free pose is from everything else [m]."""
 POSE_PITCH_M = 0.08
-"""Pitch of patterns that are laid out without named locations [m]."""
-POSES_X_M = (0.45, 0.50, 0.40, 0.55, 0.35)
-POSES_Y_M = (0.0, 0.04, 0.08, 0.12, 0.16, 0.20, 0.24, 0.28, 0.32)
+"""Pitch of patterns that are laid out without named locations, and of what is beside a thing
+[m]."""
+TIGHT_PITCH_M = 0.065
+"""The same where a table is crowded [m]."""
+WORK_MIDDLE_M = (0.48, 0.0)
+"""Where this model thinks that the work space of an arm has its middle [m]."""
+POSES_X_M = (0.475, 0.50, 0.45, 0.525, 0.425, 0.55, 0.40, 0.575, 0.375, 0.35)
+POSES_Y_M = tuple(0.03 * i for i in range(13))
 POSE_RANGE_M = (0.30, 0.65)
 """How near to and far from the arm's axis a pose of this model's own is [m]."""
+SIDE_M = 0.03
+"""How far from the middle line a place must be to be on a side [m]."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +50,41 @@ class Cell:
 
     def holds(self, thing: Thing) -> bool:
         """Tell whether a thing stands there as well as if the hand had put it there."""
-        return self.near(thing, PLACED_M)
+        return self.near(thing, POSED_M if ' ' in self.key else PLACED_M)
 
     def near(self, thing: Thing, within: float = NEAR_M) -> bool:
         """Tell whether a thing stands there, or a location lies there."""
         return thing.at is not None and (
             (thing.at[0] - self.x) ** 2 + (thing.at[1] - self.y) ** 2 < within**2
         )
+
+
+@dataclass(frozen=True)
+class Box:
+    """The rectangle around a pattern, or around one place."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+    room: float
+    """How far other things are to be from it [m]."""
+
+    @classmethod
+    def around(cls, cells: Iterable[Cell], room: float = 0.09) -> Box:
+        """Return the least one that holds all of these places."""
+        points = [(cell.x, cell.y) for cell in cells]
+        xs, ys = [x for x, _ in points], [y for _, y in points]
+        return cls((min(xs), max(xs)), (min(ys), max(ys)), room)
+
+    def gap(self, x: float, y: float) -> float:
+        """Return how far a point is from it [m]."""
+        dx = max(self.x[0] - x, x - self.x[1], 0.0)
+        return math.hypot(dx, max(self.y[0] - y, y - self.y[1], 0.0))
+
+    @property
+    def off_middle(self) -> float:
+        """How far its middle is from that of the work space [m]."""
+        x, y = sum(self.x) / 2, sum(self.y) / 2
+        return math.hypot(x - WORK_MIDDLE_M[0], y - WORK_MIDDLE_M[1])
 
 
 def offsets(shape: str, n: int) -> list[tuple[int, int]]:
@@ -93,7 +128,7 @@ def named_patterns(
 
 def on_side(cell: Cell, side: Side | None) -> bool:
     """Tell whether a place is on the side that is asked for, if any is."""
-    return side is None or (cell.y > NEAR_M if side == 'left' else cell.y < -NEAR_M)
+    return side is None or (cell.y > SIDE_M if side == 'left' else cell.y < -SIDE_M)
 
 
 def _pitches(origin: Cell, cells: Sequence[Cell]) -> list[float]:
@@ -121,7 +156,7 @@ def _cell_at(
 
 
 def pose_patterns(
-    steps: Sequence[tuple[int, int]], side: Side | None
+    steps: Sequence[tuple[int, int]], side: Side | None, pitch: float = POSE_PITCH_M
 ) -> Iterator[tuple[Cell, ...]]:
     """Yield patterns of poses, those in the middle of the table first."""
     signs = {'left': (1,), 'right': (-1,), None: (-1, 1)}[side]
@@ -131,16 +166,30 @@ def pose_patterns(
     for y, x, sign in itertools.product(POSES_Y_M, POSES_X_M, signs):
         cells = tuple(
             pose_cell(
-                x + (step[0] - middle_x) * POSE_PITCH_M,
-                sign * y + (step[1] - middle_y) * POSE_PITCH_M,
+                x + (step[0] - middle_x) * pitch,
+                sign * y + (step[1] - middle_y) * pitch,
             )
             for step in steps
         )
-        if all(on_side(cell, side) and _within_range(cell) for cell in cells):
+        if all(on_side(cell, side) and within_range(cell) for cell in cells):
             yield cells
 
 
-def _within_range(cell: Cell) -> bool:
+def pattern_through(
+    thing: Thing, steps: Sequence[tuple[int, int]], side: Side | None, pitch: float
+) -> Iterator[tuple[Cell, ...]]:
+    """Yield the patterns of poses of which a thing is a part where it stands."""
+    if thing.at is None:
+        return
+    for here in steps:
+        moves = [((step[0] - here[0]) * pitch, (step[1] - here[1]) * pitch) for step in steps]
+        cells = tuple(pose_cell(thing.at[0] + dx, thing.at[1] + dy) for dx, dy in moves)
+        if all(on_side(cell, side) and within_range(cell) for cell in cells):
+            yield cells
+
+
+def within_range(cell: Cell) -> bool:
+    """Tell whether this model would choose a pose: not too near, not too far."""
     return POSE_RANGE_M[0] <= math.hypot(cell.x, cell.y) <= POSE_RANGE_M[1]
 
 

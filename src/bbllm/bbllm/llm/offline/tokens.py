@@ -8,17 +8,31 @@ from collections.abc import Sequence
 from bbllm.llm.offline import words as w
 from bbllm.llm.offline.sight import Sight
 
+_COLORS = '|'.join(sorted(w.COLORS | {*w.ISH}, key=len, reverse=True))
 _SPACED = (
-    (r"[\"'`“”‘’]?\+[\"'`“”‘’]?(?=\s*(?:sign|shape|symbol|$|[.,;!]| ))", ' plus '),
+    (r"[\"'`“”‘’]?\+[\"'`“”‘’]?(?=[- ]?(?:sign|shape|symbol|$|[.,;!]| ))", ' plus '),
     (r"\b(don|can|won|couldn)['’]t\b", r'\1t'),
     (r"['’]s\b", ''),
-    (r'[\"“”‘’`()\[\]{}:!?*=]|(?<!\w)\'|\'(?!\w)', ' '),
+    (r'[!?;]|:(?=\s)', ' ; '),
+    (r'[\"“”‘’`()\[\]{}:*=]|(?<!\w)\'|\'(?!\w)', ' '),
     (r'&', ' and '),
     (r'\b(?:many )?(?:thanks|thank you|thx)(?: a lot|(?: very| so) much)?\b', ' ; '),
-    (r'(?<=[a-z])[-/](?=[a-z])', ' '),
+    (r'(?<=[a-z])[-/–—](?=[a-z])', ' '),
+    (r'\s[-–—]+\s', ' , '),
+    (r'\bupper ?case\b|\bmajuscule\b', 'capital'),
+    (r'\btriangular\b', 'triangle'),
+    (r'\b(left|right) hand(?:ed)?\b', r'\1'),
+    (r'\b(?:in |of |with )?(?:shades? of|close to|similar to|(?:kind|sort) of|somewhat|roughly) '
+     r'(red|blue|green|yellow|orange|purple|pink|brown|grey|white|black)\b', r'\1ish'),
+    (r'\b(\w+)[- ]ish\b', r'\1ish'),
+    (r'\b(?:whose|which have a|with a) (?:colou?rs? (?:is|are) )?(?=(?:' + _COLORS + r')\b)', ''),
+    (r'\b(' + _COLORS + r')[- ](?:colou?r(?:ed|s)?|tones?|hues?)\b', r'\1'),
     (r'\bpick(?: up)? and (?:then )?place\b', 'put'),
-    (r'\b(?:should|must|needs to|has to|is to) (?:be (?:put|placed|moved)|be|go|sit|stand)\b', ''),
-    (r'\b(?:goes|belongs|sits)\b(?= (?:on|to|at|in))', ''),
+    (r'\bso (?:that )?(?:it|they|all of them) (?:is|are|all are|ends? up|sits?) (?=on|in|at)', ''),
+    (r'\b(?:make sure|ensure|see to it|take care)(?: that)?\b', ' ; '),
+    (r'\b(?:should|must|shall|needs? to|ha(?:s|ve) to|(?:is|are) to) (?:all )?(?:be '
+     r'(?:put|placed|moved|located)|end up|be|go|sit|stand|end|belong)\b(?! (?:apart|moved))', ''),
+    (r'\b(?:goes|belongs?|sits)\b(?= (?:on|to|at|in))', ''),
     (r'\b(?:and )?(?:then|after that|afterwards|thereafter|finally|lastly)\b', ' ; '),
     (r'\.(?!\d)', ' ; '),
 )  # fmt: skip
@@ -72,18 +86,31 @@ def _expand(tokens: list[str], sight: Sight) -> list[str]:
 def split_clauses(tokens: Sequence[str]) -> list[list[str]]:
     """Split at sequence words, and at `and` or a comma before a verb."""
     clauses: list[list[str]] = [[]]
+    fronted: list[str] = []
     for i, token in enumerate(tokens):
-        if token == ';' or (token in ('and', ',') and _verb_follows(tokens[i + 1 :])):
+        parts = token in ('and', ',') and _verb_follows(tokens[i + 1 :])
+        if parts and token == ',' and _begins_before_its_verb(clauses[-1]):
+            fronted, clauses[-1] = clauses[-1], []
+        elif token == ';' or parts:
+            clauses[-1] += fronted
             clauses.append([])
+            fronted = []
         else:
             clauses[-1].append(token)
+    clauses[-1] += fronted
     cleaned = (without_leading(clause) for clause in clauses)
     return [clause for clause in cleaned if clause]
 
 
+def _begins_before_its_verb(clause: Sequence[str]) -> bool:
+    """Tell whether a clause is only the beginning of one, as `on the left, put` has it."""
+    first = clause[0] if clause else ''
+    return first in w.PREPOSITIONS | {'using'} and not w.VERBS & {*clause}
+
+
 def _verb_follows(tokens: Sequence[str]) -> bool:
     rest = without_leading(tokens)
-    return bool(rest) and rest[0] in w.VERBS
+    return bool(rest) and rest[0] in w.STARTERS
 
 
 def without_leading(clause: Sequence[str]) -> list[str]:
