@@ -7,7 +7,7 @@ import logging
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import openai
 import pydantic
@@ -241,9 +241,13 @@ class _Completion(pydantic.BaseModel):
     usage: _Tokens | None = None
 
 
+# What fits into single precision, in which recordings keep it; none comes near.
+_Coordinate = Annotated[float, pydantic.Field(ge=-1e30, le=1e30, allow_inf_nan=False)]
+
+
 class _Vector(pydantic.BaseModel):
     index: int
-    embedding: tuple[pydantic.FiniteFloat, ...]
+    embedding: tuple[_Coordinate, ...]
 
 
 class _Vectors(pydantic.BaseModel):

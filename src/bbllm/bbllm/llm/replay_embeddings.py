@@ -1,23 +1,24 @@
 """
-Embeddings in the recordings of `llm.replay`: an exchange whose texts are lists in JSON.
+Embeddings in the recordings of `llm.replay`: exchanges whose texts are lists in JSON.
 
-Two adapters turn one seam into the other, so that a recording has one form only: an embedder
-is recorded as a model that is asked a list of texts and answers with a list of vectors.
+A recording has one form only: an embedder is recorded as a model that is asked a list of texts
+and answers with a list of vectors. A vector is written in single precision, compressed and in
+base64, for as decimal numbers those of one episode would take a megabyte. Who records is given
+the same rounded vectors as who replays.
 """
 
 from __future__ import annotations
 
+import base64
 import json
+import struct
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-
-import pydantic
 
 from bbllm.core.errors import ReplayError
 from bbllm.core.protocols import ChatModel, Embedder, Embeddings, JsonSchema, Message, Reply
 from bbllm.llm.replay import RecordingModel, ReplayModel
-
-_VECTORS = pydantic.TypeAdapter(tuple[tuple[float, ...], ...])
 
 
 class RecordingEmbedder:
@@ -63,7 +64,7 @@ class ReplayEmbedder:
         """Answer as recorded; see `Embedder.embed`."""
         try:
             return _embed(self._model, texts, on_wait)
-        except pydantic.ValidationError:
+        except (ValueError, TypeError, zlib.error, struct.error):
             problem = f'{self._path} holds a reply in words where vectors were to come.'
         raise ReplayError(problem)
 
@@ -91,7 +92,7 @@ class _AsModel:
 
         found = self._inner.embed(json.loads(messages[0].content), on_wait=wait)
         return Reply(
-            text=json.dumps(found.vectors),
+            text=json.dumps([_packed(vector) for vector in found.vectors]),
             model=found.model,
             usage=found.usage,
             duration_s=found.duration_s,
@@ -108,10 +109,22 @@ def _embed(
 
     question = json.dumps(list(texts), ensure_ascii=False)
     reply = model.complete([Message('user', question)], on_text=hear)
+    vectors = tuple(_unpacked(item) for item in json.loads(reply.text))
+    if len(vectors) != len(texts):
+        raise ValueError(f'{len(vectors)} vectors for {len(texts)} texts')
     return Embeddings(
-        vectors=_VECTORS.validate_json(reply.text),
+        vectors=vectors,
         model=reply.model,
         usage=reply.usage,
         duration_s=reply.duration_s,
         retries=reply.retries,
     )
+
+
+def _packed(vector: Sequence[float]) -> str:
+    return base64.b64encode(zlib.compress(struct.pack(f'<{len(vector)}f', *vector))).decode()
+
+
+def _unpacked(text: str) -> tuple[float, ...]:
+    raw = zlib.decompress(base64.b64decode(text, validate=True))
+    return struct.unpack(f'<{len(raw) // 4}f', raw)
