@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 # Python itself is never fetched for this: the resolver only needs to know the version.
 export UV_PYTHON_DOWNLOADS=never
 lock() {
-  uv pip compile --quiet --universal --generate-hashes --no-header -c requirements/constraints.txt "$@"
+  uv pip compile --quiet --universal --generate-hashes --no-header -c requirements/constraints.in "$@"
 }
 lock --python-version 3.10 -o requirements/lock.txt src/bbllm/setup.py requirements/ros.in requirements/dev.in
 lock --python-version 3.12 --no-emit-package numpy --no-emit-package setuptools \
