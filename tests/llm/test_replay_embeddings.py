@@ -6,8 +6,9 @@ import pytest
 
 from bbllm.core.errors import CancelledError, ModelUnavailableError, ReplayError
 from bbllm.core.protocols import Embeddings, Message, Usage
-from bbllm.llm.config import make_models, parse_config
+from bbllm.llm.config import Models, make_models, parse_config
 from bbllm.llm.lexical import LexicalEmbedder
+from bbllm.llm.recorded_models import record_models, replay_models
 from bbllm.llm.replay import RecordingModel, ReplayModel, read_recording
 from bbllm.llm.replay_embeddings import RecordingEmbedder, ReplayEmbedder
 from bbllm.llm.scripted import ScriptedModel
@@ -119,3 +120,22 @@ def test_a_recording_of_long_vectors_stays_small(path: Path) -> None:
     RecordingEmbedder(LexicalEmbedder(), path).embed(texts)
 
     assert path.stat().st_size < 20_000
+
+
+@pytest.mark.parametrize('embedder', [None, LexicalEmbedder()])
+def test_all_models_of_an_episode_are_recorded_and_played_back_at_once(
+    path: Path, embedder: LexicalEmbedder | None
+) -> None:
+    plan = ScriptedModel(['0: pick'])
+    models = record_models(Models(plan, plan, (), embedder), path, episode='e')
+    models.brain.complete([Message('user', 'plan')])
+    if models.embedder is not None:
+        models.embedder.embed(['pick'])
+
+    again = replay_models(Path('lines'), embedding=embedder is not None, text=path.read_text())
+
+    assert again.brain.complete([Message('user', 'plan')]).text == '0: pick'
+    assert (again.embedder is None) is (embedder is None)
+    if again.embedder is not None:
+        assert again.embedder.embed(['pick']).model == 'lexical'
+    assert {item.episode for item in read_recording(path)} == {'e'}
