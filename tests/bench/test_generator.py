@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import subprocess
 import sys
@@ -28,39 +27,16 @@ TASKS = tuple(spec.name for spec in SUITE.tasks)
 TRIALS = 25
 CUBE, CYLINDER, LOCATION = Kind.CUBE, Kind.CYLINDER, Kind.LOCATION
 
-PINNED = json.loads("""
-{
-  "right_side": [
-    "1e067d5b32d283ff385c6772c68ab0cf28744ecd12adc2c1f6fd1f5e164db9a9",
-    "6509550b37f2890a517c9cf68b768bfcfdf04f1a81193e35ce368d46188b00f3"
-  ],
-  "letter_l": [
-    "89e038ba5ba73d3d4f8670dbda83fe1231d63cbe22da84f49b19568b7bd79726",
-    "c3b1378555ccf195025ca17bf59abd08fec235d1415c9b01b4d82708a39e66e7"
-  ],
-  "color_line": [
-    "cb98601200636d38fd6f341ccd45f4a40f78b506194870d7f8a132431d9068ff",
-    "82b4d6e3b2e6e942cd75155d93c5f988dc7ee8280a9d986a770cbc2765eddbe7"
-  ],
-  "pairs_a_side": [
-    "dbad1bb4f3cc6819caa08e3c61ef30a59ca1ff3d57dcbc17e13edd6e35726de5",
-    "1fe00b43a7a7268937547e57930f8525dc6cfdbdf0cdc9e2a27d641ce53dec32"
-  ],
-  "red_triangle": [
-    "0ac99b90061eae75d4c75c05df1a3c660f8400c1a942c26d2f6c86c8cbf1434c",
-    "a2e0492a4f7d149fab9efd7ce1d8def05077623670bdeedbeca16f1c2eda04fb"
-  ],
-  "plus_sign": [
-    "a8daf8fa100c889b8ce4dcf757361686345794c816c85650e91c08c1ef978480",
-    "5805d79cf7312180480c7b648a9031946d3dba731e23568aad6ed418e79d74cf"
-  ],
-  "segregate": [
-    "674302d9da18a6095341ade4fd6b98a509b24c638a34f6ef7c0b9b89dedd753e",
-    "711a9a43dd3949864720d841346bc63d1e65650b3d617f5fb1c70e3ce4394022"
-  ]
+PINNED = {
+    'right_side': ['1e067d5b32d2', '6509550b37f2'],
+    'letter_l': ['89e038ba5ba7', 'c3b1378555cc'],
+    'color_line': ['cb9860120063', '82b4d6e3b2e6'],
+    'pairs_a_side': ['dbad1bb4f3cc', '1fe00b43a7a7'],
+    'red_triangle': ['0ac99b90061e', 'a2e0492a4f7d'],
+    'plus_sign': ['a8daf8fa100c', '5805d79cf731'],
+    'segregate': ['674302d9da18', '711a9a43dd39'],
 }
-""")
-"""Fingerprints with seed 0; they change with the suite file, and must not with the machine."""
+"""How fingerprints begin with seed 0: the suite file may change them, a machine must not."""
 
 
 def case_of(name: str, trial: int = 0, seed: int = 0) -> Case:
@@ -238,7 +214,7 @@ def test_the_number_of_things_and_the_colours_vary(cases: dict[str, list[Case]])
 
 @pytest.mark.parametrize('name', TASKS)
 def test_the_same_seeds_give_the_same_scenes_everywhere(name: str) -> None:
-    assert [fingerprint(case_of(name, trial)) for trial in (0, 1)] == PINNED[name]
+    assert [fingerprint(case_of(name, trial))[:12] for trial in (0, 1)] == PINNED[name]
 
 
 def test_another_process_with_other_hashes_makes_the_same_case() -> None:
@@ -277,6 +253,15 @@ def test_the_fingerprint_is_of_instruction_scene_and_goal() -> None:
     ):
         changed = make_case(suite(task(**changes)), changes.get('name', 'a'), seed=0, trial=0)
         assert (fingerprint(changed) == plain) is same, changes
+
+
+def test_a_recipe_whose_things_cannot_stand_is_told_with_task_and_trial() -> None:
+    twins = [{'kind': 'cube', 'count': 2, 'colors': ['dark red', 'dark-red']}]
+
+    with pytest.raises(
+        CaseError, match=r'task a of mine .* trial 2 cannot stand: .*dark_red_cube'
+    ):
+        make_case(suite(generated(objects=twins)), 'a', seed=4, trial=2)
 
 
 def test_an_unknown_task_is_told_with_the_nearest() -> None:

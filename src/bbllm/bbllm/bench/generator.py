@@ -17,7 +17,7 @@ from bbllm.bench.goal_needs import lacks
 from bbllm.bench.placement import Dice, NoRoomError
 from bbllm.bench.scene_recipe import Recipe
 from bbllm.bench.suite import Suite, TaskSpec
-from bbllm.core.errors import ConfigError
+from bbllm.core.errors import ConfigError, SceneFileError
 from bbllm.sim.scenes import SceneFile
 from bbllm.worlds.reaching import ReachCache
 
@@ -81,6 +81,11 @@ def _generated(
             return _promised(spec, recipe, dice)
         except NoRoomError as error:
             failed[str(error)] += 1
+        except SceneFileError as error:
+            raise CaseError(
+                f'The scene of the task {spec.name} of {suite} with seed {seed}, trial {trial} '
+                f'cannot stand: {error}'
+            ) from error
     rules = '; '.join(f'{rule} ({count} times)' for rule, count in failed.most_common(4))
     raise CaseError(
         f'No scene for the task {spec.name} of {suite} with seed {seed}, trial {trial} in '

@@ -30,7 +30,7 @@ def readable(error: ValidationError, data: Mapping[str, Any], record: type[BaseM
     """
     found: dict[Location, list[str]] = {}
     for problem in error.errors(include_url=False):
-        loc = _in_the_file(problem['loc'], data)
+        loc = _in_the_file(problem['loc'], data, absent=problem['type'] == 'missing')
         text = _sentence(problem, loc, data, record)
         texts = found.setdefault(loc, [])
         # a field that may have several forms gets one error for each
@@ -82,12 +82,19 @@ def _sentence(
     return f'{place}{field} = {value!r} will not do: {reason}'
 
 
-def _in_the_file(loc: Location, data: Any) -> Location:
-    """Return the part of a location that the file has: pydantic adds names of union members."""
+def _in_the_file(loc: Location, data: Any, *, absent: bool) -> Location:
+    """
+    Return the part of a location that the file has: pydantic adds names of union members.
+
+    Args:
+        loc: As pydantic gives it.
+        data: The file's content.
+        absent: Whether its last part names what the file lacks.
+    """
     found: list[int | str] = []
     here = data
     for position, part in enumerate(loc):
-        last = position == len(loc) - 1
+        last = absent and position == len(loc) - 1
         if isinstance(here, Mapping):
             fits = part in here or last
         else:
