@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bbllm.pictures.shapes import Point, text_width
@@ -70,19 +70,19 @@ def place_labels(
     for index in order:
         others = [item.box for item in placed.values()]
         leaders = [item.leader for item in placed.values() if item.leader is not None]
-        best = min(
-            _candidates(wanted[index]),
-            key=lambda spot: _cost(spot, others, things, leaders, width, height),
+        placed[index] = _cheapest(
+            _candidates(wanted[index]), others, things, leaders, (width, height)
         )
-        placed[index] = best
     return [placed[index] for index in range(len(wanted))]
 
 
 def overlap(one: Box, other: Box) -> float:
     """Return the area that two boxes share [px^2]."""
+    if one[0] >= other[2] or other[0] >= one[2] or one[1] >= other[3] or other[1] >= one[3]:
+        return 0.0  # said at once, because most pairs are far apart
     across = min(one[2], other[2]) - max(one[0], other[0])
     down = min(one[3], other[3]) - max(one[1], other[1])
-    return max(0.0, across) * max(0.0, down)
+    return across * down
 
 
 def _crowding(wanted: Sequence[Wanted], index: int) -> float:
@@ -122,32 +122,55 @@ def _leader(label: Wanted, box: Box, gap: float) -> tuple[Point, Point] | None:
     return start, end
 
 
-def _cost(
+def _cheapest(
+    spots: Sequence[Placed],
+    others: Sequence[Box],
+    things: Sequence[Box],
+    leaders: Sequence[tuple[Point, Point]],
+    size: tuple[float, float],
+) -> Placed:
+    """Return the first of the best spots."""
+    best, least = spots[0], math.inf
+    for spot in spots:
+        cost = 0.0
+        for part in _costs(spot, others, things, leaders, size):
+            cost += part
+            if cost >= least:
+                break  # no part is negative, so that the rest need not be known
+        else:
+            best, least = spot, cost
+    return best
+
+
+def _costs(
     spot: Placed,
     others: Sequence[Box],
     things: Sequence[Box],
     leaders: Sequence[tuple[Point, Point]],
-    width: float,
-    height: float,
-) -> float:
+    size: tuple[float, float],
+) -> Iterator[float]:
+    """Yield what speaks against a spot, what is quickly said first."""
     box = spot.box
-    inside = overlap(box, (2.0, 2.0, width - 2.0, height - 2.0))
-    area = (box[2] - box[0]) * (box[3] - box[1])
-    cost = 50.0 * (area - inside)
-    cost += sum(8.0 * overlap(box, other) for other in others)
-    cost += sum(6.0 * overlap(box, thing) for thing in things)
-    cost += sum(150.0 for leader in leaders if _crosses(leader, box))
     if spot.leader is not None:
-        cost += 30.0 + 2.5 * math.dist(*spot.leader)
-        cost += sum(150.0 for other in others if _crosses(spot.leader, other))
-        cost += sum(60.0 for thing in things if _crosses(spot.leader, thing))
-        cost += sum(200.0 for leader in leaders if _cut(spot.leader, leader))
-    return cost
+        yield 30.0 + 2.5 * math.dist(*spot.leader)
+    inside = overlap(box, (2.0, 2.0, size[0] - 2.0, size[1] - 2.0))
+    yield 50.0 * ((box[2] - box[0]) * (box[3] - box[1]) - inside)
+    yield sum(8.0 * overlap(box, other) for other in others)
+    yield sum(6.0 * overlap(box, thing) for thing in things)
+    yield sum(150.0 for leader in leaders if _crosses(leader, box))
+    if spot.leader is not None:
+        yield sum(150.0 for other in others if _crosses(spot.leader, other))
+        yield sum(60.0 for thing in things if _crosses(spot.leader, thing))
+        yield sum(200.0 for leader in leaders if _cut(spot.leader, leader))
 
 
 def _crosses(line: tuple[Point, Point], box: Box) -> bool:
     """Tell whether a line runs through a box; looked at in steps, which is near enough here."""
     (ax, ay), (bx, by) = line
+    if max(ax, bx) <= box[0] or min(ax, bx) >= box[2]:
+        return False  # said at once, because most pairs are far apart
+    if max(ay, by) <= box[1] or min(ay, by) >= box[3]:
+        return False
     n = max(2, int(math.dist(*line) / 3.0))
     return any(
         box[0] < ax + (bx - ax) * i / n < box[2] and box[1] < ay + (by - ay) * i / n < box[3]

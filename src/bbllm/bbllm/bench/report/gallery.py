@@ -1,0 +1,141 @@
+"""One card for each episode: how its table came to rest, and why that passed or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from bbllm.bench.report import words
+from bbllm.bench.report.drawing import Drawing, Drawings, final_scene
+from bbllm.bench.report.folder import Run
+from bbllm.bench.report.journals import Scenes, read_scenes
+from bbllm.bench.report.tables import VERDICTS, anchor
+from bbllm.bench.results import EpisodeResult
+from bbllm.bench.store import EPISODES
+from bbllm.core.types import Scene
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """What the gallery shows of one episode."""
+
+    anchor: str
+    task: str
+    trial: int
+    k: int
+    verdict: str
+    reason: str
+    gcr: str
+    missing: tuple[str, ...]
+    """Conditions of the goal that do not hold."""
+    conditions: int
+    """How many there are."""
+    figures: str
+    """Loops, steps, calls, times: one line."""
+    codes: tuple[tuple[str, int], ...]
+    ending: str
+    message: str
+    """Why it ended, where the reason does not say it already."""
+    journal: str
+    """Relative address of its journal, '' where that is gone."""
+    drawing: Drawing | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """The cards of one task."""
+
+    name: str
+    instruction: str
+    cards: tuple[Card, ...]
+    tally: str
+    """How many of each verdict, in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gallery:
+    """All cards and drawings."""
+
+    groups: tuple[Group, ...]
+    drawings: Drawings
+
+
+def make_gallery(run: Run, tasks: Sequence[tuple[str, str]]) -> Gallery:
+    """
+    Draw every episode of a run.
+
+    Args:
+        run: The run.
+        tasks: Name and instruction of each task, in the order of the page.
+    """
+    scenes = {result.key: read_scenes(run.journal(result.key)) for result in run.results}
+    finals = {
+        result.key: final_scene(result.settled, scenes[result.key])
+        for result in run.results
+        if result.settled
+    }
+    starts = [item.before for item in scenes.values() if item.before is not None]
+    drawings = Drawings([*finals.values(), *starts])
+    groups = []
+    for name, instruction in tasks:
+        cards = [
+            _card(run, result, finals.get(result.key), scenes[result.key], drawings)
+            for result in run.results
+            if result.key.task == name
+        ]
+        if cards:
+            groups.append(
+                Group(name=name, instruction=instruction, cards=tuple(cards), tally=_tally(cards))
+            )
+    return Gallery(groups=tuple(groups), drawings=drawings)
+
+
+def _card(
+    run: Run, result: EpisodeResult, final: Scene | None, scenes: Scenes, drawings: Drawings
+) -> Card:
+    key = result.key
+    missing = tuple(text for text, holds in result.conditions.items() if not holds)
+    message = result.message if result.message not in result.reason else ''
+    return Card(
+        anchor=anchor(key),
+        task=key.task,
+        trial=key.trial,
+        k=key.k,
+        verdict=result.verdict,
+        reason=result.reason,
+        gcr=words.NONE if result.lost else words.two(result.gcr),
+        missing=missing,
+        conditions=len(result.conditions),
+        figures=_figures(result),
+        codes=tuple(
+            sorted(
+                ((name, n) for name, n in result.codes.items() if n),
+                key=lambda item: (-item[1], item[0]),
+            )
+        ),
+        ending=result.ending,
+        message=message,
+        journal=f'{EPISODES}/{quote(key.name)}.jsonl' if run.journal(key) else '',
+        drawing=None if final is None else drawings.draw(final, scenes.before),
+    )
+
+
+def _figures(result: EpisodeResult) -> str:
+    tokens = result.prompt_tokens + result.completion_tokens
+    parts = [
+        f'{words.plural(result.loops, "loop")} (least {result.least_loops})',
+        f'{result.executable} of {words.plural(result.attempted, "step")} carried out',
+        f'{words.plural(result.model_calls, "model call")}, {words.plural(tokens, "token")}',
+        f'{words.duration(result.robot_s)} of robot time',
+    ]
+    if result.passes:
+        parts.append(f'{words.plural(result.passes, "step")} passed over')
+    if result.unsafe:
+        parts.append(words.plural(result.unsafe, 'unsafe command'))
+    return ' · '.join(parts)
+
+
+def _tally(cards: Sequence[Card]) -> str:
+    counts = [(sum(card.verdict == verdict for card in cards), verdict) for verdict in VERDICTS]
+    return words.listed([f'{n} {verdict}' for n, verdict in counts if n])

@@ -1,0 +1,151 @@
+"""Who made the run: names, plain notices about stand-ins, the command that makes it again."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bbllm.bench.report import words
+from bbllm.bench.report.folder import Run
+
+STAND_INS = {
+    'offline': 'is a deterministic stand-in, not a language model',
+    'expert': 'is a deterministic stand-in that is told the goal, not a language model',
+    'lexical': 'compares words, not meanings: a deterministic stand-in, not an embedding model',
+    'scripted': 'gives replies that were written beforehand; it is not a language model',
+    'replay': 'reads replies back from a recording; no model was asked',
+}
+"""What is to be said of names that are no language model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A name and what it stands for."""
+
+    name: str
+    value: str
+
+
+def head_of(run: Run) -> tuple[Entry, ...]:
+    """Return what made the run, in the order of the page."""
+    get = run.settings.get
+    versions = get('versions') or {}
+    commit = str(versions.get('commit') or '')
+    version = str(versions.get('bbllm', words.NONE))
+    entries = {
+        'Planner': get('planner'),
+        'Brain': _model(run, 'brain'),
+        'Body': _model(run, 'body'),
+        'Mapping': get('mapping'),
+        'World': get('world'),
+        'K': words.listed(get('ks') or ()),
+        'Trials': get('trials'),
+        'Seed': get('seed'),
+        'Date': date_of(run.sessions),
+        'bbllm': f'{version} ({commit[:12]})' if commit else version,
+        'MuJoCo': versions.get('mujoco'),
+        'Python': versions.get('python'),
+    }
+    return tuple(
+        Entry(name, str(value)) for name, value in entries.items() if value not in (None, '')
+    )
+
+
+def notices_of(run: Run) -> tuple[str, ...]:
+    """Return the sentences that nobody must miss: stand-ins, and what is missing."""
+    notices = []
+    for name, text in STAND_INS.items():
+        roles = _roles_of(run, name)
+        if roles:
+            notices.append(f'{" and ".join(roles)}: {name} {text}.')
+    recording = run.settings.get('replay')
+    if recording and not _roles_of(run, 'replay'):
+        notices.append(f'The replies were read back from the recording {recording}.')
+    planned, played = run.summary.get('planned'), run.summary.get('played')
+    if planned and played is not None and played < planned:
+        notices.append(
+            f'The run is not through: {words.count(played)} of {words.plural(planned, "episode")} '
+            'were played. The figures are of these.'
+        )
+    return tuple(notices)
+
+
+def date_of(sessions: Sequence[Mapping[str, Any]]) -> str:
+    """Return when the run was made, in UTC; '' where no session is on record."""
+    starts = [session['started_s'] for session in sessions if session.get('started_s')]
+    ends = [session['ended_s'] for session in sessions if session.get('ended_s')]
+    if not starts:
+        return ''
+    days = [time.strftime('%Y-%m-%d', time.gmtime(s)) for s in (min(starts), max(ends or starts))]
+    first = time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime(min(starts)))
+    return first if days[0] == days[1] else f'{days[0]} to {days[1]}'
+
+
+def command_of(settings: Mapping[str, Any]) -> str:
+    """Return the command that makes such a run again."""
+    get = settings.get
+    words_of = ['bbllm', 'bench', str(get('suite'))]
+    options = {
+        '--planner': get('planner'),
+        '--brain': get('brain'),
+        '--body': get('body'),
+        '--mapping': get('mapping'),
+        '--world': get('world'),
+        '--k': ','.join(map(str, get('ks') or ())),
+        '--trials': get('trials'),
+        '--seed': get('seed'),
+        '--replay': get('replay'),
+    }
+    for name, value in options.items():
+        if value not in (None, ''):
+            words_of += [name, str(value)]
+    return shlex.join([*words_of, '--out', 'DIR'])
+
+
+def flat(settings: Mapping[str, Any], place: str = '') -> list[Entry]:
+    """Return all settings in full, nested ones by their path."""
+    entries: list[Entry] = []
+    for key, value in settings.items():
+        name = f'{place}.{key}' if place else str(key)
+        if isinstance(value, Mapping) and value:
+            entries += flat(value, name)
+        elif isinstance(value, Sequence) and not isinstance(value, str) and value:
+            if all(isinstance(item, (str, int, float)) for item in value):
+                entries.append(Entry(name, words.listed(value)))
+            else:
+                for index, item in enumerate(value):
+                    inner = item if isinstance(item, Mapping) else {'': item}
+                    entries += flat(inner, f'{name}[{index}]')
+        else:
+            empty = value is None or value == '' or value in ({}, [])
+            entries.append(Entry(name, words.NONE if empty else str(value)))
+    return entries
+
+
+def _model(run: Run, role: str) -> str | None:
+    """Return a model's name, with what its server calls itself where that differs."""
+    name = run.settings.get(role)
+    served = (run.summary.get('models') or {}).get(role) or []
+    others = [other for other in served if other != name]
+    if not others:
+        return name
+    return f'{name} ({words.listed(others)})' if name else words.listed(others)
+
+
+def _roles_of(run: Run, name: str) -> list[str]:
+    """Return the roles that something of that name, or family of names, plays."""
+    served: Mapping[str, Sequence[str]] = run.summary.get('models') or {}
+    asked = {role: run.settings.get(role) for role in ('brain', 'body')}
+    found = []
+    for role in dict.fromkeys((*asked, *served)):
+        names = [asked.get(role), *served.get(role, ())]
+        if any(_is(candidate, name) for candidate in names if candidate):
+            found.append(role.capitalize())
+    return found
+
+
+def _is(candidate: str, name: str) -> bool:
+    return name in candidate.lower().replace(':', ' ').replace('/', ' ').split()

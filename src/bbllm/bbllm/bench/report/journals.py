@@ -1,0 +1,49 @@
+"""The two scenes of an episode's journal, read without parsing the rest."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from bbllm.core.records import from_json
+from bbllm.core.types import Event, EventKind, Scene
+
+_MARK = f'"{EventKind.SCENE.value}"'.encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Scenes:
+    """What a journal shows of the table; None where it does not."""
+
+    before: Scene | None = None
+    after: Scene | None = None
+
+
+def read_scenes(path: Path | None) -> Scenes:
+    """
+    Read the scenes of a journal.
+
+    Pictures only gain by them, so a journal that is gone or damaged gives none and no error.
+    """
+    if path is None:
+        return Scenes()
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError:
+        return Scenes()
+    found: dict[str, Scene] = {}
+    for line in lines:
+        # The kind stands at the beginning of a line; most lines are something else.
+        if _MARK in line[:80]:
+            _take(line, found)
+    return Scenes(found.get('before'), found.get('after'))
+
+
+def _take(line: bytes, found: dict[str, Scene]) -> None:
+    try:
+        event = from_json(Event, json.loads(line))
+        if event.kind is EventKind.SCENE:
+            found[str(event.data.get('moment'))] = from_json(Scene, event.data.get('scene'))
+    except ValueError:
+        return  # cut off by a crash, or of another version: the picture is drawn without it

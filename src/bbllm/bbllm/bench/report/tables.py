@@ -1,0 +1,169 @@
+"""The tables that are counted from single episodes: heat maps and breakdowns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from bbllm.bench.report import words
+from bbllm.bench.report.figures import Sums
+from bbllm.bench.results import EpisodeKey, EpisodeResult
+
+VERDICTS = ('passed', 'failed', 'disputed', 'lost')
+SIGNS = {'passed': '✓', 'disputed': '?', 'lost': '×'}
+STRONGEST = 0.62
+"""How strongly a cell is coloured at most; ink must stay readable on it in light and dark."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One field of a heat map."""
+
+    text: str
+    kind: str
+    """A verdict, or `none` where nothing was played."""
+    strength: float
+    """Opacity of its colour, 0 to 1."""
+    title: str
+    """The same in words."""
+    link: str = ''
+    """Where on the page there is more, '' where nowhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeatRow:
+    """One task of a heat map."""
+
+    name: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """A count, and how long its bar is [% of the longest]."""
+
+    n: int
+    percent: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountRow:
+    """One line of a breakdown."""
+
+    name: str
+    bars: tuple[Bar, ...]
+    total: int
+
+
+def episode_map(
+    results: Iterable[EpisodeResult], tasks: Sequence[str], trials: Sequence[int], k: int
+) -> tuple[HeatRow, ...]:
+    """Return verdict and GCR of every episode of one K: a row for each task."""
+    known = {result.key: result for result in results}
+    return tuple(
+        HeatRow(
+            name=task,
+            cells=tuple(_episode_cell(known.get(EpisodeKey(task, t, k)), t, k) for t in trials),
+        )
+        for task in tasks
+    )
+
+
+def rate_map(
+    results: Iterable[EpisodeResult], tasks: Sequence[str], ks: Sequence[int]
+) -> tuple[HeatRow, ...]:
+    """Return how many episodes passed: a row for each task, a column for each K."""
+    groups: dict[tuple[str, int], Counter[str]] = {}
+    for result in results:
+        groups.setdefault((result.key.task, result.key.k), Counter())[result.verdict] += 1
+    return tuple(
+        HeatRow(
+            name=task,
+            cells=tuple(_rate_cell(task, k, groups.get((task, k), Counter())) for k in ks),
+        )
+        for task in tasks
+    )
+
+
+def by_name(groups: Sequence[Mapping[str, int]]) -> tuple[CountRow, ...]:
+    """Return counts of several groups by name, the most frequent first, with bars."""
+    total: Counter[str] = Counter()
+    for group in groups:
+        total.update(group)
+    longest = max((n for group in groups for n in group.values()), default=0)
+    names = sorted(filter(total.get, total), key=lambda name: (-total[name], name))
+    return tuple(
+        CountRow(
+            name=name,
+            total=total[name],
+            bars=tuple(_bar(group.get(name, 0), longest) for group in groups),
+        )
+        for name in names
+    )
+
+
+def codes(groups: Sequence[Sums]) -> tuple[CountRow, ...]:
+    """Return how often calls did not succeed, by error code and K."""
+    return by_name([group.codes for group in groups])
+
+
+def errors(groups: Sequence[Sums]) -> tuple[CountRow, ...]:
+    """Return how many episodes an error ended, by its type and K."""
+    merged = []
+    for group in groups:
+        # A lost episode without an error is counted by its ending, and only there.
+        extra = {key: n for key, n in group.lost_errors.items() if key not in group.errors}
+        merged.append({**group.errors, **extra})
+    return by_name(merged)
+
+
+def endings(results: Iterable[EpisodeResult]) -> tuple[CountRow, ...]:
+    """Return how episodes ended, by verdict."""
+    groups: dict[str, Counter[str]] = {verdict: Counter() for verdict in VERDICTS}
+    for result in results:
+        groups.setdefault(result.verdict, Counter())[result.ending] += 1
+    return by_name([groups[verdict] for verdict in VERDICTS])
+
+
+def _bar(n: int, longest: int) -> Bar:
+    return Bar(n=n, percent=round(100 * n / longest, 1) if longest else 0.0)
+
+
+def _episode_cell(result: EpisodeResult | None, trial: int, k: int) -> Cell:
+    where = f'trial {trial}, K = {k}'
+    if result is None:
+        return Cell(text='', kind='none', strength=0, title=f'{where}: not played')
+    gcr = words.short_rate(result.gcr)
+    text = SIGNS.get(result.verdict, gcr)
+    # A failure is the darker the further it is from the goal.
+    strength = {'failed': 0.14 + (STRONGEST - 0.14) * (1 - result.gcr), 'lost': 0.25}
+    said = f'{where}: {result.verdict}'
+    if not result.lost:
+        said += f', GCR {words.two(result.gcr)}'
+    return Cell(
+        text=f'{gcr}?' if result.verdict == 'disputed' else text,
+        kind=result.verdict if result.verdict in VERDICTS else 'none',
+        strength=round(strength.get(result.verdict, 0.45), 2),
+        title=f'{said}. {result.reason}'.strip(),
+        link=anchor(result.key),
+    )
+
+
+def _rate_cell(task: str, k: int, counts: Counter[str]) -> Cell:
+    n = counts.total()
+    if not n:
+        return Cell(text='', kind='none', strength=0, title=f'{task}, K = {k}: not played')
+    passed = counts['passed']
+    said = words.listed([f'{counts[name]} {name}' for name in VERDICTS if counts[name]])
+    return Cell(
+        text=f'{passed}/{n}',
+        kind='passed',
+        strength=round(0.05 + (STRONGEST - 0.05) * passed / n, 2),
+        title=f'{task}, K = {k}: {said}',
+    )
+
+
+def anchor(key: EpisodeKey) -> str:
+    """Return the name of an episode's place on the page."""
+    return f'e-{key.name}'

@@ -1,0 +1,93 @@
+"""How the report writes numbers and other people's texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+NONE = '–'
+"""Stands where there is nothing to say."""
+THIN = '\u202f'
+"""A narrow space that does not break."""
+_KEPT = frozenset({THIN, '\u00a0'})
+
+
+def finalize(value: object) -> object:
+    """Take out of a text what no page can hold: control characters, lone surrogates."""
+    if not isinstance(value, str) or isinstance(value, Markup) or value.isprintable():
+        return value
+    return ''.join(c if c.isprintable() or c in _KEPT else ' ' for c in value)
+
+
+def two(value: float | None) -> str:
+    """Return a rate with two digits."""
+    return NONE if value is None else f'{value:.2f}'
+
+
+def short_rate(value: float | None) -> str:
+    """Return a rate for a narrow cell: `.67`, `1`, `0`."""
+    if value is None:
+        return NONE
+    text = f'{value:.2f}'
+    return {'1.00': '1', '0.00': '0'}.get(text, text.lstrip('0'))
+
+
+def signed(value: float | None, digits: int = 2) -> str:
+    """Return a difference with its sign, a true minus included."""
+    if value is None:
+        return NONE
+    text = f'{value:+.{digits}f}'
+    return text.replace('-', '−') if float(text) else f'{0:.{digits}f}'
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Return `[0.41, 0.87]`, '' where there is none."""
+    return '' if low is None or high is None else f'[{low:.2f}, {high:.2f}]'
+
+
+def probability(value: float | None) -> str:
+    """Return a p-value; none is ever said to be 0."""
+    if value is None:
+        return NONE
+    return '< 0.001' if value < 0.001 else f'{value:.3f}'
+
+
+def count(value: int | None) -> str:
+    """Return a whole number with its thousands apart."""
+    return NONE if value is None else f'{value:,}'.replace(',', THIN)
+
+
+def plural(n: int, noun: str) -> str:
+    """Return `1 episode`, `2 episodes`."""
+    return f'{count(n)} {noun}' if n == 1 else f'{count(n)} {noun}s'
+
+
+def duration(seconds: float | None) -> str:
+    """Return a time in the units that suit it."""
+    if seconds is None:
+        return NONE
+    if seconds < 59.95:
+        return f'{seconds:.1f} s'
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f'{minutes} min {rest} s'
+    return f'{minutes // 60} h {minutes % 60} min'
+
+
+def money(value: float | None, currency: str) -> str:
+    """Return an amount; small ones keep the digits that tell them from nothing."""
+    if value is None:
+        return NONE
+    amount = f'{value:.2f}' if value >= 1 or value == 0 else f'{value:.4f}'
+    return f'{amount} {currency}'.strip()
+
+
+def listed(items: Sequence[object]) -> str:
+    """Return `a, b, c`."""
+    return ', '.join(str(item) for item in items)
+
+
+def spaced(name: str) -> str:
+    """Return a name of the suite as words: `plus_sign` -> `plus sign`."""
+    return name.replace('_', ' ')
