@@ -23,6 +23,8 @@ from bbllm.core.types import Kind, Pose, SceneObject
 EDGE_M = 0.04
 RAINBOW = ('red', 'orange', 'yellow', 'green', 'blue', 'indigo', 'violet')
 
+CUBES = tuple(f'{color}_cube' for color in RAINBOW)
+
 CUBES_RIGHT = OneSide(kind='one_side', things='cube', side='right', margin_m=0.02, still_m=0.01)
 LETTER = LetterL(
     kind='letter_l',
@@ -105,7 +107,7 @@ def pattern(
     *,
     turn_deg: float = 0.0,
     at: complex = 0.5 - 0.1j,
-    names: Sequence[str] = tuple(f'{color}_cube' for color in RAINBOW),
+    names: Sequence[str] = CUBES,
 ) -> dict[str, Spot]:
     """Lay cubes on cells of a grid: 1 is a pitch away from the robot, 1j a pitch to its left."""
     step = cmath.rect(pitch_m, math.radians(turn_deg))

@@ -24,7 +24,7 @@ from layouts import (
     thing,
 )
 
-from bbllm.bench.checkers import judging
+from bbllm.bench.checkers import plus_sign
 from bbllm.bench.checkers.judging import judge
 from bbllm.bench.checkers.situation import Finding, Situation, Verdict
 from bbllm.bench.checkers.table import Table
@@ -176,7 +176,7 @@ def test_formulations_that_disagree_make_a_dispute_that_tells_both(
         goal, situation = PLUS, table(moved(CROSS, 'red_cube', 0.03, 0))
         told = 'from its place, the second found nothing against it.'
     other = Finding(False, 'it is odd.') if first else Finding(True)
-    monkeypatch.setattr(judging.plus_sign, 'second_look', lambda goal, table: other)
+    monkeypatch.setattr(plus_sign, 'second_look', lambda goal, table: other)
 
     found = judged(goal, situation)
 

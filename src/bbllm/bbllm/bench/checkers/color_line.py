@@ -124,10 +124,9 @@ def _off_centre(goal: ColorLine, table: Table, line: list[str]) -> str:
 
 def _intruder(goal: ColorLine, table: Table, line: list[str]) -> str:
     x, ys = _mean_x(table, line), [table.xy(name)[1] for name in line]
-    for name in table.every(Kind.CUBE):
+    for name in table.cubes_but(line):
         dx, y = abs(table.xy(name)[0] - x), table.xy(name)[1]
-        stranger = name not in line and name in table.now
-        if stranger and dx < goal.straight_m and min(ys) < y < max(ys):
+        if dx < goal.straight_m and min(ys) < y < max(ys):
             return f'{name} is in the line, but does not belong there.'
     return ''
 
@@ -168,7 +167,7 @@ def _placed(goal: ColorLine, table: Table, cubes: list[str]) -> Finding:
     off = math.sqrt(max(0.0, 2 * to_left**2 + 2 * to_right**2 - whole**2)) / 2
     if not at_most(off, goal.centre_m):
         return Finding(False, f'by its ends the line is {cm(off)} off the centre.')
-    for name in set(table.every(Kind.CUBE)) & set(table.now) - set(cubes):
+    for name in table.cubes_but(cubes):
         spot = table.point(name)
         inside = (spot.imag - left.imag) * (spot.imag - right.imag) < 0
         if inside and abs(spot.real - x) < goal.straight_m:

@@ -153,7 +153,8 @@ def _askew(goal: LetterL, fit: PatternFit) -> str:
     if min(len(up), len(right)) < 2:
         return 'one of its bars is a single cube.'
     points = {name: fit.at[cell] for cell, name in fit.placed.items()}
-    off = math.degrees(cmath.phase(fit_pattern(right, points).step / fit_pattern(up, points).step))
+    steps = (fit_pattern(bar, points).step for bar in (up, right))
+    off = math.degrees(cmath.phase(next(steps) * next(steps).conjugate()))
     return '' if at_most(abs(off), goal.turn_deg) else f'its corner has {90 + off:.0f} degrees.'
 
 
@@ -161,9 +162,7 @@ def _beside(goal: LetterL, table: Table, fit: PatternFit) -> str:
     up, right = (sum((cell / way).real > 0.5 for cell in fit.placed) for way in (UP, RIGHT))
     if len(fit.placed) > 4 and not is_letter(up, right):
         return f'{count_of(up, "cube")} up and {right} to the right are no L of this size.'
-    for name in table.every(Kind.CUBE):
-        if name in fit.placed.values() or name not in table.now:
-            continue
+    for name in table.cubes_but(list(fit.placed.values())):
         way = min(abs(table.point(name) - at) for at in fit.at.values())
         free = fit.pitch_m + goal.residual_edges * goal.edge_m
         if way < free:
@@ -204,7 +203,7 @@ def _row(goal: LetterL, points: Mapping[str, complex], corner: str, way: complex
     inside = [
         name
         for name, ray in rays.items()
-        if ray.real > 0 and abs(ray.imag) <= width + slope * ray.real
+        if ray.real > 0 and abs(ray.imag) <= min(ray.real, width + slope * ray.real)
     ]
     return sorted(inside, key=lambda name: rays[name].real)
 
@@ -221,68 +220,72 @@ def _compared(
     cells = {corner: 0j}
     cells.update({name: UP * k for k, name in enumerate(up, 1)})
     cells.update({name: RIGHT * k for k, name in enumerate(right, 1)})
-    tests = (_uneven_steps, _misplaced, _leaning)
-    for passed, test in enumerate(tests):
-        reason = test(goal, points, cells, [corner, *up], [corner, *right])
+    pairs = [
+        (cells[b] - cells[a], points[b] - points[a]) for a, b in itertools.combinations(cells, 2)
+    ]
+    pitch = math.sqrt(sum(abs(way) ** 2 for _, way in pairs) / sum(abs(s) ** 2 for s, _ in pairs))
+    reasons = (
+        _uneven_steps(goal, pitch),
+        _misplaced(goal, points, cells, pairs),
+        _leaning(goal, pairs),
+        _not_square(goal, [points[name] for name in (up[-1], corner, right[-1])]),
+        _crowded(goal, table, list(cells), pitch),
+    )
+    for passed, reason in enumerate(reasons):
         if reason:
-            return passed, Finding(False, reason)
-    pitch = _mean_step(points, [corner, *up], [corner, *right])
-    for name in set(table.every(Kind.CUBE)) & set(table.now) - set(cells):
-        ways = [math.dist(table.xy(name), table.xy(member)) for member in cells]
-        if min(ways) < pitch + goal.residual_edges * goal.edge_m:
-            return len(tests), Finding(
-                False, f'{name} is too near to the L of {listed([*cells])}.'
-            )
-    return len(tests) + 1, Finding(True)
+            return passed, Finding(False, f'{listed([*cells])}: {reason}')
+    return len(reasons), Finding(True)
 
 
-Bar = Sequence[str]
+Pairs = Sequence[tuple[complex, complex]]
+"""For each two cubes of a letter: from one to the other in cells, and in metres."""
 
 
-def _mean_step(points: Mapping[str, complex], *bars: Bar) -> float:
-    steps = [abs(points[b] - points[a]) for bar in bars for a, b in itertools.pairwise(bar)]
-    return sum(steps) / len(steps)
-
-
-def _uneven_steps(
-    goal: LetterL, points: Mapping[str, complex], cells: Mapping[str, complex], up: Bar, right: Bar
-) -> str:
-    step = _mean_step(points, up, right) / goal.edge_m
-    if at_least(step, goal.pitch_edges[0]) and at_most(step, goal.pitch_edges[1]):
+def _uneven_steps(goal: LetterL, pitch_m: float) -> str:
+    edges = pitch_m / goal.edge_m
+    if at_least(edges, goal.pitch_edges[0]) and at_most(edges, goal.pitch_edges[1]):
         return ''
-    return f'neighbours in {listed([*cells])} are {step:.2f} edges apart on average.'
+    return f'neighbours are {edges:.2f} edges apart on average.'
 
 
 def _misplaced(
-    goal: LetterL, points: Mapping[str, complex], cells: Mapping[str, complex], up: Bar, right: Bar
+    goal: LetterL, points: Mapping[str, complex], cells: Mapping[str, complex], pairs: Pairs
 ) -> str:
-    """Compare the way between each two cubes with what it should be for one common step."""
-    pairs = list(itertools.combinations(cells, 2))
-    spans = {(a, b): cells[b] - cells[a] for a, b in pairs}
-    ways = {(a, b): points[b] - points[a] for a, b in pairs}
-    step = sum(spans[pair].conjugate() * ways[pair] for pair in pairs)
-    step /= sum(abs(span) ** 2 for span in spans.values())
+    """Compare the way from each cube to the others with what it is for one common step."""
+    step = sum(span.conjugate() * way for span, way in pairs)
+    step /= sum(abs(span) ** 2 for span, _ in pairs)
     for name in cells:
         drift = sum(
             points[name] - points[other] - step * (cells[name] - cells[other]) for other in cells
         )
         off = abs(drift) / len(cells)
         if not at_most(off, goal.residual_edges * goal.edge_m):
-            return f'{name} is {cm(off)} from where the others of the L would have it.'
+            return f'{name} is {cm(off)} from where the others would have it.'
     return ''
 
 
-def _leaning(
-    goal: LetterL, points: Mapping[str, complex], cells: Mapping[str, complex], up: Bar, right: Bar
-) -> str:
-    """Read the directions of the bars from their ends."""
-    lean_up = cmath.phase((points[up[-1]] - points[up[0]]) / UP)
-    lean_right = cmath.phase((points[right[-1]] - points[right[0]]) / RIGHT)
-    weights = len(up) - 1, len(right) - 1
-    turn = (lean_up * weights[0] + lean_right * weights[1]) / sum(weights)
-    if not at_most(abs(math.degrees(turn)), goal.turn_deg):
-        return f'the bars of {listed([*cells])} lean by {math.degrees(turn):.0f} degrees.'
-    square = math.degrees(lean_right - lean_up)
-    if not at_most(abs(square), goal.turn_deg):
-        return f'the bars of {listed([*cells])} are {square:.0f} degrees off a right angle.'
+def _leaning(goal: LetterL, pairs: Pairs) -> str:
+    """Compare the direction between each two cubes with what it should be; far ones count more."""
+    leans = [(abs(span) ** 2, cmath.phase(way / span)) for span, way in pairs]
+    turn = math.degrees(
+        sum(weight * lean for weight, lean in leans) / sum(weight for weight, _ in leans)
+    )
+    return '' if at_most(abs(turn), goal.turn_deg) else f'they lean by {turn:.0f} degrees.'
+
+
+def _not_square(goal: LetterL, ends: Sequence[complex]) -> str:
+    """Measure the angle at the corner from the ends of the bars, by the dot product."""
+    top, corner, tip = ends
+    cosine = ((top - corner).conjugate() * (tip - corner)).real
+    cosine /= abs(top - corner) * abs(tip - corner)
+    angle = math.degrees(math.acos(max(-1.0, min(1.0, cosine))))
+    off = abs(angle - 90.0)
+    return '' if at_most(off, goal.turn_deg) else f'their corner has {angle:.0f} degrees.'
+
+
+def _crowded(goal: LetterL, table: Table, members: Sequence[str], pitch_m: float) -> str:
+    free = pitch_m + goal.residual_edges * goal.edge_m
+    for name in table.cubes_but(members):
+        if min(math.dist(table.xy(name), table.xy(other)) for other in members) < free:
+            return f'{name} is nearer than {cm(free)}.'
     return ''

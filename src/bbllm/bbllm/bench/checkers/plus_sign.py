@@ -20,6 +20,7 @@ from bbllm.bench.checkers.situation import Finding
 from bbllm.bench.checkers.table import Table
 from bbllm.bench.goals import PlusSign
 from bbllm.core.types import Kind, Pose
+from bbllm.skills.shapes import contains
 
 CELLS = (0j, 1 + 0j, 1j, -1 + 0j, -1j)
 TEXTS = (
@@ -146,14 +147,20 @@ def _crossed(
     if not at_most(abs(lean), goal.turn_deg):
         return 2, Finding(False, f'the diagonals of {names} lean by {lean:.0f} degrees.')
     middle = (2 * one.middle + 2 * two.middle + table.point(centre)) / 5
-    for name in set(table.every(Kind.CUBE)) & set(table.now) - {centre, *one.ends, *two.ends}:
-        ray = table.point(name) - middle
-        along = [
-            abs((ray * half.conjugate()).real) / abs(half) - abs(half) for half in (first, second)
-        ]
-        if max(along) < goal.edge_m / 2:
+    square = _square(middle, (arm + 0.5) * goal.edge_m, lean)
+    for name in table.cubes_but((centre, *one.ends, *two.ends)):
+        if contains(square, table.xy(name)):
             return 3, Finding(False, f'{name} is in the square of {names}.')
     return 4, Finding(True)
+
+
+def _square(middle: complex, half_m: float, lean_deg: float) -> list[tuple[float, float]]:
+    """Return the corners of the square that the arms reach into, counter-clockwise [m]."""
+    corners = (
+        middle + cmath.rect(half_m * math.sqrt(2), math.radians(lean_deg + 45 + 90 * quarter))
+        for quarter in range(4)
+    )
+    return [(corner.real, corner.imag) for corner in corners]
 
 
 def _unevenness(centre: complex, one: complex, two: complex, skew: complex) -> float:

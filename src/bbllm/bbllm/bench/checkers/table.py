@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cached_property
 
 from bbllm.bench.checkers.parts import at_most, cm
@@ -56,6 +57,11 @@ class Table:
     def reachable(self, kind: Kind) -> tuple[str, ...]:
         """Return the names of the things of a kind that the hand could come down on."""
         return tuple(name for name in self.every(kind) if name not in self.out_of_reach)
+
+    def cubes_but(self, members: Collection[str]) -> tuple[str, ...]:
+        """Return the names of all cubes that are still there, but for some."""
+        cubes = self.every(Kind.CUBE)
+        return tuple(name for name in cubes if name in self.now and name not in members)
 
     def xy(self, name: str) -> tuple[float, float]:
         """Return where a thing's centre is, seen from above [m]."""

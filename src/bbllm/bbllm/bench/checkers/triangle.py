@@ -85,11 +85,10 @@ def _smallest_angle(*sides: float) -> float:
 def _neighbour(goal: Triangle, table: Table, trio: Sequence[str]) -> str:
     corners = [table.point(name) for name in trio]
     apart = goal.apart_edges * goal.edge_m
-    for name in table.every(Kind.CUBE):
-        if name not in trio and name in table.now:
-            way = _way_to(corners, table.point(name))
-            if way < apart:
-                return f'{name} is {cm(way)} from the triangle; {cm(apart)} are to stay free.'
+    for name in table.cubes_but(trio):
+        way = _way_to(corners, table.point(name))
+        if way < apart:
+            return f'{name} is {cm(way)} from the triangle; {cm(apart)} are to stay free.'
     return ''
 
 
@@ -139,9 +138,7 @@ def _zones(goal: Triangle, table: Table, trio: Sequence[str]) -> Finding:
     """Look for other cubes in the triangle, in a disc at a corner, in a strip along a side."""
     apart = goal.apart_edges * goal.edge_m
     corners = [table.xy(name) for name in trio]
-    for name in table.every(Kind.CUBE):
-        if name in trio or name not in table.now:
-            continue
+    for name in table.cubes_but(trio):
         x, y = table.xy(name)
         in_disc = any(math.hypot(x - cx, y - cy) < apart for cx, cy in corners)
         if in_disc or _in_triangle(corners, x, y) or _in_strip(corners, x, y, apart):
