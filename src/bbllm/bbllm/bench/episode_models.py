@@ -5,15 +5,16 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from bbllm.bench.playing import Job, Setup
 from bbllm.core.errors import ConfigError
-from bbllm.llm.config import Models, make_models
-from bbllm.llm.replay import RecordingModel, ReplayModel
+from bbllm.llm.config import Models
+from bbllm.llm.recorded_models import record_models, replay_models
 from bbllm.llm.sections import LlmConfig
+from bbllm.planners.bodies import MappingMethod, models_for
 
 REPLAY = Path('the recording of this episode')
 """What errors call lines that came with a job."""
@@ -53,7 +54,7 @@ def open_models(job: Job) -> Iterator[EpisodeModels]:
         def recording() -> str:
             return path.read_text(encoding='utf-8') if path.exists() else ''
 
-        yield EpisodeModels(_recorded(models, path, job.key.name), recording)
+        yield EpisodeModels(record_models(models, path, episode=job.key.name), recording)
 
 
 def models_of(setup: Setup) -> Models:
@@ -63,27 +64,19 @@ def models_of(setup: Setup) -> Models:
     Raises:
         ConfigError: This machine lacks what they need, for example a key.
     """
-    return _models(setup.llm.model_dump_json(by_alias=True), setup.brain, setup.body)
+    return _models(
+        setup.llm.model_dump_json(by_alias=True),
+        MappingMethod(setup.mapping),
+        setup.brain,
+        setup.body,
+    )
 
 
 @lru_cache(maxsize=1)
-def _models(llm: str, brain: str | None, body: str | None) -> Models:
-    said = {'brain': brain, 'body': body}
-    return make_models(
-        LlmConfig.model_validate_json(llm),
-        overrides={role: name for role, name in said.items() if name is not None},
-    )
+def _models(llm: str, mapping: MappingMethod, brain: str | None, body: str | None) -> Models:
+    return models_for(mapping, LlmConfig.model_validate_json(llm), brain=brain, body=body)
 
 
 def _replaying(job: Job) -> Models:
-    return Models(
-        ReplayModel(REPLAY, 'brain', text=job.replay), ReplayModel(REPLAY, 'body', text=job.replay)
-    )
-
-
-def _recorded(models: Models, path: Path, episode: str) -> Models:
-    return replace(
-        models,
-        brain=RecordingModel(models.brain, path, 'brain', episode=episode),
-        body=RecordingModel(models.body, path, 'body', episode=episode),
-    )
+    embedding = MappingMethod(job.setup.mapping) is MappingMethod.EMBEDDING
+    return replay_models(REPLAY, embedding=embedding, text=job.replay)

@@ -16,7 +16,7 @@ from bbllm.core.registry import find_planner
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Event, Scene
 from bbllm.planners.assembly import build_planner, heard_by
-from bbllm.planners.bodies import MappingMethod
+from bbllm.planners.bodies import MappingMethod, body_name
 from bbllm.worlds.tabletop import TabletopWorld
 
 
@@ -32,7 +32,7 @@ def play(job: Job) -> Played:
             make_task(job.case.instruction, job.key.name),
             planner=job.setup.planner,
             brain=models.brain.name,
-            body=models.body.name,
+            body=body_name(mapping, models),
             limits=job.setup.limits,
             sinks=[journal],
             settings=settings_of(job, 'tabletop'),

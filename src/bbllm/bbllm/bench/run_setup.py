@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from bbllm.bench.generator import make_case
 from bbllm.bench.machine import describe_machine
 from bbllm.bench.playing import Setup
 from bbllm.bench.prices import PriceTable, load_prices
+from bbllm.bench.results import EpisodeKey
 from bbllm.bench.run_settings import RunSettings, TaskSettings
 from bbllm.bench.runner import GIVE_UP_AFTER, RunPlan
 from bbllm.bench.suite import Suite, TaskSpec, load_suite
@@ -21,11 +22,11 @@ from bbllm.bench.versions import find_versions, hash_prompts
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
 from bbllm.core.registry import find_planner
-from bbllm.llm.config import Models, load_config, make_models, openai_settings, resolve
-from bbllm.llm.replay import ReplayModel
-from bbllm.llm.sections import LlmConfig, ModelConfig
-
-ROLES = ('brain', 'body')
+from bbllm.llm.config import Models, load_config, openai_settings, resolve
+from bbllm.llm.embedders import resolve_embeddings
+from bbllm.llm.recorded_models import replay_models
+from bbllm.llm.sections import LlmConfig, ModelConfig, ServerConfig
+from bbllm.planners.bodies import MappingMethod, body_name, models_for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,14 +83,16 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
     tasks = _tasks(suite, request.tasks)
     find_planner(request.planner)
     prices = load_prices(request.prices) if request.prices is not None else None
-    answering = _replaying(request.replay) if request.replay is not None else _asking(request)
+    method = MappingMethod(request.mapping)
+    replayed = request.replay
+    answering = _asking(request) if replayed is None else _replaying(replayed, method)
     settings = RunSettings(
         suite=suite.name,
         suite_sha256=suite.sha256,
         world=request.world,
         planner=request.planner,
         brain=answering.models.brain.name,
-        body=answering.models.body.name,
+        body=body_name(method, answering.models),
         mapping=request.mapping,
         ks=tuple(sorted(set(request.ks))),
         trials=request.trials,
@@ -113,16 +116,19 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
         replay=str(request.replay) if request.replay is not None else None,
         replay_sha256=hash_of(request.replay) if request.replay is not None else None,
     )
+    replay, notice = None, ''
+    if request.replay is not None:
+        replay, notice = _answers_of(request.replay, settings.keys)
     plan = RunPlan(
         settings=settings,
         setup=_setup(request, answering.llm, prices),
         make_case=_case_maker(suite, request.seed),
-        replay=split_recording(request.replay) if request.replay is not None else None,
+        replay=replay,
         record=request.record,
         give_up_after=request.give_up_after,
         retry_lost=request.retry_lost,
     )
-    return Prepared(plan, answering.models.notices)
+    return Prepared(plan, (*answering.models.notices, *filter(None, [notice])))
 
 
 def check_recording(request: RunRequest, resuming: bool) -> None:
@@ -142,30 +148,42 @@ class _Answering:
 
 def _asking(request: RunRequest) -> _Answering:
     config = load_config(request.llm_config)
+    method = MappingMethod(request.mapping)
+    # What is wrong with a key shows here, before a worker meets it.
+    models = models_for(method, config, brain=request.brain, body=request.body)
+    fixed = {role: _fixed(item, role) for role, item in _sections(request, config).items()}
+    described = {role: _described(section, role) for role, section in fixed.items()}
+    return _Answering(config.model_copy(update=fixed), models, described)
+
+
+def _sections(request: RunRequest, config: LlmConfig) -> dict[str, ServerConfig]:
+    """Return who is asked, by role, with what was said and `auto` decided."""
     given = {'brain': request.brain, 'body': request.body}
     said = {role: name for role, name in given.items() if name is not None}
-    # What is wrong with a key shows here, before a worker meets it.
-    models = make_models(config, overrides=said)
-    sections = {role: resolve(config, role, overrides=said) for role in ROLES}
+    sections: dict[str, ServerConfig] = {'brain': resolve(config, 'brain', overrides=said)}
+    if MappingMethod(request.mapping) is MappingMethod.EMBEDDING:
+        sections['embeddings'] = resolve_embeddings(
+            config.embeddings, said=request.body, replay=None, environ=os.environ
+        )
+    else:
+        sections['body'] = resolve(config, 'body', overrides=said)
     for role, section in sections.items():
         if section.provider == 'replay':
             raise ConfigError(
                 f'The {role} is a recording of one episode; a run is answered from a recording '
                 'of a run: --replay FILE.'
             )
-    fixed = {role: _fixed(section, role) for role, section in sections.items()}
-    described = {role: _described(section, role) for role, section in fixed.items()}
-    return _Answering(config.model_copy(update=fixed), models, described)
+    return sections
 
 
-def _replaying(path: Path) -> _Answering:
-    models = Models(ReplayModel(path, 'brain'), ReplayModel(path, 'body'))
+def _replaying(path: Path, method: MappingMethod) -> _Answering:
+    models = replay_models(path, embedding=method is MappingMethod.EMBEDDING)
     offline = ModelConfig(provider='offline')
     # Nobody is asked, so that no key is wanted on any machine.
     return _Answering(LlmConfig(brain=offline, body=offline), models, {})
 
 
-def _fixed(section: ModelConfig, role: str) -> ModelConfig:
+def _fixed(section: ServerConfig, role: str) -> ServerConfig:
     """Write down what this machine's environment says, but no secret: workers have their own."""
     if section.provider != 'openai':
         return section
@@ -175,12 +193,29 @@ def _fixed(section: ModelConfig, role: str) -> ModelConfig:
     return section.model_copy(update={'base_url': settings.base_url})
 
 
-def _described(section: ModelConfig, role: str) -> dict[str, Any]:
+def _described(section: ServerConfig, role: str) -> dict[str, Any]:
     if section.provider != 'openai':
         return {'provider': section.provider}
     settings = openai_settings(section, role)
     data = section.model_dump(mode='json', by_alias=True, exclude={'recording', 'base_url'})
     return {**data, 'host': settings.host}
+
+
+def _answers_of(path: Path, keys: Sequence[EpisodeKey]) -> tuple[Mapping[str, str], str]:
+    """Return the lines of a recording by episode, and what people should know of it."""
+    lines = split_recording(path)
+    missing = [key.name for key in keys if key.name not in lines]
+    if len(missing) == len(keys):
+        raise ConfigError(
+            f'{path} holds none of these episodes, but for example {next(iter(lines))}. Say the '
+            'same --tasks, --trials and --k as with --record.'
+        )
+    if not missing:
+        return lines, ''
+    return lines, (
+        f'{path} lacks {len(missing)} of {len(keys)} episodes, for example {missing[0]}; they '
+        'will be lost.'
+    )
 
 
 def _setup(request: RunRequest, llm: LlmConfig, prices: PriceTable | None) -> Setup:
@@ -206,8 +241,7 @@ def _place(record: Path | None, folder: Path) -> str | None:
     """Return where the recording is: seen from the folder where it is in there."""
     if record is None:
         return None
-    path = Path(os.path.abspath(record))
-    inside = Path(os.path.abspath(folder))
+    path, inside = record.resolve(), folder.resolve()
     return str(path.relative_to(inside) if path.is_relative_to(inside) else path)
 
 

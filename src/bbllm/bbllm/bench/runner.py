@@ -172,10 +172,10 @@ class _Session:
 
     def run(self, hire: Callable[[int], Workers], jobs: int) -> RunEnd:
         """Play until all is on record, or something ends it."""
-        self._jobs = jobs
         self.watch.began(self.progress())
         try:
             with closing(hire(jobs)) as workers:
+                self._jobs = workers.size
                 self._play_all(workers)
         except _SessionEndError as end:
             return RunEnd(progress=self.progress(), reason=str(end), interrupted=end.interrupted)

@@ -1,21 +1,63 @@
-"""`bbllm bench`: measures the arm, and the stack of nodes."""
+"""`bbllm bench`: scores planners and models on a suite; measures the arm and the stack."""
 
 from __future__ import annotations
 
 import importlib
+import os
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from bbllm.cli.ros import need_ros
+from bbllm.core.errors import BbllmError, UnknownNameError
+
+
+class BenchGroup(TyperGroup):
+    """Takes the name of a suite, or the path of a suite file, as a command too."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Name the suites first."""
+        return [*_suites(), *super().list_commands(ctx)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command of that name, or the one that runs the suite of that name."""
+        found = super().get_command(ctx, cmd_name)
+        if found is None and (cmd_name in _suites() or _is_path(cmd_name)):
+            return _suite_command(cmd_name)
+        return found
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command, or name the suites and commands that there are."""
+        name = args[0]
+        if not name.startswith('-') and self.get_command(ctx, name) is None:
+            raise UnknownNameError(
+                'suite or command of `bbllm bench`', name, self.list_commands(ctx)
+            )
+        return super().resolve_command(ctx, args)
+
 
 bench = typer.Typer(
     name='bench',
+    cls=BenchGroup,
     no_args_is_help=True,
     rich_markup_mode='rich',
-    help='Measure the arm, and the stack of nodes; prints tables with the machine named.',
+    help='Score planners and models on a suite of tasks; measure the arm, and the stack of nodes.',
 )
 # What they take is described where they are; `--help` is answered there too.
 HAND_OVER = {'allow_extra_args': True, 'ignore_unknown_options': True, 'help_option_names': []}
+
+
+@bench.command('diff', context_settings=HAND_OVER, add_help_option=False)
+def diff(context: typer.Context) -> None:
+    """Compare two runs pair by pair, on the cases that both have."""
+    _hand_over('bbllm.cli.bench_diff', context, 'diff')
+
+
+@bench.command('report', context_settings=HAND_OVER, add_help_option=False)
+def report(context: typer.Context) -> None:
+    """Write the report of a run's folder anew."""
+    _hand_over('bbllm.cli.bench_report', context, 'report')
 
 
 @bench.command('arm', context_settings=HAND_OVER, add_help_option=False)
@@ -31,8 +73,41 @@ def stack(context: typer.Context) -> None:
     _hand_over('bbllm.nodes.bench_stack', context)
 
 
-def _hand_over(module: str, context: typer.Context) -> None:
-    """Run the command that a module calls `main`; imported now, because that takes seconds."""
-    command = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    command.command()(importlib.import_module(module).main)
-    command(context.args, prog_name=context.command_path)
+def _hand_over(module: str, context: typer.Context, name: str = 'main') -> None:
+    """Run a command that a module has; imported now, because that takes seconds."""
+    command = _command(getattr(importlib.import_module(module), name))
+    # Not as a program of its own: errors and Ctrl-C go up to `bbllm`.
+    code = command.main(context.args, prog_name=context.command_path, standalone_mode=False)
+    if code:
+        raise typer.Exit(code)
+
+
+def _suite_command(name: str) -> Any:
+    from bbllm.cli.bench_suite import suite
+
+    command = _command(suite)
+    command.name = name
+    command.short_help = f'Score a planner and its models on the suite {name}.'
+    return command
+
+
+def _command(function: Any) -> Any:
+    app = typer.Typer(
+        add_completion=False, pretty_exceptions_enable=False, rich_markup_mode='rich'
+    )
+    app.command(context_settings={'help_option_names': ['-h', '--help']})(function)
+    return typer.main.get_command(app)
+
+
+def _is_path(name: str) -> bool:
+    return not name.startswith('-') and (name.endswith(('.yaml', '.yml')) or os.sep in name)
+
+
+def _suites() -> tuple[str, ...]:
+    from bbllm.bench.suite import list_suites
+
+    try:
+        return list_suites()
+    except BbllmError:
+        # No configuration: the commands that need none still work.
+        return ()

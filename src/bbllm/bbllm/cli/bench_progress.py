@@ -1,0 +1,123 @@
+"""How a run of the bench is shown while it goes on: a bar on a terminal, else lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
+from bbllm.bench.results import EpisodeResult
+from bbllm.bench.runner import RunProgress
+from bbllm.cli.output import Output
+
+_BAR_WIDTH = 30
+
+
+class ProgressView:
+    """
+    Shows where a run stands; a `runner.Watch`.
+
+    Args:
+        output: Where words go.
+        wants_end: Tells whether somebody pressed Ctrl-C.
+    """
+
+    def __init__(self, output: Output, wants_end: Callable[[], bool]):
+        self._output = output
+        self._wants_end = wants_end
+        self._bar: Progress | None = None
+        if output.live:
+            self._bar = Progress(
+                SpinnerColumn(),
+                BarColumn(_BAR_WIDTH),
+                TextColumn('{task.description}'),
+                console=output.console,
+                transient=True,
+            )
+            self._bar.add_task('beginning ...', total=None)
+
+    def __enter__(self) -> ProgressView:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def began(self, progress: RunProgress) -> None:
+        """Show what there is to do."""
+        if progress.done:
+            self._say(f'{progress.done} of {progress.total} episodes are on record already.')
+        else:
+            self._say(f'{progress.total} episodes.')
+        self._show(progress)
+
+    def ended(self, result: EpisodeResult, progress: RunProgress) -> None:
+        """Show that one more episode is on record."""
+        if self._bar is None:
+            self._say(line_of(result, progress))
+        self._show(progress)
+
+    def warned(self, text: str) -> None:
+        """Show what people should know."""
+        self._say(text, style='yellow')
+
+    def wants_end(self) -> bool:
+        """Tell whether somebody pressed Ctrl-C."""
+        return self._wants_end()
+
+    def _say(self, text: str, style: str = '') -> None:
+        if self._bar is not None:
+            self._bar.console.print(text, style=style or None)
+        else:
+            self._output.say(text, style)
+
+    def _show(self, progress: RunProgress) -> None:
+        if self._bar is not None:
+            (task,) = self._bar.task_ids
+            self._bar.update(
+                task,
+                total=progress.total,
+                completed=progress.done,
+                description=counts_text(progress),
+            )
+
+
+def line_of(result: EpisodeResult, progress: RunProgress) -> str:
+    """Return one episode in one line."""
+    left = time_text(progress.left_s)
+    why = f'  {result.reason}' if result.reason else ''
+    return (
+        f'{progress.done:>4}/{progress.total}  {result.key.name}  {result.verdict}  '
+        f'{result.loops} loops  {left} left{why}'
+    )
+
+
+def counts_text(progress: RunProgress) -> str:
+    """Return where the run stands, in one line."""
+    parts = [f'{progress.done}/{progress.total} episodes', f'{progress.passed} passed']
+    if progress.lost:
+        parts.append(f'{progress.lost} lost')
+    if progress.per_minute:
+        parts.append(f'{progress.per_minute:.0f} a minute')
+    parts.append(f'{time_text(progress.left_s)} left')
+    return ' · '.join(parts)
+
+
+def time_text(duration_s: float | None) -> str:
+    """Return a duration as people read it: 42 s, 3:07, 1:02:30."""
+    if duration_s is None:
+        return '?'
+    seconds = round(duration_s)
+    if seconds < 60:
+        return f'{seconds} s'
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f'{hours}:{minutes:02}:{seconds:02}' if hours else f'{minutes}:{seconds:02}'

@@ -1,0 +1,400 @@
+"""`bbllm bench SUITE`: plays all episodes of a suite, scores them, writes results and report."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bbllm.bench.summary import closing_line
+from bbllm.bench.summary_table import print_summary
+from bbllm.cli.bench_progress import ProgressView
+from bbllm.cli.choices import (
+    LIMITS,
+    BodyOption,
+    BrainOption,
+    JsonOption,
+    LlmConfigOption,
+    PlannerOption,
+)
+from bbllm.cli.closing import leave
+from bbllm.cli.commands import FAILED, INTERRUPTED
+from bbllm.cli.output import Output
+from bbllm.cli.ros import need_ros
+from bbllm.cli.run import WorldName
+from bbllm.cli.supervision import interrupts
+from bbllm.core.budget import Limits
+from bbllm.core.errors import ConfigError
+from bbllm.core.paths import state_dir
+from bbllm.planners.bodies import MappingMethod
+
+if TYPE_CHECKING:
+    from bbllm.bench.finishing import Finished
+    from bbllm.bench.playing import Play
+    from bbllm.bench.run_setup import Prepared, RunRequest
+    from bbllm.bench.runner import RunEnd
+    from bbllm.bench.workers import Workers
+
+MAX_K = 100
+MAX_TRIALS = 999
+MAX_JOBS = 1024
+RUN = 'Run'
+
+KsOption = Annotated[
+    str,
+    typer.Option(
+        '--k',
+        '-k',
+        metavar='LIST',
+        help='How often the Brain may plan anew; several values are several runs of all trials: '
+        '0,1,2,3 or 0-3.',
+    ),
+]
+TrialsOption = Annotated[
+    int,
+    typer.Option('--trials', min=1, max=MAX_TRIALS, help='Tables of each task.', metavar='N'),
+]
+SeedOption = Annotated[
+    int,
+    typer.Option(
+        '--seed', min=0, metavar='N', help='Makes the tables; the same ones on every machine.'
+    ),
+]
+TasksOption = Annotated[
+    str | None,
+    typer.Option(
+        '--tasks', metavar='LIST', help='Only these tasks: plus_sign,letter_l.', show_default=False
+    ),
+]
+MappingOption = Annotated[
+    MappingMethod, typer.Option('--mapping', help='How steps of a plan become calls.')
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(
+        '--out',
+        metavar='DIR',
+        help='Folder of the results; one that holds a part of this run is gone on with. '
+        'A new one below $XDG_STATE_HOME/bbllm/bench by default.',
+        show_default=False,
+        rich_help_panel=RUN,
+    ),
+]
+JobsOption = Annotated[
+    int | None,
+    typer.Option(
+        '--jobs',
+        '-j',
+        min=1,
+        max=MAX_JOBS,
+        metavar='N',
+        help='Episodes at once; by default one for each core, and one with --world ros.',
+        show_default=False,
+        rich_help_panel=RUN,
+    ),
+]
+RayOption = Annotated[
+    str | None,
+    typer.Option(
+        '--ray',
+        metavar='ADDRESS',
+        help='Play on this Ray cluster; `local` starts one here (extra `ray`).',
+        show_default=False,
+        rich_help_panel=RUN,
+    ),
+]
+GiveUpOption = Annotated[
+    int,
+    typer.Option(
+        '--give-up-after',
+        min=1,
+        metavar='N',
+        help='End early when so many episodes in a row were lost, as without a server.',
+        rich_help_panel=RUN,
+    ),
+]
+RetryOption = Annotated[
+    bool,
+    typer.Option(
+        '--retry-lost',
+        help='Play again what infrastructure lost before.',
+        rich_help_panel=RUN,
+    ),
+]
+RecordOption = Annotated[
+    Path | None,
+    typer.Option(
+        '--record',
+        metavar='FILE',
+        help='Keep every reply of the models in this new file.',
+        rich_help_panel='Models',
+        show_default=False,
+    ),
+]
+ReplayOption = Annotated[
+    Path | None,
+    typer.Option(
+        '--replay',
+        metavar='FILE',
+        help='Answer from such a file instead of asking models: the whole table without a key.',
+        rich_help_panel='Models',
+        show_default=False,
+    ),
+]
+PricesOption = Annotated[
+    Path | None,
+    typer.Option(
+        '--prices',
+        metavar='FILE',
+        help='Price table; see config/prices.example.yaml.',
+        rich_help_panel='Models',
+        show_default=False,
+    ),
+]
+StepsOption = Annotated[
+    int,
+    typer.Option(
+        '--limit-steps', min=1, metavar='N', help='Calls of an episode.', rich_help_panel=LIMITS
+    ),
+]
+ModelCallsOption = Annotated[
+    int,
+    typer.Option(
+        '--limit-model-calls',
+        min=1,
+        metavar='N',
+        help='Requests of an episode to models.',
+        rich_help_panel=LIMITS,
+    ),
+]
+TokensOption = Annotated[
+    int | None,
+    typer.Option(
+        '--limit-tokens',
+        min=1,
+        metavar='N',
+        help='Tokens of an episode.',
+        show_default=False,
+        rich_help_panel=LIMITS,
+    ),
+]
+TimeoutOption = Annotated[
+    float | None,
+    typer.Option(
+        '--timeout',
+        min=0.001,
+        metavar='SECONDS',
+        help='Wall time of an episode.',
+        show_default=False,
+        rich_help_panel=LIMITS,
+    ),
+]
+
+
+def suite(
+    context: typer.Context,
+    planner: PlannerOption = None,
+    brain: BrainOption = None,
+    body: BodyOption = None,
+    mapping: MappingOption = MappingMethod.AUTO,
+    k: KsOption = '3',
+    trials: TrialsOption = 5,
+    seed: SeedOption = 0,
+    tasks: TasksOption = None,
+    world: Annotated[
+        WorldName,
+        typer.Option('--world', help='tabletop: simulate in worker processes. ros: five nodes.'),
+    ] = WorldName.tabletop,
+    out: OutOption = None,
+    jobs: JobsOption = None,
+    ray: RayOption = None,
+    give_up_after: GiveUpOption = 5,
+    retry_lost: RetryOption = False,
+    llm_config: LlmConfigOption = None,
+    record: RecordOption = None,
+    replay: ReplayOption = None,
+    prices: PricesOption = None,
+    limit_steps: StepsOption = 200,
+    limit_model_calls: ModelCallsOption = 300,
+    limit_tokens: TokensOption = None,
+    timeout: TimeoutOption = None,
+    json: JsonOption = False,
+) -> None:
+    """
+    Score a planner and its models on the tasks of a suite.
+
+    Every task is played on several tables, made from the seed, and judged by
+    where everything came to rest. A run that was ended, by Ctrl-C or by a
+    crash, goes on when the same command is said again with its --out.
+
+    Exit code: 0 when all episodes were played, whatever the score; 1 when the
+    run ended early or episodes were lost; 2 for input that cannot be used;
+    130 after Ctrl-C.
+
+    [bold]Examples[/bold]
+
+      bbllm bench tabletop --brain offline --trials 5
+      bbllm bench tabletop --brain gpt-4o -k 0-3 --out runs/gpt-4o --record talk.jsonl
+      bbllm bench tabletop -k 0-3 --replay talk.jsonl
+      bbllm bench my_suite.yaml --tasks first,second --jobs 8
+    """
+    from bbllm.bench.run_setup import RunRequest
+
+    name = context.info_name or ''
+    request = RunRequest(
+        suite=name,
+        planner=planner or 'brain_body',
+        brain=brain,
+        body=body,
+        mapping=mapping.value,
+        ks=parse_ks(k),
+        trials=trials,
+        seed=seed,
+        tasks=tuple(filter(None, (task.strip() for task in (tasks or '').split(',')))),
+        world=world.value,
+        limits=Limits(
+            steps=limit_steps, model_calls=limit_model_calls, tokens=limit_tokens, wall_s=timeout
+        ),
+        record=record,
+        replay=replay,
+        prices=prices,
+        llm_config=llm_config,
+        give_up_after=give_up_after,
+        retry_lost=retry_lost,
+    )
+    output = Output(json)
+    hire = _choose_workers(world, ray)
+    folder = (out or _new_folder(name)).expanduser()
+    end, finished = _run(request, folder, hire, jobs or _default_jobs(world, ray), output)
+    _tell(end, finished, folder, output)
+    leave(_exit_code(end))
+
+
+def parse_ks(text: str) -> tuple[int, ...]:
+    """
+    Read a list of numbers of feedback loops: `0,1,2,3`, `0-3`.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    found: set[int] = set()
+    for part in text.split(','):
+        first, dash, last = (piece.strip() for piece in part.partition('-'))
+        numbers = (first, last) if dash else (first, first)
+        if not all(piece.isascii() and piece.isdecimal() for piece in numbers):
+            raise ConfigError(f'--k {text!r} is no list of numbers; say 3, or 0,1,2,3, or 0-3.')
+        low, high = (int(piece) for piece in numbers)
+        if high < low or high > MAX_K:
+            raise ConfigError(
+                f'--k {text!r}: {part.strip()} is not within 0 to {MAX_K}; say 3, 0,1,2,3 or 0-3.'
+            )
+        found.update(range(low, high + 1))
+    return tuple(sorted(found))
+
+
+def _choose_workers(world: WorldName, ray: str | None) -> Callable[[int], Workers]:
+    from bbllm.bench.workers import LocalWorkers
+
+    play = _choose_play(world)
+    if ray is None:
+        return partial(LocalWorkers, play)
+    if world is WorldName.ros:
+        raise ConfigError('--ray and --world ros exclude each other; leave one of them out.')
+    from bbllm.bench.ray_workers import RayWorkers, need_ray
+
+    need_ray()
+    return partial(RayWorkers, play, ray)
+
+
+def _choose_play(world: WorldName) -> Play:
+    if world is WorldName.ros:
+        need_ros('bbllm bench --world ros')
+        from bbllm.nodes.bench_episode import play as play_with_nodes
+
+        return play_with_nodes
+    from bbllm.bench.play_tabletop import play
+
+    return play
+
+
+def _new_folder(suite: str) -> Path:
+    stamp = time.strftime('%Y%m%d-%H%M%S')
+    return state_dir() / 'bench' / f'bench-{Path(suite).stem}-{stamp}'
+
+
+def _default_jobs(world: WorldName, ray: str | None) -> int:
+    if ray not in (None, 'local'):
+        return MAX_JOBS  # as many as the cluster has cores
+    return 1 if world is WorldName.ros else len(os.sched_getaffinity(0))
+
+
+def _run(
+    request: RunRequest,
+    path: Path,
+    hire: Callable[[int], Workers],
+    jobs: int,
+    output: Output,
+) -> tuple[RunEnd, Finished]:
+    from bbllm.bench.finishing import finish
+    from bbllm.bench.run_settings import join
+    from bbllm.bench.run_setup import check_recording, prepare
+    from bbllm.bench.runner import run_bench
+    from bbllm.bench.store import SETTINGS, RunFolder
+
+    prepared = prepare(request, path)
+    check_recording(request, resuming=(path / SETTINGS).exists())
+    with RunFolder(path) as folder, interrupts() as counter:
+        settings = join(folder.settings, prepared.plan.settings, str(path))
+        folder.write_settings(settings)
+        _introduce(prepared, path, output)
+        with ProgressView(output, lambda: counter.count > 0) as view:
+            plan = replace(prepared.plan, settings=settings)
+            end = run_bench(plan, folder, hire, jobs, view)
+        return end, finish(folder)
+
+
+def _introduce(prepared: Prepared, path: Path, output: Output) -> None:
+    output.say_path('results', path)
+    for notice in prepared.notices:
+        output.say(notice, style='yellow')
+
+
+def _tell(end: RunEnd, finished: Finished, path: Path, output: Output) -> None:
+    summary = finished.summary
+    output.say()
+    if end.progress.done:
+        print_summary(summary, output.console)
+        output.say()
+    if end.reason:
+        output.say(f'The run ended early. {end.reason}', style='bold red')
+    if finished.problem:
+        output.say(finished.problem, style='bold red')
+    if end.progress.done < end.progress.total:
+        output.say(f'The same command with --out {path} goes on from here.')
+    if finished.report is not None:
+        output.say_path('report', finished.report)
+    output.say_path('results', path)
+    output.result(_data(end, finished, path))
+    output.say(closing_line(summary))
+
+
+def _data(end: RunEnd, finished: Finished, path: Path) -> dict[str, Any]:
+    return {
+        **finished.summary,
+        'complete': end.progress.done == end.progress.total,
+        'reason': end.reason,
+        'folder': str(path),
+        'report': str(finished.report) if finished.report is not None else None,
+    }
+
+
+def _exit_code(end: RunEnd) -> int:
+    if end.interrupted:
+        return INTERRUPTED
+    return FAILED if end.reason or end.progress.lost else 0

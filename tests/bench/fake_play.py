@@ -1,0 +1,85 @@
+"""Plays nothing: what becomes of an episode is in the name of its task. For tests of runners."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+from made_results import make_result
+
+from bbllm.bench.case import Case
+from bbllm.bench.goals import Resting
+from bbllm.bench.playing import Job, Played, Setup
+from bbllm.bench.results import EpisodeKey
+from bbllm.core.errors import ConfigError
+from bbllm.llm.sections import LlmConfig
+from bbllm.sim.scenes import load_scene
+
+SLOW_S = 0.15
+MARKS = 'BBLLM_TEST_MARKS'
+"""Variable with a folder in which players leave marks."""
+
+
+def play(job: Job) -> Played:
+    """Do what the task's name says."""
+    task = job.key.task
+    if task == 'slow':
+        time.sleep(SLOW_S)
+    if task == 'hangs':
+        time.sleep(3600)
+    if task == 'dies' or (task == 'dies_once' and _first_time(job)):
+        os.kill(os.getpid(), signal.SIGKILL)
+    if task == 'faulty':
+        raise RuntimeError('a wheel came off')
+    if task == 'refused':
+        raise ConfigError('$SOME_KEY is not set.')
+    verdict = 'lost' if task == 'lost' else 'passed' if job.key.trial % 2 == 0 else 'failed'
+    result = make_result(task, job.key.trial, job.key.k, verdict, wall_s=0.0, model_s=0.0)
+    recording = f'{{"episode": "{job.key.name}", "n": {job.key.k}}}\n' if job.setup.record else ''
+    return Played(result=result, journal=f'{{"of": "{job.key.name}"}}\n', recording=recording)
+
+
+def _first_time(job: Job) -> bool:
+    mark = Path(os.environ[MARKS]) / job.key.name
+    if mark.exists():
+        return False
+    mark.touch()
+    return True
+
+
+def make_case(task: str, trial: int) -> Case:
+    """Return a case of which only the names matter."""
+    return Case(
+        suite='fake',
+        task=task,
+        trial=trial,
+        seed=0,
+        instruction='do nothing',
+        scene=load_scene('plus_sign'),
+        goal=Resting(kind='resting', on={'red_cube': 'table'}, near_m=0.1),
+        difficulty='easy',
+        least_loops=0,
+        out_of_reach=(),
+    )
+
+
+def make_job(task: str = 'fine', trial: int = 0, k: int = 0, **setup: Any) -> Job:
+    """Return a job of the fake suite."""
+    return Job(
+        key=EpisodeKey(task, trial, k), case=make_case(task, trial), setup=make_setup(**setup)
+    )
+
+
+def make_setup(**changes: Any) -> Setup:
+    """Return a setup of which only limits and recording matter."""
+    values: dict[str, Any] = {
+        'planner': 'brain_body',
+        'brain': None,
+        'body': None,
+        'mapping': 'auto',
+        'llm': LlmConfig(),
+    }
+    return Setup(**{**values, **changes})

@@ -1,0 +1,93 @@
+"""A run that is not played for real, in a process of its own: python fake_run.py FOLDER TASK..."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+# Started as a process too, beside whose file the others are.
+sys.path.insert(0, str(Path(__file__).parent))
+
+import fake_play
+from fake_settings import make_run_settings
+
+from bbllm.bench.results import EpisodeResult
+from bbllm.bench.run_settings import RunSettings
+from bbllm.bench.runner import RunEnd, RunPlan, RunProgress, run_bench
+from bbllm.bench.store import RunFolder
+from bbllm.bench.summary import summarize_run
+from bbllm.bench.workers import LocalWorkers
+
+KS = (0, 1, 2, 3)
+TRIALS = 5
+
+
+class Notes:
+    """Writes down what a watch is told; may end the run after some episodes."""
+
+    def __init__(self, end_after: int | None = None):
+        self.began_with: RunProgress | None = None
+        self.results: list[EpisodeResult] = []
+        self.progress: list[RunProgress] = []
+        self.warnings: list[str] = []
+        self._end_after = end_after
+
+    def began(self, progress: RunProgress) -> None:
+        self.began_with = progress
+
+    def ended(self, result: EpisodeResult, progress: RunProgress) -> None:
+        self.results.append(result)
+        self.progress.append(progress)
+
+    def warned(self, text: str) -> None:
+        self.warnings.append(text)
+
+    def wants_end(self) -> bool:
+        return self._end_after is not None and len(self.results) >= self._end_after
+
+
+def make_plan(settings: RunSettings, **changes: Any) -> RunPlan:
+    """Return a plan of the fake suite."""
+    values: dict[str, Any] = {
+        'settings': settings,
+        'setup': fake_play.make_setup(record=changes.get('record') is not None),
+        'make_case': fake_play.make_case,
+    }
+    return RunPlan(**{**values, **changes})
+
+
+def run_fake(
+    path: Path,
+    *tasks: str,
+    notes: Notes | None = None,
+    hire: Callable[[int], Any] = partial(LocalWorkers, fake_play.play),
+    jobs: int = 2,
+    ks: tuple[int, ...] = (0, 3),
+    trials: int = 2,
+    **changes: Any,
+) -> RunEnd:
+    """Run what is missing of a fake suite in a folder."""
+    settings = make_run_settings(tasks, ks=ks, trials=trials)
+    with RunFolder(path) as folder:
+        folder.write_settings(settings)
+        return run_bench(make_plan(settings, **changes), folder, hire, jobs, notes or Notes())
+
+
+def summary_of(path: Path) -> dict[str, Any]:
+    """Return the summary of a folder without what the clock says."""
+    with RunFolder(path) as folder:
+        assert folder.settings is not None
+        results = list(folder.results.values())
+        summary = summarize_run(folder.settings.to_json(), results, folder.sessions)
+    return {key: summary[key] for key in summary if key not in ('timing', 'episodes_per_minute')}
+
+
+if __name__ == '__main__':
+    record = Path(sys.argv[1]).with_suffix('.talk.jsonl')
+    run_fake(Path(sys.argv[1]), *sys.argv[2:], ks=KS, trials=TRIALS, record=record)
+    print('complete', flush=True)
+    time.sleep(0)

@@ -1,0 +1,262 @@
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_settings import make_run_settings
+from made_results import make_result
+
+from bbllm.bench.playing import Played
+from bbllm.bench.results import EpisodeKey, EpisodeResult
+from bbllm.bench.run_settings import RunSettings, join
+from bbllm.bench.store import RunFolder
+from bbllm.core.errors import ConfigError
+
+SETTINGS = make_run_settings()
+
+
+def played(trial: int = 0, **changes: Any) -> Played:
+    result = make_result('fine', trial, **changes)
+    return Played(result=result, journal=f'{{"trial": {trial}}}\n')
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / 'runs' / 'one'
+
+
+def filled(path: Path, trials: int) -> list[EpisodeResult]:
+    with RunFolder(path) as folder:
+        folder.write_settings(SETTINGS)
+        for trial in range(trials):
+            folder.add(played(trial))
+        return list(folder.results.values())
+
+
+@contextmanager
+def no_file_grows_beyond(size: int) -> Iterator[None]:
+    """Make the system refuse to write beyond a size, as a full disk does."""
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+        signal.signal(signal.SIGXFSZ, ignored)
+
+
+def test_everything_comes_back_as_it_was_kept(path: Path) -> None:
+    kept = filled(path, 3)
+
+    with RunFolder(path) as folder:
+        assert folder.settings == SETTINGS
+        assert list(folder.results.values()) == kept
+        assert folder.journal(kept[1].key).read_text() == '{"trial": 1}\n'
+
+
+@pytest.mark.parametrize('cut', [1, 40, 200])
+def test_a_line_that_a_crash_tore_is_cut_off_and_can_be_written_again(
+    path: Path, cut: int
+) -> None:
+    kept = filled(path, 3)
+    results = path / 'results.jsonl'
+    whole = results.read_bytes()
+    results.write_bytes(whole[:-cut])
+
+    with RunFolder(path) as folder:
+        assert list(folder.results.values()) == kept[:2]
+        folder.add(played(2))
+
+    assert results.read_bytes() == whole
+
+
+def test_an_episode_is_never_kept_twice(path: Path) -> None:
+    filled(path, 1)
+
+    with RunFolder(path) as folder, pytest.raises(ValueError, match='fine-t000-k3'):
+        folder.add(played(0))
+
+    assert len((path / 'results.jsonl').read_text().splitlines()) == 1
+
+
+def test_of_a_key_that_is_there_twice_the_first_counts(path: Path) -> None:
+    kept = filled(path, 1)
+    results = path / 'results.jsonl'
+    line = json.loads(results.read_text())
+    with results.open('a') as file:
+        file.write(json.dumps({**line, 'verdict': 'failed'}) + '\n')
+
+    with RunFolder(path) as folder:
+        assert list(folder.results.values()) == kept
+
+
+def test_a_line_in_the_middle_that_is_no_result_is_named(path: Path) -> None:
+    filled(path, 1)
+    results = path / 'results.jsonl'
+    results.write_text('{"key": 3}\n' + results.read_text())
+
+    with pytest.raises(ConfigError, match=r'results\.jsonl, line 1 is no result'):
+        RunFolder(path)
+
+
+def test_dropped_episodes_can_be_played_again(path: Path) -> None:
+    kept = filled(path, 3)
+
+    with RunFolder(path) as folder:
+        folder.drop([kept[1].key])
+
+    with RunFolder(path) as folder:
+        assert list(folder.results) == [kept[0].key, kept[2].key]
+        folder.add(played(1, verdict='failed'))
+        assert folder.results[kept[1].key].verdict == 'failed'
+
+
+def test_an_episode_without_a_journal_leaves_none_of_an_earlier_try(path: Path) -> None:
+    (key,) = (result.key for result in filled(path, 1))
+    with RunFolder(path) as folder:
+        folder.drop([key])
+        folder.add(replace(played(0, verdict='lost'), journal=''))
+
+        assert not folder.journal(key).exists()
+
+
+def test_two_runs_cannot_work_in_one_folder(path: Path) -> None:
+    with RunFolder(path), pytest.raises(ConfigError, match=f'process {os.getpid()}.*--out'):
+        RunFolder(path)
+
+    RunFolder(path).close()
+
+
+def test_a_killed_process_leaves_no_lock(path: Path) -> None:
+    code = (
+        'import sys, os, signal, pathlib\n'
+        'from bbllm.bench.store import RunFolder\n'
+        'folder = RunFolder(pathlib.Path(sys.argv[1]))\n'
+        'os.kill(os.getpid(), signal.SIGKILL)'
+    )
+    subprocess.run([sys.executable, '-c', code, str(path)], timeout=60, check=False)
+
+    assert (path / '.lock').exists()
+    RunFolder(path).close()
+
+
+def test_a_folder_with_other_things_in_it_is_left_alone(path: Path) -> None:
+    path.mkdir(parents=True)
+    (path / 'thesis.tex').write_text('x')
+
+    with pytest.raises(ConfigError, match=r'no settings\.json, but thesis\.tex.*--out'):
+        RunFolder(path)
+
+    assert [item.name for item in path.iterdir()] == ['thesis.tex']
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / 'file').write_text('x')
+
+    with pytest.raises(ConfigError, match=r'file/run cannot be written \(Not a directory\)'):
+        RunFolder(tmp_path / 'file' / 'run')
+
+
+def test_a_full_disk_is_an_error_that_loses_nothing(path: Path) -> None:
+    kept = filled(path, 2)
+    results = path / 'results.jsonl'
+    whole = results.read_bytes()
+
+    with RunFolder(path) as folder:
+        with (
+            no_file_grows_beyond(len(whole) + 100),
+            pytest.raises(ConfigError, match=r'results\.jsonl cannot be written \(File too large'),
+        ):
+            folder.add(played(2))
+        assert results.read_bytes() == whole
+        folder.add(played(2))
+
+    with RunFolder(path) as folder:
+        assert list(folder.results.values())[:2] == kept
+        assert len(folder.results) == 3
+
+
+def test_sessions_are_kept(path: Path) -> None:
+    sessions = [{'started_s': 1.0, 'ended_s': 2.0, 'episodes': 3, 'jobs': 2}]
+
+    with RunFolder(path) as folder:
+        assert folder.sessions == []
+        folder.write_settings(SETTINGS)
+        folder.write_sessions(sessions)
+
+    with RunFolder(path) as folder:
+        assert folder.sessions == sessions
+
+
+def test_episodes_come_trial_by_trial() -> None:
+    settings = make_run_settings(('a', 'b'), ks=(0, 2), trials=2)
+
+    assert [key.name for key in settings.keys] == [
+        'a-t000-k0', 'a-t000-k2', 'b-t000-k0', 'b-t000-k2',
+        'a-t001-k0', 'a-t001-k2', 'b-t001-k0', 'b-t001-k2',
+    ]  # fmt: skip
+    assert settings.keys[0] == EpisodeKey('a', 0, 0)
+
+
+@pytest.mark.parametrize(
+    ('changes', 'told'),
+    [
+        ({'planner': 'base_llm'}, 'planner: was brain_body, is base_llm'),
+        ({'seed': 1}, 'seed: was 0, is 1'),
+        ({'suite_sha256': 'def'}, 'suite_sha256: was abc, is def'),
+        ({'prompts': {'planning.md.j2': 'p2'}}, r'prompts.planning.md.j2: was p1, is p2'),
+        ({'llm': {'brain': {'provider': 'openai'}}}, 'llm.brain.provider: was offline, is openai'),
+        ({'versions': {'bbllm': '1', 'mujoco': '4'}}, r'versions.mujoco: was 3, is 4'),
+        ({'prices': {'currency': 'USD'}}, 'prices.currency: was none, is USD'),
+        ({'record': 'talk.jsonl'}, 'record: was none, is talk.jsonl'),
+        ({'replay_sha256': 'abc'}, 'replay_sha256: was none, is abc'),
+        ({'trials': 1}, 'trials: was 2, is 1'),
+        ({'ks': (0,)}, 'ks: was 0, 3, is 0'),
+        ({'tasks': make_run_settings(('other',)).tasks}, 'tasks.fine: was fine, is none'),
+    ],
+)
+def test_settings_that_change_what_results_mean_are_refused_by_name(
+    changes: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ConfigError) as refused:
+        join(SETTINGS, replace(SETTINGS, **changes), 'runs/one')
+
+    assert told in str(refused.value)
+    assert '--out' in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    'changes',
+    [
+        {'trials': 5},
+        {'ks': (0, 1, 3)},
+        {'tasks': make_run_settings(('fine', 'more')).tasks},
+        {'machine': {'cores': '64'}},
+        {'versions': {**SETTINGS.versions, 'commit': 'c2'}},
+    ],
+)
+def test_what_only_adds_episodes_or_moves_the_run_is_no_difference(
+    changes: dict[str, Any],
+) -> None:
+    now: RunSettings = replace(SETTINGS, **changes)
+
+    joined = join(SETTINGS, now, 'runs/one')
+
+    assert (joined.ks, joined.trials, joined.tasks) == (now.ks, now.trials, now.tasks)
+    assert joined.machine == SETTINGS.machine
+
+
+def test_every_difference_is_named_at_once() -> None:
+    with pytest.raises(ConfigError, match=r'(?s)planner: was.*seed: was'):
+        join(SETTINGS, replace(SETTINGS, planner='x', seed=4), 'runs/one')

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import fake_play
+import pytest
+from fake_play import make_job
+
+from bbllm.bench import workers as workers_module
+from bbllm.bench.attempts import Answer, Done, Failed, Refused
+from bbllm.bench.playing import Job
+from bbllm.bench.workers import LocalWorkers
+from bbllm.core.budget import Limits
+
+WAIT_S = 60.0
+
+
+@pytest.fixture
+def two() -> Iterator[LocalWorkers]:
+    workers = LocalWorkers(fake_play.play, 2)
+    yield workers
+    workers.close()
+
+
+def play_all(workers: LocalWorkers, *jobs: Job) -> dict[str, Answer]:
+    """Play jobs as workers become free; return the answers by episode."""
+    answers: dict[str, Answer] = {}
+    waiting, under_way = list(jobs), 0
+    deadline_s = time.monotonic() + WAIT_S
+    while waiting or under_way:
+        assert time.monotonic() < deadline_s, f'only {sorted(answers)} came back'
+        if waiting and under_way < workers.size:
+            workers.submit(waiting.pop(0))
+            under_way += 1
+            continue
+        for answer in workers.collect(0.5):
+            answers[answer.key.name] = answer
+            under_way -= 1
+    return answers
+
+
+def children() -> set[int]:
+    """Return the processes that this one started and that still exist, zombies included."""
+    found = Path(f'/proc/{os.getpid()}/task').glob('*/children')
+    return {int(pid) for file in found for pid in file.read_text().split()}
+
+
+def test_every_job_is_played_once(two: LocalWorkers) -> None:
+    jobs = [make_job('fine', trial) for trial in range(7)]
+
+    answers = play_all(two, *jobs)
+
+    assert sorted(answers) == [job.key.name for job in jobs]
+    assert all(isinstance(answer, Done) for answer in answers.values())
+
+
+def test_a_worker_that_dies_takes_only_its_own_episode_with_it(two: LocalWorkers) -> None:
+    answers = play_all(two, make_job('slow'), make_job('dies'), make_job('fine'))
+
+    died = answers['dies-t000-k0']
+    assert isinstance(died, Failed)
+    assert died.again
+    assert 'SIGKILL' in died.reason
+    assert isinstance(answers['slow-t000-k0'], Done)
+    assert isinstance(answers['fine-t000-k0'], Done)
+
+
+def test_a_fault_of_the_program_is_told_with_its_traceback(two: LocalWorkers) -> None:
+    answers = play_all(two, make_job('faulty'))
+
+    failed = answers['faulty-t000-k0']
+    assert isinstance(failed, Failed)
+    assert (failed.error, failed.again) == ('RuntimeError', False)
+    assert 'a wheel came off' in failed.reason
+    assert 'fake_play.py' in failed.trace
+
+
+def test_what_no_episode_could_be_played_with_is_a_refusal(two: LocalWorkers) -> None:
+    answers = play_all(two, make_job('refused'))
+
+    refused = answers['refused-t000-k0']
+    assert isinstance(refused, Refused)
+    assert refused.reason == '$SOME_KEY is not set.'
+
+
+def test_an_episode_that_hangs_is_given_up(
+    two: LocalWorkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers_module, 'GRACE_S', 0.0)
+    monkeypatch.setattr(workers_module, 'START_S', 1.0)
+
+    answers = play_all(two, make_job('hangs', limits=Limits(wall_s=0.5)))
+
+    failed = answers['hangs-t000-k0']
+    assert isinstance(failed, Failed)
+    assert failed.reason == 'The episode did not end in 0.5 s.'
+
+
+def test_closing_leaves_no_process_behind() -> None:
+    before = children()
+    workers = LocalWorkers(fake_play.play, 2)
+    workers.submit(make_job('fine'))
+    workers.submit(make_job('hangs'))
+    assert workers.collect(WAIT_S)
+    assert len(children() - before) == 2
+
+    workers.close()
+    workers.close()
+
+    assert children() == before
+
+
+def test_workers_end_when_the_process_that_started_them_is_killed(tmp_path: Path) -> None:
+    code = (
+        'import os, signal, sys, time\n'
+        f'sys.path.insert(0, {str(Path(__file__).parent)!r})\n'
+        'import fake_play\n'
+        'from bbllm.bench.workers import LocalWorkers\n'
+        'workers = LocalWorkers(fake_play.play, 2)\n'
+        'workers.submit(fake_play.make_job("fine"))\n'
+        'while not workers.collect(1.0): pass\n'
+        'workers.submit(fake_play.make_job("hangs"))\n'
+        'workers.submit(fake_play.make_job("hangs", 1))\n'
+        'print(*[worker.process.pid for worker in workers._workers], flush=True)\n'
+        'time.sleep(0.5)\n'
+        'os.kill(os.getpid(), signal.SIGKILL)\n'
+    )
+    done = subprocess.run(
+        [sys.executable, '-c', code], capture_output=True, text=True, timeout=WAIT_S
+    )
+    pids = [int(pid) for pid in done.stdout.split()]
+    assert len(pids) == 2, done.stderr
+
+    deadline_s = time.monotonic() + 20.0
+    while any(is_running(pid) for pid in pids):
+        assert time.monotonic() < deadline_s, f'workers {pids} outlived their parent by 20 s'
+        time.sleep(0.05)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return ') Z ' not in Path(f'/proc/{pid}/stat').read_text()
+    except OSError:
+        return False
+
+
+def test_workers_leave_ctrl_c_to_their_parent(two: LocalWorkers) -> None:
+    play_all(two, make_job('fine'))
+    two.submit(make_job('slow'))
+    for pid in children():
+        os.kill(pid, signal.SIGINT)
+
+    answers = []
+    deadline_s = time.monotonic() + WAIT_S
+    while not answers and time.monotonic() < deadline_s:
+        answers = two.collect(0.5)
+
+    assert isinstance(answers[0], Done)
