@@ -22,7 +22,8 @@ from bbllm.llm.offline.shapes import (
     Cell,
     named_patterns,
     offsets,
-    pattern_through,
+    patterns_through,
+    pose_cell,
     pose_patterns,
 )
 from bbllm.llm.offline.sight import Thing
@@ -37,8 +38,10 @@ CLEARING = 2.0
 """What it costs to put something aside that is in the way [moves]."""
 UNNAMED = 1.0
 """What it costs to use poses rather than locations with names [moves]."""
-PULL, STRONG_PULL = 3.0, 20.0
-"""What a metre off the middle costs, also where the middle is asked for [moves/m]."""
+PULL, STRONG_PULL = 3.0, 100.0
+"""What a metre off the middle costs, and off `CENTRE_M` if that is asked for [moves/m]."""
+CENTRE_M = 0.05
+"""How far from the middle is still in the middle [m]."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def arrange(shape: Shape, board: Board, lessons: Lessons, choice: Choice) -> Lay
     for n in SIZES.get(shape.shape, (len(things),)):
         best: Layout | None = None
         for cells, penalty in _places(shape, n, things, board) if 0 < n <= len(things) else ():
-            floor = penalty + Box.around(cells).off_middle * _pull(shape)
+            floor = penalty + _way_off(shape, cells)
             if best is None or floor < best.cost:
                 found = _layout(shape, things, cells, floor, board, lessons, choice)
                 if found is not None and (best is None or found.cost < best.cost):
@@ -86,8 +89,10 @@ def arrange(shape: Shape, board: Board, lessons: Lessons, choice: Choice) -> Lay
     )
 
 
-def _pull(shape: Shape) -> float:
-    return STRONG_PULL if shape.centred else PULL
+def _way_off(shape: Shape, cells: Sequence[Cell]) -> float:
+    """Return what it costs that a pattern is not in the middle [moves]."""
+    off = Box.around(cells).off_middle
+    return PULL * off + shape.centred * STRONG_PULL * max(0.0, off - CENTRE_M)
 
 
 def _places(
@@ -103,10 +108,12 @@ def _places(
     steps = offsets(shape.shape, n)
     for cells in named_patterns(steps, board.locations, shape.side):
         yield cells, 0.0
+    standing = [
+        pose_cell(*item.at[:2]) for item in map(board.things.__getitem__, begun) if item.at
+    ]
+    for cells in patterns_through(standing, steps, shape.side):
+        yield cells, UNNAMED
     for pitch, penalty in ((POSE_PITCH_M, UNNAMED), (TIGHT_PITCH_M, UNNAMED + 0.5)):
-        for name in begun:
-            for cells in pattern_through(board.things[name], steps, shape.side, pitch):
-                yield cells, penalty
         for cells in pose_patterns(steps, shape.side, pitch):
             yield cells, penalty
 

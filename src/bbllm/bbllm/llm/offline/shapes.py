@@ -12,12 +12,14 @@ from bbllm.llm.offline.sight import Thing
 
 NEAR_M = 0.02
 """Closer than this to a place is at it [m]."""
-PLACED_M, POSED_M = 0.01, 0.005
+PLACED_M, POSED_M = 0.01, 0.004
 """Closer than this to a location or a pose need not be put there again [m]."""
 GRID_M = 0.01
 """How far a place may lie off the grid of a pattern [m]."""
 MIN_PITCH_M = 0.055
 """Below this, fingers do not fit between two cubes of 4 cm [m]."""
+MAX_PITCH_M = 0.095
+"""Above this, a pattern falls apart to the eye [m]."""
 FREE_M = 0.07
 """How far a free pose is from everything else [m]."""
 POSE_PITCH_M = 0.08
@@ -120,10 +122,17 @@ def named_patterns(
     cells = [cell for cell in cells if on_side(cell, side)]
     for origin in cells:
         for pitch in _pitches(origin, cells):
+            if pitch > MAX_PITCH_M and not _straight(steps):
+                continue
             found = [_cell_at(cells, origin, step, steps[0], pitch) for step in steps]
             whole = tuple(cell for cell in found if cell is not None)
             if len(whole) == len(steps):
                 yield whole
+
+
+def _straight(steps: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether a pattern is a row or a column, which may be as long as it likes."""
+    return any(len({step[axis] for step in steps}) == 1 for axis in range(2))
 
 
 def on_side(cell: Cell, side: Side | None) -> bool:
@@ -175,17 +184,17 @@ def pose_patterns(
             yield cells
 
 
-def pattern_through(
-    thing: Thing, steps: Sequence[tuple[int, int]], side: Side | None, pitch: float
+def patterns_through(
+    standing: Sequence[Cell], steps: Sequence[tuple[int, int]], side: Side | None
 ) -> Iterator[tuple[Cell, ...]]:
-    """Yield the patterns of poses of which a thing is a part where it stands."""
-    if thing.at is None:
-        return
-    for here in steps:
-        moves = [((step[0] - here[0]) * pitch, (step[1] - here[1]) * pitch) for step in steps]
-        cells = tuple(pose_cell(thing.at[0] + dx, thing.at[1] + dy) for dx, dy in moves)
-        if all(on_side(cell, side) and within_range(cell) for cell in cells):
-            yield cells
+    """Yield the patterns of poses of which one of these places is a part."""
+    for origin in standing:
+        for pitch in (*_pitches(origin, standing), POSE_PITCH_M, TIGHT_PITCH_M):
+            for here in steps if pitch <= MAX_PITCH_M else ():
+                moves = ((step[0] - here[0], step[1] - here[1]) for step in steps)
+                cells = [pose_cell(origin.x + i * pitch, origin.y + j * pitch) for i, j in moves]
+                if all(on_side(cell, side) and within_range(cell) for cell in cells):
+                    yield tuple(cells)
 
 
 def within_range(cell: Cell) -> bool:
