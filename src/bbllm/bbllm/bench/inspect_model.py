@@ -1,0 +1,141 @@
+"""A model of inspect_ai behind our seam: asynchronous there, synchronous here."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import re
+import time
+from collections.abc import Callable, Sequence
+
+from anyio import from_thread
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+    Model,
+    ModelName,
+    ModelOutput,
+    ResponseSchema,
+)
+from inspect_ai.util import JSONSchema, LimitExceededError
+
+from bbllm.core.errors import BudgetError, CancelledError, ModelError, ModelUnavailableError
+from bbllm.core.protocols import JsonSchema, Message, Reply, Usage
+from bbllm.llm.scripted import speak
+
+SCHEMA_PROVIDERS = frozenset(
+    {
+        *('anthropic', 'azureai', 'google', 'grok', 'groq', 'mistral', 'openai', 'openai-api'),
+        *('openrouter', 'sglang', 'vllm'),
+    }
+)
+"""Providers whose code in inspect_ai passes a response schema on; the others drop it silently."""
+STOPPED = 'inspect_ai stopped the sample: it was cancelled, or its time was up.'
+
+_MESSAGES: dict[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistant]] = {
+    'system': ChatMessageSystem,
+    'user': ChatMessageUser,
+    'assistant': ChatMessageAssistant,
+}
+_ABOUT_SCHEMAS = re.compile(
+    r'response_format|json_schema|json schema|output_format|structured.output', re.IGNORECASE
+)
+
+
+class InspectModel:
+    """
+    A ChatModel that asks a model of inspect_ai.
+
+    `complete` belongs into a worker thread of anyio, whose event loop asks the model: with that
+    the call is on the transcript of its sample, counts towards its limits and ends with it.
+
+    Args:
+        model: The model.
+        temperature: Sampling temperature where the evaluation was given none; None: the server's.
+    """
+
+    def __init__(self, model: Model, *, temperature: float | None = None):
+        self.name = str(model)
+        self.supports_schema = ModelName(model).api in SCHEMA_PROVIDERS
+        self.failure: Exception | None = None
+        """What inspect_ai raised that is its own to deal with: a limit, or a server that fails."""
+        self._model = model
+        self._config = GenerateConfig()
+        if model.config.temperature is None:
+            self._config.temperature = temperature
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        schema: JsonSchema | None = None,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
+        """Answer a conversation; see `ChatModel.complete`."""
+        begun_s = time.monotonic()
+        given: list[ChatMessage] = [
+            _MESSAGES[message.role](content=message.content) for message in messages
+        ]
+        output = self._ask(given, stop, schema if self.supports_schema else None)
+        text = speak(_text(self.name, output), stop, on_text)
+        if not text.strip():
+            raise ModelError(f'{self.name} gave an empty reply.')
+        return Reply(
+            text=text,
+            model=output.model,
+            usage=_usage(output),
+            duration_s=output.time or time.monotonic() - begun_s,
+        )
+
+    def _ask(
+        self, messages: list[ChatMessage], stop: Sequence[str], schema: JsonSchema | None
+    ) -> ModelOutput:
+        config = self._config.model_copy()
+        if stop:
+            config.stop_seqs = list(stop)
+        if schema is not None:
+            held_to = JSONSchema.model_validate(schema)
+            config.response_schema = ResponseSchema(name='reply', json_schema=held_to, strict=True)
+
+        async def generate() -> ModelOutput:
+            return await self._model.generate(messages, config=config)
+
+        try:
+            return from_thread.run(generate)
+        except concurrent.futures.CancelledError:
+            raise CancelledError(STOPPED) from None
+        except LimitExceededError as error:
+            self.failure = error
+            raise BudgetError(f'A limit of inspect_ai was reached: {error}') from error
+        except Exception as error:
+            # Providers raise whatever their client libraries do, after the retries.
+            if schema is None or not _ABOUT_SCHEMAS.search(str(error)):
+                self.failure = error
+                raise ModelUnavailableError(f'{self.name} did not answer: {error}') from error
+        # Its server takes no schemas, so it is not sent one again.
+        self.supports_schema = False
+        return self._ask(messages, stop, None)
+
+
+def _text(name: str, output: ModelOutput) -> str:
+    """Return what was said, or say why there is nothing to go by; see `openai_chat`."""
+    if output.error is not None:
+        raise ModelError(f'{name} failed: {output.error}')
+    if output.stop_reason in ('max_tokens', 'model_length'):
+        raise ModelError(
+            f'The reply of {name} did not end within its limit of tokens. Raise --max-tokens.'
+        )
+    if output.stop_reason == 'content_filter':
+        raise ModelError(f'{name} declined to answer: {output.completion.strip()[:300]}')
+    return output.completion
+
+
+def _usage(output: ModelOutput) -> Usage:
+    usage = output.usage
+    if usage is None:
+        return Usage()
+    cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
+    return Usage(usage.input_tokens + cached, usage.output_tokens)

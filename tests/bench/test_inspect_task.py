@@ -1,0 +1,331 @@
+"""The bench under inspect_ai, with its mock model; nothing here asks a server."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip('inspect_ai', reason='the extra `inspect` is not installed: make extras')
+
+import anyio
+from anyio import from_thread, to_thread
+from inspect_ai import Task
+from inspect_ai import eval as evaluate
+from inspect_ai.log import EvalLog, EvalSample, read_eval_log
+from inspect_ai.model import GenerateConfig, Model, ModelOutput, ModelUsage, get_model
+
+from bbllm.bench.generator import make_case
+from bbllm.bench.inspect_episode import PHYSICS, play_sample
+from bbllm.bench.inspect_model import InspectModel
+from bbllm.bench.inspect_task import tabletop
+from bbllm.bench.playing import Job, Setup
+from bbllm.bench.results import EpisodeKey, EpisodeResult
+from bbllm.bench.suite import load_suite
+from bbllm.core.errors import BbllmError, ModelError
+from bbllm.core.protocols import Message
+from bbllm.core.types import Event, EventKind
+from bbllm.llm.config import Models
+from bbllm.llm.offline import OfflineModel
+from bbllm.llm.sections import LlmConfig
+from bbllm.planners.call_parsing import body_schema
+from bbllm.worlds.tabletop import TabletopWorld
+
+Run = Callable[..., EvalLog]
+TASK_FILE = 'src/bbllm/bbllm/bench/inspect_task.py'
+
+
+def output(text: str, **fields: Any) -> ModelOutput:
+    """What a server would return; without usage the mock would fetch a tokenizer."""
+    reply = ModelOutput.from_content('mock-1', text, **fields)
+    reply.usage = ModelUsage(
+        input_tokens=10, output_tokens=5, total_tokens=18, input_tokens_cache_read=3
+    )
+    return reply
+
+
+def mock(answer: Callable[..., Any]) -> Model:
+    return get_model('mockllm/model', memoize=False, custom_outputs=answer)
+
+
+def plays_offline(asked: list[Any] | None = None) -> Model:
+    """Reads the prompts as `offline` does."""
+
+    def answer(messages: Any, tools: Any, choice: Any, config: GenerateConfig) -> ModelOutput:
+        if asked is not None:
+            asked.append(messages)
+        given = [Message(message.role, message.text) for message in messages]
+        return output(OfflineModel().complete(given, stop=config.stop_seqs or ()).text)
+
+    return mock(answer)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    def start(task: Task | str, model: Model, **options: Any) -> EvalLog:
+        [log] = evaluate(task, model=model, log_dir=str(tmp_path), display='none', **options)
+        return read_eval_log(log.location)
+
+    return start
+
+
+def sample_of(log: EvalLog, name: str) -> EvalSample:
+    assert log.samples is not None
+    return next(sample for sample in log.samples if sample.id == name)
+
+
+def scores_of(sample: EvalSample) -> dict[str, Any]:
+    assert sample.scores is not None
+    return {name: score.value for name, score in sample.scores.items()}
+
+
+def titles(sample: EvalSample) -> Counter[str]:
+    return Counter(event.source or '' for event in sample.events if event.event == 'info')
+
+
+def test_log_holds_scores_by_task_and_every_step_of_an_episode(run: Run) -> None:
+    log = run(tabletop(tasks=['plus_sign', 'right_side'], k=3), plays_offline())
+
+    assert log.status == 'success'
+    plus = sample_of(log, 'plus_sign-t000-k3')
+    assert plus.metadata['least_loops'] == 2
+    assert scores_of(plus)['goal'] == 'C'
+    assert scores_of(plus)['feedback_loops'] >= 2
+    shown = titles(plus)
+    assert shown['plan'] == 1 + shown['feedback']
+    assert shown['feedback'] == scores_of(plus)['feedback_loops']
+    assert shown['step'] == shown['outcome'] > 5
+    assert shown['ending'] == 1
+    assert any('OUT_OF_WORKSPACE' in event.data for event in plus.events if event.event == 'info')
+    asked = [event for event in plus.events if event.event == 'model']
+    assert len(asked) > shown['step']
+    assert plus.model_usage['mockllm/model'].output_tokens == 5 * len(asked)
+    assert log.results is not None
+    goal = next(score for score in log.results.scores if score.name == 'goal')
+    assert {name: metric.value for name, metric in goal.metrics.items()} == {
+        'accuracy': 1.0,
+        'stderr': 0.0,
+        'plus_sign': 1.0,
+        'right_side': 1.0,
+    }
+
+
+def test_without_feedback_what_is_out_of_reach_costs_the_goal(run: Run) -> None:
+    log = run(tabletop(tasks='plus_sign', k=0), plays_offline())
+
+    [sample] = log.samples or []
+    scores = scores_of(sample)
+    assert scores['goal'] == 'I'
+    assert 0 < scores['executable_steps'] < 1
+    assert scores['goal_conditions'] < 1
+    assert scores['feedback_loops'] == 0
+    assert sample.scores is not None
+    goal = sample.scores['goal']
+    assert goal.answer == 'failed'
+    assert goal.explanation
+    assert goal.metadata is not None
+    assert False in goal.metadata['conditions'].values()
+    assert goal.metadata['codes']['OUT_OF_WORKSPACE'] > 0
+    assert goal.metadata['unsafe'] == 0
+
+
+@pytest.mark.parametrize('where', ['bbllm/tabletop', TASK_FILE])
+def test_task_is_found_by_name_and_by_path(
+    run: Run, repository: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository)
+
+    log = run(where, plays_offline(), task_args={'tasks': 'right_side', 'seed': 7})
+
+    assert log.eval.task_args['seed'] == 7
+    assert scores_of(sample_of(log, 'right_side-t000-k3'))['goal'] == 'C'
+
+
+def test_body_may_be_another_model(run: Run) -> None:
+    brain_asked: list[Any] = []
+    body_asked: list[Any] = []
+
+    run(
+        tabletop(tasks='right_side'),
+        plays_offline(brain_asked),
+        model_roles={'body': plays_offline(body_asked)},
+    )
+
+    assert len(brain_asked) == 1
+    assert len(body_asked) > 3
+
+
+def test_embedding_asks_no_model_for_calls(run: Run) -> None:
+    asked: list[Any] = []
+
+    log = run(tabletop(tasks='right_side', mapping='embedding'), plays_offline(asked))
+
+    assert scores_of(sample_of(log, 'right_side-t000-k3'))['executable_steps'] > 0
+    assert len(asked) == 1
+
+
+def test_model_that_talks_nonsense_failed_by_its_own_doing(run: Run) -> None:
+    log = run(tabletop(tasks='right_side'), mock(lambda *_: output('What a nice day!')))
+
+    [sample] = log.samples or []
+    assert scores_of(sample)['goal'] == 'I'
+    assert sample.scores is not None
+    assert (sample.scores['goal'].metadata or {})['ending'] == 'MODEL_FAILED'
+
+
+def test_server_that_fails_is_an_error_of_the_sample_and_no_failed_task(run: Run) -> None:
+    def fail(*_: Any) -> ModelOutput:
+        raise ConnectionError('the cable is out')
+
+    log = run(tabletop(tasks='right_side'), mock(fail))
+
+    assert log.status == 'error'
+    [sample] = log.samples or []
+    assert sample.error is not None
+    assert 'the cable is out' in sample.error.message
+    assert not sample.scores
+
+
+def test_limit_of_tokens_ends_the_episode_and_judges_the_table(run: Run) -> None:
+    log = run(tabletop(tasks='right_side'), plays_offline(), token_limit=60)
+
+    [sample] = log.samples or []
+    assert sample.limit is not None
+    assert sample.limit.type == 'token'
+    assert scores_of(sample)['goal'] == 'I'
+    assert sample.scores is not None
+    assert (sample.scores['goal'].metadata or {})['ending'] == 'OUT_OF_BUDGET'
+
+
+def test_time_limit_ends_a_model_that_hangs_and_leaves_no_thread(run: Run) -> None:
+    async def hang(*_: Any) -> ModelOutput:
+        await anyio.sleep(60)
+        return output('too late')
+
+    before = threading.active_count()
+
+    log = run(tabletop(tasks='right_side'), mock(hang), time_limit=1)
+
+    [sample] = log.samples or []
+    assert sample.limit is not None
+    assert sample.limit.type == 'time'
+    assert scores_of(sample)['goal'] == 'N'
+    assert titles(sample)['ending'] == 1
+    assert threading.active_count() <= before
+
+
+def test_sample_that_is_stopped_stops_the_arm_in_the_middle_of_its_motion() -> None:
+    case = make_case(load_suite('tabletop'), 'right_side', seed=0, trial=0)
+    setup = Setup(planner='brain_body', brain=None, body=None, mapping='auto', llm=LlmConfig())
+    job = Job(key=EpisodeKey('right_side', 0, 3), case=case, setup=setup)
+    events: list[Event] = []
+    results: list[EpisodeResult] = []
+
+    async def start() -> None:
+        with anyio.CancelScope() as scope:
+
+            def hear(event: Event) -> None:
+                events.append(event)
+                if event.kind is EventKind.CALL:
+                    from_thread.run_sync(scope.cancel)
+
+            models = Models(OfflineModel(), OfflineModel())
+            await to_thread.run_sync(lambda: results.append(play_sample(job, models, hear)))
+
+    anyio.run(start)
+
+    [outcome] = [event.data for event in events if event.kind is EventKind.OUTCOME]
+    assert outcome['code'] == 'CANCELLED'
+    assert (results[0].verdict, results[0].ending) == ('lost', 'CANCELLED')
+    assert PHYSICS.acquire(blocking=False)
+    PHYSICS.release()
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'says'),
+    [
+        ({'suite': 'tabletopp'}, 'Did you mean .tabletop.'),
+        ({'tasks': 'plus_sing'}, 'Did you mean .plus_sign.'),
+        ({'planner': 'brainbody'}, 'Did you mean .brain_body.'),
+        ({'mapping': 'guess'}, 'Known: auto, text, schema, embedding'),
+        ({'trials': 0}, 'at least one trial'),
+        ({'k': -1}, 'no negative k'),
+    ],
+)
+def test_what_cannot_be_played_is_refused_before_it_starts(
+    arguments: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(BbllmError, match=says):
+        tabletop(**arguments)
+
+
+def asks(model: Model, **options: Any) -> tuple[InspectModel, Any]:
+    """Ask as the solver does: in a worker thread of an event loop."""
+    adapter = InspectModel(model, temperature=0.5)
+    adapter.supports_schema = 'schema' in options
+
+    async def ask() -> Any:
+        return await to_thread.run_sync(
+            lambda: adapter.complete([Message('user', 'go')], **options)
+        )
+
+    return adapter, anyio.run(ask)
+
+
+def test_stop_strings_are_sent_and_obeyed_where_a_server_ignores_them() -> None:
+    sent: list[GenerateConfig] = []
+
+    def answer(_: Any, __: Any, ___: Any, config: GenerateConfig) -> ModelOutput:
+        sent.append(config)
+        return output('0: pick a\nEND and more')
+
+    heard: list[str] = []
+    _, reply = asks(mock(answer), stop=('END',), on_text=heard.append)
+
+    assert sent[0].stop_seqs == ['END']
+    assert sent[0].temperature == 0.5
+    assert reply.text == ''.join(heard) == '0: pick a\n'
+    assert (reply.model, reply.usage.prompt_tokens, reply.usage.completion_tokens) == (
+        'mock-1',
+        13,  # what came from the server's cache was read too
+        5,
+    )
+
+
+def test_schema_arrives_unchanged_and_is_dropped_where_it_is_refused() -> None:
+    sent: list[GenerateConfig] = []
+    table = TabletopWorld('plus_sign')
+    schema = body_schema(table.observe())
+
+    def answer(_: Any, __: Any, ___: Any, config: GenerateConfig) -> ModelOutput:
+        sent.append(config)
+        if config.response_schema is not None:
+            raise ValueError("400: Unsupported parameter 'response_format'")
+        return output('<pass>')
+
+    adapter, reply = asks(mock(answer), schema=schema)
+
+    first, second = sent
+    assert first.response_schema is not None
+    assert first.response_schema.json_schema.model_dump(exclude_none=True) == schema
+    assert second.response_schema is None
+    assert reply.text == '<pass>'
+    assert not adapter.supports_schema
+    assert adapter.failure is None
+
+
+@pytest.mark.parametrize(
+    ('reply', 'says'),
+    [
+        (output('0: pi', stop_reason='max_tokens'), '--max-tokens'),
+        (output('I would rather not.', stop_reason='content_filter'), 'declined'),
+        (output('  '), 'empty reply'),
+    ],
+)
+def test_reply_that_cannot_be_used_says_why(reply: ModelOutput, says: str) -> None:
+    with pytest.raises(ModelError, match=says):
+        asks(mock(lambda *_: reply))
