@@ -21,6 +21,8 @@ _SPECTRUM = re.compile(
 )
 """Says where the spectrum begins and ends; that is no word on what a row is made of."""
 
+_PATTERNS = {'plus', 'triangle', 'square', 'L'}
+
 
 def read_shape(tokens: list[str], context: Context) -> list[Goal]:
     """Read `create a plus sign using the cubes`, `build a tower of all cubes on location_A`."""
@@ -35,6 +37,8 @@ def read_shape(tokens: list[str], context: Context) -> list[Goal]:
     reverse = found == 'row' and _goes_back(' '.join(tokens))
     if found == 'row' and by_color:
         tokens = _SPECTRUM.sub(' ', ' '.join(tokens)).split()
+    if len({w.SHAPES[word] for word in w.SHAPES if word in tokens} & _PATTERNS) > 1:
+        return []
     if not making or not found or (found == 'tower' and tokens[0] in ('put', 'place')):
         return []
     tokens, base = _without_base(tokens, context) if found == 'tower' else (tokens, None)

@@ -18,8 +18,8 @@ GRID_M = 0.01
 """How far a place may lie off the grid of a pattern [m]."""
 MIN_PITCH_M = 0.055
 """Below this, fingers do not fit between two cubes of 4 cm [m]."""
-MAX_PITCH_M = 0.095
-"""Above this, a pattern falls apart to the eye [m]."""
+MAX_PITCH_M, MAX_ROW_PITCH_M = 0.095, 0.15
+"""Above this, a pattern or a row falls apart to the eye [m]."""
 FREE_M = 0.07
 """How far a free pose is from everything else [m]."""
 POSE_PITCH_M = 0.08
@@ -122,7 +122,7 @@ def named_patterns(
     cells = [cell for cell in cells if on_side(cell, side)]
     for origin in cells:
         for pitch in _pitches(origin, cells):
-            if pitch > MAX_PITCH_M and not _straight(steps):
+            if pitch > (MAX_ROW_PITCH_M if _straight(steps) else MAX_PITCH_M):
                 continue
             found = [_cell_at(cells, origin, step, steps[0], pitch) for step in steps]
             whole = tuple(cell for cell in found if cell is not None)
@@ -131,7 +131,7 @@ def named_patterns(
 
 
 def _straight(steps: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether a pattern is a row or a column, which may be as long as it likes."""
+    """Tell whether a pattern is a row or a column."""
     return any(len({step[axis] for step in steps}) == 1 for axis in range(2))
 
 

@@ -32,6 +32,7 @@ _SPACED = (
     (r'\b(?:make sure|ensure|see to it|take care)(?: that)?\b', ' ; '),
     (r'\b(?:should|must|shall|needs? to|ha(?:s|ve) to|(?:is|are) to) (?:all )?(?:be '
      r'(?:put|placed|moved|located)|end up|be|go|sit|stand|end|belong)\b(?! (?:apart|moved))', ''),
+    (r'(?<=s )go\b(?= (?:on|to|at|in)\b)', ''),
     (r'\b(?:goes|belongs?|sits)\b(?= (?:on|to|at|in))', ''),
     (r'\b(?:and )?(?:then|after that|afterwards|thereafter|finally|lastly)\b', ' ; '),
     (r'\.(?!\d)', ' ; '),
@@ -84,11 +85,11 @@ def _expand(tokens: list[str], sight: Sight) -> list[str]:
 
 
 def split_clauses(tokens: Sequence[str]) -> list[list[str]]:
-    """Split at sequence words, and at `and` or a comma before a verb."""
+    """Split at sequence words, and at `and`, `but` or a comma before a verb."""
     clauses: list[list[str]] = [[]]
     fronted: list[str] = []
     for i, token in enumerate(tokens):
-        parts = token in ('and', ',') and _verb_follows(tokens[i + 1 :])
+        parts = token in ('and', ',', 'but') and _verb_follows(tokens[i + 1 :])
         if parts and token == ',' and _begins_before_its_verb(clauses[-1]):
             fronted, clauses[-1] = clauses[-1], []
         elif token == ';' or parts:
@@ -110,7 +111,8 @@ def _begins_before_its_verb(clause: Sequence[str]) -> bool:
 
 def _verb_follows(tokens: Sequence[str]) -> bool:
     rest = without_leading(tokens)
-    return bool(rest) and rest[0] in w.STARTERS
+    stays = w.STAYING & {*rest[1:4]}  # `and the others stay`
+    return bool(rest) and (rest[0] in w.STARTERS or bool(stays))
 
 
 def without_leading(clause: Sequence[str]) -> list[str]:

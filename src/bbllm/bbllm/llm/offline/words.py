@@ -115,7 +115,7 @@ SHAPE_TALK = frozenset({
     'foot', 'long', 'short', 'lines', 'perpendicular', 'meeting', 'meet', 'meets', 'crossing',
     'crosses', 'joined', 'joining', 'resemble', 'resembles', 'look', 'looks', 'appear', 'such',
     'way', 'are', 'around', 'surrounding', 'big', 'large', 'small', 'neat', 'simple', 'proper',
-    'single', 'composed', 'consisting',
+    'single', 'arrangement', 'formation', 'configuration', 'composed', 'consisting',
     'formed', 'forming', 'built', 'lined', 'grouped', 'separated', 'segregated', 'divided',
     'following', 'follow', 'follows', 'starting', 'beginning', 'begin', 'begins', 'ending', 'ends',
     'leftmost', 'rightmost', 'respectively', 'upright', 'corner', 'arms', 'reverse', 'reversed',
