@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +48,11 @@ class Notes:
         return self._end_after is not None and len(self.results) >= self._end_after
 
 
+def hire_here(size: int) -> LocalWorkers:
+    """Get processes of this machine."""
+    return LocalWorkers(fake_play.play, size)
+
+
 def make_plan(settings: RunSettings, **changes: Any) -> RunPlan:
     """Return a plan of the fake suite."""
     values: dict[str, Any] = {
@@ -64,7 +67,7 @@ def run_fake(
     path: Path,
     *tasks: str,
     notes: Notes | None = None,
-    hire: Callable[[int], Any] = partial(LocalWorkers, fake_play.play),
+    hire: Callable[[int], Any] = hire_here,
     jobs: int = 2,
     ks: tuple[int, ...] = (0, 3),
     trials: int = 2,
@@ -89,5 +92,3 @@ def summary_of(path: Path) -> dict[str, Any]:
 if __name__ == '__main__':
     record = Path(sys.argv[1]).with_suffix('.talk.jsonl')
     run_fake(Path(sys.argv[1]), *sys.argv[2:], ks=KS, trials=TRIALS, record=record)
-    print('complete', flush=True)
-    time.sleep(0)

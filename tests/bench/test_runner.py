@@ -190,7 +190,7 @@ def test_whoever_looks_on_can_end_the_run_and_all_so_far_is_kept(path: Path) -> 
 
 
 def test_a_setup_that_cannot_be_used_ends_the_run_with_its_reason(path: Path) -> None:
-    end = run_fake(path, 'refused', trials=5)
+    end = run_fake(path, 'refused', trials=5, jobs=1)
 
     assert end.reason == 'Episode refused-t000-k0 cannot be played: $SOME_KEY is not set.'
     assert end.progress.done == 0

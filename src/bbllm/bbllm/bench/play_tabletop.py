@@ -8,6 +8,7 @@ import zlib
 from bbllm.bench.case import Case
 from bbllm.bench.episode_models import open_models
 from bbllm.bench.playing import Job, Played
+from bbllm.bench.safety import SafetyRecorder
 from bbllm.bench.scoring import score
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import BbllmError
@@ -26,7 +27,8 @@ def play(job: Job) -> Played:
     mapping = MappingMethod(job.setup.mapping)
     with open_models(job) as given:
         models = given.models
-        world = TabletopWorld(job.case.scene, seed=noise_seed(job.case))
+        safety = SafetyRecorder(job.case.scene)
+        world = TabletopWorld(job.case.scene, seed=noise_seed(job.case), wrap_driver=safety.wrap)
         journal = JournalText()
         run = EpisodeRun(
             make_task(job.case.instruction, job.key.name),
@@ -45,7 +47,9 @@ def play(job: Job) -> Played:
             after = _settled(world)
         finally:
             world.close()
-        result = score(job, episode, before=before, after=after, robot_s=world.time_s, unsafe=None)
+        result = score(
+            job, episode, before=before, after=after, robot_s=world.time_s, unsafe=safety.count()
+        )
         return Played(result=result, journal=journal.text, recording=given.recording())
 
 

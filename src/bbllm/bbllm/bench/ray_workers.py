@@ -17,7 +17,7 @@ from typing import Any, cast
 from bbllm.bench.attempts import Answer, Failed, Refused, attempt
 from bbllm.bench.playing import Job, Play
 from bbllm.bench.versions import find_versions
-from bbllm.bench.workers import START_S, patience_s
+from bbllm.bench.workers import START_S, patience_s, worker_environment
 from bbllm.core.errors import ConfigError
 
 LOCAL = 'local'
@@ -152,7 +152,8 @@ def attempt_there(play: Play, job: Job, versions: Mapping[str, str]) -> Answer:
 def _connect(ray: Any, address: str, size: int) -> None:
     quiet = {'log_to_driver': False, 'logging_level': logging.ERROR}
     if address == LOCAL:
-        ray.init(num_cpus=size, include_dashboard=False, _node_ip_address='127.0.0.1', **quiet)
+        with _changed_environment(worker_environment()):
+            ray.init(num_cpus=size, include_dashboard=False, _node_ip_address='127.0.0.1', **quiet)
         return
     try:
         _knock(address)
@@ -179,6 +180,18 @@ def _own_signals() -> Iterator[None]:
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+@contextmanager
+def _changed_environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Let the processes that are started meanwhile have another environment."""
+    before = dict(os.environ)
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def _last_line(error: BaseException) -> str:

@@ -144,7 +144,7 @@ class LocalWorkers:
         with theirs:
             process = subprocess.Popen(
                 [sys.executable, '-m', 'bbllm.bench.worker_process', str(theirs.fileno())],
-                env=_environment(),
+                env=worker_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=said,
                 stderr=said,
@@ -191,7 +191,8 @@ def patience_s(job: Job) -> float:
     return EPISODE_S if limit_s is None else limit_s + GRACE_S
 
 
-def _environment() -> dict[str, str]:
+def worker_environment() -> dict[str, str]:
+    """Return the environment of a process that finds what this one finds."""
     # Two processes with two threads each would get into each other's way on two cores.
     single = dict.fromkeys(SINGLE_THREAD, '1')
     return {**os.environ, **single, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}

@@ -301,15 +301,14 @@ def parse_ks(text: str) -> tuple[int, ...]:
 def _choose_workers(world: WorldName, ray: str | None) -> Callable[[int], Workers]:
     from bbllm.bench.workers import LocalWorkers
 
-    play = _choose_play(world)
     if ray is None:
-        return partial(LocalWorkers, play)
+        return partial(LocalWorkers, _choose_play(world))
     if world is WorldName.ros:
         raise ConfigError('--ray and --world ros exclude each other; leave one of them out.')
     from bbllm.bench.ray_workers import RayWorkers, need_ray
 
     need_ray()
-    return partial(RayWorkers, play, ray)
+    return partial(RayWorkers, _choose_play(world), ray)
 
 
 def _choose_play(world: WorldName) -> Play:

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bbllm.bench.conversations import RunRecording, refuse_existing, split_recording
+from bbllm.core.errors import ConfigError, ReplayError
+from bbllm.core.protocols import Message
+from bbllm.llm.replay import RecordingModel, ReplayModel
+from bbllm.llm.scripted import ScriptedModel
+
+
+def lines_of(episode: str, *said: str) -> str:
+    return ''.join(f'{{"episode": "{episode}", "said": "{text}"}}\n' for text in said)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / 'deep' / 'talk.jsonl'
+
+
+def test_episodes_come_back_apart_and_in_order(path: Path) -> None:
+    recording = RunRecording(path, frozenset())
+    recording.add(lines_of('b', '1', '2'))
+    recording.add(lines_of('a', '3'))
+
+    assert split_recording(path) == {'b': lines_of('b', '1', '2'), 'a': lines_of('a', '3')}
+
+
+def test_what_no_result_stands_for_is_taken_out_before_it_goes_on(path: Path) -> None:
+    recording = RunRecording(path, frozenset())
+    for name in ('a', 'b', 'c'):
+        recording.add(lines_of(name, name))
+    with path.open('a') as file:
+        file.write('{"episode": "d", "sa')
+
+    RunRecording(path, frozenset({'a', 'c'})).add(lines_of('b', 'again'))
+
+    assert path.read_text() == lines_of('a', 'a') + lines_of('c', 'c') + lines_of('b', 'again')
+
+
+def test_a_torn_last_line_is_left_out(path: Path) -> None:
+    RunRecording(path, frozenset()).add(lines_of('a', '1'))
+    with path.open('a') as file:
+        file.write('{"episode": "b"')
+
+    assert list(split_recording(path)) == ['a']
+
+
+def test_the_recording_of_a_single_episode_is_none_of_a_run(path: Path) -> None:
+    model = RecordingModel(ScriptedModel(['plan']), path, 'brain')
+    model.complete([Message('user', 'go')])
+
+    with pytest.raises(ReplayError, match='recording of a single episode'):
+        split_recording(path)
+
+
+def test_one_episode_of_a_run_answers_like_a_recording_of_its_own(path: Path) -> None:
+    for name, reply in (('a', 'left'), ('b', 'right')):
+        model = RecordingModel(ScriptedModel([reply]), path, 'brain', episode=name)
+        model.complete([Message('user', 'go')])
+    lines = split_recording(path)
+
+    model_b = ReplayModel(path, 'brain', text=lines['b'])
+
+    assert model_b.complete([Message('user', 'go')]).text == 'right'
+
+
+@pytest.mark.parametrize('text', ['', 'no json\n', '[1]\n'])
+def test_a_file_that_is_no_recording_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / 'talk.jsonl'
+    path.write_text(text)
+
+    with pytest.raises(ReplayError, match=r'talk\.jsonl'):
+        split_recording(path)
+
+
+def test_a_new_run_leaves_existing_files_alone(tmp_path: Path) -> None:
+    path = tmp_path / 'talk.jsonl'
+    path.write_text('mine')
+
+    with pytest.raises(ConfigError, match='already holds something'):
+        refuse_existing(path)
+    with pytest.raises(ConfigError, match='is a folder'):
+        refuse_existing(tmp_path)
+    assert path.read_text() == 'mine'

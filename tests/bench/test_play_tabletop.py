@@ -1,0 +1,132 @@
+"""Episodes on real physics, with the offline stand-in."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bbllm.bench.generator import make_case
+from bbllm.bench.play_tabletop import noise_seed, play
+from bbllm.bench.playing import Job, Played, Setup
+from bbllm.bench.results import EpisodeKey
+from bbllm.bench.suite import load_suite
+from bbllm.core.budget import Limits
+from bbllm.core.errors import ConfigError
+from bbllm.core.journal import read_episode
+from bbllm.llm.sections import LlmConfig, ModelConfig
+
+OFFLINE = ModelConfig(provider='offline')
+NOWHERE = ModelConfig(provider='openai', base_url='http://127.0.0.1:9/v1', retries=0)
+CLOCK = ('wall_s', 'model_s')
+"""Fields that the wall clock decides."""
+
+
+def job_of(task: str = 'red_triangle', k: int = 3, **changes: Any) -> Job:
+    values: dict[str, Any] = {
+        'planner': 'brain_body',
+        'brain': None,
+        'body': None,
+        'mapping': 'auto',
+        'llm': LlmConfig(brain=OFFLINE, body=OFFLINE),
+    }
+    suite = load_suite('tabletop')
+    return Job(
+        key=EpisodeKey(task, 0, k),
+        case=make_case(suite, task, seed=0, trial=0),
+        setup=Setup(**{**values, **changes}),
+    )
+
+
+@pytest.fixture(scope='module')
+def recorded() -> Played:
+    return play(job_of(record=True))
+
+
+def timeless(played: Played) -> dict[str, Any]:
+    fields = type(played.result).__dataclass_fields__
+    return {name: getattr(played.result, name) for name in fields if name not in CLOCK}
+
+
+def test_an_episode_is_played_judged_and_on_record(recorded: Played, tmp_path: Path) -> None:
+    result = recorded.result
+    path = tmp_path / f'{result.key.name}.jsonl'
+    path.write_text(recorded.journal)
+    episode = read_episode(path)
+
+    assert result.passed, result.reason
+    assert result.loops == episode.feedback_loops >= 1
+    assert result.unsafe == 0
+    assert result.model_calls == len(episode.model_calls) > 0
+    assert result.robot_s > episode.robot_s > 0
+    assert 'table' in {item.name for item in result.settled}
+    assert episode.id == 'red_triangle-t000-k3'
+
+
+def test_a_replay_is_the_same_episode_and_asks_nobody(recorded: Played) -> None:
+    job = replace(job_of(llm=LlmConfig(brain=NOWHERE, body=NOWHERE)), replay=recorded.recording)
+
+    again = play(job)
+
+    assert timeless(again) == timeless(recorded)
+
+
+def test_every_exchange_is_marked_with_its_episode(recorded: Played) -> None:
+    exchanges = [json.loads(line) for line in recorded.recording.splitlines()]
+
+    assert len(exchanges) == recorded.result.model_calls
+    assert {item['episode'] for item in exchanges} == {'red_triangle-t000-k3'}
+
+
+def test_the_same_job_is_the_same_episode_again(recorded: Played) -> None:
+    again = play(job_of(record=True))
+
+    assert timeless(again) == timeless(recorded)
+    assert len(again.recording.splitlines()) == len(recorded.recording.splitlines())
+
+
+def test_without_feedback_what_is_out_of_reach_stays_undone() -> None:
+    result = play(job_of(k=0)).result
+
+    assert (result.verdict, result.loops) == ('failed', 0)
+    assert result.codes['OUT_OF_WORKSPACE'] >= 1
+
+
+def test_a_server_that_is_down_loses_the_episode(tmp_path: Path) -> None:
+    played = play(job_of(llm=LlmConfig(brain=NOWHERE, body=NOWHERE)))
+
+    assert played.result.lost
+    assert played.result.error == 'ModelUnavailableError'
+    assert '127.0.0.1:9' in played.result.reason
+    assert '"ended"' in played.journal
+
+
+def test_a_recording_that_lacks_the_episode_loses_it() -> None:
+    result = play(replace(job_of(), replay='')).result
+
+    assert result.lost
+    assert result.error == 'ReplayError'
+
+
+def test_a_key_that_is_missing_is_no_result_but_an_error() -> None:
+    hosted = ModelConfig(provider='openai', model='gpt-4o')
+
+    with pytest.raises(ConfigError, match='OPENAI_API_KEY'):
+        play(job_of(llm=LlmConfig(brain=hosted, body=hosted)))
+
+
+def test_limits_end_an_episode_that_is_judged_as_it_stands() -> None:
+    result = play(job_of(limits=Limits(steps=2))).result
+
+    assert result.ending == 'OUT_OF_BUDGET'
+    assert (result.verdict, result.attempted) == ('failed', 2)
+
+
+def test_noise_depends_on_the_case_and_not_on_who_plays() -> None:
+    one, two = job_of('red_triangle'), job_of('plus_sign')
+
+    assert noise_seed(one.case) == noise_seed(job_of('red_triangle', k=0).case)
+    assert noise_seed(one.case) != noise_seed(two.case)

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bbllm.bench.run_setup import Prepared, RunRequest, prepare
+from bbllm.core.errors import BbllmError, ConfigError, ReplayError, UnknownNameError
+
+KEY = 'sk-test-0123456789abcdefghijklmnop'
+
+
+def prepared(folder: Path, **changes: Any) -> Prepared:
+    values: dict[str, Any] = {'suite': 'tabletop', 'brain': 'offline', 'body': 'offline'}
+    return prepare(RunRequest(**{**values, **changes}), folder)
+
+
+def test_settings_say_all_that_decides_the_results(tmp_path: Path) -> None:
+    settings = prepared(tmp_path, ks=(3, 0, 3), trials=2, seed=7).plan.settings
+    data = settings.to_json()
+
+    assert (data['suite'], data['brain'], data['seed']) == ('tabletop', 'offline', 7)
+    assert data['ks'] == [0, 3]
+    assert [task['name'] for task in data['tasks']][:2] == ['right_side', 'letter_l']
+    assert {'bbllm', 'source', 'commit', 'python', 'mujoco', 'numpy', 'ruckig', 'openai'} <= set(
+        data['versions']
+    )
+    assert len(data['prompts']['planning.md.j2']) == 64
+    assert data['llm'] == {'brain': {'provider': 'offline'}, 'body': {'provider': 'offline'}}
+    assert len(settings.keys) == 7 * 2 * 2
+
+
+def test_only_the_tasks_that_were_asked_for_are_played(tmp_path: Path) -> None:
+    settings = prepared(tmp_path, tasks=('plus_sign', 'letter_l')).plan.settings
+
+    assert [task.name for task in settings.tasks] == ['letter_l', 'plus_sign']
+
+
+@pytest.mark.parametrize(
+    ('changes', 'told'),
+    [
+        ({'suite': 'tabeltop'}, "Did you mean 'tabletop'"),
+        ({'planner': 'brain_bdy'}, "Did you mean 'brain_body'"),
+        ({'tasks': ('plus_sing',)}, "Did you mean 'plus_sign'"),
+        ({'brain': 'ofline'}, 'did you mean offline'),
+        ({'brain': 'gpt-4o'}, 'OPENAI_API_KEY'),
+        ({'suite': 'no/such.yaml'}, 'no/such.yaml'),
+        ({'prices': Path('no/prices.yaml')}, 'no/prices.yaml'),
+        ({'replay': Path('no/talk.jsonl')}, 'no/talk.jsonl'),
+        ({'record': Path('a'), 'replay': Path('b')}, 'exclude each other'),
+        ({'brain': 'replay'}, '--replay FILE'),
+        ({'mapping': 'schema'}, 'schema'),
+    ],
+)
+def test_what_cannot_be_used_is_said_before_anything_starts(
+    tmp_path: Path, changes: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(BbllmError) as raised:
+        prepared(tmp_path / 'out', **changes)
+
+    assert isinstance(raised.value, (ConfigError, UnknownNameError, ReplayError))
+    assert told in str(raised.value)
+    assert not (tmp_path / 'out').exists()
+
+
+def test_what_auto_came_to_is_fixed_for_all_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('OPENAI_BASE_URL', 'http://127.0.0.1:9/v1')
+
+    run = prepared(tmp_path, brain=None, body='offline')
+
+    assert run.plan.setup.brain is None
+    assert run.plan.setup.llm.brain.provider == 'openai'
+    assert run.plan.setup.llm.brain.base_url == 'http://127.0.0.1:9/v1'
+    assert run.plan.setup.llm.body.provider == 'offline'
+    assert run.plan.settings.llm['brain']['host'] == '127.0.0.1:9'
+    assert any('127.0.0.1:9' in notice for notice in run.notices)
+
+
+def test_no_secret_is_in_settings_or_in_what_travels_to_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+    monkeypatch.setenv('OPENAI_BASE_URL', 'https://ann:pass4word@127.0.0.1:9/v1')
+
+    run = prepared(tmp_path, brain='gpt-4o', body='gpt-4o')
+
+    text = json.dumps(run.plan.settings.to_json()) + run.plan.setup.llm.model_dump_json()
+    text += repr(run.plan.setup)
+    assert KEY not in text
+    assert 'pass4word' not in text
+
+
+def test_a_recording_in_the_folder_may_move_with_it(tmp_path: Path) -> None:
+    inside = prepared(tmp_path / 'run', record=tmp_path / 'run' / 'talk.jsonl').plan.settings
+    outside = prepared(tmp_path / 'run', record=tmp_path / 'talk.jsonl').plan.settings
+
+    assert inside.record == 'talk.jsonl'
+    assert outside.record == str(tmp_path / 'talk.jsonl')
+
+
+def test_prices_are_part_of_the_settings(tmp_path: Path) -> None:
+    path = tmp_path / 'prices.yaml'
+    path.write_text('currency: USD\nmodels:\n  m: {prompt: 1.0, completion: 2.0}\n')
+
+    run = prepared(tmp_path, prices=path)
+
+    assert run.plan.settings.prices['currency'] == 'USD'
+    assert run.plan.setup.prices == {'m': (1.0, 2.0)}
+
+
+def test_an_embedder_is_described_in_place_of_the_body(tmp_path: Path) -> None:
+    settings = prepared(tmp_path, mapping='embedding', body='lexical').plan.settings
+
+    assert set(settings.llm) == {'brain', 'embeddings'}
+    assert 'lexical' in settings.body
+
+
+def test_a_recording_of_other_episodes_is_refused_and_one_of_a_part_is_told(
+    tmp_path: Path,
+) -> None:
+    talk = tmp_path / 'talk.jsonl'
+    exchange = {
+        'format': 1, 'role': 'brain', 'name': 'm', 'supports_schema': False, 'messages': [],
+        'stop': [], 'schema_hash': '', 'error': 'ModelError', 'episode': 'plus_sign-t000-k3',
+    }  # fmt: skip
+    talk.write_text(json.dumps(exchange) + '\n')
+
+    run = prepared(tmp_path, replay=talk, tasks=('plus_sign',), trials=2)
+
+    assert any('lacks 1 of 2 episodes' in notice for notice in run.notices)
+    assert run.plan.settings.brain == 'replay of m'
+    with pytest.raises(ConfigError, match='none of these episodes, but for example plus_sign-'):
+        prepared(tmp_path, replay=talk, tasks=('letter_l',))

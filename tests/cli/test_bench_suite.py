@@ -1,0 +1,225 @@
+"""`bbllm bench SUITE`: on real physics, with few episodes."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from bbllm.cli.bench_suite import parse_ks
+from bbllm.core.errors import ConfigError
+
+Command = Callable[..., Result]
+
+WAIT_S = 180.0
+KILLS = 2
+OFFLINE = ('--brain', 'offline', '--body', 'offline')
+CLOSING = (
+    r'tabletop planner=brain_body brain=offline SR=\d\.\d\d \[\d\.\d\d, \d\.\d\d\] '
+    r'GCR=\d\.\d\d EXEC=\d\.\d\d n=\d+'
+)
+
+
+@pytest.fixture
+def environment(state: Path, repository: Path) -> dict[str, str]:
+    paths = [str(repository / 'src' / 'bbllm'), os.environ.get('PYTHONPATH', '')]
+    return {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, paths))}
+
+
+def lines_of(folder: Path) -> list[dict[str, Any]]:
+    text = (folder / 'results.jsonl').read_text()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def timeless_summary(folder: Path) -> dict[str, Any]:
+    summary = json.loads((folder / 'summary.json').read_text())
+    return {
+        key: value
+        for key, value in summary.items()
+        if key not in ('timing', 'episodes_per_minute')
+    }
+
+
+def test_a_run_its_resumption_and_its_replay(bbllm: Command, tmp_path: Path) -> None:
+    out, talk = tmp_path / 'run', tmp_path / 'talk.jsonl'
+    words = ('--tasks', 'red_triangle', '--trials', '1', '-k', '0,3', '--jobs', '2')
+    asked = ('bench', 'tabletop', *OFFLINE, *words, '--out', str(out), '--record', str(talk))
+
+    first = bbllm(*asked)
+
+    assert first.exit_code == 0, first.output
+    assert first.stdout.splitlines()[0].split() == ['results', str(out)]
+    assert re.fullmatch(CLOSING, first.stdout.splitlines()[-1])
+    assert 'episodes a minute' in first.stdout
+    assert (out / 'report.html').stat().st_size > 10_000
+    assert sorted(path.name for path in (out / 'episodes').iterdir()) == [
+        'red_triangle-t000-k0.jsonl',
+        'red_triangle-t000-k3.jsonl',
+    ]
+    summary = timeless_summary(out)
+
+    again = bbllm(*asked)
+
+    assert again.exit_code == 0, again.output
+    assert '2 of 2 episodes are on record already.' in again.stdout
+    assert again.stdout.splitlines()[-1] == first.stdout.splitlines()[-1]
+    assert timeless_summary(out) == summary
+
+    replayed = bbllm(
+        'bench', 'tabletop', *words, '--out', str(tmp_path / 'replay'), '--replay', str(talk)
+    )
+
+    assert replayed.exit_code == 0, replayed.output
+    assert len(lines_of(out)) == 2
+    fixed = ('key', 'verdict', 'loops', 'model_calls', 'prompt_tokens', 'settled', 'conditions')
+    assert [{name: line[name] for name in fixed} for line in sort(lines_of(out))] == [
+        {name: line[name] for name in fixed} for line in sort(lines_of(tmp_path / 'replay'))
+    ]
+
+    other = bbllm(*asked, '--seed', '4')
+
+    assert other.exit_code == 2
+    assert 'seed: was 0, is 4' in other.stderr
+
+
+def sort(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(lines, key=lambda line: str(line['key']))
+
+
+@pytest.mark.parametrize(
+    ('words', 'told'),
+    [
+        (('tabeltop',), "'tabeltop'. Did you mean 'tabletop'?"),
+        (('no/such.yaml',), 'no/such.yaml'),
+        (('tabletop', '--planner', 'brian_body'), "Did you mean 'brain_body'?"),
+        (('tabletop', '--brain', 'ofline'), 'did you mean offline?'),
+        (('tabletop', *OFFLINE, '--tasks', 'plus'), "'plus'"),
+        (('tabletop', '--k', '3-1'), "--k '3-1'"),
+        (('tabletop', '--k', 'three'), '0,1,2,3'),
+        (('tabletop', '--trials', '0'), '--trials'),
+        (('tabletop', '--jobs', '0'), '--jobs'),
+        (('tabletop', '--seed', '-1'), '--seed'),
+        (('tabletop', '--mapping', 'magic'), '--mapping'),
+        (('tabletop', '--ray', 'local', '--world', 'ros'), 'exclude each other'),
+    ],
+)
+def test_what_cannot_be_used_is_said_in_a_sentence_before_anything_starts(
+    bbllm: Command, tmp_path: Path, words: tuple[str, ...], told: str
+) -> None:
+    name, *more = words
+    out = ('--out', str(tmp_path / 'run')) if name == 'tabletop' else ()
+
+    result = bbllm('bench', name, *more, *out)
+
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert 'Traceback' not in result.stderr
+    assert not (tmp_path / 'run').exists()
+
+
+def test_the_help_of_the_group_names_suites_and_commands(bbllm: Command) -> None:
+    result = bbllm('bench', '--help')
+
+    for name in ('tabletop', 'diff', 'report', 'arm', 'stack'):
+        assert f' {name} ' in result.stdout
+
+
+def test_a_server_that_is_down_ends_the_run_early_with_its_reason(
+    bbllm: Command, tmp_path: Path
+) -> None:
+    config = tmp_path / 'llm.yaml'
+    section = '{provider: openai, base_url: "http://127.0.0.1:9/v1", retries: 0}'
+    config.write_text(f'brain: {section}\nbody: {section}\n')
+    out = tmp_path / 'run'
+
+    result = bbllm(
+        *('bench', 'tabletop', '--llm-config', str(config), '--out', str(out)),
+        *('--give-up-after', '2', '--jobs', '1', '--json'),
+    )
+
+    assert result.exit_code == 1
+    data = json.loads(result.stdout)
+    assert '2 episodes in a row were lost' in data['reason']
+    assert '127.0.0.1:9' in data['reason']
+    assert (data['complete'], data['infrastructure_failures'], data['played']) == (False, 2, 2)
+    assert len(lines_of(out)) == 2
+    assert result.stderr.splitlines()[-1].startswith('tabletop planner=brain_body brain=gpt-4o')
+
+
+def test_ctrl_c_keeps_what_is_there_and_ends_with_130(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    out = tmp_path / 'run'
+    command = [sys.executable, '-u', '-m', 'bbllm', 'bench', 'tabletop', *OFFLINE]
+    with subprocess.Popen(
+        [*command, '--trials', '20', '--out', str(out)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if '1/140' in line:
+                break
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=WAIT_S)
+
+    assert process.returncode == 130, errors
+    assert 'goes on from here' in rest
+    assert re.fullmatch(CLOSING, rest.splitlines()[-1])
+    assert 1 <= len(lines_of(out)) < 140
+    assert (out / 'report.html').exists()
+
+
+def test_a_run_that_is_killed_and_resumed_gives_the_identical_summary(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    killed, whole = tmp_path / 'killed', tmp_path / 'whole'
+    command = [sys.executable, '-m', 'bbllm', 'bench', 'tabletop', *OFFLINE, '--jobs', '2']
+    command += ['--tasks', 'red_triangle,segregate', '--trials', '3']
+    dice = random.Random(1)
+    for _ in range(KILLS):
+        with subprocess.Popen(
+            [*command, '--out', str(killed)], env=environment, stdout=subprocess.DEVNULL
+        ) as process:
+            try:
+                process.wait(dice.uniform(3.0, 6.0))
+            except subprocess.TimeoutExpired:
+                process.kill()
+    for folder in (killed, whole):
+        done = subprocess.run(
+            [*command, '--out', str(folder)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=WAIT_S,
+        )
+        assert done.returncode == 0, done.stderr
+
+    assert timeless_summary(killed) == timeless_summary(whole)
+    assert len(lines_of(killed)) == 6
+
+
+@pytest.mark.parametrize(
+    ('text', 'ks'),
+    [('3', (3,)), ('0,1,2,3', (0, 1, 2, 3)), ('0-3', (0, 1, 2, 3)), ('2, 0-1,1', (0, 1, 2))],
+)
+def test_lists_of_k_are_read(text: str, ks: tuple[int, ...]) -> None:
+    assert parse_ks(text) == ks
+
+
+@pytest.mark.parametrize('text', ['', ',', '-1', '1-', 'a', '1.5', '3-1', '101', '٣'])
+def test_what_is_no_list_of_k_is_refused_with_what_is(text: str) -> None:
+    with pytest.raises(ConfigError, match='0-3'):
+        parse_ks(text)
