@@ -257,5 +257,11 @@ def busy_table() -> Callable[..., SymbolicTabletop]:
 
 
 @pytest.fixture
+def tabletop() -> type[SymbolicTabletop]:
+    """Return the table itself, for tests that lay their own things on it."""
+    return SymbolicTabletop
+
+
+@pytest.fixture
 def diary() -> type[Diary]:
     return Diary

@@ -1,0 +1,273 @@
+"""Algorithm 1 with `offline` on the seven tasks of `tabletop`, as the checkers see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from bbllm.bench.case import Case
+from bbllm.bench.checkers.judging import judge
+from bbllm.bench.checkers.situation import Judgement, Situation, Verdict
+from bbllm.bench.generator import make_case
+from bbllm.bench.suite import load_suite
+from bbllm.core.errors import GaveUpError
+from bbllm.core.types import Outcome, Scene, SkillCall, Task
+from bbllm.llm.offline import OfflineModel
+from bbllm.planners.body_llm import BodyLLM
+from bbllm.planners.brain_body import BrainBody
+from bbllm.worlds.tabletop import TabletopWorld
+
+Tabletop = Callable[..., Any]
+DiaryType = Callable[..., Any]
+
+SUITE = load_suite('tabletop')
+TASKS = [task.name for task in SUITE.tasks]
+TRIALS = 8
+PAIRS = (
+    'Arrange the objects so that the left side and the right side each have exactly one cube and '
+    'one cylinder. Give every object a location of its own.'
+)
+TRIANGLE = 'Create a triangle in the right part of the working space using reddish cubes.'
+
+
+def run(instruction: str, world: Any, context: Any, k: int = 3) -> None:
+    BrainBody(OfflineModel(), BodyLLM(OfflineModel()), k=k).run(
+        Task('t', instruction), world, context
+    )
+
+
+def judged(case: Case, before: Scene, after: Scene) -> Judgement:
+    return judge(
+        case.goal,
+        Situation(
+            objects={item.name: item for item in after.objects},
+            start={item.name: item for item in before.objects},
+            out_of_reach=frozenset(case.out_of_reach),
+        ),
+    )
+
+
+def lay(case: Case, tabletop: Tabletop) -> Any:
+    things = (*case.scene.movables, *case.scene.places)
+    places = {item.name: item.pose.position_m[:2] for item in things}
+    return tabletop(places, unreachable=case.out_of_reach)
+
+
+@pytest.mark.parametrize('seed', [0, 11])
+@pytest.mark.parametrize('name', TASKS)
+def test_each_task_is_solved_on_every_table_with_no_more_than_three_loops(
+    name: str, seed: int, tabletop: Tabletop, diary: DiaryType
+) -> None:
+    for trial in range(TRIALS):
+        case = make_case(SUITE, name, seed=seed, trial=trial)
+        world, context = lay(case, tabletop), diary()
+        before = world.observe()
+
+        run(case.instruction, world, context)
+
+        judgement = judged(case, before, world.observe())
+        assert judgement.verdict is Verdict.PASSED, f'{name} {trial}: {judgement.reason}'
+        assert case.least_loops <= len(context.repairs) <= 3
+        assert not context.failed
+
+
+@pytest.mark.parametrize('name', ['pairs_a_side', 'red_triangle', 'plus_sign'])
+def test_without_feedback_a_task_fails_where_it_needs_what_is_out_of_reach(
+    name: str, tabletop: Tabletop, diary: DiaryType
+) -> None:
+    for trial in range(TRIALS):
+        case = make_case(SUITE, name, seed=0, trial=trial)
+        world, context = lay(case, tabletop), diary()
+        before = world.observe()
+
+        run(case.instruction, world, context, k=0)
+
+        assert judged(case, before, world.observe()).verdict is Verdict.FAILED
+        assert context.failed
+
+
+@pytest.mark.parametrize('name', ['color_line', 'segregate'])
+def test_without_feedback_steps_fail_where_a_task_takes_all_things(
+    name: str, tabletop: Tabletop, diary: DiaryType
+) -> None:
+    case = make_case(SUITE, name, seed=0, trial=0)
+    world, context = lay(case, tabletop), diary()
+
+    run(case.instruction, world, context, k=0)
+
+    tried = [call[len('pick(') : -1] for call in world.calls if call.startswith('pick')]
+    assert {*tried} & {*case.out_of_reach}
+    assert context.failed
+
+
+class PhysicalTable:
+    """A simulated table that counts what did not work."""
+
+    def __init__(self, case: Case):
+        self.world = TabletopWorld(case.scene)
+        self.skills = self.world.skills
+        self.codes: list[str] = []
+
+    def observe(self) -> Scene:
+        return self.world.observe()
+
+    def execute(self, call: SkillCall) -> Outcome:
+        outcome = self.world.execute(call)
+        if not outcome.succeeded:
+            self.codes.append(outcome.code.name)
+        return outcome
+
+    def stop(self) -> None:
+        self.world.stop()
+
+
+@pytest.mark.parametrize('name', TASKS)
+def test_each_task_is_solved_with_real_physics(name: str, diary: DiaryType) -> None:
+    case = make_case(SUITE, name, seed=5, trial=0)
+    table, context = PhysicalTable(case), diary()
+    before = table.observe()
+
+    run(case.instruction, table, context)
+    table.world.settled()
+
+    judgement = judged(case, before, table.observe())
+    table.world.close()
+    assert judgement.verdict is Verdict.PASSED, judgement.reason
+    assert {*table.codes} <= {'OUT_OF_WORKSPACE'}
+
+
+# --- tables of one's own ------------------------------------------------------------------------
+
+FIVE_CUBES = {
+    'red_cube': (0.40, 0.20),
+    'green_cube': (0.50, 0.20),
+    'blue_cube': (0.60, 0.20),
+    'yellow_cube': (0.40, 0.32),
+    'white_cube': (0.50, 0.32),
+}
+CYLINDERS = {'grey_cylinder': (0.40, -0.30), 'black_cylinder': (0.55, -0.35)}
+LOCATIONS = {
+    'location_A': (0.50, 0.10),
+    'location_B': (0.35, 0.10),
+    'location_C': (0.50, -0.10),
+    'location_D': (0.35, -0.10),
+}
+REDDISH = {
+    'red_cube': (0.40, 0.20),
+    'pink_cube': (0.50, 0.20),
+    'crimson_cube': (0.60, 0.20),
+    'green_cube': (0.50, 0.32),
+}
+
+
+@pytest.mark.parametrize(
+    ('instruction', 'things', 'unreachable', 'reason'),
+    [
+        (
+            'create a plus sign using the cubes',
+            FIVE_CUBES,
+            ['red_cube'],
+            '4 things can be used and 5 are needed.* red_cube is out of the workspace',
+        ),
+        (
+            'form a capital L with the cubes',
+            FIVE_CUBES,
+            ['red_cube', 'blue_cube'],
+            '3 things can be used and 5 or 4 are needed.*blue_cube is out of the workspace',
+        ),
+        (TRIANGLE, REDDISH, ['pink_cube'], '2 things can be used and 3 are needed.*pink_cube is'),
+        (
+            PAIRS,
+            FIVE_CUBES | CYLINDERS | LOCATIONS,
+            ['black_cylinder'],
+            "of 'cylinders', 1 can be used, but 2 must be. black_cylinder is out of",
+        ),
+        (
+            PAIRS,
+            FIVE_CUBES | CYLINDERS | LOCATIONS,
+            ['location_D'],
+            '2 locations are needed on each side; 2 on the left and 1 on the right.*location_D is',
+        ),
+        (
+            'line the cubes up by colour in the middle of the table',
+            FIVE_CUBES,
+            list(FIVE_CUBES),
+            'out of the workspace',
+        ),
+        (
+            'move the cubes to the right side, do not move anything else',
+            FIVE_CUBES | {'grey_cylinder': (0.40, 0.20, 0.06)},
+            [],
+            'grey_cylinder is in the way, but it is to stay where it is',
+        ),
+    ],
+)
+def test_where_there_is_no_solution_the_true_reason_is_told(
+    instruction: str,
+    things: dict[str, Any],
+    unreachable: list[str],
+    reason: str,
+    tabletop: Tabletop,
+    diary: DiaryType,
+) -> None:
+    with pytest.raises(GaveUpError, match=reason):
+        run(instruction, tabletop(things, unreachable=unreachable), diary(), k=5)
+
+
+def test_what_is_one_too_many_goes_to_neither_side(tabletop: Tabletop, diary: DiaryType) -> None:
+    world = tabletop(FIVE_CUBES | CYLINDERS | LOCATIONS, unreachable=['white_cube'])
+
+    run(PAIRS, world, diary())
+
+    names = [name for name in (*FIVE_CUBES, *CYLINDERS) if name != 'white_cube']
+    sides = {side: [name for name in names if side * world.at(name)[1] > 0.02] for side in (1, -1)}
+    for there in sides.values():
+        assert sorted(name.split('_')[1] for name in there) == ['cube', 'cylinder']
+        assert all(world.on(name) in LOCATIONS for name in there)
+    assert world.at('white_cube')[:2] == FIVE_CUBES['white_cube']
+
+
+def test_two_groups_part_with_as_few_moves_as_can_be(tabletop: Tabletop, diary: DiaryType) -> None:
+    cubes = {name: (x, -y) for name, (x, y) in FIVE_CUBES.items()}
+    cylinders = {name: (x, -y) for name, (x, y) in CYLINDERS.items()}
+    world = tabletop(cubes | cylinders | LOCATIONS | {'pink_cube': (0.62, 0.05)})
+
+    run('Separate the objects by shape into left and right.', world, diary())
+
+    assert [call for call in world.calls if call.startswith('pick')] == ['pick(pink_cube)']
+    assert world.at('pink_cube')[1] < -0.02
+
+
+def test_a_stranger_leaves_the_place_of_a_pattern(tabletop: Tabletop, diary: DiaryType) -> None:
+    crowd = {
+        f'{color}_cube': (0.35 + 0.11 * (i % 4), -0.10 - 0.11 * (i // 4))
+        for i, color in enumerate(('green', 'blue', 'white', 'lime', 'aqua', 'navy', 'teal'))
+    }
+    reds = {name: at for name, at in REDDISH.items() if name != 'green_cube'}
+    world = tabletop(crowd | reds)
+
+    run(TRIANGLE, world, diary())
+
+    corners = [world.at(name) for name in reds]
+    assert all(y < -0.02 for _, y, _ in corners)
+    for name in crowd:
+        x, y, _ = world.at(name)
+        assert min((x - u) ** 2 + (y - v) ** 2 for u, v, _ in corners) >= 0.08**2
+
+
+def test_a_cube_that_drops_out_leaves_a_gap_and_nothing_is_moved_twice(
+    tabletop: Tabletop, diary: DiaryType
+) -> None:
+    cubes = {name: (x, y + 0.12) for name, (x, y) in FIVE_CUBES.items()}
+    world = tabletop(cubes, unreachable=['green_cube'])
+
+    run('line the cubes up by colour in the center of the work space', world, diary())
+
+    picks = [call for call in world.calls if call.startswith('pick')]
+    assert len(picks) == len({*picks}) == 5
+    xs, ys = zip(*(world.at(f'{c}_cube')[:2] for c in ('red', 'yellow', 'blue')), strict=True)
+    assert max(xs) - min(xs) < 0.001
+    assert ys[0] > ys[1] > ys[2]
+    assert abs(ys[0] + world.at('white_cube')[1]) / 2 <= 0.05
