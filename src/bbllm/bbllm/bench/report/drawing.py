@@ -48,15 +48,18 @@ class Ground:
 class Drawings:
     """Draws tables; keeps each different one once."""
 
-    def __init__(self, scenes: Iterable[Scene]):
+    def __init__(self, scenes: Iterable[Scene], inks: Inks, prefix: str = ''):
         """
         Choose the view that shows all of them at the same scale.
 
         Args:
             scenes: All that will be drawn.
+            inks: The paints, which all drawings of a page share.
+            prefix: Begins the ids, so that they differ from those of other drawings.
         """
         self._view: View = view_of([_near(scene) for scene in scenes], WIDTH_PX)
-        self._inks = Inks()
+        self._inks = inks
+        self._prefix = prefix
         self._grounds: dict[Scene, Ground] = {}
         self._drawings: dict[object, Drawing] = {}
 
@@ -69,11 +72,6 @@ class Drawings:
     def height(self) -> float:
         """Of each drawing [px]."""
         return round(self._view.height, 1)
-
-    @property
-    def rules(self) -> str:
-        """CSS of all paints that were used."""
-        return self._inks.rules
 
     @property
     def grounds(self) -> tuple[Ground, ...]:
@@ -105,7 +103,7 @@ class Drawings:
         ground = self._ground(near)
         own = [shape for shape in self._shapes(near, old) if shape not in ground.shapes]
         return Drawing(
-            id=f'd{len(self._drawings)}',
+            id=f'{self._prefix}d{len(self._drawings)}',
             ground=ground.id,
             markup=self._inks.draw(own),
             away=tuple(
@@ -118,7 +116,7 @@ class Drawings:
         if bare not in self._grounds:
             shapes = self._shapes(bare, None)
             self._grounds[bare] = Ground(
-                id=f'g{len(self._grounds)}',
+                id=f'{self._prefix}g{len(self._grounds)}',
                 shapes=frozenset(shapes),
                 markup=self._inks.draw(shapes),
             )

@@ -16,10 +16,10 @@ COMPARED = {
     'gcr': 'GCR',
     'exec': 'EXEC',
     'loops': 'Loops',
-    'model_calls': 'Model calls',
+    'model_calls': 'Calls',
     'tokens': 'Tokens',
     'cost': 'Cost',
-    'robot_s': 'Robot time [s]',
+    'robot_s': 'Robot [s]',
 }
 """What pairs are compared by, as the table calls it."""
 

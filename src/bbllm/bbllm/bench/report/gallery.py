@@ -9,6 +9,7 @@ from urllib.parse import quote
 from bbllm.bench.report import words
 from bbllm.bench.report.drawing import Drawing, Drawings, final_scene
 from bbllm.bench.report.folder import Run
+from bbllm.bench.report.inline_svg import Inks
 from bbllm.bench.report.journals import Scenes, read_scenes
 from bbllm.bench.report.tables import VERDICTS, anchor
 from bbllm.bench.results import EpisodeResult
@@ -44,21 +45,23 @@ class Card:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """The cards of one task."""
+    """The cards of one task, drawn at one scale."""
 
     name: str
     instruction: str
     cards: tuple[Card, ...]
     tally: str
     """How many of each verdict, in words."""
+    drawings: Drawings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gallery:
-    """All cards and drawings."""
+    """All cards."""
 
     groups: tuple[Group, ...]
-    drawings: Drawings
+    rules: str
+    """CSS of all paints."""
 
 
 def make_gallery(run: Run, tasks: Sequence[tuple[str, str]]) -> Gallery:
@@ -69,26 +72,31 @@ def make_gallery(run: Run, tasks: Sequence[tuple[str, str]]) -> Gallery:
         run: The run.
         tasks: Name and instruction of each task, in the order of the page.
     """
-    scenes = {result.key: read_scenes(run.journal(result.key)) for result in run.results}
-    finals = {
-        result.key: final_scene(result.settled, scenes[result.key])
-        for result in run.results
-        if result.settled
-    }
-    starts = [item.before for item in scenes.values() if item.before is not None]
-    drawings = Drawings([*finals.values(), *starts])
-    groups = []
-    for name, instruction in tasks:
-        cards = [
-            _card(run, result, finals.get(result.key), scenes[result.key], drawings)
-            for result in run.results
-            if result.key.task == name
-        ]
-        if cards:
-            groups.append(
-                Group(name=name, instruction=instruction, cards=tuple(cards), tally=_tally(cards))
-            )
-    return Gallery(groups=tuple(groups), drawings=drawings)
+    inks = Inks()
+    groups = [
+        _group(run, name, instruction, inks, f't{number}')
+        for number, (name, instruction) in enumerate(tasks)
+    ]
+    return Gallery(groups=tuple(group for group in groups if group.cards), rules=inks.rules)
+
+
+def _group(run: Run, name: str, instruction: str, inks: Inks, prefix: str) -> Group:
+    results = [result for result in run.results if result.key.task == name]
+    scenes = [read_scenes(run.journal(result.key)) for result in results]
+    finals = [
+        final_scene(result.settled, known) if result.settled else None
+        for result, known in zip(results, scenes, strict=True)
+    ]
+    shown = [known.before for known, final in zip(scenes, finals, strict=True) if final]
+    drawings = Drawings([scene for scene in (*finals, *shown) if scene], inks, prefix)
+    cards = [_card(run, *each, drawings) for each in zip(results, finals, scenes, strict=True)]
+    return Group(
+        name=name,
+        instruction=instruction,
+        cards=tuple(cards),
+        tally=_tally(cards),
+        drawings=drawings,
+    )
 
 
 def _card(

@@ -10,6 +10,9 @@ from typing import Any
 
 from bbllm.bench.report import words
 from bbllm.bench.report.folder import Run
+from bbllm.bench.suite import list_suites, load_suite
+from bbllm.core.budget import Limits
+from bbllm.core.errors import BbllmError
 
 STAND_INS = {
     'offline': 'is a deterministic stand-in, not a language model',
@@ -87,22 +90,69 @@ def date_of(sessions: Sequence[Mapping[str, Any]]) -> str:
 def command_of(settings: Mapping[str, Any]) -> str:
     """Return the command that makes such a run again."""
     get = settings.get
-    words_of = ['bbllm', 'bench', str(get('suite'))]
     options = {
         '--planner': get('planner'),
-        '--brain': get('brain'),
-        '--body': get('body'),
+        **_models_said(settings),
         '--mapping': get('mapping'),
         '--world': get('world'),
         '--k': ','.join(map(str, get('ks') or ())),
         '--trials': get('trials'),
         '--seed': get('seed'),
+        '--tasks': _tasks_said(settings),
+        **_limits_said(get('limits') or {}),
         '--replay': get('replay'),
     }
-    for name, value in options.items():
-        if value not in (None, ''):
-            words_of += [name, str(value)]
-    return shlex.join([*words_of, '--out', 'DIR'])
+    said = [
+        part
+        for name, value in options.items()
+        if value not in (None, '')
+        for part in (name, value)
+    ]
+    return shlex.join(['bbllm', 'bench', str(get('suite')), *map(str, said), '--out', 'DIR'])
+
+
+def _models_said(settings: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return the options that name the models; a recording names its own."""
+    if settings.get('replay'):
+        return {}
+    sections = settings.get('llm') or {}
+    matched = settings.get('mapping') == 'embedding'
+    return {
+        '--brain': _model_said(sections.get('brain')) or settings.get('brain'),
+        '--body': _model_said(sections.get('embeddings' if matched else 'body')),
+    }
+
+
+def _model_said(section: Mapping[str, Any] | None) -> str | None:
+    provider = (section or {}).get('provider')
+    return provider if provider in ('offline', 'lexical') else (section or {}).get('model')
+
+
+def _tasks_said(settings: Mapping[str, Any]) -> str:
+    """Return the tasks that were chosen, '' where it was the whole suite as it is now."""
+    chosen = [task['name'] for task in settings.get('tasks') or ()]
+    name = settings.get('suite')
+    try:
+        # By its name only: a path out of a settings file is nothing to be opened.
+        whole = load_suite(name).tasks if name in list_suites() else ()
+    except BbllmError:
+        whole = ()  # no suites on this machine: then the names say more than nothing
+    return '' if chosen == [task.name for task in whole] else ','.join(chosen)
+
+
+def _limits_said(limits: Mapping[str, Any]) -> dict[str, Any]:
+    usual = Limits()
+    options = {
+        '--limit-steps': ('steps', usual.steps),
+        '--limit-model-calls': ('model_calls', usual.model_calls),
+        '--limit-tokens': ('tokens', usual.tokens),
+        '--timeout': ('wall_s', usual.wall_s),
+    }
+    return {
+        option: limits[name]
+        for option, (name, value) in options.items()
+        if name in limits and limits[name] != value
+    }
 
 
 def flat(settings: Mapping[str, Any], place: str = '') -> list[Entry]:
@@ -129,7 +179,7 @@ def _model(run: Run, role: str) -> str | None:
     """Return a model's name, with what its server calls itself where that differs."""
     name = run.settings.get(role)
     served = (run.summary.get('models') or {}).get(role) or []
-    others = [other for other in served if other != name]
+    others = [other for other in served if other not in str(name).split()]
     if not others:
         return name
     return f'{name} ({words.listed(others)})' if name else words.listed(others)

@@ -98,9 +98,7 @@ def ablation(summary: Mapping[str, Any]) -> Plot | None:
     groups = by_k(summary)
     if len(groups) < 2:
         return None
-    return _plot(
-        '', LARGE, groups, tuple(MEASURES), dodge=7.0, quarters=(0, 0.2, 0.4, 0.6, 0.8, 1)
-    )
+    return _plot('', LARGE, groups, tuple(MEASURES), dodge=7.0, rates=(0, 0.2, 0.4, 0.6, 0.8, 1))
 
 
 def by_task(summary: Mapping[str, Any]) -> tuple[Plot, ...]:
@@ -115,7 +113,7 @@ def by_task(summary: Mapping[str, Any]) -> tuple[Plot, ...]:
             found.setdefault(row.name, []).append(row.sums)
     ks = [entry['k'] for entry in entries]
     return tuple(
-        _plot(name, SMALL, groups, ('sr',), dodge=0.0, quarters=(0, 0.5, 1), ks=ks)
+        _plot(name, SMALL, groups, ('sr',), dodge=0.0, rates=(0, 0.5, 1), ks=ks)
         for name, groups in found.items()
     )
 
@@ -127,7 +125,7 @@ def _plot(
     measures: Sequence[str],
     *,
     dodge: float,
-    quarters: Sequence[float],
+    rates: Sequence[float],
     ks: Sequence[int] | None = None,
 ) -> Plot:
     values = [group.k or 0 for group in groups] if ks is None else list(ks)
@@ -152,7 +150,7 @@ def _plot(
         frame=frame,
         series=series,
         ks=tuple(Tick(at=frame.x(p), text=str(k)) for p, k in zip(places, values, strict=True)),
-        rates=tuple(Tick(at=frame.y(rate), text=f'{rate:g}') for rate in quarters),
+        rates=tuple(Tick(at=frame.y(rate), text=f'{rate:g}') for rate in rates),
         equal_steps=equal,
     )
 

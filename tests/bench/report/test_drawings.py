@@ -1,0 +1,209 @@
+"""Drawings of the page: shared where equal, complete, and where the numbers say."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import made_up
+import pytest
+from pages import Page, text_of
+
+from bbllm.bench.report.drawing import Drawings, final_scene
+from bbllm.bench.report.inline_svg import Inks
+from bbllm.bench.report.journals import Scenes, read_scenes
+from bbllm.bench.report.plots import LARGE, ablation
+from bbllm.bench.report.write import write_report
+from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
+from bbllm.pictures.shapes import Line, Paint, Polygon
+from bbllm.pictures.things import FAR
+
+RED = Paint(fill='#ff0000')
+
+
+def scene() -> Scene:
+    return made_up.start_of('right_side', 0)
+
+
+def moved(before: Scene, name: str, x: float, y: float) -> Scene:
+    objects = tuple(
+        replace(item, pose=Pose(position_m=(x, y, 0.02))) if item.name == name else item
+        for item in before.objects
+    )
+    return replace(before, objects=objects)
+
+
+def corners_of(path: str) -> list[tuple[float, float]]:
+    """Return the points of a path of relative lines."""
+    parts = re.findall(r'[Ml](-?[\d.]+) (-?[\d.]+)', path)
+    points = [(0.0, 0.0)]
+    for x, y in parts:
+        points.append((points[-1][0] + float(x), points[-1][1] + float(y)))
+    return points[1:]
+
+
+def test_path_ends_where_it_should_however_many_points_it_has() -> None:
+    points = tuple((n * 1.0449, n * 0.3351) for n in range(400))
+    drawn = Inks().draw([Line(points, Paint(stroke='#000000'))])
+    found = corners_of(drawn)
+
+    assert len(found) == 400
+    for (x, y), (drawn_x, drawn_y) in zip(points, found, strict=True):
+        assert drawn_x == pytest.approx(x, abs=0.0501)
+        assert drawn_y == pytest.approx(y, abs=0.0501)
+
+
+def test_equal_paints_share_a_class_and_others_do_not() -> None:
+    inks = Inks()
+    square = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0))
+    drawn = inks.draw(
+        [
+            Polygon(square, RED),
+            Polygon(square, RED),
+            Polygon(square, replace(RED, width=1, dash=(1, 1), stroke='#000000')),
+        ]
+    )
+
+    assert re.findall('class="(i[0-9]+)"', drawn) == ['i0', 'i0', 'i1']
+    assert inks.rules.count('{') == 2
+
+
+def test_equal_tables_share_a_drawing_and_other_ones_do_not() -> None:
+    start = scene()
+    drawings = Drawings([start], Inks())
+
+    one = drawings.draw(start, start)
+    same = drawings.draw(moved(start, 'hand', 0, 0), start)
+    other = drawings.draw(moved(start, 'red_cube', 0.5, -0.3), start)
+
+    assert one is same
+    assert other.id != one.id
+    assert other.ground == one.ground
+    assert len(drawings.unique) == 2
+
+
+def test_drawing_holds_every_thing_once_and_not_the_ground() -> None:
+    start = scene()
+    drawings = Drawings([start], Inks())
+    drawing = drawings.draw(start, None)
+
+    for item in start.objects:
+        if item.kind in (Kind.CUBE, Kind.CYLINDER):
+            assert len(re.findall(rf'>{item.name}\b', drawing.markup)) == 1
+    assert 'FR3' not in drawing.markup
+    assert 'FR3' in drawings.grounds[0].markup
+
+
+def test_what_fell_far_away_is_named_and_does_not_shrink_the_rest() -> None:
+    start = scene()
+    gone = moved(start, 'red_cube', 40.0, 3.0)
+    drawings = Drawings([start, gone], Inks())
+
+    assert drawings.draw(gone, start).away == ('red_cube',)
+    assert drawings.height < 2 * drawings.width
+
+
+def test_far_things_are_marked_where_the_journal_knows_and_they_still_are_there() -> None:
+    start = scene()
+    end = moved(start, 'azure_cube', 0.5, -0.3)
+
+    still = final_scene(start.objects, Scenes(before=start))
+    nearer = final_scene(end.objects, Scenes(before=start))
+
+    assert still.has('azure_cube', 'reachable', 'no')
+    assert not nearer.has('azure_cube', 'reachable', 'no')
+    inks = Inks()
+    Drawings([still], inks).draw(still, None)
+    assert FAR in inks.rules
+
+
+def test_facts_of_the_end_win_over_those_of_the_start() -> None:
+    start = scene()
+    after = replace(start, facts=(Fact('red_cube', 'on', 'location_A'),))
+
+    final = final_scene(start.objects, Scenes(before=start, after=after))
+
+    assert final.has('red_cube', 'on', 'location_A')
+
+
+def test_place_that_a_thing_has_left_is_not_written_beside_it() -> None:
+    start = replace(scene(), facts=(Fact('red_cube', 'on', 'location_A'),))
+    end = moved(start, 'red_cube', 0.5, -0.3)
+
+    assert not final_scene(end.objects, Scenes(before=start)).has('red_cube', 'on')
+
+
+@pytest.mark.parametrize(
+    'text', ['', 'nonsense\n', '{"kind": "scene", "data": {"moment": "before"']
+)
+def test_damaged_journal_gives_no_scene_and_no_error(tmp_path: Path, text: str) -> None:
+    path = tmp_path / 'e.jsonl'
+    path.write_text(text)
+
+    assert read_scenes(path) == Scenes()
+    assert read_scenes(tmp_path / 'gone.jsonl') == Scenes()
+    assert read_scenes(None) == Scenes()
+
+
+def test_journal_gives_both_scenes(tmp_path: Path) -> None:
+    result = made_up.make_result('plus_sign', 1, 3, verdict='passed')
+    path = tmp_path / 'e.jsonl'
+    path.write_text('{"kind": "started", "stamp_s": 0, "data": {}}\n' + made_up.journal_of(result))
+
+    scenes = read_scenes(path)
+
+    assert scenes.before == made_up.start_of('plus_sign', 1)
+    assert scenes.after is not None
+    assert scenes.after.objects == result.settled
+
+
+def test_cards_of_a_run_without_journals_have_drawings_and_no_links(tmp_path: Path) -> None:
+    settings = made_up.make_settings(ks=[3], trials=2)
+    folder = made_up.write_run(tmp_path / 'run', settings, journals=False)
+    page = Page(write_report(folder))
+    cards = page.all('article')
+
+    assert len(cards) == 14
+    symbols = {item.attrib['id'] for item in page.all('symbol')}
+    for card in cards:
+        assert 'no journal' in text_of(card)
+        assert {use.attrib['href'][1:] for use in card.iter('use')} <= symbols
+
+
+def test_marks_of_the_plot_lie_where_their_figures_say() -> None:
+    entry = {'gcr': 0.5, 'gcr_low': 0.25, 'gcr_high': 0.75, 'exec': None, 'n': 4}
+    plot = ablation({'by_k': [{'k': 0, 'sr': 0.0, **entry}, {'k': 2, 'sr': 1.0, **entry}]})
+    assert plot is not None
+    rate, recall, executable = plot.series
+
+    assert [mark.y for mark in rate.marks] == [LARGE.bottom, LARGE.top]
+    middle = (LARGE.bottom + LARGE.top) / 2
+    assert all(mark.y == pytest.approx(middle, abs=0.1) for mark in recall.marks)
+    assert all(mark.low > mark.y > mark.high for mark in recall.marks)  # y runs down
+    assert executable.marks == ()
+    assert 'GCR: 0.50 [0.25, 0.75] at K = 0; 0.50' in plot.alternative
+
+
+def test_values_of_k_far_apart_are_set_at_equal_steps_and_that_is_said() -> None:
+    def plot_of(*ks: int) -> list[float]:
+        plot = ablation({'by_k': [{'k': k, 'sr': 0.5, 'n': 1} for k in ks]})
+        assert plot is not None
+        assert plot.equal_steps is (max(ks) > 12)
+        return [tick.at for tick in plot.ks]
+
+    near, far = plot_of(0, 1, 3), plot_of(0, 1, 90)
+
+    assert near[2] - near[1] == pytest.approx(2 * (near[1] - near[0]), abs=0.2)
+    assert far[2] - far[1] == pytest.approx(far[1] - far[0], abs=0.2)
+
+
+def test_hand_is_not_drawn() -> None:
+    start = scene()
+    hand = SceneObject(name='hand', kind=Kind.HAND, pose=Pose(position_m=(0.3, 0.0, 0.5)))
+    drawings = Drawings([start], Inks())
+
+    drawing = drawings.draw(replace(start, objects=(*start.objects, hand)), None)
+
+    assert '>hand<' not in drawing.markup
+    assert drawing.away == ()

@@ -1,0 +1,105 @@
+"""Who made a run, and how it can be made again."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import made_up
+import pytest
+import typer
+
+from bbllm.bench.report.folder import Run
+from bbllm.bench.report.head import command_of, date_of, head_of, notices_of
+from bbllm.cli.bench_suite import suite
+
+
+def run_of(models: dict[str, list[str]] | None = None, **settings: Any) -> Run:
+    return Run(
+        folder=Path(),
+        settings=made_up.make_settings(**settings),
+        summary={'planned': 10, 'played': 10, 'models': models or {}},
+        results=(),
+        sessions=(),
+    )
+
+
+def test_real_models_need_no_notice() -> None:
+    assert notices_of(run_of()) == ()
+
+
+@pytest.mark.parametrize(
+    ('settings', 'models', 'words'),
+    [
+        ({'brain': 'offline', 'body': 'offline'}, {}, 'Brain and Body: offline is a determin'),
+        ({'body': 'offline (text)'}, {}, 'Body: offline is a deterministic stand-in, not a'),
+        ({'brain': 'expert'}, {}, 'Brain: expert is a deterministic stand-in'),
+        ({'body': 'lexical matching'}, {}, 'Body: lexical compares words'),
+        ({}, {'brain': ['offline']}, 'Brain: offline is a deterministic stand-in'),
+        ({'replay': 'runs/gpt.jsonl'}, {}, 'from the recording runs/gpt.jsonl'),
+    ],
+)
+def test_stand_ins_are_named_for_what_they_are(
+    settings: dict[str, Any], models: dict[str, list[str]], words: str
+) -> None:
+    notices = notices_of(run_of(models, **settings))
+
+    assert len(notices) == 1
+    assert words in notices[0]
+
+
+def test_model_that_only_has_offline_in_its_name_is_no_stand_in() -> None:
+    assert notices_of(run_of(brain='offline-llama-7b')) == ()
+
+
+def test_server_that_calls_its_model_otherwise_is_quoted() -> None:
+    run = run_of({'brain': ['some-large-model-2026'], 'body': ['some-small-model']})
+    shown = {entry.name: entry.value for entry in head_of(run)}
+
+    assert shown['Brain'] == 'some-large-model (some-large-model-2026)'
+    assert shown['Body'] == 'some-small-model'
+
+
+def test_date_of_a_run_in_sessions_names_first_and_last_day() -> None:
+    day = {'started_s': 0.0, 'ended_s': None}
+    first = {'started_s': 1_000_000_000.0, 'ended_s': 1_000_000_060.0}
+    last = {'started_s': 1_000_100_000.0, 'ended_s': 1_000_200_000.0}
+
+    assert date_of([day]) == ''
+    assert date_of([first]) == '2001-09-09 01:46 UTC'
+    assert date_of([first, last]) == '2001-09-09 to 2001-09-11'
+
+
+def test_command_names_only_options_that_there_are() -> None:
+    settings = made_up.make_settings(
+        limits={'steps': 50, 'model_calls': 20, 'tokens': 9000, 'wall_s': 60.0},
+        replay='a file.jsonl',
+    )
+    app = typer.Typer()
+    app.command()(suite)
+    known = {name for param in typer.main.get_command(app).params for name in param.opts}
+    said = shlex.split(command_of(settings))
+
+    assert said[:3] == ['bbllm', 'bench', 'tabletop']
+    assert {part for part in said if part.startswith('--')} <= known
+    assert said[said.index('--k') + 1] == '0,1,2,3'
+    assert said[said.index('--replay') + 1] == 'a file.jsonl'
+    assert said[said.index('--timeout') + 1] == '60.0'
+
+
+def test_command_asks_for_models_by_the_names_that_were_said() -> None:
+    llm = {'brain': {'provider': 'openai', 'model': 'm-1'}, 'body': {'provider': 'offline'}}
+    said = shlex.split(command_of(made_up.make_settings(body='offline (text)', llm=llm)))
+
+    assert said[said.index('--brain') + 1] == 'm-1'
+    assert said[said.index('--body') + 1] == 'offline'
+
+
+def test_command_names_tasks_only_where_they_are_not_the_whole_suite() -> None:
+    from bbllm.bench.suite import load_suite
+
+    whole = [{'name': task.name} for task in load_suite('tabletop').tasks]
+
+    assert '--tasks' not in command_of(made_up.make_settings(tasks=whole))
+    assert f'--tasks {whole[1]["name"]} ' in command_of(made_up.make_settings(tasks=whole[1:2]))
