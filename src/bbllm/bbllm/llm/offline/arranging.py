@@ -15,6 +15,7 @@ from bbllm.llm.offline.phrases import RefusalError, Select
 from bbllm.llm.offline.rows import by_color, color_rows
 from bbllm.llm.offline.shapes import (
     FREE_M,
+    NEAR_M,
     POSE_PITCH_M,
     SIZES,
     TIGHT_PITCH_M,
@@ -74,7 +75,8 @@ def arrange(shape: Shape, board: Board, lessons: Lessons, choice: Choice) -> Lay
         best: Layout | None = None
         for cells, penalty in _places(shape, n, things, board) if 0 < n <= len(things) else ():
             floor = penalty + _way_off(shape, cells)
-            if best is None or floor < best.cost:
+            # Most places are no better than the best so far even if all that is there may stay.
+            if best is None or floor + n - _inside(cells, things, board) < best.cost:
                 found = _layout(shape, things, cells, floor, board, lessons, choice)
                 if found is not None and (best is None or found.cost < best.cost):
                     best = found
@@ -87,6 +89,13 @@ def arrange(shape: Shape, board: Board, lessons: Lessons, choice: Choice) -> Lay
         f'{len(things)} things can be used and {" or ".join(map(str, sizes))} are needed, with as '
         f'many free places in the pattern that was asked for. {choice.reasons(names)}'
     )
+
+
+def _inside(cells: Sequence[Cell], things: Sequence[str], board: Board) -> int:
+    """Count the things that may be in their places already."""
+    box = Box.around(cells)
+    at = (board.things[name].at for name in things)
+    return sum(place is not None and box.gap(place[0], place[1]) < NEAR_M for place in at)
 
 
 def _way_off(shape: Shape, cells: Sequence[Cell]) -> float:
