@@ -90,7 +90,7 @@ class Plot:
 
 
 LARGE = Frame(width=520, height=310, left=44, right=508, top=14, bottom=264)
-SMALL = Frame(width=216, height=136, left=30, right=208, top=10, bottom=112)
+SMALL = Frame(width=216, height=136, left=32, right=208, top=10, bottom=112)
 
 
 def ablation(summary: Mapping[str, Any]) -> Plot | None:
