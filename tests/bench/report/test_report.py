@@ -260,6 +260,7 @@ def test_run_without_episodes_gives_a_page_that_says_so(tmp_path: Path) -> None:
     assert figure_of(page.one('p', id='sr')) is None
     assert '0 of 8 episodes were played' in page.text
     assert page.all('article') == []
+    assert 'Every call succeeded' not in page.text
 
 
 def test_settings_without_tasks_or_k_give_a_page_too(tmp_path: Path) -> None:
