@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bbllm.bench.run_setup import Prepared, RunRequest, prepare
+from bbllm.bench.run_setup import Prepared, RunRequest, check_recording, prepare
 from bbllm.core.errors import BbllmError, ConfigError, ReplayError, UnknownNameError
 
 KEY = 'sk-test-0123456789abcdefghijklmnop'
@@ -135,3 +135,19 @@ def test_a_recording_of_other_episodes_is_refused_and_one_of_a_part_is_told(
     assert run.plan.settings.brain == 'replay of m'
     with pytest.raises(ConfigError, match='none of these episodes, but for example plus_sign-'):
         prepared(tmp_path, replay=talk, tasks=('letter_l',))
+
+
+def test_a_recording_that_the_folder_does_not_call_its_own_is_left_alone(tmp_path: Path) -> None:
+    talk, folder = tmp_path / 'talk.jsonl', tmp_path / 'run'
+    request = RunRequest(suite='tabletop', brain='offline', body='offline', record=talk)
+    settings = prepare(request, folder).plan.settings
+    talk.write_text('somebody else')
+    folder.mkdir()
+
+    with pytest.raises(ConfigError, match='already holds something'):
+        check_recording(request, settings, folder)
+    (folder / 'settings.json').write_text('{"record": null}')
+    with pytest.raises(ConfigError, match='already holds something'):
+        check_recording(request, settings, folder)
+    (folder / 'settings.json').write_text(json.dumps(settings.to_json()))
+    check_recording(request, settings, folder)

@@ -17,6 +17,7 @@ from bbllm.bench.prices import PriceTable, load_prices
 from bbllm.bench.results import EpisodeKey
 from bbllm.bench.run_settings import RunSettings, TaskSettings
 from bbllm.bench.runner import GIVE_UP_AFTER, RunPlan
+from bbllm.bench.store import SETTINGS, read_json
 from bbllm.bench.suite import Suite, TaskSpec, load_suite
 from bbllm.bench.versions import find_versions, hash_prompts
 from bbllm.core.budget import Limits
@@ -131,9 +132,18 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
     return Prepared(plan, (*answering.models.notices, *filter(None, [notice])))
 
 
-def check_recording(request: RunRequest, resuming: bool) -> None:
-    """Keep a run that begins from writing into somebody's file; raises ConfigError."""
-    if request.record is not None and not resuming:
+def check_recording(request: RunRequest, settings: RunSettings, folder: Path) -> None:
+    """
+    Keep a run from writing into a file that is not its own.
+
+    Raises:
+        ConfigError: There is something in the file, and the folder does not say that it is its.
+    """
+    if request.record is None:
+        return
+    path = folder / SETTINGS
+    known = read_json(path) if path.exists() else {}
+    if not isinstance(known, dict) or known.get('record') != settings.record:
         refuse_existing(request.record)
 
 

@@ -344,12 +344,14 @@ def _run(
     from bbllm.bench.run_settings import join
     from bbllm.bench.run_setup import check_recording, prepare
     from bbllm.bench.runner import run_bench
-    from bbllm.bench.store import SETTINGS, RunFolder
+    from bbllm.bench.store import RunFolder
 
     prepared = prepare(request, path)
-    check_recording(request, resuming=(path / SETTINGS).exists())
+    check_recording(request, prepared.plan.settings, path)
     with RunFolder(path) as folder, interrupts() as counter:
-        settings = join(folder.settings, prepared.plan.settings, str(path))
+        # Without a result there is nothing yet whose meaning could change.
+        was = folder.settings if folder.results else None
+        settings = join(was, prepared.plan.settings, str(path))
         folder.write_settings(settings)
         _introduce(prepared, path, output)
         with ProgressView(output, lambda: counter.count > 0) as view:
