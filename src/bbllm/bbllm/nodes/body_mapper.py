@@ -5,15 +5,23 @@ from __future__ import annotations
 from bbllm_interfaces.srv import MapStep
 from std_msgs.msg import String
 
-from bbllm.core.errors import BbllmError, ModelError, ModelRefusedError, ParseError
-from bbllm.core.protocols import PASS
+from bbllm.core.errors import (
+    BbllmError,
+    ModelError,
+    ModelRefusedError,
+    ModelUnavailableError,
+    ParseError,
+    ReplayError,
+)
+from bbllm.core.protocols import PASS, Body
 from bbllm.nodes.convert import call_to_msg, model_call_to_msg, scene_from_msg, step_from_msg
-from bbllm.nodes.model_params import models_of
+from bbllm.nodes.model_params import mapping_of, models_of_body
 from bbllm.nodes.params import BodyMapperParams, declare
 from bbllm.nodes.process import StackNode, run
 from bbllm.nodes.qos import LATCHED
 from bbllm.nodes.transcript import Transcript
-from bbllm.planners.body_llm import BodyLLM
+from bbllm.planners.bodies import body_name, body_of
+from bbllm.planners.body_matching import Vector
 from bbllm.planners.prompting import Prompts
 
 
@@ -22,26 +30,27 @@ class BodyMapper(StackNode):
 
     def __init__(self) -> None:
         super().__init__('body_mapper')
-        models = models_of(declare(self, BodyMapperParams))
-        for notice in models.notices:
+        params = declare(self, BodyMapperParams)
+        self._mapping = mapping_of(params.mapping)
+        self._models = models_of_body(params, self._mapping)
+        for notice in self._models.notices:
             self.get_logger().info(notice)
-        self._model = models.body
         self._prompts = Prompts()
+        self._known: dict[str, Vector] = {}
         self._names = self.create_publisher(String, 'body_model', LATCHED)
 
     def begin(self) -> None:
-        self._names.publish(String(data=self._model.name))
+        self._names.publish(String(data=body_name(self._mapping, self._models)))
         self.create_service(MapStep, 'map_step', self._map, callback_group=self.group)
         super().begin()
 
     def _map(self, request: MapStep.Request, reply: MapStep.Response) -> MapStep.Response:
-        transcript = Transcript(self._model, 'body')
+        transcript = Transcript(self._models.body, 'body')
         try:
             if not request.scene.objects:
                 raise BbllmError('map_step was given a scene without objects.')
             scene = scene_from_msg(request.scene)
-            body = BodyLLM(transcript, prompts=self._prompts)
-            call = body.map(step_from_msg(request.step), scene)
+            call = self._body(transcript).map(step_from_msg(request.step), scene)
             reply.error = MapStep.Response.NONE
             reply.passed = call is PASS
             if call is not PASS:
@@ -55,13 +64,25 @@ class BodyMapper(StackNode):
         ]
         return reply
 
+    def _body(self, transcript: Transcript) -> Body:
+        embedder = self._models.embedder
+        return body_of(
+            self._mapping,
+            transcript,
+            None if embedder is None else transcript.metered(embedder, 'body'),
+            prompts=self._prompts,
+            known=self._known,
+        )
+
 
 def error_code(error: BbllmError) -> int:
     """Return the constant of MapStep for an error; `ros_world` makes an error of it again."""
     codes = (
         (ParseError, MapStep.Response.PARSE_FAILED),
         (ModelRefusedError, MapStep.Response.MODEL_REFUSED),
-        (ModelError, MapStep.Response.MODEL_UNAVAILABLE),
+        (ModelUnavailableError, MapStep.Response.MODEL_UNAVAILABLE),
+        (ReplayError, MapStep.Response.MODEL_UNAVAILABLE),
+        (ModelError, MapStep.Response.MODEL_FAILED),
         (BbllmError, MapStep.Response.BAD_REQUEST),
     )
     return next(int(code) for kind, code in codes if isinstance(error, kind))

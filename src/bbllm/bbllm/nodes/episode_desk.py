@@ -140,6 +140,7 @@ class EpisodeDesk:
             limits=Limits(
                 steps=params.step_limit or None,
                 model_calls=params.model_call_limit or None,
+                tokens=params.token_limit or None,
                 wall_s=params.wall_limit_s or None,
             ),
             sinks=sinks,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
+from bbllm.core.errors import ConfigError
 from bbllm.llm.config import Models, load_config, make_models
+from bbllm.planners.bodies import MappingMethod, models_for
 
 
 class ModelParams(Protocol):
@@ -38,6 +40,37 @@ def models_of(params: ModelParams) -> Models:
     return make_models(
         load_config(_path(params.llm_config)),
         overrides={role: name for role, name in given.items() if name},
+        record=_path(params.record),
+        replay=_path(params.replay),
+    )
+
+
+def mapping_of(name: str) -> MappingMethod:
+    """
+    Return the way in which steps become calls.
+
+    Raises:
+        ConfigError: There is none of that name.
+    """
+    try:
+        return MappingMethod(name)
+    except ValueError:
+        known = ', '.join(method.value for method in MappingMethod)
+        raise ConfigError(f'There is no mapping {name!r}. Known: {known}.') from None
+
+
+def models_of_body(params: ModelParams, mapping: MappingMethod) -> Models:
+    """
+    Build what a way of mapping needs; see `models_of`.
+
+    Raises:
+        ConfigError: As there; or the Body cannot do what the way asks of it.
+    """
+    return models_for(
+        mapping,
+        load_config(_path(params.llm_config)),
+        brain=params.brain or None,
+        body=params.body or None,
         record=_path(params.record),
         replay=_path(params.replay),
     )

@@ -51,6 +51,9 @@ class BrainPlannerParams:
     model_call_limit: int = param(
         300, 'Model calls that an episode may make; 0: no limit.', 0, 100_000
     )
+    token_limit: int = param(
+        0, 'Tokens, prompts and replies together, of an episode; 0: no limit.', 0, 2**31 - 1
+    )
     wall_limit_s: float = param(0.0, 'Wall time of an episode [s]; 0: no limit.', 0.0, 1e6)
     skill_timeout_s: float = param(
         600.0, 'Wall time after which a call is given up [s].', 1.0, 1e5
@@ -66,6 +69,11 @@ class BodyMapperParams:
     llm_config: str = param('', LLM_CONFIG)
     brain: str = param('', OVERRIDE.format('Brain'))
     body: str = param('', OVERRIDE.format('Body'))
+    mapping: str = param(
+        'auto',
+        'How steps become calls: auto, text, schema or embedding; with embedding, `body` names '
+        'the embedding model, or is lexical.',
+    )
     record: str = param('', RECORD)
     replay: str = param('', REPLAY)
 

@@ -13,6 +13,7 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import (
     BbllmError,
     LostNodeError,
+    ModelError,
     ModelRefusedError,
     ModelUnavailableError,
     ParseError,
@@ -41,6 +42,7 @@ not judged by it."""
 MAP_ERRORS: dict[int, type[BbllmError]] = {
     MapStep.Response.PARSE_FAILED: ParseError,
     MapStep.Response.MODEL_UNAVAILABLE: ModelUnavailableError,
+    MapStep.Response.MODEL_FAILED: ModelError,
     MapStep.Response.MODEL_REFUSED: ModelRefusedError,
     MapStep.Response.BAD_REQUEST: WorldError,
 }

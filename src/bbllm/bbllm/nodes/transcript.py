@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from bbllm.core.protocols import ChatModel, JsonSchema, Message, Reply
+from bbllm.core.protocols import ChatModel, Embedder, JsonSchema, Message, Reply
 from bbllm.core.tasks import plain_text
 from bbllm.core.types import ModelCall
-from bbllm.llm.accounting import MeteredModel
+from bbllm.llm.accounting import MeteredEmbedder, MeteredModel
 
 
 class Transcript:
@@ -38,6 +38,10 @@ class Transcript:
         reply = replace(reply, text=plain_text(reply.text))
         self.texts[-1] = reply.text
         return reply
+
+    def metered(self, embedder: Embedder, role: str) -> Embedder:
+        """Wrap an embedder whose requests are on the same account; they have no texts."""
+        return MeteredEmbedder(embedder, role, self._note)
 
     def _note(self, call: ModelCall) -> None:
         self.calls.append(call)

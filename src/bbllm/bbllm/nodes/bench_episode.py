@@ -1,0 +1,221 @@
+"""
+Plays one episode through the five nodes; the twin of bench.play_tabletop.
+
+Each episode has a stack, a ROS domain and a folder of its own. Nothing of one can reach another,
+and what the nodes leave behind goes with the folder.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
+
+from bbllm.bench.episode_models import models_of
+from bbllm.bench.play_tabletop import noise_seed
+from bbllm.bench.playing import Job, Played
+from bbllm.bench.scoring import lost, score
+from bbllm.core.budget import Limits
+from bbllm.core.errors import BbllmError, ConfigError, TaskError, WorldError
+from bbllm.core.journal import read_episode
+from bbllm.core.registry import find_planner
+from bbllm.core.types import Scene
+from bbllm.nodes.client import StackClient
+from bbllm.nodes.domains import own_domain
+from bbllm.nodes.stack import Stack, StackConfig, Value
+from bbllm.planners.methods import MappingMethod
+from bbllm.skills.shapes import MOVABLE
+from bbllm.worlds.tabletop import STILL_M
+
+READY_S = 90.0
+"""How long the nodes may take to start while other episodes are played beside this one [s]."""
+LOOKS_APART_S = 0.1
+"""World time between two looks that are compared [s]."""
+SETTLE_S = 3.0
+"""World time after which things are looked at even if they still move [s]."""
+PATIENCE_S = 30.0
+"""Wall time that this may take before the world counts as lost [s]."""
+SEEDS = 2**31
+"""One more than the greatest seed that mujoco_sim takes."""
+
+
+def play(job: Job) -> Played:
+    """Play an episode through the five nodes; see `playing.Play`."""
+    find_planner(job.setup.planner)
+    if job.replay is None:
+        # What cannot be used at all shows here, in words, and not as a node that died.
+        models_of(job.setup)
+    try:
+        folder = tempfile.TemporaryDirectory(prefix='bbllm-ros-')
+    except OSError as error:
+        raise ConfigError(
+            f'There is no room for an episode in {tempfile.gettempdir()} ({error.strerror}); '
+            'set TMPDIR to a folder that can be written.'
+        ) from error
+    with folder:
+        return _play_in(Path(folder.name), job)
+
+
+def _play_in(folder: Path, job: Job) -> Played:
+    files = _Files(folder, job)
+    files.write()
+    before = after = None
+    settling_s = 0.0
+    fault: BbllmError | None = None
+    try:
+        with own_domain() as domain:
+            config = StackConfig(
+                params=files.params(),
+                environ={'ROS_DOMAIN_ID': str(domain)},
+                log_folder=folder / 'log',
+            )
+            with Stack(config) as stack, stack.wait_ready(READY_S) as client:
+                before = client.scene()
+                result = client.run_task(
+                    job.case.instruction, episode_id=job.key.name, feedback_loops=job.key.k
+                )
+                if result.refused:
+                    raise TaskError(result.message)
+                after, settling_s = _settled(client)
+    except ConfigError:
+        raise
+    except BbllmError as error:
+        fault = error
+    return files.played(before, after, settling_s, fault)
+
+
+class _Files:
+    """What goes into the folder of an episode, and what comes out of it."""
+
+    def __init__(self, folder: Path, job: Job):
+        self._job = job
+        self._scene = folder / 'scene.yaml'
+        self._llm = folder / 'llm.yaml'
+        self._replay = folder / 'replay.jsonl'
+        self._recording = folder / 'talk.jsonl'
+        self._episodes = folder / 'episodes'
+
+    def write(self) -> None:
+        """Write what the nodes read."""
+        job = self._job
+        # Names and descriptions of a file are its path's and nobody's.
+        scene = job.case.scene.model_dump(mode='json', exclude={'name'}, exclude_none=True)
+        llm = job.setup.llm.model_dump(mode='json', by_alias=True, exclude_none=True)
+        try:
+            self._scene.write_text(yaml.safe_dump(scene), 'utf-8')
+            self._llm.write_text(yaml.safe_dump(llm), 'utf-8')
+            if job.replay is not None:
+                self._replay.write_text(job.replay, 'utf-8')
+        except OSError as error:
+            raise ConfigError(
+                f'{self._scene.parent} cannot be written ({error.strerror}); make room there, or '
+                'set TMPDIR to another folder.'
+            ) from error
+
+    def params(self) -> Mapping[str, Mapping[str, Value]]:
+        """Return the parameters of the nodes."""
+        setup = self._job.setup
+        matching = MappingMethod(setup.mapping) is MappingMethod.EMBEDDING
+        models: dict[str, Value] = {
+            'llm_config': str(self._llm),
+            'brain': setup.brain or '',
+            'record': str(self._recording) if setup.record else '',
+            'replay': str(self._replay) if self._job.replay is not None else '',
+        }
+        body = setup.body or ''
+        return {
+            # With an embedder, `body` is none of its business: it would take it for a model.
+            'brain_planner': {
+                **models,
+                'body': '' if matching else body,
+                'planner': setup.planner,
+                'episodes_folder': str(self._episodes),
+                **_limits(setup.limits),
+            },
+            'body_mapper': {**models, 'body': body, 'mapping': setup.mapping},
+            'mujoco_sim': {
+                'scene': str(self._scene),
+                'speed': 0.0,
+                'seed': noise_seed(self._job.case) % SEEDS,
+            },
+        }
+
+    def played(
+        self,
+        before: Scene | None,
+        after: Scene | None,
+        settling_s: float,
+        fault: BbllmError | None,
+    ) -> Played:
+        """Judge what the nodes have written down; `fault` says why there is not more of it."""
+        journal = self._episodes / f'{self._job.key.name}.jsonl'
+        text = journal.read_text('utf-8', errors='replace') if journal.exists() else ''
+        if text and before is not None:
+            episode = read_episode(journal)
+            # The world's clock also runs while a model thinks, which is no work of the robot.
+            robot_s = episode.robot_s + settling_s
+            result = score(
+                self._job, episode, before=before, after=after, robot_s=robot_s, unsafe=None
+            )
+        else:
+            reason = str(fault) if fault is not None else 'The nodes wrote no journal.'
+            result = lost(self._job, reason, type(fault or WorldError('')).__name__)
+        return Played(result=result, journal=text, recording=self._said())
+
+    def _said(self) -> str:
+        """Return the lines of the recording, each with the name of the episode."""
+        if not self._recording.exists():
+            return ''
+        lines = self._recording.read_text('utf-8').splitlines()
+        named = ({**json.loads(line), 'episode': self._job.key.name} for line in lines)
+        return ''.join(json.dumps(line, ensure_ascii=False) + '\n' for line in named)
+
+
+def _limits(limits: Limits) -> dict[str, Value]:
+    """Return limits as parameters, for which 0 is none."""
+    return {
+        'step_limit': limits.steps or 0,
+        'model_call_limit': limits.model_calls or 0,
+        'token_limit': limits.tokens or 0,
+        'wall_limit_s': limits.wall_s or 0.0,
+    }
+
+
+def _settled(client: StackClient) -> tuple[Scene, float]:
+    """
+    Wait until nothing moves any more; return the scene, and the world time that took [s].
+
+    Raises:
+        WorldError: The world's clock stands still, or there is no scene.
+    """
+    deadline_s = time.monotonic() + PATIENCE_S
+    first = before = client.scene()
+    while True:
+        now = client.scene()
+        if now.stamp_s - before.stamp_s >= LOOKS_APART_S:
+            waited_s = now.stamp_s - first.stamp_s
+            if _furthest(before, now) < STILL_M or waited_s >= SETTLE_S:
+                return now, waited_s
+            before = now
+        if time.monotonic() > deadline_s:
+            raise WorldError(
+                f'The things did not come to rest within {PATIENCE_S:g} s: the clock of the world '
+                f'went from {first.stamp_s:.2f} to {now.stamp_s:.2f}.'
+            )
+        time.sleep(LOOKS_APART_S / 2)
+
+
+def _furthest(before: Scene, now: Scene) -> float:
+    """Return the largest movement of any thing along any axis [m]."""
+    places = {item.name: item.pose.position_m for item in now.objects}
+    moves = [
+        abs(places[item.name][axis] - item.pose.position_m[axis])
+        for item in before.objects
+        if item.kind in MOVABLE and item.name in places
+        for axis in range(3)
+    ]
+    return max(moves, default=0.0)

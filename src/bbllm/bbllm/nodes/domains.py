@@ -1,0 +1,45 @@
+"""ROS domains: one of its own for each stack that is to meet nobody."""
+
+from __future__ import annotations
+
+import fcntl
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bbllm.core.errors import ConfigError
+
+DOMAINS = range(101, 0, -1)
+"""Domains whose ports are free under Linux, from the end: people begin at the other."""
+
+
+@contextmanager
+def own_domain() -> Iterator[int]:
+    """
+    Yield a domain that no other process of this machine has taken so; it is free again after.
+
+    Raises:
+        ConfigError: All are taken, or nothing can be written to the folder for temporary files.
+    """
+    for domain in DOMAINS:
+        path = Path(tempfile.gettempdir()) / f'bbllm-domain-{domain}.lock'
+        try:
+            lock = path.open('a')
+        except PermissionError:
+            continue  # another user's
+        except OSError as error:
+            raise ConfigError(
+                f'{path} cannot be written ({error.strerror}); set TMPDIR to a folder that can.'
+            ) from error
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            yield domain
+            return
+    raise ConfigError(
+        f'All {len(DOMAINS)} ROS domains are taken by other episodes of this machine; '
+        'run fewer at once: --jobs.'
+    )
