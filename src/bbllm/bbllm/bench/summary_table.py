@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from bbllm.bench.summary import interval_text
 
 COLUMNS = ('n', 'SR', '95 %', 'GCR', 'EXEC', 'loops', 'calls', 'tokens', 'disputed', 'lost')
+RARE = ('tokens', 'disputed', 'lost')
+"""Columns that are left out where there is nothing in them."""
 MOST_CODES = 6
 
 
@@ -18,9 +21,9 @@ def print_summary(summary: Mapping[str, Any], console: Console) -> None:
     """Print the tasks at the largest K, what each K adds, and the rest; not the closing line."""
     groups = summary['by_k']
     if groups:
-        console.print(_task_table(groups[-1]))
+        _print_whole(_task_table(groups[-1]), console)
     if len(groups) > 1:
-        console.print(_k_table(groups))
+        _print_whole(_k_table(groups), console)
     for line in lines_for_terminal(summary):
         console.print(line, markup=False, highlight=False)
 
@@ -40,27 +43,37 @@ def lines_for_terminal(summary: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+def _print_whole(table: Table, console: Console) -> None:
+    """Print a table at its own width: where it is cut to a narrow one, no figure is left."""
+    table.width = table.__rich_measure__(console, console.options.update(max_width=999)).maximum
+    console.print(table, crop=False, soft_wrap=True)
+
+
 def _task_table(group: Mapping[str, Any]) -> Table:
     table = Table(
         title=f'K = {group["k"]}',
         title_justify='left',
         caption='loops: used, and in brackets those that cannot be saved',
         caption_justify='left',
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
     )
-    table.add_column('task')
-    for column in COLUMNS:
-        table.add_column(column, justify='right', no_wrap=True)
-    for task in group['tasks']:
-        table.add_row(task['name'], *_cells(task))
+    rows = [*((task['name'], _cells(task)) for task in group['tasks']), ('all', _cells(group))]
+    shown = [i for i, name in enumerate(COLUMNS) if name not in RARE or rows[-1][1][i]]
+    table.add_column('task', no_wrap=True)
+    for i in shown:
+        table.add_column(COLUMNS[i], justify='right', no_wrap=True)
+    for name, cells in rows[:-1]:
+        table.add_row(name, *(cells[i] for i in shown))
     table.add_section()
-    table.add_row('all', *_cells(group), style='bold')
+    table.add_row('all', *(rows[-1][1][i] for i in shown), style='bold')
     return table
 
 
 def _k_table(groups: Sequence[Mapping[str, Any]]) -> Table:
     """Return success by task and K: where feedback helps."""
-    table = Table(title='SR by K', title_justify='left')
-    table.add_column('task')
+    table = Table(title='SR by K', title_justify='left', box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column('task', no_wrap=True)
     for group in groups:
         table.add_column(f'K = {group["k"]}', justify='right', no_wrap=True)
     for rows in zip(*(group['tasks'] for group in groups), strict=True):
@@ -88,7 +101,7 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
         _number(row['exec']),
         _loops(row),
         str(row['model_calls']),
-        f'{tokens:,}',
+        f'{tokens:,}' if tokens else '',
         _count(row['disputed']),
         _count(row['infrastructure_failures']),
     )
