@@ -21,6 +21,11 @@ def line(
     return {f'{color}_cube': (x, left - pitch * index) for index, color in enumerate(colors)}
 
 
+def uneven(*ys: float) -> dict[str, Spot]:
+    """Lay cubes in the order of the spectrum, at any distances."""
+    return {name: (0.5, y) for name, y in zip(DONE, ys)}
+
+
 DONE = line()
 CYLINDER: dict[str, Spot] = {'grey_cylinder': (0.4, 0.2)}
 WITH_FAR: dict[str, Spot] = {**DONE, 'violet_cube': (1.0, 0.1)}
@@ -43,6 +48,7 @@ PASSING = {
         )
     ),
     'off the centre a little': table(line(x=0.55, y=0.05)),
+    'its middle is midway between its ends': table(uneven(0.26, 0.21, 0.16, 0.11, -0.10)),
     'one out of reach elsewhere': table(WITH_FAR, beyond=['violet_cube']),
     'cylinders about': table({**DONE, **CYLINDER}),
     'a white cube elsewhere': table({**DONE, 'white_cube': (0.6, 0.3)}),
@@ -75,6 +81,10 @@ FAILING: dict[str, tuple[Situation, str]] = {
     ),
     'too far from the centre': (table(line(x=0.62)), 'the middle of the line is 12.0 cm'),
     'too far to the left': (table(line(y=0.11)), 'the middle of the line is 11.0 cm'),
+    'the middle between its ends too far off': (
+        table(uneven(0.31, 0.05, 0.005, -0.04, -0.085)),
+        'the middle of the line is 11.2 cm',
+    ),
     'one on another': (
         table({**DONE, 'orange_cube': (*DONE['yellow_cube'][:2], 0.06)}),
         'orange_cube is 4.0 cm above',

@@ -128,6 +128,17 @@ def test_a_goal_of_six_cubes_takes_no_five() -> None:
     assert_passes(six, table(pattern((0, 1, 2, -1j, -2j, -3j))))
 
 
+def test_places_are_counted_as_they_fill_and_all_but_one_make_a_shape() -> None:
+    def held(count: int) -> list[bool]:
+        five = LETTER.model_copy(update={'least_cubes': 5})
+        return [one.holds for one in judged(five, table(pattern(FIVE[:count]))).conditions]
+
+    assert held(0) == [False] * 8 + [True]
+    assert held(3) == [True] * 3 + [False] * 5 + [True]
+    assert held(4) == [True] * 4 + [False] + [True] * 4
+    assert held(5) == [True] * 9
+
+
 cells = st.sampled_from([SMALL, FIVE, (0, 1, 2, 3, -1j, -2j), SEVEN])
 
 

@@ -98,6 +98,15 @@ def test_two_things_within_reach_of_two_locations_are_given_one_each() -> None:
     assert_passes(PAIRS, table({**close, 'red_cube': (0.4, 0.11), 'grey_cylinder': (0.4, 0.17)}))
 
 
+def test_one_location_cannot_be_given_to_two_things() -> None:
+    wide = PAIRS.model_copy(update={'location_m': 0.03})
+    spots = {**DONE, 'location_A': (0.4, 0.2), 'location_B': (0.6, 0.4)}
+    beside: dict[str, Spot] = {'red_cube': (0.4, 0.178), 'grey_cylinder': (0.4, 0.222)}
+
+    assert_fails(wide, table({**spots, **beside}), 'shares location_A with')
+    assert_passes(wide, table({**spots, **beside, 'location_B': (0.4, 0.23)}))
+
+
 @given(
     which=st.sampled_from(['red_cube', 'grey_cylinder', 'blue_cube', 'white_cylinder']),
     angle=st.floats(0, 6.28),
