@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,9 @@ def play(job: Job) -> Played:
     if task == 'hangs':
         time.sleep(3600)
     if task == 'dies' or (task == 'dies_once' and _first_time(job)):
+        os.kill(os.getpid(), signal.SIGKILL)
+    if task == 'litters':
+        print(f'Look: {tempfile.mkdtemp()}.', flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
     if task == 'faulty':
         raise RuntimeError('a wheel came off')

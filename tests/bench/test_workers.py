@@ -162,3 +162,15 @@ def test_workers_leave_ctrl_c_to_their_parent(two: LocalWorkers) -> None:
         answers = two.collect(0.5)
 
     assert isinstance(answers[0], Done)
+
+
+def test_what_a_killed_worker_leaves_lying_about_is_taken_away(two: LocalWorkers) -> None:
+    answers = play_all(two, make_job('litters'))
+    died = answers['litters-t000-k0']
+    assert isinstance(died, Failed)
+    litter = Path(died.reason.rpartition(': ')[2].rstrip('.'))
+    assert litter.exists()
+
+    two.close()
+
+    assert not litter.exists()

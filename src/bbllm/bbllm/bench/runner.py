@@ -123,7 +123,7 @@ def run_bench(
         watch: Who looks on.
 
     Raises:
-        ConfigError: The folder or the recording cannot be used at all.
+        ConfigError: Folder, recording or workers cannot be had at all.
     """
     if plan.retry_lost:
         folder.drop(key for key, result in folder.results.items() if result.lost)
@@ -176,7 +176,7 @@ class _Session:
         try:
             with closing(hire(jobs)) as workers:
                 self._jobs = workers.size
-                self._play_all(workers)
+                self._play_guarded(workers)
         except _SessionEndError as end:
             return RunEnd(progress=self.progress(), reason=str(end), interrupted=end.interrupted)
         return RunEnd(progress=self.progress())
@@ -193,6 +193,12 @@ class _Session:
             wall_s=time.monotonic() - self._clock_s,
         )
 
+    def _play_guarded(self, workers: Workers) -> None:
+        try:
+            self._play_all(workers)
+        except ConfigError as error:
+            raise _SessionEndError(str(error)) from error
+
     def _play_all(self, workers: Workers) -> None:
         following: Job | None = None
         while self.waiting or self.under_way or following is not None:
@@ -204,7 +210,7 @@ class _Session:
                 following = None
                 continue
             # With all of them busy and the next job at hand there is time to wait.
-            for answer in _collect(workers):
+            for answer in workers.collect(LOOK_S):
                 self._take(answer)
             if self.watch.wants_end():
                 raise _SessionEndError('Stopped from the keyboard.', interrupted=True)
@@ -270,10 +276,3 @@ class _Session:
         except OSError as error:
             raise _SessionEndError(f'{path} cannot be written ({error.strerror}).') from error
         return path
-
-
-def _collect(workers: Workers) -> list[Answer]:
-    try:
-        return workers.collect(LOOK_S)
-    except ConfigError as error:
-        raise _SessionEndError(str(error)) from error

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
@@ -16,6 +17,7 @@ from typing import IO, Protocol
 
 from bbllm.bench.attempts import Answer, Failed
 from bbllm.bench.playing import Job, Play
+from bbllm.core.errors import ConfigError
 
 EPISODE_S = 7200.0
 """When an episode counts as hung, where its own limits say nothing [s]."""
@@ -38,7 +40,12 @@ class Workers(Protocol):
         ...
 
     def submit(self, job: Job) -> None:
-        """Begin an episode; only while fewer than `size` are under way."""
+        """
+        Begin an episode; only while fewer than `size` are under way.
+
+        Raises:
+            ConfigError: There is nobody who could play.
+        """
         ...
 
     def collect(self, timeout_s: float) -> list[Answer]:
@@ -82,12 +89,25 @@ class LocalWorkers:
     Args:
         play: Function of a module that plays an episode.
         size: How many processes.
+
+    Raises:
+        ConfigError: There is no folder for what they put down for a while.
     """
 
     def __init__(self, play: Play, size: int):
         self._play = play
         self._size = size
         self._workers: list[_Worker] = []
+        # What a worker that is killed leaves lying about goes with this.
+        try:
+            self._scratch = tempfile.TemporaryDirectory(
+                prefix='bbllm-workers-', ignore_cleanup_errors=True
+            )
+        except OSError as error:
+            raise ConfigError(
+                f'Workers have no room in {tempfile.gettempdir()} ({error.strerror}); set TMPDIR '
+                'to a folder that can be written.'
+            ) from error
 
     @property
     def size(self) -> int:
@@ -104,11 +124,8 @@ class LocalWorkers:
         worker = idle[0]
         worker.job = job
         worker.deadline_s = time.monotonic() + patience_s(job) + START_S
-        try:
+        with suppress(OSError):  # it died while it was idle; `collect` finds that out
             worker.pipe.send(job)
-        except OSError:
-            # It died while it was idle; `collect` finds that out and says so.
-            return
 
     def collect(self, timeout_s: float) -> list[Answer]:
         """Wait for episodes to end; see `Workers.collect`."""
@@ -137,26 +154,30 @@ class LocalWorkers:
                 worker.process.kill()
                 worker.process.wait()
             worker.said.close()
+        self._scratch.cleanup()
 
     def _start(self) -> _Worker:
         ours, theirs = Pipe()
         said = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the worker
-        with theirs:
-            process = subprocess.Popen(
-                [sys.executable, '-m', 'bbllm.bench.worker_process', str(theirs.fileno())],
-                env=worker_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
-                pass_fds=[theirs.fileno()],
-            )
-        worker = _Worker(process, ours, said)
         try:
+            with theirs:
+                process = subprocess.Popen(
+                    [sys.executable, '-m', 'bbllm.bench.worker_process', str(theirs.fileno())],
+                    env={**worker_environment(), 'TMPDIR': self._scratch.name},
+                    stdin=subprocess.DEVNULL,
+                    stdout=said,
+                    stderr=said,
+                    pass_fds=[theirs.fileno()],
+                )
+        except OSError as error:
+            raise ConfigError(
+                f'No worker process could be started ({error.strerror}); say fewer --jobs.'
+            ) from error
+        worker = _Worker(process, ours, said)
+        with suppress(OSError):  # dead already; `collect` finds that out
             # A function is sent as its name, so the other side has to find its module.
             ours.send(sys.path)
             ours.send(self._play)
-        except OSError:
-            pass  # dead already; `collect` finds that out
         self._workers.append(worker)
         return worker
 

@@ -8,15 +8,35 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from bbllm.bench.summary import closing_line
 from bbllm.bench.summary_table import print_summary
+from bbllm.cli.bench_choices import (
+    MAX_JOBS,
+    GiveUpOption,
+    JobsOption,
+    KsOption,
+    MappingOption,
+    ModelCallsOption,
+    OutOption,
+    PricesOption,
+    RayOption,
+    RecordOption,
+    ReplayOption,
+    RetryOption,
+    SeedOption,
+    StepsOption,
+    TasksOption,
+    TimeoutOption,
+    TokensOption,
+    TrialsOption,
+    WorldOption,
+)
 from bbllm.cli.bench_progress import ProgressView
 from bbllm.cli.choices import (
-    LIMITS,
     BodyOption,
     BrainOption,
     JsonOption,
@@ -32,7 +52,7 @@ from bbllm.cli.supervision import interrupts
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import state_dir
-from bbllm.planners.bodies import MappingMethod
+from bbllm.planners.methods import MappingMethod
 
 if TYPE_CHECKING:
     from bbllm.bench.finishing import Finished
@@ -42,159 +62,6 @@ if TYPE_CHECKING:
     from bbllm.bench.workers import Workers
 
 MAX_K = 100
-MAX_TRIALS = 999
-MAX_JOBS = 1024
-RUN = 'Run'
-
-KsOption = Annotated[
-    str,
-    typer.Option(
-        '--k',
-        '-k',
-        metavar='LIST',
-        help='How often the Brain may plan anew; several values are several runs of all trials: '
-        '0,1,2,3 or 0-3.',
-    ),
-]
-TrialsOption = Annotated[
-    int,
-    typer.Option('--trials', min=1, max=MAX_TRIALS, help='Tables of each task.', metavar='N'),
-]
-SeedOption = Annotated[
-    int,
-    typer.Option(
-        '--seed', min=0, metavar='N', help='Makes the tables; the same ones on every machine.'
-    ),
-]
-TasksOption = Annotated[
-    str | None,
-    typer.Option(
-        '--tasks', metavar='LIST', help='Only these tasks: plus_sign,letter_l.', show_default=False
-    ),
-]
-MappingOption = Annotated[
-    MappingMethod, typer.Option('--mapping', help='How steps of a plan become calls.')
-]
-OutOption = Annotated[
-    Path | None,
-    typer.Option(
-        '--out',
-        metavar='DIR',
-        help='Folder of the results; one that holds a part of this run is gone on with. '
-        'A new one below $XDG_STATE_HOME/bbllm/bench by default.',
-        show_default=False,
-        rich_help_panel=RUN,
-    ),
-]
-JobsOption = Annotated[
-    int | None,
-    typer.Option(
-        '--jobs',
-        '-j',
-        min=1,
-        max=MAX_JOBS,
-        metavar='N',
-        help='Episodes at once; by default one for each core, and one with --world ros.',
-        show_default=False,
-        rich_help_panel=RUN,
-    ),
-]
-RayOption = Annotated[
-    str | None,
-    typer.Option(
-        '--ray',
-        metavar='ADDRESS',
-        help='Play on this Ray cluster; `local` starts one here (extra `ray`).',
-        show_default=False,
-        rich_help_panel=RUN,
-    ),
-]
-GiveUpOption = Annotated[
-    int,
-    typer.Option(
-        '--give-up-after',
-        min=1,
-        metavar='N',
-        help='End early when so many episodes in a row were lost, as without a server.',
-        rich_help_panel=RUN,
-    ),
-]
-RetryOption = Annotated[
-    bool,
-    typer.Option(
-        '--retry-lost',
-        help='Play again what infrastructure lost before.',
-        rich_help_panel=RUN,
-    ),
-]
-RecordOption = Annotated[
-    Path | None,
-    typer.Option(
-        '--record',
-        metavar='FILE',
-        help='Keep every reply of the models in this new file.',
-        rich_help_panel='Models',
-        show_default=False,
-    ),
-]
-ReplayOption = Annotated[
-    Path | None,
-    typer.Option(
-        '--replay',
-        metavar='FILE',
-        help='Answer from such a file instead of asking models: the whole table without a key.',
-        rich_help_panel='Models',
-        show_default=False,
-    ),
-]
-PricesOption = Annotated[
-    Path | None,
-    typer.Option(
-        '--prices',
-        metavar='FILE',
-        help='Price table; see config/prices.example.yaml.',
-        rich_help_panel='Models',
-        show_default=False,
-    ),
-]
-StepsOption = Annotated[
-    int,
-    typer.Option(
-        '--limit-steps', min=1, metavar='N', help='Calls of an episode.', rich_help_panel=LIMITS
-    ),
-]
-ModelCallsOption = Annotated[
-    int,
-    typer.Option(
-        '--limit-model-calls',
-        min=1,
-        metavar='N',
-        help='Requests of an episode to models.',
-        rich_help_panel=LIMITS,
-    ),
-]
-TokensOption = Annotated[
-    int | None,
-    typer.Option(
-        '--limit-tokens',
-        min=1,
-        metavar='N',
-        help='Tokens of an episode.',
-        show_default=False,
-        rich_help_panel=LIMITS,
-    ),
-]
-TimeoutOption = Annotated[
-    float | None,
-    typer.Option(
-        '--timeout',
-        min=0.001,
-        metavar='SECONDS',
-        help='Wall time of an episode.',
-        show_default=False,
-        rich_help_panel=LIMITS,
-    ),
-]
 
 
 def suite(
@@ -207,10 +74,7 @@ def suite(
     trials: TrialsOption = 5,
     seed: SeedOption = 0,
     tasks: TasksOption = None,
-    world: Annotated[
-        WorldName,
-        typer.Option('--world', help='tabletop: simulate in worker processes. ros: five nodes.'),
-    ] = WorldName.tabletop,
+    world: WorldOption = WorldName.tabletop,
     out: OutOption = None,
     jobs: JobsOption = None,
     ray: RayOption = None,
