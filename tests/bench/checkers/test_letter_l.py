@@ -8,7 +8,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import LETTER, Spot, assert_fails, assert_passes, moved, pattern, table
+from layouts import LETTER, Spot, assert_fails, assert_passes, judged, moved, pattern, table
 
 from bbllm.bench.checkers.situation import Situation
 
