@@ -13,7 +13,7 @@ from bbllm.bench.checkers.situation import Judgement, Situation, Verdict
 from bbllm.bench.generator import make_case
 from bbllm.bench.suite import load_suite
 from bbllm.core.errors import GaveUpError
-from bbllm.core.types import Outcome, Scene, SkillCall, Task
+from bbllm.core.types import Code, Outcome, Scene, SkillCall, Task
 from bbllm.llm.offline import OfflineModel
 from bbllm.planners.body_llm import BodyLLM
 from bbllm.planners.brain_body import BrainBody
@@ -97,8 +97,7 @@ def test_without_feedback_steps_fail_where_a_task_takes_all_things(
 
     run(case.instruction, world, context, k=0)
 
-    tried = [call[len('pick(') : -1] for call in world.calls if call.startswith('pick')]
-    assert {*tried} & {*case.out_of_reach}
+    assert {*world.calls} & {f'pick({name})' for name in case.out_of_reach}
     assert context.failed
 
 
@@ -137,8 +136,6 @@ def test_each_task_is_solved_with_real_physics(name: str, diary: DiaryType) -> N
     assert judgement.verdict is Verdict.PASSED, judgement.reason
     assert {*table.codes} <= {'OUT_OF_WORKSPACE'}
 
-
-# --- tables of one's own ------------------------------------------------------------------------
 
 FIVE_CUBES = {
     'red_cube': (0.40, 0.20),
@@ -189,12 +186,6 @@ REDDISH = {
             FIVE_CUBES | CYLINDERS | LOCATIONS,
             ['location_D'],
             '2 locations are needed on each side; 2 on the left and 1 on the right.*location_D is',
-        ),
-        (
-            'line the cubes up by colour in the middle of the table',
-            FIVE_CUBES,
-            list(FIVE_CUBES),
-            'out of the workspace',
         ),
         (
             'move the cubes to the right side, do not move anything else',
@@ -271,3 +262,36 @@ def test_a_cube_that_drops_out_leaves_a_gap_and_nothing_is_moved_twice(
     assert max(xs) - min(xs) < 0.001
     assert ys[0] > ys[1] > ys[2]
     assert abs(ys[0] + world.at('white_cube')[1]) / 2 <= 0.05
+
+
+def test_what_stands_beside_a_place_is_taken_before_that_is_filled(
+    tabletop: Tabletop, diary: DiaryType
+) -> None:
+    cubes = FIVE_CUBES | {'white_cube': (0.50, -0.06)}  # red_cube goes to location_A beside it
+    world = tabletop(cubes | {'location_A': (0.50, 0.0), 'location_B': (0.40, -0.20)})
+
+    run('put the red cube and the white cube on location_A and location_B', world, diary())
+
+    picks = [call for call in world.calls if call.startswith('pick')]
+    assert picks == ['pick(white_cube)', 'pick(red_cube)']
+
+
+@pytest.mark.parametrize(
+    'sentence',
+    [
+        'no free way to red_cube was found: green_cube is in the way.',
+        'red_cube cannot be picked because green_cube leaves no room for the fingers.',
+    ],
+)
+def test_what_keeps_the_hand_from_a_thing_is_put_aside(
+    sentence: str, tabletop: Tabletop, diary: DiaryType
+) -> None:
+    cubes = FIVE_CUBES | {'green_cube': (0.45, 0.20)}
+    fault = ('pick(red_cube)', Code.NO_PATH, sentence)
+    world, context = tabletop(cubes | LOCATIONS, faults=[fault]), diary()
+
+    run('put the red cube on location_C', world, context)
+
+    assert world.on('red_cube') == 'location_C'
+    assert world.calls[1] == 'pick(green_cube)'
+    assert len(context.repairs) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -12,6 +13,8 @@ from bbllm.llm.offline.sight import Sight, Thing
 
 TIGHT_M = 0.05
 """Nearer than this to a place, a thing leaves no room for another there [m]."""
+BESIDE_M = 0.12
+"""Up to here a thing can keep the hand from another [m]."""
 SLACK_M = 0.005
 """How much more room than needed is kept where something is put aside [m]."""
 
@@ -136,6 +139,10 @@ class Board:
         if (top := self.on_top_of(name)) is not None:
             self.pick(top, away)
             self.put_aside(away)
+        for other in self.lessons.cramped.get(name, ()):
+            if self._may_leave(other) and self._gap(name, other) < BESIDE_M:
+                self.pick(other, away)
+                self.put_aside(away)
         self.steps.append(f'pick {name}')
         self.held = name
         self._lift(name)
@@ -190,6 +197,13 @@ class Board:
         """Return a pose as a place."""
         x, y = (float(number) for number in pose.split()[:2])
         return pose_cell(x, y)
+
+    def _may_leave(self, name: str) -> bool:
+        return name not in self.lessons.bad_things and name not in self.fixed
+
+    def _gap(self, one: str, other: str) -> float:
+        a, b = self.things[one].at, self.things[other].at
+        return math.dist(a[:2], b[:2]) if a and b else math.inf
 
     def _lift(self, name: str) -> None:
         self._on.pop(name, None)

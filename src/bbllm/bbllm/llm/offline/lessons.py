@@ -41,6 +41,8 @@ class Lessons:
     """Places, names or `x y` of a pose, where nothing can be put, and why."""
     taken: set[str] = field(default_factory=set)
     """Places that were found occupied, which must be cleared if nothing else will do."""
+    cramped: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Things that could not be picked for what is beside them, and what that is."""
     done: Counter[str] = field(default_factory=Counter)
     """Texts of the steps that are behind the robot."""
     moved: set[str] = field(default_factory=set)
@@ -69,21 +71,30 @@ def learn(sight: Sight) -> Lessons:
             if told := _TOLD.match(cause):
                 said += told[1].split(' / ')
             else:
-                _learn_failure(found['step'], cause, lessons, tries)
+                _learn_failure(found['step'], cause, sight, lessons, tries)
             for text in said:
                 _learn_wish(text, sight, lessons)
     if sight.error_step < len(sight.plan) and not _TOLD.match(sight.feedback):
-        _learn_failure(sight.plan[sight.error_step], sight.feedback, lessons, tries)
+        _learn_failure(sight.plan[sight.error_step], sight.feedback, sight, lessons, tries)
     for text in sight.human:
         _learn_wish(text, sight, lessons)
     return lessons
 
 
-def _learn_failure(step: str, cause: str, lessons: Lessons, tries: Counter[str]) -> None:
+def _learn_failure(
+    step: str, cause: str, sight: Sight, lessons: Lessons, tries: Counter[str]
+) -> None:
     tries[step] += 1
     verb, _, rest = step.partition(' ')
     final = _FINAL.search(cause) is not None or tries[step] >= _TRIES
-    if verb == 'pick' and final:
+    beside = tuple(
+        item.name
+        for item in sight.things
+        if item.movable and item.name != rest and re.search(rf'\b{item.name}\b', cause)
+    )
+    if verb == 'pick' and beside and tries[step] < _TRIES:
+        lessons.cramped[rest] = beside
+    elif verb == 'pick' and final:
         lessons.bad_things.setdefault(rest, cause)
     elif verb == 'place':
         place = place_of(step)

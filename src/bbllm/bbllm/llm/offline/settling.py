@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bbllm.llm.offline.arranging import Pairs
-from bbllm.llm.offline.board import Board
+from bbllm.llm.offline.board import BESIDE_M, Board
 from bbllm.llm.offline.phrases import RefusalError
-from bbllm.llm.offline.shapes import Box, Cell
+from bbllm.llm.offline.shapes import Box
 
 
 class Settling:
@@ -26,6 +26,7 @@ class Settling:
             box: What is to stay free of other things; just the places where not given.
         """
         self._board = board
+        self._cells = dict(pairs)
         self._todo = {name: cell for name, cell in pairs if not cell.holds(board.things[name])}
         self._there = {name for name, _ in pairs if name not in self._todo}
         boxes = [box] if box else [Box.around([cell]) for _, cell in pairs]
@@ -59,17 +60,37 @@ class Settling:
             board.pick(name, self._away)
             board.place(cell)
             self._there.add(name)
+            self._call_back()
 
     def _put_aside(self, name: str) -> None:
         self._board.pick(name, self._away)
         self._board.put_aside(self._away)
 
-    def _next(self) -> str:
-        """Return what is held, else the first thing whose place is free, else the first."""
-        if self._board.held in self._todo:
-            return self._board.held
-        ready = (name for name, cell in self._todo.items() if self._ready(name, cell))
-        return next(ready, next(iter(self._todo)))
+    def _call_back(self) -> None:
+        """Take up again what had to leave its place so that something else could be picked."""
+        for name in [*self._there]:
+            if not self._cells[name].holds(self._board.things[name]):
+                self._there.remove(name)
+                self._todo[name] = self._cells[name]
 
-    def _ready(self, name: str, cell: Cell) -> bool:
-        return self._board.in_the_way(cell, {name, *self._there}) is None
+    def _next(self) -> str:
+        """
+        Return what is held, else the first thing whose place is free, else the first.
+
+        What stands beside a place that is yet to be filled goes before all others: later, the
+        hand would find no room beside it.
+        """
+        board = self._board
+        if board.held in self._todo:
+            return board.held
+        endangered = [name for name in self._todo if self._stands_beside(name)]
+        for name in (*endangered, *self._todo):
+            if board.in_the_way(self._todo[name], {name, *self._there}) is None:
+                return name
+        return next(iter(self._todo))
+
+    def _stands_beside(self, name: str) -> bool:
+        thing = self._board.things[name]
+        return any(
+            cell.near(thing, BESIDE_M) for other, cell in self._todo.items() if other != name
+        )
