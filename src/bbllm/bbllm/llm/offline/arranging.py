@@ -6,13 +6,12 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bbllm.llm.offline import words as w
 from bbllm.llm.offline.board import Board
 from bbllm.llm.offline.choosing import Choice
 from bbllm.llm.offline.goals import Shape
 from bbllm.llm.offline.lessons import Lessons
 from bbllm.llm.offline.phrases import RefusalError, Select
-from bbllm.llm.offline.rows import by_color, color_rows
+from bbllm.llm.offline.rows import color_rows, spectral
 from bbllm.llm.offline.shapes import (
     FREE_M,
     NEAR_M,
@@ -138,11 +137,11 @@ def _layout(
 ) -> Layout | None:
     """Fill a pattern; None where that cannot be."""
     there = {cell.key: board.standing_at(cell) for cell in cells}
-    bad = {key for key, found in there.items() if found is None and key in lessons.bad_places}
-    if shape.by_color:
-        pairs = by_color(things, [cell for cell in cells if cell.key not in bad], board)
-    elif bad:
+    if any(found is None and key in lessons.bad_places for key, found in there.items()):
         return None
+    if shape.by_color:
+        ordered = sorted(things, key=lambda name: spectral(board.things[name]))
+        pairs = list(zip(ordered, cells, strict=True))
     else:
         settled = [item.name for item in there.values() if item is not None]
         chosen = choice.sorted(things, settled)[: len(cells)]
@@ -203,7 +202,7 @@ def tower(shape: Shape, board: Board, lessons: Lessons, choice: Choice) -> list[
         chosen += choice.choose(Select(item.said, fit or item.names, item.count))
     chosen = list(dict.fromkeys(chosen))
     if shape.by_color:
-        chosen.sort(key=lambda name: w.HUES.get(board.things[name].color, 361))
+        chosen.sort(key=lambda name: spectral(board.things[name]))
     elif any(item.count is None for item in shape.items):
         chosen = _standing_first(chosen, board)
     if len(chosen) < 2 and shape.base is None:

@@ -76,7 +76,10 @@ class Board:
 
     def free_cells(self, side: Side | None = None, away: Sequence[Box] = ()) -> list[Cell]:
         """
-        Return free places: named ones first, then poses with room around them; near ones first.
+        Return free places: named ones first, then poses with room around them.
+
+        Near ones come first, but on a side it is the scene's order that named ones come in:
+        there, one is as good as another.
 
         Args:
             side: Only there.
@@ -98,7 +101,9 @@ class Board:
                 and self.free(cell)
                 and all(box.gap(cell.x, cell.y) >= box.room + SLACK_M for box in away)
             ]
-            found += sorted(near, key=lambda cell: Box.around([cell]).off_middle)
+            if side is None or cells is not roomy:
+                near.sort(key=lambda cell: Box.around([cell]).off_middle)
+            found += near
         return list(dict.fromkeys(found))
 
     def has_room(self, cell: Cell, *, locations: bool = True, within: float = FREE_M) -> bool:

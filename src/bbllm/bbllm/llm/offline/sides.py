@@ -12,7 +12,7 @@ from bbllm.llm.offline.board import TIGHT_M, Board
 from bbllm.llm.offline.choosing import Choice
 from bbllm.llm.offline.goals import Move, PerSide, Separate
 from bbllm.llm.offline.phrases import RefusalError, Select, Side, Target
-from bbllm.llm.offline.shapes import FREE_M, POSES_X_M, Box, Cell, on_side, pose_cell
+from bbllm.llm.offline.shapes import FREE_M, POSES_X_M, Cell, on_side, pose_cell
 from bbllm.llm.offline.sight import Thing
 
 SIDES: tuple[Side, Side] = ('left', 'right')
@@ -130,7 +130,7 @@ def _assigned(
             else:
                 free.remove(home)
                 pairs.append((name, home))
-        free.sort(key=lambda cell: _price(cell, board))
+        free.sort(key=lambda cell: _price(cell, board))  # else they stay in the scene's order
         if len(free) < len(waiting):
             return None
         pairs += zip(waiting, free, strict=False)
@@ -139,9 +139,8 @@ def _assigned(
 
 
 def _price(cell: Cell, board: Board) -> float:
-    """Return how unwelcome a location is: something stands there, or it is far off [moves]."""
-    blocked = board.in_the_way(cell, ()) is not None
-    return CLEARING * blocked + Box.around([cell]).off_middle
+    """Return how unwelcome a location is: something may stand there [moves]."""
+    return CLEARING * (board.in_the_way(cell, ()) is not None)
 
 
 def to_the_middle(names: Sequence[str], board: Board) -> Iterator[tuple[str, Cell]]:
