@@ -127,23 +127,25 @@ def test_workers_end_when_the_process_that_started_them_is_killed(tmp_path: Path
         'while not workers.collect(1.0): pass\n'
         'workers.submit(fake_play.make_job("hangs"))\n'
         'workers.submit(fake_play.make_job("hangs", 1))\n'
-        'print(*[worker.process.pid for worker in workers._workers], flush=True)\n'
+        'print(*[worker.process.pid for worker in workers._workers])\n'
+        'print(workers._scratch.name, flush=True)\n'
         'time.sleep(0.5)\n'
         'os.kill(os.getpid(), signal.SIGKILL)\n'
     )
     done = subprocess.run(
         [sys.executable, '-c', code], capture_output=True, text=True, timeout=WAIT_S
     )
-    pids = [int(pid) for pid in done.stdout.split()]
+    *pids, scratch = done.stdout.split()
     assert len(pids) == 2, done.stderr
 
     deadline_s = time.monotonic() + 20.0
     while any(is_running(pid) for pid in pids):
         assert time.monotonic() < deadline_s, f'workers {pids} outlived their parent by 20 s'
         time.sleep(0.05)
+    assert not Path(scratch).exists()
 
 
-def is_running(pid: int) -> bool:
+def is_running(pid: str) -> bool:
     try:
         return ') Z ' not in Path(f'/proc/{pid}/stat').read_text()
     except OSError:

@@ -14,6 +14,7 @@ import fcntl
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -209,6 +210,8 @@ def write_atomically(path: Path, text: str, *, durable: bool = True) -> None:
                 os.fsync(file.fileno())
         draft.replace(path)
     except OSError as error:
+        with suppress(OSError):  # on a full disk its room is wanted
+            draft.unlink(missing_ok=True)
         raise cannot_write(path, error) from error
 
 

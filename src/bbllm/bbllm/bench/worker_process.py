@@ -1,9 +1,10 @@
 """
-`python -m bbllm.bench.worker_process FD`: plays the episodes that come through a pipe.
+`python -m bbllm.bench.worker_process FD SCRATCH`: plays the episodes that come through a pipe.
 
 The first message is where modules are, the second the function that plays; every further one is
 a Job, answered with an Answer. The process ends when the other end of the pipe is closed, so also
-when the process that started it was killed.
+when the process that started it was killed; then it also takes away SCRATCH, the folder for what
+is put down for a while, which nobody else would.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import faulthandler
 import os
 import pickle
 import queue
+import shutil
 import signal
 import sys
 import threading
@@ -26,7 +28,7 @@ Messages = queue.SimpleQueue[bytes | None]
 
 def main() -> None:
     """Play until nobody wants anything any more."""
-    descriptor = int(sys.argv[1])
+    descriptor, scratch = int(sys.argv[1]), sys.argv[2]
     # Ctrl-C reaches every process of the terminal; the parent decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable()
@@ -34,7 +36,7 @@ def main() -> None:
     os.set_inheritable(descriptor, False)
     pipe = Connection(descriptor)
     messages: Messages = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(pipe, messages), daemon=True).start()
+    threading.Thread(target=_read, args=(pipe, messages, scratch), daemon=True).start()
     _play_all(pipe, messages)
 
 
@@ -54,7 +56,7 @@ def _play_all(pipe: Connection, messages: Messages) -> None:
         pipe.send(attempt(play, pickle.loads(job)))
 
 
-def _read(pipe: Connection, messages: Messages) -> None:
+def _read(pipe: Connection, messages: Messages, scratch: str) -> None:
     """Pass messages on as they come; end the process when there is nobody to hear answers."""
     while True:
         try:
@@ -63,6 +65,7 @@ def _read(pipe: Connection, messages: Messages) -> None:
             break
     messages.put(None)
     time.sleep(_END_S)
+    shutil.rmtree(scratch, ignore_errors=True)
     os._exit(1)
 
 

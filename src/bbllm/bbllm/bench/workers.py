@@ -158,11 +158,12 @@ class LocalWorkers:
 
     def _start(self) -> _Worker:
         ours, theirs = Pipe()
+        command = [sys.executable, '-m', 'bbllm.bench.worker_process', str(theirs.fileno())]
         said = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the worker
         try:
             with theirs:
                 process = subprocess.Popen(
-                    [sys.executable, '-m', 'bbllm.bench.worker_process', str(theirs.fileno())],
+                    [*command, self._scratch.name],
                     env={**worker_environment(), 'TMPDIR': self._scratch.name},
                     stdin=subprocess.DEVNULL,
                     stdout=said,
