@@ -16,7 +16,7 @@ GOALS: dict[str, dict[str, Any]] = {
         'straight_m': 0.02,
         'centre': [0.5, 0.0],
         'centre_m': 0.1,
-        'gap_m': 0.04,
+        'gap_m': [0.04, 0.1],
     },
     'triangle': {
         'colors': ['reed', 'crimson'],

@@ -40,7 +40,7 @@ LINE = ColorLine(
     straight_m=0.02,
     centre=(0.5, 0.0),
     centre_m=0.10,
-    gap_m=0.04,
+    gap_m=(0.04, 0.10),
 )
 PAIRS = PairsASide(kind='pairs_a_side', margin_m=0.02, location_m=0.02)
 TRIANGLE = Triangle(

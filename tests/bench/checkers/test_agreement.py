@@ -93,7 +93,7 @@ def a_line(rng: random.Random) -> Situation:
     colors = sorted(rng.sample(RAINBOW, rng.randint(2, 7)), key=RAINBOW.index)
     if rng.random() < 0.2:
         rng.shuffle(colors)
-    pitch, x, y = rng.uniform(0.038, 0.08), rng.gauss(0.5, 0.06), rng.gauss(0, 0.06)
+    pitch, x, y = rng.uniform(0.038, 0.105), rng.gauss(0.5, 0.06), rng.gauss(0, 0.06)
     spots: dict[str, Spot] = {
         f'{color}_cube': (x, y + pitch * ((len(colors) - 1) / 2 - index))
         for index, color in enumerate(colors)
@@ -149,9 +149,9 @@ def banded(goal: Goal, sign: int) -> Goal:
     for name, value in goal:
         if name in ('still_m', 'straight_m', 'centre_m', 'location_m', 'residual_edges'):
             changes[name] = value * wider
-        elif name in ('margin_m', 'gap_m', 'apart_edges'):
+        elif name in ('margin_m', 'apart_edges'):
             changes[name] = value / wider
-        elif name in ('pitch_edges', 'side_edges'):
+        elif name in ('pitch_edges', 'side_edges', 'gap_m'):
             changes[name] = (value[0] / wider, value[1] * wider)
         elif name == 'turn_deg':
             changes[name] = value + sign * BAND_DEG

@@ -48,7 +48,12 @@ PASSING = {
         )
     ),
     'off the centre a little': table(line(x=0.55, y=0.05)),
-    'its middle is midway between its ends': table(uneven(0.26, 0.21, 0.16, 0.11, -0.10)),
+    'its middle is midway between its ends': table(uneven(0.14, 0.10, 0.06, 0.02, -0.08)),
+    'as loose as allowed': table(line(pitch=0.10)),
+    'closed up where one dropped out': table(
+        {**line(('red', 'orange', 'green', 'blue'), y=0.035), 'yellow_cube': (1.0, 0.1)},
+        beyond=['yellow_cube'],
+    ),
     'one out of reach elsewhere': table(WITH_FAR, beyond=['violet_cube']),
     'cylinders about': table({**DONE, **CYLINDER}),
     'a white cube elsewhere': table({**DONE, 'white_cube': (0.6, 0.3)}),
@@ -82,8 +87,37 @@ FAILING: dict[str, tuple[Situation, str]] = {
     'too far from the centre': (table(line(x=0.62)), 'the middle of the line is 12.0 cm'),
     'too far to the left': (table(line(y=0.11)), 'the middle of the line is 11.0 cm'),
     'the middle between its ends too far off': (
-        table(uneven(0.31, 0.05, 0.005, -0.04, -0.085)),
-        'the middle of the line is 11.2 cm',
+        table(uneven(0.24, 0.14, 0.05, 0.01, -0.03)),
+        'the middle of the line is 10.5 cm',
+    ),
+    'a hole where one dropped out': (
+        table({**DONE, 'yellow_cube': (1.0, 0.1)}, beyond=['yellow_cube']),
+        'a hole of 14.0 cm between orange_cube and green_cube; 10.0 cm are allowed.',
+    ),
+    'a hole in a tight line': (
+        table(uneven(0.14, 0.10, 0.06, -0.05, -0.09)),
+        'a hole of 11.0 cm between yellow_cube and green_cube',
+    ),
+    'a cylinder in the hole': (
+        table({**uneven(0.14, 0.10, 0.06, -0.05, -0.09), 'grey_cylinder': (0.5, 0.005)}),
+        'a hole of 11.0 cm between yellow_cube and green_cube',
+    ),
+    'an end too far from the others': (
+        table(uneven(0.16, 0.04, 0.0, -0.04, -0.08)),
+        'a hole of 12.0 cm between red_cube and orange_cube',
+    ),
+    'two of one colour with a hole between them': (
+        table({**PAIR, 'red_cube': (0.5, 0.14)}),
+        'a hole of 11.0 cm between red_cube and red_cube_2',
+    ),
+    'none in line with another': (
+        table(
+            {
+                name: (0.3 + 0.1 * i, spot[1])
+                for i, (name, spot) in enumerate(line(pitch=0.06).items())
+            }
+        ),
+        'off the line',
     ),
     'one on another': (
         table({**DONE, 'orange_cube': (*DONE['yellow_cube'][:2], 0.06)}),
@@ -154,17 +188,26 @@ def test_a_nudge_out_of_the_line_flips_the_verdict(
 
 
 @given(
-    colors=colors, which=st.integers(0, 6), gap=st.floats(-0.1, 0.039), kept=st.floats(0.041, 0.07)
+    colors=colors,
+    which=st.integers(0, 6),
+    near=st.floats(-0.1, 0.039),
+    kept=st.floats(0.041, 0.099),
+    far=st.floats(0.101, 0.2),
 )
 def test_a_nudge_along_the_line_flips_the_verdict(
-    colors: tuple[str, ...], which: int, gap: float, kept: float
+    colors: tuple[str, ...], which: int, near: float, kept: float, far: float
 ) -> None:
-    done = line(colors, 0.07)
     index = which % (len(colors) - 1)
-    left, right = f'{colors[index]}_cube', f'{colors[index + 1]}_cube'
 
-    assert_passes(LINE, table({**done, left: (0.5, done[right][1] + kept)}))
-    assert_fails(LINE, table({**done, left: (0.5, done[right][1] + gap)}))
+    def with_gap(gap: float) -> Situation:
+        """Lay a line of 5 cm from cube to cube, but for one gap; its middle is the centre."""
+        gaps = [gap if i == index else 0.05 for i in range(len(colors) - 1)]
+        ys = [sum(gaps) / 2 - sum(gaps[:i]) for i in range(len(colors))]
+        return table({f'{color}_cube': (0.5, y) for color, y in zip(colors, ys)})
+
+    assert_passes(LINE, with_gap(kept))
+    assert_fails(LINE, with_gap(near))
+    assert_fails(LINE, with_gap(far), 'has a hole')
 
 
 @given(colors=colors, way=st.floats(0.101, 0.14), inside=st.floats(0, 0.099), up=st.booleans())

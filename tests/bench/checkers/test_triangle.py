@@ -43,6 +43,10 @@ FAILING: dict[str, tuple[Situation, str]] = {
         'only 0 cubes',
     ),
     'two only': (table({**DONE, 'red_cube': (0.5, 0.3)}), 'only 2 cubes'),
+    'a single one': (
+        table({**DONE, 'red_cube': (0.5, 0.3), 'pink_cube': (0.4, 0.3)}),
+        'only 1 cube of the colours stands on the right.',
+    ),
     'one within the margin': (table(moved(DONE, 'pink_cube', 0, 0.125)), 'only 2 cubes'),
     'in a line': (table(corners((0.4, -0.2), (0.5, -0.2), (0.6, -0.2))), 'smallest angle is 0'),
     'nearly in a line': (

@@ -62,8 +62,8 @@ class ColorLine(GoalRecord):
     """Middle of the work space [m]."""
     centre_m: Positive
     """How far the middle of the line may be from there [m]."""
-    gap_m: Positive
-    """Least distance between the centres of neighbours [m]."""
+    gap_m: Range
+    """Least and greatest distance between the centres of neighbours, along the line [m]."""
 
 
 class PairsASide(GoalRecord):

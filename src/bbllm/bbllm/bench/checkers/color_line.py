@@ -2,7 +2,8 @@
 All cubes within reach in one line across the table, ordered from left to right by colour.
 
 Only cubes whose colour the goal names can be ordered: they are the line. Another cube between
-its ends spoils it. Cubes of one colour may stand in any order among themselves.
+its ends spoils it, and so does a hole. Cubes of one colour may stand in any order among
+themselves.
 """
 
 from __future__ import annotations
@@ -33,9 +34,11 @@ def parts_of(goal: ColorLine, table: Table) -> list[Part]:
     parts = [Part(f'{name} in the line', _off(table, name, line)) for name in cubes]
     parts += _order(goal, table, cubes, line)
     lined = 2 * len(line) >= len(cubes)
-    missing = f'only {len(line)} of {count_of(len(cubes), "cube")} stand in a line.'
+    verb = 'stands' if len(line) == 1 else 'stand'
+    missing = f'only {len(line)} of {count_of(len(cubes), "cube")} {verb} in a line.'
     return [
         *parts,
+        Part('no hole in the line', _hole(goal, table, line) if lined else missing),
         Part('the line in the centre', _off_centre(goal, table, line) if lined else missing),
         Part('no other cube in the line', _intruder(goal, table, line) if lined else missing),
     ]
@@ -97,10 +100,11 @@ def _disorder(
     last = min(left, key=lambda name: table.xy(name)[1])
     first = max(right, key=lambda name: table.xy(name)[1])
     gap = table.xy(last)[1] - table.xy(first)[1]
-    if at_least(gap, goal.gap_m):
+    least, _ = goal.gap_m
+    if at_least(gap, least):
         return ''
     side = 'left' if gap >= 0 else 'right'
-    return f'{last} is {cm(abs(gap))} {side} of {first}, not at least {cm(goal.gap_m)} left of it.'
+    return f'{last} is {cm(abs(gap))} {side} of {first}, not at least {cm(least)} left of it.'
 
 
 def _crowd(goal: ColorLine, table: Table, group: list[str], line: list[str]) -> str:
@@ -110,7 +114,21 @@ def _crowd(goal: ColorLine, table: Table, group: list[str], line: list[str]) -> 
     ranked = sorted(group, key=lambda name: table.xy(name)[1])
     gaps = {(a, b): table.xy(b)[1] - table.xy(a)[1] for a, b in itertools.pairwise(ranked)}
     (a, b), gap = min(gaps.items(), key=lambda entry: entry[1])
-    return '' if at_least(gap, goal.gap_m) else f'{a} and {b} are only {cm(gap)} apart.'
+    return '' if at_least(gap, goal.gap_m[0]) else f'{a} and {b} are only {cm(gap)} apart.'
+
+
+def _hole(goal: ColorLine, table: Table, line: list[str]) -> str:
+    """Compare neighbours from left to right, whatever their colours."""
+    _, most = goal.gap_m
+    ranked = sorted(line, key=lambda name: -table.xy(name)[1])
+    for left, right in itertools.pairwise(ranked):
+        gap = table.xy(left)[1] - table.xy(right)[1]
+        if not at_most(gap, most):
+            return (
+                f'the line has a hole of {cm(gap)} between {left} and {right}; '
+                f'{cm(most)} are allowed.'
+            )
+    return ''
 
 
 def _off_centre(goal: ColorLine, table: Table, line: list[str]) -> str:
@@ -148,9 +166,19 @@ def second_look(goal: ColorLine, table: Table) -> Finding:
             lead = abs(lead)
         elif ranks[one] > ranks[two]:
             lead = -lead
-        if not at_least(lead, goal.gap_m):
+        if not at_least(lead, goal.gap_m[0]):
             return Finding(False, f'{one} and {two} are out of order, or nearer than allowed.')
+    # Whoever has no neighbour to the right is the line's end, of which there is one.
+    ends = [one for one in cubes if not any(_follows(goal, table, one, two) for two in cubes)]
+    if len(ends) != 1:
+        return Finding(False, f'the line falls apart: it ends at each of {listed(ends)}.')
     return _placed(goal, table, cubes)
+
+
+def _follows(goal: ColorLine, table: Table, one: str, two: str) -> bool:
+    """Tell whether one cube is so near to the right of another that no hole is between them."""
+    lead = table.point(one).imag - table.point(two).imag
+    return lead > 0 and at_most(lead, goal.gap_m[1])
 
 
 def _placed(goal: ColorLine, table: Table, cubes: list[str]) -> Finding:

@@ -35,7 +35,8 @@ def parts_of(goal: Triangle, table: Table) -> list[Part]:
     """Judge the best three by the lengths of their sides and the law of cosines."""
     there = cubes_there(goal, table)
     standing = [name for name in there if table.stands(name)]
-    few = f'only {count_of(len(standing), "cube")} of the colours stand on the {goal.side}.'
+    verb = 'stands' if len(standing) == 1 else 'stand'
+    few = f'only {count_of(len(standing), "cube")} of the colours {verb} on the {goal.side}.'
     parts = [
         Part(f'corner {k} of {CORNERS} on the {goal.side}', few if len(standing) < k else '')
         for k in range(1, CORNERS + 1)
