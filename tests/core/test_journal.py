@@ -84,6 +84,13 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     }
 
 
+def test_line_separators_within_a_text_do_not_end_a_line(tmp_path: Path) -> None:
+    said = Event(EventKind.MODEL_TEXT, 101.0, {'role': 'brain', 'text': '0: pick\u2028x\x0b\x85'})
+    path = write(tmp_path, 'e1', [STARTED, said, EVENTS[-1]])
+
+    assert read_events(path)[1] == said
+
+
 def test_a_journal_that_breaks_off_in_a_line_is_read_up_to_there(tmp_path: Path) -> None:
     path = write(tmp_path, 'e1', EVENTS)
     path.write_text(path.read_text()[:-25])

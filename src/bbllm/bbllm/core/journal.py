@@ -89,7 +89,8 @@ def read_events(path: Path) -> tuple[Event, ...]:
         ConfigError: The file is no journal; names the line.
     """
     events = []
-    lines = path.read_text(encoding='utf-8', errors='replace').splitlines()
+    # Not splitlines(): what people and models say may hold U+2028, which it takes for a line end.
+    lines = path.read_text(encoding='utf-8', errors='replace').removesuffix('\n').split('\n')
     for number, line in enumerate(lines, start=1):
         try:
             events.append(from_json(Event, json.loads(line)))

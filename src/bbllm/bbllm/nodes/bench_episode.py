@@ -170,7 +170,7 @@ class _Files:
         """Return the lines of the recording, each with the name of the episode."""
         if not self._recording.exists():
             return ''
-        lines = self._recording.read_text('utf-8').splitlines()
+        lines = self._recording.read_text('utf-8').removesuffix('\n').split('\n')
         named = ({**json.loads(line), 'episode': self._job.key.name} for line in lines)
         return ''.join(json.dumps(line, ensure_ascii=False) + '\n' for line in named)
 
