@@ -3,9 +3,7 @@ from __future__ import annotations
 import pytest
 
 from bbllm.core.errors import ModelError, ModelUnavailableError
-from bbllm.core.protocols import ChatModel, Message, Reply, Usage
-from bbllm.core.types import ModelCall
-from bbllm.llm.accounting import MeteredModel
+from bbllm.core.protocols import ChatModel, Message
 from bbllm.llm.scripted import ScriptedModel
 
 ASK = [Message('user', 'what now')]
@@ -39,31 +37,3 @@ def test_stop_strings_are_obeyed_and_lines_streamed() -> None:
 
     assert reply.text == 'a\nb\n'
     assert heard == ['a\n', 'b\n']
-
-
-def test_a_metered_model_tells_what_each_call_cost() -> None:
-    calls: list[ModelCall] = []
-    given = Reply(text='x', model='m-2', usage=Usage(5, 2), duration_s=1.5, retries=1)
-    model = MeteredModel(ScriptedModel([given]), 'brain', calls.append)
-
-    assert model.complete(ASK) is given
-    assert calls == [
-        ModelCall(
-            role='brain',
-            model='m-2',
-            prompt_tokens=5,
-            completion_tokens=2,
-            duration_s=1.5,
-            retries=1,
-        )
-    ]
-
-
-@pytest.mark.parametrize('error', [ModelUnavailableError('down'), RuntimeError('bug')])
-def test_a_metered_model_counts_failures_too(error: Exception) -> None:
-    calls: list[ModelCall] = []
-    model = MeteredModel(ScriptedModel([error], name='s'), 'body', calls.append)
-
-    with pytest.raises(type(error)):
-        model.complete(ASK)
-    assert [(call.role, call.model, call.prompt_tokens) for call in calls] == [('body', 's', 0)]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bbllm.core.errors import LostNodeError
+from bbllm.core.model_calls import on_account
 from bbllm.core.protocols import (
     ChatModel,
     Embedder,
@@ -19,7 +19,7 @@ from bbllm.core.protocols import (
 )
 from bbllm.core.records import to_json
 from bbllm.core.tasks import plain_text
-from bbllm.core.types import Code, EventKind, ModelCall, Outcome, Scene, Skill, SkillCall
+from bbllm.core.types import Code, EventKind, Outcome, Scene, Skill, SkillCall
 
 if TYPE_CHECKING:
     from bbllm.core.episode import EpisodeRun
@@ -86,25 +86,11 @@ class GuardedModel:
             if on_text is not None:
                 on_text(piece)
 
-        begun_s = time.monotonic()
-        try:
-            reply = self._inner.complete(messages, stop=stop, schema=schema, on_text=hear)
-        except BaseException:
-            # Also a call that Ctrl-C or a cancel cut off was made, and may be on the bill.
-            spent_s = time.monotonic() - begun_s
-            self._run.add_model_call(
-                ModelCall(role=self._role, model=self.name, duration_s=spent_s)
-            )
-            raise
-        self._run.add_model_call(
-            ModelCall(
-                role=self._role,
-                model=reply.model,
-                prompt_tokens=reply.usage.prompt_tokens,
-                completion_tokens=reply.usage.completion_tokens,
-                duration_s=reply.duration_s,
-                retries=reply.retries,
-            )
+        reply = on_account(
+            lambda: self._inner.complete(messages, stop=stop, schema=schema, on_text=hear),
+            self._run.add_model_call,
+            role=self._role,
+            name=self.name,
         )
         reply = replace(reply, text=plain_text(reply.text))
         self._run.add_model_text(self._role, reply.text)
@@ -130,24 +116,9 @@ class GuardedEmbedder:
             if on_wait is not None:
                 on_wait()
 
-        begun_s = time.monotonic()
-        try:
-            found = self._inner.embed(texts, on_wait=wait)
-        except BaseException:
-            # As with a model: what was cut off may be on the bill.
-            spent_s = time.monotonic() - begun_s
-            self._run.add_model_call(
-                ModelCall(role=self._role, model=self.name, duration_s=spent_s)
-            )
-            raise
-        self._run.add_model_call(
-            ModelCall(
-                role=self._role,
-                model=found.model,
-                prompt_tokens=found.usage.prompt_tokens,
-                completion_tokens=found.usage.completion_tokens,
-                duration_s=found.duration_s,
-                retries=found.retries,
-            )
+        return on_account(
+            lambda: self._inner.embed(texts, on_wait=wait),
+            self._run.add_model_call,
+            role=self._role,
+            name=self.name,
         )
-        return found

@@ -69,7 +69,7 @@ class BodyMapper(StackNode):
         return body_of(
             self._mapping,
             transcript,
-            None if embedder is None else transcript.metered(embedder, 'body'),
+            None if embedder is None else transcript.metered(embedder),
             prompts=self._prompts,
             known=self._known,
         )

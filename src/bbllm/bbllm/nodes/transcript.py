@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from bbllm.core.protocols import ChatModel, Embedder, JsonSchema, Message, Reply
+from bbllm.core.model_calls import on_account
+from bbllm.core.protocols import ChatModel, Embedder, Embeddings, JsonSchema, Message, Reply
 from bbllm.core.tasks import plain_text
 from bbllm.core.types import ModelCall
-from bbllm.llm.accounting import MeteredEmbedder, MeteredModel
 
 
 class Transcript:
@@ -19,7 +19,8 @@ class Transcript:
         self.calls: list[ModelCall] = []
         self.texts: list[str] = []
         """What was answered to each call; empty where nothing was."""
-        self._inner = MeteredModel(inner, role, self._note)
+        self._inner = inner
+        self._role = role
 
     @property
     def supports_schema(self) -> bool:
@@ -34,15 +35,40 @@ class Transcript:
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
         """Answer a conversation; see `ChatModel.complete`."""
-        reply = self._inner.complete(messages, stop=stop, schema=schema, on_text=on_text)
+        reply = on_account(
+            lambda: self._inner.complete(messages, stop=stop, schema=schema, on_text=on_text),
+            self._note,
+            role=self._role,
+            name=self.name,
+        )
         reply = replace(reply, text=plain_text(reply.text))
         self.texts[-1] = reply.text
         return reply
 
-    def metered(self, embedder: Embedder, role: str) -> Embedder:
+    def metered(self, embedder: Embedder) -> Embedder:
         """Wrap an embedder whose requests are on the same account; they have no texts."""
-        return MeteredEmbedder(embedder, role, self._note)
+        return _Metered(embedder, self._role, self._note)
 
     def _note(self, call: ModelCall) -> None:
         self.calls.append(call)
         self.texts.append('')
+
+
+class _Metered:
+    """An embedder whose every call is told."""
+
+    def __init__(self, inner: Embedder, role: str, tell: Callable[[ModelCall], None]):
+        self.name = inner.name
+        self._inner = inner
+        self._role = role
+        self._tell = tell
+
+    def embed(
+        self, texts: Sequence[str], *, on_wait: Callable[[], None] | None = None
+    ) -> Embeddings:
+        return on_account(
+            lambda: self._inner.embed(texts, on_wait=on_wait),
+            self._tell,
+            role=self._role,
+            name=self.name,
+        )

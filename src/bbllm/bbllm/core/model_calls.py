@@ -1,0 +1,44 @@
+"""Puts what models cost on an account, also when they fail."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from bbllm.core.protocols import Embeddings, Reply
+from bbllm.core.types import ModelCall
+
+Answer = TypeVar('Answer', bound=Reply | Embeddings)
+
+
+def on_account(
+    ask: Callable[[], Answer], tell: Callable[[ModelCall], None], *, role: str, name: str
+) -> Answer:
+    """
+    Ask a model and tell what it cost.
+
+    Args:
+        ask: Asks it.
+        tell: Told the call when it ends; one that raised counts with zero tokens.
+        role: Who asks: `brain` or `body`.
+        name: Whom it asks, for calls that no server answered.
+    """
+    begun_s = time.monotonic()
+    try:
+        answer = ask()
+    except BaseException:
+        # Also a call that Ctrl-C or a cancel cut off was made, and may be on the bill.
+        tell(ModelCall(role=role, model=name, duration_s=time.monotonic() - begun_s))
+        raise
+    tell(
+        ModelCall(
+            role=role,
+            model=answer.model,
+            prompt_tokens=answer.usage.prompt_tokens,
+            completion_tokens=answer.usage.completion_tokens,
+            duration_s=answer.duration_s,
+            retries=answer.retries,
+        )
+    )
+    return answer
