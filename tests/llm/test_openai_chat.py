@@ -76,6 +76,28 @@ def test_a_streamed_reply_comes_whole_and_piece_by_piece(server: FakeServer) -> 
     assert reply.duration_s > 0.0
 
 
+@pytest.mark.parametrize('can_stream', [True, False])
+@pytest.mark.parametrize(
+    ('pieces', 'text'),
+    [
+        (('0: wave \ud83d',), '0: wave \ufffd'),
+        (('0: wave \ude00', ' now'), '0: wave \ufffd now'),
+        (('0: wave \ud83d', ' now'), '0: wave \ufffd now'),
+        (('0: wave \ud83d', '\ude00 now'), '0: wave \U0001f600 now'),
+    ],
+)
+def test_half_a_character_is_text_and_the_halves_of_one_belong_together(
+    server: FakeServer, can_stream: bool, pieces: tuple[str, ...], text: str
+) -> None:
+    server.will(says(*pieces, can_stream=can_stream))
+    heard: list[str] = []
+
+    reply = Client(server).model.complete(ASK, on_text=heard.append)
+
+    assert (reply.text, ''.join(heard)) == (text, text)
+    assert reply.retries == 0
+
+
 def test_the_request_says_what_is_configured(server: FakeServer) -> None:
     server.will(says('ok'))
 

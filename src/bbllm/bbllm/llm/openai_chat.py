@@ -20,7 +20,7 @@ from bbllm.llm.bounded import Bounded
 from bbllm.llm.dialect import Dialect
 from bbllm.llm.openai_settings import OpenAISettings
 from bbllm.llm.openai_tries import Tries, call_theirs, log_warning
-from bbllm.llm.reply_text import ReplyText
+from bbllm.llm.reply_text import ReplyText, mend
 
 if TYPE_CHECKING:
     from bbllm.llm.failures import Failure
@@ -143,7 +143,7 @@ class OpenAIChat:
             if text.stopped:
                 break
         if refusal:
-            said = self._redactor.hide(refusal.strip())[:300]
+            said = self._redactor.hide(mend(refusal).strip())[:300]
             # Not ModelRefusedError: the server serves, and what the model says is its own doing.
             raise ModelError(f'{self._who} declined to answer: {said}')
         if finish == 'content_filter':
@@ -151,7 +151,7 @@ class OpenAIChat:
         if not finish and not text.stopped:
             raise CutReplyError(f'the stream ended after {text.received} characters')
         listener.hear(text.finish())
-        return _Answer(text.text, self._redactor.hide(model), usage)
+        return _Answer(text.text, self._redactor.hide(mend(model)), usage)
 
     def _adapted(self, failure: Failure, sent: Mapping[str, object]) -> bool:
         if failure.status not in (400, 404, 415, 422, 501):

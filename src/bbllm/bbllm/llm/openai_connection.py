@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import logging
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from bbllm.core.protocols import Message, Usage
 from bbllm.llm.bounded import Bounded, TooLateError
 from bbllm.llm.failures import OddReplyError
 from bbllm.llm.openai_settings import OpenAISettings
+from bbllm.llm.reply_text import mend
 
 if TYPE_CHECKING:
     from openai.types import CompletionUsage
@@ -194,8 +196,10 @@ def _piece(chunk: ChatCompletionChunk) -> Piece:
 def _piece_of_json(raw: bytes) -> Piece:
     """Read a reply that came in one piece, trusting nothing about its shape."""
     try:
-        completion = _Completion.model_validate_json(raw)
-    except pydantic.ValidationError:
+        # Pydantic takes no JSON with half a character in it, which a model may well write.
+        text = mend(json.dumps(json.loads(raw), ensure_ascii=False))
+        completion = _Completion.model_validate_json(text)
+    except (ValueError, RecursionError):  # a ValidationError is a ValueError
         completion = _Completion()
     if not completion.choices:
         said = ' '.join(raw[:300].decode(errors='replace').split())

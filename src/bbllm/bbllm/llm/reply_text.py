@@ -7,6 +7,18 @@ from collections.abc import Sequence
 from bbllm.llm.redaction import Redactor
 
 _OPEN, _CLOSE = '<think>', '</think>'
+_HALVES = ('\ud800', '\udbff')
+"""The first halves of characters that UTF-16 writes as two, least and greatest."""
+
+
+def mend(text: str) -> str:
+    """
+    Join the halves of characters, and put U+FFFD for a half that stands alone.
+
+    JSON may carry half an emoji (`\\ud83d`), where a server cut a reply between the two. That is
+    no text that could be written to a file or sent on.
+    """
+    return text.encode('utf-16-le', 'surrogatepass').decode('utf-16-le', 'replace')
 
 
 class ReplyText:
@@ -23,6 +35,7 @@ class ReplyText:
         self._redactor = redactor or Redactor()
         self._watched = self._stops + self._redactor.watched
         self._held = ''
+        self._half = ''
         self._shown: list[str] = []
         self._thinking: bool | None = None  # None until the first characters tell
         self.stopped = False
@@ -40,7 +53,7 @@ class ReplyText:
         if self.stopped:
             return ''
         self.received += len(piece)
-        self._held += piece
+        self._held += self._whole(piece)
         if not self._past_thoughts():
             return ''
         return self._release(final=False)
@@ -52,7 +65,16 @@ class ReplyText:
         if self._thinking:
             # Cut off in mid-thought: there is no answer.
             self._held = ''
+        else:
+            self._held += mend(self._half)
         return self._release(final=True)
+
+    def _whole(self, piece: str) -> str:
+        """Return the whole characters; half a one at the end waits for the next piece."""
+        text, self._half = self._half + piece, ''
+        if text and _HALVES[0] <= text[-1] <= _HALVES[1]:
+            text, self._half = text[:-1], text[-1]
+        return mend(text)
 
     def _past_thoughts(self) -> bool:
         if self._thinking is None:
