@@ -9,13 +9,12 @@ instruction, a goal (bench.goals) and a table: either scenes made anew for every
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import yaml
 from pydantic import (
@@ -33,8 +32,9 @@ from bbllm.bench.goals import Goal
 from bbllm.bench.scene_recipe import Recipe
 from bbllm.bench.suite_errors import SuiteFileError, readable
 from bbllm.core.errors import SceneFileError, UnknownNameError
-from bbllm.core.paths import config_dir
+from bbllm.core.paths import is_yaml_path
 from bbllm.sim.scenes import Name, SceneFile, load_scene
+from bbllm.sim.yaml_files import YamlFiles
 
 
 class TaskSpec(BaseModel):
@@ -87,6 +87,9 @@ class _Yaml(yaml.SafeLoader):
     }
 
 
+FILES = YamlFiles('suite', fields='tasks, description', error=SuiteFileError, loader=_Yaml)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Suite:
     """Tasks that are scored together."""
@@ -126,7 +129,7 @@ class Suite:
 
 def list_suites() -> tuple[str, ...]:
     """Return the names of the suites that come with the project."""
-    return tuple(sorted(path.stem for path in _folder().glob('*.yaml')))
+    return FILES.names()
 
 
 def load_suite(name_or_path: str | Path) -> Suite:
@@ -137,19 +140,7 @@ def load_suite(name_or_path: str | Path) -> Suite:
         UnknownNameError: No suite of that name.
         SuiteFileError: The file cannot be read or used; says which task and field.
     """
-    text = str(name_or_path)
-    if isinstance(name_or_path, Path) or text.endswith(('.yaml', '.yml')) or os.sep in text:
-        path = Path(name_or_path).expanduser()
-    elif text in list_suites():
-        path = _folder() / f'{text}.yaml'
-    else:
-        raise UnknownNameError('suite', text, list_suites())
-    try:
-        content = path.read_text('utf-8')
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, 'strerror', None) or 'it is not UTF-8 text'
-        raise SuiteFileError(f'Suite file {path} cannot be read: {reason}.') from error
-    return parse_suite(content, path)
+    return parse_suite(*FILES.read(name_or_path))
 
 
 def parse_suite(content: str, path: Path) -> Suite:
@@ -164,7 +155,7 @@ def parse_suite(content: str, path: Path) -> Suite:
         SuiteFileError: Not YAML, unknown fields, values that will not do, or a goal that speaks
             of what its scene lacks.
     """
-    data = _yaml(content, path)
+    data = FILES.parse(content, str(path))
     try:
         file = _SuiteFile.model_validate({'name': path.stem, **data})
     except ValidationError as error:
@@ -190,33 +181,15 @@ def parse_suite(content: str, path: Path) -> Suite:
     )
 
 
-def _yaml(content: str, path: Path) -> dict[str, Any]:
-    try:
-        data: Any = yaml.load(content, _Yaml)  # a safe loader
-    except yaml.YAMLError as error:
-        mark = getattr(error, 'problem_mark', None)
-        line = f' in line {mark.line + 1}' if mark is not None else ''
-        problem = getattr(error, 'problem', None) or 'it cannot be parsed'
-        raise SuiteFileError(f'{path} is not valid YAML{line}: {problem}.') from error
-    if not isinstance(data, dict):
-        raise SuiteFileError(f'{path} holds no suite: expected the fields tasks, description.')
-    return data
-
-
 def _scene_of(task: TaskSpec, where: str, path: Path) -> SceneFile:
     """Load a task's fixed scene and hold its goal against it."""
     assert task.scene is not None  # the caller looked
     beside = path.parent / task.scene
-    is_path = task.scene.endswith(('.yaml', '.yml')) or os.sep in task.scene
     try:
-        scene = load_scene(beside if is_path else task.scene)
+        scene = load_scene(beside if is_yaml_path(task.scene) else task.scene)
     except (UnknownNameError, SceneFileError) as error:
         raise SuiteFileError(f'{where}, scene: {error}') from error
     faults = lacks(task.goal, scene)
     if faults:
         raise SuiteFileError(f'{where}: {"; ".join(faults)}.')
     return scene
-
-
-def _folder() -> Path:
-    return config_dir() / 'suites'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 from typing import Any
 
 import typer
@@ -11,6 +10,7 @@ from typer.core import TyperGroup
 
 from bbllm.cli.ros import need_ros
 from bbllm.core.errors import BbllmError, UnknownNameError
+from bbllm.core.paths import is_yaml_path
 
 
 class BenchGroup(TyperGroup):
@@ -100,7 +100,7 @@ def _command(function: Any) -> Any:
 
 
 def _is_path(name: str) -> bool:
-    return not name.startswith('-') and (name.endswith(('.yaml', '.yml')) or os.sep in name)
+    return not name.startswith('-') and is_yaml_path(name)
 
 
 def _suites() -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from bbllm.cli.output import Output
 from bbllm.cli.ros import choose_domain, need_ros
 from bbllm.cli.session import PLANNER, SCENE
 from bbllm.cli.supervision import interrupts
+from bbllm.core.paths import is_yaml_path
 
 if TYPE_CHECKING:
     from bbllm.nodes.stack import Stack, Value
@@ -161,6 +162,6 @@ def _path(path: Path | None) -> str | None:
 
 def _scene(scene: str | None) -> str | None:
     """Return a name as it is, and a file with its whole path: nodes may look from elsewhere."""
-    if scene is not None and ('/' in scene or scene.endswith(('.yaml', '.yml'))):
+    if scene is not None and is_yaml_path(scene):
         return _path(Path(scene))
     return scene

@@ -45,3 +45,8 @@ def state_dir() -> Path:
 def episodes_dir() -> Path:
     """Return where journals and pictures go; it may not exist yet."""
     return state_dir() / 'episodes'
+
+
+def is_yaml_path(name: str) -> bool:
+    """Tell whether what names a scene or a suite is the path of a file, and not a plain name."""
+    return name.endswith(('.yaml', '.yml')) or os.sep in name

@@ -18,13 +18,11 @@ Lengths in metres, in the robot's base frame: x forward, y left, z up, table top
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -34,16 +32,17 @@ from pydantic import (
     model_validator,
 )
 
-from bbllm.core.errors import SceneFileError, UnknownNameError
-from bbllm.core.paths import config_dir
+from bbllm.core.errors import SceneFileError
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.sim.scene_checks import complaints
 from bbllm.sim.scene_errors import readable
+from bbllm.sim.yaml_files import YamlFiles
 from bbllm.skills.shapes import yaw_pose
 
 DEFAULT_SIZE_M = 0.04
 DEFAULT_MASS_KG = 0.1
 TABLE_THICKNESS_M = 0.04
+FILES = YamlFiles('scene', fields='objects, locations, tables, description', error=SceneFileError)
 
 Name = Annotated[str, Field(pattern=r'^[A-Za-z][A-Za-z0-9_]*$', max_length=64)]
 Coordinate = Annotated[float, Field(ge=-5, le=5, allow_inf_nan=False)]
@@ -200,7 +199,7 @@ class SceneFile(Record):
 
 def list_scenes() -> tuple[str, ...]:
     """Return the names of the scenes that come with the project."""
-    return tuple(sorted(path.stem for path in scenes_folder().glob('*.yaml')))
+    return FILES.names()
 
 
 def load_scene(name_or_path: str | Path) -> SceneFile:
@@ -211,18 +210,7 @@ def load_scene(name_or_path: str | Path) -> SceneFile:
         UnknownNameError: No scene of that name.
         SceneFileError: The file cannot be read, or its scene could not stand.
     """
-    text = str(name_or_path)
-    if isinstance(name_or_path, Path) or text.endswith(('.yaml', '.yml')) or os.sep in text:
-        path = Path(name_or_path).expanduser()
-    elif text in list_scenes():
-        path = scenes_folder() / f'{text}.yaml'
-    else:
-        raise UnknownNameError('scene', text, list_scenes())
-    try:
-        content = path.read_text('utf-8')
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, 'strerror', None) or 'it is not UTF-8 text'
-        raise SceneFileError(f'Scene file {path} cannot be read: {reason}.') from error
+    content, path = FILES.read(name_or_path)
     return parse_scene(content, path.stem, str(path))
 
 
@@ -238,18 +226,7 @@ def parse_scene(content: str, name: str, where: str = 'the scene') -> SceneFile:
     Raises:
         SceneFileError: Not YAML, unknown fields, or a scene that could not stand.
     """
-    try:
-        data: Any = yaml.safe_load(content)
-    except yaml.YAMLError as error:
-        mark = getattr(error, 'problem_mark', None)
-        line = f' in line {mark.line + 1}' if mark is not None else ''
-        problem = getattr(error, 'problem', None) or 'it cannot be parsed'
-        raise SceneFileError(f'{where} is not valid YAML{line}: {problem}.') from error
-    if not isinstance(data, dict):
-        raise SceneFileError(
-            f'{where} holds no scene: expected the fields objects, locations, tables, description.'
-        )
-    return make_scene({'name': name, **data}, where)
+    return make_scene({'name': name, **FILES.parse(content, where)}, where)
 
 
 def make_scene(data: Mapping[str, Any], where: str = 'the scene') -> SceneFile:
@@ -271,13 +248,3 @@ def make_scene(data: Mapping[str, Any], where: str = 'the scene') -> SceneFile:
         raise SceneFileError(f'{where}: {readable(error, data, records)}') from error
     except SceneFileError as error:
         raise SceneFileError(f'{where}: {error}') from error
-
-
-def scenes_folder() -> Path:
-    """
-    Return the folder of the scene files.
-
-    Raises:
-        ConfigError: This installation has no configuration.
-    """
-    return config_dir() / 'scenes'
