@@ -26,6 +26,6 @@ class Case:
     difficulty: str
     """easy, medium or hard, as in Table 4 of the paper."""
     least_loops: int
-    """Feedback loops that cannot be saved without knowing what is out of reach."""
+    """Feedback loops that a planner spends that takes things and places in the order listed."""
     out_of_reach: tuple[str, ...]
     """Objects and locations that the hand cannot come down on, by geometry."""

@@ -9,9 +9,10 @@ section 4 (metrics); what exactly is counted follows ProgPrompt's evaluation (Si
     SR      share of the episodes that passed; an episode that passed has a GCR of 1
     EXEC    steps that were carried out / steps that were tried, of one episode
 
-Two things are stricter here. SR has every episode in its denominator: a disputed one and one that
-was lost to infrastructure count as not passed, and stand in columns of their own. And what passed
-is said by a checker's verdict, not by GCR: it may demand more than its conditions name.
+Three things are stricter here. GCR counts what was spoilt, see `goal_recall`. SR has every
+episode in its denominator: a disputed one and one that was lost to infrastructure count as not
+passed, and stand in columns of their own. And what passed is said by a checker's verdict, not by
+GCR: it may demand more than its conditions name.
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ def goal_recall(start: Mapping[str, bool], end: Mapping[str, bool]) -> float:
     Goals are the conditions that did not hold at the start (they had to be made true) and those
     that hold no longer (they were spoilt). What holds from start to end is nobody's merit: a
     planner that does nothing gets 0, unless nothing was to be done.
+
+    That departs from the papers: there, goals are only what had to be made true, so that a plan
+    is forgiven what it broke. Here a spoilt condition is an unsatisfied goal as well, and GCR is
+    lower or equal (docs/design/bench-verdicts.md).
 
     Args:
         start: Whether each condition held before the episode.
@@ -67,9 +72,9 @@ class Figures:
     loops: Estimate
     """Feedback loops used, over the episodes that were judged."""
     least_loops: float | None
-    """Mean of the loops that cannot be saved, over the episodes that were judged."""
+    """Mean of the loops that the tasks demand, over the episodes that were judged."""
     least_loops_met: int
-    """Episodes that passed with no more loops than cannot be saved."""
+    """Episodes that passed with no more loops than the task demands."""
     passes: int
     """Steps that the Body passed on, in all."""
     model_calls: int

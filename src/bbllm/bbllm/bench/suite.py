@@ -47,7 +47,7 @@ class TaskSpec(BaseModel):
     """All that a planner is told beside the scene."""
     difficulty: Literal['easy', 'medium', 'hard']
     least_loops: Annotated[int, Field(ge=0, le=20)]
-    """Feedback loops that cannot be saved without knowing what is out of reach."""
+    """Feedback loops that a planner spends that takes things and places in the order listed."""
     goal: Goal
     scene: Annotated[str, Field(min_length=1)] | None = None
     """Name of a scene, or path of a scene file from the suite file; the same in all trials."""

@@ -53,7 +53,7 @@ def _task_table(group: Mapping[str, Any]) -> Table:
     table = Table(
         title=f'K = {group["k"]}',
         title_justify='left',
-        caption='loops: used, and in brackets those that cannot be saved',
+        caption='loops: used, and in brackets what a planner spends that goes by the order listed',
         caption_justify='left',
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -108,7 +108,7 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _loops(row: Mapping[str, Any]) -> str:
-    """Return mean of the loops used, and of those that cannot be saved."""
+    """Return mean of the loops used, and of those that the tasks demand."""
     if row['loops'] is None:
         return ''
     least = row['least_loops']
@@ -163,7 +163,7 @@ def _cost_lines(summary: Mapping[str, Any]) -> list[str]:
         named = ', '.join(summary['unpriced_models'])
         return [f'The cost is not known: the price table lacks {named}.']
     if None in costs:
-        return ['The cost is not known: of some episodes nobody counted the tokens.']
+        return ['The cost is not known: of some episodes not all tokens were counted.']
     return [f'Cost: {sum(costs):.4g} {summary["currency"]}.']
 
 
