@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 
-from bbllm.bench.prices import cost_of, load_prices
+from bbllm.bench.prices import asked_model, cost_of, load_prices
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
 from bbllm.core.types import ModelCall
+from bbllm.llm.lexical import LexicalEmbedder
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.body_llm import body_llm_name
+from bbllm.planners.body_matching import matching_name
 
 PRICES = {'gpt-x': (2.0, 10.0)}
 ASKED = {'brain': 'gpt-x', 'body': 'gpt-x'}
 
 
 def call(model: str = 'gpt-x', prompt: int = 1_000_000, completion: int = 100_000) -> ModelCall:
-    return ModelCall(
-        role='brain', model=model, prompt_tokens=prompt, completion_tokens=completion
-    )
+    return ModelCall(role='brain', model=model, prompt_tokens=prompt, completion_tokens=completion)
 
 
 def table(tmp_path: Path, text: str) -> Path:
@@ -54,6 +57,34 @@ def test_the_cost_is_not_known_without_a_table_or_without_counted_tokens() -> No
 def test_no_call_costs_nothing_and_a_failed_one_needs_no_price() -> None:
     assert cost_of([], PRICES, ASKED) == 0
     assert cost_of([call(), call('other', 0, 0)], PRICES, {}) == 3.0
+
+
+def test_the_cost_is_not_known_where_one_role_was_called_but_never_counted() -> None:
+    body = ModelCall(role='body', model='gpt-x')
+
+    assert cost_of([call(), body], PRICES, ASKED) is None
+    counted = dataclasses.replace(body, prompt_tokens=500_000)
+    assert cost_of([call(), body, counted], PRICES, ASKED) == 4.0
+
+
+@pytest.mark.parametrize('model', ['offline', 'lexical'])
+def test_models_of_this_program_cost_nothing(model: str) -> None:
+    assert cost_of([call(), ModelCall(role='body', model=model)], PRICES, ASKED) == 3.0
+
+
+@pytest.mark.parametrize(
+    'name', ['gpt-x', 'replay of gpt-x', 'replay of gpt-x (text)', 'gpt-x (schema)']
+)
+def test_the_price_is_found_by_what_reports_call_the_model(name: str) -> None:
+    assert cost_of([call('gpt-x-2026-01-01')], PRICES, {'brain': name}) == 3.0
+
+
+def test_names_are_taken_apart_as_they_are_made() -> None:
+    model = ScriptedModel([], name='gpt-x')
+
+    assert {asked_model(body_llm_name(model, use)) for use in ('auto', True, False)} == {'gpt-x'}
+    assert asked_model(matching_name(LexicalEmbedder())) == LexicalEmbedder().name
+    assert asked_model('') == ''
 
 
 def test_a_price_of_nothing_is_a_price() -> None:

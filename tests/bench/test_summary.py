@@ -186,11 +186,12 @@ def test_the_closing_line_has_the_form_that_programs_read() -> None:
     )
 
 
-def test_models_without_a_price_are_named() -> None:
+@pytest.mark.parametrize('brain', ['gpt-x', 'replay of gpt-x'])
+def test_models_without_a_price_are_named(brain: str) -> None:
     prices = {'currency': 'USD', 'models': {'gpt-x': {'prompt': 1.0, 'completion': 2.0}}}
     results = of_all(cost=None, models={'brain': 'gpt-x-2026', 'body': 'other'})
 
-    summary = summarize_run(make_settings(brain='gpt-x', prices=prices), results, [])
+    summary = summarize_run(make_settings(brain=brain, prices=prices), results, [])
 
     assert (summary['cost'], summary['unpriced_models']) == (None, ['other'])
     assert 'The cost is not known: the price table lacks other.' in lines_for_terminal(summary)
@@ -211,7 +212,7 @@ def test_tokens_that_nobody_counted_are_no_cost_of_nothing() -> None:
 
     lines = lines_for_terminal(summarize_run(make_settings(prices=prices), of_all(cost=None), []))
 
-    assert 'The cost is not known: of some episodes nobody counted the tokens.' in lines
+    assert 'The cost is not known: of some episodes not all tokens were counted.' in lines
 
 
 def test_no_price_table_means_no_word_of_money() -> None:

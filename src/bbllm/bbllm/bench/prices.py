@@ -13,6 +13,7 @@ No prices come with this program: they change, and a wrong one is worse than non
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -24,6 +25,11 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.types import ModelCall
 
 MILLION = 1_000_000
+FREE = frozenset({'offline', 'lexical'})
+"""Models of this program itself: they take no tokens."""
+_AS_REPORTED = re.compile(
+    r'(?:replay of )?(?P<model>.+?)(?: \((?:text|schema)\)| matching)?', re.DOTALL
+)
 FORM = (
     'A price table looks like\n'
     '    currency: USD\n'
@@ -91,25 +97,37 @@ def cost_of(
     """
     Return what calls cost, None where that is not known.
 
-    Not known is a cost without a price table, of a model that the table lacks, and of calls of
-    which no server said how many tokens they took.
+    Not known is a cost without a price table, of a model that the table lacks, and where the
+    server of one role never said how many tokens it took: a part is not given for the whole.
 
     Args:
         calls: All calls of an episode.
         prices: By model, of a million prompt and of a million completion tokens.
-        asked: By role, the name that was asked for. A server may call `gpt-4o` by the date of
-            its release; a price under either name counts, the server's own first.
+        asked: By role, what reports call who was asked, see `asked_model`. A server may call
+            `gpt-4o` by the date of its release; a price under either name counts, the server's
+            own first.
     """
     if not prices:
         return None
     # A call that failed has no tokens on record and needs no price.
     counted = [call for call in calls if call.prompt_tokens or call.completion_tokens]
-    if calls and not counted:
+    silent = {call.role for call in calls} - {call.role for call in counted}
+    if any(call.role in silent and call.model not in FREE for call in calls):
         return None
     parts = []
     for call in counted:
-        price = prices.get(call.model) or prices.get(asked.get(call.role, ''))
+        price = prices.get(call.model) or prices.get(asked_model(asked.get(call.role, '')))
         if price is None:
             return None
         parts.append(call.prompt_tokens * price[0] + call.completion_tokens * price[1])
     return math.fsum(parts) / MILLION
+
+
+def asked_model(name: str) -> str:
+    """
+    Return which model a Brain or Body asks, from what reports call it.
+
+    The names are those of llm.replay and planners.bodies: `replay of gpt-4o (text)` is gpt-4o.
+    """
+    match = _AS_REPORTED.fullmatch(name)
+    return match['model'] if match else name

@@ -17,6 +17,7 @@ from typing import Any
 from bbllm.bench.intervals import Estimate
 from bbllm.bench.metrics import Figures, figures_of
 from bbllm.bench.pairs import Comparison, Difference, compare, ks_of, pair_up
+from bbllm.bench.prices import asked_model
 from bbllm.bench.results import EpisodeResult
 
 DIGITS = 6
@@ -181,7 +182,7 @@ def _price_table(settings: Mapping[str, Any]) -> Mapping[str, Any]:
 def _unpriced(results: Sequence[EpisodeResult], settings: Mapping[str, Any]) -> list[str]:
     """Name the models whose cost is not known although there is a price table."""
     known = _price_table(settings).get('models', {})
-    asked = {'brain': settings.get('brain'), 'body': settings.get('body')}
+    asked = {role: asked_model(settings.get(role) or '') for role in ('brain', 'body')}
     missing = {
         name
         for result in results
