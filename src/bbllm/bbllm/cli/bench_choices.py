@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bbllm.cli.choices import LIMITS, MODELS
+from bbllm.cli.choices import LIMITS, count_option, file_option, timeout_option
 from bbllm.cli.run import WorldName
 from bbllm.planners.methods import MappingMethod
 
@@ -26,14 +26,11 @@ KsOption = Annotated[
     ),
 ]
 TrialsOption = Annotated[
-    int,
-    typer.Option('--trials', min=1, max=MAX_TRIALS, help='Tables of each task.', metavar='N'),
+    int, count_option('--trials', what='Tables of each task.', most=MAX_TRIALS)
 ]
 SeedOption = Annotated[
     int,
-    typer.Option(
-        '--seed', min=0, metavar='N', help='Makes the tables; the same ones on every machine.'
-    ),
+    count_option('--seed', what='Makes the tables; the same ones on every machine.', least=0),
 ]
 TasksOption = Annotated[
     str | None,
@@ -46,26 +43,23 @@ MappingOption = Annotated[
 ]
 OutOption = Annotated[
     Path | None,
-    typer.Option(
+    file_option(
         '--out',
-        metavar='DIR',
-        help='Folder of the results; one that holds a part of this run is gone on with. '
+        'Folder of the results; one that holds a part of this run is gone on with. '
         'A new one below $XDG_STATE_HOME/bbllm/bench by default.',
-        show_default=False,
-        rich_help_panel=RUN,
+        metavar='DIR',
+        panel=RUN,
     ),
 ]
 JobsOption = Annotated[
     int | None,
-    typer.Option(
+    count_option(
         '--jobs',
         '-j',
-        min=1,
-        max=MAX_JOBS,
-        metavar='N',
-        help='Episodes at once; by default one for each core, and one with --world ros.',
+        what='Episodes at once; by default one for each core, and one with --world ros.',
+        panel=RUN,
+        most=MAX_JOBS,
         show_default=False,
-        rich_help_panel=RUN,
     ),
 ]
 RayOption = Annotated[
@@ -80,12 +74,10 @@ RayOption = Annotated[
 ]
 GiveUpOption = Annotated[
     int,
-    typer.Option(
+    count_option(
         '--give-up-after',
-        min=1,
-        metavar='N',
-        help='End early when so many episodes in a row were lost, as without a server.',
-        rich_help_panel=RUN,
+        what='End early when so many episodes in a row were lost, as without a server.',
+        panel=RUN,
     ),
 ]
 RetryOption = Annotated[
@@ -97,73 +89,30 @@ RetryOption = Annotated[
     ),
 ]
 RecordOption = Annotated[
-    Path | None,
-    typer.Option(
-        '--record',
-        metavar='FILE',
-        help='Keep every reply of the models in this new file.',
-        rich_help_panel=MODELS,
-        show_default=False,
-    ),
+    Path | None, file_option('--record', 'Keep every reply of the models in this new file.')
 ]
 ReplayOption = Annotated[
     Path | None,
-    typer.Option(
+    file_option(
         '--replay',
-        metavar='FILE',
-        help='Answer from such a file instead of asking models: the whole table without a key.',
-        rich_help_panel=MODELS,
-        show_default=False,
+        'Answer from such a file instead of asking models: the whole table without a key.',
     ),
 ]
 PricesOption = Annotated[
-    Path | None,
-    typer.Option(
-        '--prices',
-        metavar='FILE',
-        help='Price table; see config/prices.example.yaml.',
-        rich_help_panel=MODELS,
-        show_default=False,
-    ),
+    Path | None, file_option('--prices', 'Price table; see config/prices.example.yaml.')
 ]
 StepsOption = Annotated[
-    int,
-    typer.Option(
-        '--limit-steps', min=1, metavar='N', help='Calls of an episode.', rich_help_panel=LIMITS
-    ),
+    int, count_option('--limit-steps', what='Calls of an episode.', panel=LIMITS)
 ]
 ModelCallsOption = Annotated[
     int,
-    typer.Option(
-        '--limit-model-calls',
-        min=1,
-        metavar='N',
-        help='Requests of an episode to models.',
-        rich_help_panel=LIMITS,
-    ),
+    count_option('--limit-model-calls', what='Requests of an episode to models.', panel=LIMITS),
 ]
 TokensOption = Annotated[
     int | None,
-    typer.Option(
-        '--limit-tokens',
-        min=1,
-        metavar='N',
-        help='Tokens of an episode.',
-        show_default=False,
-        rich_help_panel=LIMITS,
-    ),
+    count_option('--limit-tokens', what='Tokens of an episode.', panel=LIMITS, show_default=False),
 ]
-TimeoutOption = Annotated[
-    float | None,
-    typer.Option(
-        '--timeout',
-        min=0.001,
-        metavar='SECONDS',
-        help='Wall time of an episode.',
-        show_default=False,
-        rich_help_panel=LIMITS,
-    ),
-]
+TimeoutOption = Annotated[float | None, timeout_option('Wall time of an episode.')]
 WorldOption = Annotated[
     WorldName,
     typer.Option('--world', help='tabletop: simulate in worker processes. ros: five nodes.'),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -45,6 +45,46 @@ def _episodes() -> list[str]:
 MODELS = 'Models'
 LIMITS = 'Limits'
 
+
+def file_option(name: str, what: str, *, metavar: str = 'FILE', panel: str = MODELS) -> Any:
+    """Return the option that takes a path, none by default."""
+    return typer.Option(
+        name, metavar=metavar, help=what, rich_help_panel=panel, show_default=False
+    )
+
+
+def count_option(
+    *names: str,
+    what: str,
+    panel: str | None = None,
+    least: int = 1,
+    most: int | None = None,
+    show_default: bool = True,
+) -> Any:
+    """Return the option that takes a whole number."""
+    return typer.Option(
+        *names,
+        metavar='N',
+        min=least,
+        max=most,
+        help=what,
+        rich_help_panel=panel,
+        show_default=show_default,
+    )
+
+
+def timeout_option(what: str) -> Any:
+    """Return the option that takes a wall time [s]."""
+    return typer.Option(
+        '--timeout',
+        min=0.001,
+        metavar='SECONDS',
+        help=what,
+        rich_help_panel=LIMITS,
+        show_default=False,
+    )
+
+
 TaskArgument = Annotated[
     str, typer.Argument(metavar='TASK', help='What to do, in plain words.', show_default=False)
 ]
@@ -80,12 +120,8 @@ PlannerOption = Annotated[
 ]
 SeedOption = Annotated[
     int | None,
-    typer.Option(
-        '--seed',
-        metavar='N',
-        min=0,
-        help='Make the sensors noisy, with this seed.',
-        show_default=False,
+    count_option(
+        '--seed', what='Make the sensors noisy, with this seed.', least=0, show_default=False
     ),
 ]
 SpeedOption = Annotated[
@@ -143,77 +179,44 @@ MappingOption = Annotated[
 ]
 LoopsOption = Annotated[
     int | None,
-    typer.Option(
+    count_option(
         '--feedback-loops',
         '--k',
         '-k',
-        metavar='N',
-        min=0,
-        max=100,
-        help='How often the Brain may plan anew, 3 by default.',
+        what='How often the Brain may plan anew, 3 by default.',
+        least=0,
+        most=100,
         show_default=False,
     ),
 ]
 RecordOption = Annotated[
     Path | None,
-    typer.Option(
-        '--record',
-        metavar='FILE',
-        help='Keep the whole conversation with the models in this new file.',
-        rich_help_panel=MODELS,
-        show_default=False,
-    ),
+    file_option('--record', 'Keep the whole conversation with the models in this new file.'),
 ]
 ReplayOption = Annotated[
-    Path | None,
-    typer.Option(
-        '--replay',
-        metavar='FILE',
-        help='Answer from such a file instead of asking models.',
-        rich_help_panel=MODELS,
-        show_default=False,
-    ),
+    Path | None, file_option('--replay', 'Answer from such a file instead of asking models.')
 ]
 LlmConfigOption = Annotated[
     Path | None,
-    typer.Option(
-        '--llm-config',
-        metavar='FILE',
-        help='Description of the models, instead of config/llm.yaml.',
-        rich_help_panel=MODELS,
-        show_default=False,
-    ),
+    file_option('--llm-config', 'Description of the models, instead of config/llm.yaml.'),
 ]
 StepsOption = Annotated[
     int | None,
-    typer.Option(
+    count_option(
         '--limit-steps',
-        metavar='N',
-        min=1,
-        help='Calls that may be executed, 200 by default.',
-        show_default=False,
-        rich_help_panel=LIMITS,
-    ),
-]
-TimeoutOption = Annotated[
-    float | None,
-    typer.Option(
-        '--timeout',
-        min=0.001,
-        metavar='SECONDS',
-        help='Wall time that the episode may take.',
-        rich_help_panel=LIMITS,
+        what='Calls that may be executed, 200 by default.',
+        panel=LIMITS,
         show_default=False,
     ),
 ]
+TimeoutOption = Annotated[float | None, timeout_option('Wall time that the episode may take.')]
 DomainOption = Annotated[
     int | None,
-    typer.Option(
+    count_option(
         '--domain',
-        metavar='N',
-        min=0,
-        max=232,
-        help='ROS domain of the stack, instead of $ROS_DOMAIN_ID.',
+        what='ROS domain of the stack, instead of $ROS_DOMAIN_ID.',
+        least=0,
+        most=232,
         show_default=False,
     ),
 ]
