@@ -84,39 +84,11 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
     tasks = _tasks(suite, request.tasks)
     find_planner(request.planner)
     prices = load_prices(request.prices) if request.prices is not None else None
-    method = MappingMethod(request.mapping)
-    replayed = request.replay
-    answering = _asking(request) if replayed is None else _replaying(replayed, method)
-    settings = RunSettings(
-        suite=suite.name,
-        suite_sha256=suite.sha256,
-        world=request.world,
-        planner=request.planner,
-        brain=answering.models.brain.name,
-        body=body_name(method, answering.models),
-        mapping=request.mapping,
-        ks=tuple(sorted(set(request.ks))),
-        trials=request.trials,
-        seed=request.seed,
-        tasks=tuple(
-            TaskSettings(
-                name=task.name,
-                instruction=task.instruction,
-                difficulty=task.difficulty,
-                least_loops=task.least_loops,
-            )
-            for task in tasks
-        ),
-        limits=request.limits,
-        llm=answering.described,
-        prompts=hash_prompts(),
-        versions=find_versions(),
-        machine=describe_machine(),
-        prices=prices.model_dump(mode='json') if prices is not None else {},
-        record=_place(request.record, folder),
-        replay=str(request.replay) if request.replay is not None else None,
-        replay_sha256=hash_of(request.replay) if request.replay is not None else None,
-    )
+    if request.replay is None:
+        answering = _asking(request)
+    else:
+        answering = _replaying(request.replay, MappingMethod(request.mapping))
+    settings = _settings(request, suite, tasks, answering, prices, folder)
     replay, notice = None, ''
     if request.replay is not None:
         replay, notice = _answers_of(request.replay, settings.keys)
@@ -154,6 +126,47 @@ class _Answering:
     llm: LlmConfig
     models: Models
     described: Mapping[str, Any]
+
+
+def _settings(
+    request: RunRequest,
+    suite: Suite,
+    tasks: Sequence[TaskSpec],
+    answering: _Answering,
+    prices: PriceTable | None,
+    folder: Path,
+) -> RunSettings:
+    """Return what the results of a run mean."""
+    return RunSettings(
+        suite=suite.name,
+        suite_sha256=suite.sha256,
+        world=request.world,
+        planner=request.planner,
+        brain=answering.models.brain.name,
+        body=body_name(MappingMethod(request.mapping), answering.models),
+        mapping=request.mapping,
+        ks=tuple(sorted(set(request.ks))),
+        trials=request.trials,
+        seed=request.seed,
+        tasks=tuple(
+            TaskSettings(
+                name=task.name,
+                instruction=task.instruction,
+                difficulty=task.difficulty,
+                least_loops=task.least_loops,
+            )
+            for task in tasks
+        ),
+        limits=request.limits,
+        llm=answering.described,
+        prompts=hash_prompts(),
+        versions=find_versions(),
+        machine=describe_machine(),
+        prices=prices.model_dump(mode='json') if prices is not None else {},
+        record=_place(request.record, folder),
+        replay=str(request.replay) if request.replay is not None else None,
+        replay_sha256=hash_of(request.replay) if request.replay is not None else None,
+    )
 
 
 def _asking(request: RunRequest) -> _Answering:
