@@ -33,12 +33,7 @@ class OpenAIEmbedder:
     """
     One embedding model on one server.
 
-    Args:
-        settings: Which model and where.
-        backoff: The waits between tries.
-        sleep: Waits [s].
-        jitter: Returns a number from 0 to 1, the random part of each wait.
-        tell: Told in one sentence when a try failed.
+    The arguments are those of `OpenAIChat`.
     """
 
     def __init__(

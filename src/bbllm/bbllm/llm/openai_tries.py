@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import importlib
 import logging
-import random
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
@@ -34,22 +33,17 @@ class Tries:
     """
     The requests to one model on one server.
 
-    Args:
-        settings: Which model and where.
-        backoff: The waits between tries.
-        sleep: Waits [s].
-        jitter: Returns a number from 0 to 1, the random part of each wait.
-        tell: Told in one sentence when a try failed.
+    The arguments are those of `OpenAIChat`.
     """
 
     def __init__(
         self,
         settings: OpenAISettings,
         *,
-        backoff: Backoff | None = None,
-        sleep: Callable[[float], None] = time.sleep,
-        jitter: Callable[[], float] = random.random,
-        tell: Callable[[str], None] = log_warning,
+        backoff: Backoff | None,
+        sleep: Callable[[float], None],
+        jitter: Callable[[], float],
+        tell: Callable[[str], None],
     ):
         self.settings = settings
         self.redactor = Redactor(settings.secrets)
