@@ -97,12 +97,42 @@ def test_a_split_may_be_luck() -> None:
     assert comparison.only_b_passed == (('plus_sign', 1),)
 
 
+@pytest.mark.parametrize(
+    ('a', 'b', 'verdict'),
+    [
+        (['passed'] * 8, ['failed'] * 8, 'A'),
+        (['failed'] * 8, ['passed'] * 8, 'B'),
+        (['passed'] * 8, ['lost'] * 8, 'none'),
+        (['passed'] * 8 + ['failed'], ['lost'] * 8 + ['failed'], 'equal'),
+        (['passed', 'failed'], ['failed', 'failed'], 'luck'),
+        # Newcombe's interval excludes 0, but five of five are no less than 0.0625 by chance.
+        (['passed'] * 5, ['failed'] * 5, 'unclear'),
+    ],
+)
+def test_the_verdict_is_by_pairs_in_which_neither_was_lost(
+    a: list[str], b: list[str], verdict: str
+) -> None:
+    comparison = compared(run_of(*a), run_of(*b))
+
+    assert comparison.verdict == verdict
+    assert comparison.judged.certain is (verdict in ('A', 'B'))
+    assert not (comparison.lost_pairs and of(comparison, 'sr').winner)
+
+
+def test_what_only_one_passed_is_counted_where_neither_was_lost() -> None:
+    comparison = compared(run_of('passed', 'passed', 'lost'), run_of('lost', 'failed', 'lost'))
+
+    assert comparison.only_a_passed == (('plus_sign', 1),)
+    assert (comparison.lost_a, comparison.lost_b, comparison.lost_pairs) == (1, 2, 2)
+
+
 def test_lost_episodes_count_as_not_passed_and_are_left_out_of_the_rest() -> None:
     comparison = compared(run_of('passed', 'passed'), run_of('passed', 'lost'))
 
     assert comparison.lost_pairs == 1
     assert of(comparison, 'sr').difference.value == 0.5
     assert of(comparison, 'sr').difference.n == 2
+    assert of(comparison, 'sr_judged').difference.value == 0
     assert of(comparison, 'gcr').difference.n == 1
 
 

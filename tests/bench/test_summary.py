@@ -81,6 +81,17 @@ def test_consecutive_k_are_compared_pair_by_pair() -> None:
     assert 'wall_s' not in pairs[1]['differences']
 
 
+def test_what_was_lost_makes_no_verdict_between_two_k() -> None:
+    results = [make_result(k=0, verdict='lost'), make_result(k=3)]
+
+    summary = summarize_run(make_settings(ks=[0, 3]), results, [])
+
+    (pair,) = summary['paired']
+    assert (pair['verdict'], pair['differences']['sr']['certain']) == ('none', False)
+    line = lines_for_terminal(summary)[0]
+    assert 'over 1 pair, but in none of them was neither lost: no verdict.' in line
+
+
 def test_disputed_and_lost_ones_have_columns_and_stay_in_n() -> None:
     results = of_all()
     results[0] = make_result(TASKS[0], 0, verdict='disputed')
@@ -232,7 +243,8 @@ def test_the_table_shows_every_k_and_what_was_lost() -> None:
     assert 'SR by K' in text and 'K = 0' in text and 'K = 3' in text
     # Once with all its figures, once with what each K adds.
     assert text.count('cubes_right') == 2
-    assert 'K = 3 minus K = 0: SR +0.75 [' in text
+    assert 'K = 3 minus K = 0: SR +0.75 [' in text and '; where neither was lost +1.00 [' in text
+    assert 'over 3 pairs, McNemar p = 0.25: may be luck.' in text
     assert '1 episode was lost to infrastructure (1 ModelUnavailableError)' in text
     assert 'Steps that failed with K = 0: 8 OUT_OF_WORKSPACE.' in text
     assert 'Unsafe commands: 0, counted in 8 episodes.' in text

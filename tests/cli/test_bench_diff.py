@@ -96,7 +96,7 @@ def test_says_what_could_not_be_paired(good: Path, tmp_path: Path) -> None:
 
     output = bench_diff(good, other).output
 
-    assert 'Not paired: 1 are in both, but with another table' in output
+    assert 'Not paired: 1 is in both, but with another table' in output
     assert 'Not paired: 2 are only in B: plus_sign 8, plus_sign 9.' in output
 
 
@@ -106,6 +106,62 @@ def test_says_what_infrastructure_cost(good: Path, tmp_path: Path) -> None:
     other = write_run(tmp_path / 'other', results)
 
     assert 'In 1 pair infrastructure failed' in bench_diff(good, other).output
+
+
+def test_no_winner_is_declared_from_what_infrastructure_lost(tmp_path: Path) -> None:
+    a = write_run(tmp_path / 'a', run_of('passed', 5))
+    b = write_run(tmp_path / 'b', run_of('lost', 5))
+
+    output = bench_diff(a, b).output
+    data = json.loads(bench_diff(a, b, '--json').stdout)
+
+    assert 'A is better' not in output and 'more often' not in output
+    assert 'No verdict: in every pair an episode was lost to infrastructure' in output
+    assert '5 pairs infrastructure failed (0 lost of A, 5 of B)' in output
+    assert (data['verdict'], data['only_a_passed'], data['mcnemar_p']) == ('none', [], 1)
+    assert data['differences']['sr']['difference'] == 1
+    assert (data['differences']['sr']['better'], data['differences']['sr']['certain']) == (
+        '',
+        False,
+    )
+
+
+def test_the_verdict_is_by_pairs_in_which_neither_was_lost(tmp_path: Path) -> None:
+    mixed = [*run_of('failed', 8), *run_of('lost', 12)[8:]]
+    a = write_run(tmp_path / 'a', run_of('passed', 12))
+    b = write_run(tmp_path / 'b', mixed)
+
+    output = bench_diff(a, b).output
+
+    assert 'success, none lost' in output and '4 lost' in output
+    assert 'over 8 pairs in which neither was lost excludes 0' in output
+    assert 'Only A passed 8' in output
+
+
+def test_without_losses_there_is_one_row_of_success(good: Path, bad: Path) -> None:
+    assert 'none lost' not in bench_diff(good, bad).output
+
+
+def test_a_verdict_is_not_clear_where_interval_and_test_disagree(tmp_path: Path) -> None:
+    a = write_run(tmp_path / 'a', run_of('passed', 5))
+    b = write_run(tmp_path / 'b', run_of('failed', 5))
+
+    output = ' '.join(bench_diff(a, b).output.split())
+
+    assert 'A passed more often, by 1.00, but it is not clear whether that is luck' in output
+    assert 'the interval over 5 pairs excludes 0, and McNemar p = 0.062 is above 0.05' in output
+    row = next(line for line in bench_diff(a, b).output.splitlines() if 'success rate' in line)
+    assert 'not clear' in row and 'better' not in row
+
+
+def test_one_pair_is_called_one_pair(tmp_path: Path) -> None:
+    a = write_run(tmp_path / 'a', run_of('passed', 1))
+    b = write_run(tmp_path / 'b', run_of('passed', 2))
+
+    output = bench_diff(a, b).output
+
+    assert 'equally often in 1 pair (' in output
+    assert 'Not paired: 1 is only in B' in output
 
 
 def test_programs_get_one_object(good: Path, bad: Path) -> None:
@@ -182,4 +238,4 @@ def test_another_version_is_suspected_where_only_the_tables_differ(
 ) -> None:
     other = write_run(tmp_path / 'other', run_of('passed', case_hash='of other code'))
 
-    assert '8 episodes have the same name but another table' in refused(good, other)
+    assert '8 episodes of the same name with another table' in refused(good, other)

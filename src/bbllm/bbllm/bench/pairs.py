@@ -4,18 +4,26 @@ Paired differences: the same cases, played twice, A minus B.
 Two runs with the same suite and seed put the same tables before two planners, models or limits
 of feedback. Comparing case by case takes out how hard the cases are, so that a difference shows
 with far fewer episodes than two independent rates would need.
+
+Which one is better is read from the pairs in which neither episode was lost: where a server was
+down, nobody learnt anything of the planner that would have asked it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from bbllm.bench.intervals import Estimate, mcnemar, mean_of, paired_rate_difference
 from bbllm.bench.metrics import executability
 from bbllm.bench.results import EpisodeKey, EpisodeResult
 
 Measure = Callable[[EpisodeResult], float | None]
+Verdict = Literal['A', 'B', 'equal', 'luck', 'unclear', 'none']
+
+GREATEST_P = 0.05
+"""How probable a split may be by chance and still show a difference; fits the 95 % intervals."""
 
 MEASURES: Mapping[str, tuple[Measure, str]] = {
     'gcr': (lambda result: result.gcr, 'higher'),
@@ -83,18 +91,27 @@ class Difference:
     difference: Estimate
     better: str
     """`higher` or `lower`: what is good of this measure."""
+    p: float | None = None
+    """Of success: how probable a split at least this uneven is if neither is better."""
+    lost: int = 0
+    """How many of these pairs infrastructure decided, so that they tell nothing of A and B."""
 
     @property
-    def certain(self) -> bool:
+    def excludes_0(self) -> bool:
         """Whether the interval excludes 0."""
         low, high = self.difference.low, self.difference.high
         return low is not None and high is not None and (low > 0 or high < 0)
 
     @property
+    def certain(self) -> bool:
+        """Whether a winner is beyond luck: by the interval, and by the test where there is one."""
+        return bool(self.winner) and self.excludes_0 and (self.p is None or self.p <= GREATEST_P)
+
+    @property
     def winner(self) -> str:
         """Who is better in these pairs, certain or not: `A`, `B`, or '' where neither is."""
         value = self.difference.value
-        if not value:
+        if not value or self.lost:
             return ''
         return 'A' if (value > 0) == (self.better == 'higher') else 'B'
 
@@ -105,13 +122,41 @@ class Comparison:
 
     pairing: Pairing
     differences: tuple[Difference, ...]
-    """SR first; it is over all pairs. The others are over pairs of which none was lost, and in
-    which both have that figure."""
+    """SR first; it is over all pairs. The others are over pairs in which neither was lost, and in
+    which both have that figure; of them `sr_judged`, the same rate, is the first."""
+    lost_a: int
+    """Pairs in which infrastructure failed in A; in SR that counts as not passed."""
+    lost_b: int
     lost_pairs: int
-    """Pairs in which infrastructure failed at least once; in SR they count as not passed."""
+    """Pairs in which it failed in either or both."""
     mcnemar_p: float
+    """The exact test over pairs in which neither was lost."""
     only_a_passed: tuple[tuple[str, int], ...]
+    """Among the same pairs."""
     only_b_passed: tuple[tuple[str, int], ...]
+
+    @property
+    def judged(self) -> Difference:
+        """The success in pairs in which neither was lost."""
+        return self.differences[1]
+
+    @property
+    def verdict(self) -> Verdict:
+        """
+        Who passes more often, by the pairs in which neither was lost.
+
+        `luck`: neither interval nor test shows a difference; `unclear`: only one of them does;
+        `none`: there is no such pair.
+        """
+        success = self.judged
+        if not success.difference.n:
+            return 'none'
+        if not success.winner:
+            return 'equal'
+        if success.certain:
+            return 'A' if success.winner == 'A' else 'B'
+        shown = success.excludes_0 or self.mcnemar_p <= GREATEST_P
+        return 'unclear' if shown else 'luck'
 
 
 def pair_up(
@@ -146,14 +191,17 @@ def compare(pairing: Pairing, *, times: bool = True) -> Comparison:
     pairs = pairing.pairs
     judged = [pair for pair in pairs if not pair.lost]
     measures = {**MEASURES, **TIMES} if times else MEASURES
-    only_a = tuple(pair.case for pair in pairs if pair.a.passed and not pair.b.passed)
-    only_b = tuple(pair.case for pair in pairs if pair.b.passed and not pair.a.passed)
+    only_a = tuple(pair.case for pair in judged if pair.a.passed and not pair.b.passed)
+    only_b = tuple(pair.case for pair in judged if pair.b.passed and not pair.a.passed)
     return Comparison(
         pairing=pairing,
         differences=(
-            _success(pairs),
+            _success('sr', pairs),
+            _success('sr_judged', judged),
             *(_difference(name, judged, *measures[name]) for name in measures),
         ),
+        lost_a=sum(pair.a.lost for pair in pairs),
+        lost_b=sum(pair.b.lost for pair in pairs),
         lost_pairs=len(pairs) - len(judged),
         mcnemar_p=mcnemar(len(only_a), len(only_b)),
         only_a_passed=only_a,
@@ -178,19 +226,21 @@ def _same_case(a: EpisodeResult, b: EpisodeResult) -> bool:
     return bool(a.case_hash) and a.case_hash == b.case_hash
 
 
-def _success(pairs: Sequence[Pair]) -> Difference:
+def _success(measure: str, pairs: Sequence[Pair]) -> Difference:
     counts = {(x, y): 0 for x in (True, False) for y in (True, False)}
     for pair in pairs:
         counts[pair.a.passed, pair.b.passed] += 1
     n = len(pairs)
     return Difference(
-        measure='sr',
+        measure=measure,
         a=sum(pair.a.passed for pair in pairs) / n if n else None,
         b=sum(pair.b.passed for pair in pairs) / n if n else None,
         difference=paired_rate_difference(
             counts[True, True], counts[True, False], counts[False, True], counts[False, False]
         ),
         better='higher',
+        p=mcnemar(counts[True, False], counts[False, True]),
+        lost=sum(pair.lost for pair in pairs),
     )
 
 

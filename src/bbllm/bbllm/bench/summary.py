@@ -94,6 +94,9 @@ def comparison_values(comparison: Comparison) -> dict[str, Any]:
         'k_b': pairing.k_b,
         'pairs': len(pairing.pairs),
         'lost_pairs': comparison.lost_pairs,
+        'lost_a': comparison.lost_a,
+        'lost_b': comparison.lost_b,
+        'verdict': comparison.verdict,
         'unpaired': {
             'other_case': _cases(pairing.other_case),
             'only_a': _cases(pairing.only_a),
@@ -157,6 +160,7 @@ def _difference(item: Difference) -> dict[str, Any]:
         'n': item.difference.n,
         'better': item.winner,
         'certain': item.certain,
+        'p': _rounded(item.p),
     }
 
 

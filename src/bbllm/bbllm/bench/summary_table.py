@@ -9,12 +9,21 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from bbllm.bench.checkers.parts import count_of
 from bbllm.bench.summary import interval_text
 
 COLUMNS = ('n', 'SR', '95 %', 'GCR', 'EXEC', 'loops', 'calls', 'tokens', 'disputed', 'lost')
 RARE = ('tokens', 'disputed', 'lost')
 """Columns that are left out where there is nothing in them."""
 MOST_CODES = 6
+_VERDICTS = {
+    'A': 'better',
+    'B': 'worse',
+    'equal': 'no difference',
+    'luck': 'may be luck',
+    'unclear': 'not clear, interval and test disagree',
+}
+"""What the larger K is, by the verdict of a comparison."""
 
 
 def print_summary(summary: Mapping[str, Any], console: Console) -> None:
@@ -116,19 +125,25 @@ def _loops(row: Mapping[str, Any]) -> str:
 
 
 def _pair_line(pair: Mapping[str, Any]) -> str:
-    values = pair['differences']['sr']
-    return (
-        f'K = {pair["k_a"]} minus K = {pair["k_b"]}: SR {values["difference"]:+.2f} '
-        f'{interval_text(values["low"], values["high"])} over {pair["pairs"]} pairs, '
-        f'McNemar p = {pair["mcnemar_p"]:.3g}.'
-    )
+    whole, judged = (pair['differences'][key] for key in ('sr', 'sr_judged'))
+    line = f'K = {pair["k_a"]} minus K = {pair["k_b"]}: SR {_difference(whole)}'
+    if not judged['n']:
+        return f'{line}, but in none of them was neither lost: no verdict.'
+    if pair['lost_pairs']:
+        line += f'; where neither was lost {_difference(judged)}'
+    return f'{line}, McNemar p = {pair["mcnemar_p"]:.3g}: {_VERDICTS[pair["verdict"]]}.'
+
+
+def _difference(values: Mapping[str, Any]) -> str:
+    interval = interval_text(values['low'], values['high'])
+    return f'{values["difference"]:+.2f} {interval} over {count_of(values["n"], "pair")}'
 
 
 def _code_line(group: Mapping[str, Any]) -> str:
     codes = list(group['codes'].items())
     named = ', '.join(f'{count} {code}' for code, count in codes[:MOST_CODES])
     rest = sum(count for _, count in codes[MOST_CODES:])
-    more = f', {rest} others' if rest else ''
+    more = f', {count_of(rest, "other")}' if rest else ''
     return f'Steps that failed with K = {group["k"]}: {named}{more}.'
 
 
@@ -152,7 +167,7 @@ def _unsafe_lines(summary: Mapping[str, Any]) -> list[str]:
         return []
     commands = sum(group['unsafe'] for group in groups)
     episodes = sum(group['unsafe_measured'] for group in groups)
-    return [f'Unsafe commands: {commands}, counted in {episodes} episodes.']
+    return [f'Unsafe commands: {commands}, counted in {count_of(episodes, "episode")}.']
 
 
 def _cost_lines(summary: Mapping[str, Any]) -> list[str]:

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from bbllm.bench.pairs import Comparison, Difference, compare, ks_of, pair_up
+from bbllm.bench.checkers.parts import count_of
+from bbllm.bench.pairs import GREATEST_P, Comparison, Difference, compare, ks_of, pair_up
 from bbllm.bench.saved_run import OF_CASES, OF_METHODS, SavedRun, read_run, unlike
 from bbllm.bench.summary import comparison_values
 from bbllm.cli.choices import JsonOption
@@ -18,6 +19,7 @@ from bbllm.core.errors import ConfigError
 
 TITLES = {
     'sr': ('success rate', 2),
+    'sr_judged': ('success, none lost', 2),
     'gcr': ('goal conditions', 2),
     'exec': ('executable steps', 2),
     'loops': ('feedback loops', 2),
@@ -109,7 +111,7 @@ def _why_nothing_pairs(a: SavedRun, b: SavedRun, other_case: int) -> str:
     )
     if not reasons:
         reasons = (
-            f'{other_case} episodes have the same name but another table; were they made by '
+            f'{count_of(other_case, "episode")} of the same name with another table; made by '
             'another version of bbllm?'
             if other_case
             else 'no task and trial was played in both so far'
@@ -161,7 +163,9 @@ def _table(comparison: Comparison) -> Table:
         table.add_column(column, justify='right', no_wrap=True)
     table.add_column('meaning')
     for item in comparison.differences:
-        if item.difference.n:
+        # Where nothing was lost, it says the same as the row over all pairs.
+        again = item.measure == 'sr_judged' and not comparison.lost_pairs
+        if item.difference.n and not again:
             table.add_row(*_row(item))
     return table
 
@@ -185,6 +189,8 @@ def _row(item: Difference) -> tuple[str, ...]:
 
 def _meaning(item: Difference) -> str:
     """Say what a difference means."""
+    if item.lost:
+        return f'{item.lost} lost'
     if not item.winner:
         return 'equal'
     verb = 'is better' if item.better == 'higher' else 'needs less'
@@ -192,50 +198,62 @@ def _meaning(item: Difference) -> str:
         return f'{item.winner} {verb}'
     if item.difference.low is None:
         return f'{item.winner} {verb}, by as much in every pair'
+    if item.excludes_0:  # but the test does not agree
+        return 'not clear'
     return 'may be luck'
 
 
 def _words(comparison: Comparison) -> list[str]:
     """Return what follows from the table, in sentences."""
-    pairing, success = comparison.pairing, comparison.differences[0]
-    lines = [_verdict(success, comparison.mcnemar_p)]
+    pairing = comparison.pairing
+    lines = [_verdict(comparison)]
     for name, cases in (('A', comparison.only_a_passed), ('B', comparison.only_b_passed)):
         if cases:
             lines.append(f'Only {name} passed {len(cases)}: {_cases(cases)}.')
     if comparison.lost_pairs:
         lines.append(
-            f'In {_pairs(comparison.lost_pairs)} infrastructure failed: they count as not passed, '
-            'and are left out of all other rows.'
+            f'In {count_of(comparison.lost_pairs, "pair")} infrastructure failed '
+            f'({comparison.lost_a} lost of A, {comparison.lost_b} of B): in the first row that '
+            'counts as not passed; all others, and what is said here, leave it out.'
         )
     for cases, why in (
-        (pairing.other_case, 'are in both, but with another table, goal or instruction'),
-        (pairing.only_a, 'are only in A'),
-        (pairing.only_b, 'are only in B'),
+        (pairing.other_case, 'in both, but with another table, goal or instruction'),
+        (pairing.only_a, 'only in A'),
+        (pairing.only_b, 'only in B'),
     ):
         if cases:
-            lines.append(f'Not paired: {len(cases)} {why}: {_cases(cases)}.')
+            verb = 'is' if len(cases) == 1 else 'are'
+            lines.append(f'Not paired: {len(cases)} {verb} {why}: {_cases(cases)}.')
     return lines
 
 
-def _verdict(success: Difference, p: float) -> str:
-    pairs = _pairs(success.difference.n)
-    test = f'McNemar p = {p:.2g}'
-    if not success.winner:
-        return f'A and B passed equally often in {pairs} ({test}).'
-    value = abs(success.difference.value or 0.0)
-    if success.certain:
+def _verdict(comparison: Comparison) -> str:
+    """Say who passes more often, by the pairs in which neither was lost."""
+    success, verdict, p = comparison.judged, comparison.verdict, comparison.mcnemar_p
+    if verdict == 'none':
         return (
-            f'{success.winner} passes more often, by {value:.2f}: the interval over {pairs} '
-            f'excludes 0 ({test}).'
+            'No verdict: in every pair an episode was lost to infrastructure, so that nothing '
+            'says which one is better. Play the lost ones again (`bbllm bench ... --retry-lost`).'
         )
-    return (
-        f'{success.winner} passed more often, by {value:.2f}, but the interval over {pairs} '
-        f'includes 0: it may be luck ({test}).'
-    )
-
-
-def _pairs(n: int) -> str:
-    return '1 pair' if n == 1 else f'{n} pairs'
+    pairs = count_of(success.difference.n, 'pair')
+    if comparison.lost_pairs:
+        pairs += ' in which neither was lost'
+    test = f'McNemar p = {p:.2g}'
+    if verdict == 'equal':
+        return f'A and B passed equally often in {pairs} ({test}).'
+    by = f'more often, by {abs(success.difference.value or 0.0):.2f}'
+    if verdict == 'luck':
+        return (
+            f'{success.winner} passed {by}, but the interval over {pairs} includes 0: it may be '
+            f'luck ({test}).'
+        )
+    if verdict == 'unclear':
+        verb, side = ('excludes', 'above') if success.excludes_0 else ('includes', 'within')
+        return (
+            f'{success.winner} passed {by}, but it is not clear whether that is luck: the '
+            f'interval over {pairs} {verb} 0, and {test} is {side} {GREATEST_P}.'
+        )
+    return f'{verdict} passes {by}: the interval over {pairs} excludes 0 ({test}).'
 
 
 def _cases(cases: Sequence[tuple[str, int]]) -> str:

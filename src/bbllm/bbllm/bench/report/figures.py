@@ -13,6 +13,7 @@ MEASURES = {'sr': 'SR', 'gcr': 'GCR', 'exec': 'EXEC'}
 """The three rates of the papers, by their key in the summary."""
 COMPARED = {
     'sr': 'SR',
+    'sr_judged': 'SR, none lost',
     'gcr': 'GCR',
     'exec': 'EXEC',
     'loops': 'Loops',
@@ -149,11 +150,15 @@ def pair_rows(summary: Mapping[str, Any]) -> tuple[PairRow, ...]:
 
 def compared(summary: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the measures for which any pair has a figure."""
-    entries = [entry['differences'] for entry in summary.get('paired') or () if entry['pairs']]
+    paired = [entry for entry in summary.get('paired') or () if entry['pairs']]
+    entries = [entry['differences'] for entry in paired]
+    lost = any(entry.get('lost_pairs') for entry in paired)
     return tuple(
         key
         for key in COMPARED
-        if any(entry.get(key, {}).get('difference') is not None for entry in entries)
+        # Where nothing was lost, it says the same as SR.
+        if (lost or key != 'sr_judged')
+        and any(entry.get(key, {}).get('difference') is not None for entry in entries)
     )
 
 
