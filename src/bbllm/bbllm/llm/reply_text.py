@@ -15,7 +15,7 @@ def mend(text: str) -> str:
     """
     Join the halves of characters, and put U+FFFD for a half that stands alone.
 
-    JSON may carry half an emoji (`\\ud83d`), where a server cut a reply between the two. That is
+    JSON may carry half an emoji (U+D83D), where a server cut a reply between the two. That is
     no text that could be written to a file or sent on.
     """
     return text.encode('utf-16-le', 'surrogatepass').decode('utf-16-le', 'replace')
