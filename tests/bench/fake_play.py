@@ -31,7 +31,8 @@ def play(job: Job) -> Played:
         time.sleep(SLOW_S)
     if task == 'hangs':
         time.sleep(3600)
-    if task == 'dies' or (task == 'dies_once' and _first_time(job)):
+    deaths = {'dies': 99, 'dies_once': 1, 'dies_twice': 2}.get(task, 0)
+    if deaths and _times_before(job) < deaths:
         os.kill(os.getpid(), signal.SIGKILL)
     if task == 'litters':
         print(f'Look: {tempfile.mkdtemp()}.', flush=True)
@@ -40,18 +41,25 @@ def play(job: Job) -> Played:
         raise RuntimeError('a wheel came off')
     if task == 'refused':
         raise ConfigError('$SOME_KEY is not set.')
+    changes: dict[str, Any] = {'wall_s': 0.0, 'model_s': 0.0}
+    if task in ('ModelError', 'ParseError'):
+        changes |= {'error': task, 'ending': 'MODEL_FAILED', 'message': 'It gave an empty reply.'}
     verdict = 'lost' if task == 'lost' else 'passed' if job.key.trial % 2 == 0 else 'failed'
-    result = make_result(task, job.key.trial, job.key.k, verdict, wall_s=0.0, model_s=0.0)
+    result = make_result(
+        task, job.key.trial, job.key.k, verdict, wall_s=0.0, model_s=0.0, **changes
+    )
     recording = f'{{"episode": "{job.key.name}", "n": {job.key.k}}}\n' if job.setup.record else ''
     return Played(result=result, journal=f'{{"of": "{job.key.name}"}}\n', recording=recording)
 
 
-def _first_time(job: Job) -> bool:
-    mark = Path(os.environ[MARKS]) / job.key.name
-    if mark.exists():
-        return False
-    mark.touch()
-    return True
+def _times_before(job: Job) -> int:
+    """Leave a mark, and return how many there were."""
+    if MARKS not in os.environ:
+        return 0
+    path = Path(os.environ[MARKS]) / job.key.name
+    times = len(path.read_text()) if path.exists() else 0
+    path.write_text('x' * (times + 1))
+    return times
 
 
 def make_case(task: str, trial: int) -> Case:

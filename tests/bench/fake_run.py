@@ -15,7 +15,8 @@ from fake_settings import make_run_settings
 
 from bbllm.bench.results import EpisodeResult
 from bbllm.bench.run_settings import RunSettings
-from bbllm.bench.runner import RunEnd, RunPlan, RunProgress, run_bench
+from bbllm.bench.run_watch import RunEnd, RunProgress
+from bbllm.bench.runner import RunPlan, run_bench
 from bbllm.bench.store import RunFolder
 from bbllm.bench.summary import summarize_run
 from bbllm.bench.workers import LocalWorkers

@@ -246,11 +246,12 @@ def test_tokens_names_and_money_come_from_the_model_calls() -> None:
 def test_a_job_of_which_nothing_came_back_is_lost_with_its_reason() -> None:
     job = job_of()
 
-    result = lost(job, 'The process died.', 'BrokenProcessPool')
+    result = lost(job.key, 'The process died.', 'BrokenProcessPool', least_loops=2, case=job.case)
 
     assert (result.verdict, result.reason) == ('lost', 'The process died.')
     assert (result.error, result.ending) == ('BrokenProcessPool', 'INTERRUPTED')
     assert result.key == job.key
     assert result.cost is None
+    assert result.least_loops == 2
     # It pairs with the same case in another run.
     assert result.case_hash == fingerprint(job.case) == play(BOTH).case_hash

@@ -71,7 +71,7 @@ def test_a_run_its_resumption_and_its_replay(bbllm: Command, tmp_path: Path) -> 
     again = bbllm(*asked)
 
     assert again.exit_code == 0, again.output
-    assert '2 of 2 episodes are on record already.' in again.stdout
+    assert 'On record already: 2 of 2 episodes.' in again.stdout
     assert again.stdout.splitlines()[-1] == first.stdout.splitlines()[-1]
     assert timeless_summary(out) == summary
 

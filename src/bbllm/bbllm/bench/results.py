@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from bbllm.core.types import SceneObject
 
+NO_CASE = 'CaseError'
+"""Error of an episode that was lost because its table could not be made."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class EpisodeKey:

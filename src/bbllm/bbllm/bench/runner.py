@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
 
 from bbllm.bench.attempts import Answer, Done, Failed
 from bbllm.bench.case import Case
 from bbllm.bench.conversations import RunRecording
+from bbllm.bench.patience import Patience
 from bbllm.bench.playing import Job, Played, Setup
-from bbllm.bench.results import EpisodeKey, EpisodeResult
+from bbllm.bench.results import NO_CASE, EpisodeKey, EpisodeResult
 from bbllm.bench.run_settings import RunSettings
+from bbllm.bench.run_watch import RunEnd, RunProgress, Watch
 from bbllm.bench.scoring import lost
 from bbllm.bench.store import RunFolder, write_atomically
 from bbllm.bench.workers import Workers
 from bbllm.core.errors import ConfigError
 
 GIVE_UP_AFTER = 5
-"""Episodes lost one after the other that end a run early."""
+"""Episodes one after the other that come to nothing and end a run early; see bench.patience."""
 LOOK_S = 0.1
 """How often it is looked whether somebody wants the run to end [s]."""
-TRIES = 2
-"""How often an episode may cost a worker its life."""
 FAULTS = 'faults'
 
 
@@ -46,64 +45,6 @@ class RunPlan:
     give_up_after: int = GIVE_UP_AFTER
     retry_lost: bool = False
     """Whether episodes that were lost before are played again."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunProgress:
-    """Where a run stands."""
-
-    total: int
-    """Episodes of the whole run."""
-    done: int
-    """Episodes on record, those of earlier sessions included."""
-    played: int
-    """Episodes of this session."""
-    passed: int
-    lost: int
-    wall_s: float
-    """How long this session has taken [s]."""
-
-    @property
-    def per_minute(self) -> float:
-        """Episodes a minute in this session; 0 before the first."""
-        return 60.0 * self.played / self.wall_s if self.played and self.wall_s > 0 else 0.0
-
-    @property
-    def left_s(self) -> float | None:
-        """How long the rest will take at this rate [s]; None before the first episode."""
-        rate = self.per_minute
-        return 60.0 * (self.total - self.done) / rate if rate else None
-
-
-class Watch(Protocol):
-    """Who looks on, and may end the run."""
-
-    def began(self, progress: RunProgress) -> None:
-        """Take where the run stands before this session's first episode."""
-        ...
-
-    def ended(self, result: EpisodeResult, progress: RunProgress) -> None:
-        """Take one episode that is on record now."""
-        ...
-
-    def warned(self, text: str) -> None:
-        """Take what people should know."""
-        ...
-
-    def wants_end(self) -> bool:
-        """Tell whether the run is to end now."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunEnd:
-    """How a session of a run ended."""
-
-    progress: RunProgress
-    reason: str = ''
-    """Why it ended early; empty where all episodes are on record."""
-    interrupted: bool = False
-    """Whether the one who looked on ended it."""
 
 
 def run_bench(
@@ -130,7 +71,7 @@ def run_bench(
     session = _Session(plan, folder, watch)
     if not session.waiting:
         watch.began(session.progress())
-        return RunEnd(progress=session.progress())
+        return session.end()
     return session.run(hire, min(jobs, len(session.waiting)))
 
 
@@ -151,9 +92,7 @@ class _Session:
     watch: Watch
     waiting: deque[EpisodeKey] = field(init=False)
     under_way: dict[EpisodeKey, Job] = field(default_factory=dict)
-    tries: dict[EpisodeKey, int] = field(default_factory=dict)
     played: int = 0
-    lost_in_a_row: int = 0
 
     def __post_init__(self) -> None:
         keys = self.plan.settings.keys
@@ -164,7 +103,9 @@ class _Session:
         self.waiting = deque(key for key in keys if key not in self.folder.results)
         self._total = len({*keys, *self.folder.results})
         # The episodes of one trial that differ in K follow each other.
-        self._make_case = lru_cache(maxsize=4)(self.plan.make_case)
+        self._case = lru_cache(maxsize=4)(self._case_or_error)
+        self._patience = Patience(self.plan.give_up_after)
+        self._least_loops = {t.name: t.least_loops for t in self.plan.settings.tasks}
         self._started_s = time.time()
         self._clock_s = time.monotonic()
         self._earlier = self.folder.sessions
@@ -178,8 +119,17 @@ class _Session:
                 self._jobs = workers.size
                 self._play_guarded(workers)
         except _SessionEndError as end:
-            return RunEnd(progress=self.progress(), reason=str(end), interrupted=end.interrupted)
-        return RunEnd(progress=self.progress())
+            return self.end(str(end), end.interrupted)
+        return self.end()
+
+    def end(self, reason: str = '', interrupted: bool = False) -> RunEnd:
+        """Return how the session ended."""
+        return RunEnd(
+            progress=self.progress(),
+            reason=reason,
+            interrupted=interrupted,
+            problem=_tables_lacking(self.folder.results.values()),
+        )
 
     def progress(self) -> RunProgress:
         """Return where the run stands."""
@@ -210,34 +160,53 @@ class _Session:
                 following = None
                 continue
             # With all of them busy and the next job at hand there is time to wait.
-            for answer in workers.collect(LOOK_S):
+            ready = following is not None or not self.waiting
+            for answer in workers.collect(LOOK_S if ready else 0.0):
                 self._take(answer)
             if self.watch.wants_end():
                 raise _SessionEndError('Stopped from the keyboard.', interrupted=True)
 
-    def _job(self, key: EpisodeKey) -> Job:
-        try:
-            case = self._make_case(key.task, key.trial)
-        except ConfigError as error:
-            raise _SessionEndError(f'Episode {key.name} cannot be set up: {error}') from error
+    def _job(self, key: EpisodeKey) -> Job | None:
+        """Return the job of an episode; None where there is none, which is on record then."""
+        case = self._case(key.task, key.trial)
+        if isinstance(case, ConfigError):
+            self._keep_lost(key, str(case), NO_CASE)
+            return None
         replay = None if self.plan.replay is None else self.plan.replay.get(key.name, '')
         return Job(key=key, case=case, setup=self.plan.setup, replay=replay)
 
+    def _case_or_error(self, task: str, trial: int) -> Case | ConfigError:
+        try:
+            return self.plan.make_case(task, trial)
+        except ConfigError as error:
+            return error
+
     def _take(self, answer: Answer) -> None:
         job = self.under_way.pop(answer.key)
+        if not isinstance(answer, Failed) or answer.began:
+            self._patience.began()
         if isinstance(answer, Done):
             self._keep(answer.played)
             return
         if not isinstance(answer, Failed):
             raise _SessionEndError(f'Episode {answer.key.name} cannot be played: {answer.reason}')
-        self.tries[job.key] = self.tries.get(job.key, 0) + 1
-        if answer.again and self.tries[job.key] < TRIES:
+        if self._patience.tries_again(answer):
+            if why := self._patience.no_start(answer):
+                raise _SessionEndError(why)
             self.watch.warned(f'{job.key.name}: {answer.reason} It is played once more.')
             self.waiting.appendleft(job.key)
             return
         if answer.trace:
             self.watch.warned(f'{job.key.name}: {answer.reason} Traceback: {self._fault(answer)}')
-        self._keep(Played(result=lost(job, answer.reason, answer.error), journal=''))
+        reason = self._patience.lasting_reason(answer)
+        self._keep_lost(job.key, reason, answer.error, job.case)
+
+    def _keep_lost(
+        self, key: EpisodeKey, reason: str, error: str, case: Case | None = None
+    ) -> None:
+        least_loops = self._least_loops[key.task]
+        result = lost(key, reason, error, least_loops=least_loops, case=case)
+        self._keep(Played(result=result, journal=''))
 
     def _keep(self, played: Played) -> None:
         result = played.result
@@ -250,13 +219,9 @@ class _Session:
         except ConfigError as error:
             raise _SessionEndError(str(error)) from error
         self.watch.ended(result, self.progress())
-        self.lost_in_a_row = self.lost_in_a_row + 1 if result.lost else 0
-        if self.lost_in_a_row >= self.plan.give_up_after and (self.waiting or self.under_way):
-            raise _SessionEndError(
-                f'{self.lost_in_a_row} episodes in a row were lost; the last one: '
-                f'{result.reason} Mend that and say the same command again with --retry-lost '
-                '(--give-up-after N sets how many are borne).'
-            )
+        why = self._patience.end_of_run(result)
+        if why and (self.waiting or self.under_way):
+            raise _SessionEndError(why)
 
     def _keep_session(self) -> None:
         # After every episode, so that a session that is killed has an end too.
@@ -276,3 +241,15 @@ class _Session:
         except OSError as error:
             raise _SessionEndError(f'{path} cannot be written ({error.strerror}).') from error
         return path
+
+
+def _tables_lacking(results: Collection[EpisodeResult]) -> str:
+    """Say of how many episodes the table could not be made, and why the first could not."""
+    lacking = [result for result in results if result.error == NO_CASE]
+    if not lacking:
+        return ''
+    if len(lacking) == len(results):
+        which = 'No table of this run could be made'
+    else:
+        which = f'The tables of {len(lacking)} of {len(results)} episodes could not be made'
+    return f'{which}, so they are lost (--retry-lost tries again). {lacking[0].reason}'

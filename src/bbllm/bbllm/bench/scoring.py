@@ -13,7 +13,7 @@ from bbllm.bench.generator import fingerprint
 from bbllm.bench.metrics import goal_recall
 from bbllm.bench.playing import Job
 from bbllm.bench.prices import cost_of
-from bbllm.bench.results import EpisodeResult
+from bbllm.bench.results import EpisodeKey, EpisodeResult
 from bbllm.core.types import Ending, Episode, EventKind, ModelCall, Scene, Status
 
 NO_CALL = 'NO_CALL'
@@ -91,17 +91,21 @@ def score(
     )
 
 
-def lost(job: Job, reason: str, error: str) -> EpisodeResult:
+def lost(
+    key: EpisodeKey, reason: str, error: str, *, least_loops: int, case: Case | None = None
+) -> EpisodeResult:
     """
     Return the result of an episode of which nothing came back.
 
     Args:
-        job: What was to be played.
+        key: Which episode.
         reason: Why nothing came, in one sentence.
         error: Type of the error, for example `BrokenProcessPool`.
+        least_loops: What the suite says of its task.
+        case: What was to be played; None where that could not be made.
     """
     return EpisodeResult(
-        key=job.key,
+        key=key,
         verdict=LOST,
         reason=reason,
         conditions={},
@@ -109,7 +113,7 @@ def lost(job: Job, reason: str, error: str) -> EpisodeResult:
         executable=0,
         attempted=0,
         loops=0,
-        least_loops=job.case.least_loops,
+        least_loops=least_loops,
         passes=0,
         codes={},
         ending=BROKEN_OFF,
@@ -124,7 +128,7 @@ def lost(job: Job, reason: str, error: str) -> EpisodeResult:
         model_s=0.0,
         wall_s=0.0,
         robot_s=0.0,
-        case_hash=fingerprint(job.case),
+        case_hash=fingerprint(case) if case is not None else '',
     )
 
 

@@ -2,9 +2,9 @@
 `python -m bbllm.bench.worker_process FD SCRATCH`: plays the episodes that come through a pipe.
 
 The first message is where modules are, the second the function that plays; every further one is
-a Job, answered with an Answer. The process ends when the other end of the pipe is closed, so also
-when the process that started it was killed; then it also takes away SCRATCH, the folder for what
-is put down for a while, which nobody else would.
+a Job, answered with BEGUN as soon as it is played, and then with an Answer. The process ends when
+the other end of the pipe is closed, so also when the process that started it was killed; then it
+also takes away SCRATCH, the folder for what is put down for a while, which nobody else would.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from multiprocessing.connection import Connection
 
 _END_S = 1.0
 """How long an episode under way may take to end when nobody waits for it any more [s]."""
+
+BEGUN = 'begun'
+"""Sent before an episode is played, so that an early death is not taken for its doing."""
 
 Messages = queue.SimpleQueue[bytes | None]
 
@@ -53,7 +56,9 @@ def _play_all(pipe: Connection, messages: Messages) -> None:
         job = messages.get()
         if job is None:
             return
-        pipe.send(attempt(play, pickle.loads(job)))
+        episode = pickle.loads(job)
+        pipe.send(BEGUN)
+        pipe.send(attempt(play, episode))
 
 
 def _read(pipe: Connection, messages: Messages, scratch: str) -> None:

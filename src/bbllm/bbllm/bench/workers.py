@@ -76,6 +76,8 @@ class _Worker:
     """What it wrote to its streams, for the reason when it dies."""
     job: Job | None = None
     deadline_s: float = 0.0
+    began: bool = False
+    """Whether it has begun to play the job."""
 
 
 class LocalWorkers:
@@ -122,21 +124,29 @@ class LocalWorkers:
                 raise ValueError(f'All {self._size} workers are busy.')
             idle = [self._start()]
         worker = idle[0]
-        worker.job = job
+        worker.job, worker.began = job, False
         worker.deadline_s = time.monotonic() + patience_s(job) + START_S
         with suppress(OSError):  # it died while it was idle; `collect` finds that out
             worker.pipe.send(job)
 
     def collect(self, timeout_s: float) -> list[Answer]:
         """Wait for episodes to end; see `Workers.collect`."""
-        pipes = {worker.pipe: worker for worker in self._workers if worker.job is not None}
-        ready = wait(list(pipes), timeout_s)
-        answers = [self._receive(worker) for pipe, worker in pipes.items() if pipe in ready]
+        end_s = time.monotonic() + timeout_s
+        answers: list[Answer] = []
+        while not answers:
+            pipes = {worker.pipe: worker for worker in self._workers if worker.job is not None}
+            ready = wait(list(pipes), max(0.0, end_s - time.monotonic()))
+            received = [self._receive(worker) for pipe, worker in pipes.items() if pipe in ready]
+            answers = [answer for answer in received if answer is not None]
+            if not ready:
+                break
         now_s = time.monotonic()
         for worker in [w for w in self._workers if w.job is not None and w.deadline_s < now_s]:
             assert worker.job is not None
-            waited_s = patience_s(worker.job)
-            answers.append(self._bury(worker, f'The episode did not end in {waited_s:g} s.'))
+            waited = f'{patience_s(worker.job):g} s'
+            if not worker.began:
+                waited += f' and {START_S:g} s for the start of its worker'
+            answers.append(self._bury(worker, f'The episode did not end in {waited}.'))
         return answers
 
     def close(self) -> None:
@@ -182,14 +192,18 @@ class LocalWorkers:
         self._workers.append(worker)
         return worker
 
-    def _receive(self, worker: _Worker) -> Answer:
+    def _receive(self, worker: _Worker) -> Answer | None:
+        """Return the answer of a worker; None where it only says that it has begun."""
         assert worker.job is not None
         try:
-            answer: Answer = worker.pipe.recv()
+            message: Answer | str = worker.pipe.recv()
         except (EOFError, OSError):
             return self._bury(worker, '')
+        if isinstance(message, str):
+            worker.began = True
+            return None
         worker.job = None
-        return answer
+        return message
 
     def _bury(self, worker: _Worker, reason: str) -> Failed:
         """Take a dead worker, or one that hangs, out; tell what it worked on and why it died."""
@@ -204,7 +218,13 @@ class LocalWorkers:
             worker.process.wait()
         reason = reason or _how_it_died(worker)
         worker.said.close()
-        return Failed(key=worker.job.key, reason=reason, error='WorkerDied', again=True)
+        return Failed(
+            key=worker.job.key,
+            reason=reason,
+            error='WorkerDied',
+            again=True,
+            began=worker.began,
+        )
 
 
 def patience_s(job: Job) -> float:

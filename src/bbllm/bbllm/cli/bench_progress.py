@@ -7,8 +7,8 @@ from types import TracebackType
 
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
-from bbllm.bench.results import EpisodeResult
-from bbllm.bench.runner import RunProgress
+from bbllm.bench.results import NO_CASE, EpisodeResult
+from bbllm.bench.run_watch import RunProgress
 from bbllm.cli.output import Output
 
 _BAR_WIDTH = 30
@@ -54,9 +54,9 @@ class ProgressView:
     def began(self, progress: RunProgress) -> None:
         """Show what there is to do."""
         if progress.done:
-            self._say(f'{progress.done} of {progress.total} episodes are on record already.')
+            self._say(f'On record already: {progress.done} of {count(progress.total, "episode")}.')
         else:
-            self._say(f'{progress.total} episodes.')
+            self._say(f'{count(progress.total, "episode")}.')
         self._show(progress)
 
     def ended(self, result: EpisodeResult, progress: RunProgress) -> None:
@@ -93,16 +93,18 @@ class ProgressView:
 def line_of(result: EpisodeResult, progress: RunProgress) -> str:
     """Return one episode in one line."""
     left = time_text(progress.left_s)
-    why = f'  {result.reason}' if result.reason else ''
+    # Why a table could not be made is said once, at the end.
+    reason = 'its table could not be made' if result.error == NO_CASE else result.reason
+    why = f'  {reason}' if reason else ''
     return (
         f'{progress.done:>4}/{progress.total}  {result.key.name}  {result.verdict}  '
-        f'{result.loops} loops  {left} left{why}'
+        f'{count(result.loops, "loop")}  {left} left{why}'
     )
 
 
 def counts_text(progress: RunProgress) -> str:
     """Return where the run stands, in one line."""
-    parts = [f'{progress.done}/{progress.total} episodes', f'{progress.passed} passed']
+    parts = [f'{progress.done}/{count(progress.total, "episode")}', f'{progress.passed} passed']
     if progress.lost:
         parts.append(f'{progress.lost} lost')
     if progress.per_minute:
@@ -121,3 +123,8 @@ def time_text(duration_s: float | None) -> str:
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
     return f'{hours}:{minutes:02}:{seconds:02}' if hours else f'{minutes}:{seconds:02}'
+
+
+def count(n: int, noun: str) -> str:
+    """Return a number of things: `1 loop`, `2 loops`."""
+    return f'{n} {noun}' if n == 1 else f'{n} {noun}s'

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from bbllm.bench.finishing import Finished
     from bbllm.bench.playing import Play
     from bbllm.bench.run_setup import Prepared, RunRequest
-    from bbllm.bench.runner import RunEnd
+    from bbllm.bench.run_watch import RunEnd
     from bbllm.bench.workers import Workers
 
 MAX_K = 100
@@ -238,6 +238,8 @@ def _tell(end: RunEnd, finished: Finished, path: Path, output: Output) -> None:
         output.say()
     if end.reason:
         output.say(f'The run ended early. {end.reason}', style='bold red')
+    if end.problem:
+        output.say(end.problem, style='bold red')
     if finished.problem:
         output.say(finished.problem, style='bold red')
     if end.progress.done < end.progress.total:
@@ -254,6 +256,7 @@ def _data(end: RunEnd, finished: Finished, path: Path) -> dict[str, Any]:
         **finished.summary,
         'complete': end.progress.done == end.progress.total,
         'reason': end.reason,
+        'problem': end.problem,
         'folder': str(path),
         'report': str(finished.report) if finished.report is not None else None,
     }

@@ -163,7 +163,13 @@ class _Files:
             )
         else:
             reason = str(fault) if fault is not None else 'The nodes wrote no journal.'
-            result = lost(self._job, reason, type(fault or WorldError('')).__name__)
+            result = lost(
+                self._job.key,
+                reason,
+                type(fault or WorldError('')).__name__,
+                least_loops=self._job.case.least_loops,
+                case=self._job.case,
+            )
         return Played(result=result, journal=text, recording=self._said())
 
     def _said(self) -> str:
