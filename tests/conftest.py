@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import fcntl
 import importlib.util
 import os
 import signal
 import socket
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-HAS_ROS = importlib.util.find_spec('rclpy') is not None
+from bbllm.nodes.domains import own_domain
 
-DOMAINS = range(1, 102)
-"""ROS domains whose ports are free under Linux; higher ones meet those of other programs."""
+HAS_ROS = importlib.util.find_spec('rclpy') is not None
 
 # Also for the processes that tests start, and before any fixture could look.
 for name in [name for name in os.environ if name.startswith('OPENAI_')]:
@@ -69,25 +65,10 @@ def repository() -> Path:
     return Path(__file__).resolve().parent.parent
 
 
-@contextmanager
-def _own_domain() -> Iterator[int]:
-    """Keep a ROS domain that no other test run on this machine uses."""
-    for domain in DOMAINS:
-        lock = (Path(tempfile.gettempdir()) / f'bbllm-test-domain-{domain}.lock').open('w')
-        with lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
-            yield domain
-            return
-    pytest.fail('all ROS domains are in use by other test runs')
-
-
 @pytest.fixture(scope='module')
 def ros_domain() -> Iterator[int]:
     """Take a domain of one's own, for this process and those that it starts."""
-    with _own_domain() as domain, pytest.MonkeyPatch.context() as patch:
+    with own_domain() as domain, pytest.MonkeyPatch.context() as patch:
         patch.setenv('ROS_DOMAIN_ID', str(domain))
         patch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
         yield domain
@@ -96,5 +77,5 @@ def ros_domain() -> Iterator[int]:
 @pytest.fixture
 def empty_domain() -> Iterator[int]:
     """Take one more domain, in which nothing runs; the environment stays as it is."""
-    with _own_domain() as domain:
+    with own_domain() as domain:
         yield domain

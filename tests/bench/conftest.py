@@ -7,3 +7,4 @@ from pathlib import Path
 
 # pytest's importlib mode puts no test folder on the path.
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parent.parent / 'doubles'))

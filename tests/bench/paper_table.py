@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+
+from paper_world import PaperWorld
 
 from bbllm.bench.case import Case
 from bbllm.bench.goals import Resting
@@ -15,15 +16,10 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import BbllmError, LostNodeError, ParseError
 from bbllm.core.protocols import PASS, EpisodeContext, Pass, Planner, Reply, World
 from bbllm.core.types import (
-    Code,
     Outcome,
     PlanStep,
-    Pose,
     Scene,
-    SceneObject,
-    Skill,
     SkillCall,
-    Status,
     Task,
 )
 from bbllm.llm.scripted import ScriptedModel
@@ -78,38 +74,16 @@ def job_of(
     return Job(key=EpisodeKey('tidy', 1, 2), case=case, setup=setup)
 
 
-class Paper:
-    """A table on which a call moves a name, unless its target is too far away."""
-
-    skills: tuple[Skill, ...] = ()
+class Paper(PaperWorld):
+    """Two cubes on paper, with a call at which all is lost."""
 
     def __init__(self) -> None:
-        things = (*SCENE.fixtures, *SCENE.movables, *SCENE.places)
-        self.things: dict[str, SceneObject] = {thing.name: thing for thing in things}
-        self.held = ''
-
-    def observe(self) -> Scene:
-        return Scene(tuple(self.things.values()), self.skills, (), 0.0)
+        super().__init__(SCENE)
 
     def execute(self, call: SkillCall) -> Outcome:
         if call.skill == 'vanish':
             raise LostNodeError('The simulator has gone.')
-        if call.args == ('location_C',):
-            return Outcome(
-                call=call,
-                status=Status.REJECTED,
-                code=Code.OUT_OF_WORKSPACE,
-                message='location_C is out of the workspace of the robot.',
-            )
-        if call.skill == 'pick':
-            self.held = call.args[0]
-        if call.skill == 'place':
-            x, y, _ = self.things[call.args[0]].pose.position_m
-            moved = replace(self.things[self.held], pose=Pose(position_m=(x, y, 0.02)))
-            self.things[self.held] = moved
-        return Outcome(call=call, status=Status.SUCCEEDED, duration_s=4.0)
-
-    def stop(self) -> None: ...
+        return super().execute(call)
 
 
 class Literal:

@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 # pytest's importlib mode puts no test folder on the path.
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parent.parent / 'doubles'))
 
 import scripted_models
 from paper_world import PaperWorld

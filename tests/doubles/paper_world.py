@@ -19,7 +19,7 @@ from bbllm.core.types import (
     SkillCall,
     Status,
 )
-from bbllm.sim.scenes import load_scene
+from bbllm.sim.scenes import SceneFile, load_scene
 from bbllm.skills.catalog import SKILLS
 
 REACH_M = 0.8
@@ -29,9 +29,13 @@ class PaperWorld:
     """Keeps the seam `World`, with a clock and a close, in microseconds instead of seconds."""
 
     def __init__(
-        self, scene: str, *, seconds: float = 4.0, on_call: Callable[[], object] | None = None
+        self,
+        scene: str | SceneFile,
+        *,
+        seconds: float = 4.0,
+        on_call: Callable[[], object] | None = None,
     ):
-        file = load_scene(scene)
+        file = scene if isinstance(scene, SceneFile) else load_scene(scene)
         self._objects = {o.name: o for o in (*file.fixtures, *file.movables, *file.places)}
         self._held: str | None = None
         self._seconds = seconds
