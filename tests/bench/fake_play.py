@@ -45,9 +45,7 @@ def play(job: Job) -> Played:
     if task in ('ModelError', 'ParseError'):
         changes |= {'error': task, 'ending': 'MODEL_FAILED', 'message': 'It gave an empty reply.'}
     verdict = 'lost' if task == 'lost' else 'passed' if job.key.trial % 2 == 0 else 'failed'
-    result = make_result(
-        task, job.key.trial, job.key.k, verdict, wall_s=0.0, model_s=0.0, **changes
-    )
+    result = make_result(task, job.key.trial, job.key.k, verdict, **changes)
     recording = f'{{"episode": "{job.key.name}", "n": {job.key.k}}}\n' if job.setup.record else ''
     return Played(result=result, journal=f'{{"of": "{job.key.name}"}}\n', recording=recording)
 

@@ -71,14 +71,15 @@ class Patience:
         n = len(self._in_a_row)
         if n < self._give_up_after:
             return ''
+        were = f'{n} episodes in a row were' if n > 1 else '1 episode was'
         borne = '(--give-up-after N sets how many are borne)'
         if all(item.lost for item in self._in_a_row):
             return (
-                f'{n} episodes in a row were lost; the last one: {result.reason} Mend that and '
+                f'{were} lost; the last one: {result.reason} Mend that and '
                 f'say the same command again with --retry-lost {borne}.'
             )
         return (
-            f'{n} episodes in a row were lost or ended without a usable reply of the model; the '
+            f'{were} lost or ended without a usable reply of the model; the '
             f'last one: {result.message or result.reason} Where the model is to blame, these '
             'episodes count as its failures, and the same command goes on with the others '
             f'{borne}. Where it is not, mend that and begin anew in another folder: --out.'

@@ -76,7 +76,9 @@ GiveUpOption = Annotated[
     int,
     count_option(
         '--give-up-after',
-        what='End early when so many episodes in a row were lost, as without a server.',
+        what='End early when so many episodes in a row were lost, as without a server, or ended '
+        'because the model said nothing usable: an empty or endless reply, or a refusal. Replies '
+        'that make no sense, and tables that could not be made, do not count.',
         panel=RUN,
     ),
 ]
