@@ -32,6 +32,15 @@ def test_settings_say_all_that_decides_the_results(tmp_path: Path) -> None:
     assert len(settings.keys) == 7 * 2 * 2
 
 
+def test_a_planner_without_feedback_loops_plays_each_case_once(tmp_path: Path) -> None:
+    run = prepared(tmp_path, planner='base_llm', ks=(0, 3), trials=1)
+
+    assert run.plan.settings.ks == (0,)
+    assert len(run.plan.settings.keys) == 7
+    assert any('base_llm has no feedback loops' in notice for notice in run.notices)
+    assert prepared(tmp_path, planner='base_llm', ks=(0,)).notices == ()
+
+
 def test_only_the_tasks_that_were_asked_for_are_played(tmp_path: Path) -> None:
     settings = prepared(tmp_path, tasks=('plus_sign', 'letter_l')).plan.settings
 

@@ -104,6 +104,7 @@ def sort(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
         (('tabletop', '--planner', 'brian_body'), "Did you mean 'brain_body'?"),
         (('tabletop', '--brain', 'ofline'), 'did you mean offline?'),
         (('tabletop', *OFFLINE, '--tasks', 'plus'), "'plus'"),
+        (('tabletop', *OFFLINE, '--tasks', ' ,'), "--tasks ' ,' names no task"),
         (('tabletop', '--k', '3-1'), "--k '3-1'"),
         (('tabletop', '--k', 'three'), '0,1,2,3'),
         (('tabletop', '--trials', '0'), '--trials'),

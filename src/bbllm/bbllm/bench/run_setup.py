@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from bbllm.bench.suite import Suite, TaskSpec, load_suite
 from bbllm.bench.versions import find_versions, hash_prompts
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
-from bbllm.core.registry import find_planner
+from bbllm.core.registry import find_planner, uses_feedback
 from bbllm.llm.config import Models, load_config, openai_settings, resolve
 from bbllm.llm.embedders import resolve_embeddings
 from bbllm.llm.recorded_models import replay_models
@@ -82,7 +82,7 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
         raise ConfigError('--record and --replay exclude each other: a replay is on record.')
     suite = load_suite(request.suite)
     tasks = _tasks(suite, request.tasks)
-    find_planner(request.planner)
+    request, loops_notice = _with_loops_that_matter(request)
     prices = load_prices(request.prices) if request.prices is not None else None
     if request.replay is None:
         answering = _asking(request)
@@ -101,7 +101,16 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
         give_up_after=request.give_up_after,
         retry_lost=request.retry_lost,
     )
-    return Prepared(plan, (*answering.models.notices, *filter(None, [notice])))
+    return Prepared(plan, (*answering.models.notices, *filter(None, [loops_notice, notice])))
+
+
+def _with_loops_that_matter(request: RunRequest) -> tuple[RunRequest, str]:
+    """Return the request without values of K that make no difference, and a notice of that."""
+    if uses_feedback(find_planner(request.planner)) or request.ks == (0,):
+        return request, ''
+    return replace(request, ks=(0,)), (
+        f'{request.planner} has no feedback loops: each case is played once, as K = 0.'
+    )
 
 
 def check_recording(request: RunRequest, settings: RunSettings, folder: Path) -> None:

@@ -120,7 +120,7 @@ def suite(
         ks=parse_ks(k),
         trials=trials,
         seed=seed,
-        tasks=tuple(filter(None, (task.strip() for task in (tasks or '').split(',')))),
+        tasks=parse_tasks(tasks) if tasks is not None else (),
         world=world.value,
         limits=Limits(
             steps=limit_steps, model_calls=limit_model_calls, tokens=limit_tokens, wall_s=timeout
@@ -160,6 +160,22 @@ def parse_ks(text: str) -> tuple[int, ...]:
             )
         found.update(range(low, high + 1))
     return tuple(sorted(found))
+
+
+def parse_tasks(text: str) -> tuple[str, ...]:
+    """
+    Read a list of names of tasks: `plus_sign,letter_l`.
+
+    Raises:
+        ConfigError: There is none in it.
+    """
+    names = tuple(filter(None, (name.strip() for name in text.split(','))))
+    if not names:
+        raise ConfigError(
+            f'--tasks {text!r} names no task; say for example plus_sign,letter_l, or leave it out '
+            'to play all.'
+        )
+    return names
 
 
 def _choose_workers(world: WorldName, ray: str | None) -> Callable[[int], Workers]:

@@ -13,7 +13,12 @@ GROUP = 'bbllm.planners'
 
 
 class PlannerFactory(Protocol):
-    """What an entry point of the group `bbllm.planners` names: a class or a function."""
+    """
+    What an entry point of the group `bbllm.planners` names: a class or a function.
+
+    One whose planner does the same whatever `k` is says so by an attribute, `uses_feedback =
+    False`; a bench then plays each case once, and not once for every number of loops.
+    """
 
     def __call__(self, brain: ChatModel, body: Body, *, k: int) -> Planner:
         """Build the planner with its models and its number of feedback loops."""
@@ -37,6 +42,11 @@ def find_planner(name: str) -> PlannerFactory:
         raise UnknownNameError('planner', name, points)
     load: Callable[[], object] = points[name].load
     return cast(PlannerFactory, load())
+
+
+def uses_feedback(factory: PlannerFactory) -> bool:
+    """Tell whether the number of feedback loops matters to what a factory builds."""
+    return bool(getattr(factory, 'uses_feedback', True))
 
 
 def _points() -> dict[str, EntryPoint]:

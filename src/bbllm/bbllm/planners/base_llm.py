@@ -22,6 +22,9 @@ class BaseLLM:
     It uses neither the Body nor K: whatever they are, no Body is asked and nothing is repaired.
     """
 
+    uses_feedback = False
+    """See `core.registry.PlannerFactory`."""
+
     def __init__(
         self, brain: ChatModel, body: Body, *, k: int = 3, prompts: Prompts | None = None
     ):
