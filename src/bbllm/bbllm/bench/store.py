@@ -21,9 +21,10 @@ from typing import Any, BinaryIO
 
 from bbllm.bench.playing import Played
 from bbllm.bench.results import EpisodeKey, EpisodeResult
+from bbllm.bench.results_file import read_results
 from bbllm.bench.run_settings import RunSettings, settings_from_json
 from bbllm.core.errors import ConfigError
-from bbllm.core.records import from_json, to_json
+from bbllm.core.records import to_json
 
 SETTINGS = 'settings.json'
 RESULTS = 'results.jsonl'
@@ -143,13 +144,7 @@ class RunFolder:
     def _load(self) -> None:
         path = self.path / RESULTS
         cut_torn_line(path)
-        for number, data in enumerate(read_lines(path), start=1):
-            try:
-                result = from_json(EpisodeResult, data)
-            except ValueError as error:
-                raise ConfigError(f'{path}, line {number} is no result: {error}') from error
-            # The first one counts: whatever was written a second time came later.
-            self._results.setdefault(result.key, result)
+        self._results = read_results(path)
 
     def _refuse_other_things(self) -> None:
         """Keep a run out of a folder that somebody uses for something else."""

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from bbllm.bench.report.folder import read_results, read_settings
 from bbllm.bench.report.write import write_report
+from bbllm.bench.saved_run import read_settings, read_sorted
 from bbllm.bench.store import SESSIONS, SUMMARY, read_lines, write_atomically
 from bbllm.bench.summary import closing_line, summarize_run
 from bbllm.cli.choices import JsonOption
@@ -39,7 +39,7 @@ def report(
     output = Output(json)
     settings = read_settings(folder)
     sessions = read_lines(folder / SESSIONS)
-    summary = summarize_run(settings, read_results(folder), sessions)
+    summary = summarize_run(settings, read_sorted(folder), sessions)
     text = dumps(summary, ensure_ascii=False, indent=2)
     write_atomically(folder / SUMMARY, f'{text}\n')
     path = write_report(folder).resolve()
