@@ -257,6 +257,14 @@ def test_what_only_adds_episodes_or_moves_the_run_is_no_difference(
     assert joined.machine == SETTINGS.machine
 
 
+def test_what_a_folder_was_made_without_is_no_difference_of_its_own() -> None:
+    with pytest.raises(ConfigError) as refused:
+        join(replace(SETTINGS, llm={}), SETTINGS, 'runs/one')
+
+    assert 'llm.brain.provider: was none, is offline' in str(refused.value)
+    assert 'was none, is none' not in str(refused.value)
+
+
 def test_every_difference_is_named_at_once() -> None:
     with pytest.raises(ConfigError, match=r'(?s)planner: was.*seed: was'):
         join(SETTINGS, replace(SETTINGS, planner='x', seed=4), 'runs/one')

@@ -16,7 +16,11 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from bbllm.cli.bench_suite import parse_ks
+from bbllm.bench.finishing import Finished
+from bbllm.bench.run_watch import RunEnd, RunProgress
+from bbllm.bench.summary import summarize_run
+from bbllm.cli.bench_suite import _tell, parse_ks
+from bbllm.cli.output import Output
 from bbllm.core.errors import ConfigError
 
 Command = Callable[..., Result]
@@ -60,6 +64,7 @@ def test_a_run_its_resumption_and_its_replay(bbllm: Command, tmp_path: Path) -> 
     assert first.exit_code == 0, first.output
     assert first.stdout.splitlines()[0].split() == ['results', str(out)]
     assert re.fullmatch(CLOSING, first.stdout.splitlines()[-1])
+    assert first.stdout.splitlines()[-2] == 'Of K = 0, 3, the last line is that of K = 3.'
     assert 'episodes a minute' in first.stdout
     assert (out / 'report.html').stat().st_size > 10_000
     assert sorted(path.name for path in (out / 'episodes').iterdir()) == [
@@ -210,6 +215,22 @@ def test_a_run_that_is_killed_and_resumed_gives_the_identical_summary(
 
     assert timeless_summary(killed) == timeless_summary(whole)
     assert len(lines_of(killed)) == 6
+
+
+def test_the_last_line_is_whole_on_a_narrow_terminal_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv('FORCE_COLOR', '1')  # so that it is taken for a terminal
+    monkeypatch.setenv('TERM', 'xterm')
+    monkeypatch.setenv('COLUMNS', '40')
+    summary = summarize_run({'suite': 'tabletop', 'planner': 'brain_body', 'brain': 'x'}, [], [])
+    progress = RunProgress(total=1, done=0, played=0, passed=0, lost=0, wall_s=0.0)
+
+    _tell(RunEnd(progress=progress), Finished(summary, None, ''), tmp_path, Output())
+
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith('tabletop planner=brain_body brain=x SR=none')
+    assert last.endswith('n=0')
 
 
 @pytest.mark.parametrize(

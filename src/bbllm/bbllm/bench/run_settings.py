@@ -160,7 +160,7 @@ def join(was: RunSettings | None, now: RunSettings, folder: str) -> RunSettings:
 def _flat(data: Mapping[str, Any], place: str = '') -> Iterator[tuple[str, object]]:
     for key, value in data.items():
         name = f'{place}.{key}' if place else key
-        if isinstance(value, Mapping) and value:
+        if isinstance(value, Mapping):
             yield from _flat(value, name)
         else:
             yield name, value
@@ -168,8 +168,6 @@ def _flat(data: Mapping[str, Any], place: str = '') -> Iterator[tuple[str, objec
 
 def _show(value: object) -> str:
     if value is None:
-        return 'none'
-    if isinstance(value, Mapping) and not value:
         return 'none'
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ', '.join(map(str, value)) or 'none'

@@ -264,7 +264,10 @@ def _tell(end: RunEnd, finished: Finished, path: Path, output: Output) -> None:
         output.say_path('report', finished.report)
     output.say_path('results', path)
     output.result(_data(end, finished, path))
-    output.say(closing_line(summary))
+    ks = [group['k'] for group in summary['by_k']]
+    if len(ks) > 1:
+        output.say(f'Of K = {", ".join(map(str, ks))}, the last line is that of K = {ks[-1]}.')
+    output.say_line(closing_line(summary))
 
 
 def _data(end: RunEnd, finished: Finished, path: Path) -> dict[str, Any]:

@@ -47,6 +47,10 @@ class Output:
         """Print one sentence to people."""
         self.console.print(text, style=style or None)
 
+    def say_line(self, text: str) -> None:
+        """Print one line, however long: for programs that read the last one."""
+        self.console.print(text, soft_wrap=True)
+
     def say_path(self, word: str, path: Path) -> None:
         """Print where something lies; in one piece, so that it can be clicked and copied."""
         self.console.print(f'  {word:<8} {path}', soft_wrap=True)
