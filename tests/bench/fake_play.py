@@ -69,7 +69,9 @@ def make_case(task: str, trial: int) -> Case:
         seed=0,
         instruction='do nothing',
         scene=load_scene('plus_sign'),
-        goal=Resting(kind='resting', on={'red_cube': 'table'}, near_m=0.1),
+        goal=Resting(
+            kind='resting', on={'red_cube': 'table'}, near_m=0.1, level_m=0.01, tilt_deg=18
+        ),
         difficulty='easy',
         least_loops=0,
         out_of_reach=(),

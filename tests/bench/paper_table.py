@@ -58,7 +58,7 @@ def job_of(
         seed=0,
         instruction='put the cubes where they belong',
         scene=SCENE,
-        goal=Resting(kind='resting', on=dict(on), near_m=0.02),
+        goal=Resting(kind='resting', on=dict(on), near_m=0.02, level_m=0.01, tilt_deg=18),
         difficulty='easy',
         least_loops=1,
         out_of_reach=('location_C',),

@@ -9,6 +9,8 @@ import yaml
 
 from bbllm.bench.suite import Suite, parse_suite
 
+STANDING = {'level_m': 0.01, 'tilt_deg': 18}
+
 GOALS: dict[str, dict[str, Any]] = {
     'one_side': {'things': 'cube', 'side': 'right', 'margin_m': 0.02, 'still_m': 0.01},
     'color_line': {
@@ -33,14 +35,16 @@ GOALS: dict[str, dict[str, Any]] = {
         'pitch_edges': [1, 2.5],
         'residual_edges': 0.3,
         'turn_deg': 15,
+        'level_edges': 0.3,
     },
     'segregated': {'margin_m': 0.02},
+    'resting': {'near_m': 0.02},
 }
 
 
 def goal(kind: str, **changes: object) -> dict[str, object]:
     """A goal with all that its kind needs."""
-    return {'kind': kind, **GOALS[kind], **changes}
+    return {'kind': kind, **GOALS[kind], **STANDING, **changes}
 
 
 def task(**changes: object) -> dict[str, object]:

@@ -94,7 +94,8 @@ def test_a_suite_is_read_from_any_path_and_its_scenes_lie_beside_it(tmp_path: Pa
                 instruction: Put the red cube on location_A.
                 difficulty: easy
                 least_loops: 0
-                goal: {kind: resting, on: {red_cube: location_A}, near_m: 0.02}
+                goal: {kind: resting, on: {red_cube: location_A}, near_m: 0.02, level_m: 0.01,
+                       tilt_deg: 18}
                 scene: scenes/one.yaml
         """)
     )
@@ -142,7 +143,7 @@ def test_text_that_is_no_suite_is_refused(text: str, words: tuple[str, ...]) -> 
         (task(difficulty='harder'), ('difficulty', "'easy', 'medium' or 'hard'")),
         (task(least_loops='x'), ('least_loops', 'integer')),
         (task(least_loops=-1), ('least_loops', '-1')),
-        (task(goal=3), ('goal', 'expected the fields kind')),
+        (task(goal=3), ('goal', 'expected the fields level_m, tilt_deg, kind')),
         (task(goal={}), ("goal: the field 'kind' is missing",)),
         (task(goal={'kind': 'one_sid'}), ("'one_sid'", "mean 'one_side'", 'letter_l, color_line')),
         (task(goal=goal('one_side', margin_m=None)), ('goal: margin_m', 'number')),
@@ -202,24 +203,24 @@ def test_a_task_name_that_comes_twice_is_told() -> None:
     ('bad', 'words'),
     [
         (
-            task(goal={'kind': 'resting', 'on': {'red_cub': 'location_A'}, 'near_m': 0.02}),
+            task(goal=goal('resting', on={'red_cub': 'location_A'})),
             ('the goal resting names', "'red_cub'", "mean 'red_cube'"),
         ),
         (
-            task(goal={'kind': 'resting', 'on': {'red_cube': 'location_Z'}, 'near_m': 0.02}),
+            task(goal=goal('resting', on={'red_cube': 'location_Z'})),
             ("'location_Z'", 'location_J', 'grey_cylinder'),
         ),
         (
-            task(goal={'kind': 'resting', 'on': {'location_A': 'table'}, 'near_m': 0.02}),
+            task(goal=goal('resting', on={'location_A': 'table'})),
             ("'location_A'", 'red_cube'),
         ),
         (
-            generated() | {'goal': {'kind': 'resting', 'on': {'rd_cube': 'table'}, 'near_m': 1}},
+            generated() | {'goal': goal('resting', on={'rd_cube': 'table'})},
             ("'rd_cube'", "mean 'red_cube'"),
         ),
         (
             generated(locations=[{'count': 2}])
-            | {'goal': {'kind': 'resting', 'on': {'red_cube': 'location_C'}, 'near_m': 1}},
+            | {'goal': goal('resting', on={'red_cube': 'location_C'})},
             ("'location_C'", 'location_A, location_B'),
         ),
         (task(goal=goal('color_line')), ('color_line', 'no place for aqua_cube', 'red, orange')),

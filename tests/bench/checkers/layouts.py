@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cmath
+import dataclasses
 import math
 from collections.abc import Collection, Mapping, Sequence
 
@@ -25,7 +26,11 @@ RAINBOW = ('red', 'orange', 'yellow', 'green', 'blue', 'indigo', 'violet')
 
 CUBES = tuple(f'{color}_cube' for color in RAINBOW)
 
-CUBES_RIGHT = OneSide(kind='one_side', things='cube', side='right', margin_m=0.02, still_m=0.01)
+STANDING = {'level_m': 0.01, 'tilt_deg': 18.0}
+
+CUBES_RIGHT = OneSide(
+    kind='one_side', things='cube', side='right', margin_m=0.02, still_m=0.01, **STANDING
+)
 LETTER = LetterL(
     kind='letter_l',
     edge_m=EDGE_M,
@@ -33,6 +38,9 @@ LETTER = LetterL(
     residual_edges=0.3,
     turn_deg=10,
     least_cubes=4,
+    least_bar=2,
+    smallest=(2, 1),
+    **STANDING,
 )
 LINE = ColorLine(
     kind='color_line',
@@ -41,8 +49,9 @@ LINE = ColorLine(
     centre=(0.5, 0.0),
     centre_m=0.10,
     gap_m=(0.04, 0.10),
+    **STANDING,
 )
-PAIRS = PairsASide(kind='pairs_a_side', margin_m=0.02, location_m=0.02)
+PAIRS = PairsASide(kind='pairs_a_side', margin_m=0.02, location_m=0.02, **STANDING)
 TRIANGLE = Triangle(
     kind='triangle',
     colors=('red', 'crimson', 'pink', 'salmon'),
@@ -52,11 +61,18 @@ TRIANGLE = Triangle(
     side_edges=(1.5, 6.0),
     angle_deg=25,
     apart_edges=2.0,
+    **STANDING,
 )
 PLUS = PlusSign(
-    kind='plus_sign', edge_m=EDGE_M, pitch_edges=(1.0, 2.5), residual_edges=0.3, turn_deg=15
+    kind='plus_sign',
+    edge_m=EDGE_M,
+    pitch_edges=(1.0, 2.5),
+    residual_edges=0.3,
+    turn_deg=15,
+    level_edges=0.3,
+    **STANDING,
 )
-SEGREGATED = Segregated(kind='segregated', margin_m=0.02)
+SEGREGATED = Segregated(kind='segregated', margin_m=0.02, **STANDING)
 
 Spot = tuple[float, float] | tuple[float, float, float]
 Spots = Mapping[str, Spot]
@@ -99,6 +115,15 @@ def moved(spots: Spots, name: str, x: float, y: float, z: float = 0.0) -> dict[s
     """Return the same layout with one thing moved by so much."""
     now = (*spots[name], EDGE_M / 2)[:3]
     return {**spots, name: (now[0] + x, now[1] + y, now[2] + z)}
+
+
+def leaning(situation: Situation, name: str, degrees: float, z_m: float = 0.0) -> Situation:
+    """Return a table on which one thing is tipped about x in place, and z higher."""
+    item, half = situation.objects[name], math.radians(degrees) / 2
+    x, y, z = item.pose.position_m
+    pose = Pose(position_m=(x, y, z + z_m), quat_xyzw=(math.sin(half), 0.0, 0.0, math.cos(half)))
+    now = {**situation.objects, name: dataclasses.replace(item, pose=pose)}
+    return dataclasses.replace(situation, objects=now)
 
 
 def pattern(

@@ -13,11 +13,13 @@ from layouts import (
     PAIRS,
     PLUS,
     SEGREGATED,
+    STANDING,
     TRIANGLE,
     Spot,
     assert_fails,
     assert_passes,
     judged,
+    leaning,
     moved,
     pattern,
     table,
@@ -51,7 +53,7 @@ DONE: dict[str, tuple[Goal, dict[str, Spot]]] = {
     'plus_sign': (PLUS, CROSS),
     'segregated': (SEGREGATED, {'red_cube': (0.4, -0.2), 'grey_cylinder': (0.4, 0.2)}),
     'resting': (
-        Resting(kind='resting', on={'red_cube': 'location_A'}, near_m=0.02),
+        Resting(kind='resting', on={'red_cube': 'location_A'}, near_m=0.02, **STANDING),
         {'location_A': (0.4, 0.1), 'red_cube': (0.4, 0.1)},
     ),
 }
@@ -151,11 +153,27 @@ def test_a_cube_rolled_onto_another_face_stands() -> None:
     assert found.verdict is Verdict.PASSED
 
 
+@pytest.mark.parametrize(
+    ('goal', 'done'), [DONE['pairs_a_side'], DONE['segregated']], ids=['pairs', 'segregated']
+)
+def test_a_toppled_cylinder_does_not_stand(goal: Goal, done: dict[str, Spot]) -> None:
+    assert_fails(goal, leaning(table(done), 'grey_cylinder', 90), 'grey_cylinder has toppled')
+    assert_passes(goal, leaning(table(done), 'grey_cylinder', 10))
+
+
+def test_the_goal_s_own_height_counts() -> None:
+    loose = CUBES_RIGHT.model_copy(update={'level_m': 0.02})
+    high = table(moved({'red_cube': (0.4, -0.2)}, 'red_cube', 0, 0, 0.015))
+
+    assert_fails(CUBES_RIGHT, high, '1.5 cm above')
+    assert_passes(loose, high)
+
+
 @pytest.mark.parametrize(('height', 'stands'), [(0.0095, True), (0.0105, False), (-0.0105, False)])
 def test_standing_means_within_a_centimetre_of_the_table(height: float, stands: bool) -> None:
     situation = table(moved({'red_cube': (0.4, -0.2)}, 'red_cube', 0, 0, height))
 
-    assert Table(situation).stands('red_cube') is stands
+    assert Table(situation, **STANDING).stands('red_cube') is stands
 
 
 def test_without_a_table_the_frame_s_origin_is_its_height() -> None:

@@ -128,6 +128,21 @@ def test_a_goal_of_six_cubes_takes_no_five() -> None:
     assert_passes(six, table(pattern((0, 1, 2, -1j, -2j, -3j))))
 
 
+def test_the_goal_says_how_many_cubes_each_bar_needs() -> None:
+    lying = table(pattern((0, 1, -1j, -2j)))
+    long = LETTER.model_copy(update={'least_bar': 3})
+    short = LETTER.model_copy(update={'least_bar': 1})
+    other = LETTER.model_copy(update={'smallest': (1, 2)})
+
+    assert_fails(long, table(pattern(FIVE)))
+    assert_passes(long, table(pattern(SMALL)))
+    assert_passes(long, table(pattern((0, 1, 2, 3, -1j, -2j, -3j))))
+    assert_passes(short, lying)
+    assert_passes(short, table(pattern((0, 1, 2, 3, -1j))))
+    assert_passes(other, lying)
+    assert_fails(other, table(pattern(SMALL)))
+
+
 def test_places_are_counted_as_they_fill_and_all_but_one_make_a_shape() -> None:
     def held(count: int) -> list[bool]:
         five = LETTER.model_copy(update={'least_cubes': 5})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import CUBES_RIGHT, Spot, assert_fails, assert_passes, moved, table
+from layouts import CUBES_RIGHT, STANDING, Spot, assert_fails, assert_passes, leaning, moved, table
 
 from bbllm.bench.checkers.situation import Situation
 from bbllm.bench.goals import OneSide
@@ -28,6 +28,8 @@ PASSING = {
         moved(DONE, 'grey_cylinder', 0.005, 0.005), start=DONE
     ),
     'a cube moved about on the right': table(moved(DONE, 'red_cube', 0.05, -0.05), start=DONE),
+    'a cylinder a little askew': leaning(table(DONE), 'grey_cylinder', 17),
+    'a cylinder upside down': leaning(table(DONE), 'grey_cylinder', 180),
     'a cube not quite level': table(moved(DONE, 'red_cube', 0, 0, 0.004)),
 }
 FAILING: dict[str, tuple[Situation, str]] = {
@@ -45,6 +47,11 @@ FAILING: dict[str, tuple[Situation, str]] = {
         table(moved(DONE, 'grey_cylinder', 0.01, 0.01), start=DONE),
         'grey_cylinder has moved by 1.4 cm',
     ),
+    'a cylinder tipped onto its side in place': (
+        leaning(table(DONE), 'grey_cylinder', 90),
+        'grey_cylinder is where it was, but tipped over by 90 degrees',
+    ),
+    'a cylinder that leans': (leaning(table(DONE), 'grey_cylinder', 19), 'by 19 degrees'),
     'a cylinder taken along': (
         table(moved(DONE, 'grey_cylinder', 0, -0.5), start=DONE),
         'grey_cylinder',
@@ -79,10 +86,27 @@ def test_what_is_not_cubes_on_the_right_fails(situation: Situation, about: str) 
 
 
 def test_cylinders_to_the_left_is_the_same_goal_the_other_way() -> None:
-    goal = OneSide(kind='one_side', things='cylinder', side='left', margin_m=0.02, still_m=0.01)
+    goal = OneSide(
+        kind='one_side', things='cylinder', side='left', margin_m=0.02, still_m=0.01, **STANDING
+    )
 
     assert_fails(goal, table(DONE), 'white_cylinder')
     assert_passes(goal, table({**DONE, 'white_cylinder': (0.5, 0.4)}))
+
+
+def test_a_cube_where_it_was_may_be_on_another_face_but_on_no_edge() -> None:
+    goal = CUBES_RIGHT.model_copy(update={'things': 'cylinder', 'side': 'left'})
+    done = table({**DONE, 'white_cylinder': (0.5, 0.4)})
+
+    assert_passes(goal, leaning(done, 'red_cube', 90))
+    assert_fails(goal, leaning(done, 'red_cube', 45, 0.008), 'red_cube is tipped onto an edge')
+
+
+def test_the_goal_s_own_lean_counts() -> None:
+    strict = CUBES_RIGHT.model_copy(update={'tilt_deg': 5.0})
+
+    assert_passes(CUBES_RIGHT, leaning(table(DONE), 'grey_cylinder', 10))
+    assert_fails(strict, leaning(table(DONE), 'grey_cylinder', 10), 'tipped over by 10')
 
 
 def test_a_thing_that_is_gone_fails() -> None:

@@ -27,6 +27,7 @@ PASSING = {
     'turned a little': table(pattern(CROSS, turn_deg=14)),
     'turned a little the other way': table(pattern(CROSS, turn_deg=-14)),
     'one arm off by a centimetre': table(moved(DONE, 'orange_cube', 0.01, 0.005)),
+    'another more than a pitch and a tolerance away': table(with_cube(-0.1325, 0.0)),
     'others elsewhere': table(with_cube(0.0, 0.4)),
     'cylinders between the arms': table({**DONE, 'grey_cylinder': (0.56, -0.16)}),
     'one out of reach elsewhere': table({**DONE, 'aqua_cube': (1.0, 0.1)}, beyond=['aqua_cube']),
@@ -45,6 +46,14 @@ FAILING: dict[str, tuple[Situation, str]] = {
     'one arm too far out': (table(moved(DONE, 'orange_cube', 0.04, 0)), ''),
     'unlike arms': (table(pattern((0, 1, -1, 1.7j, -1.7j))), ''),
     'the middle off': (table(moved(DONE, 'red_cube', 0.02, 0)), 'from its place'),
+    'a Latin cross: a sixth cube a pitch beyond an arm': (
+        table(with_cube(-0.12, 0.0)),
+        'white_cube is 6.0 cm from the plus sign',
+    ),
+    'one out of reach a pitch beyond an arm': (
+        table(with_cube(0.0, 0.12), beyond=['white_cube']),
+        'white_cube is 6.0 cm',
+    ),
     'a cube in a corner': (table(with_cube(0.06, 0.06)), 'white_cube lies within'),
     'one out of reach in a corner': (
         table(with_cube(0.06, 0.06), beyond=['white_cube']),
@@ -102,6 +111,23 @@ def test_the_goal_s_own_tolerances_count() -> None:
     assert_passes(loose, table(moved(DONE, 'orange_cube', 0.03, 0)))
     assert_passes(wide, table(pattern(CROSS, 0.15)))
     assert_passes(askew, table(pattern(CROSS, turn_deg=25)))
+
+
+def test_a_sixth_cube_beside_it_spoils_a_condition_of_its_own() -> None:
+    broken = [
+        one.text for one in judged(PLUS, table(with_cube(-0.12, 0.0))).conditions if not one.holds
+    ]
+
+    assert broken == ['no other cube in it or beside it']
+
+
+def test_how_far_arms_are_above_the_centre_is_the_goal_s() -> None:
+    loose = PLUS.model_copy(update={'level_edges': 0.5})
+    steps = moved(moved(DONE, 'red_cube', 0, 0, -0.008), 'orange_cube', 0, 0, 0.008)
+
+    assert_passes(PLUS, table(moved(DONE, 'orange_cube', 0, 0, 0.008)))
+    assert_fails(PLUS, table(steps))
+    assert_passes(loose, table(steps))
 
 
 def test_places_are_counted_as_they_fill() -> None:

@@ -7,7 +7,7 @@ import cmath
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import Spot, assert_fails, assert_passes, moved, table
+from layouts import STANDING, Spot, assert_fails, assert_passes, leaning, moved, table
 
 from bbllm.bench.checkers.situation import Situation
 from bbllm.bench.goals import Resting
@@ -16,6 +16,7 @@ GOAL = Resting(
     kind='resting',
     on={'red_cube': 'blue_cube', 'blue_cube': 'location_A', 'grey_cylinder': 'table'},
     near_m=0.015,
+    **STANDING,
 )
 DONE: dict[str, Spot] = {
     'location_A': (0.5, 0.1),
@@ -53,6 +54,10 @@ FAILING: dict[str, tuple[Situation, str]] = {
         table({**DONE, 'grey_cylinder': (0.6, 0.3, 0.06)}),
         'above the top of table',
     ),
+    'the cylinder on its side': (
+        leaning(table(DONE), 'grey_cylinder', 90),
+        'grey_cylinder has toppled',
+    ),
     'another thing in the hand': (
         table({**DONE, 'green_cube': (0.6, 0.3, 0.3)}),
         'green_cube is 28.0 cm above the table',
@@ -71,13 +76,15 @@ def test_what_does_not_rest_as_named_fails(situation: Situation, about: str) -> 
 
 
 def test_a_name_that_is_not_there_fails() -> None:
-    goal = Resting(kind='resting', on={'red_cube': 'tray'}, near_m=0.015)
+    goal = Resting(kind='resting', on={'red_cube': 'tray'}, near_m=0.015, **STANDING)
 
     assert_fails(goal, table(DONE), 'there is no tray')
 
 
 def test_a_goal_that_names_nothing_never_passes() -> None:
-    assert_fails(Resting(kind='resting', on={}, near_m=0.015), table(DONE), 'names nothing')
+    assert_fails(
+        Resting(kind='resting', on={}, near_m=0.015, **STANDING), table(DONE), 'names nothing'
+    )
 
 
 @given(angle=st.floats(0, 6.28), inside=st.floats(0, 0.0145), outside=st.floats(0.0155, 0.019))

@@ -15,12 +15,19 @@ from pydantic import BaseModel, ConfigDict, Field
 Positive = Annotated[float, Field(gt=0, le=10, allow_inf_nan=False)]
 Degrees = Annotated[float, Field(gt=0, lt=45, allow_inf_nan=False)]
 Range = tuple[Positive, Positive]
+Bar = Annotated[int, Field(ge=1, le=12)]
 
 
 class GoalRecord(BaseModel):
     """What all goals share: no unknown fields, no defaults that hide a tolerance."""
 
     model_config = ConfigDict(extra='forbid', frozen=True)
+
+    level_m: Positive
+    """How far an underside may be from the surface that a thing stands on [m]."""
+    tilt_deg: Degrees
+    """How far a thing that stands may lean: a cube off a face of its own, a cylinder off its
+    axis [deg]."""
 
 
 class OneSide(GoalRecord):
@@ -32,7 +39,7 @@ class OneSide(GoalRecord):
     margin_m: Positive
     """How far from the middle line a centre must be [m]."""
     still_m: Positive
-    """How far the others may move [m]."""
+    """How far the others may move [m]; `tilt_deg` is how far they may lean from what they were."""
 
 
 class LetterL(GoalRecord):
@@ -48,6 +55,10 @@ class LetterL(GoalRecord):
     turn_deg: Degrees
     """How far the letter may be turned against x and y, and its bars against a right angle."""
     least_cubes: Annotated[int, Field(ge=4, le=14)]
+    least_bar: Annotated[int, Field(ge=1, le=12)]
+    """How many cubes each bar needs beside the corner."""
+    smallest: tuple[Bar, Bar]
+    """Cubes up and to the right, beside the corner, of the one letter that may have fewer."""
 
 
 class ColorLine(GoalRecord):
@@ -93,13 +104,19 @@ class Triangle(GoalRecord):
 
 
 class PlusSign(GoalRecord):
-    """Five cubes: one in the middle of four others on two crossing lines."""
+    """
+    Five cubes: one in the middle of four others on two crossing lines.
+
+    Other cubes must be further from each of them than a pitch and the tolerance of a place.
+    """
 
     kind: Literal['plus_sign']
     edge_m: Positive
     pitch_edges: Range
     residual_edges: Positive
     turn_deg: Degrees
+    level_edges: Positive
+    """How far the middles of the arms may be above or below that of the centre [edges]."""
 
 
 class Segregated(GoalRecord):

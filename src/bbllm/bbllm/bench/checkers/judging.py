@@ -40,7 +40,7 @@ def judge(goal: Goal, situation: Situation) -> Judgement:
 
     Judge the start of an episode with `objects` and `start` the same, to compare conditions.
     """
-    table = Table(situation)
+    table = Table(situation, level_m=goal.level_m, tilt_deg=goal.tilt_deg)
     parts, second = _both(goal, table)
     parts = [*parts, Part('everything at rest', table.unrest)]
     if second.passed and table.unrest:

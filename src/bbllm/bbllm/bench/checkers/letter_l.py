@@ -1,8 +1,8 @@
 """
 Cubes as a capital L, seen from the robot: an upright bar away from it, and a foot to its right.
 
-The corner has two or more cubes before it and two or more to its right; four cubes do with two
-and one. Cubes of the letter are within reach. A cube that is not of the letter must be further
+The corner has as many cubes before it and to its right as the goal says, or those of the smallest
+letter. Cubes of the letter are within reach. A cube that is not of the letter must be further
 from it than a pitch and the tolerance of a place: nearer, it would fill a place next to the letter
 and make it another sign, such as an inverted T.
 """
@@ -24,9 +24,9 @@ from bbllm.core.types import Kind
 UP, RIGHT = 1 + 0j, -1j
 
 
-def is_letter(up: int, right: int) -> bool:
+def is_letter(goal: LetterL, up: int, right: int) -> bool:
     """Tell whether so many cubes before the corner and right of it are an L."""
-    return (up >= 2 and right >= 2) or (up, right) == (2, 1)
+    return min(up, right) >= goal.least_bar or (up, right) == goal.smallest
 
 
 def parts_of(goal: LetterL, table: Table) -> list[Part]:
@@ -35,7 +35,7 @@ def parts_of(goal: LetterL, table: Table) -> list[Part]:
     best = min(
         (
             _Reading(goal, table, cells, fit)
-            for cells in _templates(goal.least_cubes)
+            for cells in _templates(goal)
             for fit in _fits(goal, cells, points)
         ),
         key=lambda reading: reading.rank,
@@ -61,11 +61,12 @@ def _texts(goal: LetterL) -> list[str]:
     ]
 
 
-def _templates(count: int) -> Iterator[tuple[complex, ...]]:
-    """Yield the cells of every L of so many cubes: corner, upright, foot."""
-    for up in range(1, count):
-        if is_letter(up, count - 1 - up):
-            yield _cells(up, count - 1 - up)
+def _templates(goal: LetterL) -> Iterator[tuple[complex, ...]]:
+    """Yield the cells of every L of as many cubes as it needs: corner, upright, foot."""
+    for up in range(1, goal.least_cubes):
+        right = goal.least_cubes - 1 - up
+        if is_letter(goal, up, right):
+            yield _cells(up, right)
 
 
 def _cells(up: int, right: int) -> tuple[complex, ...]:
@@ -106,6 +107,7 @@ def _beyond(
     for k in itertools.count(1):
         if way * k in fit.placed:
             continue
+        # Half a pitch is slack of this search: the fit that comes of it is measured afterwards.
         found = nearest([way * k], free, fit.origin, fit.step, fit.pitch_m / 2)
         if not found:
             return
@@ -160,7 +162,7 @@ def _askew(goal: LetterL, fit: PatternFit) -> str:
 
 def _beside(goal: LetterL, table: Table, fit: PatternFit) -> str:
     up, right = (sum((cell / way).real > 0.5 for cell in fit.placed) for way in (UP, RIGHT))
-    if len(fit.placed) > 4 and not is_letter(up, right):
+    if len(fit.placed) > goal.least_cubes and not is_letter(goal, up, right):
         return f'{count_of(up, "cube")} up and {right} to the right are no L of this size.'
     for name in table.cubes_but(list(fit.placed.values())):
         way = min(abs(table.point(name) - at) for at in fit.at.values())
@@ -191,13 +193,14 @@ def _bars(
     """Yield the rows of cubes ahead of a cube and to its right that make enough for an L."""
     ahead, beside = (_row(goal, points, corner, way) for way in (UP, RIGHT))
     for up, right in itertools.product(range(1, len(ahead) + 1), range(1, len(beside) + 1)):
-        if 1 + up + right >= goal.least_cubes and is_letter(up, right):
+        if 1 + up + right >= goal.least_cubes and is_letter(goal, up, right):
             yield ahead[:up], beside[:right]
 
 
 def _row(goal: LetterL, points: Mapping[str, complex], corner: str, way: complex) -> list[str]:
     """Return the cubes in the wedge that a bar can lie in, the nearest first."""
     slope = math.tan(math.radians(goal.turn_deg))
+    # Slack of this search: who is in the wedge is measured against the goal afterwards.
     width = 2 * goal.residual_edges * goal.edge_m * (1 + slope)
     rays = {name: (at - points[corner]) / way for name, at in points.items() if name != corner}
     inside = [

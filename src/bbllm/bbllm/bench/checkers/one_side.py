@@ -9,7 +9,8 @@ from bbllm.bench.checkers.sides import SIGNS, side_fault
 from bbllm.bench.checkers.situation import Finding
 from bbllm.bench.checkers.table import Table
 from bbllm.bench.goals import OneSide
-from bbllm.core.types import Kind
+from bbllm.core.types import Kind, SceneObject
+from bbllm.skills.shapes import Vector, rotation_of
 
 
 def parts_of(goal: OneSide, table: Table) -> list[Part]:
@@ -32,9 +33,29 @@ def _moved(goal: OneSide, table: Table, name: str) -> str:
     if name not in table.start:
         return f'{name} was not there before.'
     way = math.dist(table.now[name].pose.position_m, table.start[name].pose.position_m)
-    if at_most(way, goal.still_m):
+    if not at_most(way, goal.still_m):
+        return f'{name} has moved by {cm(way)}; {cm(goal.still_m)} are allowed.'
+    return _leant(goal, table, name)
+
+
+def _leant(goal: OneSide, table: Table, name: str) -> str:
+    """Measure the angle between a thing's axis and what it was; turned about it is well."""
+    if table.known(name).kind is Kind.CUBE:  # which of its faces it stands on cannot be seen
+        return table.tipped(name)
+    was, now = _axis(table.start[name]), _axis(table.now[name])
+    cosine = sum(a * b for a, b in zip(was, now))
+    if table.known(name).kind is Kind.CYLINDER:  # nor which end is up
+        cosine = abs(cosine)
+    turn = math.degrees(math.acos(max(-1.0, min(1.0, cosine))))
+    if at_most(turn, goal.tilt_deg):
         return ''
-    return f'{name} has moved by {cm(way)}; {cm(goal.still_m)} are allowed.'
+    return f'{name} is where it was, but tipped over by {turn:.0f} degrees.'
+
+
+def _axis(item: SceneObject) -> Vector:
+    """Return a thing's own z axis in the world frame."""
+    x, y, z = (row[2] for row in rotation_of(item.pose))
+    return x, y, z
 
 
 def second_look(goal: OneSide, table: Table) -> Finding:
@@ -68,4 +89,17 @@ def _spots(goal: OneSide, table: Table, kind: Kind) -> Finding:
                 f'nearest to the old place of {spot} is {nearest}, '
                 f'{cm(math.sqrt(squares[nearest]))} off.',
             )
+        if not _points_as_before(goal, table, spot):
+            return Finding(False, f'{spot} does not stand as it stood.')
     return Finding(True)
+
+
+def _points_as_before(goal: OneSide, table: Table, name: str) -> bool:
+    """Compare where the tip of a thing's axis is and was, by the chord between the two."""
+    if table.known(name).kind is Kind.CUBE:
+        return not table.tipped(name)
+    was, now = _axis(table.start[name]), _axis(table.now[name])
+    chord = math.dist(was, now)
+    if table.known(name).kind is Kind.CYLINDER:
+        chord = min(chord, math.dist(was, [-share for share in now]))
+    return at_most(chord, 2 * math.sin(math.radians(goal.tilt_deg) / 2))

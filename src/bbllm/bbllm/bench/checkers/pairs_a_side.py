@@ -8,7 +8,7 @@ from collections import Counter
 from bbllm.bench.checkers.parts import Part, at_least, at_most, cm, count_of
 from bbllm.bench.checkers.sides import SIGNS
 from bbllm.bench.checkers.situation import Finding
-from bbllm.bench.checkers.table import LEVEL_M, Table
+from bbllm.bench.checkers.table import Table
 from bbllm.bench.goals import PairsASide
 from bbllm.core.types import Kind
 from bbllm.skills.shapes import bottom_z
@@ -51,7 +51,7 @@ def _home(goal: PairsASide, table: Table, name: str) -> str:
     ways = {
         place: math.dist(table.xy(name), table.xy(place))
         for place in table.every(Kind.LOCATION)
-        if at_most(abs(low - table.known(place).pose.position_m[2]), LEVEL_M)
+        if at_most(abs(low - table.known(place).pose.position_m[2]), goal.level_m)
     }
     near = min(ways, key=ways.__getitem__, default='')
     return near if near and at_most(ways[near], goal.location_m) else ''
@@ -100,7 +100,8 @@ def _unmatched(goal: PairsASide, table: Table, things: list[str]) -> str:
             for place in table.every(Kind.LOCATION)
             if at_most(abs(table.point(name) - table.point(place)), goal.location_m)
             and at_most(
-                abs(bottom_z(table.now[name]) - table.known(place).pose.position_m[2]), LEVEL_M
+                abs(bottom_z(table.now[name]) - table.known(place).pose.position_m[2]),
+                goal.level_m,
             )
         ]
         for name in things

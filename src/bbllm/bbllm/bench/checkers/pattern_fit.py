@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from bbllm.bench.checkers.parts import at_most
 
 TURN_SLACK_DEG = 20.0
-"""How much further than allowed a pattern may be turned and still be recognised [deg]."""
+"""How much further than allowed a pattern may be turned and still be recognised [deg]; slack of
+the search for fits, which are then measured against the goal, and no tolerance of a verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

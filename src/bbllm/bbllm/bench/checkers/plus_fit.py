@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from bbllm.bench.checkers.parts import at_least, at_most
 from bbllm.core.types import Pose
 
+# Goals of suites bring tolerances of their own; these are for who checks a plus sign without one.
 RESIDUAL_EDGES = 0.3
 """How far a cube may be from its place in the best-fitting plus sign [edges]."""
 PITCH_EDGES = (1.0, 2.5)
@@ -21,7 +22,7 @@ PITCH_EDGES = (1.0, 2.5)
 AXIS_TOLERANCE_DEG = 15.0
 """How far the plus sign may be turned against x and y [deg]."""
 LEVEL_EDGES = 0.3
-"""How far heights may differ for cubes to lie in one layer [edges]."""
+"""How far the arms may be above or below the centre [edges]."""
 
 Point = tuple[float, float]
 
@@ -33,6 +34,7 @@ class PlusTolerances:
     residual_edges: float = RESIDUAL_EDGES
     pitch_edges: tuple[float, float] = PITCH_EDGES
     turn_deg: float = AXIS_TOLERANCE_DEG
+    level_edges: float = LEVEL_EDGES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +103,7 @@ def _arms_near(
         (distance, name)
         for name, pose in cubes.items()
         if name != centre
-        and abs(pose.position_m[2] - z) <= LEVEL_EDGES * edge_m
+        and at_most(abs(pose.position_m[2] - z), tolerances.level_edges * edge_m)
         and (distance := math.hypot(pose.position_m[0] - x, pose.position_m[1] - y)) <= widest
     ]
     # The eight nearest hold every plus sign that could pass: a ninth would lie within it.
@@ -157,6 +159,8 @@ def plus_faults(
     intruders = _intruders(fit, cubes, edge_m)
     if intruders:
         within = f'{" and ".join(intruders)} lies within the plus sign.'
+    else:
+        within = _beside(fit, cubes, tolerances.residual_edges * edge_m)
     return residual, pitch, turn, within
 
 
@@ -173,6 +177,23 @@ def _intruders(fit: PlusFit, cubes: Mapping[str, Pose], edge_m: float) -> list[s
         if max(abs(across), abs(along)) < reach:
             found.append(name)
     return found
+
+
+def _beside(fit: PlusFit, cubes: Mapping[str, Pose], residual_m: float) -> str:
+    """Say which other cube fills a place next to the plus sign, and makes it another one."""
+    free = fit.pitch_m + residual_m
+    for name in cubes:
+        if name in fit.cubes:
+            continue
+        way = min(
+            math.dist(cubes[name].position_m[:2], cubes[o].position_m[:2]) for o in fit.cubes
+        )
+        if way < free:
+            return (
+                f'{name} is {way * 100:.1f} cm from the plus sign; {free * 100:.1f} cm around it '
+                'are to stay free.'
+            )
+    return ''
 
 
 def _turned(point: Point, angle_rad: float) -> Point:

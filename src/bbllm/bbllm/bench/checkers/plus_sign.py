@@ -5,7 +5,7 @@ from __future__ import annotations
 import cmath
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bbllm.bench.checkers.parts import Part, at_least, at_most, cm, listed
@@ -27,7 +27,7 @@ TEXTS = (
     *(f'place {k} of {len(CELLS)} filled' for k in range(1, len(CELLS) + 1)),
     'its arms as long as asked',
     'not turned',
-    'no other cube within it',
+    'no other cube in it or beside it',
 )
 
 
@@ -36,7 +36,10 @@ def parts_of(goal: PlusSign, table: Table) -> list[Part]:
     poses = {name: table.now[name].pose for name in table.every(Kind.CUBE) if name in table.now}
     points = plus_cubes(table)
     tolerances = PlusTolerances(
-        residual_edges=goal.residual_edges, pitch_edges=goal.pitch_edges, turn_deg=goal.turn_deg
+        residual_edges=goal.residual_edges,
+        pitch_edges=goal.pitch_edges,
+        turn_deg=goal.turn_deg,
+        level_edges=goal.level_edges,
     )
     fit = check_plus(poses, goal.edge_m, tolerances, members=list(points))
     if fit.passed:
@@ -117,6 +120,7 @@ def _crossings(
     goal: PlusSign, points: Mapping[str, complex]
 ) -> Iterator[tuple[_Diagonal, _Diagonal]]:
     """Yield pairs of diagonals without a common end whose middles are near each other."""
+    # Three times the tolerance is slack of this search: `_crossed` measures what it finds.
     slack = 3 * goal.residual_edges * goal.edge_m
     longest = goal.pitch_edges[1] * goal.edge_m + slack
     diagonals = [
@@ -146,12 +150,30 @@ def _crossed(
     lean = _lean_deg(first, second)
     if not at_most(abs(lean), goal.turn_deg):
         return 2, Finding(False, f'the diagonals of {names} lean by {lean:.0f} degrees.')
-    middle = (2 * one.middle + 2 * two.middle + table.point(centre)) / 5
-    square = _square(middle, (arm + 0.5) * goal.edge_m, lean)
-    for name in table.cubes_but((centre, *one.ends, *two.ends)):
+    members = (centre, *one.ends, *two.ends)
+    heights = [table.now[name].pose.position_m[2] for name in members]
+    rise = max(max(heights) - heights[0], heights[0] - min(heights))
+    if not at_most(rise, goal.level_edges * goal.edge_m):
+        return 3, Finding(
+            False, f'the arms of {names} are {cm(rise)} off the level of its centre.'
+        )
+    return 4, _surrounded(goal, table, members, arm, lean)
+
+
+def _surrounded(
+    goal: PlusSign, table: Table, members: Sequence[str], arm_edges: float, lean_deg: float
+) -> Finding:
+    """Look for other cubes in the square of a sign, and in a disc around each cube of it."""
+    middle = sum(table.point(name) for name in members) / len(members)
+    square = _square(middle, (arm_edges + 0.5) * goal.edge_m, lean_deg)
+    free = (arm_edges + goal.residual_edges) * goal.edge_m
+    for name in table.cubes_but(members):
         if contains(square, table.xy(name)):
-            return 3, Finding(False, f'{name} is in the square of {names}.')
-    return 4, Finding(True)
+            return Finding(False, f'{name} is in the square of {listed(members)}.')
+        crowded = [one for one in members if abs(table.point(one) - table.point(name)) < free]
+        if crowded:
+            return Finding(False, f'{name} is nearer than {cm(free)} to {listed(crowded)}.')
+    return Finding(True)
 
 
 def _square(middle: complex, half_m: float, lean_deg: float) -> list[tuple[float, float]]:

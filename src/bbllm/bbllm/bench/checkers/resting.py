@@ -6,7 +6,7 @@ import math
 
 from bbllm.bench.checkers.parts import Part, at_most, cm
 from bbllm.bench.checkers.situation import Finding
-from bbllm.bench.checkers.table import LEVEL_M, Table
+from bbllm.bench.checkers.table import Table
 from bbllm.bench.goals import Resting
 from bbllm.core.types import Kind, SceneObject
 from bbllm.skills.shapes import bottom_z, contains, is_solid, outline, top_z
@@ -28,9 +28,11 @@ def _fault(goal: Resting, table: Table, thing: str, support: str) -> str:
             return f'there is no {name}.'
     above, below = table.now[thing], table.now[support]
     gap = bottom_z(above) - top_z(below)
-    if not at_most(abs(gap), LEVEL_M):
+    if not at_most(abs(gap), goal.level_m):
         side = 'above' if gap > 0 else 'below'
         return f'the underside of {thing} is {cm(abs(gap))} {side} the top of {support}.'
+    if table.tipped(thing):
+        return table.tipped(thing)
     if below.kind is Kind.FIXTURE:  # anywhere on furniture will do
         over = contains(outline(below), table.xy(thing))
         return '' if over else f'{thing} is not over {support}.'
@@ -45,6 +47,8 @@ def second_look(goal: Resting, table: Table) -> Finding:
     for thing, support in goal.on.items():
         if thing not in table.now:
             return Finding(False, f'there is no {thing}.')
+        if table.tipped(thing):
+            return Finding(False, table.tipped(thing))
         met = _met_below(goal, table, table.now[thing], support)
         if met != support:
             return Finding(False, f'under {thing} is {met or "nothing"}, not {support}.')
@@ -64,7 +68,7 @@ def _met_below(goal: Resting, table: Table, thing: SceneObject, support: str) ->
         and item.pose.position_m[2] < thing.pose.position_m[2]
     }
     solid = max(under, key=under.__getitem__, default='')
-    if not solid or not at_most(abs(low - under[solid]), LEVEL_M):
+    if not solid or not at_most(abs(low - under[solid]), goal.level_m):
         return ''
     wanted = table.now.get(support)
     if wanted is None or wanted.kind is Kind.FIXTURE:
@@ -74,6 +78,6 @@ def _met_below(goal: Resting, table: Table, thing: SceneObject, support: str) ->
     off = (x - mx) ** 2 + (y - my) ** 2
     if not at_most(math.sqrt(off), goal.near_m):
         return f'the rim of {solid}'
-    if wanted.kind is Kind.LOCATION and at_most(abs(mz - low), LEVEL_M):
+    if wanted.kind is Kind.LOCATION and at_most(abs(mz - low), goal.level_m):
         return support
     return solid

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from functools import cached_property
 
-from bbllm.bench.checkers.parts import at_most, cm
+from bbllm.bench.checkers.parts import at_least, at_most, cm
 from bbllm.bench.checkers.situation import Situation
 from bbllm.core.types import Kind, SceneObject
 from bbllm.skills.shapes import (
@@ -14,24 +15,29 @@ from bbllm.skills.shapes import (
     contains,
     outline,
     polygon_gap,
+    rotation_of,
     top_z,
-    vertical_axis,
 )
-
-LEVEL_M = 0.01
-"""How far a thing's lowest point may be from the surface that it stands on [m]."""
 
 
 class Table:
     """
     A settled table.
 
-    A thing stands on the table when its centre is over a table top and its lowest point within
-    1 cm of that top; a cube must stand on a face besides. What stands on another thing, is in
-    the hand or has fallen off does not stand on the table, and no goal counts it but `resting`.
+    A thing stands on the table when its centre is over a table top and its lowest point near
+    that top; a cube must stand on a face besides, and a cylinder upright. What stands on another
+    thing, is in the hand or has fallen off does not stand on the table, and no goal counts it but
+    `resting`.
+
+    Args:
+        situation: What there is and was.
+        level_m: How near to the top is near [m].
+        tilt_deg: How far what stands may lean [deg].
     """
 
-    def __init__(self, situation: Situation) -> None:
+    def __init__(self, situation: Situation, *, level_m: float, tilt_deg: float) -> None:
+        self.level_m = level_m
+        self.tilt_deg = tilt_deg
         self.now = situation.objects
         self.start = situation.start
         self.out_of_reach = situation.out_of_reach
@@ -92,10 +98,19 @@ class Table:
         if not tops:
             return f'{name} is not over the table.'
         above = min((bottom_z(item) - top for top in tops), key=abs)
-        if not at_most(abs(above), LEVEL_M):
+        if not at_most(abs(above), self.level_m):
             return f'{name} is {cm(abs(above))} {"above" if above > 0 else "below"} the table.'
-        if item.kind is Kind.CUBE and vertical_axis(item) is None:
+        return self.tipped(name)
+
+    def tipped(self, name: str) -> str:
+        """Say that a cube is on no face, or a cylinder not upright; '' where it stands."""
+        item = self.now[name]
+        ups = [abs(share) for share in rotation_of(item.pose)[2]]
+        least = math.cos(math.radians(self.tilt_deg))
+        if item.kind is Kind.CUBE and not at_least(max(ups), least):
             return f'{name} is tipped onto an edge.'
+        if item.kind is Kind.CYLINDER and not at_least(ups[2], least):
+            return f'{name} has toppled.'
         return ''
 
     def _tops_under(self, name: str) -> list[float]:
@@ -116,7 +131,7 @@ class Table:
                 return self.fall(name)
             tops = self._tops_under(name)
             low = bottom_z(self.now[name])
-            on_table = any(at_most(abs(low - top), LEVEL_M) for top in tops)
+            on_table = any(at_most(abs(low - top), self.level_m) for top in tops)
             if not on_table and not self._is_carried(name):
                 return self.fall(name)
         return ''
@@ -124,7 +139,7 @@ class Table:
     def _is_carried(self, name: str) -> bool:
         item = self.now[name]
         return any(
-            at_most(bottom_z(item) - top_z(self.now[other]), LEVEL_M)
+            at_most(bottom_z(item) - top_z(self.now[other]), self.level_m)
             and polygon_gap(outline(item), outline(self.now[other])) < 0
             for other in self.movables
             if other != name and other in self.now
