@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
@@ -19,7 +20,7 @@ from made_results import make_result
 from bbllm.bench.playing import Played
 from bbllm.bench.results import EpisodeKey, EpisodeResult
 from bbllm.bench.run_settings import RunSettings, join
-from bbllm.bench.store import RunFolder
+from bbllm.bench.store import RunFolder, cannot_write
 from bbllm.core.errors import ConfigError
 
 SETTINGS = make_run_settings()
@@ -155,7 +156,7 @@ def test_a_folder_with_other_things_in_it_is_left_alone(path: Path) -> None:
     path.mkdir(parents=True)
     (path / 'thesis.tex').write_text('x')
 
-    with pytest.raises(ConfigError, match=r'no settings\.json, but thesis\.tex.*--out'):
+    with pytest.raises(ConfigError, match=r"'thesis\.tex', and no settings\.json.*--out"):
         RunFolder(path)
 
     assert [item.name for item in path.iterdir()] == ['thesis.tex']
@@ -166,6 +167,32 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigError, match=r'file/run cannot be written \(Not a directory\)'):
         RunFolder(tmp_path / 'file' / 'run')
+
+
+@pytest.mark.parametrize(
+    ('number', 'advice'),
+    [
+        (errno.ENOSPC, 'Make room, and say the same command again'),
+        (errno.EDQUOT, 'Make room'),
+        (errno.EEXIST, 'A file is where a folder is needed: name another place (--out'),
+        (errno.EISDIR, 'A folder is where a file is needed'),
+        (errno.EROFS, 'You may not write there: name another place (--out; --record'),
+        (errno.EACCES, 'You may not write there'),
+        (errno.EIO, 'Mend that'),
+    ],
+)
+def test_advice_fits_what_kept_a_file_from_being_written(number: int, advice: str) -> None:
+    text = str(cannot_write(Path('run/x'), OSError(number, os.strerror(number))))
+
+    assert f'run/x cannot be written ({os.strerror(number)}). {advice}' in text
+    assert ('room' in text) is (number in (errno.ENOSPC, errno.EDQUOT))
+
+
+def test_a_file_in_place_of_the_folder_is_told_as_that(tmp_path: Path) -> None:
+    (tmp_path / 'run').touch()
+
+    with pytest.raises(ConfigError, match='A file is where a folder is needed'):
+        RunFolder(tmp_path / 'run')
 
 
 def test_a_full_disk_is_an_error_that_loses_nothing(path: Path) -> None:

@@ -36,9 +36,9 @@ class RunRecording:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
+            cut_torn_line(path)
         except OSError as error:
             raise cannot_write(path, error) from error
-        cut_torn_line(path)
         lines = list(_lines(path))
         kept = [line for name, line in lines if name in episodes]
         if len(kept) < len(lines):

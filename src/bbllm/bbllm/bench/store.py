@@ -10,6 +10,7 @@ The folder of one run: what is in it survives the death of the process that fill
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -158,8 +159,8 @@ class RunFolder:
         ]
         if others:
             raise ConfigError(
-                f'{self.path} is no folder of a run: it has no {SETTINGS}, but {others[0]}. Name '
-                'a new folder: --out.'
+                f'{self.path} is no folder of a run: it holds something else, {others[0]!r}, and '
+                f'no {SETTINGS}. Name a new folder: --out.'
             )
 
 
@@ -182,11 +183,20 @@ def _locked(path: Path) -> BinaryIO:
 
 
 def cannot_write(path: Path, error: OSError) -> ConfigError:
-    """Return the error for a file that could not be written."""
-    return ConfigError(
-        f'{path} cannot be written ({error.strerror}). Make room or name another place, and say '
-        'the same command again: what is there is whole, and the run goes on from it.'
-    )
+    """Return the error for a file that could not be written, with what helps against it."""
+    place = 'name another place (--out; --record for a recording)'
+    again = 'say the same command again: what is there is whole, and the run goes on from it'
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        advice = f'Make room, and {again}.'
+    elif error.errno in (errno.EEXIST, errno.ENOTDIR):
+        advice = f'A file is where a folder is needed: {place}.'
+    elif error.errno == errno.EISDIR:
+        advice = f'A folder is where a file is needed: {place}.'
+    elif error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        advice = f'You may not write there: {place}, or make it writable and {again}.'
+    else:
+        advice = f'Mend that and {again}; or {place}.'
+    return ConfigError(f'{path} cannot be written ({error.strerror}). {advice}')
 
 
 def write_atomically(path: Path, text: str, *, durable: bool = True) -> None:
