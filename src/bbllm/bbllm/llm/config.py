@@ -12,8 +12,8 @@ from bbllm.core.protocols import ChatModel, Embedder
 from bbllm.llm.embedders import embedder_notices, make_embedder, resolve_embeddings
 from bbllm.llm.replay import RecordingModel, ReplayModel
 from bbllm.llm.replay_embeddings import RecordingEmbedder
-from bbllm.llm.sections import LlmConfig, ModelConfig, load_config, override, parse_config
-from bbllm.llm.servers import has_server, key_in_clear, openai_settings
+from bbllm.llm.sections import LlmConfig, ModelConfig, load_config, parse_config
+from bbllm.llm.servers import decide, key_in_clear, openai_settings
 
 __all__ = [
     'LlmConfig',
@@ -120,16 +120,14 @@ def resolve(
     environ: Mapping[str, str] = os.environ,
 ) -> ModelConfig:
     """Return a role's section with overrides applied and `auto` decided."""
-    section = _section(config, role)
-    said = (overrides or {}).get(role)
-    if said is not None:
-        section = override(section, role, said)
-    if replay is not None:
-        section = section.model_copy(update={'provider': 'replay', 'recording': replay})
-    if section.provider == 'auto':
-        provider = 'openai' if has_server(section, environ) else 'offline'
-        section = section.model_copy(update={'provider': provider})
-    return section
+    return decide(
+        _section(config, role),
+        role,
+        said=(overrides or {}).get(role),
+        replay=replay,
+        environ=environ,
+        stand_in='offline',
+    )
 
 
 def probe_models(

@@ -9,8 +9,8 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import Embedder
 from bbllm.llm.lexical import LexicalEmbedder
 from bbllm.llm.replay_embeddings import ReplayEmbedder
-from bbllm.llm.sections import EmbeddingConfig, override
-from bbllm.llm.servers import has_server, key_in_clear, openai_settings
+from bbllm.llm.sections import EmbeddingConfig
+from bbllm.llm.servers import decide, key_in_clear, openai_settings
 
 ROLE = 'body'
 """An embedder does a Body's work: so it is called in recordings and on the command line."""
@@ -36,15 +36,8 @@ def resolve_embeddings(
     Raises:
         ConfigError: What was said is no name.
     """
-    if said is not None:
-        said = 'lexical' if said.strip() == 'offline' else said
-        section = override(section, ROLE, said)
-    if replay is not None:
-        section = section.model_copy(update={'provider': 'replay', 'recording': replay})
-    if section.provider == 'auto':
-        provider = 'openai' if has_server(section, environ) else 'lexical'
-        section = section.model_copy(update={'provider': provider})
-    return section
+    said = 'lexical' if said is not None and said.strip() == 'offline' else said
+    return decide(section, ROLE, said=said, replay=replay, environ=environ, stand_in='lexical')
 
 
 def make_embedder(section: EmbeddingConfig, environ: Mapping[str, str]) -> Embedder:

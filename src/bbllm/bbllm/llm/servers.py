@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from pydantic import SecretStr
 
 from bbllm.core.errors import ConfigError
 from bbllm.llm.openai_settings import OPENAI_URL, OpenAISettings
-from bbllm.llm.sections import ModelConfig, ServerConfig
+from bbllm.llm.sections import ModelConfig, Section, ServerConfig, override
 
 _DEFAULT_KEY_ENV = 'OPENAI_API_KEY'
 
@@ -64,6 +65,39 @@ def openai_settings(
             f'{keyless}.'
         )
     return settings
+
+
+def decide(
+    section: Section,
+    role: str,
+    *,
+    said: str | None,
+    replay: Path | None,
+    environ: Mapping[str, str],
+    stand_in: str,
+) -> Section:
+    """
+    Return a section with what was said applied and `auto` decided.
+
+    Args:
+        section: What the file says.
+        role: `brain` or `body`: the option with which it was said.
+        said: A provider or a model's name; None: as the file says.
+        replay: A recording that answers, whatever else is configured.
+        environ: Where keys and base URLs come from.
+        stand_in: The provider where there is no server.
+
+    Raises:
+        ConfigError: What was said is no name.
+    """
+    if said is not None:
+        section = override(section, role, said)
+    if replay is not None:
+        section = section.model_copy(update={'provider': 'replay', 'recording': replay})
+    if section.provider == 'auto':
+        provider = 'openai' if has_server(section, environ) else stand_in
+        section = section.model_copy(update={'provider': provider})
+    return section
 
 
 def has_server(section: ServerConfig, environ: Mapping[str, str]) -> bool:
