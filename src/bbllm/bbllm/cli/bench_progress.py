@@ -10,6 +10,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from bbllm.bench.results import NO_CASE, EpisodeResult
 from bbllm.bench.run_watch import RunProgress
 from bbllm.cli.output import Output
+from bbllm.cli.progress import count
 
 _BAR_WIDTH = 30
 
@@ -123,8 +124,3 @@ def time_text(duration_s: float | None) -> str:
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
     return f'{hours}:{minutes:02}:{seconds:02}' if hours else f'{minutes}:{seconds:02}'
-
-
-def count(n: int, noun: str) -> str:
-    """Return a number of things: `1 loop`, `2 loops`."""
-    return f'{n} {noun}' if n == 1 else f'{n} {noun}s'

@@ -23,13 +23,13 @@ from bbllm.core.budget import Limits
 from bbllm.core.errors import BbllmError, ConfigError, TaskError, WorldError
 from bbllm.core.journal import read_episode
 from bbllm.core.registry import find_planner
-from bbllm.core.types import Scene
+from bbllm.core.types import Pose, Scene
 from bbllm.nodes.client import StackClient
 from bbllm.nodes.domains import own_domain
 from bbllm.nodes.stack import Stack, StackConfig, Value
 from bbllm.planners.methods import MappingMethod
 from bbllm.skills.shapes import MOVABLE
-from bbllm.worlds.tabletop import STILL_M
+from bbllm.worlds.tabletop import STILL_M, furthest
 
 READY_S = 90.0
 """How long the nodes may take to start while other episodes are played beside this one [s]."""
@@ -204,7 +204,7 @@ def _settled(client: StackClient) -> tuple[Scene, float]:
         now = client.scene()
         if now.stamp_s - before.stamp_s >= LOOKS_APART_S:
             waited_s = now.stamp_s - first.stamp_s
-            if _furthest(before, now) < STILL_M or waited_s >= SETTLE_S:
+            if furthest(_movables(before), _movables(now)) < STILL_M or waited_s >= SETTLE_S:
                 return now, waited_s
             before = now
         if time.monotonic() > deadline_s:
@@ -215,13 +215,5 @@ def _settled(client: StackClient) -> tuple[Scene, float]:
         time.sleep(LOOKS_APART_S / 2)
 
 
-def _furthest(before: Scene, now: Scene) -> float:
-    """Return the largest movement of any thing along any axis [m]."""
-    places = {item.name: item.pose.position_m for item in now.objects}
-    moves = [
-        abs(places[item.name][axis] - item.pose.position_m[axis])
-        for item in before.objects
-        if item.kind in MOVABLE and item.name in places
-        for axis in range(3)
-    ]
-    return max(moves, default=0.0)
+def _movables(scene: Scene) -> dict[str, Pose]:
+    return {item.name: item.pose for item in scene.objects if item.kind in MOVABLE}

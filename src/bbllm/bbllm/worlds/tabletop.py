@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from bbllm.arm.driver import ArmDriver
@@ -113,7 +113,7 @@ class TabletopWorld:
         while True:
             self.driver.wait(0.1)
             now = self._movables()
-            if _furthest(before, now) < STILL_M or self.time_s >= deadline_s:
+            if furthest(before, now) < STILL_M or self.time_s >= deadline_s:
                 return now
             before = now
 
@@ -125,11 +125,12 @@ class TabletopWorld:
         return {item.name: item.pose for item in self.robot.objects() if item.kind in MOVABLE}
 
 
-def _furthest(before: dict[str, Pose], now: dict[str, Pose]) -> float:
+def furthest(before: Mapping[str, Pose], now: Mapping[str, Pose]) -> float:
     """Return the largest movement of any thing along any axis [m]."""
     moves = [
         abs(now[name].position_m[axis] - pose.position_m[axis])
         for name, pose in before.items()
+        if name in now
         for axis in range(3)
     ]
     return max(moves, default=0.0)
