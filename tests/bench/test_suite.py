@@ -26,6 +26,8 @@ SEVEN = (
     ('segregate', 'hard', 2),
 )
 
+REDDISH = ['red', 'pink', 'rose']
+
 
 def test_the_tabletop_suite_has_the_seven_tasks_of_the_paper() -> None:
     tabletop = load_suite('tabletop')
@@ -222,6 +224,47 @@ def test_a_task_name_that_comes_twice_is_told() -> None:
             generated(locations=[{'count': 2}])
             | {'goal': goal('resting', on={'red_cube': 'location_C'})},
             ("'location_C'", 'location_A, location_B'),
+        ),
+        (
+            task(goal=goal('resting', on={'red_cube': 'red_cube'})),
+            ('red_cube on red_cube',),
+        ),
+        (
+            generated()
+            | {
+                'goal': goal(
+                    'resting',
+                    on={
+                        'red_cube': 'blue_cube',
+                        'blue_cube': 'lime_cube',
+                        'lime_cube': 'red_cube',
+                    },
+                )
+            },
+            ('wants blue_cube on red_cube on lime_cube on blue_cube;',),
+        ),
+        (
+            generated() | {'goal': goal('triangle', colors=['reed', 'scarlet', 'pink'])},
+            ('triangle needs 3 cubes', 'at most 1', "'reed' (did it mean 'red'?)", "'scarlet'"),
+        ),
+        (
+            generated(
+                objects=[
+                    {
+                        'kind': 'cube',
+                        'count': 2,
+                        'colors': ['red', 'pink', 'rose'],
+                        'reach': False,
+                    },
+                    {'kind': 'cube', 'count': 2, 'colors': [*REDDISH, 'blue']},
+                ]
+            )
+            | {'goal': goal('triangle', colors=REDDISH)},
+            ('triangle needs 3 cubes', 'at most 1', 'red, pink, rose, blue'),
+        ),
+        (
+            generated() | {'goal': goal('color_line', colors=['red', 'blu'])},
+            ('color_line needs 3 cubes', 'at most 1', "'blu' (did it mean 'blue'?)"),
         ),
         (task(goal=goal('color_line')), ('color_line', 'no place for aqua_cube', 'red, orange')),
         (

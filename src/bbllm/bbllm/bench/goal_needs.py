@@ -17,12 +17,13 @@ from bbllm.bench.goals import (
     Segregated,
     Triangle,
 )
-from bbllm.bench.scene_recipe import Recipe, location_name
+from bbllm.bench.scene_recipe import Recipe, greatest, least, location_name
 from bbllm.core.types import Kind, SceneObject
 from bbllm.sim.scenes import SceneFile
 
 CUBES_OF_A_PLUS = 5
 CUBES_OF_A_TRIANGLE = 3
+CUBES_OF_A_LINE = 2
 
 
 def lacks(goal: Goal, scene: SceneFile, out_of_reach: Sequence[str] = ()) -> list[str]:
@@ -37,7 +38,7 @@ def lacks(goal: Goal, scene: SceneFile, out_of_reach: Sequence[str] = ()) -> lis
     if isinstance(goal, Resting):
         movable = [item.name for item in scene.movables]
         places = [item.name for item in (*scene.places, *scene.fixtures)]
-        return list(_unknown_names(goal, movable, places))
+        return _faults_of_names(goal, movable, places)
     near = Counter(item.kind for item in scene.movables if item.name not in out_of_reach)
     cubes = near[Kind.CUBE]
     wanted: list[tuple[bool, str]] = []
@@ -60,12 +61,33 @@ def lacks(goal: Goal, scene: SceneFile, out_of_reach: Sequence[str] = ()) -> lis
 
 
 def never_has(goal: Goal, recipe: Recipe) -> list[str]:
-    """Return the names in a goal that no scene made by a recipe can have, one part each."""
+    """Return what no scene made by a recipe can have although a goal needs it, one part each."""
+    if isinstance(goal, Triangle | ColorLine):
+        return list(_colors_never_drawn(goal, recipe))
     if not isinstance(goal, Resting):
         return []
     movable = [group.name_of(color) for group in recipe.objects for color in group.palette]
     places = [location_name(index) for index in range(recipe.most_locations)]
-    return list(_unknown_names(goal, movable, [*places, recipe.table.name]))
+    return list(_faults_of_names(goal, movable, [*places, recipe.table.name]))
+
+
+def _faults_of_names(goal: Resting, movable: Sequence[str], places: Sequence[str]) -> list[str]:
+    return [*_unknown_names(goal, movable, places), *_circles(goal)]
+
+
+def _circles(goal: Resting) -> Iterable[str]:
+    """Yield what is to rest on itself, by however many others in between."""
+    told: set[str] = set()
+    for first in goal.on:
+        chain = [first]
+        while (base := goal.on.get(chain[-1])) is not None and base not in chain:
+            chain.append(base)
+        if base == first and first not in told:
+            told.update(chain)
+            yield (
+                f'the goal {goal.kind} wants {" on ".join([*chain, first])}; in the end '
+                'something must rest on a table or a location'
+            )
 
 
 def _unknown_names(goal: Resting, movable: Sequence[str], places: Sequence[str]) -> Iterable[str]:
@@ -94,7 +116,7 @@ def _missing_colors(
                 f'the cubes within reach are {_listed(near)}{_meant(goal, near)}'
             )
         return
-    if len(near) < 2:
+    if len(near) < CUBES_OF_A_LINE:
         yield f'the goal {goal.kind} needs two cubes within reach, but there are {len(near)}'
     strange = [item for item in near if item.color not in goal.colors]
     if strange:
@@ -105,6 +127,40 @@ def _missing_colors(
             f'the goal {goal.kind} has no place for {_listed(strange)}: its colours are '
             f'{", ".join(goal.colors)}{hint}'
         )
+
+
+def _colors_never_drawn(goal: Triangle | ColorLine, recipe: Recipe) -> Iterable[str]:
+    """Yield a fault where too few colours of a goal are among those of cubes within reach."""
+    cubes = [group for group in recipe.objects if group.kind == 'cube']
+    near = [group for group in cubes if group.reach]
+    fitting = {color for group in near for color in group.palette if color in goal.colors}
+    # Each colour comes once, and what is out of reach may use it up.
+    far = [group for group in cubes if not group.reach and fitting.issuperset(group.palette)]
+    gone = sum(least(group.count) for group in far)
+    free = max(0, len(fitting) - gone)
+    drawn = sum(min(greatest(g.count), len(fitting.intersection(g.palette))) for g in near)
+    if isinstance(goal, Triangle):
+        wanted = CUBES_OF_A_TRIANGLE
+    else:  # all that is within reach belongs to a line
+        wanted = max(CUBES_OF_A_LINE, sum(least(group.count) for group in near))
+    if (most := min(drawn, free)) < wanted:
+        palette = tuple(dict.fromkeys(color for group in near for color in group.palette))
+        yield (
+            f'the goal {goal.kind} needs {wanted} cubes within reach of the colours '
+            f'{", ".join(goal.colors)}, but `generate` draws at most {most} of them'
+            f'{_never_drawn(goal, palette)}'
+        )
+
+
+def _never_drawn(goal: Triangle | ColorLine, palette: Sequence[str]) -> str:
+    """Name the colours of a goal that are never drawn, each with the nearest that is."""
+    words = []
+    for color in goal.colors:
+        if color not in palette:
+            close = difflib.get_close_matches(color, palette, n=1)
+            words.append(f'{color!r} (did it mean {close[0]!r}?)' if close else repr(color))
+    drawn = f'; those drawn are {", ".join(palette) or "none"}'
+    return (f'; it never draws {", ".join(words)}' if words else '') + drawn
 
 
 def _meant(goal: Triangle, near: Sequence[SceneObject]) -> str:

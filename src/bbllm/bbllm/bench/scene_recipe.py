@@ -187,5 +187,10 @@ def greatest(count: Count) -> int:
     return count if isinstance(count, int) else count[1]
 
 
+def least(count: Count) -> int:
+    """Return the least number that a count allows."""
+    return count if isinstance(count, int) else count[0]
+
+
 EDGE_M = DEFAULT_SIZE_M
 """Edge of generated cubes, diameter and height of generated cylinders [m]."""
