@@ -241,7 +241,7 @@ def test_a_task_name_that_comes_twice_is_told() -> None:
                     },
                 )
             },
-            ('wants blue_cube on red_cube on lime_cube on blue_cube;',),
+            ('wants blue_cube on lime_cube on red_cube on blue_cube;',),
         ),
         (
             generated() | {'goal': goal('triangle', colors=['reed', 'scarlet', 'pink'])},

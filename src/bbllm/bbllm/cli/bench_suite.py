@@ -103,7 +103,7 @@ def suite(
 
     [bold]Examples[/bold]
 
-      bbllm bench tabletop --brain offline --trials 5
+      bbllm bench tabletop --brain offline --body offline --trials 5
       bbllm bench tabletop --brain gpt-4o -k 0-3 --out runs/gpt-4o --record talk.jsonl
       bbllm bench tabletop -k 0-3 --replay talk.jsonl
       bbllm bench my_suite.yaml --tasks first,second --jobs 8
