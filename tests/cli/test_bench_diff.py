@@ -89,6 +89,13 @@ def test_one_k_is_meant_for_both(tmp_path: Path) -> None:
     assert 'A passes more often' in bench_diff(a, b).output
 
 
+def test_other_planners_are_compared_each_at_its_largest_k(tmp_path: Path) -> None:
+    a = write_run(tmp_path / 'a', [*run_of('failed', k=0), *run_of('passed', k=3)])
+    b = write_run(tmp_path / 'b', run_of('failed', k=0), make_settings(planner='base_llm'))
+
+    assert 'A passes more often' in bench_diff(a, b).output
+
+
 def test_says_what_could_not_be_paired(good: Path, tmp_path: Path) -> None:
     results = run_of('passed', 10)
     results[2] = make_result(trial=2, case_hash='another')

@@ -55,8 +55,9 @@ def diff(
     Compare two runs case by case: is the difference more than luck?
 
     Both must have been made with the same suite and seed. Without --k-a and
-    --k-b, episodes with the largest K that both have are compared; one
-    folder may be named twice to compare two K of it.
+    --k-b, episodes with the largest K that both have are compared, or with
+    the largest of each where the planners differ; one folder may be named
+    twice to compare two K of it.
 
     [bold]Examples[/bold]
 
@@ -80,7 +81,10 @@ def _choose_ks(a: SavedRun, b: SavedRun, k_a: int | None, k_b: int | None) -> tu
     """Return which K of A is compared with which K of B."""
     in_a, in_b = ks_of(a.results), ks_of(b.results)
     both = sorted(set(in_a) & set(in_b))
-    if k_a is None and k_b is None:
+    if k_a is None and k_b is None and a.settings.get('planner') != b.settings.get('planner'):
+        # Each at its best: a planner without feedback loops has K = 0 alone.
+        k_a, k_b = in_a[-1], in_b[-1]
+    elif k_a is None and k_b is None:
         if not both:
             raise ConfigError(
                 f'A has episodes with K = {_listed(in_a)}, B with K = {_listed(in_b)}: name one '
