@@ -29,8 +29,8 @@ LINT = { ruff check . && ruff format --check . && mypy; }
 lint: setup ## Run ruff and mypy
 	@$(RUN) $(LINT)
 
-bench: setup ## Measure the arm and the stack (minutes)
-	@bin/bbllm bench arm && bin/bbllm bench stack
+bench: setup ## Measure the arm, the stack and the seven tasks (minutes)
+	@bin/bbllm bench arm && bin/bbllm bench stack && bin/bbllm bench tabletop --brain offline --body offline --k 0,1,2,3
 
 lock: setup ## Resolve the requirements anew
 	@$(RUN) tools/lock.sh
