@@ -154,6 +154,7 @@ def test_text_that_is_no_suite_is_refused(text: str, words: tuple[str, ...]) -> 
         (task(goal=goal('one_side', things='ball')), ('goal: things', "'cube' or 'cylinder'")),
         (task(goal=goal('color_line', centre=[0])), ('goal, centre: the list is too short',)),
         (task(goal=goal('color_line', colors='red')), ('goal: colors', 'expected a list')),
+        (task(goal=goal('color_line', gap_m=[0.1, 0.04])), ('gap_m', 'first: [0.04, 0.1]')),
         (task(scene=None), ('either scene', 'or generate')),
         (task(generate={'objects': [{'kind': 'cube', 'count': 1}]}), ('and not both',)),
         (task(scene='plus_sing'), ('scene: There is no scene', "mean 'plus_sign'")),

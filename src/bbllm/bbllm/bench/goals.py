@@ -10,12 +10,20 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 Positive = Annotated[float, Field(gt=0, le=10, allow_inf_nan=False)]
 Degrees = Annotated[float, Field(gt=0, lt=45, allow_inf_nan=False)]
-Range = tuple[Positive, Positive]
 Bar = Annotated[int, Field(ge=1, le=12)]
+
+
+def _least_first(limits: tuple[float, float]) -> tuple[float, float]:
+    if limits[0] > limits[1]:
+        raise ValueError(f'give the least first: [{limits[1]:g}, {limits[0]:g}]')
+    return limits
+
+
+Range = Annotated[tuple[Positive, Positive], AfterValidator(_least_first)]
 
 
 class GoalRecord(BaseModel):
