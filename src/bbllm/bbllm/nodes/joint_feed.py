@@ -27,6 +27,8 @@ KEPT = 64
 QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
 UNKNOWN_NAME = '_NODE_NAME_UNKNOWN_'
 """What rmw says of an end point whose node was not discovered yet."""
+SAME_S = 1e-6
+"""Stamps that differ by less are the same [s]."""
 FIRST_S = 3.0
 """How long the first state may take [s]."""
 
@@ -77,17 +79,26 @@ class JointFeed:
         """When the newest state was measured, however old it is; 0 without any [s]."""
         return self._arm[-1].stamp_s if self._arm else 0.0
 
-    def hand(self, stamp_s: float) -> Hand:
-        """Return the hand as it was at a time on the world's clock [s]."""
-        state = self.at(stamp_s)
+    def hand(self, stamp_s: float, wait_s: float = 0.0) -> Hand:
+        """Return the hand as it was at a time on the world's clock [s]; see `at`."""
+        state = self.at(stamp_s, wait_s)
         return Hand(
             tcp=pose_of_matrix(forward(state.position_rad).tolist()), width_m=state.width_m
         )
 
-    def at(self, stamp_s: float) -> JointState:
-        """Return the state that was measured nearest to a time on the world's clock [s]."""
+    def at(self, stamp_s: float, wait_s: float = 0.0) -> JointState:
+        """
+        Return the state that was measured nearest to a time.
+
+        Args:
+            stamp_s: On the world's clock [s].
+            wait_s: How long to wait for a state of that time or later, by the wall clock: on a
+                busy machine the objects may come before the joint states of the same moment, and
+                an arm that was still moving then has its hand elsewhere [s].
+        """
         self.newest()
         with self._news:
+            self._news.wait_for(lambda: self._arm[-1].stamp_s >= stamp_s - SAME_S, wait_s)
             return self._with_width(min(self._arm, key=lambda s: abs(s.stamp_s - stamp_s)))
 
     def wait_for_width(self, timeout_s: float) -> float:

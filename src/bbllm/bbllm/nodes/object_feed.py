@@ -11,12 +11,10 @@ from rclpy.node import Node
 from bbllm.core.errors import SceneError
 from bbllm.core.types import SceneObject
 from bbllm.nodes.convert import objects_from_msg, stamp_from_msg
-from bbllm.nodes.joint_feed import source_of
+from bbllm.nodes.joint_feed import SAME_S, source_of
 from bbllm.nodes.polling import Poller
 
 TOPIC = 'objects'
-SAME_S = 1e-6
-"""Stamps that differ by less are the same [s]."""
 
 
 class ObjectFeed:

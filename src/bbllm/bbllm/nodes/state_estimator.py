@@ -21,6 +21,9 @@ from bbllm.skills.catalog import SKILLS
 from bbllm.worlds.reaching import ReachCache
 from bbllm.worlds.relations import build_scene
 
+CATCH_UP_S = 1.0
+"""How long joint states may be behind the objects, before what is known of them is used [s]."""
+
 
 class StateEstimator(StackNode):
     """Tells what is where; what is stale or was never seen is an error, not a scene."""
@@ -46,7 +49,7 @@ class StateEstimator(StackNode):
     def _get(self, request: GetScene.Request, reply: GetScene.Response) -> GetScene.Response:
         try:
             objects = self._objects.since(stamp_from_msg(request.not_before), self._wait_s)
-            reply.scene = scene_to_msg(self._scene(objects))
+            reply.scene = scene_to_msg(self._scene(objects, CATCH_UP_S))
             reply.code = GetScene.Response.NONE
         except WorldError as error:
             kinds = GetScene.Response
@@ -66,11 +69,11 @@ class StateEstimator(StackNode):
         if self._markers.get_subscription_count():
             self._markers.publish(scene_markers(scene))
 
-    def _scene(self, objects: ObjectStates) -> Scene:
+    def _scene(self, objects: ObjectStates, wait_s: float = 0.0) -> Scene:
         stamp_s = stamp_from_msg(objects.header.stamp)
         return build_scene(
             self._objects.records(objects),
-            self._joints.hand(stamp_s),
+            self._joints.hand(stamp_s, wait_s),
             skills=SKILLS,
             stamp_s=stamp_s,
             now_s=stamp_s,  # its age was looked at by the wall clock already
