@@ -126,13 +126,13 @@ def test_joint_states_freeze_while_communication_is_lost(
 ) -> None:
     pending = robot.follow(turn)
     robot.advance(0.5)
-    robot.inject(Fault.COMMUNICATION_LOSS)
+    robot.inject(Fault.DRIVER_HANG)
     frozen = robot.joint_state()
     robot.advance(5.0)
     assert robot.joint_state().stamp_s == frozen.stamp_s
     assert np.array_equal(robot.joint_state().position_rad, frozen.position_rad)
     assert not pending.done
-    robot.clear(Fault.COMMUNICATION_LOSS)
+    robot.clear(Fault.DRIVER_HANG)
     robot.advance(0.1)
     assert robot.joint_state().stamp_s == pytest.approx(robot.time_s)
     assert pending.done

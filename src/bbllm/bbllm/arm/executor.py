@@ -13,9 +13,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bbllm.arm.driver import ArmDriver
-from bbllm.arm.sending import Sender
+from bbllm.arm.failures import SkillError
+from bbllm.arm.sending import MotionGuard, Sender
 from bbllm.arm.skill_run import ExecutorParams, SkillRun
 from bbllm.arm.ways import Way, WayPlanner
+from bbllm.core.approval import AskPerson, Permit, Provenance
 from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.skills.grasps import Hand
 from bbllm.skills.motions import MoveAbove
@@ -32,6 +34,10 @@ class SkillExecutor:
         observe: Returns the scene as it is now; may raise SceneError.
         params: How to move, send and judge.
         on_activity: Told what the arm is doing, for people: `closing the hand on red_cube`.
+        guard: Refuses motions that break a rule of safety; by default nothing is refused.
+        permit: Asked before every call whether it may be tried; by default all may.
+        ask_person: Asked whether the robot, which has stopped, may go on; by default nobody
+            says so.
     """
 
     def __init__(
@@ -41,11 +47,17 @@ class SkillExecutor:
         *,
         params: ExecutorParams | None = None,
         on_activity: Callable[[str], None] | None = None,
+        guard: MotionGuard | None = None,
+        permit: Permit | None = None,
+        ask_person: AskPerson | None = None,
     ) -> None:
         self.params = params or ExecutorParams()
         self._driver = driver
         self._observe = observe
-        self._sender = Sender(driver, self.params.sending, on_activity)
+        self._permit = permit
+        self._sender = Sender(
+            driver, self.params.sending, on_activity, guard=guard, ask_person=ask_person
+        )
         self._planner = WayPlanner(self.params.ways)
         self._one_at_a_time = threading.Lock()
         self._state = threading.Lock()
@@ -59,9 +71,13 @@ class SkillExecutor:
         """Return the hand as it is measured."""
         return self._sender.hand()
 
-    def execute(self, call: SkillCall) -> Outcome:
+    def execute(self, call: SkillCall, provenance: Provenance | None = None) -> Outcome:
         """
         Execute one call to its end; a second one waits for its turn.
+
+        Args:
+            call: What to do.
+            provenance: The plan and step that it comes from; None where it stands alone.
 
         Raises:
             WorldError: The driver has gone.
@@ -72,7 +88,7 @@ class SkillExecutor:
                 self._running = True
             start_s = self._driver.now_s()
             try:
-                outcome = self._run(call).outcome()
+                outcome = self._refusal(call, provenance) or self._run(call).outcome()
             finally:
                 with self._state:
                     self._running = False
@@ -96,6 +112,17 @@ class SkillExecutor:
         motions = run.prepare(self._observe())
         first = next((motion for motion in motions if isinstance(motion, MoveAbove)), None)
         return None if first is None else self._planner.above(first, self._sender.q_start())
+
+    def _refusal(self, call: SkillCall, provenance: Provenance | None) -> Outcome | None:
+        """Ask whether the call may be tried; returns why not."""
+        if self._permit is None:
+            return None
+        try:
+            return self._permit(
+                call, provenance, lambda: self._sender.check('waiting for a person')
+            )
+        except SkillError as stopped:  # somebody cancelled the wait
+            return stopped.outcome(call)
 
     def _run(self, call: SkillCall) -> SkillRun:
         return SkillRun(call, self._observe, self._sender, self._planner, self.params)

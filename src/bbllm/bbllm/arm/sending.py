@@ -6,6 +6,7 @@ import math
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -25,7 +26,8 @@ from bbllm.arm.failures import (
     stopped,
 )
 from bbllm.arm.kinematics import forward
-from bbllm.core.types import Code
+from bbllm.core.approval import AskPerson
+from bbllm.core.types import Code, Scene
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import pose_of_matrix
 
@@ -53,6 +55,22 @@ class SendingParams:
     """How far an opening may be off [m]."""
 
 
+class MotionGuard(Protocol):
+    """The last look at a motion before it is commanded."""
+
+    def look(self, scene: Scene, hand: Hand) -> None:
+        """Learn where things are and what is held, before the motions of a call are planned."""
+        ...
+
+    def check_motion(self, trajectory: JointTrajectory, doing: str) -> None:
+        """Raise SkillError with code UNSAFE, naming the rule, where a motion breaks one."""
+        ...
+
+    def check_grip(self, force_n: float, doing: str) -> None:
+        """Raise the same where the fingers would press too hard [N]."""
+        ...
+
+
 class Sender:
     """
     One arm and hand, with checks around every goal.
@@ -66,8 +84,13 @@ class Sender:
         driver: ArmDriver,
         params: SendingParams | None = None,
         on_activity: Callable[[str], None] | None = None,
+        *,
+        guard: MotionGuard | None = None,
+        ask_person: AskPerson | None = None,
     ) -> None:
         self.driver = driver
+        self.guard = guard
+        self._ask_person = ask_person
         self.params = params or SendingParams()
         self.on_activity = on_activity
         self._cancelled = threading.Event()
@@ -123,8 +146,10 @@ class Sender:
         Raises:
             SkillError: It does not; StuckError where the robot did not recover.
         """
-        self._check_cancelled(doing)
+        self.check(doing)
         self.tell(doing)
+        if self.guard is not None:
+            self.guard.check_motion(trajectory, doing)
         goal = trajectory.position_rad[-1]
         self._commanded = None
         failure = self._send(trajectory, doing)
@@ -132,13 +157,13 @@ class Sender:
             refused = self._recover(failure, doing)
             if isinstance(refused, StuckError):
                 raise refused
-            self._check_cancelled(doing)
+            self.check(doing)
             failure = self._send(trajectory, doing)
         if failure is not None and failure.code is Code.CONTROLLER_ABORTED:
             failure = self._recover(failure, doing)
         if failure is not None:
             raise failure
-        self._check_cancelled(doing)
+        self.check(doing)
         self._check_rest(goal, doing)
         self._commanded = np.array(goal, dtype=np.float64)
 
@@ -149,14 +174,14 @@ class Sender:
         Raises:
             SkillError: They did not get there.
         """
-        self._check_cancelled(doing)
+        self.check(doing)
         self.tell(doing)
         result = self.driver.move_gripper(width_m, self.params.gripper_speed_m_s)
         self.grip_interrupted = False
         failure = gripper_failure(result, doing)
         if failure is not None:
             raise failure
-        self._check_cancelled(doing)
+        self.check(doing)
         width = result.width_m  # the joint states of the hand may be older than its result
         if abs(width - width_m) > self.params.width_tolerance_m:
             raise SkillError(
@@ -175,8 +200,10 @@ class Sender:
         Raises:
             SkillError: The hand could not carry the goal out at all.
         """
-        self._check_cancelled(doing)
+        self.check(doing)
         self.tell(doing)
+        if self.guard is not None:
+            self.guard.check_grip(force_n, doing)
         result = self.driver.grasp(
             width_m, self.params.gripper_speed_m_s, force_n, inner_m, outer_m
         )
@@ -187,14 +214,19 @@ class Sender:
         failure = gripper_failure(result, doing)
         if failure is not None:
             raise failure
-        self._check_cancelled(doing)
+        self.check(doing)
         return result
 
     def wait(self, duration_s: float, doing: str) -> None:
         """Let time pass on the world's clock [s]."""
-        self._check_cancelled(doing)
+        self.check(doing)
         self.driver.wait(duration_s)
-        self._check_cancelled(doing)
+        self.check(doing)
+
+    def check(self, doing: str) -> None:
+        """Raise SkillError with code CANCELLED when somebody has stopped the call."""
+        if self._cancelled.is_set():
+            raise SkillError(Code.CANCELLED, f'the robot was stopped while {doing}.')
 
     def _send(self, trajectory: JointTrajectory, doing: str) -> SkillError | None:
         return follow_failure(self.driver.follow(trajectory, self.params.tolerances), doing)
@@ -205,10 +237,6 @@ class Sender:
             return StuckError(failure.code, str(failure), failure.raw)
         self._recoveries += 1
         return stopped(failure, self.driver.recover(), doing)
-
-    def _check_cancelled(self, doing: str) -> None:
-        if self._cancelled.is_set():
-            raise SkillError(Code.CANCELLED, f'the robot was stopped while {doing}.')
 
     def _check_rest(self, goal: Array, doing: str) -> None:
         """Verify the final state: without constraints of its own a controller never does."""
@@ -222,7 +250,7 @@ class Sender:
             if self.driver.now_s() >= deadline:
                 break
             self.driver.wait(0.02)
-            self._check_cancelled(doing)
+            self.check(doing)
         if moving:
             raise SkillError(
                 Code.TIMEOUT,

@@ -120,6 +120,8 @@ class SkillRun:
         if isinstance(motions, Rejection):
             raise SkillError(motions.code, motions.message, moved=False)
         self._planner.look(scene, hand)
+        if self._sender.guard is not None:
+            self._sender.guard.look(scene, hand)
         self._carried = scene.held
         if scene.held is not None:
             self._held_at = self._in_hand(scene, scene.held)

@@ -13,7 +13,8 @@ Everything that this project raises on purpose.
     │   └── ReplayError             the recording does not hold what was asked
     ├── WorldError            the robot or simulator cannot go on
     │   ├── SceneError        the scene is stale or empty
-    │   └── LostNodeError     a process that was needed has gone
+    │   ├── LostNodeError     a process that was needed has gone
+    │   └── NeedsPersonError  the robot stays stopped until a person has seen to it
     ├── GaveUpError           the planner says itself that it cannot do the task
     ├── BudgetError           a limit of the episode was reached
     └── CancelledError        a person or program stopped the episode
@@ -86,6 +87,10 @@ class SceneError(WorldError):
 
 class LostNodeError(WorldError):
     """A process that was needed has gone."""
+
+
+class NeedsPersonError(WorldError):
+    """The robot stays stopped until a person has seen to it; no plan can change that."""
 
 
 class GaveUpError(BbllmError):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bbllm.core.errors import LostNodeError
+from bbllm.core.errors import LostNodeError, NeedsPersonError
 from bbllm.core.model_calls import on_account
 from bbllm.core.protocols import (
     ChatModel,
@@ -50,6 +50,8 @@ class GuardedWorld:
         self._run.check()
         if outcome.code is Code.LOST_NODE:
             raise LostNodeError(outcome.message)
+        if outcome.code is Code.NEEDS_PERSON:
+            raise NeedsPersonError(outcome.message)
         return outcome
 
     def stop(self) -> None:

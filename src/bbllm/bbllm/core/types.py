@@ -53,8 +53,20 @@ class Code(IntEnum):
     GRIPPER_FAILED = 34
     USER_STOP = 35
     TIMEOUT = 36
+    REFLEX = 37
+    """The arm met more force than it may and stopped by reflex."""
+    COMMUNICATION_LOSS = 38
+    """The robot lost too many packets of its controller."""
+    JOINT_LIMIT = 39
+    """A joint passed its limit."""
     STALE_SCENE = 40
     EMPTY_SCENE = 41
+    NOT_APPROVED = 45
+    """A person has to allow the plan or the call first, and did not."""
+    UNSAFE = 46
+    """A rule of the safety envelope forbids the motion."""
+    NEEDS_PERSON = 47
+    """The robot stays stopped until a person has seen to it."""
     CANCELLED = 50
     LOST_NODE = 51
     """A process that was needed has gone."""

@@ -107,6 +107,19 @@ class Fr3ExecutorParams:
     state_timeout_s: float = param(
         2.0, 'Joint states that stop for longer mean that the driver has gone [s].', 0.1, 60.0
     )
+    approval: str = param(
+        'plan', 'What a person has to allow before it moves: none, plan, step or risky.'
+    )
+    approval_timeout_s: float = param(
+        300.0, 'How long a person is waited for, by the wall clock [s].', 1.0, 1e5
+    )
+    simulated: bool = param(
+        False, 'The robot is simulated, so that a program may answer in place of a person.'
+    )
+    safety: str = param('', 'File with the safety envelope; empty: config/safety.yaml.')
+    max_scene_age_s: float = param(
+        2.0, 'Nothing moves while no scene was heard of for longer [s].', 0.1, 60.0
+    )
 
 
 @dataclass(frozen=True)

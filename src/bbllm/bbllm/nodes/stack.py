@@ -44,6 +44,11 @@ ALIVE_FD = 'BBLLM_ALIVE_FD'
 
 Value = str | int | float | bool
 
+SIMULATED: Mapping[str, Mapping[str, Value]] = {
+    'fr3_executor': {'approval': 'none', 'simulated': True}
+}
+"""What nodes are told beside a simulated robot; their files are made for a real one."""
+
 
 def params_file(node: str) -> Path:
     """Return the file with the parameters of a node."""
@@ -211,6 +216,8 @@ class Stack:
 
     def _start(self, node: str, alive: int) -> subprocess.Popen[bytes]:
         given = self.config.params.get(node, {})
+        if 'mujoco_sim' in self.config.nodes:
+            given = {**SIMULATED.get(node, {}), **given}
         command = [sys.executable, '-m', f'bbllm.nodes.{node}']
         command += node_arguments(node, given, self.config.namespace)
         with self.log_file(node).open('ab') as log:

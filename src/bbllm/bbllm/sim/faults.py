@@ -36,9 +36,15 @@ class Fault(str, Enum):
     USER_STOP = 'user_stop'
     """The external activation device is pressed; ends with `clear`."""
     COMMUNICATION_LOSS = 'communication_loss'
+    """The robot loses the packets of its controller and stops; no recovery before `clear`."""
+    DRIVER_HANG = 'driver_hang'
     """Joint states freeze and results stay away; ends with `clear`."""
+    JOINT_LIMIT = 'joint_limit'
+    """A joint passes its limit; no recovery before `clear`, a person who guides it back."""
     GRIPPER_FAIL = 'gripper_fail'
-    """The next command of the hand fails."""
+    """The next command of the hand fails, with the driver's text."""
+    GRIPPER_MISS = 'gripper_miss'
+    """The next grasp is aborted with an empty error, and the hand opens again."""
     ENDLESS_GOAL = 'endless_goal'
     """Trajectory goals never end by themselves; ends with `clear`."""
 
@@ -47,6 +53,9 @@ class Fault(str, Enum):
 UPPER_TORQUE_NM: Array = np.array([35.0, 35.0, 32.0, 30.0, 29.0, 27.0, 24.0])
 UPPER_FORCE: Array = np.array([40.0, 40.0, 40.0, 35.0, 35.0, 35.0])
 """Force [N] and torque [Nm] at the flange."""
+NETWORK_TEXT = 'libfranka: UDP receive: Timeout'
+MANUAL_TEXT = 'libfranka: command rejected: manual error recovery required!'
+"""Why error recovery fails, as the driver's log says."""
 FILTER_S = 0.02
 """Time constant of the filter on external torques and forces [s]."""
 
@@ -66,6 +75,7 @@ class FaultMonitor:
         """Whether the hardware component is active; controllers need it."""
         self._stopped_by: RobotMode | None = None
         self._pressed = False
+        self._blocked = ''
         self._load: Array = np.zeros(N_JOINTS + 6)
 
     @property
@@ -111,6 +121,15 @@ class FaultMonitor:
         self.errors = self.last_errors = errors
         self.hardware_active = False
 
+    def block(self, error: str, why: str) -> None:
+        """Go into reflex with an error that only a person can clear; recovery says why."""
+        self.trip(error)
+        self._blocked = why
+
+    def unblock(self) -> None:
+        """Let the next recovery succeed again."""
+        self._blocked = ''
+
     def press_user_stop(self) -> None:
         """Press the external activation device."""
         self._pressed = True
@@ -125,6 +144,8 @@ class FaultMonitor:
         """Clear the errors; return why that is not possible, None where it worked."""
         if self._pressed:
             return 'libfranka: command aborted: User Stop pressed!'
+        if self._blocked:
+            return self._blocked
         self._stopped_by = None
         self.errors = ()
         self._load[:] = 0.0

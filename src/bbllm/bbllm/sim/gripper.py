@@ -82,6 +82,8 @@ class Gripper:
         """Widest opening, as the last homing found it [m]."""
         self.fail_next = False
         """Fault for tests of clients: the next command fails."""
+        self.miss_next = False
+        """Fault for tests of clients: the next grasp misses its width window."""
         self._set_m = width_m
         self._target_m = width_m
         self._speed_m_s = MAX_SPEED_M_S
@@ -225,7 +227,8 @@ class Gripper:
         grasp = self._grasp
         assert grasp is not None  # set with the phase
         low, high = grasp.width_m - grasp.inner_m, grasp.width_m + grasp.outer_m
-        if low < measured_m < high:
+        missed, self.miss_next = self.miss_next, False
+        if low < measured_m < high and not missed:
             self.phase = Phase.HOLDING
             self._finish(GoalStatus.SUCCEEDED, measured_m, success=True, error='')
             return

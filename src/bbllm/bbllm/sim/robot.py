@@ -16,7 +16,7 @@ import numpy as np
 from bbllm.arm.driver import N_JOINTS, Array, JointState
 from bbllm.arm.model import MAX_WIDTH_M
 from bbllm.core.types import Pose, SceneObject
-from bbllm.sim.faults import Fault, FaultMonitor, RobotMode
+from bbllm.sim.faults import MANUAL_TEXT, NETWORK_TEXT, Fault, FaultMonitor, RobotMode
 from bbllm.sim.gripper import Gripper, GripperPending
 from bbllm.sim.playback import Playback
 from bbllm.sim.servo import Servo
@@ -162,11 +162,19 @@ class SimulatedRobot:
             elif fault is Fault.USER_STOP:
                 self._monitor.press_user_stop()
                 self._deactivate()
-            elif fault is Fault.COMMUNICATION_LOSS:
+            elif fault is Fault.DRIVER_HANG:
                 self._frozen = self._simulation.joint_state()
                 self._controller.hold_results = True
+            elif fault is Fault.COMMUNICATION_LOSS:
+                self._monitor.block('communication_constraints_violation', NETWORK_TEXT)
+                self._deactivate()
+            elif fault is Fault.JOINT_LIMIT:
+                self._monitor.block('joint_position_limits_violation', MANUAL_TEXT)
+                self._deactivate()
             elif fault is Fault.GRIPPER_FAIL:
                 self._gripper.fail_next = True
+            elif fault is Fault.GRIPPER_MISS:
+                self._gripper.miss_next = True
             else:
                 self._controller.hold_results = True
 
@@ -175,13 +183,17 @@ class SimulatedRobot:
         with self._command():
             if fault is Fault.USER_STOP:
                 self._monitor.release_user_stop()
-            elif fault is Fault.COMMUNICATION_LOSS:
+            elif fault is Fault.DRIVER_HANG:
                 self._frozen = None
                 self._controller.hold_results = False
             elif fault is Fault.ENDLESS_GOAL:
                 self._controller.hold_results = False
+            elif fault in (Fault.COMMUNICATION_LOSS, Fault.JOINT_LIMIT):
+                self._monitor.unblock()
             elif fault is Fault.GRIPPER_FAIL:
                 self._gripper.fail_next = False
+            elif fault is Fault.GRIPPER_MISS:
+                self._gripper.miss_next = False
 
     def recover_errors(self) -> str | None:
         """Error recovery, first of three steps; returns why it failed, None where it worked."""

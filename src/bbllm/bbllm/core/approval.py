@@ -1,0 +1,103 @@
+"""
+Approval: nothing moves before a person has allowed it, whatever a model says.
+
+The check sits where the arm is commanded (`fr3_executor`), below every planner and model. What
+is allowed is named by a hash of what the person read, so a plan that was changed since is
+another one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from bbllm.core.types import Outcome, Plan, SkillCall
+
+SHORT = 12
+"""How many characters of a hash people are shown."""
+
+
+class ApprovalMode(str, Enum):
+    """What a person has to allow."""
+
+    NONE = 'none'
+    PLAN = 'plan'
+    """Every plan, before anything of it moves; a repaired plan is a new one."""
+    STEP = 'step'
+    """Every single call."""
+    RISKY = 'risky'
+    """Only calls of which `skills.risk` says why they are risky."""
+
+
+class RequestKind(str, Enum):
+    """What is asked for; the twin of Approval.msg's constants."""
+
+    NOTHING = ''
+    PLAN = 'plan'
+    CALL = 'call'
+    RESUME = 'resume'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Where a call comes from."""
+
+    episode_id: str
+    revision: int
+    """How many plans the episode had before this one."""
+    plan: Plan
+    """The whole plan."""
+    step: int
+    """Index of the step that the call carries out."""
+
+    @property
+    def hash(self) -> str:
+        """What names this very plan; see `plan_hash`."""
+        return plan_hash(self.episode_id, self.revision, self.plan)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalRequest:
+    """What a person is asked to allow; the twin of Approval.msg."""
+
+    kind: RequestKind
+    hash: str
+    """What an answer has to name."""
+    title: str
+    lines: tuple[str, ...] = ()
+    """What is to be allowed, line by line."""
+    reason: str = ''
+    """Why it is asked; empty where it always is."""
+    episode_id: str = ''
+    timeout_s: float = field(default=0.0)
+    """How long it is waited for, wall clock [s]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a person said to a request."""
+
+    granted: bool
+    reason: str = ''
+    """Why not; the Brain is told."""
+    by: str = ''
+
+
+Permit = Callable[[SkillCall, Provenance | None, Callable[[], None]], Outcome | None]
+"""Asked by the executor before a call: (call, where it comes from, look) -> the refusal, or None
+where it may go on. `look` is called all the time while a person is waited for; what it raises
+ends the wait."""
+
+AskPerson = Callable[[str, Callable[[], None]], bool]
+"""Asked by the executor when the robot has stopped: (what happened, in words; look) -> whether a
+person says that it may be recovered and go on."""
+
+
+def plan_hash(episode_id: str, revision: int, plan: Plan) -> str:
+    """Return the SHA-256 of episode, revision and every step of a plan, in hexadecimal."""
+    steps = [[step.index, step.text] for step in plan.steps]
+    text = json.dumps([episode_id, revision, steps], ensure_ascii=True, separators=(',', ':'))
+    return hashlib.sha256(text.encode()).hexdigest()
