@@ -73,6 +73,13 @@ def stack(context: typer.Context) -> None:
     _hand_over('bbllm.nodes.bench_stack', context)
 
 
+@bench.command('faults', context_settings=HAND_OVER, add_help_option=False)
+def faults(context: typer.Context) -> None:
+    """What becomes of a task when something goes wrong with the robot (needs ROS, minutes)."""
+    need_ros('bbllm bench faults')
+    _hand_over('bbllm.nodes.bench_faults', context)
+
+
 def _hand_over(module: str, context: typer.Context, name: str = 'main') -> None:
     """Run a command that a module has; imported now, because that takes seconds."""
     command = _command(getattr(importlib.import_module(module), name))

@@ -1,0 +1,268 @@
+"""
+Measures what becomes of a task when something goes wrong with the robot in the middle of it.
+
+    python -m bbllm.nodes.bench_faults --trials 20
+
+One stack, as fast as it can, in mode `approval:=plan`. In every trial the world is put back to
+its start, a task is given, and at a random moment a fault is injected. What the robot is told is
+counted at the robot itself (topic `sim/goals`), not where it is sent.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from bbllm_interfaces.srv import ResetSim
+from rclpy.qos import QoSProfile
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+from std_msgs.msg import String
+
+from bbllm.bench.fault_trials import (
+    FaultResult,
+    FaultTrial,
+    Verdict,
+    draw_trials,
+    judge,
+    rows_of,
+)
+from bbllm.bench.machine import describe_machine
+from bbllm.core.errors import WorldError
+from bbllm.core.records import to_json
+from bbllm.core.types import Event, EventKind
+from bbllm.nodes.client import StackClient, TaskResult
+from bbllm.nodes.domains import own_domain
+from bbllm.nodes.fault_person import BenchPerson
+from bbllm.nodes.stack import Stack, StackConfig, Value
+from bbllm.nodes.waiting import wait_for
+from bbllm.sim.faults import Fault, fault_named
+
+TASK = 'put the red cube on location_B'
+DONE = ('red_cube', 'on', 'location_B')
+LOOPS = 5
+PARAMS: dict[str, dict[str, Value]] = {
+    'mujoco_sim': {'speed': 0.0},
+    'fr3_executor': {'approval': 'plan', 'approval_timeout_s': 4.0, 'simulated': True},
+}
+READY_S = 90.0
+TRIAL_S = 120.0
+"""How long a trial may take, by the wall clock, before it is cancelled [s]."""
+QUIET_S = 0.05
+"""A goal may be this much on its way when a person begins to be waited for [s]."""
+SCENE_S = 15.0
+"""How long it may take until there is a scene again after a fault was taken back [s]."""
+GOALS = QoSProfile(depth=1000)
+
+
+def main(
+    trials: Annotated[int, typer.Option(min=1, help='Trials of each fault.')] = 20,
+    seed: Annotated[int, typer.Option(min=0, help='Of the moments.')] = 0,
+    only: Annotated[
+        str, typer.Option('--fault', metavar='LIST', help='Only these: reflex,user_stop.')
+    ] = '',
+    out: Annotated[Path, typer.Option(help='Where the JSON goes.')] = Path('bench-faults.json'),
+) -> None:
+    """Let things go wrong with the simulated robot in mid-task, and see what becomes of it."""
+    console = Console()
+    names = [name.strip() for name in only.split(',') if name.strip()]
+    faults = [fault_named(name) for name in names] or list(Fault)
+    drawn = draw_trials(faults, trials, seed)
+    with Progress(console=console, transient=True) as progress:
+        bar = progress.add_task('starting the stack', total=len(drawn))
+
+        def tell(result: FaultResult) -> None:
+            progress.update(bar, advance=1, description=result.trial.fault.value)
+            if not result.good:
+                console.print(_line(result), style='red')
+
+        results = run_fault_bench(drawn, tell)
+    print_report(results, console)
+    report = {
+        'machine': describe_machine(),
+        'seed': seed,
+        'task': TASK,
+        'rows': [to_json(row) for row in rows_of(results)],
+        'results': [to_json(result) for result in results],
+    }
+    out.write_text(json.dumps(report, indent=2) + '\n', 'utf-8')
+    console.print(f'written to {out}')
+    if not all(result.good for result in results):
+        raise typer.Exit(1)
+
+
+def run_fault_bench(
+    trials: Sequence[FaultTrial], tell: Callable[[FaultResult], None]
+) -> list[FaultResult]:
+    """Run all trials, one after the other, on one stack; `tell` hears of each."""
+    results = []
+    with own_domain() as domain:
+        config = StackConfig(params=PARAMS, environ={'ROS_DOMAIN_ID': str(domain)})
+        with Stack(config) as stack, stack.wait_ready(READY_S) as client:
+            ground = ProvingGround(client)
+            try:
+                for trial in trials:
+                    stack.check()
+                    results.append(ground.run(trial))
+                    tell(results[-1])
+            finally:
+                ground.close()
+    return results
+
+
+class ProvingGround:
+    """A running stack with a person beside it, on which things go wrong."""
+
+    def __init__(self, client: StackClient):
+        self._client = client
+        self._person = BenchPerson(client)
+        self._reset = client.node.create_client(ResetSim, 'sim/reset', callback_group=client.group)
+        client.node.create_subscription(
+            String, 'sim/goals', self._see_goal, GOALS, callback_group=client.group
+        )
+        self._news = threading.Condition()
+        self._goals: list[dict[str, Any]] = []
+        self._codes: list[str] = []
+        self._forbidden = 0
+
+    def close(self) -> None:
+        """Leave the stack; it is the caller's."""
+        self._person.close()
+
+    def run(self, trial: FaultTrial) -> FaultResult:
+        """Carry out one trial from a fresh start."""
+        self._put_back()
+        person = self._person
+        person.there, person.fault = trial.person, trial.fault.value
+        person.approved_plans = 0
+        with self._news:
+            self._goals, self._codes, self._forbidden = [], [], 0
+        begun_s = time.monotonic()
+        ended = threading.Event()
+        meddler = threading.Thread(target=self._meddle, args=(trial, ended), daemon=True)
+        too_late = threading.Timer(TRIAL_S, self._client.cancel)
+        meddler.start()
+        too_late.start()
+        try:
+            result = self._client.run_task(TASK, feedback_loops=LOOPS, on_event=self._hear)
+        finally:
+            ended.set()
+            too_late.cancel()
+            with self._news:
+                self._news.notify_all()
+            meddler.join()
+        return self._result(trial, result, time.monotonic() - begun_s)
+
+    def _result(self, trial: FaultTrial, result: TaskResult, wall_s: float) -> FaultResult:
+        self._person.inject('', clear=True)
+        verdict = judge(trial, result.ending, result.message, self._is_done(result))
+        with self._news:
+            goals, codes, forbidden = list(self._goals), tuple(self._codes), self._forbidden
+        return FaultResult(
+            trial=trial,
+            verdict=verdict,
+            # What ends an episode shows there, not in a call's code.
+            struck=bool(codes) or verdict is Verdict.CLEAR_STOP,
+            ending=result.ending,
+            message=result.message,
+            codes=codes,
+            goals_while_stopped=sum(goal['mode'] == 'USER_STOPPED' for goal in goals),
+            goals_while_waiting=forbidden,
+            goals=len(goals),
+            approvals=self._person.approved_plans,
+            wall_s=wall_s,
+        )
+
+    def _is_done(self, result: TaskResult) -> bool:
+        """Look at the table where the task says that it is done."""
+        if result.message:
+            return False
+        return self._client.scene().has(*DONE)
+
+    def _put_back(self) -> None:
+        """Take every fault back and begin from the start, with a scene that shows it."""
+        self._person.inject('', clear=True)
+        reply = wait_for(self._reset.call_async(ResetSim.Request()), 'sim/reset', SCENE_S)
+        if not reply.success:
+            raise WorldError(reply.message)
+        deadline_s = time.monotonic() + SCENE_S
+        while True:
+            try:
+                if not self._client.scene().has(*DONE):
+                    return
+                reason = 'it shows the last trial still'
+            except WorldError as error:
+                reason = str(error)
+            if time.monotonic() > deadline_s:
+                raise WorldError(f'No scene {SCENE_S:g} s after sim/reset: {reason}')
+            time.sleep(0.1)
+
+    def _meddle(self, trial: FaultTrial, ended: threading.Event) -> None:
+        """Wait for the moment, and let it go wrong; take back what a person would notice."""
+        with self._news:
+            self._news.wait_for(lambda: len(self._goals) >= trial.after_goals or ended.is_set())
+        if ended.wait(trial.delay_s):
+            return
+        self._person.inject(trial.fault.value)
+        if trial.fault is Fault.ENDLESS_GOAL:
+            with self._news:
+                self._news.wait_for(lambda: bool(self._codes) or ended.is_set())
+            self._person.inject(trial.fault.value, clear=True)
+
+    def _see_goal(self, msg: String) -> None:
+        waiting = self._person.waited_for_s > QUIET_S
+        with self._news:
+            self._goals.append(json.loads(msg.data))
+            self._forbidden += int(waiting)
+            self._news.notify_all()
+
+    def _hear(self, event: Event) -> None:
+        if event.kind is EventKind.OUTCOME and event.data['status'] != 'SUCCEEDED':
+            with self._news:
+                self._codes.append(str(event.data['code']))
+                self._news.notify_all()
+
+
+def print_report(results: Sequence[FaultResult], console: Console) -> None:
+    """Print one row for each fault."""
+    table = Table(title=f'{TASK}, with one fault each')
+    for title in ('fault', 'person there', 'should end as', 'did', 'struck'):
+        table.add_column(title)
+    for verdict in Verdict:
+        table.add_column(verdict.value, justify='right')
+    table.add_column('goals while stopped or waiting', justify='right')
+    for row in rows_of(results):
+        table.add_row(
+            row.fault.value,
+            'yes' if row.person else 'no',
+            row.wanted.value,
+            f'{row.good}/{row.n}',
+            f'{row.struck}/{row.n}',
+            *(str(row.verdicts[verdict.value]) for verdict in Verdict),
+            str(row.goals_while_stopped + row.goals_while_waiting),
+        )
+    console.print(table)
+    walls = [result.wall_s for result in results]
+    console.print(
+        f'{sum(result.approvals for result in results)} plans approved, '
+        f'{sum(result.goals for result in results)} goals of arm and hand, '
+        f'{sum(walls) / max(1, len(walls)):.1f} s a trial'
+    )
+
+
+def _line(result: FaultResult) -> str:
+    trial = asdict(result.trial)
+    return (
+        f'{trial}: {result.verdict.value}, {result.ending.name}: {result.message} {result.codes}'
+    )
+
+
+if __name__ == '__main__':
+    typer.run(main)
