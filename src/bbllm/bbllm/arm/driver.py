@@ -39,6 +39,18 @@ class FollowError(IntEnum):
     GOAL_TOLERANCE_VIOLATED = -5
 
 
+class RobotMode(IntEnum):
+    """The twin of FrankaRobotState.robot_mode."""
+
+    OTHER = 0
+    IDLE = 1
+    MOVE = 2
+    GUIDING = 3
+    REFLEX = 4
+    USER_STOPPED = 5
+    AUTOMATIC_ERROR_RECOVERY = 6
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointState:
     """What the arm and hand measure at one moment."""

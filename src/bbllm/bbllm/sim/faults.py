@@ -8,24 +8,12 @@ controllers have to be brought back.
 
 from __future__ import annotations
 
-from enum import Enum, IntEnum
+from enum import Enum
 
 import numpy as np
 
-from bbllm.arm.driver import N_JOINTS, Array
+from bbllm.arm.driver import N_JOINTS, Array, RobotMode
 from bbllm.core.errors import UnknownNameError
-
-
-class RobotMode(IntEnum):
-    """The twin of FrankaRobotState.robot_mode."""
-
-    OTHER = 0
-    IDLE = 1
-    MOVE = 2
-    GUIDING = 3
-    REFLEX = 4
-    USER_STOPPED = 5
-    AUTOMATIC_ERROR_RECOVERY = 6
 
 
 class Fault(str, Enum):
@@ -134,6 +122,7 @@ class FaultMonitor:
         """Press the external activation device."""
         self._pressed = True
         self._stopped_by = RobotMode.USER_STOPPED
+        self.errors = self.last_errors = ()  # no error of its own ends the motion
         self.hardware_active = False
 
     def release_user_stop(self) -> None:
