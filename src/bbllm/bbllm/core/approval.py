@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 
 from bbllm.core.types import Outcome, Plan, SkillCall
@@ -72,8 +73,15 @@ class ApprovalRequest:
     reason: str = ''
     """Why it is asked; empty where it always is."""
     episode_id: str = ''
-    timeout_s: float = field(default=0.0)
+    timeout_s: float = 0.0
     """How long it is waited for, wall clock [s]."""
+    since_s: float = 0.0
+    """Since when, wall clock, seconds since the epoch [s]."""
+
+    @property
+    def name(self) -> str:
+        """What people call it, for example `plan 1a2b3c4d5e6f`."""
+        return f'{self.kind.value} {self.hash[:SHORT]}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +92,17 @@ class Answer:
     reason: str = ''
     """Why not; the Brain is told."""
     by: str = ''
+    """Who said it; empty where nobody did in time."""
+    automatic: bool = False
+    """Whether a program answered in place of a person."""
+
+    def told_of(self, request: ApprovalRequest) -> str:
+        """Return one line about a request and this answer, for logs and journals."""
+        if not self.by:
+            return f'{request.name}: {self.reason}'
+        how = ' (automatic)' if self.automatic else ''
+        why = f': {self.reason}' if self.reason else ''
+        return f'{request.name} {"approved" if self.granted else "denied"} by {self.by}{how}{why}'
 
 
 Permit = Callable[[SkillCall, Provenance | None, Callable[[], None]], Outcome | None]
@@ -100,4 +119,15 @@ def plan_hash(episode_id: str, revision: int, plan: Plan) -> str:
     """Return the SHA-256 of episode, revision and every step of a plan, in hexadecimal."""
     steps = [[step.index, step.text] for step in plan.steps]
     text = json.dumps([episode_id, revision, steps], ensure_ascii=True, separators=(',', ':'))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def single_hash(kind: RequestKind, *what: str) -> str:
+    """
+    Return what names one request for a call or a recovery.
+
+    Random, unlike that of a plan: an answer to one such request is never good for another that
+    asks the same.
+    """
+    text = json.dumps([kind.value, secrets.token_hex(16), *what])
     return hashlib.sha256(text.encode()).hexdigest()

@@ -176,7 +176,9 @@ class EpisodeRun:
     def tell_plan(self, plan: Plan, start: int) -> None:
         """Announce the whole plan in force; steps from `start` on are new."""
         self._failed = {i: cause for i, cause in self._failed.items() if i < start}
-        self.record(EventKind.PLAN, steps=[step.text for step in plan.steps], start=start)
+        revision = sum(event.kind is EventKind.PLAN for event in self._events)
+        steps = [step.text for step in plan.steps]
+        self.record(EventKind.PLAN, steps=steps, start=start, revision=revision)
 
     def tell_step(self, step: PlanStep) -> None:
         """Announce the step that is worked on from now on."""

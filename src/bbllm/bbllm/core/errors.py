@@ -4,6 +4,7 @@ Everything that this project raises on purpose.
     BbllmError
     ├── ConfigError           a file, option or environment that cannot be used
     │   └── SceneFileError    a scene that could not stand as described
+    ├── ApprovalError         an answer to what nobody asks, or that may not be given
     ├── TaskError             an instruction that cannot be taken on
     ├── UnknownNameError      a planner, scene, skill or object that does not exist
     ├── ParseError            text from a model that its grammar does not accept
@@ -42,6 +43,10 @@ class SceneFileError(ConfigError):
 
 class TaskError(BbllmError):
     """An instruction that cannot be taken on."""
+
+
+class ApprovalError(BbllmError):
+    """An answer to what nobody asks, or that may not be given; says what waits now."""
 
 
 class UnknownNameError(BbllmError):

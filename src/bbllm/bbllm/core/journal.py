@@ -5,7 +5,7 @@ Every line is {"kind", "stamp_s", "data"}. The keys of `data`, by kind:
 
     started         episode_id, task, planner, brain, body, version, limits
     scene           moment ('before' or 'after'), scene
-    plan            steps (texts), start (first new step)
+    plan            steps (texts), start (first new step), revision (how many were before it)
     step            index, text
     call            skill, args
     pass            index, text
@@ -15,6 +15,8 @@ Every line is {"kind", "stamp_s", "data"}. The keys of `data`, by kind:
     model_text      role, text
     model_call      a ModelCall
     human_feedback  text
+    approval        what ('plan', 'call' or 'resume'), hash, title, granted, reason, by, automatic,
+                    text
     warning         text
     ended           ending, message, error (type of the error that ended it, '' where none did)
 """

@@ -289,6 +289,8 @@ class EventKind(str, Enum):
     MODEL_TEXT = 'model_text'
     MODEL_CALL = 'model_call'
     HUMAN_FEEDBACK = 'human_feedback'
+    APPROVAL = 'approval'
+    """What a person said when the plan or a call had to be allowed."""
     WARNING = 'warning'
     ENDED = 'ended'
 

@@ -194,11 +194,14 @@ def step_from_msg(msg: PlanStepMsg) -> PlanStep:
     return PlanStep(msg.index, msg.text)
 
 
-def plan_to_msg(plan: Plan, start: int, episode_id: str, stamp_s: float) -> PlanMsg:
+def plan_to_msg(
+    plan: Plan, start: int, episode_id: str, stamp_s: float, revision: int = 0
+) -> PlanMsg:
     """Write the plan in force; steps from *start* on are new."""
     return PlanMsg(
         stamp=stamp_to_msg(stamp_s),
         episode_id=episode_id,
+        revision=revision,
         steps=[step_to_msg(step) for step in plan.steps],
         start=start,
     )

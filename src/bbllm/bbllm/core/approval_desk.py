@@ -1,0 +1,139 @@
+"""The desk where a request waits until a person has answered it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from bbllm.core.approval import Answer, ApprovalRequest
+from bbllm.core.errors import ApprovalError
+
+LOOK_S = 0.05
+"""How often a wait looks whether it is still worth waiting [s]."""
+
+OnChange = Callable[[ApprovalRequest | None], None]
+OnAnswer = Callable[[ApprovalRequest, Answer], None]
+
+
+class ApprovalDesk:
+    """
+    One request at a time; asked from one thread, answered from any other.
+
+    Args:
+        timeout_s: How long a person is waited for, wall clock [s].
+        simulated: Whether a program may answer in place of a person.
+        on_change: Told what waits from now on, None where nothing does; in the thread that asks.
+        on_answer: Told every request with its answer, in the same thread, also when nobody
+            answered in time.
+    """
+
+    def __init__(
+        self,
+        *,
+        timeout_s: float,
+        simulated: bool = False,
+        on_change: OnChange | None = None,
+        on_answer: OnAnswer | None = None,
+    ):
+        self._timeout_s = timeout_s
+        self._simulated = simulated
+        self._on_change = on_change
+        self._on_answer = on_answer
+        self._asking = threading.Lock()
+        self._condition = threading.Condition()
+        self._request: ApprovalRequest | None = None
+        self._answer: Answer | None = None
+        self._last = ''
+
+    @property
+    def waiting(self) -> ApprovalRequest | None:
+        """What waits for an answer now."""
+        return self._request
+
+    def ask(self, request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+        """
+        Wait until somebody has answered.
+
+        Args:
+            request: What is asked; time-out and time of asking are filled in here.
+            look: Called all the time meanwhile; what it raises ends the wait and goes on up.
+
+        Returns:
+            The answer; one that grants nothing and is by nobody when the time is over.
+        """
+        request = replace(request, timeout_s=self._timeout_s, since_s=time.time())
+        with self._asking:
+            with self._condition:
+                self._request, self._answer = request, None
+            try:
+                self._tell(request)
+                answer = self._wait(request, look)
+            finally:
+                with self._condition:
+                    self._request = self._answer = None
+                self._tell(None)
+        if self._on_answer is not None:
+            self._on_answer(request, answer)
+        return answer
+
+    def answer(self, hash: str, answer: Answer) -> ApprovalRequest:
+        """
+        Answer what waits, from any thread.
+
+        Args:
+            hash: What the answer is for: the whole hash of the request.
+            answer: What the person, or the program, says.
+
+        Returns:
+            The request that is answered by this.
+
+        Raises:
+            ApprovalError: Something else waits or nothing, somebody was quicker, or a program
+                answers for a robot that is not simulated; nothing was answered then.
+        """
+        if answer.automatic and not self._simulated:
+            raise ApprovalError(
+                'A program may answer only where the robot is simulated, and this one is not '
+                '(parameter simulated of fr3_executor). A person answers with: bbllm approve'
+            )
+        with self._condition:
+            request = self._request
+            if request is None:
+                last = f' The last answer: {self._last}.' if self._last else ''
+                raise ApprovalError(
+                    f'Nobody waits for an answer now.{last} The next request: bbllm approve'
+                )
+            if hash != request.hash:
+                raise ApprovalError(
+                    f'{hash[:12] or "An empty hash"!r} is not what waits now: that is '
+                    f'{request.name} ({request.title}). Read it and answer it: bbllm approve'
+                )
+            if self._answer is not None:
+                raise ApprovalError(f'It was answered already: {self._last}.')
+            self._answer, self._last = answer, answer.told_of(request)
+            self._condition.notify_all()
+            return request
+
+    def _wait(self, request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+        deadline_s = time.monotonic() + self._timeout_s
+        while True:
+            with self._condition:
+                if self._answer is None:
+                    self._condition.wait(LOOK_S)
+                if self._answer is not None:
+                    return self._answer
+                if time.monotonic() >= deadline_s:
+                    # Closed before the lock is let go: who answers later is told so.
+                    self._request = None
+                    answer = Answer(
+                        granted=False, reason=f'nobody answered within {self._timeout_s:g} s'
+                    )
+                    self._last = answer.told_of(request)
+                    return answer
+            look()
+
+    def _tell(self, request: ApprovalRequest | None) -> None:
+        if self._on_change is not None:
+            self._on_change(request)
