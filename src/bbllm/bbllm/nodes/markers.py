@@ -1,17 +1,25 @@
-"""Scene and plan as markers, for rviz."""
+"""Scene, plan, status and menus as markers, for rviz."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Point, Vector3
 from geometry_msgs.msg import Pose as PoseMsg
 from std_msgs.msg import ColorRGBA
-from visualization_msgs.msg import Marker, MarkerArray
+from visualization_msgs.msg import (
+    InteractiveMarker,
+    InteractiveMarkerControl,
+    Marker,
+    MarkerArray,
+    MenuEntry,
+)
 
 from bbllm.core.types import Kind, Plan, Scene, SceneObject
 from bbllm.nodes.convert import header, pose_to_msg, vector_to_msg
+from bbllm.worlds.menu import Entry, Menu, Numbers
+from bbllm.worlds.status import Mood
 
 COLORS: dict[str, tuple[float, float, float]] = {
     'red': (0.85, 0.15, 0.15),
@@ -30,8 +38,19 @@ TEXT_M = 0.025
 """Height of letters [m]."""
 PLAN_AT_M = (0.3, 0.0, 0.9)
 """Where the plan hangs in the air [m]."""
+STATUS_AT_M = (0.0, 0.0, 1.25)
+"""Where the status hangs, above the robot [m]."""
 FLAT_M = 0.002
 """Thickness that rviz needs to show a place [m]."""
+MOOD_COLORS = {Mood.CALM: 'white', Mood.WAITS: 'orange', Mood.FAULT: 'red'}
+BEYOND = 0.3
+"""How solid what is out of reach looks; 1 is solid."""
+HANDLE = 1.12
+"""How much larger than the thing itself the handle is that a menu opens at."""
+HANDLE_M = 0.03
+"""Least extent of a handle: a place alone is too flat to be hit [m]."""
+GLASS = 0.12
+"""How solid a handle looks: what it hangs on is seen through it."""
 
 
 def scene_markers(scene: Scene) -> MarkerArray:
@@ -42,34 +61,81 @@ def scene_markers(scene: Scene) -> MarkerArray:
 def plan_markers(plan: Plan, current: int) -> MarkerArray:
     """Return the plan as one text, with an arrow at the step that is worked on."""
     lines = [f'{">" if step.index == current else " "} {step}' for step in plan.steps]
-    text = _marker('plan', 0, Marker.TEXT_VIEW_FACING)
-    text.pose = PoseMsg(position=_point(PLAN_AT_M))
-    text.scale = Vector3(z=TEXT_M)
-    text.color = _color('white')
-    text.text = '\n'.join(lines)
+    text = _text('plan', 0, PLAN_AT_M, '\n'.join(lines), 'white')
     return MarkerArray(markers=[_clear(), text] if lines else [_clear()])
+
+
+def status_markers(lines: Sequence[str], mood: Mood) -> MarkerArray:
+    """Return the status as one text above the robot, in the colour of its mood."""
+    text = _text('status', 0, STATUS_AT_M, '\n'.join(lines), MOOD_COLORS[mood])
+    return MarkerArray(markers=[_clear(), text])
+
+
+def menu_marker(menu: Menu, numbers: Numbers) -> InteractiveMarker:
+    """Return a menu with a handle of glass around its thing."""
+    shape = Marker.CYLINDER if menu.kind is Kind.CYLINDER else Marker.CUBE
+    handle = _marker('handle', 0, shape)
+    handle.header.frame_id = ''  # the pose is relative to the interactive marker's
+    handle.scale = vector_to_msg([max(size * HANDLE, HANDLE_M) for size in menu.size_m])
+    handle.color = _color('white', GLASS)
+    control = InteractiveMarkerControl(
+        name='menu',
+        interaction_mode=InteractiveMarkerControl.MENU,
+        always_visible=True,
+        markers=[handle],
+    )
+    return InteractiveMarker(
+        header=header(0.0),
+        name=menu.name,
+        pose=pose_to_msg(menu.pose),
+        scale=max(menu.size_m),
+        menu_entries=list(_menu_entries(menu.entries, numbers, (menu.name,), 0)),
+        controls=[control],
+    )
+
+
+def _menu_entries(
+    entries: Iterable[Entry], numbers: Numbers, path: tuple[str, ...], parent: int
+) -> Iterator[MenuEntry]:
+    """List entries as rviz wants them: flat, each above those of its own menu."""
+    for entry in entries:
+        number = numbers.of(entry, path)
+        yield MenuEntry(
+            id=number, parent_id=parent, title=entry.title, command_type=MenuEntry.FEEDBACK
+        )
+        yield from _menu_entries(entry.entries, numbers, (*path, entry.title), number)
 
 
 def _scene(scene: Scene) -> Iterator[Marker]:
     for i, item in enumerate(scene.objects):
+        beyond = scene.has(item.name, 'reachable', 'no')
         shape = Marker.CYLINDER if item.kind is Kind.CYLINDER else Marker.CUBE
         marker = _marker('objects', i, shape)
         marker.pose = pose_to_msg(item.pose)
         marker.scale = vector_to_msg([max(size, FLAT_M) for size in item.size_m])
-        marker.color = _color(item.color, 0.5 if item.kind is Kind.LOCATION else 1.0)
+        solid = 0.5 if item.kind is Kind.LOCATION else 1.0
+        marker.color = _color(item.color, min(solid, BEYOND) if beyond else solid)
         yield marker
         if item.kind is not Kind.FIXTURE:
-            yield _name(item, i)
+            yield _name(item, i, 'out of reach' if beyond else '')
 
 
-def _name(item: SceneObject, i: int) -> Marker:
+def _name(item: SceneObject, i: int, remark: str) -> Marker:
     x, y, z = item.pose.position_m
-    text = _marker('names', i, Marker.TEXT_VIEW_FACING)
-    text.pose = PoseMsg(position=_point((x, y, z + item.size_m[2] / 2 + TEXT_M)))
-    text.scale = Vector3(z=TEXT_M)
-    text.color = _color('white')
-    text.text = item.name
-    return text
+    at_m = (x, y, z + item.size_m[2] / 2 + TEXT_M)
+    name = f'{item.name}\n({remark})' if remark else item.name
+    return _text('names', i, at_m, name, 'white')
+
+
+def _text(
+    group: str, number: int, at_m: tuple[float, float, float], text: str, color: str
+) -> Marker:
+    marker = _marker(group, number, Marker.TEXT_VIEW_FACING)
+    marker.pose = PoseMsg(position=_point(at_m))
+    marker.scale = Vector3(z=TEXT_M)
+    marker.color = _color(color)
+    marker.text = text
+    return marker
 
 
 def _marker(group: str, number: int, kind: int) -> Marker:

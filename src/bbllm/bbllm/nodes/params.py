@@ -134,12 +134,24 @@ class MujocoSimParams:
     seed: int = param(0, 'Makes the wrench noisy, with this seed; 0: exact readings.', 0, 2**31)
 
 
+@dataclass(frozen=True)
+class TaskMenuParams:
+    """Parameters of `task_menu`."""
+
+    suite: str = param('tabletop', 'Suite whose tasks the menu offers: its name, or a path.')
+    rate_hz: float = param(5.0, 'How often menus and status are looked after [Hz].', 0.5, 50.0)
+    max_scene_age_s: float = param(
+        2.0, 'Scenes that stay away for longer are told of, wall clock [s].', 0.1, 60.0
+    )
+
+
 NODE_PARAMS: dict[str, type] = {
     'brain_planner': BrainPlannerParams,
     'body_mapper': BodyMapperParams,
     'state_estimator': StateEstimatorParams,
     'fr3_executor': Fr3ExecutorParams,
     'mujoco_sim': MujocoSimParams,
+    'task_menu': TaskMenuParams,
 }
 """The parameters of each node."""
 

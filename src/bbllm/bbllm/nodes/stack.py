@@ -31,7 +31,9 @@ REAL_NODES = ('brain_planner', 'body_mapper', 'state_estimator', 'fr3_executor')
 """The nodes that work beside franka_ros2."""
 NODES = (*REAL_NODES, 'mujoco_sim')
 """All nodes; each is an executable, a module of `bbllm.nodes` and a file in config/params."""
-ENDING_ORDER = (('brain_planner',), ('fr3_executor',), NODES)
+OPTIONAL_NODES = ('task_menu',)
+"""Nodes of the same kind that the others do without; started only where they are asked for."""
+ENDING_ORDER = (('brain_planner',), ('fr3_executor',), (*NODES, *OPTIONAL_NODES))
 """First those who can still bring the arm to rest while the others listen."""
 READY_S = 30.0
 """How long a stack may take until it is ready, on a busy machine [s]."""

@@ -1,0 +1,115 @@
+"""
+Interactive markers served over the graph, for rviz.
+
+The protocol of the ROS package interactive_markers (2.5), which PyPI does not have: a client asks
+`<name>/get_interactive_markers` for everything, follows `<name>/update` from that number on
+without a gap, and tells on `<name>/feedback` what a person did. Only menus are served here;
+nothing can be dragged.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterable
+
+from geometry_msgs.msg import Pose
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from visualization_msgs.msg import (
+    InteractiveMarker,
+    InteractiveMarkerFeedback,
+    InteractiveMarkerPose,
+    InteractiveMarkerUpdate,
+)
+from visualization_msgs.srv import GetInteractiveMarkers
+
+UPDATES = QoSProfile(depth=100)
+"""As the clients' own."""
+SAME_M = 0.001
+"""A marker that moved by less has not moved; poses of what is seen are never still [m]."""
+SAME_QUAT = 1e-3
+"""The same for each component of its unit quaternion; about a tenth of a degree."""
+
+OnSelect = Callable[[str, int, str], None]
+"""Called with the name of the marker, the number of the entry and the name of the client."""
+
+
+class InteractiveMarkers:
+    """Shows menus to every client, and hears what is chosen."""
+
+    def __init__(self, node: Node, name: str, group: CallbackGroup, on_select: OnSelect):
+        self._on_select = on_select
+        self._lock = threading.Lock()
+        self._number = 0
+        self._shown: dict[str, InteractiveMarker] = {}
+        self._updates = node.create_publisher(InteractiveMarkerUpdate, f'{name}/update', UPDATES)
+        node.create_subscription(
+            InteractiveMarkerFeedback, f'{name}/feedback', self._hear, 10, callback_group=group
+        )
+        node.create_service(
+            GetInteractiveMarkers,
+            f'{name}/get_interactive_markers',
+            self._get,
+            callback_group=group,
+        )
+
+    def show(self, markers: Iterable[InteractiveMarker]) -> bool:
+        """Show these instead of those before; tells whether anything had changed."""
+        wanted = {marker.name: marker for marker in markers}
+        with self._lock:
+            update = InteractiveMarkerUpdate(type=InteractiveMarkerUpdate.UPDATE)
+            update.erases = [name for name in self._shown if name not in wanted]
+            for name in update.erases:
+                del self._shown[name]
+            for name, marker in wanted.items():
+                self._add(update, name, marker)
+            if not (update.erases or update.markers or update.poses):
+                return False
+            self._number += 1
+            update.seq_num = self._number
+            self._updates.publish(update)
+        return True
+
+    def _add(self, update: InteractiveMarkerUpdate, name: str, marker: InteractiveMarker) -> None:
+        """Say of one marker what changed: a pose alone is cheap, and closes no open menu."""
+        shown = self._shown.get(name)
+        if shown is not None and _same_but_pose(shown, marker):
+            if _same_pose(shown.pose, marker.pose):
+                return
+            shown.pose = marker.pose
+            moved = InteractiveMarkerPose(header=marker.header, pose=marker.pose, name=name)
+            update.poses.append(moved)
+        else:
+            self._shown[name] = marker
+            update.markers.append(marker)
+
+    def _get(
+        self, request: GetInteractiveMarkers.Request, reply: GetInteractiveMarkers.Response
+    ) -> GetInteractiveMarkers.Response:
+        with self._lock:
+            reply.sequence_number = self._number
+            reply.markers = list(self._shown.values())
+        return reply
+
+    def _hear(self, feedback: InteractiveMarkerFeedback) -> None:
+        if feedback.event_type == InteractiveMarkerFeedback.MENU_SELECT:
+            self._on_select(feedback.marker_name, feedback.menu_entry_id, feedback.client_id)
+
+
+def _same_but_pose(one: InteractiveMarker, other: InteractiveMarker) -> bool:
+    return bool(
+        one.menu_entries == other.menu_entries
+        and one.controls == other.controls
+        and one.description == other.description
+        and one.scale == other.scale
+        and one.header == other.header
+    )
+
+
+def _same_pose(one: Pose, other: Pose) -> bool:
+    p, q, a, b = one.position, other.position, one.orientation, other.orientation
+    far_m = math.dist((p.x, p.y, p.z), (q.x, q.y, q.z))
+    turned = max(abs(a.x - b.x), abs(a.y - b.y), abs(a.z - b.z), abs(a.w - b.w))
+    return far_m < SAME_M and turned < SAME_QUAT

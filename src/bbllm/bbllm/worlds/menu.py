@@ -1,0 +1,218 @@
+"""
+Menus beside things: from a scene to what a person may choose, and from a choice to plain words.
+
+A choice becomes a task in plain language, as if the person had typed it, so plans, approvals and
+journals are the same whoever asked. What the scene says is impossible is not offered; what it
+says may be wrong, so whatever is chosen is still checked below.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from bbllm.core.approval import ApprovalRequest, RequestKind
+from bbllm.core.types import Kind, Pose, Scene, SceneObject
+from bbllm.skills.shapes import MOVABLE
+
+ROBOT = 'robot base'
+"""Name of the menu beside the robot; no name of a scene has a space."""
+ROBOT_SIZE_M = (0.34, 0.34, 0.15)
+"""Extent of the upright cylinder around the robot's base that its menu hangs on [m]."""
+LONGEST = 60
+"""Characters of a title."""
+
+
+class ChoiceKind(Enum):
+    """What a choice asks for."""
+
+    TASK = 'task'
+    GRANT = 'grant'
+    DENY = 'deny'
+    STOP = 'stop'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What happens when an entry is chosen."""
+
+    kind: ChoiceKind
+    instruction: str = ''
+    """Of a task: what is asked for, in plain language."""
+    hash: str = ''
+    """Of an answer: what it names, so that nobody approves something else than what was read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One line of a menu."""
+
+    title: str
+    choice: Choice | None = None
+    """None where the line only opens a menu of its own, or only tells something."""
+    entries: tuple[Entry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Menu:
+    """What can be chosen at one place."""
+
+    name: str
+    """Name of a scene object, or `ROBOT`."""
+    kind: Kind
+    pose: Pose
+    size_m: tuple[float, float, float]
+    """Full extent along its own axes [m]."""
+    entries: tuple[Entry, ...]
+
+
+def scene_menus(scene: Scene) -> tuple[Menu, ...]:
+    """Return a menu for every thing and every place."""
+    return tuple(
+        Menu(
+            name=item.name,
+            kind=item.kind,
+            pose=item.pose,
+            size_m=item.size_m,
+            entries=tuple(_entries(scene, item)),
+        )
+        for item in scene.objects
+        if item.kind in MOVABLE or item.kind is Kind.LOCATION
+    )
+
+
+def robot_menu(tasks: Mapping[str, str], waiting: ApprovalRequest | None) -> Menu:
+    """
+    Return the menu beside the robot: what waits for an answer, tasks, and a way to stop.
+
+    Args:
+        tasks: Instructions by the names of their tasks.
+        waiting: What a person is asked to allow; None where nobody waits.
+    """
+    entries: list[Entry] = []
+    if waiting is not None and waiting.kind is not RequestKind.NOTHING:
+        for kind, word in ((ChoiceKind.GRANT, 'approve'), (ChoiceKind.DENY, 'deny')):
+            title = _short(f'{word}: {waiting.title}')
+            entries.append(Entry(title=title, choice=Choice(kind=kind, hash=waiting.hash)))
+    listed = tuple(_task(name.replace('_', ' '), told) for name, told in tasks.items())
+    if listed:
+        entries.append(Entry(title='tasks', entries=listed))
+    entries.append(_task('return to base', 'return to base'))
+    entries.append(Entry(title='stop', choice=Choice(kind=ChoiceKind.STOP)))
+    return Menu(
+        name=ROBOT,
+        kind=Kind.CYLINDER,
+        pose=Pose(position_m=(0.0, 0.0, ROBOT_SIZE_M[2] / 2)),
+        size_m=ROBOT_SIZE_M,
+        entries=tuple(entries),
+    )
+
+
+class Numbers:
+    """
+    Numbers of entries, which stand for the same choice for ever.
+
+    Whoever opened a menu before it changed still chooses what was read there, and an answer to
+    what no longer waits names what it was for.
+    """
+
+    def __init__(self) -> None:
+        self._next = itertools.count(1)  # 0 is no number of an entry
+        self._choices: dict[int, Choice] = {}
+        self._numbers: dict[Choice | tuple[str, ...], int] = {}
+
+    def of(self, entry: Entry, path: tuple[str, ...]) -> int:
+        """
+        Return the number of an entry.
+
+        Args:
+            entry: The entry.
+            path: Where an entry without a choice stands: names of its menu and of those above it.
+        """
+        key = entry.choice or (*path, entry.title)
+        if key not in self._numbers:
+            number = self._numbers[key] = next(self._next)
+            if entry.choice is not None:
+                self._choices[number] = entry.choice
+        return self._numbers[key]
+
+    def choice(self, number: int) -> Choice | None:
+        """Return what a number stands for; None where nothing was ever offered under it."""
+        return self._choices.get(number)
+
+
+def _entries(scene: Scene, item: SceneObject) -> Iterator[Entry]:
+    """Tell what can be done with a thing or at a place, or why nothing can."""
+    if scene.has(item.name, 'reachable', 'no'):
+        yield Entry(title='out of reach')
+        return
+    if item.kind is Kind.LOCATION:
+        yield from _at_place(scene, item)
+        return
+    held = scene.held
+    if held is None and not scene.has(item.name, 'is', 'clear'):
+        yield Entry(title='something stands on it')
+        return
+    if held is None:
+        yield _task('pick up', f'pick up {item.name}')
+    if held in (None, item.name):
+        yield from _group('put on', (_put(item.name, x.name) for x in _targets(scene, item.name)))
+    elif item in _targets(scene, held):
+        yield _put(held, item.name, f'put {held} on it')
+    else:
+        yield Entry(title=_short(f'the hand holds {held}'))
+
+
+def _at_place(scene: Scene, place: SceneObject) -> Iterator[Entry]:
+    held = scene.held
+    if scene.has(place.name, 'occupied_by'):
+        yield Entry(title='occupied')
+    elif held is not None:
+        yield _put(held, place.name, f'put {held} here')
+    else:
+        things = (_put(x.name, place.name, x.name) for x in scene.objects if _free(scene, x))
+        yield from _group('put here', things)
+
+
+def _targets(scene: Scene, thing: str) -> list[SceneObject]:
+    """List where a thing can be put: free places first, then things with nothing on top."""
+    others = [item for item in scene.objects if item.name != thing]
+    places = [
+        item
+        for item in others
+        if item.kind is Kind.LOCATION
+        and not scene.has(item.name, 'occupied_by')
+        and not scene.has(item.name, 'reachable', 'no')
+    ]
+    return places + [item for item in others if _free(scene, item)]
+
+
+def _free(scene: Scene, item: SceneObject) -> bool:
+    return (
+        item.kind in MOVABLE
+        and item.name != scene.held
+        and scene.has(item.name, 'is', 'clear')
+        and not scene.has(item.name, 'reachable', 'no')
+    )
+
+
+def _group(title: str, entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Put entries under one line; none where there are none."""
+    listed = tuple(entries)
+    if listed:
+        yield Entry(title=title, entries=listed)
+
+
+def _put(thing: str, target: str, title: str = '') -> Entry:
+    return _task(title or target, f'put {thing} on {target}')
+
+
+def _task(title: str, instruction: str) -> Entry:
+    choice = Choice(kind=ChoiceKind.TASK, instruction=instruction)
+    return Entry(title=_short(title), choice=choice)
+
+
+def _short(title: str) -> str:
+    return title if len(title) <= LONGEST else f'{title[: LONGEST - 1]}…'

@@ -1,0 +1,151 @@
+"""Menus: what the scene says is possible is offered, and numbers never change their meaning."""
+
+from __future__ import annotations
+
+from bbllm.core.approval import ApprovalRequest, RequestKind
+from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
+from bbllm.worlds.menu import (
+    ROBOT,
+    Choice,
+    ChoiceKind,
+    Entry,
+    Menu,
+    Numbers,
+    robot_menu,
+    scene_menus,
+)
+
+
+def thing(name: str, kind: Kind = Kind.CUBE) -> SceneObject:
+    return SceneObject(name=name, kind=kind, pose=Pose(position_m=(0.4, 0.1, 0.02)))
+
+
+THINGS = (
+    thing('red_cube'),
+    thing('blue_cube'),
+    thing('azure_cube'),
+    thing('location_A', Kind.LOCATION),
+    thing('location_B', Kind.LOCATION),
+    thing('location_H', Kind.LOCATION),
+    thing('table', Kind.FIXTURE),
+)
+SEEN = (
+    Fact('red_cube', 'is', 'clear'),
+    Fact('blue_cube', 'is', 'clear'),
+    Fact('azure_cube', 'is', 'clear'),
+    Fact('azure_cube', 'reachable', 'no'),
+    Fact('location_H', 'reachable', 'no'),
+    Fact('blue_cube', 'on', 'location_A'),
+    Fact('location_A', 'occupied_by', 'blue_cube'),
+)
+EMPTY_HAND = Fact('hand', 'is', 'empty')
+
+
+def menus_of(*facts: Fact) -> dict[str, Menu]:
+    return {menu.name: menu for menu in scene_menus(Scene(THINGS, (), (*SEEN, *facts), 1.0))}
+
+
+def said(entries: tuple[Entry, ...]) -> list[str]:
+    """List what every entry asks for, or its title where it asks for nothing, depth first."""
+    found = []
+    for entry in entries:
+        if entry.entries:
+            found += [f'{entry.title} > {line}' for line in said(entry.entries)]
+        else:
+            found.append(entry.choice.instruction if entry.choice else f'({entry.title})')
+    return found
+
+
+def test_thing_can_be_picked_and_put_wherever_it_is_free_and_within_reach() -> None:
+    assert said(menus_of(EMPTY_HAND)['red_cube'].entries) == [
+        'pick up red_cube',
+        'put on > put red_cube on location_B',
+        'put on > put red_cube on blue_cube',
+    ]
+
+
+def test_place_takes_what_is_held_or_any_thing_when_the_hand_is_empty() -> None:
+    held = menus_of(Fact('red_cube', 'held_by', 'hand'))
+
+    assert said(menus_of(EMPTY_HAND)['location_B'].entries) == [
+        'put here > put red_cube on location_B',
+        'put here > put blue_cube on location_B',
+    ]
+    assert said(held['location_B'].entries) == ['put red_cube on location_B']
+    assert said(held['blue_cube'].entries) == ['put red_cube on blue_cube']
+    assert said(held['red_cube'].entries) == [
+        'put on > put red_cube on location_B',
+        'put on > put red_cube on blue_cube',
+    ]
+
+
+def test_menu_says_why_nothing_can_be_done() -> None:
+    menus = menus_of(EMPTY_HAND)
+
+    assert said(menus['azure_cube'].entries) == ['(out of reach)']
+    assert said(menus['location_H'].entries) == ['(out of reach)']
+    assert said(menus['location_A'].entries) == ['(occupied)']
+    covered = Scene(THINGS, (), SEEN[1:], 1.0)  # nobody says that the red cube is clear
+    (menu,) = [menu for menu in scene_menus(covered) if menu.name == 'red_cube']
+    assert said(menu.entries) == ['(something stands on it)']
+
+
+def test_furniture_has_no_menu() -> None:
+    assert 'table' not in menus_of()
+
+
+def test_menu_of_the_robot_has_tasks_base_and_stop() -> None:
+    menu = robot_menu({'right_side': 'Move the cubes to the right.'}, None)
+
+    assert menu.name == ROBOT
+    assert said(menu.entries[:-1]) == ['tasks > Move the cubes to the right.', 'return to base']
+    assert menu.entries[0].entries[0].title == 'right side'
+    assert menu.entries[-1].choice == Choice(kind=ChoiceKind.STOP)
+
+
+def test_answers_name_what_was_shown() -> None:
+    request = ApprovalRequest(kind=RequestKind.PLAN, hash='abc', title='plan 0 of 3 steps')
+
+    approve, deny, *_ = robot_menu({}, request).entries
+
+    assert (approve.title, approve.choice) == (
+        'approve: plan 0 of 3 steps',
+        Choice(kind=ChoiceKind.GRANT, hash='abc'),
+    )
+    assert (deny.title, deny.choice) == (
+        'deny: plan 0 of 3 steps',
+        Choice(kind=ChoiceKind.DENY, hash='abc'),
+    )
+
+
+def test_nothing_to_answer_where_nobody_waits() -> None:
+    nobody = ApprovalRequest(kind=RequestKind.NOTHING, hash='', title='')
+
+    assert robot_menu({}, nobody) == robot_menu({}, None)
+
+
+def test_number_stands_for_the_same_choice_for_ever() -> None:
+    numbers = Numbers()
+    first, second = (
+        Entry(title='approve', choice=Choice(kind=ChoiceKind.GRANT, hash=named))
+        for named in ('one', 'two')
+    )
+
+    number = numbers.of(first, (ROBOT,))
+    other = numbers.of(second, (ROBOT,))
+
+    assert number != other
+    assert numbers.of(first, (ROBOT,)) == number
+    assert numbers.choice(number) == first.choice
+    assert numbers.choice(other) == second.choice
+    assert numbers.choice(0) is None
+
+
+def test_lines_that_only_open_a_menu_are_told_apart_by_where_they_stand() -> None:
+    numbers = Numbers()
+    group = Entry(title='put on', entries=(Entry(title='x'),))
+
+    one, two = numbers.of(group, ('red_cube',)), numbers.of(group, ('blue_cube',))
+
+    assert one != two
+    assert numbers.choice(one) is None

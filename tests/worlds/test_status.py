@@ -1,0 +1,77 @@
+"""The status board: who does what, who waits for whom, and what stopped the robot."""
+
+from __future__ import annotations
+
+from bbllm.core.approval import ApprovalRequest, RequestKind
+from bbllm.core.types import Event, EventKind, Fact, Scene
+from bbllm.worlds.status import Mood, StatusBoard
+
+
+def outcome(status: str, code: str, message: str) -> Event:
+    call = {'skill': 'pick', 'args': ['red_cube']}
+    data = {'call': call, 'status': status, 'code': code, 'message': message}
+    return Event(EventKind.OUTCOME, 1.0, data)
+
+
+STARTED = Event(EventKind.STARTED, 0.0, {'task': 'put the red cube away'})
+REFLEX = outcome('FAILED', 'REFLEX', 'A reflex stopped the arm.')
+
+
+def test_a_quiet_robot_has_no_task() -> None:
+    assert StatusBoard().lines() == ('task: none',)
+    assert StatusBoard().mood is Mood.CALM
+
+
+def test_task_and_step_are_shown_while_they_last_and_then_how_it_ended() -> None:
+    board = StatusBoard().heard(STARTED)
+    board = board.heard(Event(EventKind.STEP, 0.5, {'index': 2, 'text': 'pick the cube'}))
+    assert board.lines() == ('task: put the red cube away', 'step: 2: pick the cube')
+
+    ended = Event(EventKind.ENDED, 2.0, {'ending': 'GAVE_UP', 'message': 'Nothing helped.'})
+    assert board.heard(ended).lines() == ('ended: gave up: Nothing helped.',)
+
+
+def test_fault_stays_until_a_call_succeeds() -> None:
+    board = StatusBoard().heard(STARTED).heard(REFLEX)
+    assert board.mood is Mood.FAULT
+    assert 'stopped: A reflex stopped the arm.' in board.lines()
+
+    missed = board.heard(outcome('FAILED', 'GRASP_FAILED', 'The fingers closed on nothing.'))
+    assert missed.fault == 'A reflex stopped the arm.'
+    assert missed.heard(outcome('SUCCEEDED', 'NONE', '')).mood is Mood.CALM
+
+
+def test_failure_of_a_skill_is_no_fault_of_the_robot() -> None:
+    board = StatusBoard().heard(outcome('FAILED', 'OCCUPIED', 'location_A is occupied.'))
+
+    assert board.mood is Mood.CALM
+
+
+def test_request_is_shown_first_and_goes_when_it_is_answered() -> None:
+    request = ApprovalRequest(
+        kind=RequestKind.PLAN,
+        hash='abc',
+        title='plan 1',
+        lines=tuple(f'{i}: pick' for i in range(20)),
+        reason='it is new',
+    )
+
+    board = StatusBoard().asked(request)
+
+    assert board.mood is Mood.WAITS
+    assert board.lines()[:2] == ('WAITS FOR A PERSON: plan 1 (it is new)', '    0: pick')
+    assert '    ... and 8 more' in board.lines()
+    nobody = ApprovalRequest(kind=RequestKind.NOTHING, hash='', title='')
+    assert board.asked(nobody) == StatusBoard()
+
+
+def test_what_is_lost_is_named() -> None:
+    scene = Scene((), (), (Fact('red_cube', 'is', 'lost'),), 1.0)
+
+    assert 'lost: red_cube' in StatusBoard().saw(scene).lines()
+
+
+def test_line_is_cut_where_it_is_too_long() -> None:
+    board = StatusBoard(notice='x' * 500)
+
+    assert max(len(line) for line in board.lines()) == 100
