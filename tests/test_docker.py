@@ -1,0 +1,195 @@
+"""The container files, as far as they can be checked without an engine; none runs here."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import bbllm
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCKER = ROOT / 'docker'
+ENTRYPOINT = DOCKER / 'entrypoint'
+STAGES = ('base', 'sim', 'real', 'dev')
+
+
+def instructions() -> list[tuple[str, str]]:
+    """Return the Dockerfile as pairs of an instruction and what follows it."""
+    lines = (DOCKER / 'Dockerfile').read_text().splitlines()
+    text = '\n'.join(line for line in lines if not line.startswith('#'))
+    found = re.sub(r'\\\n\s*', '', text).splitlines()
+    return [(word, rest) for word, _, rest in (x.partition(' ') for x in found if x.strip())]
+
+
+def arguments_of(instruction: str) -> list[str]:
+    return [rest for word, rest in instructions() if word == instruction]
+
+
+def shell_commands() -> list[list[str]]:
+    """Return every command of the RUN lines."""
+    parts = [part for rest in arguments_of('RUN') for part in rest.split('&&')]
+    return [shlex.split(part) for part in parts]
+
+
+def started() -> list[list[str]]:
+    """Return what containers start: the CMD of each stage and the command of each service."""
+    commands = [json.loads(rest) for rest in arguments_of('CMD')]
+    return commands + [x['command'] for x in services().values() if 'command' in x]
+
+
+def services() -> dict[str, Any]:
+    return yaml.safe_load((DOCKER / 'compose.yaml').read_text())['services']
+
+
+def tracked() -> set[str]:
+    """Return the files that a fresh clone has."""
+    run = subprocess.run(['git', 'ls-files'], cwd=ROOT, capture_output=True, text=True)
+    if run.returncode:
+        pytest.skip('this is no git checkout')
+    return set(run.stdout.splitlines())
+
+
+def make_targets() -> set[str]:
+    return set(re.findall(r'^([a-z-]+):', (ROOT / 'Makefile').read_text(), re.MULTILINE))
+
+
+def test_dockerfile_holds_only_instructions_that_engines_know() -> None:
+    known = {'ARG', 'FROM', 'ENV', 'USER', 'SHELL', 'WORKDIR', 'COPY', 'RUN', 'ENTRYPOINT', 'CMD'}
+
+    assert {word for word, _ in instructions()} <= known
+    assert instructions()[0][0] == 'ARG'
+
+
+def test_every_stage_stands_on_an_earlier_one_or_on_the_image_with_ros() -> None:
+    before: list[str] = []
+    for rest in arguments_of('FROM'):
+        image, name = re.fullmatch(r'(\S+) AS (\w+)', rest).groups()
+        assert image in {'${ROS_IMAGE}', *before}
+        before.append(name)
+
+    assert tuple(before) == STAGES
+    assert arguments_of('ARG')[0] == 'ROS_IMAGE=ros:jazzy-ros-base'
+
+
+def test_everything_that_is_copied_is_in_a_fresh_clone() -> None:
+    files = tracked()
+    for rest in arguments_of('COPY'):
+        *sources, _ = rest.split()
+        for source in sources:
+            inside = [
+                x for x in files if source == '.' or x == source or x.startswith(f'{source}/')
+            ]
+            assert inside, source
+
+
+@pytest.mark.parametrize('name', ['entrypoint', 'compose.yaml', 'Dockerfile'])
+def test_container_files_are_in_a_fresh_clone(name: str) -> None:
+    assert f'docker/{name}' in tracked()
+
+
+def test_image_is_set_up_by_the_commands_that_people_and_ci_use() -> None:
+    made = [words[1:] for words in [*shell_commands(), *started()] if words[0] == 'make']
+
+    assert ['setup'] in made
+    assert {target for targets in made for target in targets} <= make_targets()
+
+
+def test_rosdep_reads_the_manifests_of_all_our_packages() -> None:
+    copied = {rest.split()[0] for rest in arguments_of('COPY')} - {'.'}
+
+    assert copied == {str(x.relative_to(ROOT)) for x in ROOT.glob('src/*/package.xml')}
+
+
+def test_containers_start_launch_files_that_exist() -> None:
+    launches = [words for words in started() if words[:3] == ['ros2', 'launch', 'bbllm']]
+
+    assert [words[3] for words in launches] == ['franka_sim.launch.py', 'franka_real.launch.py']
+    assert all((ROOT / 'launch' / words[3]).is_file() for words in launches)
+
+
+def test_nothing_moves_a_real_arm_because_a_container_came_up() -> None:
+    real = next(words for words in started() if 'franka_real.launch.py' in words)
+
+    assert '--show-args' in real
+    assert 'command' not in services()['real']
+    assert 'restart' not in services()['real']
+
+
+def test_every_service_builds_a_stage_from_the_root() -> None:
+    assert set(services()) == {'sim', 'real', 'bench', 'dev'}
+    for service in services().values():
+        build = service['build']
+        assert build['target'] in STAGES
+        assert (DOCKER / build['context']).resolve() == ROOT
+        assert (ROOT / build['dockerfile']).is_file()
+
+
+def test_build_arguments_are_those_of_the_dockerfile() -> None:
+    known = {rest.partition('=')[0] for rest in arguments_of('ARG')}
+    given = {name for x in services().values() for name in x['build'].get('args', {})}
+
+    assert given
+    assert given <= known
+
+
+def test_service_of_the_real_arm_may_keep_its_millisecond() -> None:
+    real = services()['real']
+
+    assert real['network_mode'] == 'host'
+    assert real['cap_add'] == ['SYS_NICE']
+    assert real['ulimits'] == {'rtprio': 99, 'memlock': -1}
+
+
+def test_examples_in_the_comments_name_services_and_files_that_exist() -> None:
+    text = (DOCKER / 'compose.yaml').read_text()
+    examples = re.findall(
+        r'^# docker compose -f (\S+) (?:up|exec|run --rm) (\w+)', text, re.MULTILINE
+    )
+
+    assert {file for file, _ in examples} == {'docker/compose.yaml'}
+    assert {name for _, name in examples} == set(services())
+
+
+def test_what_git_ignores_stays_out_of_the_image() -> None:
+    ignored = (ROOT / '.gitignore').read_text().split()
+    kept_out = {
+        line.removeprefix('**/')
+        for line in (ROOT / '.dockerignore').read_text().splitlines()
+        if not line.startswith('#')
+    }
+
+    assert {pattern.strip('/') for pattern in ignored} <= kept_out
+    assert '.git' in kept_out
+
+
+def test_entrypoint_runs_a_program_in_the_environment(tmp_path: Path) -> None:
+    driver = tmp_path / 'setup.bash'
+    driver.write_text('export FROM_DRIVER=yes\n')
+    env = {'PATH': os.defpath, 'HOME': str(tmp_path), 'ROS_SETUP': str(driver)}
+
+    run = subprocess.run(
+        [ENTRYPOINT, 'sh', '-c', 'bbllm --version && echo "$FROM_DRIVER"'],
+        cwd='/',
+        env=env,
+        capture_output=True,
+        text=True,
+    )
+
+    assert run.stdout.splitlines() == [f'bbllm {bbllm.__version__}', 'yes'], run.stderr
+
+
+def test_entrypoint_fails_where_the_driver_is_not(tmp_path: Path) -> None:
+    env = {'PATH': os.defpath, 'HOME': str(tmp_path), 'ROS_SETUP': str(tmp_path / 'nowhere')}
+
+    run = subprocess.run([ENTRYPOINT, 'true'], env=env, capture_output=True, text=True)
+
+    assert run.returncode != 0
+    assert 'nowhere' in run.stderr
