@@ -1,17 +1,36 @@
-"""Start bbllm's nodes beside a driver that runs already: franka_ros2, or the simulated robot."""
+"""Start the real arm: franka_ros2 with this project's controllers, and bbllm's nodes."""
 
 from launch import LaunchDescription
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.substitutions import FindPackageShare
 
-from bbllm.nodes.launching import declare_arguments, declare_namespace, start_node
+from bbllm.nodes.launching import (
+    DRIVER_ARGUMENTS,
+    declare_arguments,
+    declare_driver_arguments,
+    declare_rviz,
+    start_node,
+    start_rviz,
+)
 from bbllm.nodes.stack import REAL_NODES
+
+DRIVER = PathJoinSubstitution([FindPackageShare('bbllm'), 'launch', 'franka_driver.launch.py'])
 
 
 def generate_launch_description() -> LaunchDescription:
     """Build the description."""
     return LaunchDescription(
         [
-            declare_namespace(),
+            *declare_driver_arguments(),
+            declare_rviz(),
             *declare_arguments(*REAL_NODES),
+            IncludeLaunchDescription(
+                PythonLaunchDescriptionSource(DRIVER),
+                launch_arguments=[(name, LaunchConfiguration(name)) for name in DRIVER_ARGUMENTS],
+            ),
             *[start_node(node) for node in REAL_NODES],
+            *start_rviz(),
         ]
     )

@@ -2,7 +2,13 @@
 
 from launch import LaunchDescription
 
-from bbllm.nodes.launching import declare_arguments, declare_namespace, start_node
+from bbllm.nodes.launching import (
+    declare_arguments,
+    declare_namespace,
+    declare_rviz,
+    start_node,
+    start_rviz,
+)
 from bbllm.nodes.stack import NODES
 
 
@@ -11,7 +17,9 @@ def generate_launch_description() -> LaunchDescription:
     return LaunchDescription(
         [
             declare_namespace(),
-            *declare_arguments(*NODES),
-            *[start_node(node) for node in NODES],
+            declare_rviz(),
+            *declare_arguments(*NODES, simulated=True),
+            *[start_node(node, simulated=True) for node in NODES],
+            *start_rviz(),
         ]
     )
