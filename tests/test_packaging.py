@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import configparser
 import importlib
 import json
@@ -21,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / 'src' / 'bbllm'
 INTERFACES = ROOT / 'src' / 'bbllm_interfaces'
 COMPAT = sorted(path.parent for path in (ROOT / 'compat').glob('*/package.xml'))
+DIRECT_LIBRARIES = ('pylibfranka', 'panda_py', 'panda-python', 'frankx', 'franky', 'fr3py')
 SHELLS = [shell for shell in ('bash', 'dash', 'sh', 'zsh') if shutil.which(shell)]
 SYSTEM_PYTHON = shutil.which('python3', path=os.defpath) or 'python3'
 
@@ -78,6 +80,23 @@ def test_package_xml_is_valid(path: Path) -> None:
 
     assert package.name == path.name
     assert package.get_build_type() == ('ament_python' if path == PACKAGE else 'ament_cmake')
+
+
+def test_arm_is_reached_through_the_driver_only() -> None:
+    # A second client of the robot's control would take it from franka_ros2, and go round approval.
+    imported: set[str] = set()
+    for path in (PACKAGE / 'bbllm').rglob('*.py'):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                imported.update(alias.name.partition('.')[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                imported.add((node.module or '').partition('.')[0])
+    declared = (ROOT / 'requirements').glob('*.in')
+
+    assert {'rclpy', 'franka_msgs'} <= imported
+    assert not imported & set(DIRECT_LIBRARIES)
+    for path in [*declared, PACKAGE / 'setup.cfg', PACKAGE / 'package.xml']:
+        assert not re.search('|'.join(DIRECT_LIBRARIES), path.read_text()), path
 
 
 def test_versions_agree() -> None:
