@@ -14,7 +14,7 @@ from visualization_msgs.msg import MarkerArray
 
 from bbllm.core.errors import BbllmError
 from bbllm.core.types import Ending, Event, EventKind, Plan
-from bbllm.nodes.convert import episode_to_result, event_to_msg, plan_of_event, plan_to_msg
+from bbllm.nodes.convert import episode_to_result, event_to_msg, plan_msg_of_event, plan_of_event
 from bbllm.nodes.episode_desk import EpisodeDesk
 from bbllm.nodes.markers import plan_markers
 from bbllm.nodes.params import BrainPlannerParams, declare
@@ -80,8 +80,8 @@ class BrainPlanner(StackNode):
     def _tell(self, goal: ServerGoalHandle, event: Event) -> None:
         episode_id = self._desk.episode_id
         if event.kind is EventKind.PLAN:
-            self._plan, start = plan_of_event(event)
-            self._plans.publish(plan_to_msg(self._plan, start, episode_id, event.stamp_s))
+            self._plan, _ = plan_of_event(event)
+            self._plans.publish(plan_msg_of_event(event, episode_id))
         if event.kind in (EventKind.PLAN, EventKind.STEP, EventKind.ENDED):
             current = event.data.get('index', event.data.get('start', -1))
             self._markers.publish(plan_markers(self._plan, current))

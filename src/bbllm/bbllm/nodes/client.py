@@ -13,6 +13,7 @@ from typing import Any
 import rclpy
 from bbllm_interfaces.action import ExecuteSkill, RunTask
 from bbllm_interfaces.msg import EpisodeEvent
+from bbllm_interfaces.msg import Plan as PlanMsg
 from bbllm_interfaces.srv import MapStep
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
@@ -23,6 +24,7 @@ from bbllm.core.errors import LostNodeError, WorldError
 from bbllm.core.tasks import new_episode_id
 from bbllm.core.types import Ending, Event, EventKind, Outcome, Scene, SkillCall
 from bbllm.nodes.action_call import ActionCall
+from bbllm.nodes.approval_client import ApprovalClient
 from bbllm.nodes.convert import call_to_msg, event_from_msg, outcome_from_result
 from bbllm.nodes.heartbeat import Heartbeats
 from bbllm.nodes.qos import EVENTS
@@ -107,6 +109,7 @@ class StackClient:
             self.node, ExecuteSkill, 'execute_skill', 'fr3_executor', self.group
         )
         self._scenes = SceneClient(self.node, self.group)
+        self.approvals = ApprovalClient(self.node, self.group)
         self._map = self.node.create_client(MapStep, 'map_step', callback_group=self.group)
         self._voice = self.node.create_publisher(String, 'human_feedback', 10)
         self._listeners: dict[str, Callable[[Event], None]] = {}
@@ -237,20 +240,21 @@ class StackClient:
         return TaskResult(ending=Ending(result.ending), **values)
 
     def execute(
-        self, call: SkillCall, *, on_activity: Callable[[str], None] | None = None
+        self,
+        call: SkillCall,
+        *,
+        plan: PlanMsg | None = None,
+        step: int = -1,
+        on_activity: Callable[[str], None] | None = None,
     ) -> Outcome:
-        """Run one call of a skill to its end; `cancel` stops it."""
-
-        def hear(feedback: Any) -> None:
-            if on_activity is not None:
-                on_activity(feedback.activity)
-
-        goal = ExecuteSkill.Goal(call=call_to_msg(call))
+        """Run one call of a skill, of a plan or alone, to its end; `cancel` stops it."""
+        tell = on_activity
+        goal = ExecuteSkill.Goal(call=call_to_msg(call), plan=plan or PlanMsg(), step=step)
         _, result = self._skills.run(
             goal,
             FOREVER_S,
             look=lambda: self.heartbeats.check(['fr3_executor']),
-            on_feedback=hear,
+            on_feedback=None if tell is None else lambda feedback: tell(feedback.activity),
         )
         if result is None:
             raise WorldError('fr3_executor rejected the goal without a reason.')

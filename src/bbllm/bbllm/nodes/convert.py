@@ -11,11 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bbllm_interfaces.action import ExecuteSkill, RunTask
-from bbllm_interfaces.msg import (
-    EpisodeEvent,
-    ObjectState,
-    ObjectStates,
-)
+from bbllm_interfaces.msg import EpisodeEvent, ObjectState, ObjectStates
 from bbllm_interfaces.msg import Fact as FactMsg
 from bbllm_interfaces.msg import ModelCall as ModelCallMsg
 from bbllm_interfaces.msg import Plan as PlanMsg
@@ -209,6 +205,13 @@ def plan_to_msg(
 
 def plan_from_msg(msg: PlanMsg) -> Plan:
     return Plan(tuple(step_from_msg(step) for step in msg.steps))
+
+
+def plan_msg_of_event(event: Event, episode_id: str) -> PlanMsg:
+    """Write the plan that an event of kind `plan` tells; journals of old tell no revision."""
+    plan, start = plan_of_event(event)
+    revision = int(str(event.data.get('revision', 0)))
+    return plan_to_msg(plan, start, episode_id, event.stamp_s, revision)
 
 
 def plan_of_event(event: Event) -> tuple[Plan, int]:

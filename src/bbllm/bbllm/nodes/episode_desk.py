@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from bbllm_interfaces.msg import EpisodeEvent
 from std_msgs.msg import String
 
 from bbllm.core.budget import Limits
@@ -16,12 +17,13 @@ from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import episodes_dir
 from bbllm.core.registry import find_planner
 from bbllm.core.tasks import make_task
-from bbllm.core.types import Episode, Event, Task
+from bbllm.core.types import Episode, Event, EventKind, Task
+from bbllm.nodes.convert import event_from_msg
 from bbllm.nodes.interruptible import InterruptibleModel
 from bbllm.nodes.model_params import models_of
 from bbllm.nodes.params import BrainPlannerParams
 from bbllm.nodes.process import StackNode
-from bbllm.nodes.qos import LATCHED
+from bbllm.nodes.qos import EVENTS, LATCHED
 from bbllm.nodes.ros_world import BodyClient, RosBody, RosWorld
 
 
@@ -52,6 +54,13 @@ class EpisodeDesk:
         self._body_name = self._models.body.name
         node.create_subscription(
             String, 'body_model', self._learn_body, LATCHED, callback_group=node.group
+        )
+        node.create_subscription(
+            EpisodeEvent,
+            'approval_events',
+            self._hear_approval,
+            EVENTS,
+            callback_group=node.group,
         )
         self._folder = Path(params.episodes_folder) if params.episodes_folder else episodes_dir()
         self._lock = threading.Lock()
@@ -94,7 +103,7 @@ class EpisodeDesk:
         try:
             k = feedback_loops if feedback_loops >= 0 else self._params.feedback_loops
             with JournalWriter(self._folder, task.id) as journal:
-                return self._run_planner(task, k, (journal, tell))
+                return self._run_planner(task, k, (self._world.hear, journal, tell))
         finally:
             with self._lock:
                 self._task = self._run = None
@@ -160,6 +169,12 @@ class EpisodeDesk:
         if cancelled:
             run.cancel(cancelled)
         return run.execute(planner, self._world)
+
+    def _hear_approval(self, msg: EpisodeEvent) -> None:
+        """Put on record what a person said, where it is about the episode under way."""
+        run = self._run
+        if run is not None and msg.episode_id == run.task.id:
+            run.record(EventKind.APPROVAL, **event_from_msg(msg).data)
 
     def _learn_body(self, name: String) -> None:
         self._body_name = name.data

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 from action_msgs.srv import CancelGoal
 from bbllm_interfaces.action import ExecuteSkill
+from bbllm_interfaces.msg import Approval
+from bbllm_interfaces.msg import Plan as PlanMsg
 from bbllm_interfaces.srv import MapStep
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
@@ -20,18 +24,30 @@ from bbllm.core.errors import (
     WorldError,
 )
 from bbllm.core.protocols import PASS, Pass
-from bbllm.core.types import Code, Outcome, PlanStep, Scene, Skill, SkillCall, Status
+from bbllm.core.types import (
+    Code,
+    Event,
+    EventKind,
+    Outcome,
+    PlanStep,
+    Scene,
+    Skill,
+    SkillCall,
+    Status,
+)
 from bbllm.nodes.action_call import ActionCall
 from bbllm.nodes.convert import (
     call_from_msg,
     call_to_msg,
     model_call_from_msg,
     outcome_from_result,
+    plan_msg_of_event,
     scene_to_msg,
     stamp_from_msg,
     step_to_msg,
 )
 from bbllm.nodes.heartbeat import Heartbeats
+from bbllm.nodes.qos import LATCHED
 from bbllm.nodes.scene_client import SceneClient
 from bbllm.nodes.waiting import need_server, wait_for
 from bbllm.skills.catalog import SKILLS
@@ -39,6 +55,7 @@ from bbllm.skills.catalog import SKILLS
 NEEDED = ('state_estimator', 'fr3_executor', 'body_mapper', 'mujoco_sim')
 """The nodes without which no episode can go on; a real robot's driver has no heartbeat, so it is
 not judged by it."""
+FOREVER_S = 1e9
 MAP_ERRORS: dict[int, type[BbllmError]] = {
     MapStep.Response.PARSE_FAILED: ParseError,
     MapStep.Response.MODEL_UNAVAILABLE: ModelUnavailableError,
@@ -68,7 +85,8 @@ class RosWorld:
             group: Callback group, reentrant.
             heartbeats: Who lives.
             controller: Is told to hold when the executor is lost.
-            skill_timeout_s: Wall time after which a call is given up [s].
+            skill_timeout_s: Wall time after which a call is given up, without the time that a
+                person is waited for [s].
         """
         self._heartbeats = heartbeats
         self._timeout_s = skill_timeout_s
@@ -80,6 +98,12 @@ class RosWorld:
             callback_group=group,
         )
         self._seen_s = 0.0
+        self._episode_id = ''
+        self._plan, self._step = PlanMsg(), -1
+        self._asked = False
+        node.create_subscription(
+            Approval, 'approval', self._hear_approval, LATCHED, callback_group=group
+        )
 
     @property
     def skills(self) -> tuple[Skill, ...]:
@@ -94,9 +118,15 @@ class RosWorld:
     def execute(self, call: SkillCall) -> Outcome:
         """Execute one call to its end; that of a node that was lost raises LostNodeError."""
         self.check()
-        goal = ExecuteSkill.Goal(call=call_to_msg(call))
+        goal = ExecuteSkill.Goal(call=call_to_msg(call), plan=self._plan, step=self._step)
+        patience = Patience(self._timeout_s, f'fr3_executor ({call})')
+
+        def look() -> None:
+            self.check()
+            patience.look(self._asked)
+
         try:
-            status, result = self._skill.run(goal, self._timeout_s, look=self.check)
+            status, result = self._skill.run(goal, FOREVER_S, look=look)
         except LostNodeError:
             self._hold()
             raise
@@ -117,9 +147,22 @@ class RosWorld:
             )
         return outcome_from_result(call, result)
 
+    def hear(self, event: Event) -> None:
+        """Learn the plan and the step that the calls belong to; a sink of the episode."""
+        if event.kind is EventKind.STARTED:
+            self._episode_id = str(event.data['episode_id'])
+            self._plan, self._step = PlanMsg(), -1
+        elif event.kind is EventKind.PLAN:
+            self._plan, self._step = plan_msg_of_event(event, self._episode_id), -1
+        elif event.kind is EventKind.STEP:
+            self._step = int(str(event.data['index']))
+
     def stop(self) -> None:
         """Stop the call that runs now, from any thread; what is held stays held."""
         self._skill.cancel()
+
+    def _hear_approval(self, waits: Approval) -> None:
+        self._asked = waits.kind != Approval.NOTHING
 
     def _hold(self) -> None:
         """Cancel whatever trajectory runs, as nobody may be left who does."""
@@ -130,6 +173,35 @@ class RosWorld:
     def check(self) -> None:
         """Raise LostNodeError when a node has gone that an episode needs."""
         self._heartbeats.check(NEEDED)
+
+
+class Patience:
+    """Counts the time that a call takes, without the time that a person is waited for."""
+
+    def __init__(self, timeout_s: float, what: str):
+        self._timeout_s = timeout_s
+        self._what = what
+        self._spent_s = 0.0
+        self._last_s = time.monotonic()
+
+    def look(self, asked: bool) -> None:
+        """
+        Go on counting.
+
+        Args:
+            asked: Whether a person is waited for now.
+
+        Raises:
+            WorldError: The time is over; names what was waited for.
+        """
+        now_s = time.monotonic()
+        if not asked:
+            self._spent_s += now_s - self._last_s
+        self._last_s = now_s
+        if self._spent_s > self._timeout_s:
+            raise WorldError(
+                f'There was no answer from {self._what} within {self._timeout_s:g} s.'
+            )
 
 
 class BodyClient:

@@ -1,0 +1,105 @@
+"""Where `fr3_executor` asks people: what waits on a topic, their answers by a service."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from bbllm_interfaces.msg import Approval, EpisodeEvent
+from bbllm_interfaces.srv import Approve
+
+from bbllm.arm.gate import Gate
+from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest, RequestKind
+from bbllm.core.approval_desk import ApprovalDesk
+from bbllm.core.errors import ApprovalError, ConfigError
+from bbllm.core.types import Scene
+from bbllm.nodes.convert import event_to_msg
+from bbllm.nodes.convert_approval import answer_from_request, approval_event, approval_to_msg
+from bbllm.nodes.params import Fr3ExecutorParams
+from bbllm.nodes.process import StackNode
+from bbllm.nodes.qos import EVENTS, LATCHED
+
+
+class ApprovalService:
+    """
+    The desk and the gate of one executor, over the graph.
+
+    `tell` is told, in words for people, that somebody is waited for.
+    """
+
+    def __init__(
+        self, node: StackNode, params: Fr3ExecutorParams, observe: Callable[[], Scene]
+    ) -> None:
+        """
+        Make the publishers; waits for nobody.
+
+        Raises:
+            ConfigError: There is no such mode of approval.
+        """
+        self.tell: Callable[[str], None] = node.get_logger().info
+        self._node = node
+        self._simulated = params.simulated
+        self._desk = ApprovalDesk(
+            timeout_s=params.approval_timeout_s,
+            simulated=params.simulated,
+            on_change=self._show,
+            on_answer=self._record,
+        )
+        self.gate = Gate(self._desk.ask, observe, mode=mode_of(params.approval))
+        self._waits = node.create_publisher(Approval, 'approval', LATCHED)
+        self._answers = node.create_publisher(EpisodeEvent, 'approval_events', EVENTS)
+        self._show(None)
+
+    def begin(self) -> None:
+        """Take answers from now on."""
+        self._node.create_service(
+            Approve, 'approve', self._answer, callback_group=self._node.group
+        )
+        self._node.get_logger().info(
+            f'Approval: {self.gate.mode.value}; the robot is '
+            f'{"simulated" if self._simulated else "real"}.'
+        )
+
+    def _show(self, request: ApprovalRequest | None) -> None:
+        self._waits.publish(approval_to_msg(request, self._simulated))
+        if request is not None:
+            self.tell(waiting_text(request))
+
+    def _record(self, request: ApprovalRequest, answer: Answer) -> None:
+        self._node.get_logger().info(answer.told_of(request))
+        event = approval_event(request, answer, time.time())
+        self._answers.publish(event_to_msg(event, request.episode_id))
+
+    def _answer(self, request: Approve.Request, response: Approve.Response) -> Approve.Response:
+        try:
+            self._desk.answer(request.hash, answer_from_request(request))
+        except ApprovalError as error:
+            self._node.get_logger().warning(f'An answer was refused: {error}')
+            response.message = str(error)
+            return response
+        response.success = True
+        return response
+
+
+def mode_of(name: str) -> ApprovalMode:
+    """
+    Return a mode of approval by its name.
+
+    Raises:
+        ConfigError: There is none of that name.
+    """
+    try:
+        return ApprovalMode(name)
+    except ValueError as error:
+        names = ', '.join(mode.value for mode in ApprovalMode)
+        raise ConfigError(
+            f'fr3_executor knows no approval {name!r}. It may be: {names}. '
+            'For example approval:=plan.'
+        ) from error
+
+
+def waiting_text(request: ApprovalRequest) -> str:
+    """Say what is waited for, with what to type."""
+    if request.kind is RequestKind.RESUME:
+        return f'waiting for a person to see to the robot (bbllm approve): {request.lines[0]}'
+    return f'waiting for a person to approve {request.name} (bbllm approve)'

@@ -1,0 +1,123 @@
+"""The action `execute_skill`: one call of a skill at a time, stopped when nobody wants it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from bbllm_interfaces.action import ExecuteSkill
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.action.server import ServerGoalHandle
+
+from bbllm.arm.executor import SkillExecutor
+from bbllm.core.errors import LostNodeError, WorldError
+from bbllm.core.types import Code, Outcome, SkillCall, Status
+from bbllm.nodes.convert import call_from_msg, outcome_to_result
+from bbllm.nodes.convert_approval import provenance_from_goal
+from bbllm.nodes.process import StackNode
+
+WATCH_S = 0.1
+"""How often it is looked whether the goal under way should go on [s]."""
+
+
+class SkillServer:
+    """
+    Serves the skills of an arm; a second call is aborted at once, with the reason.
+
+    Args:
+        node: Whose action it is.
+        skills: The arm.
+        now_s: The world's clock [s].
+        settle: Told how each call that was carried out or refused has ended.
+    """
+
+    def __init__(
+        self,
+        node: StackNode,
+        skills: SkillExecutor,
+        now_s: Callable[[], float],
+        settle: Callable[[Outcome], None],
+    ) -> None:
+        self._node = node
+        self._skills = skills
+        self._now_s = now_s
+        self._settle = settle
+        self._busy = threading.Lock()
+        self._goal: ServerGoalHandle | None = None
+        skills.set_activity_callback(self.tell)
+
+    def begin(self) -> None:
+        """Take goals from now on."""
+        self._node.create_timer(WATCH_S, self._watch, callback_group=self._node.group)
+        self._server = ActionServer(
+            self._node,
+            ExecuteSkill,
+            'execute_skill',
+            self._execute,
+            cancel_callback=self._cancel,
+            callback_group=self._node.group,
+        )
+
+    def come_to_rest(self) -> None:
+        """Stop what runs and wait a little for its end."""
+        self._skills.stop()
+        if self._busy.acquire(timeout=2.0):
+            self._busy.release()
+
+    def tell(self, activity: str) -> None:
+        """Tell whoever gave the goal what the arm does now."""
+        goal = self._goal
+        if goal is not None:
+            goal.publish_feedback(ExecuteSkill.Feedback(activity=activity))
+
+    def _execute(self, goal: ServerGoalHandle) -> ExecuteSkill.Result:
+        call = call_from_msg(goal.request.call)
+        if not self._busy.acquire(blocking=False):
+            goal.abort()
+            message = f'{call} was not tried: the arm is busy with another call.'
+            return outcome_to_result(
+                _failure(call, Status.REJECTED, Code.GOAL_REJECTED, message), 0.0
+            )
+        try:
+            self._goal = goal
+            outcome, stamp_s = self._run(call, goal)
+        finally:
+            self._goal = None
+            self._busy.release()
+        if outcome.succeeded:
+            goal.succeed()
+        elif outcome.code is Code.CANCELLED and goal.is_cancel_requested:
+            goal.canceled()
+        else:
+            goal.abort()
+        return outcome_to_result(outcome, stamp_s)
+
+    def _run(self, call: SkillCall, goal: ServerGoalHandle) -> tuple[Outcome, float]:
+        try:
+            outcome = self._skills.execute(call, provenance_from_goal(goal.request))
+            self._settle(outcome)
+            return outcome, self._now_s()
+        except WorldError as error:
+            code = Code.LOST_NODE if isinstance(error, LostNodeError) else Code.TIMEOUT
+            return _failure(call, Status.FAILED, code, str(error)), 0.0
+
+    def _cancel(self, goal: object) -> CancelResponse:
+        self._skills.stop()
+        return CancelResponse.ACCEPT
+
+    def _watch(self) -> None:
+        """Stop again for as long as it takes, and when whoever gave the goal has gone."""
+        goal = self._goal
+        if goal is None:
+            return
+        try:
+            self._node.heartbeats.check(['brain_planner'])
+        except LostNodeError as error:
+            self._node.get_logger().error(f'The arm is stopped. {error}')
+            self._skills.stop()
+        if goal.is_cancel_requested:
+            self._skills.stop()
+
+
+def _failure(call: SkillCall, status: Status, code: Code, message: str) -> Outcome:
+    return Outcome(call=call, status=status, code=code, message=message)
