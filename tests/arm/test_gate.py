@@ -1,0 +1,507 @@
+"""The gate before the arm: what a person is asked, and what may be tried without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bbllm.arm.gate import Gate
+from bbllm.core.approval import (
+    Answer,
+    ApprovalMode,
+    ApprovalRequest,
+    Provenance,
+    RequestKind,
+    plan_hash,
+)
+from bbllm.core.errors import CancelledError, SceneError
+from bbllm.core.types import (
+    Code,
+    Fact,
+    Kind,
+    Outcome,
+    Plan,
+    PlanStep,
+    Pose,
+    Scene,
+    SceneObject,
+    SkillCall,
+    Status,
+)
+from bbllm.skills.catalog import SKILLS
+
+YES = Answer(granted=True, by='ann')
+NO = Answer(granted=False, reason='the red cube is glued', by='ann')
+STEPS = ('pick up the red cube', 'place it on location_A', 'return to base')
+CALLS = (
+    SkillCall('pick', ('red_cube',)),
+    SkillCall('place', ('location_A',)),
+    SkillCall('return_to_base'),
+)
+
+
+def thing(name: str, kind: Kind, x: float) -> SceneObject:
+    return SceneObject(name=name, kind=kind, pose=Pose(position_m=(x, 0.0, 0.02)))
+
+
+SCENE = Scene(
+    objects=(
+        thing('red_cube', Kind.CUBE, 0.5),
+        thing('blue_cube', Kind.CUBE, 0.6),
+        thing('location_A', Kind.LOCATION, 0.4),
+    ),
+    skills=SKILLS,
+    facts=(),
+    stamp_s=0.0,
+)
+
+
+@dataclass
+class Person:
+    """Answers what is asked, in turn; whoever asks more often than expected fails."""
+
+    answers: list[Answer] = field(default_factory=list)
+    asked: list[ApprovalRequest] = field(default_factory=list)
+
+    def __call__(self, request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+        self.asked.append(request)
+        look()
+        return self.answers.pop(0)
+
+    @property
+    def kinds(self) -> list[RequestKind]:
+        return [request.kind for request in self.asked]
+
+
+def nothing() -> None:
+    """Look at nothing."""
+
+
+def gate(person: Person, mode: str = 'plan', scene: Scene = SCENE) -> Gate:
+    return Gate(person, lambda: scene, mode=ApprovalMode(mode))
+
+
+def of_plan(
+    step: int, steps: tuple[str, ...] = STEPS, episode: str = 'e', revision: int = 0
+) -> Provenance:
+    plan = Plan(tuple(PlanStep(i, text) for i, text in enumerate(steps)))
+    return Provenance(episode_id=episode, revision=revision, plan=plan, step=step)
+
+
+def ended(call: SkillCall, status: Status, code: Code = Code.NONE) -> Outcome:
+    return Outcome(call=call, status=status, code=code)
+
+
+def run(gate: Gate, step: int, status: Status = Status.SUCCEEDED, **where: int) -> Outcome | None:
+    """Ask for the call of a step and, where it is permitted, end it so."""
+    refusal = gate.permit(CALLS[step], of_plan(step, **where), nothing)
+    if refusal is None:
+        gate.settle(ended(CALLS[step], status))
+    return refusal
+
+
+# --- mode plan ------------------------------------------------------------------------------
+
+
+def test_a_plan_is_asked_for_once_and_its_steps_then_go_on() -> None:
+    person = Person([YES])
+    here = gate(person)
+
+    assert [run(here, step) for step in range(3)] == [None, None, None]
+
+    (asked,) = person.asked
+    assert asked.kind is RequestKind.PLAN
+    assert asked.hash == plan_hash('e', 0, of_plan(0).plan)
+    assert asked.lines == tuple(f'{i}: {text}' for i, text in enumerate(STEPS))
+
+
+def test_a_denial_holds_for_all_steps_of_the_plan_and_carries_the_reason() -> None:
+    person = Person([NO])
+    here = gate(person)
+
+    refusals = [run(here, step) for step in range(3)]
+
+    assert len(person.asked) == 1
+    for refusal in refusals:
+        assert refusal is not None
+        assert (refusal.status, refusal.code) == (Status.REJECTED, Code.NOT_APPROVED)
+        assert refusal.message == 'A person did not approve this plan: the red cube is glued.'
+
+
+def test_nobody_in_time_is_told_and_holds_for_the_plan_too() -> None:
+    person = Person([Answer(granted=False, reason='nobody answered within 300 s')])
+    here = gate(person)
+
+    refusals = [run(here, step) for step in range(2)]
+
+    assert len(person.asked) == 1
+    assert {refusal and refusal.message for refusal in refusals} == {
+        'A person has to approve this plan, and nobody answered within 300 s.'
+    }
+
+
+def test_a_repaired_plan_and_another_episode_are_asked_for_anew() -> None:
+    person = Person([YES, YES, YES])
+    here = gate(person)
+
+    run(here, 0)
+    here.permit(CALLS[0], of_plan(0, revision=1), nothing)
+    here.permit(CALLS[0], of_plan(0, episode='f'), nothing)
+
+    assert person.kinds == [RequestKind.PLAN] * 3
+    assert len({request.hash for request in person.asked}) == 3
+
+
+def test_a_denied_plan_does_not_bar_the_repaired_one() -> None:
+    person = Person([NO, YES])
+    here = gate(person)
+
+    assert run(here, 0) is not None
+    assert run(here, 0, revision=1) is None
+
+
+@pytest.mark.parametrize(
+    'call',
+    [SkillCall('pick', ('red_cube',)), SkillCall('return_to_base'), SkillCall('open_gripper')],
+    ids=str,
+)
+def test_a_call_without_a_plan_is_refused_at_once_with_what_would_work(call: SkillCall) -> None:
+    person = Person()
+
+    refusal = gate(person).permit(call, None, nothing)
+
+    assert refusal is not None
+    assert refusal.code is Code.NOT_APPROVED
+    assert 'bbllm run' in refusal.message
+    assert 'approval:=step' in refusal.message
+    assert person.asked == []
+
+
+@pytest.mark.parametrize('mode', ['plan', 'risky', 'none'])
+def test_waiting_needs_nobody(mode: str) -> None:
+    assert gate(Person(), mode).permit(SkillCall('wait', ('2',)), None, nothing) is None
+
+
+def test_a_goal_with_other_steps_under_an_approved_revision_is_refused() -> None:
+    person = Person([YES])
+    here = gate(person)
+    run(here, 0)
+
+    forged = of_plan(1, steps=(STEPS[0], 'place it on the blue cube', STEPS[2]))
+    refusal = here.permit(SkillCall('place', ('blue_cube',)), forged, nothing)
+
+    assert refusal is not None
+    assert refusal.code is Code.NOT_APPROVED
+    assert forged.hash[:12] in refusal.message
+    assert len(person.asked) == 1
+    assert run(here, 1) is None
+
+
+def test_a_plan_that_was_replaced_is_refused() -> None:
+    person = Person([YES, YES])
+    here = gate(person)
+    run(here, 0)
+    run(here, 0, revision=1)
+
+    refusal = run(here, 1, revision=0)
+
+    assert refusal is not None
+    assert 'was replaced by revision 1' in refusal.message
+    assert len(person.asked) == 2
+
+
+@pytest.mark.parametrize('step', [-1, 3, 99])
+def test_a_step_that_the_plan_does_not_have_is_refused(step: int) -> None:
+    refusal = gate(Person()).permit(CALLS[0], of_plan(step), nothing)
+
+    assert refusal is not None
+    assert f'names step {step}' in refusal.message
+
+
+@pytest.mark.parametrize('indexes', [(0, 0, 1), (1, 2, 3), (0, 2, 1), (0, 1, 3)])
+def test_a_plan_that_is_not_numbered_in_order_is_refused(indexes: tuple[int, ...]) -> None:
+    steps = tuple(PlanStep(i, text) for i, text in zip(indexes, STEPS, strict=True))
+    odd = replace(of_plan(0), plan=Plan(steps))
+
+    refusal = gate(Person()).permit(CALLS[0], odd, nothing)
+
+    assert refusal is not None
+    assert 'numbered' in refusal.message
+
+
+def test_a_rejected_call_does_not_use_its_step_up() -> None:
+    person = Person([YES])
+    here = gate(person)
+
+    run(here, 0, Status.REJECTED)
+
+    assert run(here, 0) is None
+    assert person.kinds == [RequestKind.PLAN]
+
+
+@pytest.mark.parametrize('first', [Status.SUCCEEDED, Status.FAILED])
+def test_a_step_that_was_tried_is_asked_for_by_itself_when_it_comes_again(first: Status) -> None:
+    person = Person([YES, NO])
+    here = gate(person)
+
+    run(here, 0, first)
+    refusal = run(here, 0)
+
+    assert refusal is not None
+    assert person.kinds == [RequestKind.PLAN, RequestKind.CALL]
+    assert 'step 0 was tried already' in person.asked[1].reason
+
+
+def test_a_call_whose_end_nobody_told_has_used_its_step_up() -> None:
+    person = Person([YES, NO])
+    here = gate(person)
+
+    here.permit(CALLS[0], of_plan(0), nothing)
+    here.permit(CALLS[0], of_plan(0), nothing)
+
+    assert person.kinds == [RequestKind.PLAN, RequestKind.CALL]
+
+
+def test_what_follows_a_failed_step_of_the_same_plan_is_asked_for_by_itself() -> None:
+    person = Person([YES, YES, YES])
+    here = gate(person)
+
+    run(here, 0, Status.FAILED)
+    run(here, 1)
+    run(here, 2)
+
+    assert person.kinds == [RequestKind.PLAN, RequestKind.CALL, RequestKind.CALL]
+    assert 'step 0 of the plan failed' in person.asked[1].reason
+
+
+def test_a_step_may_be_passed_over_but_not_come_late() -> None:
+    person = Person([YES, NO])
+    here = gate(person)
+
+    assert run(here, 0) is None
+    assert run(here, 2) is None
+    assert run(here, 1) is not None
+    assert 'comes after step 2' in person.asked[1].reason
+
+
+def test_a_call_beyond_the_words_of_its_step_is_asked_for_by_itself() -> None:
+    person = Person([YES, NO, YES])
+    here = gate(person)
+    other = SkillCall('pick', ('Blue cube',))
+
+    refusal = here.permit(other, of_plan(0), nothing)
+
+    assert refusal is not None
+    assert refusal.message == ('A person did not approve pick(blue_cube): the red cube is glued.')
+    asked = person.asked[1]
+    assert asked.kind is RequestKind.CALL
+    assert asked.reason == 'its step does not name blue_cube'
+    assert asked.lines == ('pick(blue_cube)', 'for step 0: pick up the red cube')
+    assert here.permit(other, of_plan(0), nothing) is None
+
+
+def test_a_call_that_cannot_be_is_refused_without_troubling_anybody_for_it() -> None:
+    person = Person([YES])
+    here = gate(person)
+
+    refusal = here.permit(SkillCall('pick', ('red_cub',)), of_plan(0), nothing)
+
+    assert refusal is not None
+    assert refusal.code is Code.UNKNOWN_OBJECT
+    assert person.kinds == [RequestKind.PLAN]
+    assert run(here, 0) is None
+
+
+@pytest.mark.parametrize(
+    ('told', 'code'),
+    [('The scene is stale: 3 s.', Code.STALE_SCENE), ('The scene is empty: x', Code.EMPTY_SCENE)],
+)
+def test_without_a_scene_nothing_is_permitted(told: str, code: Code) -> None:
+    def observe() -> Scene:
+        raise SceneError(told)
+
+    here = Gate(Person([YES]), observe, mode=ApprovalMode.PLAN)
+
+    refusal = here.permit(CALLS[0], of_plan(0), nothing)
+
+    assert refusal is not None
+    assert (refusal.status, refusal.code) == (Status.REJECTED, code)
+
+
+def test_a_wait_that_is_ended_neither_grants_nor_denies() -> None:
+    person = Person([YES, YES])
+    here = gate(person)
+
+    def cancelled() -> None:
+        raise CancelledError('It was cancelled.')
+
+    with pytest.raises(CancelledError):
+        here.permit(CALLS[0], of_plan(0), cancelled)
+
+    assert run(here, 0) is None
+    assert person.kinds == [RequestKind.PLAN, RequestKind.PLAN]
+
+
+# --- stops ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('code', [Code.USER_STOP, Code.NEEDS_PERSON])
+def test_after_a_user_stop_the_same_plan_is_asked_for_again(code: Code) -> None:
+    person = Person([YES, YES])
+    here = gate(person)
+    run(here, 0)
+    here.permit(CALLS[1], of_plan(1), nothing)
+    here.settle(ended(CALLS[1], Status.FAILED, code))
+
+    run(here, 2)
+
+    assert person.kinds == [RequestKind.PLAN, RequestKind.PLAN]
+    assert person.asked[1].reason == 'the robot was stopped since it was approved'
+
+
+def test_a_person_is_asked_before_a_robot_that_stopped_goes_on_and_permits_are_gone() -> None:
+    person = Person([YES, YES, NO, YES])
+    here = gate(person)
+    run(here, 0)
+
+    assert here.resume('the user stop was pressed.', nothing) is True
+    assert here.resume('the user stop was pressed.', nothing) is False
+    run(here, 1)
+
+    assert person.kinds == [
+        RequestKind.PLAN,
+        RequestKind.RESUME,
+        RequestKind.RESUME,
+        RequestKind.PLAN,
+    ]
+    assert person.asked[1].lines == ('the user stop was pressed.',)
+    assert person.asked[1].hash != person.asked[2].hash
+
+
+@pytest.mark.parametrize('mode', list(ApprovalMode))
+def test_in_every_mode_a_person_says_whether_a_stopped_robot_goes_on(mode: ApprovalMode) -> None:
+    person = Person([NO])
+
+    assert gate(person, mode.value).resume('communication was lost.', nothing) is False
+    assert person.kinds == [RequestKind.RESUME]
+
+
+def test_a_user_stop_does_not_lift_a_denial() -> None:
+    person = Person([NO])
+    here = gate(person)
+    run(here, 0)
+
+    here.revoke('the robot was stopped')
+
+    assert run(here, 0) is not None
+    assert len(person.asked) == 1
+
+
+# --- the other modes ------------------------------------------------------------------------
+
+
+def test_in_mode_none_nobody_is_asked_and_nothing_is_looked_at() -> None:
+    def observe() -> Scene:
+        raise AssertionError('the scene was asked for')
+
+    here = Gate(Person(), observe, mode=ApprovalMode.NONE)
+
+    assert all(here.permit(call, None, nothing) is None for call in CALLS)
+
+
+def test_in_mode_step_every_call_is_asked_for_with_or_without_a_plan() -> None:
+    person = Person([YES, NO, YES, YES])
+    here = gate(person, 'step')
+
+    assert run(here, 0) is None
+    assert run(here, 0) is not None
+    assert here.permit(SkillCall('wait', ('2',)), None, nothing) is None
+    assert here.permit(CALLS[2], None, nothing) is None
+
+    assert person.kinds == [RequestKind.CALL] * 4
+    assert len({request.hash for request in person.asked}) == 4
+
+
+def test_in_mode_risky_only_risks_are_asked_for_and_the_reason_is_told() -> None:
+    held = replace(SCENE, facts=(Fact('red_cube', 'held_by', 'hand'),))
+    person = Person([NO])
+    here = gate(person, 'risky', held)
+
+    assert here.permit(SkillCall('place', ('location_A',)), None, nothing) is None
+    refusal = here.permit(SkillCall('place', ('blue_cube',)), None, nothing)
+
+    assert refusal is not None
+    assert refusal.code is Code.NOT_APPROVED
+    assert [request.reason for request in person.asked] == ['it puts red_cube on top of blue_cube']
+
+
+@pytest.mark.parametrize('code', [Code.REFLEX, Code.USER_STOP, Code.JOINT_LIMIT])
+def test_in_mode_risky_all_is_risky_after_a_stop_until_the_episode_ends(code: Code) -> None:
+    person = Person([YES, YES])
+    here = gate(person, 'risky')
+
+    assert here.permit(CALLS[2], of_plan(2), nothing) is None
+    here.settle(ended(CALLS[2], Status.FAILED, code))
+    assert here.permit(CALLS[2], of_plan(2), nothing) is None
+    assert here.permit(CALLS[2], None, nothing) is None
+    assert here.permit(CALLS[2], of_plan(2, revision=1), nothing) is None
+    assert here.permit(CALLS[2], of_plan(2, episode='f'), nothing) is None
+
+    assert [request.reason for request in person.asked] == [
+        'the robot had stopped in this episode'
+    ] * 2
+
+
+# --- whatever happens -----------------------------------------------------------------------
+
+moments = st.one_of(
+    st.tuples(
+        st.just('call'),
+        st.integers(0, 2),
+        st.integers(0, 2),
+        st.integers(0, 2),
+        st.sampled_from(list(Status)),
+    ),
+    st.just(('stop',)),
+)
+
+
+@given(st.lists(moments, max_size=30), st.lists(st.booleans(), max_size=40))
+@settings(deadline=None)
+def test_no_call_is_ever_tried_that_no_person_has_allowed(
+    story: list[tuple[object, ...]], says: list[bool]
+) -> None:
+    granted: set[str] = set()
+    used: set[tuple[str, int]] = set()
+    allowed_now = False
+
+    def person(request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+        nonlocal allowed_now
+        yes = says.pop(0) if says else False
+        if yes and request.kind is RequestKind.PLAN:
+            granted.add(request.hash)
+        if request.kind is RequestKind.CALL:
+            allowed_now = yes
+        return YES if yes else NO
+
+    here = Gate(person, lambda: SCENE, mode=ApprovalMode.PLAN)
+    for moment in story:
+        if moment == ('stop',):
+            here.revoke('stopped')
+            granted.clear()
+            continue
+        _, step, named, revision, status = moment
+        allowed_now = False
+        where = of_plan(int(str(named)), revision=int(str(revision)))
+        call = CALLS[int(str(step))]
+        if here.permit(call, where, nothing) is None:
+            key = (where.hash, where.step)
+            assert where.hash in granted
+            assert allowed_now or (step == named and key not in used)
+            if status is not Status.REJECTED:
+                used.add(key)
+            here.settle(ended(call, Status(status)))

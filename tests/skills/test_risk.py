@@ -1,0 +1,183 @@
+"""Which calls a person should look at first, and what the words of a step cover."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, Skill, SkillCall
+from bbllm.skills.catalog import CATALOG, SKILLS
+from bbllm.skills.mention import unmentioned
+from bbllm.skills.risk import moves, risk
+
+
+def cube(name: str, x: float, y: float, z: float = 0.02) -> SceneObject:
+    pose = Pose(position_m=(x, y, z))
+    return SceneObject(name=name, kind=Kind.CUBE, pose=pose, size_m=(0.04, 0.04, 0.04))
+
+
+TABLE = SceneObject(
+    name='table',
+    kind=Kind.FIXTURE,
+    pose=Pose(position_m=(0.45, 0.0, -0.02)),
+    size_m=(1.4, 1.6, 0.04),
+)
+PLACE_A = SceneObject(name='location_A', kind=Kind.LOCATION, pose=Pose(position_m=(0.4, 0.3, 0.0)))
+
+
+def scene(*objects: SceneObject, facts: tuple[Fact, ...] = ()) -> Scene:
+    return Scene((*objects, PLACE_A, TABLE), SKILLS, facts, 0.0)
+
+
+ALONE = scene(cube('red_cube', 0.5, 0.0), cube('blue_cube', 0.5, 0.2))
+HELD = scene(
+    cube('red_cube', 0.5, 0.0, 0.12),
+    cube('blue_cube', 0.5, 0.2),
+    facts=(Fact('red_cube', 'held_by', 'hand'),),
+)
+
+
+@pytest.mark.parametrize(
+    ('call', 'seen'),
+    [
+        (SkillCall('pick', ('red_cube',)), ALONE),
+        (SkillCall('place', ('location_A',)), HELD),
+        (SkillCall('reach', ('red_cube',)), ALONE),
+        (SkillCall('return_to_base'), HELD),
+        (SkillCall('open_gripper'), ALONE),
+        (SkillCall('wait', ('2',)), HELD),
+    ],
+    ids=str,
+)
+def test_a_call_that_can_disturb_only_what_it_is_about_is_no_risk(
+    call: SkillCall, seen: Scene
+) -> None:
+    assert risk(call, seen) == ''
+
+
+@pytest.mark.parametrize('skill', ['place', 'reach'])
+def test_a_place_in_numbers_is_a_risk(skill: str) -> None:
+    assert 'goes to 0.45 -0.1 0.02' in risk(SkillCall(skill, ('0.45 -0.1 0.02',)), HELD)
+
+
+def test_putting_one_thing_on_top_of_another_is_a_risk() -> None:
+    assert risk(SkillCall('place', ('blue_cube',)), HELD) == (
+        'it puts red_cube on top of blue_cube'
+    )
+
+
+@pytest.mark.parametrize(
+    ('foot_m', 'risky'),
+    [(0.0, False), (0.009, False), (0.011, True), (0.2, True)],
+)
+def test_letting_go_is_a_risk_where_the_thing_would_fall(foot_m: float, risky: bool) -> None:
+    held = (Fact('red_cube', 'held_by', 'hand'),)
+    seen = scene(cube('red_cube', 0.5, 0.0, foot_m + 0.02), facts=held)
+
+    assert bool(risk(SkillCall('open_gripper'), seen)) is risky
+
+
+def test_a_thing_that_stands_on_another_does_not_fall_when_it_is_let_go() -> None:
+    held = (Fact('red_cube', 'held_by', 'hand'),)
+    on_blue = scene(cube('red_cube', 0.5, 0.2, 0.06), cube('blue_cube', 0.5, 0.2), facts=held)
+    beside = scene(cube('red_cube', 0.5, 0.3, 0.06), cube('blue_cube', 0.5, 0.2), facts=held)
+
+    assert risk(SkillCall('open_gripper'), on_blue) == ''
+    assert risk(SkillCall('open_gripper'), beside) == (
+        'it lets go of red_cube 4 cm above what is below it'
+    )
+
+
+@pytest.mark.parametrize(
+    ('y', 'z', 'risky'),
+    [(0.040, 0.02, True), (0.0449, 0.02, True), (0.0451, 0.02, False), (0.040, 0.09, False)],
+)
+def test_picking_is_a_risk_where_something_stands_close_beside(
+    y: float, z: float, risky: bool
+) -> None:
+    seen = scene(cube('red_cube', 0.5, 0.0), cube('blue_cube', 0.5, y, z))
+
+    assert bool(risk(SkillCall('pick', ('red_cube',)), seen)) is risky
+
+
+def test_picking_what_carries_something_is_a_risk() -> None:
+    seen = scene(
+        cube('red_cube', 0.5, 0.0),
+        cube('blue_cube', 0.5, 0.0, 0.06),
+        facts=(Fact('blue_cube', 'on', 'red_cube'),),
+    )
+
+    assert risk(SkillCall('pick', ('red_cube',)), seen) == 'red_cube carries blue_cube'
+    assert risk(SkillCall('pick', ('blue_cube',)), seen) == ''
+
+
+def test_only_waiting_moves_nothing() -> None:
+    still = [spec.skill.name for spec in CATALOG if not moves(SkillCall(spec.skill.name))]
+
+    assert still == ['wait']
+    assert not moves(SkillCall(' Wait '))
+    assert moves(SkillCall('dance'))
+
+
+# --- what the words of a step cover ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('call', 'text'),
+    [
+        (SkillCall('pick', ('red_cube',)), 'Pick up the Red Cube.'),
+        (SkillCall('pick', ('red_cube',)), 'grasp red-cube'),
+        (SkillCall('place', ('location_A',)), 'put the red cube on location_A'),
+        (SkillCall('place', ('location_A',)), 'place it at location a'),
+        (SkillCall('place', ('0.45 -0.1 0.02',)), 'place it at (0.450, -0.10, 0.02)'),
+        (SkillCall('reach', ('0.4 0 0.2 90',)), 'reach to 0.4 0 0.2 90'),
+        (SkillCall('return_to_base'), 'Return to base'),
+        (SkillCall('return_to_base'), 'go home'),
+        (SkillCall('open_gripper'), 'open the gripper'),
+    ],
+    ids=str,
+)
+def test_what_a_step_names_is_covered_however_it_is_spelt(call: SkillCall, text: str) -> None:
+    assert unmentioned(call, text, ALONE) == ''
+
+
+@pytest.mark.parametrize(
+    ('call', 'text', 'says'),
+    [
+        (SkillCall('pick', ('blue_cube',)), 'pick up the red cube', 'does not name blue_cube'),
+        (SkillCall('place', ('location_A',)), 'place it on location_AB', 'name location_A'),
+        (SkillCall('place', ('0.45 0.1 0.02',)), 'place it at 0.45 -0.1 0.02', 'name the pose'),
+        (SkillCall('place', ('0.4 0.1 0.2',)), 'place it at location_A', 'name the pose'),
+        (SkillCall('reach', ('0.4 0 0.2 90',)), 'reach to 0.4 0 0.2', 'name the pose'),
+        (SkillCall('place', ('red_cube',)), 'pick up the red cube', 'says pick, not place'),
+        (SkillCall('open_gripper'), 'pick up the red cube', 'says pick, not open_gripper'),
+    ],
+    ids=str,
+)
+def test_what_a_step_does_not_name_is_not_covered(call: SkillCall, text: str, says: str) -> None:
+    assert says in unmentioned(call, text, ALONE)
+
+
+def test_a_name_within_a_longer_name_of_the_scene_is_not_named() -> None:
+    seen = scene(cube('cube', 0.5, 0.0), cube('red_cube', 0.5, 0.1), cube('red_cube_2', 0.5, 0.2))
+
+    assert unmentioned(SkillCall('pick', ('cube',)), 'pick the red cube', seen)
+    assert unmentioned(SkillCall('pick', ('red_cube',)), 'pick red_cube_2', seen)
+    assert not unmentioned(SkillCall('pick', ('red_cube_2',)), 'pick red cube 2', seen)
+    assert not unmentioned(SkillCall('pick', ('cube',)), 'pick cube off red_cube', seen)
+
+
+names = st.text('abc_ ', min_size=1, max_size=6).filter(lambda text: text.strip(' _'))
+
+
+@given(st.text(max_size=30), names)
+def test_a_call_about_a_thing_is_never_covered_by_a_text_without_its_letters(
+    text: str, name: str
+) -> None:
+    name = name.strip().replace(' ', '_')
+    seen = Scene((cube(name, 0.5, 0.0),), (Skill('push', ('object',)),), (), 0.0)
+    letters = [letter for letter in name.casefold() if letter != '_']
+
+    if any(letter not in text.casefold() for letter in letters):
+        assert unmentioned(SkillCall('push', (name,)), text, seen)
