@@ -118,12 +118,6 @@ def test_answers_name_what_was_shown() -> None:
     )
 
 
-def test_nothing_to_answer_where_nobody_waits() -> None:
-    nobody = ApprovalRequest(kind=RequestKind.NOTHING, hash='', title='')
-
-    assert robot_menu({}, nobody) == robot_menu({}, None)
-
-
 def test_number_stands_for_the_same_choice_for_ever() -> None:
     numbers = Numbers()
     first, second = (

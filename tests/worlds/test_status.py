@@ -61,8 +61,7 @@ def test_request_is_shown_first_and_goes_when_it_is_answered() -> None:
     assert board.mood is Mood.WAITS
     assert board.lines()[:2] == ('WAITS FOR A PERSON: plan 1 (it is new)', '    0: pick')
     assert '    ... and 8 more' in board.lines()
-    nobody = ApprovalRequest(kind=RequestKind.NOTHING, hash='', title='')
-    assert board.asked(nobody) == StatusBoard()
+    assert board.asked(None) == StatusBoard()
 
 
 def test_what_is_lost_is_named() -> None:

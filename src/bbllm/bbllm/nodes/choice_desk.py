@@ -10,8 +10,10 @@ from action_msgs.srv import CancelGoal
 from bbllm_interfaces.action import RunTask
 from bbllm_interfaces.srv import Approve
 
+from bbllm.core.approval import Answer
 from bbllm.core.types import Ending
 from bbllm.nodes.action_call import SafeActionClient
+from bbllm.nodes.convert_approval import answer_to_request
 from bbllm.nodes.process import StackNode
 from bbllm.worlds.menu import Choice, ChoiceKind
 
@@ -77,9 +79,8 @@ class ChoiceDesk:
             self._note('the answer was not given: fr3_executor (approve) is not running')
             return
         granted = choice.kind is ChoiceKind.GRANT
-        request = Approve.Request(
-            hash=choice.hash, granted=granted, reason='' if granted else REASON, by=by
-        )
+        answer = Answer(granted=granted, reason='' if granted else REASON, by=by)
+        request = answer_to_request(choice.hash, answer)
         self._approve.call_async(request).add_done_callback(partial(self._answered, granted))
 
     def _answered(self, granted: bool, reply: Any) -> None:

@@ -91,6 +91,8 @@ class StackClient:
         domain = int(env.get('ROS_DOMAIN_ID') or 0)
         self._context = rclpy.Context()
         rclpy.init(
+            # Where its keys are, in a graph with security; see docs/security.md.
+            args=['--ros-args', '--enclave', f'/{namespace}/client'],
             context=self._context,
             domain_id=domain,
             signal_handler_options=SignalHandlerOptions.NO,

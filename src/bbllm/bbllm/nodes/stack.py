@@ -72,7 +72,9 @@ def node_arguments(
     for name, value in (params or {}).items():
         given += ['-p', f'{name}:={_yaml(value)}']
     files = ['--params-file', str(params_file(node))]
-    return ['--ros-args', '-r', f'__ns:=/{namespace}', *files, *given]
+    # Means nothing unless ROS_SECURITY_ENABLE is true: then the node's keys are found by it.
+    enclave = ['--enclave', f'/{namespace}/{node}']
+    return ['--ros-args', '-r', f'__ns:=/{namespace}', *enclave, *files, *given]
 
 
 def node_environ(

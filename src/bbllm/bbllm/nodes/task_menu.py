@@ -13,11 +13,11 @@ from bbllm_interfaces.msg import Scene as SceneMsg
 from visualization_msgs.msg import MarkerArray
 
 from bbllm.bench.suite import load_suite
-from bbllm.core.approval import ApprovalRequest, RequestKind
 from bbllm.core.errors import LostNodeError
 from bbllm.core.types import Scene
 from bbllm.nodes.choice_desk import ChoiceDesk
 from bbllm.nodes.convert import event_from_msg, scene_from_msg
+from bbllm.nodes.convert_approval import approval_from_msg
 from bbllm.nodes.interactive import InteractiveMarkers
 from bbllm.nodes.markers import menu_marker, status_markers
 from bbllm.nodes.params import TaskMenuParams, declare
@@ -77,7 +77,7 @@ class TaskMenu(StackNode):
 
     def _ask(self, msg: Approval) -> None:
         with self._lock:
-            self._board = self._board.asked(request_from_msg(msg))
+            self._board = self._board.asked(approval_from_msg(msg))
 
     def _hear(self, msg: EpisodeEvent) -> None:
         with self._lock:
@@ -112,19 +112,6 @@ class TaskMenu(StackNode):
         if silence_s > self._params.max_scene_age_s:
             return 'no scene is heard of, so the menus show the last one'
         return ''
-
-
-def request_from_msg(msg: Approval) -> ApprovalRequest:
-    """Read what waits for a person."""
-    return ApprovalRequest(
-        kind=RequestKind(msg.kind),
-        hash=msg.hash,
-        title=msg.title,
-        lines=tuple(msg.lines),
-        reason=msg.reason,
-        episode_id=msg.episode_id,
-        timeout_s=msg.timeout,
-    )
 
 
 def main() -> None:

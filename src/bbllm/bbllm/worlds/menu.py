@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from bbllm.core.approval import ApprovalRequest, RequestKind
+from bbllm.core.approval import ApprovalRequest
 from bbllm.core.types import Kind, Pose, Scene, SceneObject
 from bbllm.skills.shapes import MOVABLE
 
@@ -92,7 +92,7 @@ def robot_menu(tasks: Mapping[str, str], waiting: ApprovalRequest | None) -> Men
         waiting: What a person is asked to allow; None where nobody waits.
     """
     entries: list[Entry] = []
-    if waiting is not None and waiting.kind is not RequestKind.NOTHING:
+    if waiting is not None:
         for kind, word in ((ChoiceKind.GRANT, 'approve'), (ChoiceKind.DENY, 'deny')):
             title = _short(f'{word}: {waiting.title}')
             entries.append(Entry(title=title, choice=Choice(kind=kind, hash=waiting.hash)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from bbllm.core.approval import ApprovalRequest, RequestKind
+from bbllm.core.approval import ApprovalRequest
 from bbllm.core.types import Code, Event, EventKind, Scene
 
 FAULTS = {
@@ -88,10 +88,9 @@ class StatusBoard:
             return replace(self, task='', ending=ending, step='', activity='')
         return self
 
-    def asked(self, request: ApprovalRequest) -> StatusBoard:
+    def asked(self, request: ApprovalRequest | None) -> StatusBoard:
         """Return the board after something waits for a person, or nothing does any more."""
-        nobody = request.kind is RequestKind.NOTHING
-        return replace(self, waiting=None if nobody else request)
+        return replace(self, waiting=request)
 
     def saw(self, scene: Scene) -> StatusBoard:
         """Return the board after a look at the table."""
