@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bbllm.core.errors import BbllmError
+from bbllm.core.lost import lost_names, lost_text
 from bbllm.core.types import Code, Outcome, Pose, Scene, Skill, SkillCall, Status
 
 POSE_FORM = '`x y z` or `x y z yaw_deg`, for example `0.45 -0.10 0.02 90`'
@@ -132,7 +133,8 @@ def check_call(call: SkillCall, scene: Scene) -> SkillCall:
 
     Raises:
         CallError: The skill, an object or an argument is none that the scene has; `code` is
-            UNKNOWN_SKILL, UNKNOWN_OBJECT or BAD_ARGUMENTS, and the text lists what there is.
+            UNKNOWN_SKILL, UNKNOWN_OBJECT, OBJECT_LOST or BAD_ARGUMENTS, and the text lists what
+            there is, or where a lost object was last.
     """
     skill = _skill(call, scene)
     if len(call.args) != len(skill.params):
@@ -176,6 +178,9 @@ def _argument(call: SkillCall, param: str, arg: str, scene: Scene) -> str:
     alike = [name for name in scene.names if plain(name) == plain(arg)]
     if len(alike) == 1:
         return alike[0]
+    for name in lost_names(scene):
+        if plain(name) == plain(arg):
+            raise CallError(call, Code.OBJECT_LOST, lost_text(scene, name))
     form = f' A {param} may also be a pose: {POSE_FORM}.' if param == 'target' else ''
     raise CallError(
         call,

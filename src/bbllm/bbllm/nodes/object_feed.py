@@ -11,18 +11,39 @@ from rclpy.node import Node
 from bbllm.core.errors import SceneError
 from bbllm.core.types import SceneObject
 from bbllm.nodes.convert import objects_from_msg, stamp_from_msg
-from bbllm.nodes.joint_feed import SAME_S, source_of
+from bbllm.nodes.joint_feed import SAME_S, JointFeed, source_of
 from bbllm.nodes.polling import Poller
+from bbllm.worlds.table import TableView
 
 TOPIC = 'objects'
+CATCH_UP_S = 1.0
+"""How long joint states may be behind the objects, before what is known of them is used [s]."""
 
 
 class ObjectFeed:
-    """Listens to the topic `objects`."""
+    """
+    Listens to the topic `objects`, which tells of everything there is.
 
-    def __init__(self, node: Node, poller: Poller, max_age_s: float):
+    Args:
+        node: Whose subscription it is.
+        poller: Reads the topic.
+        joints: Tell where the hand is.
+        max_age_s: Objects that were not heard of for longer are stale, by the wall clock [s].
+        fixed: Furniture and places of a scene file, beside those that are told of.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        poller: Poller,
+        joints: JointFeed,
+        max_age_s: float,
+        fixed: tuple[SceneObject, ...] = (),
+    ):
         self._node = node
+        self._joints = joints
         self._max_age_s = max_age_s
+        self._fixed = fixed
         self._news = threading.Condition()
         self._newest: ObjectStates | None = None
         self._heard_s = float('-inf')
@@ -39,17 +60,30 @@ class ObjectFeed:
         """Whether objects were heard of lately."""
         return time.monotonic() - self._heard_s <= self._max_age_s
 
-    def since(self, not_before_s: float, wait_s: float) -> ObjectStates:
+    def look(self, not_before_s: float, wait_s: float) -> TableView:
         """
-        Return objects that were seen at a time or later.
+        Return objects that were seen at a time or later, and the hand of the same moment.
 
         Args:
             not_before_s: On the world's clock; 0 for the newest [s].
-            wait_s: How long to wait for them, by the wall clock [s].
+            wait_s: How long to wait for them, by the wall clock; with 0, joint states that are
+                still on their way are not waited for either [s].
 
         Raises:
             SceneError: There are none; tells since when, and names who fell silent.
+            LostNodeError: Nothing is heard of the arm or the hand.
         """
+        msg = self._since(not_before_s, wait_s)
+        stamp_s = stamp_from_msg(msg.header.stamp)
+        told = objects_from_msg(msg)
+        names = {item.name for item in told}
+        return TableView(
+            objects=(*told, *(item for item in self._fixed if item.name not in names)),
+            hand=self._joints.hand(stamp_s, CATCH_UP_S if wait_s else 0.0),
+            stamp_s=stamp_s,
+        )
+
+    def _since(self, not_before_s: float, wait_s: float) -> ObjectStates:
         with self._news:
             self._news.wait_for(lambda: self.fresh and self._is_new(not_before_s), wait_s)
             newest = self._newest
@@ -71,11 +105,6 @@ class ObjectFeed:
                 f'{behind_s:.2f} s before the moment that was asked for.'
             )
         return newest
-
-    @staticmethod
-    def records(objects: ObjectStates) -> tuple[SceneObject, ...]:
-        """Return a message's objects as records."""
-        return objects_from_msg(objects)
 
     def _is_new(self, not_before_s: float) -> bool:
         newest = self._newest

@@ -93,6 +93,44 @@ class StateEstimatorParams:
     )
     rate_hz: float = param(5.0, 'How often the topic scene is published [Hz].', 0.1, 50.0)
     gripper: str = param('franka_gripper', 'Prefix of the names of the hand.')
+    sources: str = param(
+        'objects',
+        'Who tells where things are, a list with commas: objects (alone), static, detections, '
+        'vision_msgs, apriltag.',
+    )
+    scene: str = param(
+        '',
+        'Scene file with furniture and locations, and with source static the things: a name in '
+        'config/scenes or a path; empty: none, or empty_table with cameras.',
+    )
+    catalogue: str = param(
+        '',
+        'File that says what detected things are: a name in config/catalogues or a path; empty: '
+        'as detector and scene file say.',
+    )
+    min_confidence: float = param(0.5, 'Detections that are less sure are left out.', 0.0, 1.0)
+    max_delay_s: float = param(
+        2.0, 'Pictures that come later after they were taken are left out [s].', 0.05, 60.0
+    )
+    window_s: float = param(2.0, 'Sightings of so long are averaged [s].', 0.0, 60.0)
+    gate_m: float = param(
+        0.01, 'Sightings that are further apart do not agree: it has moved [m].', 0.001, 0.2
+    )
+    gate_deg: float = param(
+        15.0, 'Sightings that are turned further do not agree: it has moved [deg].', 1.0, 180.0
+    )
+    agreeing: int = param(
+        3, 'So many sightings that agree show that a thing is there, or has moved.', 1, 100
+    )
+    lost_after_s: float = param(
+        2.0,
+        'A thing that pictures could show and do not show for so long is lost [s]; 0: never.',
+        0.0,
+        3600.0,
+    )
+    hidden_m: float = param(
+        0.1, 'What the arm is this near to, as a camera looks, is hidden by it [m].', 0.0, 1.0
+    )
 
 
 @dataclass(frozen=True)

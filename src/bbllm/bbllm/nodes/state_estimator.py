@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bbllm_interfaces.msg import ObjectStates
 from bbllm_interfaces.msg import Scene as SceneMsg
 from bbllm_interfaces.srv import GetScene
 from visualization_msgs.msg import MarkerArray
@@ -17,12 +16,12 @@ from bbllm.nodes.params import StateEstimatorParams, declare
 from bbllm.nodes.polling import Poller
 from bbllm.nodes.process import StackNode, run
 from bbllm.nodes.qos import LATCHED
+from bbllm.nodes.table_feed import TableFeed
 from bbllm.skills.catalog import SKILLS
 from bbllm.worlds.reaching import ReachCache
 from bbllm.worlds.relations import build_scene
-
-CATCH_UP_S = 1.0
-"""How long joint states may be behind the objects, before what is known of them is used [s]."""
+from bbllm.worlds.sources import Source, read_sources
+from bbllm.worlds.table import TableView
 
 
 class StateEstimator(StackNode):
@@ -34,11 +33,17 @@ class StateEstimator(StackNode):
         self._wait_s = params.wait_s
         self._poller = Poller(self)
         self._joints = JointFeed(self, self._poller, params.gripper, params.max_age_s)
-        self._objects = ObjectFeed(self, self._poller, params.max_age_s)
+        self._source = self._make_source(params)
         self._reach = ReachCache()
         self._scenes = self.create_publisher(SceneMsg, 'scene', LATCHED)
         self._markers = self.create_publisher(MarkerArray, 'markers', LATCHED)
         self._period_s = 1.0 / params.rate_hz
+
+    def _make_source(self, params: StateEstimatorParams) -> ObjectFeed | TableFeed:
+        config = read_sources(params.sources, params.scene, params.catalogue)
+        if Source.OBJECTS in config.sources:
+            return ObjectFeed(self, self._poller, self._joints, params.max_age_s, config.fixed)
+        return TableFeed(self, self._poller, self._joints, params, config)
 
     def begin(self) -> None:
         self._poller.start()
@@ -48,36 +53,38 @@ class StateEstimator(StackNode):
 
     def _get(self, request: GetScene.Request, reply: GetScene.Response) -> GetScene.Response:
         try:
-            objects = self._objects.since(stamp_from_msg(request.not_before), self._wait_s)
-            reply.scene = scene_to_msg(self._scene(objects, CATCH_UP_S))
+            view = self._source.look(stamp_from_msg(request.not_before), self._wait_s)
+            reply.scene = scene_to_msg(self._scene(view))
             reply.code = GetScene.Response.NONE
         except WorldError as error:
             kinds = GetScene.Response
-            reply.code = kinds.STALE_SCENE if self._objects.seen else kinds.EMPTY_SCENE
+            reply.code = kinds.STALE_SCENE if self._source.seen else kinds.EMPTY_SCENE
             reply.message = str(error)
         return reply
 
     def _publish(self) -> None:
         """Publish the scene while there is one; silence means that there is none."""
-        if not self._objects.fresh or not self._joints.fresh:
+        if not self._source.fresh or not self._joints.fresh:
             return
         try:
-            scene = self._scene(self._objects.since(0.0, 0.0))
+            scene = self._scene(self._source.look(0.0, 0.0))
         except WorldError:
             return
         self._scenes.publish(scene_to_msg(scene))
         if self._markers.get_subscription_count():
             self._markers.publish(scene_markers(scene))
 
-    def _scene(self, objects: ObjectStates, wait_s: float = 0.0) -> Scene:
-        stamp_s = stamp_from_msg(objects.header.stamp)
+    def _scene(self, view: TableView) -> Scene:
         return build_scene(
-            self._objects.records(objects),
-            self._joints.hand(stamp_s, wait_s),
+            view.objects,
+            view.hand,
             skills=SKILLS,
-            stamp_s=stamp_s,
-            now_s=stamp_s,  # its age was looked at by the wall clock already
+            stamp_s=view.stamp_s,
+            now_s=view.stamp_s,  # its age was looked at by the wall clock already
             reach=self._reach,
+            carried=view.carried,
+            estimated=view.estimated,
+            lost=view.lost,
         )
 
 

@@ -12,8 +12,9 @@ import re
 
 from bbllm.core.calls import CallError, check_call, plain
 from bbllm.core.errors import ParseError
+from bbllm.core.lost import lost_names
 from bbllm.core.protocols import PASS, JsonSchema, Pass
-from bbllm.core.types import Scene, SkillCall
+from bbllm.core.types import Code, Scene, SkillCall
 
 LINE_FORM = (
     'one line such as `<rob0>[pick] <red_cube>`, `<rob0>[return_to_base]` or `<pass>`, '
@@ -49,9 +50,12 @@ def parse_call(text: str, scene: Scene) -> SkillCall | Pass:
     if call is PASS:
         return PASS
     assert isinstance(call, SkillCall)
+    call = _one_target(call, scene)
     try:
-        return check_call(_one_target(call, scene), scene)
+        return check_call(call, scene)
     except CallError as error:
+        if error.code is Code.OBJECT_LOST:
+            return call  # no slip of the Body: the world refuses it, and the Brain hears why
         raise ParseError(str(error)) from error
 
 
@@ -141,8 +145,10 @@ def body_schema(scene: Scene) -> JsonSchema:
     """
     skills: list[object] = [skill.name for skill in scene.skills]
     arg: dict[str, object] = {'type': 'string'}
-    if 0 < len(scene.names) <= MAX_ENUM:
-        arg['enum'] = list(scene.names)
+    # Were lost things left out, a step about one would be forced onto another.
+    names = [*scene.names, *lost_names(scene)]
+    if 0 < len(names) <= MAX_ENUM:
+        arg['enum'] = names
     properties: dict[str, object] = {
         'pass': {'type': 'boolean', 'description': 'true where no skill does what the step says'},
         'skill': {'type': ['string', 'null'], 'enum': [*skills, None]},

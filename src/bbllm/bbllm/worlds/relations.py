@@ -12,16 +12,20 @@ From objects, hand and clock to a scene with its relations as triples.
 * (a is clear): a is a thing, and nothing is on top of it.
 * (a reachable yes), (a reachable no): the hand can, or cannot, come down on it from above.
 
-Everything is derived from what was sensed now; nothing is remembered or taken from commands.
+* (a is lost): a was seen and is no longer there to be seen, see `core.lost`.
+
+Everything is derived from what was sensed now; nothing is remembered or taken from commands. What
+a source of objects infers, such as where a thing is that the hand covers, is marked `estimated`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 
 from bbllm.core.errors import SceneError
+from bbllm.core.lost import LostObject, lost_facts
 from bbllm.core.types import Fact, Kind, Scene, SceneObject, Skill
 from bbllm.skills.grasps import Hand, in_tool_frame
 from bbllm.skills.shapes import (
@@ -76,6 +80,9 @@ def build_scene(
     now_s: float,
     reach: ReachTest | None = None,
     params: RelationParams | None = None,
+    carried: str | None = None,
+    estimated: Collection[str] = (),
+    lost: Collection[LostObject] = (),
 ) -> Scene:
     """
     Return the scene with its relations.
@@ -88,6 +95,9 @@ def build_scene(
         now_s: The world's clock [s].
         reach: Reachability test; without it there are no `reachable` triples.
         params: How near is near enough.
+        carried: What is in the hand, where that is known from the hand alone.
+        estimated: Names of objects whose pose was inferred; what rests on them is marked so.
+        lost: Things that are no longer there to be seen.
 
     Raises:
         SceneError: There are no objects, or they were sensed too long ago.
@@ -101,7 +111,9 @@ def build_scene(
         )
     if not objects:
         raise SceneError('The scene is empty: no objects were sensed.')
-    held = find_held(objects, hand, params) if hand is not None else None
+    held = carried
+    if held is None and hand is not None:
+        held = find_held(objects, hand, params)
     facts: list[Fact] = []
     if held is not None:
         facts.append(Fact(held, 'held_by', HAND))
@@ -122,6 +134,12 @@ def build_scene(
             for item in objects
             if item.name != held and (item.kind in MOVABLE or item.kind is Kind.LOCATION)
         ]
+    if estimated:
+        facts = [
+            replace(fact, estimated=fact.subject in estimated or fact.object in estimated)
+            for fact in facts
+        ]
+    facts += lost_facts(lost, now_s)
     return Scene(tuple(objects), tuple(skills), tuple(facts), stamp_s)
 
 

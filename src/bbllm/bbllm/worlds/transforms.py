@@ -1,0 +1,242 @@
+"""
+Where frames are relative to each other: composition along a tree of transforms, at a time.
+
+The tree is what ROS calls tf: every frame but the root has one parent. Static links hold for all
+time; the others are kept for some seconds and interpolated between two measurements.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from bbllm.core.errors import BbllmError
+from bbllm.core.types import Pose
+from bbllm.skills.shapes import Vector
+
+Quat = tuple[float, float, float, float]
+"""Scalar last."""
+
+KEPT_S = 10.0
+"""How long measured links are kept [s]."""
+HOLD_S = 0.2
+"""How far beyond its newest measurement, or before its oldest, a link is taken as it was [s]."""
+IDENTITY = Pose(position_m=(0.0, 0.0, 0.0))
+
+
+class FrameError(BbllmError):
+    """Two frames that nothing joins at the time that was asked for; names the frames."""
+
+
+def multiply(a: Quat, b: Quat) -> Quat:
+    """Return the rotation that turns by *b* first and by *a* then."""
+    ax, ay, az, aw = a
+    bx, by, bz, bw = b
+    return (
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    )
+
+
+def conjugate(quat: Quat) -> Quat:
+    """Return the opposite rotation of a unit quaternion."""
+    x, y, z, w = quat
+    return (-x, -y, -z, w)
+
+
+def rotate(quat: Quat, vector: Vector) -> Vector:
+    """Return a vector turned by a unit quaternion."""
+    x, y, z, _ = multiply(multiply(quat, (*vector, 0.0)), conjugate(quat))
+    return (x, y, z)
+
+
+def normalized(quat: Sequence[float]) -> Quat:
+    """Return a quaternion of length 1; raises ValueError where it has no direction."""
+    length = math.sqrt(sum(part * part for part in quat))
+    if not math.isfinite(length) or length < 1e-6:
+        raise ValueError('a quaternion without length')
+    x, y, z, w = (part / length for part in quat)
+    return (x, y, z, w)
+
+
+def compose(a: Pose, b: Pose) -> Pose:
+    """Return *b*, given in the frame of *a*, in the frame that *a* is given in."""
+    moved = rotate(a.quat_xyzw, b.position_m)
+    x, y, z = (p + q for p, q in zip(a.position_m, moved, strict=True))
+    return Pose(position_m=(x, y, z), quat_xyzw=normalized(multiply(a.quat_xyzw, b.quat_xyzw)))
+
+
+def inverse(pose: Pose) -> Pose:
+    """Return where the parent is in the frame of the pose."""
+    quat = conjugate(pose.quat_xyzw)
+    x, y, z = rotate(quat, pose.position_m)
+    return Pose(position_m=(-x, -y, -z), quat_xyzw=quat)
+
+
+def angle_between(a: Quat, b: Quat) -> float:
+    """Return by how much two rotations differ, from 0 to pi [rad]."""
+    x, y, z, w = multiply(conjugate(a), b)
+    return 2.0 * math.atan2(math.sqrt(x * x + y * y + z * z), abs(w))
+
+
+def between(a: Pose, b: Pose, share: float) -> Pose:
+    """Return the pose at a share of the way from *a* (0) to *b* (1)."""
+    x, y, z = (p + share * (q - p) for p, q in zip(a.position_m, b.position_m, strict=True))
+    same = sum(p * q for p, q in zip(a.quat_xyzw, b.quat_xyzw, strict=True)) >= 0.0
+    sign = 1.0 if same else -1.0
+    mixed = [
+        (1.0 - share) * p + share * sign * q for p, q in zip(a.quat_xyzw, b.quat_xyzw, strict=True)
+    ]
+    return Pose(position_m=(x, y, z), quat_xyzw=normalized(mixed))
+
+
+@dataclass(slots=True)
+class _Link:
+    """What joins a frame to its parent."""
+
+    parent: str
+    static: bool
+    stamps_s: list[float] = field(default_factory=list)
+    poses: list[Pose] = field(default_factory=list)
+
+
+class TransformTree:
+    """All frames that were heard of; may be written and read from several threads."""
+
+    def __init__(self, *, kept_s: float = KEPT_S, hold_s: float = HOLD_S) -> None:
+        self._kept_s = kept_s
+        self._hold_s = hold_s
+        self._links: dict[str, _Link] = {}
+        self._lock = threading.Lock()
+
+    def add(self, parent: str, child: str, pose: Pose, stamp_s: float, static: bool) -> None:
+        """
+        Take in where a frame is in its parent.
+
+        Args:
+            parent: Name of the frame that the pose is given in.
+            child: Name of the frame whose pose it is; a new parent replaces an old one.
+            pose: Of the child.
+            stamp_s: When it was measured [s].
+            static: It holds for all time.
+
+        Raises:
+            FrameError: A frame without a name, its own parent, or a pose that is none.
+        """
+        parent, child = plain_frame(parent), plain_frame(child)
+        if not parent or not child or parent == child:
+            raise FrameError(f'A transform from {parent!r} to {child!r} joins no two frames.')
+        if not all(map(math.isfinite, (*pose.position_m, stamp_s))):
+            raise FrameError(f'The transform from {parent} to {child} holds no finite numbers.')
+        try:
+            pose = Pose(position_m=pose.position_m, quat_xyzw=normalized(pose.quat_xyzw))
+        except ValueError as error:
+            raise FrameError(f'The transform from {parent} to {child} has {error}.') from error
+        with self._lock:
+            link = self._links.get(child)
+            if link is None or link.parent != parent or link.static or static:
+                link = self._links[child] = _Link(parent, static)
+            self._insert(link, pose, stamp_s)
+
+    def _insert(self, link: _Link, pose: Pose, stamp_s: float) -> None:
+        index = bisect.bisect_left(link.stamps_s, stamp_s)
+        if index < len(link.stamps_s) and link.stamps_s[index] == stamp_s:
+            link.poses[index] = pose
+            return
+        link.stamps_s.insert(index, stamp_s)
+        link.poses.insert(index, pose)
+        old = bisect.bisect_left(link.stamps_s, link.stamps_s[-1] - self._kept_s)
+        # In blocks: to shorten a list at every message would move it at every message.
+        if old > 100:
+            del link.stamps_s[:old], link.poses[:old]
+
+    def lookup(self, target: str, source: str, stamp_s: float) -> Pose:
+        """
+        Return where a frame is in another one.
+
+        Args:
+            target: Frame that the pose is wanted in.
+            source: Frame whose pose is wanted.
+            stamp_s: At which time [s].
+
+        Raises:
+            FrameError: Nothing joins them, a link is too old or too new, or frames form a loop.
+        """
+        target, source = plain_frame(target), plain_frame(source)
+        with self._lock:
+            up_source = self._way_up(source)
+            up_target = self._way_up(target)
+            common = next((frame for frame in up_source if frame in up_target), None)
+            if common is None:
+                raise self._not_joined(target, source, up_source, up_target)
+            in_common = self._climb(up_source[: up_source.index(common)], stamp_s)
+            target_in_common = self._climb(up_target[: up_target.index(common)], stamp_s)
+        return compose(inverse(target_in_common), in_common)
+
+    def _way_up(self, frame: str) -> list[str]:
+        """Return the frame, its parent, and so on to the root."""
+        way = [frame]
+        while (link := self._links.get(way[-1])) is not None:
+            if link.parent in way:
+                loop = ' -> '.join([*way[way.index(link.parent) :], link.parent])
+                raise FrameError(
+                    f'Frames form a loop, each in the next: {loop}. Two publishers give one of '
+                    'them different parents.'
+                )
+            way.append(link.parent)
+        return way
+
+    def _climb(self, frames: Sequence[str], stamp_s: float) -> Pose:
+        """Return the pose of the first of these frames in the parent of the last."""
+        pose = IDENTITY
+        for frame in frames:
+            pose = compose(self._at(frame, stamp_s), pose)
+        return pose
+
+    def _at(self, frame: str, stamp_s: float) -> Pose:
+        link = self._links[frame]
+        if link.static:
+            return link.poses[-1]
+        stamps_s = link.stamps_s
+        index = bisect.bisect_left(stamps_s, stamp_s)
+        if index == len(stamps_s):
+            self._check_held(frame, link, stamp_s - stamps_s[-1], 'ago')
+            return link.poses[-1]
+        if index == 0:
+            self._check_held(frame, link, stamps_s[0] - stamp_s, 'later')
+            return link.poses[0]
+        span_s = stamps_s[index] - stamps_s[index - 1]
+        share = (stamp_s - stamps_s[index - 1]) / span_s
+        return between(link.poses[index - 1], link.poses[index], share)
+
+    def _check_held(self, frame: str, link: _Link, off_s: float, word: str) -> None:
+        if off_s > self._hold_s:
+            which = 'newest' if word == 'ago' else 'oldest'
+            raise FrameError(
+                f'Where {frame} is in {link.parent} is not known at that time: the {which} '
+                f'transform is from {off_s:.2f} s {word}, and at most {self._hold_s:g} s will do.'
+            )
+
+    def _not_joined(
+        self, target: str, source: str, up_source: Sequence[str], up_target: Sequence[str]
+    ) -> FrameError:
+        known = {*self._links, *(link.parent for link in self._links.values())}
+        if source not in known:
+            names = ', '.join(sorted(known)[:20]) or 'none'
+            return FrameError(
+                f'No transform was ever heard of the frame {source!r}. Known frames: {names}.'
+            )
+        return FrameError(
+            f'Nothing joins {source} to {target}: {source} hangs on {up_source[-1]}, and {target} '
+            f'on {up_target[-1]}. A transform from {up_target[-1]} to {up_source[-1]} is missing.'
+        )
+
+
+def plain_frame(name: str) -> str:
+    """Return a frame's name without the leading slash that ROS 1 allowed."""
+    return name.strip().lstrip('/')
