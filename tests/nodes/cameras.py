@@ -59,9 +59,10 @@ class Camera:
         """
         self.away: set[str] = set()
         """Names of things that somebody has taken off the table."""
+        self.blind = False
+        """Whether it sends no pictures."""
         self.truth: dict[str, SceneObject] = {}
         """Where things are."""
-        self.pictures = 0
         self._tags = tags
         self._noise_m, self._noise_rad, self._dropout = noise_m, noise_rad, dropout
         self._random = random.Random(seed)
@@ -107,11 +108,10 @@ class Camera:
                 self._tcp = item.transform.translation
 
     def _look(self) -> None:
-        if self._objects is None or self._tcp is None:
+        if self.blind or self._objects is None or self._tcp is None:
             return
         seen = [item for item in objects_from_msg(self._objects) if self._sees(item)]
         stamp = self._objects.header.stamp
-        self.pictures += 1
         if self._tags is None:
             msg = Detections(detections=[self._detection(item) for item in seen])
             msg.header.stamp, msg.header.frame_id = stamp, OPTICAL
@@ -163,6 +163,12 @@ def looking(**options: Any) -> Iterator[Camera]:
         yield camera
     finally:
         camera.close()
+
+
+def is_on(camera: Camera, thing: str, place: str) -> bool:
+    """Tell by the simulator's own truth, which the stack under test does not hear."""
+    at, to = (camera.truth[name].pose.position_m for name in (thing, place))
+    return math.dist(at[:2], to[:2]) < 0.02
 
 
 def transform(parent: str, child: str, pose: Pose) -> TransformStamped:

@@ -10,8 +10,9 @@ from operator import mul
 
 from bbllm.core.calls import CallError, check_call
 from bbllm.core.errors import ParseError
+from bbllm.core.lost import lost_names
 from bbllm.core.protocols import Embedder
-from bbllm.core.types import Kind, PlanStep, Scene, Skill, SkillCall
+from bbllm.core.types import Code, Kind, PlanStep, Scene, Skill, SkillCall
 
 Vector = Sequence[float]
 
@@ -67,7 +68,7 @@ class MatchingBody:
         if not scene.skills or not scene.objects:
             raise ParseError('The scene has no skills or no objects that a step could be near.')
         texts = {skill: _texts_of(skill) for skill in scene.skills}
-        names = {name: _words(name) for name in scene.names}
+        names = {name: _words(name) for name in (*scene.names, *lost_names(scene))}
         wanted = self._look_up(_words(step.text), [*chain(*texts.values()), *names.values()])
 
         def nearness(text: str) -> float:
@@ -80,9 +81,12 @@ class MatchingBody:
             numbers = _numbers(param, step.text)
             allowed = _candidates(param, scene)
             args.append(numbers or max(allowed, key=lambda name: nearness(names[name])))
+        call = SkillCall(skill.name, tuple(args))
         try:
-            return check_call(SkillCall(skill.name, tuple(args)), scene)
+            return check_call(call, scene)
         except CallError as error:
+            if error.code is Code.OBJECT_LOST:
+                return call  # the world refuses it, and the Brain hears why
             raise ParseError(str(error)) from error
 
     def _look_up(self, text: str, others: Iterable[str]) -> Vector:
@@ -117,8 +121,8 @@ def _words(name: str) -> str:
 def _candidates(param: str, scene: Scene) -> Sequence[str]:
     if param == 'object':
         takable = [item.name for item in scene.objects if item.kind not in UNTAKABLE]
-        return takable or scene.names
-    return scene.names
+        return (*(takable or scene.names), *lost_names(scene))
+    return (*scene.names, *lost_names(scene))
 
 
 def _numbers(param: str, text: str) -> str:

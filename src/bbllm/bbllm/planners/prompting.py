@@ -14,6 +14,7 @@ from typing import TypeVar
 import jinja2
 
 from bbllm.core.errors import ParseError
+from bbllm.core.lost import lost_names
 from bbllm.core.protocols import ChatModel, JsonSchema, Message
 from bbllm.core.types import Kind, Plan, PlanStep, Scene, SceneObject, Skill, Task
 
@@ -92,7 +93,15 @@ class Prompts:
 
     def execution(self, step: PlanStep, scene: Scene) -> str:
         """Write the prompt for one step's call."""
-        return self._render('execution', scene, syntax=SYNTAX, step=one_line(step.text))
+        return self._render(
+            'execution',
+            scene,
+            syntax=SYNTAX,
+            step=one_line(step.text),
+            # A step about a lost thing shall be refused, so that the Brain hears of it. To a Body
+            # that does not know the name it would be one to pass over.
+            objects=(*scene.names, *lost_names(scene)),
+        )
 
     def feedback(
         self, task: Task, scene: Scene, plan: Plan, failure: Failure, earlier: Sequence[Failure]
@@ -113,12 +122,12 @@ class Prompts:
 
     def _render(self, name: str, scene: Scene, **values: object) -> str:
         template = self._templates.get_template(f'{name}.md.j2')
-        return template.render(
-            examples=self._source(f'{self._domain}/{name}_examples.md').strip(),
-            objects=scene.names,
-            actions=[describe_skill(skill) for skill in scene.skills],
-            **values,
-        )
+        common: dict[str, object] = {
+            'examples': self._source(f'{self._domain}/{name}_examples.md').strip(),
+            'objects': scene.names,
+            'actions': [describe_skill(skill) for skill in scene.skills],
+        }
+        return template.render(common | values)
 
     def _source(self, name: str) -> str:
         loader = self._templates.loader

@@ -1,0 +1,190 @@
+"""Transforms: composition, time, and errors that name the frames."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bbllm.core.types import Pose
+from bbllm.worlds.transforms import (
+    IDENTITY,
+    FrameError,
+    TransformTree,
+    angle_between,
+    compose,
+    inverse,
+    normalized,
+)
+
+METRES = st.floats(-2, 2)
+POSES = st.builds(
+    lambda p, q: Pose(position_m=p, quat_xyzw=normalized(q)),
+    st.tuples(METRES, METRES, METRES),
+    st.tuples(METRES, METRES, METRES, METRES).filter(lambda q: sum(p * p for p in q) > 0.01),
+)
+CAMERA = Pose(position_m=(0.5, 0.0, 1.0), quat_xyzw=(1.0, 0.0, 0.0, 0.0))  # looks straight down
+
+
+def at(x: float, y: float = 0.0, z: float = 0.0) -> Pose:
+    return Pose(position_m=(x, y, z))
+
+
+def same(a: Pose, b: Pose) -> bool:
+    near = math.dist(a.position_m, b.position_m) < 1e-9
+    return near and angle_between(a.quat_xyzw, b.quat_xyzw) < 1e-6
+
+
+@given(POSES, POSES, POSES)
+def test_composition_is_associative_and_has_inverses(a: Pose, b: Pose, c: Pose) -> None:
+    assert same(compose(compose(a, b), c), compose(a, compose(b, c)))
+    assert same(compose(a, inverse(a)), IDENTITY)
+    assert same(compose(inverse(a), a), IDENTITY)
+
+
+@given(st.lists(POSES, min_size=3, max_size=6), st.data())
+def test_lookup_between_any_two_frames_of_a_chain_is_the_product_of_its_links(
+    poses: list[Pose], data: st.DataObject
+) -> None:
+    tree = TransformTree()
+    frames = [f'f{i}' for i in range(len(poses) + 1)]
+    for pose, (parent, child) in zip(poses, pairwise(frames), strict=True):
+        tree.add(parent, child, pose, 0.0, True)
+    low = data.draw(st.integers(0, len(poses) - 1))
+    high = data.draw(st.integers(low, len(poses)))
+    product = IDENTITY
+    for pose in poses[low:high]:
+        product = compose(product, pose)
+
+    assert same(tree.lookup(frames[low], frames[high], 5.0), product)
+    assert same(tree.lookup(frames[high], frames[low], 5.0), inverse(product))
+
+
+def test_camera_that_looks_down_sees_what_is_under_it() -> None:
+    tree = TransformTree()
+    tree.add('fr3_link0', 'camera', CAMERA, 0.0, True)
+
+    seen = compose(tree.lookup('fr3_link0', 'camera', 1.0), at(0.1, 0.2, 0.98))
+
+    assert seen.position_m == pytest.approx((0.6, -0.2, 0.02))
+
+
+def test_frames_on_two_branches_are_joined_at_their_common_parent() -> None:
+    tree = TransformTree()
+    tree.add('base', 'left', at(0.0, 1.0), 0.0, True)
+    tree.add('base', 'right', at(0.0, -1.0), 0.0, True)
+
+    assert tree.lookup('left', 'right', 0.0).position_m == pytest.approx((0.0, -2.0, 0.0))
+
+
+def test_moving_link_is_interpolated_at_the_time_that_is_asked_for() -> None:
+    tree = TransformTree()
+    tree.add('base', 'hand', at(0.0), 10.0, False)
+    tree.add('base', 'hand', at(1.0), 11.0, False)
+
+    assert tree.lookup('base', 'hand', 10.25).position_m[0] == pytest.approx(0.25)
+
+
+def test_turn_is_interpolated_the_short_way_round() -> None:
+    tree = TransformTree()
+    quarter = Pose(position_m=(0.0, 0.0, 0.0), quat_xyzw=normalized((0.0, 0.0, -1.0, -1.0)))
+    tree.add('base', 'hand', IDENTITY, 10.0, False)
+    tree.add('base', 'hand', quarter, 11.0, False)
+
+    turned = tree.lookup('base', 'hand', 10.5).quat_xyzw
+
+    assert math.degrees(angle_between(turned, IDENTITY.quat_xyzw)) == pytest.approx(45.0)
+
+
+def test_transforms_that_come_out_of_order_are_put_in_order() -> None:
+    tree = TransformTree()
+    for stamp_s in (10.0, 12.0, 11.0):
+        tree.add('base', 'hand', at(stamp_s - 10.0), stamp_s, False)
+
+    assert tree.lookup('base', 'hand', 10.5).position_m[0] == pytest.approx(0.5)
+    assert tree.lookup('base', 'hand', 11.5).position_m[0] == pytest.approx(1.5)
+
+
+def test_old_transforms_are_forgotten_and_the_newest_kept() -> None:
+    tree = TransformTree(kept_s=1.0)
+    for i in range(1000):
+        tree.add('base', 'hand', at(float(i)), 10.0 + 0.01 * i, False)
+
+    assert len(tree._links['hand'].stamps_s) < 300
+    assert tree.lookup('base', 'hand', 10.0 + 9.99).position_m[0] == pytest.approx(999.0)
+
+
+@pytest.mark.parametrize(
+    ('stamp_s', 'says'),
+    [(12.0, 'the newest transform is from 1.00 s ago'), (9.0, 'the oldest .* from 1.00 s later')],
+)
+def test_link_that_is_too_old_or_too_new_is_an_error_that_names_its_frames(
+    stamp_s: float, says: str
+) -> None:
+    tree = TransformTree()
+    tree.add('base', 'hand', at(0.0), 10.0, False)
+    tree.add('base', 'hand', at(1.0), 11.0, False)
+
+    with pytest.raises(FrameError, match=f'hand is in base .*{says}'):
+        tree.lookup('base', 'hand', stamp_s)
+
+
+def test_frame_that_nobody_told_of_is_named_with_those_that_are_known() -> None:
+    tree = TransformTree()
+    tree.add('fr3_link0', 'camera_link', at(1.0), 0.0, True)
+
+    with pytest.raises(FrameError, match=r"frame 'camera'\. Known frames: camera_link, fr3_link0"):
+        tree.lookup('fr3_link0', 'camera', 0.0)
+
+
+def test_two_trees_without_a_link_are_an_error_that_names_the_missing_one() -> None:
+    tree = TransformTree()
+    tree.add('camera_link', 'camera_optical', at(0.0), 0.0, True)
+
+    with pytest.raises(
+        FrameError, match=r'camera_optical hangs on camera_link, .* from fr3_link0 to camera_link'
+    ):
+        tree.lookup('fr3_link0', 'camera_optical', 0.0)
+
+
+def test_frames_that_form_a_loop_are_an_error_that_shows_it() -> None:
+    tree = TransformTree()
+    for parent, child in (('a', 'b'), ('b', 'c'), ('c', 'a')):
+        tree.add(parent, child, at(1.0), 0.0, True)
+
+    with pytest.raises(FrameError, match='form a loop, each in the next: b -> a -> c -> b'):
+        tree.lookup('a', 'b', 0.0)
+
+
+def test_frame_that_gets_a_new_parent_leaves_the_old_one() -> None:
+    tree = TransformTree()
+    tree.add('base', 'cup', at(1.0), 10.0, False)
+    tree.add('hand', 'cup', at(0.0), 11.0, False)
+
+    with pytest.raises(FrameError, match='cup hangs on hand'):
+        tree.lookup('base', 'cup', 10.0)
+
+
+def test_leading_slash_of_old_frame_names_is_left_out() -> None:
+    tree = TransformTree()
+    tree.add('/base', '/camera', at(1.0), 0.0, True)
+
+    assert tree.lookup('base', 'camera', 0.0).position_m[0] == 1.0
+
+
+@pytest.mark.parametrize(
+    ('parent', 'child', 'pose'),
+    [
+        ('', 'camera', IDENTITY),
+        ('base', 'base', IDENTITY),
+        ('base', 'camera', at(math.nan)),
+        ('base', 'camera', Pose(position_m=(0.0, 0.0, 0.0), quat_xyzw=(0.0, 0.0, 0.0, 0.0))),
+    ],
+    ids=['no parent', 'its own parent', 'nan', 'no rotation'],
+)
+def test_transform_that_is_none_is_refused(parent: str, child: str, pose: Pose) -> None:
+    with pytest.raises(FrameError, match='transform'):
+        TransformTree().add(parent, child, pose, 0.0, True)
