@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from bbllm.core.approval import ApprovalMode
 from bbllm.core.errors import BbllmError
 from bbllm.planners.methods import MappingMethod
 
@@ -207,6 +208,20 @@ StepsOption = Annotated[
         what='Calls that may be executed, 200 by default.',
         panel=LIMITS,
         show_default=False,
+    ),
+]
+ApprovalOption = Annotated[
+    ApprovalMode,
+    typer.Option(
+        '--approval',
+        help='What a person has to approve before it moves (`bbllm approve`): every plan, every '
+        'single call (step), or only calls that are risky.',
+    ),
+]
+YesOption = Annotated[
+    bool,
+    typer.Option(
+        '--yes', '-y', help='Approve whatever the stack asks for; simulated robots only.'
     ),
 ]
 TimeoutOption = Annotated[float | None, timeout_option('Wall time that the episode may take.')]

@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from bbllm.core.errors import (
+    ApprovalError,
     BbllmError,
     ConfigError,
     ReplayError,
@@ -83,7 +84,7 @@ class Commands(TyperGroup):
 
 def exit_code_of(error: BbllmError) -> int:
     """Return 2 for what a person can mend by typing something else, 1 for the rest."""
-    mendable = (ConfigError, TaskError, UnknownNameError, ReplayError)
+    mendable = (ApprovalError, ConfigError, TaskError, UnknownNameError, ReplayError)
     return BAD_INPUT if isinstance(error, mendable) else FAILED
 
 

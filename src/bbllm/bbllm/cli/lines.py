@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, TextIO
 
@@ -45,6 +46,11 @@ class LineView:
         except OSError:
             # The reader went away or the disk is full; the arm's work goes on, and on record.
             self._heard = False
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Lines never stand in the way of a question."""
+        yield
 
     def __enter__(self) -> LineView:
         return self
@@ -122,6 +128,8 @@ def _short(kind: EventKind, data: Mapping[str, Any]) -> list[tuple[str, str]]:
         return [('given up', f'step {data["index"]}: {data["cause"]}')]
     if kind is EventKind.HUMAN_FEEDBACK:
         return [('human', data['text'])]
+    if kind is EventKind.APPROVAL:
+        return [('approval', data['text'])]
     if kind is EventKind.WARNING:
         return [('warning', data['text'])]
     return []

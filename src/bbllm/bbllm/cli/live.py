@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -48,6 +49,9 @@ class LiveView:
             self._clock_start_s = self._clock()
         elif event.kind is EventKind.WARNING:
             self._console.print(Text(f'  ! {event.data["text"]}', style='yellow'))
+        elif event.kind is EventKind.APPROVAL:
+            mark, style = ('✓', 'green') if event.data['granted'] else ('✗', 'yellow')
+            self._console.print(Text(f'  {mark} {event.data["text"]}', style=style))
         elif event.kind is EventKind.HUMAN_FEEDBACK:
             self._console.print(Text(f'  » {event.data["text"]}', style='magenta'))
 
@@ -63,6 +67,15 @@ class LiveView:
     ) -> None:
         self._live.refresh()
         self._live.stop()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Stand still, for example while a person is asked something below."""
+        self._live.stop()
+        try:
+            yield
+        finally:
+            self._live.start()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw what is known now."""

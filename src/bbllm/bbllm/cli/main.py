@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import bbllm
+from bbllm.cli.approve import approve
 from bbllm.cli.bench import bench
 from bbllm.cli.commands import Commands
 from bbllm.cli.demo import demo
@@ -61,6 +62,6 @@ def bbllm_command(
     """
 
 
-for verb in (demo, run, plan, show, up, say, scenes, doctor):
+for verb in (demo, run, plan, show, up, say, approve, scenes, doctor):
     app.command()(verb)
 app.add_typer(bench)

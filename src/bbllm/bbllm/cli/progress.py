@@ -169,6 +169,9 @@ class Progress:
             row.state = StepState.RUNNING
         self.activity = 'the Brain plans on'
 
+    def _approval(self, data: Mapping[str, Any]) -> None:
+        self.activity = data['text']
+
     def _failed(self, data: Mapping[str, Any]) -> None:
         row = self._live(data['index'])
         if row is not None:
@@ -200,6 +203,7 @@ _HANDLERS = {
     EventKind.OUTCOME: Progress._outcome,
     EventKind.REPAIR: Progress._repair,
     EventKind.FAILED: Progress._failed,
+    EventKind.APPROVAL: Progress._approval,
     EventKind.MODEL_CALL: Progress._model_call,
     EventKind.ENDED: Progress._ended,
 }

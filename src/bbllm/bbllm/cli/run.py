@@ -25,6 +25,7 @@ from bbllm.cli.choices import (
     TaskArgument,
     TimeoutOption,
     ViewerOption,
+    YesOption,
 )
 from bbllm.cli.closing import draw, exit_code, leave, summary_of, tell_files
 from bbllm.cli.output import Output
@@ -60,6 +61,7 @@ def run(
     ] = WorldName.ros,
     feedback_loops: LoopsOption = None,
     timeout: TimeoutOption = None,
+    yes: YesOption = False,
     domain: DomainOption = None,
     scene: SceneOption = None,
     planner: PlannerOption = None,
@@ -80,7 +82,8 @@ def run(
 
     The stack that `bbllm up sim` started does it; with --world tabletop, the
     arm is simulated in this process. What a stack is (scene, planner, models)
-    is said when it is started.
+    is said when it is started. Where it asks a person before anything moves,
+    it asks here, or tells what to type elsewhere.
 
     Exit code: 0 when the episode finished, 1 when it did not, 2 for input
     that cannot be used, 130 after Ctrl-C (the arm stops and keeps its hold).
@@ -109,8 +112,10 @@ def run(
         }
         _refuse([name for name, value in said_at_start.items() if value is not None])
         choose_domain(domain)
-        ran = _on_stack(task, output, feedback_loops, timeout)
+        ran = _on_stack(task, output, feedback_loops, timeout, yes)
     else:
+        if yes:
+            raise ConfigError('--yes is for a running stack; --world tabletop asks nobody.')
         options = Options(
             scene=scene or SCENE,
             planner=planner or PLANNER,
@@ -142,7 +147,9 @@ def _refuse(names: list[str]) -> None:
         )
 
 
-def _on_stack(task: str, output: Output, loops: int | None, timeout_s: float | None) -> Ran:
+def _on_stack(
+    task: str, output: Output, loops: int | None, timeout_s: float | None, yes: bool
+) -> Ran:
     from bbllm.cli.stack_session import run_on_stack
 
-    return run_on_stack(task, output, feedback_loops=loops, timeout_s=timeout_s)
+    return run_on_stack(task, output, feedback_loops=loops, timeout_s=timeout_s, yes=yes)

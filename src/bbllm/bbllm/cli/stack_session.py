@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bbllm.cli.attendant import Attendant
 from bbllm.cli.output import Output
 from bbllm.cli.ros import need_ros
 from bbllm.cli.session import Ran
@@ -14,7 +15,7 @@ from bbllm.cli.supervision import watch
 from bbllm.core.errors import LostNodeError, TaskError, WorldError
 from bbllm.core.journal import JournalWriter, read_episode
 from bbllm.core.paths import episodes_dir
-from bbllm.core.tasks import make_task
+from bbllm.core.tasks import make_task, new_episode_id
 from bbllm.core.types import Event, Scene
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def run_on_stack(
     feedback_loops: int | None = None,
     timeout_s: float | None = None,
     client: StackClient | None = None,
+    yes: bool = False,
 ) -> Ran:
     """
     Give a stack a task and show how it goes.
@@ -43,6 +45,7 @@ def run_on_stack(
         feedback_loops: K; None as the stack says.
         timeout_s: Wall time after which the task is cancelled [s].
         client: Of the stack; by default one that is made for this task.
+        yes: Approve what the stack asks for in place of a person; simulated robots only.
 
     Raises:
         ConfigError: There is no ROS here.
@@ -51,10 +54,10 @@ def run_on_stack(
     """
     task = make_task(instruction)
     if client is not None:
-        return _run(task.instruction, output, feedback_loops, timeout_s, client)
+        return _run(task.instruction, output, feedback_loops, timeout_s, client, yes)
     need_ros('bbllm run')
     with find_stack() as found:
-        return _run(task.instruction, output, feedback_loops, timeout_s, found)
+        return _run(task.instruction, output, feedback_loops, timeout_s, found, yes)
 
 
 def find_stack() -> StackClient:
@@ -98,22 +101,26 @@ def _run(
     feedback_loops: int | None,
     timeout_s: float | None,
     client: StackClient,
+    yes: bool,
 ) -> Ran:
     loops = -1 if feedback_loops is None else feedback_loops
     events: list[Event] = []
     view = output.view()
+    episode_id = new_episode_id()
 
     def hear(event: Event) -> None:
         events.append(event)
         view(event)
 
     too_late = threading.Timer(timeout_s or 0.0, client.cancel)
-    with view:
+    with view, Attendant(client.approvals, episode_id, output, view, yes=yes):
         if timeout_s is not None:
             too_late.start()
         try:
             result, interrupted = watch(
-                lambda: client.run_task(instruction, feedback_loops=loops, on_event=hear),
+                lambda: client.run_task(
+                    instruction, episode_id=episode_id, feedback_loops=loops, on_event=hear
+                ),
                 client.cancel,
             )
         finally:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bbllm.cli.choices import (
+    ApprovalOption,
     BodyOption,
     BrainOption,
     DomainOption,
@@ -28,6 +29,7 @@ from bbllm.cli.output import Output
 from bbllm.cli.ros import choose_domain, need_ros
 from bbllm.cli.session import PLANNER, SCENE
 from bbllm.cli.supervision import interrupts
+from bbllm.core.approval import ApprovalMode
 from bbllm.core.paths import is_yaml_path
 
 if TYPE_CHECKING:
@@ -72,6 +74,7 @@ def up(
     record: RecordOption = None,
     replay: ReplayOption = None,
     limit_steps: StepsOption = None,
+    approval: ApprovalOption = ApprovalMode.NONE,
 ) -> None:
     """
     Start the stack: five nodes, each in its own process; Ctrl-C ends them.
@@ -81,6 +84,7 @@ def up(
       bbllm up sim
       bbllm up sim --scene plus_sign --viewer
       bbllm up sim --speed 0 --brain gpt-4o
+      bbllm up sim --approval plan
     """
     need_ros(f'bbllm up {kind.value}')
     choose_domain(domain)
@@ -106,13 +110,14 @@ def up(
         'mujoco_sim': _given(shown),
         'brain_planner': {**models, **_given(asked)},
         'body_mapper': models,
+        'fr3_executor': {'approval': approval.value},
     }
     output = Output()
     begun_s = time.monotonic()
     with Stack(StackConfig(params=params)) as stack:
         output.say(f'Starting {len(stack.processes)} nodes; logs in {stack.log_folder}', 'dim')
         stack.wait_ready(on_progress=_teller(stack, output, begun_s)).close()
-        _tell_ready(output, time.monotonic() - begun_s, speed)
+        _tell_ready(output, time.monotonic() - begun_s, speed, approval)
         _wait_for_the_end(stack)
         output.say('Ending the nodes, the arm at rest first ...', 'dim')
 
@@ -130,13 +135,15 @@ def _teller(stack: Stack, output: Output, begun_s: float) -> Callable[[tuple[str
     return tell
 
 
-def _tell_ready(output: Output, spent_s: float, speed: float) -> None:
+def _tell_ready(output: Output, spent_s: float, speed: float, approval: ApprovalMode) -> None:
     pace = f'{speed:g} times real time' if speed else 'as fast as it can'
     output.say(f'The stack is ready after {spent_s:.1f} s; the simulation runs {pace}.', 'green')
     output.say()
     output.say('In another terminal (. ./activate there first):')
     output.say("  bbllm run 'put the red cube on location_B'")
     output.say("  bbllm say 'leave the green cube where it is'    while a task runs")
+    if approval is not ApprovalMode.NONE:
+        output.say('  bbllm approve --watch                           asks you before it moves')
     output.say(
         '  bbllm doctor                                    what the nodes say to each other'
     )
