@@ -22,11 +22,14 @@ MODELS = ('llm_config', 'brain', 'body', 'record', 'replay')
 ARGUMENTS = {
     'brain_planner': ('planner', 'feedback_loops', *MODELS),
     'body_mapper': MODELS,
-    'fr3_executor': ('speed_scale', 'approval'),
+    'fr3_executor': ('speed_scale', 'approval', 'safety'),
     'mujoco_sim': ('scene', 'speed', 'viewer'),
 }
 """The parameters that people change, which are arguments of the launch files."""
-REAL_ARGUMENTS = {'state_estimator': ('gripper_node',), 'fr3_executor': ('gripper_node',)}
+REAL_ARGUMENTS = {
+    'state_estimator': ('gripper_node', 'sources', 'scene', 'catalogue'),
+    'fr3_executor': ('gripper_node',),
+}
 """Further ones beside a real arm."""
 PARAMETERS = {'gripper_node': 'gripper'}
 """The parameter that an argument sets, where the two have different names."""
