@@ -16,6 +16,7 @@ setup(
         ('share/bbllm/config/params', glob('config/params/*.yaml')),
         ('share/bbllm/config/rviz', glob('config/rviz/*.rviz')),
         ('share/bbllm/config/scenes', glob('config/scenes/*.yaml')),
+        ('share/bbllm/config/sros2', glob('config/sros2/*.xml')),
         ('share/bbllm/config/suites', glob('config/suites/*.yaml')),
         ('bin', ['bin/bbllm']),
     ],

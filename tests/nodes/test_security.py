@@ -1,0 +1,162 @@
+"""Policies of SROS 2: each node may do exactly what it does, and only a person may approve."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from policies import FOLDER, differences, policies
+from stacks import Running, started
+
+from bbllm.core.paths import config_dir
+from bbllm.nodes.stack import NAMESPACE, NODES, OPTIONAL_NODES, node_arguments
+
+pytestmark = pytest.mark.ros
+
+POLICIES = policies()
+STACK = (*NODES, *OPTIONAL_NODES)
+DISCOVERY_S = 10.0
+"""How long it may take until every name of every node is heard of [s]."""
+
+
+@pytest.fixture(scope='module')
+def stack(ros_domain: int) -> Iterator[Running]:
+    """Start all nodes that have a policy."""
+    with started(STACK) as running:
+        yield running
+
+
+def used(node: Any, name: str) -> dict[str, set[str]]:
+    """Return what a node of the graph publishes, hears, serves and calls."""
+    return {
+        kind: {
+            found
+            for found, _ in getattr(node, f'get_{kind}_names_and_types_by_node')(
+                name, f'/{NAMESPACE}'
+            )
+        }
+        for kind in ('publisher', 'subscriber', 'service', 'client')
+    }
+
+
+def unequal(node: Any, name: str, policy: str) -> dict[tuple[str, str], list[str]]:
+    """Compare the graph with a policy, and return where they still differ once all is heard."""
+    allowed = POLICIES[policy].names()
+    deadline_s = time.monotonic() + DISCOVERY_S
+    while True:
+        found = {
+            (kind, how): wrong
+            for kind, names in used(node, name).items()
+            for how, wrong in differences(allowed[kind], names).items()
+            if wrong
+        }
+        if not found or time.monotonic() > deadline_s:
+            return found
+        time.sleep(0.1)
+
+
+def who(right: str, name: str) -> set[str]:
+    """Return whose policy has a right."""
+    return {
+        of for of, policy in POLICIES.items() if f'/{NAMESPACE}/{name}' in policy.rights[right]
+    }
+
+
+def test_every_node_has_a_policy_and_so_have_the_programs_of_a_person() -> None:
+    assert set(POLICIES) == {*STACK, 'client', 'rviz'}
+    assert {path.suffixes[-2:] == ['.policy', '.xml'] for path in FOLDER.iterdir()} == {True}
+
+
+@pytest.mark.parametrize('name', sorted(POLICIES))
+def test_enclave_is_the_one_that_the_process_is_started_with(name: str) -> None:
+    assert POLICIES[name].enclave == f'/{NAMESPACE}/{name}'
+    if name in STACK:
+        arguments = node_arguments(name)
+        assert arguments[arguments.index('--enclave') + 1] == POLICIES[name].enclave
+        assert (POLICIES[name].namespace, POLICIES[name].node) == (f'/{NAMESPACE}', name)
+
+
+@pytest.mark.parametrize('name', STACK)
+def test_policy_allows_what_the_node_does_and_nothing_else(stack: Running, name: str) -> None:
+    assert unequal(stack.client.node, name, name) == {}
+
+
+def test_policy_of_the_command_line_allows_what_its_client_does(stack: Running) -> None:
+    node = stack.client.node
+
+    assert unequal(node, node.get_name(), 'client') == {}
+
+
+def test_policy_of_rviz_allows_what_its_file_shows() -> None:
+    rviz = yaml.safe_load((config_dir() / 'rviz' / 'bbllm.rviz').read_text())
+    displays = rviz['Visualization Manager']['Displays']
+    topics = [x.get('Topic') or x.get('Description Topic') for x in displays]
+    (menus,) = [
+        x['Interactive Markers Namespace']
+        for x in displays
+        if 'Interactive Markers Namespace' in x
+    ]
+    rights = POLICIES['rviz'].rights
+
+    shown = {topic['Value'] for topic in topics if topic}
+    every_node_of_rclcpp = {'/parameter_events'}
+    assert rights['subscribe'] == {
+        *shown,
+        f'{menus}/update',
+        '/tf',
+        '/tf_static',
+        *every_node_of_rclcpp,
+    }
+    assert rights['publish'] == {f'{menus}/feedback', '/rosout', *every_node_of_rclcpp}
+    assert rights['request'] == {f'{menus}/get_interactive_markers'}
+    assert (rights['call'], rights['execute']) == (frozenset(), frozenset())
+
+
+def test_only_programs_of_a_person_may_approve() -> None:
+    assert who('request', 'approve') == {'client', 'task_menu'}
+    assert who('reply', 'approve') == {'fr3_executor'}
+    # Whoever may click in the menu may approve by it.
+    assert who('publish', 'task_menu/feedback') == {'rviz'}
+    assert who('publish', 'approval') == {'fr3_executor'}
+
+
+def test_only_the_executor_may_move_the_arm() -> None:
+    for action in (
+        'fr3_arm_controller/follow_joint_trajectory',
+        'franka_gripper/grasp',
+        'franka_gripper/homing',
+        'franka_gripper/move',
+        'action_server/error_recovery',
+    ):
+        assert who('call', action) == {'fr3_executor'}
+        for part in ('send_goal', 'get_result'):
+            assert who('request', f'{action}/_action/{part}') == set()
+    assert who('call', 'execute_skill') == {'brain_planner', 'client'}
+
+
+def test_only_the_command_line_may_talk_to_the_planner_in_mid_task() -> None:
+    assert who('publish', 'human_feedback') == {'client'}
+    assert who('call', 'run_task') == {'client', 'task_menu'}
+
+
+@pytest.mark.parametrize('name', sorted(POLICIES))
+def test_no_policy_allows_everything(name: str) -> None:
+    names = set().union(*POLICIES[name].rights.values())
+
+    # A client's name ends with the number of its process; that is all that may be left open.
+    assert {x for x in names if '*' in x} <= {f'/{NAMESPACE}/bbllm_*/get_type_description'}
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec('sros2') is None,
+    reason='sros2 is not installed: it comes with ROS 2, but not from PyPI',
+)
+@pytest.mark.parametrize('name', sorted(POLICIES))
+def test_policy_is_valid_by_the_schema_of_sros2(name: str) -> None:
+    from sros2.policy import load_policy
+
+    load_policy(POLICIES[name].file)
