@@ -9,36 +9,40 @@ form is held.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from bbllm.arm.collision_model import (
+    ROBOT_BIT,
+    WORLD_BIT,
+    Form,
+    compiled_model,
+    twins_of,
+)
 from bbllm.arm.driver import N_JOINTS, JointTrajectory
 from bbllm.arm.interpolation import sample
-from bbllm.arm.model import robot_spec
-from bbllm.arm.obstacles import Held, Obstacle, Shape
+from bbllm.arm.obstacles import Held, Obstacle
 
 Array = NDArray[np.float64]
 
 Ignore = Collection[str | tuple[str, str]]
 """What may be touched: a name (by anything), or a pair of names (by each other only)."""
 
-TABLE = 'table'
-"""Name of everything below z = 0."""
 CLEARANCE_M = 0.005
 """Distance that counts as contact unless told otherwise; between links of the arm it is 0 [m]."""
 OPEN_WIDTH_M = 0.08
 
-_WIDEST_CLEARANCE_M = 0.02
 _LEVER_M: Array = np.array([0.9, 0.9, 0.7, 0.6, 0.35, 0.3, 0.2])
 """How far a turn of each joint moves any part of the arm at most, nearly [m/rad]."""
 _STEP_M = 0.02
 """Longest way of any part between two samples of a path [m]."""
-_HAND = ('fr3_hand', 'fr3_leftfinger', 'fr3_rightfinger')
-_WORLD_BIT, _ROBOT_BIT = 1, 2
+_DEEPER_M = 5e-4
+"""How much deeper than at the start of a motion counts as deeper, for rounding [m]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +63,12 @@ class CollisionChecker:
     Says what touches at a joint position; keeps its model between calls.
 
     The table is everything below z = 0. `update` is cheap while the same objects move about;
-    it builds a new model (some 10 ms) when their names, shapes or sizes change. One thread only.
+    it needs a new model when their names, shapes or sizes change (some 10 ms where this process
+    has not built that one lately). One thread only.
     """
 
     def __init__(self, obstacles: Sequence[Obstacle] = (), held: Held | None = None) -> None:
-        self._forms: tuple[tuple[str, Shape, tuple[float, float, float]], ...] | None = None
+        self._forms: tuple[Form, ...] | None = None
         self.update(obstacles, held)
 
     def update(
@@ -83,7 +88,7 @@ class CollisionChecker:
         """
         forms = tuple((item.name, item.shape, item.size_m) for item in obstacles)
         if forms != self._forms:
-            self._build(obstacles)
+            self._build(forms)
             self._forms = forms
         for item in obstacles:
             mocap = self._mocap[item.name]
@@ -136,73 +141,85 @@ class CollisionChecker:
                 return contacts[0]
         return None
 
+    def first_deeper(
+        self, path: Array, ignore: Ignore = (), *, itself: bool = True
+    ) -> Contact | None:
+        """
+        Return the first contact along a motion that was not there at its start, or grew deeper.
+
+        What touches at the start must also touch less at the end: such a motion leads out.
+
+        Args:
+            path: Joint positions, shape (n, 7) [rad].
+            ignore: What may be touched.
+            itself: Whether the robot may not touch itself, or what it holds, either.
+        """
+        start: dict[Contact, float] = {}
+        now: dict[Contact, float] = {}
+        for i, q in enumerate(_evenly(path)):
+            now = self._depths(q, ignore, itself)
+            if i == 0:
+                start = now
+            for contact, depth_m in now.items():
+                if depth_m > start.get(contact, 0.0) + _DEEPER_M:
+                    return contact
+        for contact, depth_m in now.items():
+            if start.get(contact, 0.0) > _DEEPER_M and depth_m >= start[contact]:
+                return contact
+        return None
+
+    def _depths(self, q: Array, ignore: Ignore, itself: bool) -> dict[Contact, float]:
+        """Return how deep things are in each other at a joint position [m]."""
+        self._data.qpos[:N_JOINTS] = q
+        mujoco.mj_kinematics(self._model, self._data)
+        mujoco.mj_collision(self._model, self._data)
+        depths: dict[Contact, float] = {}
+        for first, second, distance_m, own in self._near() if self._data.ncon else ():
+            if distance_m < 0 and (itself or not own) and not _ignored(first, second, ignore):
+                contact = Contact(first, second)
+                depths[contact] = max(-distance_m, depths.get(contact, 0.0))
+        return depths
+
     def _contacts(self, ignore: Ignore, clearance_m: float) -> list[Contact]:
-        names = self._names
         found: dict[Contact, None] = {}
-        for (i, j), distance in zip(
-            self._data.contact.geom.tolist(), self._data.contact.dist.tolist(), strict=True
-        ):
-            limit = 0.0 if self._robot[i] and self._robot[j] else clearance_m
-            first, second = names[i], names[j]
-            if not self._robot[i]:  # the world's things come first in the model
-                first, second = second, first
-            if distance < limit and not _ignored(first, second, ignore):
+        for first, second, distance_m, own in self._near():
+            limit_m = 0.0 if own else clearance_m
+            if distance_m < limit_m and not _ignored(first, second, ignore):
                 found[Contact(first, second)] = None
         return list(found)
 
-    def _build(self, obstacles: Sequence[Obstacle]) -> None:
-        """Compile a model of the robot, the things, and their twins in the hand."""
-        spec = robot_spec()
-        for key in list(spec.keys):
-            spec.delete(key)
-        for geom in list(spec.geoms):
-            if not geom.contype and not geom.conaffinity:
-                spec.delete(geom)
-        table = spec.worldbody.add_body(name=TABLE)
-        table.add_geom(
-            type=mujoco.mjtGeom.mjGEOM_PLANE,
-            size=[0, 0, 1],
-            contype=_WORLD_BIT,
-            margin=_WIDEST_CLEARANCE_M,
-        )
-        # The lower cap of link 1's capsule reaches below the base; the link does not.
-        spec.add_exclude(bodyname1=TABLE, bodyname2='fr3_link1')
-        # A closed hand is no collision, though its fingers touch.
-        spec.add_exclude(bodyname1=_HAND[1], bodyname2=_HAND[2])
-        for item in obstacles:
-            body = spec.worldbody.add_body(name=f'object/{item.name}', mocap=True)
-            _add_geom(body, item, _WORLD_BIT, _WIDEST_CLEARANCE_M)
-        forms = {(item.shape, item.size_m): item for item in obstacles}
-        self._forms_held = list(forms)
-        for i, item in enumerate(forms.values()):
-            body = spec.body('fr3_hand').add_body(name=f'held/{i}')
-            _add_geom(body, item, _WORLD_BIT | _ROBOT_BIT, 0.0)
-            for finger in _HAND[1:]:
-                spec.add_exclude(bodyname1=body.name, bodyname2=finger)
-        self._model = spec.compile()
-        self._data = mujoco.MjData(self._model)
-        self._index(obstacles)
+    def _near(self) -> Iterator[tuple[str, str, float, bool]]:
+        """Yield what is near each other, how far apart [m], and whether both are the robot's."""
+        names = self._names
+        for (i, j), distance_m in zip(
+            self._data.contact.geom.tolist(), self._data.contact.dist.tolist(), strict=True
+        ):
+            first, second = names[i], names[j]
+            if not self._robot[i]:  # the world's things come first in the model
+                first, second = second, first
+            yield first, second, distance_m, self._robot[i] and self._robot[j]
 
-    def _index(self, obstacles: Sequence[Obstacle]) -> None:
+    def _build(self, forms: tuple[Form, ...]) -> None:
+        """Take a model of the robot, the things, and their twins in the hand."""
+        self._model = copy(compiled_model(forms))  # whose shown things and poses are one's own
+        self._data = mujoco.MjData(self._model)
+        self._index(forms)
+
+    def _index(self, forms: tuple[Form, ...]) -> None:
         """Look up the names and numbers that are needed all the time."""
         model = self._model
+        twins = twins_of(forms)
         bodies = [model.body(i).name for i in model.geom_bodyid]
         self._names = [name.removeprefix('object/') for name in bodies]
         self._robot = [name.startswith('fr3_') for name in bodies]
-        self._mocap = {
-            item.name: int(model.body(f'object/{item.name}').mocapid[0]) for item in obstacles
-        }
-        self._geom = {
-            item.name: int(model.body(f'object/{item.name}').geomadr[0]) for item in obstacles
-        }
-        self._form = {
-            item.name: self._forms_held.index((item.shape, item.size_m)) for item in obstacles
-        }
-        self._held_body = [model.body(f'held/{i}').id for i in range(len(self._forms_held))]
+        self._mocap = {name: int(model.body(f'object/{name}').mocapid[0]) for name, _, _ in forms}
+        self._geom = {name: int(model.body(f'object/{name}').geomadr[0]) for name, _, _ in forms}
+        self._form = {name: twins.index((shape, size_m)) for name, shape, size_m in forms}
+        self._held_body = [model.body(f'held/{i}').id for i in range(len(twins))]
         self._held_geom = [int(model.body_geomadr[body]) for body in self._held_body]
 
     def _show(self, name: str, shown: bool) -> None:
-        bits = _WORLD_BIT if shown else 0
+        bits = WORLD_BIT if shown else 0
         self._model.geom_contype[self._geom[name]] = bits
         self._model.geom_conaffinity[self._geom[name]] = bits
 
@@ -214,22 +231,13 @@ class CollisionChecker:
             return
         form = self._form[held.name]
         body, geom = self._held_body[form], self._held_geom[form]
-        self._model.geom_contype[geom] = _WORLD_BIT | _ROBOT_BIT
-        self._model.geom_conaffinity[geom] = _WORLD_BIT | _ROBOT_BIT
+        self._model.geom_contype[geom] = WORLD_BIT | ROBOT_BIT
+        self._model.geom_conaffinity[geom] = WORLD_BIT | ROBOT_BIT
         self._names[geom] = held.name
         self._robot[geom] = True
         tcp = self._model.site('tcp').pos  # in the hand, not turned
         self._model.body_pos[body] = tcp + held.T_tcp_object[:3, 3]
         mujoco.mju_mat2Quat(self._model.body_quat[body], held.T_tcp_object[:3, :3].ravel())
-
-
-def _add_geom(body: mujoco.MjsBody, item: Obstacle, bits: int, margin_m: float) -> None:
-    x, y, z = (extent / 2 for extent in item.size_m)
-    if item.shape is Shape.BOX:
-        kind, size = mujoco.mjtGeom.mjGEOM_BOX, [x, y, z]
-    else:
-        kind, size = mujoco.mjtGeom.mjGEOM_CYLINDER, [max(x, y), z, 0.0]
-    body.add_geom(type=kind, size=size, contype=bits, conaffinity=bits, margin=margin_m)
 
 
 def _ignored(first: str, second: str, ignore: Ignore) -> bool:

@@ -62,8 +62,18 @@ class MotionGuard(Protocol):
         """Learn where things are and what is held, before the motions of a call are planned."""
         ...
 
-    def check_motion(self, trajectory: JointTrajectory, doing: str) -> None:
-        """Raise SkillError with code UNSAFE, naming the rule, where a motion breaks one."""
+    def carry(self, name: str | None, hand: Hand) -> None:
+        """Learn what is in the hand from now on, in mid-call; None where nothing is."""
+        ...
+
+    def check_motion(
+        self, trajectory: JointTrajectory, doing: str, *, width_m: float | None = None
+    ) -> None:
+        """
+        Raise SkillError with code UNSAFE, naming the rule, where a motion breaks one.
+
+        `width_m` is how far the fingers will be open on it, None: as they are now [m].
+        """
         ...
 
     def check_grip(self, force_n: float, doing: str) -> None:
@@ -130,6 +140,18 @@ class Sender:
         return Hand(
             tcp=pose_of_matrix(forward(state.position_rad).tolist()), width_m=state.width_m
         )
+
+    def check_ahead(
+        self, trajectory: JointTrajectory | None, doing: str, width_m: float | None = None
+    ) -> None:
+        """Ask the guard before anything moves, so that a refusal leaves all as it was."""
+        if self.guard is not None and trajectory is not None:
+            self.guard.check_motion(trajectory, doing, width_m=width_m)
+
+    def carry(self, name: str | None) -> None:
+        """Let the guard know what is in the hand from now on."""
+        if self.guard is not None:
+            self.guard.carry(name, self.hand())
 
     def tell(self, activity: str) -> None:
         """Tell people what is done now."""

@@ -122,6 +122,8 @@ class SkillRun:
         self._planner.look(scene, hand)
         if self._sender.guard is not None:
             self._sender.guard.look(scene, hand)
+            if any(isinstance(motion, CloseOn | Close) for motion in motions):
+                self._sender.guard.check_grip(self._params.motions.force_n, f'{self._call}')
         self._carried = scene.held
         if scene.held is not None:
             self._held_at = self._in_hand(scene, scene.held)
@@ -152,6 +154,7 @@ class SkillRun:
                 self._close()
             case MoveToBase():
                 trajectory = self._planner.to_base(self._sender.q_start())
+                self._sender.check_ahead(trajectory, 'moving back to base')
                 self._touched = True
                 self._sender.follow(trajectory, 'moving back to base')
                 self._check_carried('on the way back to base')
@@ -166,6 +169,9 @@ class SkillRun:
     def _move_above(self, motion: MoveAbove) -> None:
         self._target = motion.target
         self._way = self._planner.above(motion, self._sender.q_start())
+        self._sender.check_ahead(self._way.transit, f'moving above {motion.target}')
+        opening_m = None if self._carried else self._way.grip.opening_m
+        self._sender.check_ahead(self._way.descent, self._lowering(), opening_m)
         self._touched = True
         self._sender.follow(self._way.transit, f'moving above {motion.target}')
         self._check_carried(f'on the way to {motion.target}')
@@ -175,8 +181,11 @@ class SkillRun:
             self._make_up_for_slip(self._carried)
         way = self._chosen()
         if way.descent is not None:
-            over = f'{self._carried} onto {self._target}' if self._carried else 'the hand'
-            self._sender.follow(way.descent, f'lowering {over}')
+            self._sender.follow(way.descent, self._lowering())
+
+    def _lowering(self) -> str:
+        what = f'{self._carried} onto {self._target}' if self._carried else 'the hand'
+        return f'lowering {what}'
 
     def _make_up_for_slip(self, name: str) -> None:
         """Shift the descent by as much as the held thing has slipped in the hand on the way."""
@@ -211,6 +220,7 @@ class SkillRun:
         released = f' to let go of {self._carried}' if self._carried else ''
         self._sender.open_to(width, f'opening the hand{released}')
         self._carried = None
+        self._sender.carry(None)
 
     def _close_on(self, motion: CloseOn) -> None:
         params = self._params.motions
@@ -222,6 +232,7 @@ class SkillRun:
         if not result.success:
             raise missed_grasp(motion.name, motion.width_m, result)
         self._carried = motion.name
+        self._sender.carry(motion.name)
 
     def _grip_again(self, name: str) -> None:
         """Close on what a stop may have left loose; asked for more width, a hand would open."""

@@ -9,13 +9,16 @@ import numpy as np
 
 from bbllm.arm.collision import CollisionChecker
 from bbllm.arm.driver import Array, JointTrajectory
+from bbllm.arm.envelope import KeepOut, Rule, kept_out, refusal
 from bbllm.arm.failures import SkillError
 from bbllm.arm.grasping import Approach, choose_grasp_configuration
+from bbllm.arm.interpolation import slowed
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.obstacles import Held, matrix_from_pose, obstacles_from_scene
 from bbllm.arm.reachability import raised, reachable_top_down, top_down
-from bbllm.arm.straight_line import line_move, line_path, path_move
+from bbllm.arm.straight_line import line_path, path_move
+from bbllm.arm.sweep import sweep
 from bbllm.arm.trajectory import NoPathError, concatenate
 from bbllm.arm.transit import plan_transit
 from bbllm.core.types import Code, Scene
@@ -23,6 +26,12 @@ from bbllm.skills.grasps import Grip, Hand
 from bbllm.skills.motions import MoveAbove
 from bbllm.skills.rejection import listed
 from bbllm.skills.shapes import Vector
+
+TCP_SPEED_M_S = 3.0
+"""What the robot allows its tool [m/s]."""
+_SAFE = 0.995
+"""Share of a speed that is aimed at: it is looked at every so often only."""
+_SLOWINGS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +42,12 @@ class WayParams:
     """Share of the joint limits to use, in (0, 1]."""
     line_speed_m_s: float = 0.5
     """Tool speed on straight lines [m/s]."""
+    tcp_speed_m_s: float = TCP_SPEED_M_S
+    """Tool speed on any way; what would be faster is slowed down as a whole [m/s]."""
+    joint_share: float = 1.0
+    """Share of their speed limits that joints may take on any way, likewise."""
+    keep_out: tuple[KeepOut, ...] = ()
+    """Boxes that all ways lead around."""
     postures: int = 3
     """How many postures to try a transit for."""
     slow_line_s: float = 1.5
@@ -83,7 +98,9 @@ class WayPlanner:
             held = Held(name=item.name, T_tcp_object=T_tcp_object)
         self._holding = held is not None
         self._width_m = hand.width_m
-        self._checker.update(obstacles_from_scene(scene), held, width_m=hand.width_m)
+        boxes = (box.obstacle for box in self.params.keep_out)
+        things = (*obstacles_from_scene(scene), *boxes)
+        self._checker.update(things, held, width_m=hand.width_m)
 
     def above(self, motion: MoveAbove, q_now: Array) -> Way:
         """
@@ -132,6 +149,8 @@ class WayPlanner:
         try:
             return self._transit(q_now, Q_READY)
         except NoPathError as error:
+            if kept_out(error.blockers):
+                raise _trespass('moving back to base', error) from error
             raise SkillError(
                 Code.NO_PATH,
                 f'no free way back to the base posture was found: {_in_the_way(error)}.',
@@ -141,12 +160,7 @@ class WayPlanner:
 
     def straight_up(self, q_now: Array, rise_m: float) -> JointTrajectory:
         """Plan a rise of the tool without regard to contacts; for getting out of trouble."""
-        return line_move(
-            q_now,
-            raised(forward(q_now), rise_m),
-            scale=self.params.scale,
-            speed_m_s=self.params.line_speed_m_s,
-        )
+        return self._line(line_path(q_now, raised(forward(q_now), rise_m)))
 
     def _way(self, motion: MoveAbove, grips: Sequence[Grip], q_now: Array) -> Way:
         """Take the best posture, or where that is slow or blocked, the quickest of a few."""
@@ -189,13 +203,31 @@ class WayPlanner:
 
     def _both_ways(self, path: Array) -> tuple[JointTrajectory, JointTrajectory]:
         """Return the motions down and up along one path: the posture is the one looked at."""
-        speed = self.params.line_speed_m_s
-        return (
-            path_move(path, scale=self.params.scale, speed_m_s=speed),
-            path_move(path[::-1], scale=self.params.scale, speed_m_s=speed),
-        )
+        return self._line(path), self._line(path[::-1])
+
+    def _line(self, path: Array) -> JointTrajectory:
+        params = self.params
+        line = path_move(path, scale=params.scale, speed_m_s=params.line_speed_m_s)
+        # The tool is slow enough; near singularities a joint may be fast nevertheless.
+        return line if params.joint_share >= 1.0 else self._within_speed(line)
+
+    def _within_speed(self, move: JointTrajectory) -> JointTrajectory:
+        """Slow a motion down on which the tool or a joint would be too fast."""
+        for _ in range(_SLOWINGS):  # as a slower motion is looked at in other places
+            way = sweep(move)
+            factor = max(
+                float(way.tcp_speed_m_s.max()) / self.params.tcp_speed_m_s,
+                float(way.joint_share.max()) / self.params.joint_share,
+            )
+            if factor <= 1.0:
+                break
+            move = slowed(move, factor / _SAFE)
+        return move
 
     def _transit(self, q_now: Array, q_goal: Array) -> JointTrajectory:
+        return self._within_speed(self._free_way(q_now, q_goal))
+
+    def _free_way(self, q_now: Array, q_goal: Array) -> JointTrajectory:
         if not self._checker.clear(q_now):
             return plan_transit(q_now, q_goal, self._checker, scale=self.params.scale)
         # Something touches already, as after a failed grasp: rise straight out of it first.
@@ -211,6 +243,8 @@ class WayPlanner:
             for grip in motion.grips
         )
         raw = str(problem or '')
+        if within and problem is not None and kept_out(problem.blockers):
+            return _trespass(f'going to {motion.target}', problem)
         if not within:
             return SkillError(
                 Code.OUT_OF_WORKSPACE,
@@ -232,6 +266,13 @@ def _by_room(grips: Sequence[Grip]) -> list[list[Grip]]:
     roomy = [grip for grip in grips if grip.side_room_m >= enough]
     tight = [grip for grip in grips if grip.side_room_m < enough]
     return [group for group in (roomy, tight) if group]
+
+
+def _trespass(doing: str, problem: NoPathError) -> SkillError:
+    """Return that there is no way but through what the arm is kept out of."""
+    boxes = listed(kept_out(problem.blockers))
+    why = f'every way that was tried leads through {boxes}; a target further from it would do'
+    return SkillError(Code.UNSAFE, refusal(Rule.KEEP_OUT, doing, why), str(problem), moved=False)
 
 
 def _in_the_way(problem: NoPathError | None) -> str:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from bbllm.arm.driver import ArmDriver
+from bbllm.arm.envelope import SafetyEnvelope
+from bbllm.arm.envelope_file import load_envelope
+from bbllm.arm.envelope_guard import EnvelopeGuard, bounded
 from bbllm.arm.executor import ExecutorParams, SkillExecutor
 from bbllm.arm.kinematics import forward
+from bbllm.core.approval import AskPerson
 from bbllm.core.types import Outcome, Pose, Scene, Skill, SkillCall
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.robot import SimulatedRobot
@@ -33,11 +38,14 @@ class TabletopWorld:
         speed: Simulated seconds per second; 1 is real time, 0 as fast as it goes.
         params: How the executor moves and judges.
         on_advance: Called after every 20 ms of simulated time, for pictures; may call `stop`.
+        ask_person: Asked whether the robot, which has stopped, may go on; by default nobody is.
         wrap_driver: Puts something between executor and arm, such as a recorder of trajectories.
+        safety: What no motion may do; that of config/safety.yaml by default.
 
     Raises:
         UnknownNameError: No scene of that name.
         SceneFileError: A scene file that cannot be used.
+        ConfigError: The safety file cannot be used.
     """
 
     def __init__(
@@ -48,13 +56,20 @@ class TabletopWorld:
         speed: float = 0.0,
         params: ExecutorParams | None = None,
         on_advance: Callable[[], None] | None = None,
+        ask_person: AskPerson | None = None,
         wrap_driver: Callable[[ArmDriver], ArmDriver] = lambda driver: driver,
+        safety: SafetyEnvelope | None = None,
     ) -> None:
         file = scene if isinstance(scene, SceneFile) else load_scene(scene)
+        safety = safety or load_envelope()
         params = params or ExecutorParams()
+        params = replace(params, ways=bounded(params.ways, safety))
         self.robot = SimulatedRobot(Simulation(file, seed=seed))
         self.driver = wrap_driver(SimDriver(self.robot, speed=speed, on_advance=on_advance))
-        self.executor = SkillExecutor(self.driver, self.observe, params=params)
+        self.guard = EnvelopeGuard(safety, width_m=lambda: self.driver.joint_state().width_m)
+        self.executor = SkillExecutor(
+            self.driver, self.observe, params=params, guard=self.guard, ask_person=ask_person
+        )
         self._reach = ReachCache(params.motions)
 
     @property
