@@ -80,6 +80,13 @@ def faults(context: typer.Context) -> None:
     _hand_over('bbllm.nodes.bench_faults', context)
 
 
+@bench.command('driver', context_settings=HAND_OVER, add_help_option=False)
+def driver(context: typer.Context) -> None:
+    """Whether a driver, simulated or real, does what clients of franka_ros2 rely on."""
+    need_ros('bbllm bench driver')
+    _hand_over('bbllm.cli.bench_driver', context, 'driver')
+
+
 def _hand_over(module: str, context: typer.Context, name: str = 'main') -> None:
     """Run a command that a module has; imported now, because that takes seconds."""
     command = _command(getattr(importlib.import_module(module), name))
