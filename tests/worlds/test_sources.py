@@ -1,0 +1,167 @@
+"""Which source needs what: errors at the start, in words, and catalogues."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.types import Kind
+from bbllm.sim.scenes import load_scene
+from bbllm.worlds.catalogue import FILES, Catalogue, load_catalogue
+from bbllm.worlds.sources import Source, parse_sources, read_sources
+
+
+def written(folder: Path, text: str) -> str:
+    path = folder / 'things.yaml'
+    path.write_text(text)
+    return str(path)
+
+
+def test_sources_are_a_list_with_commas() -> None:
+    wanted = frozenset({Source.STATIC, Source.DETECTIONS})
+
+    assert parse_sources('static, detections') == wanted
+    assert parse_sources('detections,static,static') == wanted
+
+
+def test_unknown_source_is_an_error_that_names_those_that_are_known() -> None:
+    with pytest.raises(UnknownNameError, match=r"'detection'.*Did you mean 'detections'"):
+        parse_sources('detection')
+
+
+@pytest.mark.parametrize('text', ['', ' , '])
+def test_no_source_at_all_is_an_error(text: str) -> None:
+    with pytest.raises(ConfigError, match='Give one or more of: objects, static, detections'):
+        parse_sources(text)
+
+
+def test_objects_stand_alone() -> None:
+    with pytest.raises(ConfigError, match='stands alone'):
+        parse_sources('objects,static')
+
+
+def test_static_needs_a_scene() -> None:
+    with pytest.raises(ConfigError, match='Known scenes: empty_table, plus_sign, tabletop'):
+        read_sources('static', '', '')
+
+
+def test_scene_that_does_not_exist_is_named() -> None:
+    with pytest.raises(UnknownNameError, match=r"'tabeltop'.*Did you mean 'tabletop'"):
+        read_sources('static', 'tabeltop', '')
+
+
+def test_static_takes_things_furniture_and_places_from_the_file() -> None:
+    config = read_sources('static', 'tabletop', '')
+
+    assert config.things == load_scene('tabletop').movables
+    assert {'table', 'location_A'} <= {item.name for item in config.fixed}
+
+
+def test_cameras_take_the_file_for_what_no_camera_sees_and_as_a_catalogue() -> None:
+    config = read_sources('detections', 'tabletop', '')
+
+    assert config.things == ()
+    assert {'table', 'location_A'} <= {item.name for item in config.fixed}
+    assert 'red_cube' in config.catalogue.names
+
+
+def test_cameras_without_a_file_look_at_a_bare_table() -> None:
+    config = read_sources('detections', '', '')
+
+    assert [item.name for item in config.fixed] == ['table']
+    assert config.catalogue.names == ()
+
+
+def test_objects_without_a_file_get_nothing_beside_them() -> None:
+    config = read_sources('objects', '', '')
+
+    assert (config.fixed, config.things) == ((), ())
+
+
+def test_tags_need_a_catalogue_with_tags() -> None:
+    with pytest.raises(ConfigError, match="'apriltag' needs the parameter catalogue"):
+        read_sources('apriltag', 'tabletop', '')
+
+
+def test_catalogue_wins_over_the_scene_file(tmp_path: Path) -> None:
+    path = written(tmp_path, 'objects: [{name: red_cube, kind: cube, size: 0.05}]')
+
+    config = read_sources('detections', 'tabletop', path)
+
+    red = config.catalogue.named('red_cube')
+    assert red is not None
+    assert red.size_m == (0.05, 0.05, 0.05)
+    assert 'blue_cube' in config.catalogue.names
+
+
+@pytest.mark.parametrize('name', FILES.names())
+def test_catalogue_that_comes_with_the_project_can_be_read(name: str) -> None:
+    assert load_catalogue(name).names
+
+
+def test_catalogue_of_the_tabletop_tells_the_same_as_its_scene() -> None:
+    catalogue, scene = load_catalogue('tabletop'), load_scene('tabletop')
+
+    assert catalogue.names == tuple(item.name for item in scene.movables)
+    for item in scene.movables:
+        entry = catalogue.named(item.name)
+        assert entry is not None
+        assert (entry.kind, entry.size_m, entry.color) == (item.kind, item.size_m, item.color)
+
+
+def test_catalogue_finds_things_by_name_class_and_tag(tmp_path: Path) -> None:
+    text = """
+objects:
+  - name: can
+    kind: cylinder
+    size: [0.06, 0.1]
+    class_id: tin_can
+    tag: {frame: 'tag36h11:7', xyz: [0, 0, -0.05], rpy_deg: [180, 0, 0]}
+"""
+    catalogue = load_catalogue(written(tmp_path, text))
+
+    can = catalogue.named('can')
+    assert can is not None
+    assert catalogue.named('tin_can') is can is catalogue.tagged('tag36h11:7')
+    assert (can.kind, can.size_m) == (Kind.CYLINDER, (0.06, 0.06, 0.1))
+    assert can.tag is not None
+    assert can.tag.T_tag_centre.position_m == (0, 0, -0.05)
+    assert can.tag.T_tag_centre.quat_xyzw == pytest.approx((1.0, 0.0, 0.0, 0.0))
+    assert catalogue.named('pear') is None
+
+
+@pytest.mark.parametrize(
+    ('text', 'says'),
+    [
+        ('objects: []', 'a catalogue lists at least one object'),
+        ('description: nothing', "the field 'objects' is missing"),
+        ('objects: [{name: a, kind: ball}]', r'objects\[0\] \(a\): kind'),
+        ('objects: [{name: a, kind: cube, colour: red}]', "did you mean 'color'"),
+        ('objects: [{name: a, kind: cube, size: [1, 2]}]', r'one length or \[x, y, z\]'),
+        ('objects: [{name: a, kind: cube}, {name: a, kind: cube}]', "the name 'a' twice"),
+        (
+            'objects: [{name: a, kind: cube, class_id: c}, {name: b, kind: cube, class_id: c}]',
+            "the class_id 'c' twice: for a and for b",
+        ),
+        ('objects: [', 'not valid YAML'),
+        ('- a', 'holds no catalogue'),
+    ],
+)
+def test_catalogue_that_will_not_do_is_an_error_that_says_where(
+    tmp_path: Path, text: str, says: str
+) -> None:
+    with pytest.raises(ConfigError, match=says):
+        load_catalogue(written(tmp_path, text))
+
+
+def test_catalogue_that_does_not_exist_is_named_with_those_that_do() -> None:
+    with pytest.raises(UnknownNameError, match=r'no catalogue named .* Known: tabletop'):
+        load_catalogue('table_top_things')
+    with pytest.raises(ConfigError, match='cannot be read'):
+        load_catalogue('/nowhere/things.yaml')
+
+
+def test_empty_catalogue_knows_nothing() -> None:
+    assert Catalogue().names == ()
