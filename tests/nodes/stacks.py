@@ -55,6 +55,11 @@ class Background:
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
+    @property
+    def ended(self) -> bool:
+        """Whether it has returned or raised."""
+        return not self._thread.is_alive()
+
     def result(self, timeout_s: float = PATIENCE_S) -> Any:
         self._thread.join(timeout_s)
         assert not self._thread.is_alive(), f'still running after {timeout_s} s'

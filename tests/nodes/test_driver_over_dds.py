@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,22 +13,25 @@ from action_msgs.srv import CancelGoal
 from bbllm_interfaces.srv import InjectFault, ResetSim, SetObjectMass, SetObjectPose
 from control_msgs.msg import JointTrajectoryControllerState
 from controller_manager_msgs.srv import ListControllers, ListHardwareComponents, SwitchController
-from franka_msgs.msg import FrankaRobotState
 from franka_msgs.srv import SetLoad
 from geometry_msgs.msg import TransformStamped
 from stacks import Background, Running, started, until
-from std_srvs.srv import SetBool, Trigger
+from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
 from bbllm.arm.driver import (
     FollowError,
     GoalStatus,
     JointTrajectory,
-    Recovery,
-    StopCause,
+    RecoveryError,
+    RobotMode,
     Tolerances,
 )
-from bbllm.core.errors import LostNodeError
+from bbllm.arm.failures import SkillError
+from bbllm.arm.limits import Q_READY
+from bbllm.arm.recovery import Recovery
+from bbllm.arm.stop_causes import Stop, StopCause
+from bbllm.core.errors import LostNodeError, SceneError
 from bbllm.nodes.polling import Poller
 from bbllm.nodes.ros_driver import RosDriver
 from bbllm.nodes.waiting import wait_for
@@ -56,9 +59,26 @@ def shared_driver(sim: Running) -> RosDriver:
 @pytest.fixture
 def driver(sim: Running, shared_driver: RosDriver) -> RosDriver:
     """Give every test a world at its start."""
+    assert ask(sim, InjectFault, 'sim/inject_fault', clear=True).success
     assert ask(sim, ResetSim, 'sim/reset').success
-    assert shared_driver.recover().recovered
+    shared_driver.wait_fresh(10.0)
+    if not shared_driver.condition().able:
+        recover(shared_driver)
+    until(
+        lambda: np.allclose(shared_driver.joint_state().position_rad, Q_READY, atol=0.01), 'start'
+    )
+    shared_driver.begin()
     return shared_driver
+
+
+def recover(driver: RosDriver, allow: Callable[[], bool] = lambda: False) -> Stop:
+    """Recover as the executor does, with somebody who says whether it may."""
+    recovery = Recovery(driver, lambda what, look: allow(), lambda _: None)
+    return recovery.run('testing', lambda: None)
+
+
+def inject(sim: Running, fault: str, *, clear: bool = False) -> None:
+    assert ask(sim, InjectFault, 'sim/inject_fault', fault=fault, clear=clear).success
 
 
 def ask(sim: Running, kind: Any, name: str, /, **fields: Any) -> Any:
@@ -178,58 +198,159 @@ def test_path_tolerance_aborts(driver: RosDriver) -> None:
     assert 'path tolerance' in result.error_string
 
 
-def test_goal_that_never_ends_is_given_up(sim: Running, driver: RosDriver) -> None:
-    assert ask(sim, InjectFault, 'sim/inject_fault', fault='endless_goal').success
+def test_goal_that_never_ends_is_cancelled(sim: Running, driver: RosDriver) -> None:
+    inject(sim, 'endless_goal')
 
     result = driver.follow(move(driver, 0.05, 0.3), Tolerances(goal_time_s=0.1))
 
-    assert result.status is GoalStatus.ABORTED
-    assert 'did not end' in result.error_string
-    assert ask(sim, InjectFault, 'sim/inject_fault', clear=True).success
+    assert result.status is GoalStatus.TIMED_OUT
+    assert 'gave no result within' in result.error_string
+    inject(sim, 'endless_goal', clear=True)
+    assert driver.follow(move(driver, 0.1, 0.5), Tolerances()).status is GoalStatus.SUCCEEDED
+
+
+def stop_in_mid_motion(sim: Running, driver: RosDriver, fault: str) -> None:
+    """Make the arm move, stop it by a fault, and see that its goal ends as the driver ends it."""
+    running = Background(lambda: driver.follow(move(driver, 0.8, 4.0), Tolerances()))
+    until(lambda: running.ended or abs(driver.joint_state().velocity_rad_s[0]) > 0.1, 'motion')
+    inject(sim, fault)
+    result = running.result()
+    assert (result.status, result.error_code) == (GoalStatus.ABORTED, FollowError.INVALID_GOAL)
+    assert result.error_string == 'Current goal cancelled during deactivate transition.'
+
+
+def states_of(sim: Running) -> dict[str, str]:
+    listed = ask(sim, ListControllers, 'controller_manager/list_controllers')
+    return {item.name: item.state for item in listed.controller}
 
 
 def test_reflex_takes_the_controllers_down_until_recovered(
     sim: Running, driver: RosDriver
 ) -> None:
-    running = Background(lambda: driver.follow(move(driver, 0.8, 4.0), Tolerances()))
-    until(lambda: abs(driver.joint_state().velocity_rad_s[0]) > 0.1, 'motion')
+    stop_in_mid_motion(sim, driver, 'reflex')
 
-    assert ask(sim, InjectFault, 'sim/inject_fault', fault='reflex').success
-
-    result = running.result()
-    assert (result.status, result.error_code) == (GoalStatus.ABORTED, FollowError.INVALID_GOAL)
-    assert result.error_string == 'Current goal cancelled during deactivate transition.'
+    assert not driver.condition(10.0).able
     assert driver.follow(move(driver, 0.1, 0.5), Tolerances()).status is GoalStatus.REJECTED
     (part,) = ask(
         sim, ListHardwareComponents, 'controller_manager/list_hardware_components'
     ).component
     assert (part.name, part.state.label) == ('FrankaHardwareInterface', 'unconfigured')
-    assert driver.recover() == Recovery(recovered=True, cause=StopCause.REFLEX)
-    states = {
-        item.name: item.state
-        for item in ask(sim, ListControllers, 'controller_manager/list_controllers').controller
-    }
-    assert states['fr3_arm_controller'] == 'active'
+
+    stop = recover(driver)
+
+    assert (stop.cause, stop.errors, stop.asked) == (
+        StopCause.REFLEX, ('cartesian_reflex',), False,
+    )  # fmt: skip
+    assert states_of(sim)['fr3_arm_controller'] == 'active'
+    assert driver.condition().able
     assert driver.follow(move(driver, 0.1, 0.5), Tolerances()).status is GoalStatus.SUCCEEDED
 
 
-def test_user_stop_is_recovered_from_only_when_released(sim: Running, driver: RosDriver) -> None:
-    seen: list[int] = []
-    subscription = sim.client.node.create_subscription(
-        FrankaRobotState,
-        'franka_robot_state_broadcaster/robot_state',
-        lambda msg: seen.append(msg.robot_mode),
-        1,
-    )
-    assert ask(sim, SetBool, 'sim/set_user_stop', data=True).success
-    until(lambda: seen and seen[-1] == FrankaRobotState.ROBOT_MODE_USER_STOPPED, 'user stop')
+def test_clock_and_state_survive_a_stop_however_long_it_takes(
+    sim: Running, driver: RosDriver
+) -> None:
+    stop_in_mid_motion(sim, driver, 'reflex')
+    assert not driver.condition(10.0).able
+    until(lambda: driver.feed.stopped, 'silence of the arm')
+    held = driver.joint_state()
+    until(lambda: not driver.feed.fresh, 'age of the newest state')
 
-    assert driver.recover() == Recovery(recovered=False, cause=StopCause.USER_STOP)
-    assert ask(sim, SetBool, 'sim/set_user_stop', data=False).success
-    assert driver.recover().recovered
+    assert driver.now_s() == held.stamp_s == driver.joint_state().stamp_s
+    driver.wait(60.0)  # ends at once, as the clock stands
+    with pytest.raises(SceneError, match='the robot is stopped'):
+        driver.feed.hand(held.stamp_s)
 
-    until(lambda: seen[-1] == FrankaRobotState.ROBOT_MODE_MOVE, 'end of the user stop')
-    sim.client.node.destroy_subscription(subscription)
+    recover(driver)
+
+    assert driver.now_s() > held.stamp_s
+    assert driver.feed.fresh
+
+
+@pytest.mark.parametrize(
+    ('fault', 'cause', 'told'),
+    [
+        ('user_stop', StopCause.USER_STOP, 'the user stop of the robot was pressed'),
+        ('communication_loss', StopCause.COMMUNICATION_LOSS, 'did not tell why'),
+        ('joint_limit', StopCause.JOINT_LIMIT, 'a joint passed its limit'),
+    ],
+)
+def test_what_needs_a_person_is_recovered_from_only_when_it_is_over(
+    sim: Running, driver: RosDriver, fault: str, cause: StopCause, told: str
+) -> None:
+    stop_in_mid_motion(sim, driver, fault)
+    assert not driver.condition(10.0).able
+    with pytest.raises(RecoveryError, match='refused'):
+        driver.clear_errors()
+
+    with pytest.raises(SkillError, match=told):
+        recover(driver)
+
+    assert states_of(sim)['fr3_arm_controller'] == 'inactive'
+
+    def take_back() -> bool:
+        inject(sim, fault, clear=True)
+        return True
+
+    stop = recover(driver, take_back)
+
+    assert (stop.cause, stop.asked) == (cause, True)
+    assert driver.condition().mode is not RobotMode.USER_STOPPED
+    assert driver.follow(move(driver, 0.1, 0.5), Tolerances()).status is GoalStatus.SUCCEEDED
+
+
+def test_a_user_stop_that_was_over_before_anybody_looked_still_needs_a_person(
+    sim: Running, driver: RosDriver
+) -> None:
+    stop_in_mid_motion(sim, driver, 'user_stop')
+    inject(sim, 'user_stop', clear=True)
+    assert not driver.condition(10.0).able
+
+    with pytest.raises(SkillError, match='user stop'):
+        recover(driver)
+
+    assert states_of(sim)['fr3_arm_controller'] == 'inactive'
+    assert recover(driver, lambda: True).cause is StopCause.USER_STOP
+
+
+def test_a_controller_that_was_taken_down_by_hand_is_brought_back_without_asking(
+    sim: Running, driver: RosDriver
+) -> None:
+    arm = ['fr3_arm_controller']
+    switch = 'controller_manager/switch_controller'
+    assert ask(sim, SwitchController, switch, deactivate_controllers=arm).ok
+    assert not driver.condition(10.0).able
+
+    assert not recover(driver).asked
+
+    assert driver.follow(move(driver, 0.1, 0.5), Tolerances()).status is GoalStatus.SUCCEEDED
+
+
+def test_joint_states_with_the_same_stamp_again_and_again_are_a_driver_that_hangs(
+    sim: Running, driver: RosDriver
+) -> None:
+    running = Background(lambda: driver.follow(move(driver, 0.8, 30.0), Tolerances()))
+    until(lambda: abs(driver.joint_state().velocity_rad_s[0]) > 0.01, 'motion')
+
+    inject(sim, 'driver_hang')
+
+    with pytest.raises(LostNodeError, match=r'mujoco_sim hangs: the joint states .* same stamp'):
+        running.result()
+    inject(sim, 'driver_hang', clear=True)
+    driver.wait_fresh(10.0)
+    assert driver.condition().able
+
+
+def test_the_hands_failures_are_told_as_the_driver_tells_them(
+    sim: Running, driver: RosDriver
+) -> None:
+    inject(sim, 'gripper_fail')
+    failed = driver.move_gripper(0.05, 0.1)
+    inject(sim, 'gripper_miss')
+    missed = driver.grasp(0.0, 0.1, 20.0, 0.08, 0.08)
+
+    assert (failed.status, failed.success) == (GoalStatus.ABORTED, False)
+    assert 'Command failed' in failed.error
+    assert (missed.status, missed.success, missed.error) == (GoalStatus.ABORTED, False, '')
 
 
 def test_load_is_taken_only_when_idle(sim: Running, driver: RosDriver) -> None:

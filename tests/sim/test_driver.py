@@ -14,11 +14,15 @@ from bbllm.arm.driver import (
     Array,
     GoalStatus,
     JointTrajectory,
-    Recovery,
-    StopCause,
+    RecoveryError,
+    RobotMode,
     Tolerances,
 )
+from bbllm.arm.failures import SkillError
 from bbllm.arm.limits import Q_READY
+from bbllm.arm.recovery import Recovery
+from bbllm.arm.stop_causes import StopCause
+from bbllm.core.errors import LostNodeError
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.faults import Fault
 from bbllm.sim.robot import SimulatedRobot
@@ -65,7 +69,8 @@ def test_a_motion_that_the_controller_refuses_is_rejected_and_takes_no_time(
 
 def test_a_motion_that_is_blocked_violates_its_path_tolerance(make_arm: Any) -> None:
     arm = make_arm()
-    arm.robot.monitor.upper[:] = 1e9  # no reflex, so that the controller itself must notice
+    # No reflex, so that the controller itself must notice.
+    arm.robot.monitor.upper[:] = arm.robot.monitor.upper_accelerating[:] = 1e9
     arm.go(0.5, 0.0, 0.05)
     result = arm.go(0.5, 0.0, -0.2, duration_s=0.8)
     assert result.status is GoalStatus.ABORTED
@@ -152,29 +157,81 @@ def test_stop_ends_a_command_of_the_hand(robot: SimulatedRobot) -> None:
     assert 0.05 < driver.joint_state().width_m < 0.075
 
 
-def test_a_goal_that_never_ends_is_given_up(robot: SimulatedRobot, rest_to_rest: Motion) -> None:
+def test_a_goal_that_never_ends_is_cancelled(robot: SimulatedRobot, rest_to_rest: Motion) -> None:
     driver = SimDriver(robot)
     robot.inject(Fault.ENDLESS_GOAL)
     result = driver.follow(rest_to_rest(Q_READY, TURNED, 1.0), Tolerances())
-    assert result.status is GoalStatus.ABORTED
+    assert result.status is GoalStatus.TIMED_OUT
     assert 'no result within' in result.error_string
     assert driver.now_s() < 6.0
+    robot.clear(Fault.ENDLESS_GOAL)
+    back = rest_to_rest(driver.joint_state().position_rad, Q_READY, 1.0)
+    assert driver.follow(back, Tolerances()).status is GoalStatus.SUCCEEDED
 
 
-def test_recover_brings_the_arm_back_after_a_reflex_but_not_under_a_user_stop(
+def test_a_driver_that_hangs_is_an_error_in_a_motion_and_in_a_wait(
     robot: SimulatedRobot, rest_to_rest: Motion
 ) -> None:
     driver = SimDriver(robot)
-    robot.inject(Fault.REFLEX)
+    robot.inject(Fault.DRIVER_HANG)
+    with pytest.raises(LostNodeError, match='simulated driver hangs: its joint states'):
+        driver.follow(rest_to_rest(Q_READY, TURNED, 30.0), Tolerances())
+    assert driver.now_s() < 4.0
+    with pytest.raises(LostNodeError, match='simulated driver hangs'):
+        driver.wait(30.0)
+    robot.clear(Fault.DRIVER_HANG)
+    driver.wait(0.1)
+    assert driver.joint_state().stamp_s == pytest.approx(driver.now_s())
+
+
+def recover(driver: SimDriver, *, allowed: bool = False) -> StopCause:
+    """Recover as the executor does."""
+    recovery = Recovery(driver, lambda what, look: allowed, lambda _: None)
+    return recovery.run('testing', lambda: None).cause
+
+
+def test_a_reflex_is_recovered_from_and_told(robot: SimulatedRobot, rest_to_rest: Motion) -> None:
+    driver = SimDriver(robot)
     motion = rest_to_rest(Q_READY, TURNED, 1.0)
+    robot.inject(Fault.REFLEX)
     assert driver.follow(motion, Tolerances()).status is GoalStatus.REJECTED
-    assert driver.recover() == Recovery(recovered=True, cause=StopCause.REFLEX)
+    assert not driver.condition().able
+    assert recover(driver) is StopCause.REFLEX
+    assert driver.condition().able
     assert driver.follow(motion, Tolerances()).status is GoalStatus.SUCCEEDED
-    robot.inject(Fault.USER_STOP)
-    assert driver.recover() == Recovery(recovered=False, cause=StopCause.USER_STOP)
-    robot.clear(Fault.USER_STOP)
-    assert driver.recover().recovered
-    assert driver.recover() == Recovery(recovered=True)  # nothing had stopped it
+
+
+@pytest.mark.parametrize(
+    ('fault', 'cause', 'says'),
+    [
+        (Fault.USER_STOP, StopCause.USER_STOP, 'User Stop pressed'),
+        (Fault.COMMUNICATION_LOSS, StopCause.COMMUNICATION_LOSS, 'UDP receive: Timeout'),
+        (Fault.JOINT_LIMIT, StopCause.JOINT_LIMIT, 'manual error recovery required'),
+    ],
+)
+def test_what_needs_a_person_is_refused_until_it_is_taken_back(
+    robot: SimulatedRobot, rest_to_rest: Motion, fault: Fault, cause: StopCause, says: str
+) -> None:
+    driver = SimDriver(robot)
+    robot.inject(fault)
+    with pytest.raises(RecoveryError, match=says):
+        driver.clear_errors()
+    with pytest.raises(SkillError, match='stays stopped'):
+        recover(driver)
+    robot.clear(fault)
+    assert recover(driver, allowed=True) is cause
+    assert driver.condition().mode is RobotMode.MOVE
+    motion = rest_to_rest(Q_READY, TURNED, 1.0)
+    assert driver.follow(motion, Tolerances()).status is GoalStatus.SUCCEEDED
+
+
+def test_a_stop_ends_a_wait_early(robot: SimulatedRobot) -> None:
+    driver = SimDriver(
+        robot,
+        on_advance=lambda: robot.inject(Fault.REFLEX) if robot.time_s > 0.3 else None,
+    )
+    driver.wait(5.0)
+    assert driver.now_s() < 0.5
 
 
 def test_waiting_takes_exactly_the_time_asked_for(robot: SimulatedRobot) -> None:

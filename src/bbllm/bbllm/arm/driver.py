@@ -14,6 +14,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bbllm.core.errors import BbllmError
+
 Array = NDArray[np.float64]
 
 N_JOINTS = 7
@@ -26,6 +28,10 @@ class GoalStatus(Enum):
     ABORTED = 'aborted'
     CANCELED = 'canceled'
     REJECTED = 'rejected'
+    TIMED_OUT = 'timed out'
+    """It never ended by itself; cancelled in the end, it did."""
+    ENDLESS = 'endless'
+    """It did not even end when it was cancelled."""
 
 
 class FollowError(IntEnum):
@@ -117,22 +123,30 @@ class GripperResult:
     """Distance between the fingers at the end [m]."""
 
 
-class StopCause(Enum):
-    """Why the robot's controllers went down."""
-
-    UNKNOWN = 'unknown'
-    REFLEX = 'reflex'
-    USER_STOP = 'user stop'
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recovery:
-    """How the recovery after an error went."""
+class RobotCondition:
+    """Whether the arm takes goals, and what the robot tells of itself."""
 
-    recovered: bool
-    """Whether the arm may move again."""
-    cause: StopCause = StopCause.UNKNOWN
-    """What had stopped the robot, and stops it still where it did not recover."""
+    controllers_active: bool = True
+    """Whether the controller of the arm is active."""
+    hardware_active: bool = True
+    """Whether the hardware component is active."""
+    mode: RobotMode | None = None
+    """The newest mode heard; None where there is none since the last recovery."""
+    current_errors: tuple[str, ...] = ()
+    """Fields of franka_msgs/Errors that are set now."""
+    last_errors: tuple[str, ...] = ()
+    """Those that ended the last motion."""
+
+    @property
+    def able(self) -> bool:
+        """Whether a motion may be sent."""
+        stopped = self.mode in (RobotMode.REFLEX, RobotMode.USER_STOPPED)
+        return self.controllers_active and self.hardware_active and not stopped
+
+
+class RecoveryError(BbllmError):
+    """A step of the recovery failed; the text says why."""
 
 
 class ArmDriver(Protocol):
@@ -140,7 +154,9 @@ class ArmDriver(Protocol):
     The arm as the driver shows it. All motions block until they end.
 
     Raises:
-        WorldError: The driver has gone, or its joint states are older than they may be.
+        WorldError: The driver has gone, or its joint states are older than they may be. Not
+            where the robot is stopped and the driver says so: then `now_s` and `joint_state`
+            return what they last knew, and `condition` tells.
     """
 
     def now_s(self) -> float:
@@ -174,12 +190,38 @@ class ArmDriver(Protocol):
         """Close and open once to find the widest opening."""
         ...
 
-    def recover(self) -> Recovery:
-        """Run the driver's recovery after an error and tell what had stopped the robot."""
+    def condition(self, patience_s: float = 0.0) -> RobotCondition:
+        """
+        Return what is known of the robot; never fails because it is stopped.
+
+        Args:
+            patience_s: How long to wait for signs of a stop, which may come later than the
+                result of the goal that it ended; wall clock [s].
+        """
+        ...
+
+    def clear_errors(self) -> None:
+        """First step of a recovery: error recovery. Raises RecoveryError where it is refused."""
+        ...
+
+    def activate_hardware(self) -> None:
+        """Second step: the hardware component; raises RecoveryError, as the next ones do."""
+        ...
+
+    def activate_broadcasters(self) -> None:
+        """Third step: what publishes the states of joints and robot."""
+        ...
+
+    def wait_fresh(self, timeout_s: float) -> None:
+        """Fourth step: wait for states that were measured after this was called [s]."""
+        ...
+
+    def activate_controller(self) -> None:
+        """Fifth and last step: the controller of the arm, which holds it where it is."""
         ...
 
     def wait(self, duration_s: float) -> None:
-        """Let time pass on the world's clock; returns early after `stop` [s]."""
+        """Let time pass on the world's clock; returns early after `stop` and from a stop [s]."""
         ...
 
     def begin(self) -> None:

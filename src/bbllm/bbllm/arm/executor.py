@@ -13,9 +13,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bbllm.arm.driver import ArmDriver
+from bbllm.arm.executor_params import ExecutorParams
 from bbllm.arm.failures import SkillError
 from bbllm.arm.sending import MotionGuard, Sender
-from bbllm.arm.skill_run import ExecutorParams, SkillRun
+from bbllm.arm.skill_run import SkillRun
 from bbllm.arm.ways import Way, WayPlanner
 from bbllm.core.approval import AskPerson, Permit, Provenance
 from bbllm.core.types import Outcome, Scene, SkillCall
@@ -86,12 +87,17 @@ class SkillExecutor:
             with self._state:
                 self._sender.begin()
                 self._running = True
-            start_s = self._driver.now_s()
             try:
-                outcome = self._refusal(call, provenance) or self._run(call).outcome()
+                # First of all: a robot that is stopped shows no scene, and its clock stands.
+                refused = self._stopped(call) or self._refusal(call, provenance)
+                # How long a person thinks it over is no part of what the call takes.
+                start_s = self._driver.now_s()
+                outcome = refused or self._run(call).outcome()
             finally:
                 with self._state:
                     self._running = False
+            if outcome.succeeded:
+                self._sender.succeeded()
             return replace(outcome, duration_s=self._driver.now_s() - start_s)
 
     def stop(self) -> None:
@@ -112,6 +118,14 @@ class SkillExecutor:
         motions = run.prepare(self._observe())
         first = next((motion for motion in motions if isinstance(motion, MoveAbove)), None)
         return None if first is None else self._planner.above(first, self._sender.q_start())
+
+    def _stopped(self, call: SkillCall) -> Outcome | None:
+        """Recover a robot that stopped since the last call; returns why the call ends with it."""
+        try:
+            self._sender.ready(f'waiting for {call}')
+        except SkillError as failure:
+            return failure.outcome(call)
+        return None
 
     def _refusal(self, call: SkillCall, provenance: Provenance | None) -> Outcome | None:
         """Ask whether the call may be tried; returns why not."""

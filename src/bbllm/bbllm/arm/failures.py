@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
-from bbllm.arm.driver import (
-    FollowError,
-    FollowResult,
-    GoalStatus,
-    GripperResult,
-    Recovery,
-    StopCause,
-)
+import math
+
+from bbllm.arm.driver import FollowError, FollowResult, GoalStatus, GripperResult
+from bbllm.arm.stop_causes import Stop
 from bbllm.core.errors import BbllmError
-from bbllm.core.types import Code, Outcome, SkillCall, Status
+from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
+from bbllm.skills.motions import ExpectAt
 
 EMPTY_WIDTH_M = 0.003
 """Fingers nearer together than this hold nothing [m]."""
+
+
+BACK_OFF_CODES = frozenset(
+    {
+        Code.GRASP_FAILED,
+        Code.PATH_TOLERANCE,
+        Code.GOAL_TOLERANCE,
+        Code.GRIPPER_FAILED,
+        Code.CONTROLLER_ABORTED,
+        Code.REFLEX,
+    }
+)
+"""Failures after which the arm is raised; the others leave it unable or not allowed to move."""
+STOPPED_CODES = frozenset(
+    {
+        Code.CANCELLED,
+        Code.NEEDS_PERSON,
+        Code.USER_STOP,
+        Code.COMMUNICATION_LOSS,
+        Code.JOINT_LIMIT,
+        Code.REFLEX,
+        Code.CONTROLLER_ABORTED,
+    }
+)
 
 
 class SkillError(BbllmError):
@@ -26,6 +47,16 @@ class SkillError(BbllmError):
         self.raw = raw
         self.moved = moved
         """False where a precondition did not hold, so that nothing was tried."""
+
+    @property
+    def may_back_off(self) -> bool:
+        """Whether the arm may be raised after it."""
+        return self.code in BACK_OFF_CODES
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the robot stopped or was stopped, whatever the call was about."""
+        return self.code in STOPPED_CODES
 
     def outcome(self, call: SkillCall) -> Outcome:
         """Return the same as an Outcome."""
@@ -42,31 +73,17 @@ class StuckError(SkillError):
     """The arm cannot move any more until something is done about it."""
 
 
-def stopped(failure: SkillError, recovery: Recovery, doing: str) -> SkillError:
+def stop_failure(stop: Stop, doing: str, raw: str = '') -> SkillError:
     """
-    Return a failure of the controller with what had stopped the robot.
+    Return the failure of a call that ended because the robot stopped and was recovered.
 
     Args:
-        failure: What the controller told, which does not know why.
-        recovery: How the recovery from it went.
+        stop: What had stopped it.
         doing: What the arm was about.
+        raw: What the controller told, which does not know why.
     """
-    if recovery.cause is StopCause.USER_STOP:
-        if recovery.recovered:
-            message = f'the user stop of the robot was pressed while {doing}.'
-            return SkillError(Code.USER_STOP, message, failure.raw)
-        message = 'the user stop is pressed; release it, then say it again.'
-        return StuckError(Code.USER_STOP, message, failure.raw)
-    if not recovery.recovered:
-        message = f'{failure} The robot did not recover; a person must look.'
-        return StuckError(failure.code, message, failure.raw)
-    if recovery.cause is StopCause.REFLEX:
-        message = (
-            f'a reflex stopped the arm while {doing}: it met more force than it may '
-            '(too heavy, fixed, or a collision).'
-        )
-        return SkillError(failure.code, message, failure.raw)
-    return failure
+    resumed = ' A person has let the robot go on since.' if stop.asked else ''
+    return SkillError(stop.code, stop.sentence(doing) + resumed, raw)
 
 
 def follow_failure(result: FollowResult, doing: str) -> SkillError | None:
@@ -80,10 +97,8 @@ def follow_failure(result: FollowResult, doing: str) -> SkillError | None:
     if result.status is GoalStatus.SUCCEEDED:
         return None
     raw = result.error_string
-    if result.status is GoalStatus.ABORTED and _names_timeout(raw):
-        return SkillError(
-            Code.TIMEOUT, f'the controller did not answer in time while {doing}.', raw
-        )
+    if result.status in (GoalStatus.TIMED_OUT, GoalStatus.ENDLESS):
+        return _late('the controller', result.status, doing, raw)
     if result.status is GoalStatus.CANCELED:
         return SkillError(Code.CANCELLED, f'the robot was stopped while {doing}.', raw)
     if result.status is GoalStatus.REJECTED:
@@ -100,7 +115,7 @@ def follow_failure(result: FollowResult, doing: str) -> SkillError | None:
         return SkillError(
             Code.GOAL_TOLERANCE, f'the arm did not get to its goal in time while {doing}.', raw
         )
-    return _aborted(raw, doing)
+    return SkillError(Code.CONTROLLER_ABORTED, f'the controller gave up while {doing}.', raw)
 
 
 def gripper_failure(result: GripperResult, doing: str) -> SkillError | None:
@@ -109,11 +124,10 @@ def gripper_failure(result: GripperResult, doing: str) -> SkillError | None:
         return None
     if result.status is GoalStatus.CANCELED:
         return SkillError(Code.CANCELLED, f'the robot was stopped while {doing}.', result.error)
-    if _names_timeout(result.error):
-        return SkillError(
-            Code.TIMEOUT, f'the hand did not answer in time while {doing}.', result.error
-        )
-    return SkillError(Code.GRIPPER_FAILED, f'the hand failed while {doing}.', result.error)
+    if result.status in (GoalStatus.TIMED_OUT, GoalStatus.ENDLESS):
+        return _late('the hand', result.status, doing, result.error)
+    told = f': {result.error.rstrip(".!")}' if result.error else ' and did not tell why'
+    return SkillError(Code.GRIPPER_FAILED, f'the hand failed while {doing}{told}.', result.error)
 
 
 def missed_grasp(name: str, width_m: float, result: GripperResult) -> SkillError:
@@ -127,14 +141,48 @@ def missed_grasp(name: str, width_m: float, result: GripperResult) -> SkillError
     )
 
 
-def _aborted(raw: str, doing: str) -> SkillError:
-    if 'user stop' in raw.lower():
+def unclosed(result: GripperResult) -> SkillError:
+    """Return that the hand did not close, on nothing in particular."""
+    return SkillError(
+        Code.GRASP_FAILED,
+        f'closing the hand failed: the fingers ended {result.width_m * 100:.1f} cm apart.',
+    )
+
+
+def unheld(name: str, width_m: float) -> SkillError:
+    """Return why something is not in the hand after it was lifted; fingers so far apart [m]."""
+    if width_m < EMPTY_WIDTH_M:
         return SkillError(
-            Code.USER_STOP, f'the user stop of the robot was pressed while {doing}.', raw
+            Code.OBJECT_LOST, f'{name} slipped out of the fingers while it was lifted.'
         )
-    return SkillError(Code.CONTROLLER_ABORTED, f'the controller gave up while {doing}.', raw)
+    return SkillError(
+        Code.GRASP_FAILED,
+        f'grasp of {name} failed: after lifting, {name} is not in the hand.',
+    )
 
 
-def _names_timeout(text: str) -> bool:
-    lowered = text.lower()
-    return any(word in lowered for word in ('timeout', 'time-out', 'timed out', 'no result'))
+def misplaced(scene: Scene, motion: ExpectAt, tolerance_m: float) -> SkillError | None:
+    """Return why something is not where it was placed, None where it is [m]."""
+    if scene.held == motion.name:
+        return SkillError(
+            Code.GRIPPER_FAILED, f'{motion.name} is still in the hand after the fingers opened.'
+        )
+    if motion.name not in scene.names:
+        return SkillError(Code.OBJECT_LOST, f'{motion.name} is not seen any more.')
+    rests = scene.object(motion.name).pose.position_m
+    error = math.dist(rests, motion.target.centre_m)
+    if error <= tolerance_m:
+        return None
+    return SkillError(
+        Code.MISPLACED,
+        f'{motion.name} came to rest {error * 100:.1f} cm from {motion.target.label}.',
+    )
+
+
+def _late(who: str, status: GoalStatus, doing: str, raw: str) -> SkillError:
+    ended = (
+        'its goal was cancelled'
+        if status is GoalStatus.TIMED_OUT
+        else 'its goal did not even end when it was cancelled, so the driver may hang'
+    )
+    return SkillError(Code.TIMEOUT, f'{who} did not finish in time while {doing}; {ended}.', raw)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -16,43 +14,24 @@ from bbllm.arm.driver import (
     GoalStatus,
     GripperResult,
     JointTrajectory,
-    Tolerances,
 )
-from bbllm.arm.failures import (
-    SkillError,
-    StuckError,
-    follow_failure,
-    gripper_failure,
-    stopped,
-)
+from bbllm.arm.failures import SkillError, follow_failure, gripper_failure, stop_failure
 from bbllm.arm.kinematics import forward
+from bbllm.arm.recovery import Recovery
+from bbllm.arm.rest import check_rest
+from bbllm.arm.sending_params import SendingParams
+from bbllm.arm.stop_causes import Stop
 from bbllm.core.approval import AskPerson
 from bbllm.core.types import Code, Scene
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import pose_of_matrix
 
-MOST_RECOVERIES = 2
-"""How often the robot is recovered in one call: what stops it again will go on doing so."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SendingParams:
-    """How closely motions are watched, and how fast the fingers move."""
-
-    tolerances: Tolerances = field(default_factory=Tolerances)
-    """What the controller holds every trajectory to."""
-    final_rad: float = 0.02
-    """Largest joint error at rest after a goal that succeeded [rad]."""
-    still_rad_s: float = 0.05
-    """An arm slower than this is at rest [rad/s]."""
-    settle_s: float = 1.0
-    """How long the arm may take to come to rest [s]."""
-    hold_rad: float = 0.03
-    """A motion starts where the last one ended, if the arm is still this near to it [rad]."""
-    gripper_speed_m_s: float = 0.1
-    """Speed at which the distance between the fingers changes [m/s]."""
-    width_tolerance_m: float = 0.002
-    """How far an opening may be off [m]."""
+STOP_S = 0.5
+"""How long after a goal that was aborted or refused the signs of a stop may come, wall [s]."""
+DEACTIVATED_S = 3.0
+"""The same where the controller said itself that it was deactivated [s]."""
+SAME_S = 1e-6
+"""Times that differ by less are the same [s]."""
 
 
 class MotionGuard(Protocol):
@@ -86,7 +65,8 @@ class Sender:
     One arm and hand, with checks around every goal.
 
     `cancel` may be called from any thread; the motion that runs, and all later ones, then fail
-    with CANCELLED until `begin`.
+    with CANCELLED until `begin`. A robot that has stopped is seen before every goal of arm or
+    hand, and recovered or asked a person about before anything is sent.
     """
 
     def __init__(
@@ -100,20 +80,26 @@ class Sender:
     ) -> None:
         self.driver = driver
         self.guard = guard
-        self._ask_person = ask_person
         self.params = params or SendingParams()
         self.on_activity = on_activity
         self._cancelled = threading.Event()
         self.grip_interrupted = False
         """Whether the last grip was stopped half-way: what is in the hand may be loose."""
         self._commanded: Array | None = None
-        self._recoveries = 0
+        self._moved = False
+        self._doing = ''
+        self._recovery = Recovery(driver, ask_person, self.tell)
 
     def begin(self) -> None:
-        """Begin a call: forget an earlier cancel and earlier recoveries."""
-        self._recoveries = 0
+        """Begin a call: forget an earlier cancel."""
+        self._moved, self._doing = False, ''
         self._cancelled.clear()
         self.driver.begin()
+
+    def succeeded(self) -> None:
+        """End a call that succeeded: where the arm moved, earlier recoveries are forgotten."""
+        if self._moved:
+            self._recovery.succeeded()
 
     def cancel(self) -> None:
         """Stop what runs; the arm holds its place and its grip."""
@@ -158,36 +144,49 @@ class Sender:
         if self.on_activity is not None:
             self.on_activity(activity)
 
+    def ready(self, doing: str) -> bool:
+        """
+        See that the robot may move; where it has stopped, recover it and return True.
+
+        Raises:
+            SkillError: Somebody had to be asked about it, which ends the call; StuckError where
+                it stays stopped.
+        """
+        self.check(doing)
+        if self.driver.condition().able:
+            return False
+        before = self._doing or doing  # it stopped during what was done last
+        stop = self._recover(before)
+        if stop.asked:
+            raise stop_failure(stop, before)
+        return True
+
     def follow(self, trajectory: JointTrajectory, doing: str) -> None:
         """
         Follow a trajectory and look whether the arm rests at its end.
 
-        A robot that was stopped is recovered: before the motion if it is refused, which is then
-        sent once more, and after a motion that it ended.
-
         Raises:
-            SkillError: It does not; StuckError where the robot did not recover.
+            SkillError: It does not; StuckError where the robot stopped and did not recover.
         """
-        self.check(doing)
-        self.tell(doing)
+        recovered = self.ready(doing)
+        self._begin_to(doing)
         if self.guard is not None:
             self.guard.check_motion(trajectory, doing)
         goal = trajectory.position_rad[-1]
         self._commanded = None
-        failure = self._send(trajectory, doing)
-        if failure is not None and failure.code is Code.GOAL_REJECTED:
-            refused = self._recover(failure, doing)
-            if isinstance(refused, StuckError):
-                raise refused
-            self.check(doing)
-            failure = self._send(trajectory, doing)
-        if failure is not None and failure.code is Code.CONTROLLER_ABORTED:
-            failure = self._recover(failure, doing)
+        failure = self._send(trajectory, doing, recovered=recovered)
+        while failure is not None and failure.code is Code.GOAL_REJECTED:
+            if self.driver.condition(STOP_S).able:
+                raise failure
+            # It stopped after the look: nothing has moved yet, so the motion is sent again.
+            recovered = self.ready(doing)
+            failure = self._send(trajectory, doing, recovered=recovered)
         if failure is not None:
-            raise failure
+            raise self._cause_of(failure, doing)
         self.check(doing)
-        self._check_rest(goal, doing)
+        check_rest(self.driver, goal, self.params.rest, doing, lambda: self.ready(doing))
         self._commanded = np.array(goal, dtype=np.float64)
+        self._moved = True
 
     def open_to(self, width_m: float, doing: str) -> None:
         """
@@ -196,8 +195,8 @@ class Sender:
         Raises:
             SkillError: They did not get there.
         """
-        self.check(doing)
-        self.tell(doing)
+        self.ready(doing)
+        self._begin_to(doing)
         result = self.driver.move_gripper(width_m, self.params.gripper_speed_m_s)
         self.grip_interrupted = False
         failure = gripper_failure(result, doing)
@@ -222,8 +221,8 @@ class Sender:
         Raises:
             SkillError: The hand could not carry the goal out at all.
         """
-        self.check(doing)
-        self.tell(doing)
+        self.ready(doing)
+        self._begin_to(doing)
         if self.guard is not None:
             self.guard.check_grip(force_n, doing)
         result = self.driver.grasp(
@@ -240,47 +239,46 @@ class Sender:
         return result
 
     def wait(self, duration_s: float, doing: str) -> None:
-        """Let time pass on the world's clock [s]."""
+        """Let time pass on the world's clock; a robot that stops meanwhile is recovered [s]."""
+        end_s = self.driver.now_s() + duration_s
         self.check(doing)
-        self.driver.wait(duration_s)
-        self.check(doing)
+        self._doing = doing
+        while (left_s := end_s - self.driver.now_s()) > SAME_S:
+            self.driver.wait(left_s)
+            self.ready(doing)
 
     def check(self, doing: str) -> None:
         """Raise SkillError with code CANCELLED when somebody has stopped the call."""
         if self._cancelled.is_set():
             raise SkillError(Code.CANCELLED, f'the robot was stopped while {doing}.')
 
-    def _send(self, trajectory: JointTrajectory, doing: str) -> SkillError | None:
+    def _send(
+        self, trajectory: JointTrajectory, doing: str, *, recovered: bool
+    ) -> SkillError | None:
+        """Send a goal; after a recovery only where the arm still is where the motion starts."""
+        if recovered:
+            measured = self.driver.joint_state().position_rad
+            off_rad = float(np.abs(measured - trajectory.position_rad[0]).max())
+            if off_rad > self.params.hold_rad:
+                return SkillError(
+                    Code.CONTROLLER_ABORTED,
+                    f'the robot had stopped and has moved meanwhile, so {doing} was not begun.',
+                )
         return follow_failure(self.driver.follow(trajectory, self.params.tolerances), doing)
 
-    def _recover(self, failure: SkillError, doing: str) -> SkillError:
-        """Let the robot recover, if that is worth a try; return the failure with its cause."""
-        if self._recoveries >= MOST_RECOVERIES:
-            return StuckError(failure.code, str(failure), failure.raw)
-        self._recoveries += 1
-        return stopped(failure, self.driver.recover(), doing)
+    def _cause_of(self, failure: SkillError, doing: str) -> SkillError:
+        """Return why a motion failed: where the robot has stopped, it is recovered first."""
+        if failure.code not in (Code.CONTROLLER_ABORTED, Code.TIMEOUT):
+            return failure
+        said_so = 'deactivat' in failure.raw
+        if self.driver.condition(DEACTIVATED_S if said_so else STOP_S).able:
+            return failure
+        return stop_failure(self._recover(doing), doing, failure.raw)
 
-    def _check_rest(self, goal: Array, doing: str) -> None:
-        """Verify the final state: without constraints of its own a controller never does."""
-        deadline = self.driver.now_s() + self.params.settle_s
-        while True:
-            state = self.driver.joint_state()
-            errors = np.abs(state.position_rad - goal)
-            moving = float(np.abs(state.velocity_rad_s).max()) > self.params.still_rad_s
-            if float(errors.max()) <= self.params.final_rad and not moving:
-                return
-            if self.driver.now_s() >= deadline:
-                break
-            self.driver.wait(0.02)
-            self.check(doing)
-        if moving:
-            raise SkillError(
-                Code.TIMEOUT,
-                f'the arm did not come to rest within {self.params.settle_s:.1f} s after {doing}.',
-            )
-        joint = int(errors.argmax())
-        raise SkillError(
-            Code.GOAL_TOLERANCE,
-            f'joint {joint + 1} stopped {math.degrees(float(errors[joint])):.1f} degrees from its '
-            f'goal after {doing}.',
-        )
+    def _begin_to(self, doing: str) -> None:
+        self._doing = doing
+        self.tell(doing)
+
+    def _recover(self, doing: str) -> Stop:
+        self._commanded = None
+        return self._recovery.run(doing, lambda: self.check(doing))

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from bbllm.arm.failures import EMPTY_WIDTH_M, SkillError, StuckError, missed_grasp
-from bbllm.arm.sending import Sender, SendingParams
+from bbllm.arm.executor_params import ExecutorParams
+from bbllm.arm.failures import (
+    SkillError,
+    StuckError,
+    misplaced,
+    missed_grasp,
+    unclosed,
+    unheld,
+)
+from bbllm.arm.sending import Sender
+from bbllm.arm.slip import shift_for_slip
 from bbllm.arm.trajectory import NoPathError
-from bbllm.arm.ways import Way, WayParams, WayPlanner
+from bbllm.arm.ways import Way, WayPlanner
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
 from bbllm.skills.catalog import CallError, check_call
@@ -22,7 +30,6 @@ from bbllm.skills.motions import (
     ExpectAt,
     ExpectHeld,
     Motion,
-    MotionParams,
     MoveAbove,
     MoveToBase,
     OpenTo,
@@ -31,37 +38,10 @@ from bbllm.skills.motions import (
     plan_motions,
 )
 from bbllm.skills.rejection import Rejection
-from bbllm.skills.shapes import Vector, rotation_of
+from bbllm.skills.shapes import Vector
 
-LEAST_SLIP_M = 0.0002
-MOST_SLIP_M = 0.01
-"""How far a held thing may have slipped for the descent to make up for it: less is noise, more
-is something else than a slip [m]."""
 RETREAT_M = 0.08
 """How far the arm is raised after a failure [m]."""
-BACK_OFF_CODES = frozenset(
-    {
-        Code.GRASP_FAILED,
-        Code.PATH_TOLERANCE,
-        Code.GOAL_TOLERANCE,
-        Code.GRIPPER_FAILED,
-        Code.CONTROLLER_ABORTED,
-    }
-)
-"""Failures after which the arm is raised; the others leave it unable or not allowed to move."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExecutorParams:
-    """How to move, send and judge."""
-
-    motions: MotionParams = field(default_factory=MotionParams)
-    ways: WayParams = field(default_factory=WayParams)
-    sending: SendingParams = field(default_factory=SendingParams)
-    placed_m: float = 0.01
-    """A thing that rests further than this from its target is misplaced [m]."""
-    settle_s: float = 0.1
-    """How long a thing may settle before it is looked at [s]."""
 
 
 class SkillRun:
@@ -92,7 +72,7 @@ class SkillRun:
         self._carried: str | None = None
         self._target = ''
         self._way: Way | None = None
-        self._touched = False
+        self._touched = self._lifting = False
         self._held_at: Vector = (0.0, 0.0, 0.0)
         self._scene: Scene | None = None
 
@@ -130,10 +110,13 @@ class SkillRun:
         return motions
 
     def _look(self) -> Scene:
+        self._sender.ready('looking at the scene')
         try:
             self._scene = self._observe()
             return self._scene
         except SceneError as error:
+            if self._sender.ready('looking at the scene'):
+                return self._look()  # it had stopped just now, and shows itself again
             empty = 'scene is empty' in str(error)
             code = Code.EMPTY_SCENE if empty else Code.STALE_SCENE
             raise SkillError(code, str(error), moved=self._touched) from error
@@ -192,14 +175,12 @@ class SkillRun:
         if self._scene is None:
             return
         now = self._in_hand(self._scene, name)  # looked at since the arm came to rest here
-        slip = [before - after for before, after in zip(self._held_at, now, strict=True)]
-        if not LEAST_SLIP_M < math.hypot(*slip) < MOST_SLIP_M:
+        shift = shift_for_slip(self._held_at, now, self._sender.hand().tcp)
+        if shift is None:
             return
-        rotation = rotation_of(self._sender.hand().tcp)
-        x, y, z = (sum(rotation[row][axis] * slip[axis] for axis in range(3)) for row in range(3))
         # Without another line, the way as it was planned is good to a few millimetres.
         with contextlib.suppress(NoPathError):
-            self._way = self._planner.shifted(self._chosen(), (x, y, z))
+            self._way = self._planner.shifted(self._chosen(), shift)
 
     def _in_hand(self, scene: Scene, name: str) -> Vector:
         """Return where the centre of a thing is in the frame of the TCP [m]."""
@@ -208,7 +189,9 @@ class SkillRun:
     def _rise(self) -> None:
         way = self._chosen()
         if way.ascent is not None:
+            self._lifting = True
             self._sender.follow(way.ascent, f'lifting {self._carried or "the hand"}')
+            self._lifting = False
 
     def _open(self, motion: OpenTo) -> None:
         width = motion.width_m
@@ -247,21 +230,17 @@ class SkillRun:
     def _close(self) -> None:
         self._touched = True
         # The window is wide open: closing on something is as good as closing on nothing.
-        self._sender.grasp(0.0, self._params.motions.force_n, 0.08, 0.08, 'closing the hand')
+        result = self._sender.grasp(
+            0.0, self._params.motions.force_n, 0.08, 0.08, 'closing the hand'
+        )
+        if not result.success:
+            raise unclosed(result)
 
     def _expect_held(self, motion: ExpectHeld) -> None:
         if self._look().held == motion.name:
             return
-        width = self._sender.hand().width_m
         self._carried = None
-        if width < EMPTY_WIDTH_M:
-            raise SkillError(
-                Code.OBJECT_LOST, f'{motion.name} slipped out of the fingers while it was lifted.'
-            )
-        raise SkillError(
-            Code.GRASP_FAILED,
-            f'grasp of {motion.name} failed: after lifting, {motion.name} is not in the hand.',
-        )
+        raise unheld(motion.name, self._sender.hand().width_m)
 
     def _check_carried(self, where: str) -> None:
         """Look whether what was in the hand still is."""
@@ -271,21 +250,9 @@ class SkillRun:
 
     def _expect_at(self, motion: ExpectAt) -> None:
         self._sender.wait(self._params.settle_s, f'looking where {motion.name} came to rest')
-        scene = self._look()
-        if scene.held == motion.name:
-            raise SkillError(
-                Code.GRIPPER_FAILED,
-                f'{motion.name} is still in the hand after the fingers opened.',
-            )
-        if motion.name not in scene.names:
-            raise SkillError(Code.OBJECT_LOST, f'{motion.name} is not seen any more.')
-        rests = scene.object(motion.name).pose.position_m
-        error = math.dist(rests, motion.target.centre_m)
-        if error > self._params.placed_m:
-            raise SkillError(
-                Code.MISPLACED,
-                f'{motion.name} came to rest {error * 100:.1f} cm from {motion.target.label}.',
-            )
+        failure = misplaced(self._look(), motion, self._params.placed_m)
+        if failure is not None:
+            raise failure
 
     def _chosen(self) -> Way:
         if self._way is None:
@@ -294,8 +261,9 @@ class SkillRun:
 
     def _get_out(self, failure: SkillError) -> SkillError:
         """Leave the arm raised where it may still move."""
-        may = self._touched and failure.code in BACK_OFF_CODES
-        if not may or isinstance(failure, StuckError):
+        may = self._touched and failure.may_back_off
+        too_heavy = self._lifting and failure.code is Code.REFLEX  # and would be so again
+        if not may or too_heavy or isinstance(failure, StuckError):
             return failure
         try:
             if failure.code is Code.GRASP_FAILED and self._way is not None:
@@ -308,5 +276,5 @@ class SkillRun:
 
 
 def _untouched(failure: SkillError) -> Status:
-    """A cancel before anything moved is still a failure; all else was not tried."""
-    return Status.FAILED if failure.code is Code.CANCELLED else Status.REJECTED
+    """A cancel or stop before anything moved is still a failure; all else was not tried."""
+    return Status.FAILED if failure.stopped else Status.REJECTED

@@ -8,7 +8,7 @@ from bbllm.arm.driver import (
     GripperResult,
     JointState,
     JointTrajectory,
-    Recovery,
+    RobotCondition,
     Tolerances,
 )
 
@@ -62,9 +62,29 @@ class RecordingDriver:
         """Close and open once to find the widest opening."""
         return self._driver.home_gripper()
 
-    def recover(self) -> Recovery:
-        """Run the recovery after an error."""
-        return self._driver.recover()
+    def condition(self, patience_s: float = 0.0) -> RobotCondition:
+        """Return what is known of the robot."""
+        return self._driver.condition(patience_s)
+
+    def clear_errors(self) -> None:
+        """Run the error recovery."""
+        self._driver.clear_errors()
+
+    def activate_hardware(self) -> None:
+        """Bring the hardware component up."""
+        self._driver.activate_hardware()
+
+    def activate_broadcasters(self) -> None:
+        """Bring up what publishes the states."""
+        self._driver.activate_broadcasters()
+
+    def wait_fresh(self, timeout_s: float) -> None:
+        """Wait for new states [s]."""
+        self._driver.wait_fresh(timeout_s)
+
+    def activate_controller(self) -> None:
+        """Bring the controller of the arm up."""
+        self._driver.activate_controller()
 
     def wait(self, duration_s: float) -> None:
         """Let time pass [s]."""

@@ -1,4 +1,10 @@
-"""The newest joint states of arm and hand, and an error that names who fell silent."""
+"""
+The newest joint states of arm and hand, and an error that names who fell silent.
+
+States of the arm with a stamp that came before are no news: a driver that hangs may go on
+sending them. Silence of a robot that is stopped is none either, but no loss: its broadcasters are
+down until it is recovered.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +19,8 @@ from sensor_msgs.msg import JointState as JointStateMsg
 
 from bbllm.arm.driver import JointState
 from bbllm.arm.kinematics import forward
-from bbllm.core.errors import LostNodeError
+from bbllm.core.errors import LostNodeError, SceneError
+from bbllm.nodes.activity_feed import ActivityFeed
 from bbllm.nodes.convert import stamp_from_msg
 from bbllm.nodes.convert_arm import arm_from_msg, width_from_msg
 from bbllm.nodes.polling import Poller
@@ -31,6 +38,11 @@ SAME_S = 1e-6
 """Stamps that differ by less are the same [s]."""
 FIRST_S = 3.0
 """How long the first state may take [s]."""
+QUIET_S = 0.05
+"""Silence of the arm after which the controller manager is asked whether the robot is stopped:
+the driver publishes every millisecond, `mujoco_sim` every ten [s]."""
+ANSWER_S = 2.0
+"""How long the controller manager may take to answer [s]."""
 
 
 class JointFeed:
@@ -46,19 +58,31 @@ class JointFeed:
         self._heard_s = {'arm': float('-inf'), 'hand': float('-inf')}
         self._topics = {'arm': ARM_TOPIC, 'hand': f'{gripper}/joint_states'}
         self._sources: dict[str, str] = {}
+        self._arm_count = 0
+        self._repeated_s = float('-inf')
+        self.activity = ActivityFeed(node, poller)
         for part, hear in (('arm', self._hear_arm), ('hand', self._hear_hand)):
             poller.subscribe(JointStateMsg, self._topics[part], hear, QOS)
 
     def check(self) -> None:
-        """Raise LostNodeError, naming the node, when arm or hand was silent for too long."""
+        """
+        Raise LostNodeError, naming the node, when arm or hand was silent for too long.
+
+        An arm that is silent because the robot is stopped is not lost.
+        """
         now_s = time.monotonic()
         for part, heard_s in self._heard_s.items():
-            if now_s - heard_s > self._timeout_s:
-                raise LostNodeError(self._silence(part, now_s - heard_s))
+            silence_s = now_s - heard_s
+            if part == 'arm' and silence_s > QUIET_S:
+                self.activity.ask()
+            if silence_s > self._timeout_s and not (part == 'arm' and self._stopped(heard_s)):
+                raise LostNodeError(self._silence(part, silence_s))
 
     def newest(self) -> JointState:
         """
         Return the newest state of the arm with the newest width of the hand.
+
+        Where the robot is stopped, it is the last one before that.
 
         Raises:
             LostNodeError: There is none, or it is too old; names the node that fell silent.
@@ -66,13 +90,38 @@ class JointFeed:
         with self._news:
             self._news.wait_for(lambda: self._arm and self._width_m is not None, FIRST_S)
         self.check()
+        if not self._arm:
+            raise LostNodeError(self._silence('arm', FIRST_S))
         return self._with_width(self._arm[-1])
 
     @property
     def fresh(self) -> bool:
         """Whether arm and hand were heard of lately."""
+        if self.quiet:
+            self.activity.ask()
         oldest_s = min(self._heard_s.values())
-        return time.monotonic() - oldest_s <= self._timeout_s
+        return time.monotonic() - oldest_s <= self._timeout_s and not self.stopped
+
+    @property
+    def quiet(self) -> bool:
+        """Whether the newest state of the arm is older than it is while the driver is well."""
+        return time.monotonic() - self._heard_s['arm'] > QUIET_S
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the arm is silent because the robot is known to be stopped."""
+        return self.quiet and self.activity.states_are_down
+
+    def wait_for_news(self, timeout_s: float, n: int = 1) -> bool:
+        """Wait for states of the arm that come after this was called; tells whether they did."""
+        with self._news:
+            count = self._arm_count + n
+            return self._news.wait_for(lambda: self._arm_count >= count, timeout_s)
+
+    def need_news(self) -> None:
+        """Wait for a state of the arm as long as it may stay away; raises LostNodeError after."""
+        if not self.wait_for_news(self._timeout_s):
+            self.check()
 
     @property
     def newest_stamp_s(self) -> float:
@@ -95,7 +144,16 @@ class JointFeed:
             wait_s: How long to wait for a state of that time or later, by the wall clock: on a
                 busy machine the objects may come before the joint states of the same moment, and
                 an arm that was still moving then has its hand elsewhere [s].
+
+        Raises:
+            SceneError: The robot is stopped, so that nobody knows where its arm is.
+            LostNodeError: As in `newest`.
         """
+        if self.stopped:
+            raise SceneError(
+                'The scene is stale: the robot is stopped, and until it is recovered nothing '
+                'tells where its arm is.'
+            )
         self.newest()
         with self._news:
             self._news.wait_for(lambda: self._arm[-1].stamp_s >= stamp_s - SAME_S, wait_s)
@@ -109,8 +167,8 @@ class JointFeed:
         return self.newest().width_m
 
     def wait_until(self, stamp_s: float, cancelled: threading.Event) -> None:
-        """Block until the world's clock shows a time, or until cancelled."""
-        while not cancelled.is_set():
+        """Block until the world's clock shows a time, the robot is stopped, or until cancelled."""
+        while not (cancelled.is_set() or self.stopped):
             self.check()
             with self._news:
                 if self._news.wait_for(lambda: self._arm[-1].stamp_s >= stamp_s, 0.05):
@@ -127,7 +185,11 @@ class JointFeed:
                 width_m=0.0,  # the hand has a topic of its own, see _with_width
                 stamp_s=stamp_from_msg(msg.header.stamp),
             )
+            if self._arm and state.stamp_s == self._arm[-1].stamp_s:
+                self._repeated_s = time.monotonic()
+                return
             self._arm.append(state)
+            self._arm_count += 1
             self._heard('arm')
 
     def _hear_hand(self, msg: JointStateMsg) -> None:
@@ -138,6 +200,12 @@ class JointFeed:
             self._width_m = width_m
             self._width_count += 1
             self._heard('hand')
+
+    def _stopped(self, since_s: float) -> bool:
+        """Look whether silence since a time is that of a stop; asks where nobody has yet."""
+        if self.activity.asked_s < since_s + self._timeout_s / 2:
+            self.activity.wait_for_answer(ANSWER_S)
+        return self.activity.states_are_down
 
     def _with_width(self, state: JointState) -> JointState:
         return replace(state, width_m=self._width_m or 0.0)
@@ -156,6 +224,11 @@ class JointFeed:
                 'Start the stack with: bbllm up sim'
             )
         name = self._sources[part] or 'the driver'
+        if part == 'arm' and time.monotonic() - self._repeated_s < self._timeout_s:
+            return (
+                f'The node {name} hangs: the joint states on {topic} have had the same stamp for '
+                f'{silence_s:.1f} s. Start the stack again.'
+            )
         return (
             f'The node {name} has gone: no joint states on {topic} for {silence_s:.1f} s. '
             'Start the stack again, or recover the robot.'

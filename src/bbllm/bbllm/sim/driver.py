@@ -7,17 +7,16 @@ import time
 from collections.abc import Callable
 
 from bbllm.arm.driver import (
-    FollowError,
     FollowResult,
     GoalStatus,
     GripperResult,
     JointState,
     JointTrajectory,
-    Recovery,
-    StopCause,
+    RecoveryError,
+    RobotCondition,
     Tolerances,
 )
-from bbllm.sim.faults import RobotMode
+from bbllm.core.errors import LostNodeError
 from bbllm.sim.gripper import GripperPending
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.trajectory_goal import Pending, Result, goal_from_trajectory
@@ -28,8 +27,8 @@ GIVE_UP_S = 2.0
 """How much longer than planned, and than its tolerance, a trajectory may take [s]."""
 GRIPPER_GIVE_UP_S = 15.0
 """How long a command of the hand may take; homing takes about 5 s [s]."""
-CAUSES = {RobotMode.REFLEX: StopCause.REFLEX, RobotMode.USER_STOPPED: StopCause.USER_STOP}
-"""What the robot's mode says about why it stands."""
+HANG_S = 2.0
+"""How old the newest joint states may be, before the driver counts as hanging [s]."""
 
 
 class SimDriver:
@@ -62,19 +61,23 @@ class SimDriver:
 
     def joint_state(self) -> JointState:
         """Return the newest measured state."""
-        return self.robot.joint_state()
+        state = self.robot.joint_state()
+        age_s = self.robot.time_s - state.stamp_s
+        if age_s > HANG_S:
+            raise LostNodeError(
+                f'The simulated driver hangs: its joint states have had the same stamp for '
+                f'{age_s:.1f} s. Clear the fault driver_hang.'
+            )
+        return state
 
     def follow(self, trajectory: JointTrajectory, tolerances: Tolerances) -> FollowResult:
         """Follow a trajectory to its end."""
         pending = self.robot.follow(goal_from_trajectory(trajectory, tolerances))
         allowed_s = trajectory.duration_s + tolerances.goal_time_s + GIVE_UP_S
-        result = self._run(pending, allowed_s, self.robot.cancel_follow)
-        if result is not None:
-            return result
-        self.robot.cancel_follow()
+        if self._run(pending, allowed_s, self.robot.cancel_follow) and pending.result is not None:
+            return pending.result
         return FollowResult(
-            status=GoalStatus.ABORTED,
-            error_code=FollowError.GOAL_TOLERANCE_VIOLATED,
+            status=self._give_up(pending, self.robot.cancel_follow),
             error_string=f'The trajectory controller gave no result within {allowed_s:.1f} s.',
         )
 
@@ -99,25 +102,57 @@ class SimDriver:
         """Close and open once to find the widest opening."""
         return self._run_gripper(self.robot.home_gripper())
 
-    def recover(self) -> Recovery:
-        """Error recovery, hardware, controllers."""
-        cause = CAUSES.get(self.robot.mode, StopCause.UNKNOWN)
-        recovered = (
-            self.robot.recover_errors() is None
-            and self.robot.activate_hardware()
-            and self.robot.activate_controllers()
+    def condition(self, patience_s: float = 0.0) -> RobotCondition:
+        """Return what is known of the robot: here everything, at once."""
+        monitor = self.robot.monitor
+        return RobotCondition(
+            controllers_active=self.robot.controllers_active,
+            hardware_active=monitor.hardware_active,
+            mode=self.robot.mode,
+            current_errors=monitor.errors,
+            last_errors=monitor.last_errors,
         )
-        return Recovery(recovered=recovered, cause=cause)
+
+    def clear_errors(self) -> None:
+        """First step of a recovery: error recovery."""
+        reason = self.robot.recover_errors()
+        if reason is not None:
+            raise RecoveryError(reason)
+
+    def activate_hardware(self) -> None:
+        """Second step: the hardware component."""
+        if not self.robot.activate_hardware():
+            raise RecoveryError('the hardware component did not become active.')
+
+    def activate_broadcasters(self) -> None:
+        """Third step: here the states need nobody to publish them."""
+
+    def wait_fresh(self, timeout_s: float) -> None:
+        """Fourth step: let time pass, and see that the states do too [s]."""
+        before_s = self.robot.joint_state().stamp_s
+        self._due_s = time.monotonic()
+        self._advance(CHUNK_S)
+        if self.robot.joint_state().stamp_s <= before_s:
+            raise RecoveryError('the joint states have a stamp that does not change.')
+
+    def activate_controller(self) -> None:
+        """Fifth step: the controller of the arm."""
+        if not self.robot.activate_controllers():
+            raise RecoveryError('the controller of the arm did not become active.')
 
     def wait(self, duration_s: float) -> None:
-        """Let time pass; returns early after `stop` [s]."""
+        """Let time pass; returns early after `stop` and when the robot stops [s]."""
         self._due_s = time.monotonic()
         end_s = self.robot.time_s + duration_s
+        was_able = self.condition().able
         while not self._stop.is_set():
             left_s = end_s - self.robot.time_s
             if left_s < self.robot.simulation.timestep_s / 2:
                 return
             self._advance(min(CHUNK_S, left_s))
+            self.joint_state()
+            if was_able and not self.condition().able:
+                return
         self._stop.clear()
 
     def begin(self) -> None:
@@ -129,20 +164,17 @@ class SimDriver:
         self._stop.set()
 
     def _run_gripper(self, pending: GripperPending) -> GripperResult:
-        result = self._run(pending, GRIPPER_GIVE_UP_S, self.robot.cancel_gripper)
-        if result is not None:
-            return result
-        self.robot.cancel_gripper()
+        in_time = self._run(pending, GRIPPER_GIVE_UP_S, self.robot.cancel_gripper)
+        if in_time and pending.result is not None:
+            return pending.result
         return GripperResult(
-            status=GoalStatus.ABORTED,
+            status=self._give_up(pending, self.robot.cancel_gripper),
             error=f'The hand gave no result within {GRIPPER_GIVE_UP_S:.0f} s.',
             width_m=self.joint_state().width_m,
         )
 
-    def _run(
-        self, pending: Pending[Result], allowed_s: float, cancel: Callable[[], None]
-    ) -> Result | None:
-        """Advance until a goal ends; None when it took longer than it may."""
+    def _run(self, pending: Pending[Result], allowed_s: float, cancel: Callable[[], None]) -> bool:
+        """Advance until a goal ends; False when it took longer than it may."""
         self._due_s = time.monotonic()
         end_s = self.robot.time_s + allowed_s
         while pending.result is None and self.robot.time_s < end_s:
@@ -152,7 +184,22 @@ class SimDriver:
                 self._stop.clear()  # not before: a stop that is repeated meanwhile is the same
             else:
                 self._advance(CHUNK_S)
-        return pending.result
+                self._look(cancel)
+        return pending.result is not None
+
+    def _give_up(self, pending: Pending[Result], cancel: Callable[[], None]) -> GoalStatus:
+        """Cancel a goal that never ended; tell whether it ended by that."""
+        cancel()
+        self._settle()
+        return GoalStatus.TIMED_OUT if pending.result is not None else GoalStatus.ENDLESS
+
+    def _look(self, cancel: Callable[[], None]) -> None:
+        """Give a goal up where the driver hangs, as no result of it would come."""
+        try:
+            self.joint_state()
+        except LostNodeError:
+            cancel()
+            raise
 
     def _settle(self) -> None:
         """Let the arm come to rest after a cancel, so that it stands still when a call returns."""

@@ -1,0 +1,22 @@
+"""What can be set about how calls are carried out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from bbllm.arm.sending_params import SendingParams
+from bbllm.arm.ways import WayParams
+from bbllm.skills.motions import MotionParams
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorParams:
+    """How to move, send and judge."""
+
+    motions: MotionParams = field(default_factory=MotionParams)
+    ways: WayParams = field(default_factory=WayParams)
+    sending: SendingParams = field(default_factory=SendingParams)
+    placed_m: float = 0.01
+    """A thing that rests further than this from its target is misplaced [m]."""
+    settle_s: float = 0.1
+    """How long a thing may settle before it is looked at [s]."""

@@ -1,0 +1,194 @@
+"""
+Why a robot stopped: from what its state tells to a cause, a sentence and what to do about it.
+
+The names of errors are those of franka_msgs/Errors (franka_ros2 3.4.0); what each of them means
+is told in Franka's documentation of libfranka's `franka::Errors`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from bbllm.arm.driver import RobotCondition, RobotMode
+from bbllm.core.types import Code
+
+
+class StopCause(Enum):
+    """Why the robot's controllers went down."""
+
+    UNKNOWN = 'unknown'
+    REFLEX = 'reflex'
+    MOTION_LIMIT = 'motion limit'
+    """A motion that the robot will not make: too fast, too sudden, or not to be computed."""
+    USER_STOP = 'user stop'
+    COMMUNICATION_LOSS = 'communication loss'
+    JOINT_LIMIT = 'joint limit'
+
+
+NEED_A_PERSON = frozenset(
+    {StopCause.USER_STOP, StopCause.COMMUNICATION_LOSS, StopCause.JOINT_LIMIT}
+)
+"""Causes that a program must not recover from by itself."""
+
+CODES = {
+    StopCause.UNKNOWN: Code.CONTROLLER_ABORTED,
+    StopCause.REFLEX: Code.REFLEX,
+    StopCause.MOTION_LIMIT: Code.CONTROLLER_ABORTED,
+    StopCause.USER_STOP: Code.USER_STOP,
+    StopCause.COMMUNICATION_LOSS: Code.COMMUNICATION_LOSS,
+    StopCause.JOINT_LIMIT: Code.JOINT_LIMIT,
+}
+
+_BY_CAUSE = {
+    StopCause.JOINT_LIMIT: ('joint_position_limits_violation',),
+    StopCause.COMMUNICATION_LOSS: ('communication_constraints_violation',),
+    StopCause.REFLEX: (
+        'joint_reflex',
+        'cartesian_reflex',
+        'self_collision_avoidance_violation',
+        'cartesian_position_limits_violation',
+        'joint_velocity_violation',
+        'cartesian_velocity_violation',
+        'force_control_safety_violation',
+        'cartesian_velocity_profile_safety_violation',
+        'power_limit_violation',
+        'tau_j_range_violation',
+        'instability_detected',
+    ),
+    StopCause.MOTION_LIMIT: (
+        'max_goal_pose_deviation_violation',
+        'max_path_pose_deviation_violation',
+        'joint_position_motion_generator_start_pose_invalid',
+        'joint_motion_generator_position_limits_violation',
+        'joint_motion_generator_velocity_limits_violation',
+        'joint_motion_generator_velocity_discontinuity',
+        'joint_motion_generator_acceleration_discontinuity',
+        'cartesian_position_motion_generator_start_pose_invalid',
+        'cartesian_motion_generator_elbow_limit_violation',
+        'cartesian_motion_generator_velocity_limits_violation',
+        'cartesian_motion_generator_velocity_discontinuity',
+        'cartesian_motion_generator_acceleration_discontinuity',
+        'cartesian_motion_generator_elbow_sign_inconsistent',
+        'cartesian_motion_generator_start_elbow_invalid',
+        'cartesian_motion_generator_joint_position_limits_violation',
+        'cartesian_motion_generator_joint_velocity_limits_violation',
+        'cartesian_motion_generator_joint_velocity_discontinuity',
+        'cartesian_motion_generator_joint_acceleration_discontinuity',
+        'cartesian_position_motion_generator_invalid_frame',
+        'force_controller_desired_force_tolerance_violation',
+        'controller_torque_discontinuity',
+        'start_elbow_sign_inconsistent',
+        'joint_p2p_insufficient_torque_for_planning',
+    ),
+}
+"""In the order of what matters most, where several are set at once."""
+CAUSES = {error: cause for cause, errors in _BY_CAUSE.items() for error in errors}
+"""What each field of franka_msgs/Errors says about why the robot stopped."""
+
+_REASONS = {
+    'self_collision_avoidance_violation': 'it came too near to itself',
+    'cartesian_position_limits_violation': 'the hand left the space that the robot allows',
+    'joint_velocity_violation': 'a joint was faster than it may',
+    'cartesian_velocity_violation': 'the hand was faster than it may',
+    'power_limit_violation': 'it needed more power than it may',
+    'tau_j_range_violation': 'a joint needed more torque than it has (too heavy)',
+    'instability_detected': 'its control became unstable',
+}
+"""Why a reflex came that was not a matter of force."""
+_FORCE = 'it met more force than it may (too heavy, fixed, or a collision)'
+
+_SENTENCES = {
+    StopCause.UNKNOWN: 'the robot stopped while {doing} and did not tell why.',
+    StopCause.REFLEX: 'a reflex stopped the arm while {doing}: {reason}.',
+    StopCause.MOTION_LIMIT: ('the robot refused the motion and stopped while {doing}: {errors}.'),
+    StopCause.USER_STOP: 'the user stop of the robot was pressed while {doing}.',
+    StopCause.COMMUNICATION_LOSS: (
+        'the robot lost the packets of its controller and stopped while {doing}.'
+    ),
+    StopCause.JOINT_LIMIT: 'a joint passed its limit and the robot stopped while {doing}.',
+}
+_OUTSIDE = (
+    'the robot was stopped from outside while {doing}, without an error of its own: most likely '
+    'its user stop was pressed.'
+)
+_ADVICE = {
+    StopCause.UNKNOWN: (
+        'Look at the robot and at Desk: is the user stop pressed, are the joints locked, is a '
+        'joint beyond its limit, does the network hold?'
+    ),
+    StopCause.REFLEX: 'See what the arm met, and free it.',
+    StopCause.MOTION_LIMIT: 'See whether the arm can move freely from where it is.',
+    StopCause.USER_STOP: 'See that nobody is in reach of the arm, then release the user stop.',
+    StopCause.COMMUNICATION_LOSS: (
+        'Check the network between computer and robot (bbllm doctor --real does).'
+    ),
+    StopCause.JOINT_LIMIT: 'Guide the joint back into its range by hand.',
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """What is known of a stop of the robot."""
+
+    cause: StopCause = StopCause.UNKNOWN
+    errors: tuple[str, ...] = ()
+    """Fields of franka_msgs/Errors that were set."""
+    told: bool = True
+    """False where the cause was only concluded, from a stop without any error."""
+    asked: bool = False
+    """Whether a person has allowed to recover from it."""
+
+    @property
+    def code(self) -> Code:
+        """The code of a call that it ends."""
+        return CODES[self.cause]
+
+    @property
+    def needs_person(self) -> bool:
+        """Whether only a person may let the robot go on."""
+        return self.cause in NEED_A_PERSON
+
+    @property
+    def advice(self) -> str:
+        """What a person should do about it."""
+        return _ADVICE[self.cause]
+
+    def sentence(self, doing: str) -> str:
+        """Return what happened, for the Brain; *doing* as in `lifting red_cube`."""
+        text = _SENTENCES[self.cause] if self.told else _OUTSIDE
+        reason = next((_REASONS[error] for error in self.errors if error in _REASONS), _FORCE)
+        errors = ', '.join(error.replace('_', ' ') for error in self.errors)
+        return text.format(doing=doing, reason=reason, errors=errors)
+
+    def or_known(self, later: Stop) -> Stop:
+        """Return what a later look has found out, or this where it found nothing."""
+        found = later.cause is not StopCause.UNKNOWN
+        known = later if found and (later.told or self.cause is StopCause.UNKNOWN) else self
+        return replace(known, asked=self.asked)
+
+
+def diagnose(condition: RobotCondition, *, hardware_was_down: bool) -> Stop:
+    """
+    Return why the robot stopped, as far as its state tells.
+
+    Args:
+        condition: Of the robot after the stop. A mode MOVE was heard before it, and so were the
+            errors beside it.
+        hardware_was_down: Whether the stop took the hardware component down. A robot that shows
+            no error after that was stopped from outside.
+    """
+    if condition.mode is RobotMode.USER_STOPPED:
+        return Stop(cause=StopCause.USER_STOP)
+    if condition.mode in (None, RobotMode.MOVE):
+        return Stop()
+    errors = condition.current_errors or condition.last_errors
+    found = {CAUSES.get(error, StopCause.UNKNOWN) for error in errors}
+    for cause in _BY_CAUSE:
+        if cause in found:
+            return Stop(cause=cause, errors=errors)
+    if condition.mode is RobotMode.REFLEX:
+        return Stop(cause=StopCause.REFLEX, errors=errors)
+    if hardware_was_down and not errors:
+        return Stop(cause=StopCause.USER_STOP, told=False)
+    return Stop(errors=errors)
