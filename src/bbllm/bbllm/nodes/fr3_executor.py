@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bbllm.arm.envelope_guard import bounded
 from bbllm.arm.executor import ExecutorParams, SkillExecutor
 from bbllm.arm.ways import WayParams
 from bbllm.core.types import Scene
@@ -10,6 +11,7 @@ from bbllm.nodes.params import Fr3ExecutorParams, declare
 from bbllm.nodes.polling import Poller
 from bbllm.nodes.process import StackNode, run
 from bbllm.nodes.ros_driver import RosDriver
+from bbllm.nodes.safety import make_guard
 from bbllm.nodes.scene_client import SceneClient
 from bbllm.nodes.skill_server import SkillServer
 
@@ -32,11 +34,13 @@ class Fr3Executor(StackNode):
         self._scenes = SceneClient(self, self.group)
         self._approval = ApprovalService(self, params, self._observe)
         gate = self._approval.gate
-        ways = WayParams(scale=params.speed_scale)
+        guard = make_guard(self, self.group, params, self._driver)
+        ways = bounded(WayParams(scale=params.speed_scale), guard.envelope)
         skills = SkillExecutor(
             self._driver,
             self._observe,
             params=ExecutorParams(ways=ways),
+            guard=guard,
             permit=gate.permit,
             ask_person=gate.resume,
         )
