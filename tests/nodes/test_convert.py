@@ -241,9 +241,11 @@ def test_trajectory_reaches_the_controller_as_it_was_planned() -> None:
     assert record.time_s == pytest.approx(wanted.time_s)
     for name in ('position_rad', 'velocity_rad_s', 'acceleration_rad_s2'):
         np.testing.assert_array_equal(getattr(record, name), getattr(wanted, name))
-    np.testing.assert_array_equal(record.path_rad, wanted.path_rad)
-    np.testing.assert_array_equal(record.goal_rad, wanted.goal_rad)
-    assert (record.goal_time_s, record.start_s) == (0.5, 0.0)
+    for name in ('path_rad', 'path_rad_s', 'goal_rad', 'goal_rad_s'):
+        seen = getattr(record.tolerances, name)
+        np.testing.assert_array_equal(seen, getattr(wanted.tolerances, name))
+    assert (record.tolerances.goal_time_s, record.start_s) == (0.5, None)
+    assert record.tolerances.legible
 
 
 def test_joint_states_are_read_by_name_in_any_order() -> None:

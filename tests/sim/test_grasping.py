@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import GoalStatus
+from bbllm.sim.orders import load_order
 
 
 def lift(make_arm: Any, *, force_n: float, mass: float = 0.1, **more: Any) -> Any:
@@ -80,10 +81,10 @@ def test_the_known_load_takes_the_sag_away(make_arm: Any) -> None:
         arm, _ = lift(make_arm, force_n=70.0, mass=2.0)
         if known:
             arm.robot.deactivate_controllers()
-            assert arm.robot.set_load(2.0, np.array([0.0, 0.0, 0.1034]))
+            assert arm.robot.order(load_order(2.0, (0.0, 0.0, 0.1034))) == ''
             assert arm.robot.activate_controllers()
         else:
-            assert not arm.robot.set_load(2.0, np.zeros(3))  # not idle
+            assert 'current mode' in arm.robot.order(load_order(2.0, np.zeros(3)))
         arm.go(0.5, 0.0, 0.15)
         arm.driver.wait(0.5)
         heights.append(arm.simulation.data.site('tcp').xpos[2])

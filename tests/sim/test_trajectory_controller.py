@@ -9,6 +9,7 @@ import pytest
 
 from bbllm.arm.driver import Array, FollowError, GoalStatus
 from bbllm.arm.model import ARM_JOINTS
+from bbllm.sim.constraints import AskedTolerances, Constraints, constraints_from, in_force
 from bbllm.sim.trajectory_controller import (
     DEACTIVATED_TEXT,
     PATH_TEXT,
@@ -34,6 +35,11 @@ def goal(**changes: object) -> TrajectoryGoal:
         acceleration_rad_s2=(ZEROS,),
     )
     return replace(base, **changes)  # type: ignore[arg-type]
+
+
+def asking(**tolerances: object) -> TrajectoryGoal:
+    """Return the same goal with tolerances."""
+    return goal(tolerances=AskedTolerances(**tolerances))  # type: ignore[arg-type]
 
 
 def follow(
@@ -79,7 +85,8 @@ def follow(
         ),
         ({'time_s': (-1.0,)}, 'strictly increasing'),
         ({'position_rad': ((float('nan'),) * 7,)}, 'finite'),
-        ({'has_effort': True}, 'Effort'),
+        ({'effort_nm': ((1.0,) * 6,)}, 'Wrong number of efforts'),
+        ({'effort_nm': ((float('inf'),) * 7,)}, 'finite'),
         ({'start_s': 5.0}, 'ends in the past'),
     ],
 )
@@ -180,7 +187,7 @@ def test_deactivation_aborts_the_goal_with_the_text_that_clients_know() -> None:
 def test_a_violated_path_tolerance_aborts_the_goal() -> None:
     controller = TrajectoryController(START)
     tolerance = np.array([0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 0.0])
-    pending = controller.start(goal(path_rad=tolerance), 0.0, START, STILL)
+    pending = controller.start(asking(path_rad=tolerance), 0.0, START, STILL)
     error = np.array([1.0, 1.0, 0.04, 1.0, 1.0, 1.0, 1.0])  # unchecked ones may be anything
     follow(controller, 1.0, error)
     assert not pending.done
@@ -196,20 +203,24 @@ def test_a_violated_path_tolerance_aborts_the_goal() -> None:
 
 def test_a_goal_tolerance_that_is_not_met_in_time_aborts_the_goal() -> None:
     controller = TrajectoryController(START)
-    pending = controller.start(goal(goal_rad=np.full(7, 0.01), goal_time_s=0.5), 0.0, START, STILL)
+    pending = controller.start(
+        asking(goal_rad=np.full(7, 0.01), goal_time_s=0.5), 0.0, START, STILL
+    )
     controller.update(2.4, END + 0.02, STILL)
     assert not pending.done
     controller.update(2.6, END + 0.02, STILL)
     assert pending.result is not None
     assert pending.result.error_code is FollowError.GOAL_TOLERANCE_VIOLATED
     assert pending.result.error_string == (
-        'Aborted due to goal_time_tolerance exceeding by 0.100000 seconds'
+        'Aborted due to goal_time_tolerance exceeding by 0.600000 seconds'
     )
 
 
 def test_a_goal_tolerance_that_is_met_late_but_in_time_succeeds() -> None:
     controller = TrajectoryController(START)
-    pending = controller.start(goal(goal_rad=np.full(7, 0.01), goal_time_s=0.5), 0.0, START, STILL)
+    pending = controller.start(
+        asking(goal_rad=np.full(7, 0.01), goal_time_s=0.5), 0.0, START, STILL
+    )
     controller.update(2.3, END + 0.02, STILL)
     controller.update(2.4, END + 0.009, STILL)
     assert pending.result is not None
@@ -227,7 +238,7 @@ def test_a_joint_that_still_moves_keeps_the_goal_from_ending() -> None:
 
 def test_without_a_goal_time_the_controller_waits_for_ever() -> None:
     controller = TrajectoryController(START)
-    pending = controller.start(goal(goal_rad=np.full(7, 0.01)), 0.0, START, STILL)
+    pending = controller.start(asking(goal_rad=np.full(7, 0.01)), 0.0, START, STILL)
     controller.update(1000.0, END + 0.02, STILL)
     assert not pending.done
 
@@ -314,9 +325,164 @@ def test_a_later_start_stamp_delays_the_end() -> None:
 def test_an_endless_goal_ends_only_when_it_is_cancelled() -> None:
     controller = TrajectoryController(START)
     controller.hold_results = True
-    pending = controller.start(goal(goal_time_s=0.1), 0.0, START, STILL)
+    pending = controller.start(asking(goal_time_s=0.1), 0.0, START, STILL)
     controller.update(50.0, END, STILL)
     assert not pending.done
     controller.cancel(51.0, END, STILL)
     assert pending.result is not None
     assert pending.result.status is GoalStatus.CANCELED
+
+
+def test_points_with_and_without_velocities_may_follow_each_other() -> None:
+    controller = TrajectoryController(START)
+    mixed = goal(
+        time_s=(1.0, 2.0, 3.0),
+        position_rad=(tuple(END), tuple(START), tuple(END)),
+        velocity_rad_s=(ZEROS, (), ZEROS),
+        acceleration_rad_s2=(),
+    )
+    controller.start(mixed, 0.0, START, STILL)
+
+    q, dq, _ = controller.sample(np.array([0.5, 1.5, 2.5]))
+
+    assert dq[0] == pytest.approx((END - START) * 1.5)  # a cubic's peak, from rest to rest
+    assert dq[1] == pytest.approx(START - END)  # a straight line
+    assert dq[2] == pytest.approx(END - START)
+    assert q[1] == pytest.approx((START + END) / 2)
+
+
+def test_a_motion_towards_an_accelerated_first_point_starts_without_acceleration() -> None:
+    controller = TrajectoryController(START)
+    controller.start(goal(), 0.0, START, np.full(7, 0.3))
+
+    q, dq, ddq = controller.sample(np.array([0.0]))
+
+    assert (q[0], dq[0], ddq[0]) == (
+        pytest.approx(START),
+        pytest.approx(np.full(7, 0.3)),
+        pytest.approx(STILL),
+    )
+
+
+def test_a_goal_that_began_in_the_past_is_joined_where_it_is_by_now() -> None:
+    controller = TrajectoryController(START)
+    late = goal(
+        time_s=(0.0, 2.0),
+        position_rad=(tuple(START), tuple(END)),
+        velocity_rad_s=(),
+        acceleration_rad_s2=(),
+        start_s=9.0,
+    )
+    controller.start(late, 10.0, START, STILL)
+    assert controller.update(10.0, START, STILL).position_rad == pytest.approx((START + END) / 2)
+
+
+def test_efforts_are_added_between_the_points_that_give_them() -> None:
+    controller = TrajectoryController(START)
+    pushed = goal(
+        time_s=(0.0, 2.0),
+        position_rad=(tuple(START), tuple(START)),
+        velocity_rad_s=(),
+        acceleration_rad_s2=(),
+        effort_nm=((0.0,) * 7, (4.0,) * 7),
+    )
+    assert not controller.start(pushed, 0.0, START, STILL).done
+
+    assert controller.effort(np.array([0.5])) == pytest.approx(np.full((1, 7), 1.0))
+
+
+def test_a_trajectory_from_the_topic_is_followed_and_leaves_the_goal_running() -> None:
+    controller = TrajectoryController(START)
+    running = controller.start(goal(), 0.0, START, STILL)
+
+    assert controller.replace(goal(position_rad=(tuple(START),)), 0.5, START, STILL) is None
+
+    controller.update(2.0, START, STILL)
+    assert not running.done  # its new trajectory ends at 2.5
+    controller.update(2.5, START, STILL)
+    assert running.result is not None
+    assert running.result.status is GoalStatus.SUCCEEDED
+
+
+def test_a_bad_trajectory_from_the_topic_is_ignored() -> None:
+    controller = TrajectoryController(START)
+    before = controller.revision
+    assert 'Empty joint names' in (
+        controller.replace(goal(joint_names=()), 0.0, START, STILL) or ''
+    )
+    assert controller.revision == before
+
+
+def test_a_trajectory_from_the_topic_off_its_way_is_given_up_for_holding() -> None:
+    controller = TrajectoryController(START, Constraints(path_rad=np.full(7, 0.1)))
+    controller.replace(goal(), 0.0, START, STILL)
+    held = controller.update(1.0, START + 0.9, STILL)
+    assert held.position_rad == pytest.approx(START + 0.9)
+    assert not controller.busy
+
+
+def test_the_state_of_a_trajectory_can_be_asked_for_until_it_ends() -> None:
+    controller = TrajectoryController(START)
+    controller.start(goal(velocity_rad_s=(), acceleration_rad_s2=()), 1.0, START, STILL)
+
+    middle = controller.query(2.0, END, STILL)
+    too_late, too_early = (controller.query(at_s, END, STILL) for at_s in (3.5, 0.5))
+
+    assert middle is not None
+    assert middle.success
+    assert middle.state.position_rad == pytest.approx((START + END) / 2)
+    assert too_late is not None
+    assert not too_late.success
+    assert too_late.state.position_rad == pytest.approx(END)
+    assert too_early is not None
+    assert not too_early.success
+    controller.deactivate(2.0, START, STILL)
+    assert controller.query(2.0, END, STILL) is None
+
+
+def test_a_tolerance_of_zero_is_the_default_and_of_minus_one_is_none() -> None:
+    default = Constraints(path_rad=np.full(7, 0.1), goal_rad=np.full(7, 0.02), goal_time_s=1.0)
+    path = np.array([0.0, -1.0, 0.3, 0.0, 0.0, 0.0, 0.0])
+
+    held = in_force(AskedTolerances(path_rad=path), default)
+
+    assert held.path_rad.tolist() == [0.1, 0.0, 0.3, 0.1, 0.1, 0.1, 0.1]
+    assert held.goal_rad.tolist() == [0.02] * 7
+    assert held.goal_rad_s.tolist() == [0.01] * 7
+    assert held.goal_time_s == 1.0
+    assert in_force(AskedTolerances(goal_time_s=-1.0), default).goal_time_s == 0.0
+
+
+@pytest.mark.parametrize(
+    'asked',
+    [
+        AskedTolerances(path_rad=np.array([0.3, -0.5, 0, 0, 0, 0, 0])),
+        AskedTolerances(path_rad=np.full(7, 0.3), legible=False),
+    ],
+)
+def test_a_tolerance_without_meaning_leaves_all_at_their_defaults(asked: AskedTolerances) -> None:
+    default = Constraints(path_rad=np.full(7, 0.1))
+    assert in_force(asked, default) is default
+
+
+def test_a_velocity_that_is_off_on_the_way_aborts_the_goal() -> None:
+    controller = TrajectoryController(START)
+    pending = controller.start(asking(path_rad_s=np.full(7, 0.05)), 0.0, START, STILL)
+    q, dq, _ = controller.sample(np.array([1.0]))
+    controller.update(1.0, q[0], dq[0] + 0.04)
+    assert not pending.done
+    controller.update(1.0, q[0], dq[0] + 0.06)
+    assert pending.result is not None
+    assert pending.result.error_code is FollowError.PATH_TOLERANCE_VIOLATED
+
+
+def test_the_controllers_own_constraints_are_read_from_its_parameters() -> None:
+    given = {
+        'goal_time': 2.0,
+        'stopped_velocity_tolerance': 0.03,
+        ARM_JOINTS[1]: {'trajectory': 0.2, 'goal': 0.04},
+    }
+    read = constraints_from(given)
+    assert (read.path_rad[1], read.goal_rad[1], read.path_rad[0]) == (0.2, 0.04, 0.0)
+    assert (read.goal_time_s, read.goal_rad_s.tolist()) == (2.0, [0.03] * 7)
+    assert constraints_from({}).goal_rad_s.tolist() == [0.01] * 7

@@ -9,11 +9,13 @@ from builtin_interfaces.msg import Duration
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance
 from sensor_msgs.msg import JointState as JointStateMsg
+from trajectory_msgs.msg import JointTrajectory as TrajectoryMsg
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from bbllm.arm.driver import Array, FollowError, JointTrajectory, Tolerances
 from bbllm.arm.model import ARM_JOINTS
 from bbllm.nodes.convert import header, stamp_from_msg
+from bbllm.sim.constraints import AskedTolerances
 from bbllm.sim.trajectory_goal import TrajectoryGoal
 
 BASE_FRAME = 'fr3_link0'
@@ -68,27 +70,40 @@ def goal_to_record(
         goal: As it was sent.
         to_sim_s: From a stamp on the world's clock to the simulated time [s].
     """
-    points = goal.trajectory.points
+    return trajectory_to_record(goal.trajectory, to_sim_s, _asked(goal))
+
+
+def trajectory_to_record(
+    msg: TrajectoryMsg,
+    to_sim_s: Callable[[float], float],
+    tolerances: AskedTolerances | None = None,
+) -> TrajectoryGoal:
+    """Read a trajectory as the simulated controller takes it, unchecked; see goal_to_record."""
+    points = msg.points
+    stamp_s = stamp_from_msg(msg.header.stamp)
     return TrajectoryGoal(
-        joint_names=tuple(goal.trajectory.joint_names),
+        joint_names=tuple(msg.joint_names),
         time_s=tuple(duration_from_msg(point.time_from_start) for point in points),
         position_rad=tuple(tuple(point.positions) for point in points),
         velocity_rad_s=_rows([tuple(point.velocities) for point in points]),
         acceleration_rad_s2=_rows([tuple(point.accelerations) for point in points]),
-        has_effort=any(point.effort for point in points),
-        start_s=to_sim_s(stamp_from_msg(goal.trajectory.header.stamp)),
-        path_rad=_limits(goal.path_tolerance),
-        goal_rad=_limits(goal.goal_tolerance),
-        goal_time_s=duration_from_msg(goal.goal_time_tolerance),
+        effort_nm=_rows([tuple(point.effort) for point in points]),
+        start_s=to_sim_s(stamp_s) if stamp_s > 0 else None,
+        tolerances=tolerances or AskedTolerances(),
     )
 
 
 def joint_state_to_msg(
-    names: Sequence[str], position: Array, velocity: Array, effort: Array, stamp_s: float
+    names: Sequence[str],
+    position: Array,
+    velocity: Array,
+    effort: Array,
+    stamp_s: float,
+    frame: str = BASE_FRAME,
 ) -> JointStateMsg:
     """Write joint states as the driver does; all arrays of shape (len(names),)."""
     return JointStateMsg(
-        header=header(stamp_s, BASE_FRAME),
+        header=header(stamp_s, frame),
         name=list(names),
         position=position.tolist(),
         velocity=velocity.tolist(),
@@ -131,7 +146,19 @@ def _rows(rows: list[tuple[float, ...]]) -> tuple[tuple[float, ...], ...]:
     return tuple(rows) if any(rows) else ()
 
 
-def _limits(tolerances: Sequence[JointTolerance]) -> Array:
-    """Return the position tolerance of each joint, 0 where none is given or it is negative."""
-    given = {item.name: max(item.position, 0.0) for item in tolerances}
-    return np.array([given.get(name, 0.0) for name in ARM_JOINTS])
+def _asked(goal: FollowJointTrajectory.Goal) -> AskedTolerances:
+    """Read all tolerances of a goal; joints that are not named keep 0, the default."""
+    values = {name: np.zeros(len(ARM_JOINTS)) for name in _TOLERANCES}
+    legible = True
+    for part, given in (('path', goal.path_tolerance), ('goal', goal.goal_tolerance)):
+        for item in given:
+            if item.name not in ARM_JOINTS:
+                legible = False
+                continue
+            i = ARM_JOINTS.index(item.name)
+            values[f'{part}_rad'][i], values[f'{part}_rad_s'][i] = item.position, item.velocity
+    time_s = duration_from_msg(goal.goal_time_tolerance)
+    return AskedTolerances(**values, goal_time_s=time_s, legible=legible)
+
+
+_TOLERANCES = ('path_rad', 'path_rad_s', 'goal_rad', 'goal_rad_s')

@@ -5,6 +5,8 @@ from __future__ import annotations
 from bbllm.nodes.params import MujocoSimParams, declare
 from bbllm.nodes.process import StackNode, run
 from bbllm.nodes.sim_arm import SimArm
+from bbllm.nodes.sim_base import SimBase
+from bbllm.nodes.sim_goals import SimGoals
 from bbllm.nodes.sim_hand import SimHand
 from bbllm.nodes.sim_loop import SimLoop
 from bbllm.nodes.sim_manager import SimManager
@@ -18,9 +20,13 @@ class MujocoSim(StackNode):
     def __init__(self) -> None:
         super().__init__('mujoco_sim')
         params = declare(self, MujocoSimParams)
-        self._loop = SimLoop(params.scene, speed=params.speed, seed=params.seed)
+        self._loop = SimLoop(
+            params.scene, speed=params.speed, seed=params.seed, homed=params.homed
+        )
         self._topics = SimTopics(self, self._loop)
+        self._goals = SimGoals(self)
         self._loop.on_advance = self._advanced
+        self._loop.on_goal = self._goals.publish
         self._loop.on_fault = self.fail
         self._viewer = None
         if params.viewer:
@@ -32,6 +38,7 @@ class MujocoSim(StackNode):
         self._manager = SimManager(self, self._loop)
         self._parts = (
             SimArm(self, self._loop),
+            SimBase(self, self._loop),
             SimHand(self, self._loop),
             SimServices(self, self._loop),
         )

@@ -170,6 +170,7 @@ class MujocoSimParams:
     )
     viewer: bool = param(False, 'Open the MuJoCo viewer.')
     seed: int = param(0, 'Makes the wrench noisy, with this seed; 0: exact readings.', 0, 2**31)
+    homed: bool = param(True, 'The hand was homed already; otherwise it knows no width yet.')
 
 
 @dataclass(frozen=True)

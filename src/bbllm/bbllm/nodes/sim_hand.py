@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from bbllm.nodes.sim_loop import SimLoop
 from bbllm.sim.gripper import GripperPending
 
 GRIPPER = 'franka_gripper'
+COMMAND = 'gripper_action'
 FEEDBACK_S = 1 / 30
 """Wall time between feedbacks [s]."""
 SPEED_M_S = 0.1
@@ -32,6 +34,9 @@ class SimHand:
 
     def __init__(self, node: StackNode, loop: SimLoop):
         self._loop = loop
+        self._log = node.get_logger()
+        self._pending: dict[bytes, GripperPending] = {}
+        self._lock = threading.Lock()
         kinds: tuple[tuple[str, Any, Callable[[Any], GripperPending]], ...] = (
             ('homing', Homing, self._home),
             ('move', Move, self._move),
@@ -52,7 +57,7 @@ class SimHand:
             ActionServer(
                 node,
                 GripperCommand,
-                f'{GRIPPER}/gripper_action',
+                f'{GRIPPER}/{COMMAND}',
                 self._command,
                 cancel_callback=self._cancel,
                 callback_group=node.group,
@@ -78,47 +83,73 @@ class SimHand:
         def tell(width_m: float) -> Any:
             return kind.Feedback(current_width=width_m)
 
-        result = self._wait(handle, begin(handle.request), tell)
+        result = self._wait(handle, lambda: begin(handle.request), tell)
         _end(handle, result)
+        if result.error:
+            # The driver logs it as an exception; the client has it in its result.
+            self._log.error(result.error)
         return kind.Result(success=result.success, error=result.error)
 
     def _command(self, handle: ServerGoalHandle) -> GripperCommand.Result:
         """MoveIt's way: the position is that of one finger, results carry the full width."""
         robot = self._loop.robot
         width_m = 2 * handle.request.command.position
-        now_m = robot.joint_state().width_m
+        now_m = robot.width_m
         if not 0 <= width_m <= robot.max_width_m:
+            robot.note_goal(COMMAND)
+            self._log.error(f'{width_m:g} m is out of range: at most {robot.max_width_m:g} m.')
             handle.abort()
             return GripperCommand.Result()
         if abs(width_m - now_m) < SAME_M:
+            robot.note_goal(COMMAND)
             handle.succeed()
             return GripperCommand.Result(position=now_m, reached_goal=True)
-        if width_m > now_m:
-            pending = robot.move_gripper(width_m, SPEED_M_S)
-        else:
-            force_n = handle.request.command.max_effort
-            pending = robot.grasp(width_m, SPEED_M_S, force_n, EPSILON_M, EPSILON_M)
+        force_n = handle.request.command.max_effort
+
+        def begin() -> GripperPending:
+            if width_m >= now_m:
+                return robot.move_gripper(width_m, SPEED_M_S, kind=COMMAND)
+            window = (EPSILON_M, EPSILON_M)
+            return robot.grasp(width_m, SPEED_M_S, force_n, *window, kind=COMMAND)
 
         def tell(width_m: float) -> Any:
             return GripperCommand.Feedback(position=width_m)
 
-        result = self._wait(handle, pending, tell)
+        result = self._wait(handle, begin, tell)
         _end(handle, result)
+        if result.status is GoalStatus.CANCELED:
+            return GripperCommand.Result()
         return GripperCommand.Result(position=result.width_m, reached_goal=result.success)
 
     def _wait(
-        self, handle: ServerGoalHandle, pending: GripperPending, tell: Callable[[float], Any]
+        self,
+        handle: ServerGoalHandle,
+        begin: Callable[[], GripperPending],
+        tell: Callable[[float], Any],
     ) -> GripperResult:
+        key = bytes(handle.goal_id.uuid)
         with self._loop.goal():
+            with self._lock:
+                pending = self._pending[key] = begin()
             if handle.is_cancel_requested:
-                self._loop.robot.cancel_gripper()
+                self._give_up(pending)
             while not pending.wait(FEEDBACK_S):
-                handle.publish_feedback(tell(self._loop.robot.joint_state().width_m))
+                handle.publish_feedback(tell(self._loop.robot.width_m))
+        with self._lock:
+            del self._pending[key]
         return pending.result or GripperResult(status=GoalStatus.ABORTED)
 
-    def _cancel(self, _: ServerGoalHandle) -> CancelResponse:
-        self._loop.robot.cancel_gripper()
+    def _cancel(self, handle: ServerGoalHandle) -> CancelResponse:
+        with self._lock:
+            pending = self._pending.get(bytes(handle.goal_id.uuid))
+        if pending is not None:
+            self._give_up(pending)
         return CancelResponse.ACCEPT
+
+    def _give_up(self, pending: GripperPending) -> None:
+        """Stop the hand for a goal, unless a newer one has taken its place already."""
+        if not pending.done:
+            self._loop.robot.cancel_gripper()
 
     def _stop(self, _: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
         self._loop.robot.stop_gripper()

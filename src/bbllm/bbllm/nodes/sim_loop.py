@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from bbllm.core.errors import WorldError
+from bbllm.sim.goal_log import GoalSeen
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.scenes import load_scene
 from bbllm.sim.simulation import Simulation
@@ -28,7 +29,7 @@ BEHIND_S = 0.1
 class SimLoop:
     """Owns the simulated robot and makes time pass for it."""
 
-    def __init__(self, scene: str, *, speed: float, seed: int):
+    def __init__(self, scene: str, *, speed: float, seed: int, homed: bool = True):
         """
         Build the scene; nothing moves before `start`.
 
@@ -37,10 +38,12 @@ class SimLoop:
             speed: Simulated seconds per second; 0 is as fast as it can while a goal runs and
                 real time between goals.
             seed: Of the noise of the wrench; 0 for exact readings.
+            homed: Whether the hand was homed already.
 
         Raises:
             SceneFileError: The scene cannot stand as described.
         """
+        self._homed = homed
         self._speed = speed
         self._scene = scene
         self._epoch_s = time.time()
@@ -50,6 +53,8 @@ class SimLoop:
         self._ending = threading.Event()
         self.on_advance: Callable[[float], None] = _nothing
         """Told the clock after every piece of time, in the loop's own thread [s]."""
+        self.on_goal: Callable[[GoalSeen, float], None] = _nothing
+        """Told every goal that arrives and when, on the world's clock, by whoever sent it [s]."""
         self.on_fault: Callable[[str], None] = _nothing
         """Told why the physics ended, if ever they do."""
         self._thread = threading.Thread(target=self._run, name='physics', daemon=True)
@@ -74,8 +79,8 @@ class SimLoop:
         return self._epoch_s + sim_s
 
     def to_sim_s(self, stamp_s: float) -> float:
-        """Return a time on the world's clock as the robot counts it; 0 stays 0 [s]."""
-        return stamp_s - self._epoch_s if stamp_s > 0 else 0.0
+        """Return a time on the world's clock as the robot counts it [s]."""
+        return stamp_s - self._epoch_s
 
     def start(self) -> None:
         """Let time pass from now on."""
@@ -119,7 +124,12 @@ class SimLoop:
             self._scene, self._robot = scene or self._scene, robot
 
     def _build(self, scene: str, seed: int) -> SimulatedRobot:
-        return SimulatedRobot(Simulation(load_scene(scene), seed=seed or None))
+        simulation = Simulation(load_scene(scene), seed=seed or None)
+        return SimulatedRobot(
+            simulation,
+            homed=self._homed,
+            on_goal=lambda goal: self.on_goal(goal, self.stamp_s(goal.stamp_s)),
+        )
 
     def _run(self) -> None:
         due_s = time.monotonic()

@@ -1,175 +1,214 @@
-"""What the simulated robot has beside arm and hand: recovery, controllers, thresholds, load."""
+"""The controller manager of the simulated robot over ROS: `controller_manager`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from controller_manager_msgs.msg import (
     ControllerManagerActivity,
     ControllerState,
     HardwareComponentState,
+    HardwareInterface,
     NamedLifecycleState,
 )
 from controller_manager_msgs.srv import (
+    ConfigureController,
     ListControllers,
+    ListControllerTypes,
     ListHardwareComponents,
+    ListHardwareInterfaces,
+    LoadController,
     SetHardwareComponentState,
     SwitchController,
+    UnloadController,
 )
-from franka_msgs.action import ErrorRecovery
-from franka_msgs.srv import SetForceTorqueCollisionBehavior, SetFullCollisionBehavior, SetLoad
 from lifecycle_msgs.msg import State
-from rclpy.action import ActionServer
-from rclpy.action.server import ServerGoalHandle
 
 from bbllm.nodes.convert import header
 from bbllm.nodes.process import StackNode
 from bbllm.nodes.qos import LATCHED
-from bbllm.nodes.sim_arm import CONTROLLER
 from bbllm.nodes.sim_loop import SimLoop
+from bbllm.sim.controllers import (
+    COMMAND_INTERFACES,
+    HARDWARE,
+    KINDS,
+    STATE_INTERFACES,
+    ControllerManager,
+    LifeCycle,
+    Strictness,
+)
+from bbllm.sim.robot import SimulatedRobot
 
-HARDWARE = 'FrankaHardwareInterface'
-TYPES = {
-    'joint_state_broadcaster': 'joint_state_broadcaster/JointStateBroadcaster',
-    'franka_robot_state_broadcaster': 'franka_robot_state_broadcaster/FrankaRobotStateBroadcaster',
-    CONTROLLER: 'joint_trajectory_controller/JointTrajectoryController',
-}
-NOT_IDLE = 'The robot is not idle: a controller holds it. Deactivate it first.'
-ACTIVE = State(id=State.PRIMARY_STATE_ACTIVE, label='active')
-INACTIVE = State(id=State.PRIMARY_STATE_INACTIVE, label='inactive')
-UNCONFIGURED = State(id=State.PRIMARY_STATE_UNCONFIGURED, label='unconfigured')
+NAME = 'controller_manager'
+RATE_HZ = 1000
+"""The update rate of everything, as config/franka/controllers.yaml has it [Hz]."""
+BASE_CLASS = 'controller_interface::ControllerInterface'
 
 
 class SimManager:
-    """Serves `action_server`, `controller_manager` and `service_server`, as far as is used."""
+    """Serves what clients use of `controller_manager`; left out: cleanup, reloading libraries."""
 
     def __init__(self, node: StackNode, loop: SimLoop):
         self._loop = loop
         self._log = node.get_logger()
-        self._server = ActionServer(
-            node,
-            ErrorRecovery,
-            'action_server/error_recovery',
-            self._recover,
-            callback_group=node.group,
-        )
         self._activity = node.create_publisher(
-            ControllerManagerActivity, 'controller_manager/activity', LATCHED
+            ControllerManagerActivity, f'{NAME}/activity', LATCHED
         )
-        self._told: bool | None = None
+        self._told: tuple[SimulatedRobot, int] | None = None
         for kind, name, serve in (
-            (ListControllers, 'controller_manager/list_controllers', self._list),
-            (ListHardwareComponents, 'controller_manager/list_hardware_components', self._parts),
-            (SwitchController, 'controller_manager/switch_controller', self._switch),
+            (ListControllers, 'list_controllers', self._list),
+            (ListControllerTypes, 'list_controller_types', self._types),
+            (ListHardwareComponents, 'list_hardware_components', self._components),
+            (ListHardwareInterfaces, 'list_hardware_interfaces', self._interfaces),
+            (SwitchController, 'switch_controller', self._switch),
+            (SetHardwareComponentState, 'set_hardware_component_state', self._set_hardware),
+            (LoadController, 'load_controller', self._changes(SimulatedRobot.load_controller)),
             (
-                SetHardwareComponentState,
-                'controller_manager/set_hardware_component_state',
-                self._set_hardware,
+                ConfigureController,
+                'configure_controller',
+                self._changes(SimulatedRobot.configure_controller),
             ),
             (
-                SetForceTorqueCollisionBehavior,
-                'service_server/set_force_torque_collision_behavior',
-                self._set_thresholds,
+                UnloadController,
+                'unload_controller',
+                self._changes(SimulatedRobot.unload_controller),
             ),
-            (
-                SetFullCollisionBehavior,
-                'service_server/set_full_collision_behavior',
-                self._set_thresholds,
-            ),
-            (SetLoad, 'service_server/set_load', self._set_load),
         ):
-            node.create_service(kind, name, serve, callback_group=node.group)
+            node.create_service(kind, f'{NAME}/{name}', serve, callback_group=node.group)
 
     def tell_changes(self, now_s: float) -> None:
         """Publish `controller_manager/activity` when something went up or down."""
-        active = self._loop.robot.controllers_active
-        if active != self._told:
-            self._told = active
-            self._activity.publish(
-                ControllerManagerActivity(
-                    header=header(now_s, ''),
-                    controllers=[
-                        NamedLifecycleState(name=name, state=ACTIVE if active else INACTIVE)
-                        for name in TYPES
-                    ],
-                    hardware_components=[NamedLifecycleState(name=HARDWARE, state=self._state())],
-                )
+        robot = self._loop.robot
+        now = (robot, robot.controllers.revision)
+        if now == self._told or robot.hangs:
+            return
+        self._told = now
+        with robot.paused():
+            states, component = robot.controllers.states, robot.controllers.component
+        self._activity.publish(
+            ControllerManagerActivity(
+                header=header(now_s, ''),
+                controllers=[
+                    NamedLifecycleState(name=name, state=_state(state))
+                    for name, state in states.items()
+                ],
+                hardware_components=[NamedLifecycleState(name=HARDWARE, state=_state(component))],
             )
-
-    def _recover(self, handle: ServerGoalHandle) -> ErrorRecovery.Result:
-        """As with the real driver, the reason of a failure is only in the log."""
-        reason = self._loop.robot.recover_errors()
-        if reason is None:
-            handle.succeed()
-        else:
-            self._log.error(reason)
-            handle.abort()
-        return ErrorRecovery.Result()
+        )
 
     def _list(self, _: Any, reply: Any) -> Any:
-        state = 'active' if self._loop.robot.controllers_active else 'inactive'
-        reply.controller = [
-            ControllerState(name=name, state=state, type=kind, update_rate=1000)
-            for name, kind in TYPES.items()
-        ]
+        with self._loop.robot.paused():
+            states = self._loop.robot.controllers.states
+        reply.controller = [_controller(name, state) for name, state in states.items()]
         return reply
 
-    def _parts(self, _: Any, reply: Any) -> Any:
+    def _types(self, _: Any, reply: Any) -> Any:
+        reply.types = [kind.type for kind in KINDS.values()]
+        reply.base_classes = [BASE_CLASS] * len(KINDS)
+        return reply
+
+    def _components(self, _: Any, reply: Any) -> Any:
+        manager = self._loop.robot.controllers
+        with self._loop.robot.paused():
+            commands, states = _hardware_interfaces(manager)
+            component = manager.component
         reply.component = [
             HardwareComponentState(
                 name=HARDWARE,
                 type='system',
+                rw_rate=RATE_HZ,
                 plugin_name='franka_hardware/FrankaHardwareInterface',
-                state=self._state(),
+                state=_state(component),
+                command_interfaces=commands,
+                state_interfaces=states,
             )
         ]
         return reply
 
+    def _interfaces(self, _: Any, reply: Any) -> Any:
+        with self._loop.robot.paused():
+            commands, states = _hardware_interfaces(self._loop.robot.controllers)
+        reply.command_interfaces, reply.state_interfaces = commands, states
+        return reply
+
     def _switch(self, request: Any, reply: Any) -> Any:
-        asked = {*request.activate_controllers, *request.deactivate_controllers}
-        unknown = sorted(asked - set(TYPES))
-        if unknown:
-            reply.message = f'There is no controller {unknown[0]!r}. Known: {", ".join(TYPES)}.'
-            return reply
-        reply.ok = True
-        if CONTROLLER in request.deactivate_controllers:
-            self._loop.robot.deactivate_controllers()
-        if CONTROLLER in request.activate_controllers:
-            reply.ok = self._loop.robot.activate_controllers()
-            if not reply.ok:
-                reply.message = f'{HARDWARE} is not active; activate it first.'
+        strict = request.strictness == SwitchController.Request.STRICT
+        switched = self._loop.robot.switch_controllers(
+            request.activate_controllers,
+            request.deactivate_controllers,
+            Strictness.STRICT if strict else Strictness.BEST_EFFORT,
+        )
+        reply.ok, reply.message = switched.ok, switched.message
+        if not switched.ok:
+            self._log.error(switched.message)
         return reply
 
     def _set_hardware(self, request: Any, reply: Any) -> Any:
-        wanted = request.target_state
-        if request.name == HARDWARE and State.PRIMARY_STATE_ACTIVE in (
-            wanted.id,
-            State.PRIMARY_STATE_ACTIVE if wanted.label == 'active' else 0,
-        ):
-            reply.ok = self._loop.robot.activate_hardware()
-        reply.state = self._state()
+        if request.name != HARDWARE:
+            self._log.error(f'There is no hardware component {request.name!r}, only {HARDWARE}.')
+            return reply
+        robot = self._loop.robot
+        reply.ok = robot.set_hardware(_life_cycle(request.target_state))
+        reply.state = _state(robot.controllers.component)
         return reply
 
-    def _set_thresholds(self, request: Any, reply: Any) -> Any:
-        upper = np.concatenate(
-            [request.upper_torque_thresholds_nominal, request.upper_force_thresholds_nominal]
-        )
-        with self._loop.robot.paused():
-            if self._loop.robot.controllers_active:
-                reply.error = NOT_IDLE
-            elif not np.all(upper > 0):
-                reply.error = 'All upper thresholds must be above zero.'
-            else:
-                self._loop.robot.monitor.upper[:] = upper
-                reply.success = True
-        return reply
+    def _changes(self, change: Any) -> Any:
+        """Serve something that one controller is asked to do, and that may fail."""
 
-    def _set_load(self, request: Any, reply: Any) -> Any:
-        centre = np.array(request.center_of_mass, dtype=float)
-        reply.success = self._loop.robot.set_load(request.mass, centre)
-        reply.error = '' if reply.success else NOT_IDLE
-        return reply
+        def serve(request: Any, reply: Any) -> Any:
+            reply.ok = change(self._loop.robot, request.name)
+            return reply
 
-    def _state(self) -> State:
-        return ACTIVE if self._loop.robot.monitor.hardware_active else UNCONFIGURED
+        return serve
+
+
+def _state(state: LifeCycle) -> State:
+    return State(id=int(state), label=state.label)
+
+
+def _life_cycle(wanted: State) -> LifeCycle | None:
+    """Read a state by its number, or by its label where there is none."""
+    for state in LifeCycle:
+        if wanted.id == state or (wanted.id == 0 and wanted.label == state.label):
+            return state
+    return None
+
+
+def _controller(name: str, state: LifeCycle) -> ControllerState:
+    kind = KINDS[name]
+    configured = state in (LifeCycle.INACTIVE, LifeCycle.ACTIVE)
+    return ControllerState(
+        name=name,
+        state=state.label,
+        type=kind.type,
+        update_rate=RATE_HZ,
+        claimed_interfaces=kind.command_interfaces if state is LifeCycle.ACTIVE else (),
+        required_command_interfaces=kind.command_interfaces if configured else (),
+        required_state_interfaces=kind.state_interfaces if configured else (),
+    )
+
+
+def _hardware_interfaces(
+    manager: ControllerManager,
+) -> tuple[list[HardwareInterface], list[HardwareInterface]]:
+    """Return command and state interfaces of the component."""
+    there = manager.component in (LifeCycle.INACTIVE, LifeCycle.ACTIVE)
+    claimed = {
+        interface
+        for name, kind in KINDS.items()
+        if manager.is_active(name)
+        for interface in kind.command_interfaces
+    }
+
+    def described(names: tuple[str, ...]) -> list[HardwareInterface]:
+        return [
+            HardwareInterface(
+                name=name, data_type='double', is_available=there, is_claimed=name in claimed
+            )
+            for name in names
+        ]
+
+    return described(COMMAND_INTERFACES), [
+        HardwareInterface(name=item.name, data_type='double', is_available=there)
+        for item in described(STATE_INTERFACES)
+    ]

@@ -1,9 +1,8 @@
 """
-What can go wrong with the robot itself, and the way back.
+What can go wrong with the robot itself, and what it takes until it is well again.
 
-Modes, thresholds and the order of recovery are the driver's: after a reflex the controllers are
-down and the hardware component is unconfigured; error recovery, then the component, then the
-controllers have to be brought back.
+Modes, thresholds and texts are the driver's and libfranka's. What a stop does to hardware and
+controllers, and the order in which they are brought back, is `sim.controllers`' and `sim.robot`'s.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 from enum import Enum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bbllm.arm.driver import N_JOINTS, Array, RobotMode
 from bbllm.core.errors import UnknownNameError
@@ -34,15 +34,20 @@ class Fault(str, Enum):
     GRIPPER_MISS = 'gripper_miss'
     """The next grasp is aborted with an empty error, and the hand opens again."""
     ENDLESS_GOAL = 'endless_goal'
-    """Trajectory goals never end by themselves; ends with `clear`."""
+    """Trajectory goals, also one under way, never end by themselves; ends with `clear`."""
 
 
-# franka_ros2's default_robot_behavior_utils.hpp, upper thresholds.
+# franka_ros2's default_robot_behavior_utils.hpp.
+LOWER_TORQUE_NM: Array = np.array([25.0, 25.0, 22.0, 20.0, 19.0, 17.0, 14.0])
 UPPER_TORQUE_NM: Array = np.array([35.0, 35.0, 32.0, 30.0, 29.0, 27.0, 24.0])
+LOWER_FORCE: Array = np.array([30.0, 30.0, 30.0, 25.0, 25.0, 25.0])
 UPPER_FORCE: Array = np.array([40.0, 40.0, 40.0, 35.0, 35.0, 35.0])
 """Force [N] and torque [Nm] at the flange."""
 NETWORK_TEXT = 'libfranka: UDP receive: Timeout'
-MANUAL_TEXT = 'libfranka: command rejected: manual error recovery required!'
+MANUAL_TEXT = (
+    'libfranka: Automatic Error Recovery command rejected: manual error recovery required!'
+)
+PRESSED_TEXT = 'libfranka: Automatic Error Recovery command aborted: User Stop pressed!'
 """Why error recovery fails, as the driver's log says."""
 FILTER_S = 0.02
 """Time constant of the filter on external torques and forces [s]."""
@@ -52,15 +57,21 @@ class FaultMonitor:
     """Watches external forces and keeps the robot's mode; knows no physics."""
 
     def __init__(self) -> None:
-        """Start without faults and with controllers running."""
+        """Start without faults."""
+        self.lower: Array = np.concatenate([LOWER_TORQUE_NM, LOWER_FORCE])
+        """Above this is a contact: torque of each joint, then flange wrench, shape (13,)."""
         self.upper: Array = np.concatenate([UPPER_TORQUE_NM, UPPER_FORCE])
-        """Above this the arm stops: torque of each joint, then flange wrench, shape (13,)."""
+        """Above this is a collision, and the arm stops, shape (13,)."""
+        self.upper_accelerating: Array = self.upper.copy()
+        """The same while the arm is meant to speed up or slow down, shape (13,)."""
         self.errors: tuple[str, ...] = ()
         """Names of Errors.msg that are set now."""
         self.last_errors: tuple[str, ...] = ()
         """Those that ended the last motion."""
+        self.reachable = True
+        """Whether the robot's packets arrive."""
         self.hardware_active = True
-        """Whether the hardware component is active; controllers need it."""
+        """Whether the hardware component is active, which the controller manager decides."""
         self._stopped_by: RobotMode | None = None
         self._pressed = False
         self._blocked = ''
@@ -76,15 +87,36 @@ class FaultMonitor:
         """Filtered external joint torque (tau_ext_hat_filtered), shape (7,) [Nm]."""
         return np.array(self._load[:N_JOINTS])
 
-    def mode(self, controller_active: bool) -> RobotMode:
-        """Return the robot's mode."""
-        if self._pressed:
-            return RobotMode.USER_STOPPED
+    @property
+    def contacts(self) -> NDArray[np.bool_]:
+        """What is above its lower threshold: joints, then flange wrench, shape (13,)."""
+        return np.asarray(np.abs(self._load) > self.lower)
+
+    @property
+    def collisions(self) -> NDArray[np.bool_]:
+        """What is above its upper threshold, shape (13,)."""
+        return np.asarray(np.abs(self._load) > self.upper)
+
+    @property
+    def has_phases(self) -> bool:
+        """Whether the thresholds depend on whether the arm accelerates."""
+        return not np.array_equal(self.upper, self.upper_accelerating)
+
+    def mode(self, controlled: bool) -> RobotMode:
+        """Return the robot's mode, by whether anything controls its motion."""
         if self._stopped_by is not None:
             return self._stopped_by
-        return RobotMode.MOVE if controller_active else RobotMode.IDLE
+        return RobotMode.MOVE if controlled else RobotMode.IDLE
 
-    def watch(self, duration_s: float, torque_nm: Array, force: Array) -> bool:
+    def watch(
+        self,
+        duration_s: float,
+        torque_nm: Array,
+        force: Array,
+        *,
+        accelerating: bool = False,
+        moving: bool = True,
+    ) -> bool:
         """
         Filter new readings; True when they call for a reflex that is not in force yet.
 
@@ -92,11 +124,13 @@ class FaultMonitor:
             duration_s: Time since the last readings [s].
             torque_nm: External joint torque, shape (7,) [Nm].
             force: Wrench at the flange, shape (6,) [N, Nm].
+            accelerating: Whether the arm is meant to speed up or slow down now.
+            moving: Whether anything controls the arm: an idle one has no reflexes.
         """
         weight = min(1.0, duration_s / FILTER_S)
         self._load += weight * (np.concatenate((torque_nm, force)) - self._load)
-        over = np.abs(self._load) > self.upper
-        if not (over.any() and self.healthy):
+        over = np.abs(self._load) > (self.upper_accelerating if accelerating else self.upper)
+        if not (over.any() and moving and self.healthy):
             return False
         names = ('joint_reflex', 'cartesian_reflex')
         where = (over[:N_JOINTS].any(), over[N_JOINTS:].any())
@@ -105,25 +139,31 @@ class FaultMonitor:
 
     def trip(self, *errors: str) -> None:
         """Go into reflex, with these errors."""
-        self._stopped_by = RobotMode.REFLEX
+        if not self._pressed:
+            self._stopped_by = RobotMode.REFLEX
         self.errors = self.last_errors = errors
-        self.hardware_active = False
 
-    def block(self, error: str, why: str) -> None:
-        """Go into reflex with an error that only a person can clear; recovery says why."""
-        self.trip(error)
-        self._blocked = why
+    def lose_packets(self) -> None:
+        """Go into reflex for lost packets, and stay out of reach."""
+        self.trip('communication_constraints_violation')
+        self.reachable = False
+        self._blocked = NETWORK_TEXT
+
+    def pass_limit(self) -> None:
+        """Go into reflex at a joint limit, from which only a person can guide the arm back."""
+        self.trip('joint_position_limits_violation')
+        self._blocked = MANUAL_TEXT
 
     def unblock(self) -> None:
-        """Let the next recovery succeed again."""
+        """Let packets arrive and the next recovery succeed again."""
         self._blocked = ''
+        self.reachable = True
 
     def press_user_stop(self) -> None:
         """Press the external activation device."""
         self._pressed = True
         self._stopped_by = RobotMode.USER_STOPPED
         self.errors = self.last_errors = ()  # no error of its own ends the motion
-        self.hardware_active = False
 
     def release_user_stop(self) -> None:
         """Release it; the arm still has to be recovered."""
@@ -131,8 +171,10 @@ class FaultMonitor:
 
     def recover(self) -> str | None:
         """Clear the errors; return why that is not possible, None where it worked."""
+        if self._blocked and not self.reachable:
+            return self._blocked
         if self._pressed:
-            return 'libfranka: command aborted: User Stop pressed!'
+            return PRESSED_TEXT
         if self._blocked:
             return self._blocked
         self._stopped_by = None

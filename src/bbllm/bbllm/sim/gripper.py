@@ -75,11 +75,11 @@ class _Grasp:
 class Gripper:
     """One hand; one command at a time, a new one aborts the old."""
 
-    def __init__(self, width_m: float = MAX_WIDTH_M) -> None:
-        """Start idle and homed, at a width [m]."""
+    def __init__(self, width_m: float = MAX_WIDTH_M, *, homed: bool = True) -> None:
+        """Start idle, at a width [m]; a hand that was not homed yet knows no width."""
         self.phase = Phase.IDLE
-        self.max_width_m = MAX_WIDTH_M
-        """Widest opening, as the last homing found it [m]."""
+        self.max_width_m = MAX_WIDTH_M if homed else 0.0
+        """Widest opening, as the last homing found it; 0 before the first [m]."""
         self.fail_next = False
         """Fault for tests of clients: the next command fails."""
         self.miss_next = False
@@ -158,9 +158,9 @@ class Gripper:
             self._freeze(measured_m)
 
     def cancel(self, measured_m: float) -> None:
-        """Stop because a client cancelled its goal: that ends as CANCELED."""
+        """Stop because a client cancelled its goal: that ends as CANCELED, with the same text."""
         if self._pending is not None:
-            self._finish(GoalStatus.CANCELED, measured_m, success=False, error='')
+            self._finish(GoalStatus.CANCELED, measured_m, success=False, error=ABORTED_TEXT)
             self.stop(measured_m)
 
     def update(self, duration_s: float, measured_m: float, speed_m_s: float) -> GripperCommand:

@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array
 from bbllm.sim.servo import Servo
 from bbllm.sim.simulation import Simulation
-from bbllm.sim.trajectory_controller import TrajectoryController
 
 AFTER_S = 0.02
 """What is computed beyond the end of a motion [s]."""
 
 
+class Motion(Protocol):
+    """What says where the arm should be: the trajectory controller, or the robot itself."""
+
+    revision: int
+    """Grows whenever `sample` would answer differently from before."""
+
+    @property
+    def start_s(self) -> float:
+        """When the motion in force began [s]."""
+
+    @property
+    def duration_s(self) -> float:
+        """Its planned duration [s]."""
+
+    def sample(self, t: Array) -> tuple[Array, Array, Array]:
+        """Return position, velocity, acceleration at times on the clock, (n, 7) each."""
+
+    def effort(self, t: Array) -> Array | None:
+        """Return torque to add at times on the clock, shape (n, 7) [Nm]; None for none."""
+
+
 class Playback:
     """
-    Steps the physics along the controller's motion.
+    Steps the physics along a motion.
 
     Set points do not depend on the state, so those of a whole motion are computed at its start:
     that costs a tenth of what computing them step by step would.
@@ -29,16 +51,17 @@ class Playback:
         self._rows: Array = np.empty((0, N_JOINTS))
         self._start = 0
         self._revision = -1
+        self._motion: Motion | None = None
 
     def forget(self) -> None:
         """Compute the motion in force anew, as after a change of the known load."""
         self._revision = -1
 
-    def step(self, n: int, controller: TrajectoryController, width_m: float) -> None:
+    def step(self, n: int, motion: Motion, width_m: float) -> None:
         """Step n times, the fingers' set point going evenly to a new width [m]."""
         simulation = self._simulation
-        if self._revision != controller.revision:
-            self._plan(controller)
+        if self._revision != motion.revision or self._motion is not motion:
+            self._plan(motion)
         first = simulation.steps - self._start
         if first >= len(self._rows) and width_m == self._width_m:
             simulation.hold(np.append(self._rows[-1], width_m))  # nothing moves
@@ -52,13 +75,16 @@ class Playback:
         self._width_m = width_m
         simulation.step_along(ctrl)
 
-    def _plan(self, controller: TrajectoryController) -> None:
+    def _plan(self, motion: Motion) -> None:
         """Compute the set points of the motion in force, from now to its end."""
         dt, now = self._simulation.timestep_s, self._simulation.steps
-        end_s = controller.start_s + controller.duration_s + AFTER_S
+        end_s = motion.start_s + motion.duration_s + AFTER_S
         count = max(1, round(end_s / dt) - now)
         # One more than needed: a step's damping acts on the velocity at its end.
         steps = np.arange(now, now + count + 1, dtype=np.float64)
-        q, dq, ddq = controller.sample(steps * dt)
+        q, dq, ddq = motion.sample(steps * dt)
         self._rows = self._servo.set_points(q[:-1], dq[1:], ddq[:-1])
-        self._start, self._revision = now, controller.revision
+        effort = motion.effort(steps[:-1] * dt)
+        if effort is not None:
+            self._rows += effort / self._servo.stiffness
+        self._start, self._revision, self._motion = now, motion.revision, motion

@@ -1,147 +1,61 @@
 """
 The simulated robot: physics, controllers, hand and faults on one clock.
 
-`advance` is the only thing that makes time pass; commands may come from any thread.
+`advance` is the only thing that makes time pass; commands may come from any thread. What a stop
+does, and what it takes to bring the arm back, is what franka_hardware and ros2_control do: read
+from franka_ros2 3.4, libfranka 0.21 and ros2_control on Jazzy.
 """
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
-import numpy as np
+from bbllm.arm.driver import RobotMode
+from bbllm.sim.controllers import (
+    ARM_CONTROLLER,
+    KINDS,
+    ControllerManager,
+    LifeCycle,
+    Strictness,
+    Switched,
+)
+from bbllm.sim.driven import DrivenSimulation
+from bbllm.sim.faults import Fault, FaultMonitor
+from bbllm.sim.goal_log import GoalSeen
+from bbllm.sim.orders import Order
+from bbllm.sim.ptp import REFLEX_TEXT, USER_STOP_TEXT
+from bbllm.sim.settings import MODE_NAMES, MODE_TEXT
+from bbllm.sim.simulation import Simulation
 
-from bbllm.arm.driver import N_JOINTS, Array, JointState
-from bbllm.arm.model import MAX_WIDTH_M
-from bbllm.core.types import Pose, SceneObject
-from bbllm.sim.faults import MANUAL_TEXT, NETWORK_TEXT, Fault, FaultMonitor, RobotMode
-from bbllm.sim.gripper import Gripper, GripperPending
-from bbllm.sim.playback import Playback
-from bbllm.sim.servo import Servo
-from bbllm.sim.simulation import Simulation, Touch
-from bbllm.sim.trajectory_controller import Setpoint, TrajectoryController, TrajectoryPending
-from bbllm.sim.trajectory_goal import TrajectoryGoal
-
-CONTROL_PERIOD_S = 0.01
-"""How often controllers look at the state; set points between are precomputed [s]."""
+HELD_BACK = frozenset({Fault.DRIVER_HANG, Fault.ENDLESS_GOAL})
+"""Faults in which the results of trajectory goals stay away."""
 
 
-class SimulatedRobot:
+class SimulatedRobot(DrivenSimulation):
     """The FR3 with its driver's behaviour, in one process."""
 
-    def __init__(self, simulation: Simulation) -> None:
-        """Take over a simulation, which nobody else may step from now on."""
-        self._simulation = simulation
-        self._lock = threading.RLock()
-        self._waiting = 0
-        self._counter = threading.Lock()
-        self._period = max(1, round(CONTROL_PERIOD_S / simulation.timestep_s))
-        self._servo = Servo(*simulation.servo_gains)
-        self._frozen: JointState | None = None
-        self._make_controllers()
-
-    @property
-    def simulation(self) -> Simulation:
-        """The physics; hold `paused` while reading several things that belong together."""
-        return self._simulation
-
-    @contextmanager
-    def paused(self) -> Iterator[Simulation]:
-        """Keep time from passing, for reading or drawing."""
-        with self._command():
-            yield self._simulation
-
-    @property
-    def time_s(self) -> float:
-        """Simulated time [s]."""
-        return self._simulation.time_s
-
-    def advance(self, duration_s: float) -> None:
-        """
-        Let simulated time pass, in whole physics steps.
-
-        Raises:
-            WorldError: The physics became unstable.
-        """
-        left = round(duration_s / self._simulation.timestep_s)
-        while left > 0:
-            n = min(left, self._period)
-            with self._lock:
-                self._advance(n)
-            left -= n
-            while self._waiting:
-                time.sleep(5e-5)  # give the lock to who asked for it
-
-    def joint_state(self) -> JointState:
-        """Return the newest measured state; an old one while communication is lost."""
-        with self._command() as simulation:
-            return self._frozen or simulation.joint_state()
-
-    def follow(self, goal: TrajectoryGoal) -> TrajectoryPending:
-        """Send a goal to the trajectory controller."""
-        with self._command():
-            return self._controller.start(goal, *self._measured())
-
-    def cancel_follow(self) -> None:
-        """Cancel the trajectory goal; the arm brakes and holds."""
-        with self._command():
-            self._controller.cancel(*self._measured())
-
-    def set_point(self) -> Setpoint:
-        """Return where the trajectory controller wants the arm to be now."""
-        with self._command():
-            return self._controller.set_point(self.time_s)
-
-    def move_gripper(self, width_m: float, speed_m_s: float) -> GripperPending:
-        """Send the hand to a width."""
-        with self._command() as simulation:
-            return self._gripper.move(width_m, speed_m_s, simulation.width_m)
-
-    def grasp(
+    def __init__(
         self,
-        width_m: float,
-        speed_m_s: float,
-        force_n: float,
-        epsilon_inner_m: float,
-        epsilon_outer_m: float,
-    ) -> GripperPending:
-        """Send the hand to grasp something of a width; see `gripper.Gripper.grasp`."""
-        with self._command() as simulation:
-            return self._gripper.grasp(
-                width_m,
-                speed_m_s,
-                force_n,
-                epsilon_inner_m,
-                epsilon_outer_m,
-                simulation.width_m,
-            )
+        simulation: Simulation,
+        *,
+        homed: bool = True,
+        on_goal: Callable[[GoalSeen], None] | None = None,
+    ) -> None:
+        """
+        Take over a simulation, which nobody else may step from now on.
 
-    def home_gripper(self) -> GripperPending:
-        """Let the hand find its widest opening."""
-        with self._command() as simulation:
-            return self._gripper.home(simulation.width_m)
-
-    def stop_gripper(self) -> None:
-        """Stop the hand; its goal ends as aborted, a grip is kept."""
-        with self._command() as simulation:
-            self._gripper.stop(simulation.width_m)
-
-    def cancel_gripper(self) -> None:
-        """Cancel the hand's goal: stops it, and the goal ends as canceled."""
-        with self._command() as simulation:
-            self._gripper.cancel(simulation.width_m)
-
-    @property
-    def max_width_m(self) -> float:
-        """Widest opening of the hand, as last homed [m]."""
-        return self._gripper.max_width_m
+        Args:
+            simulation: The physics.
+            homed: Whether the hand was homed already; otherwise it knows no width.
+            on_goal: Told of every goal of arm or hand that arrives, in the sender's thread.
+        """
+        self._manager = ControllerManager(self)
+        super().__init__(simulation, homed=homed, on_goal=on_goal)
 
     @property
     def mode(self) -> RobotMode:
         """The robot's mode."""
-        return self._monitor.mode(self._controller.active)
+        return self._monitor.mode(self._controller.active or self._ptp.busy)
 
     @property
     def controllers_active(self) -> bool:
@@ -149,51 +63,53 @@ class SimulatedRobot:
         return self._controller.active
 
     @property
+    def controllers(self) -> ControllerManager:
+        """The states of controllers and hardware; to change them, call this class."""
+        return self._manager
+
+    @property
     def monitor(self) -> FaultMonitor:
         """Errors, thresholds and whether the hardware component is active."""
         return self._monitor
+
+    @property
+    def hangs(self) -> bool:
+        """Whether the driver hangs: then nothing is heard of the arm."""
+        return self._frozen is not None
 
     def inject(self, fault: Fault) -> None:
         """Make something go wrong."""
         with self._command():
             if fault is Fault.REFLEX:
                 self._monitor.trip('cartesian_reflex')
-                self._deactivate()
             elif fault is Fault.USER_STOP:
                 self._monitor.press_user_stop()
-                self._deactivate()
-            elif fault is Fault.DRIVER_HANG:
-                self._frozen = self._simulation.joint_state()
-                self._controller.hold_results = True
             elif fault is Fault.COMMUNICATION_LOSS:
-                self._monitor.block('communication_constraints_violation', NETWORK_TEXT)
-                self._deactivate()
+                self._monitor.lose_packets()
             elif fault is Fault.JOINT_LIMIT:
-                self._monitor.block('joint_position_limits_violation', MANUAL_TEXT)
-                self._deactivate()
+                self._monitor.pass_limit()
             elif fault is Fault.GRIPPER_FAIL:
                 self._gripper.fail_next = True
             elif fault is Fault.GRIPPER_MISS:
                 self._gripper.miss_next = True
             else:
-                self._controller.hold_results = True
+                self._hold_back(self._held_back | {fault})
+            if not self._monitor.healthy:
+                self._stop_motion()
 
     def clear(self, fault: Fault) -> None:
         """Take a lasting fault back; a reflex has to be recovered from instead."""
         with self._command():
             if fault is Fault.USER_STOP:
                 self._monitor.release_user_stop()
-            elif fault is Fault.DRIVER_HANG:
-                self._frozen = None
-                self._controller.hold_results = False
-            elif fault is Fault.ENDLESS_GOAL:
-                self._controller.hold_results = False
             elif fault in (Fault.COMMUNICATION_LOSS, Fault.JOINT_LIMIT):
                 self._monitor.unblock()
             elif fault is Fault.GRIPPER_FAIL:
                 self._gripper.fail_next = False
             elif fault is Fault.GRIPPER_MISS:
                 self._gripper.miss_next = False
+            elif fault in HELD_BACK:
+                self._hold_back(self._held_back - {fault})
 
     def recover_errors(self) -> str | None:
         """Error recovery, first of three steps; returns why it failed, None where it worked."""
@@ -201,110 +117,105 @@ class SimulatedRobot:
             return self._monitor.recover()
 
     def activate_hardware(self) -> bool:
-        """Second step: the hardware component; False while an error is in force."""
-        with self._command():
-            self._monitor.hardware_active = self._monitor.healthy
-            return self._monitor.hardware_active
+        """Second step: the hardware component; False while the robot is out of reach."""
+        return self.set_hardware(LifeCycle.ACTIVE)
 
     def activate_controllers(self) -> bool:
-        """Third step: the controllers; False while the hardware is not active."""
-        with self._command():
-            if not self._monitor.hardware_active:
-                return False
-            self._controller.activate(*self._measured())
-            return True
+        """Third step: all controllers; False while hardware is not active, or in an error."""
+        self.switch_controllers(tuple(KINDS), ())
+        return self._controller.active
 
     def deactivate_controllers(self) -> None:
         """Take the trajectory controller down: the robot is idle then."""
-        with self._command():
-            self._deactivate()
+        self.switch_controllers((), (ARM_CONTROLLER,))
 
-    def set_load(self, mass_kg: float, centre_m: Array) -> bool:
-        """
-        Tell the robot what it carries; only when idle, as the real one.
-
-        Args:
-            mass_kg: Mass [kg].
-            centre_m: Centre of mass in the flange frame, shape (3,) [m].
-        """
+    def set_hardware(self, target: LifeCycle | None) -> bool:
+        """Bring the hardware component into a state; False where that is not possible."""
         with self._command():
-            if self._controller.active:
-                return False
-            half = np.sqrt(0.5)  # the hand is turned by -45 degrees against the flange
-            R_hand_flange = np.array([[half, -half, 0], [half, half, 0], [0, 0, 1.0]])
-            self._servo.set_load(mass_kg, R_hand_flange @ centre_m)
+            done = self._manager.set_component(target)
+            self._monitor.hardware_active = self._manager.component is LifeCycle.ACTIVE
+            return done
+
+    def switch_controllers(
+        self,
+        activate: Sequence[str],
+        deactivate: Sequence[str],
+        strictness: Strictness = Strictness.BEST_EFFORT,
+    ) -> Switched:
+        """Activate and deactivate controllers, by the manager's rules."""
+        with self._command():
+            return self._manager.switch(activate, deactivate, strictness)
+
+    def load_controller(self, name: str) -> bool:
+        """Load a controller that the parameters name; False where that is not possible."""
+        with self._command():
+            return self._manager.load(name)
+
+    def configure_controller(self, name: str) -> bool:
+        """Configure a loaded controller that does not run."""
+        with self._command():
+            return self._manager.configure(name)
+
+    def unload_controller(self, name: str) -> bool:
+        """Forget a loaded controller that does not run."""
+        with self._command():
+            return self._manager.unload(name)
+
+    def order(self, order: Order) -> str:
+        """Tell the robot something that it takes only when idle; returns why it does not."""
+        with self._command():
+            if self.mode is not RobotMode.IDLE:
+                return MODE_TEXT.format(order.name, MODE_NAMES[self.mode])
+            reason = order.carry_out(self.settings, self._monitor)
+            self._tell_load()
             self._playback.forget()
-            return True
-
-    def flange_wrench(self) -> Array:
-        """Return what the world does to the hand, flange frame, shape (6,) [N, Nm]."""
-        with self._command() as simulation:
-            return simulation.flange_wrench()
-
-    def objects(self) -> tuple[SceneObject, ...]:
-        """Return tables, objects and locations as they are now."""
-        with self._command() as simulation:
-            return simulation.objects()
-
-    def touches(self) -> tuple[Touch, ...]:
-        """Return what touches what."""
-        with self._command() as simulation:
-            return simulation.touches()
-
-    def set_object_pose(self, name: str, pose: Pose) -> None:
-        """Put an object somewhere, at rest; raises UnknownNameError."""
-        with self._command() as simulation:
-            simulation.set_object_pose(name, pose)
-
-    def set_object_mass(self, name: str, mass_kg: float) -> None:
-        """Change an object's mass; raises UnknownNameError."""
-        with self._command() as simulation:
-            simulation.set_object_mass(name, mass_kg)
+            return reason
 
     def reset(self) -> None:
         """Put everything back to its start; what runs ends as when controllers go down."""
         with self._command() as simulation:
             self._controller.hold_results = False
-            self._deactivate()
+            if self._ptp.busy:
+                self._ptp.abort(REFLEX_TEXT, *self._measured())
+            self._manager.fail_hardware()
             self._gripper.stop(simulation.width_m)
             simulation.reset()
+            self._manager = ControllerManager(self, self._manager.revision + 1)
             self._make_controllers()
 
-    def _make_controllers(self) -> None:
-        self._controller = TrajectoryController(self._simulation.joint_state().position_rad)
-        self._gripper = Gripper(MAX_WIDTH_M)
-        self._monitor = FaultMonitor()
-        self._frozen = None
-        self._playback = Playback(self._simulation, self._servo, MAX_WIDTH_M)
+    def connect(self) -> bool:
+        """Tell whether the robot can be reached: half of `controllers.Hardware`."""
+        return self._monitor.reachable
 
-    @contextmanager
-    def _command(self) -> Iterator[Simulation]:
-        """Take the lock from whoever advances."""
-        with self._counter:
-            self._waiting += 1
-        with self._lock:
-            with self._counter:
-                self._waiting -= 1
-            yield self._simulation
+    def start_control(self) -> bool:
+        """Let the trajectory controller act; False where the robot's mode forbids it."""
+        if self.mode is RobotMode.IDLE:
+            self._use_gains(None)
+            self._controller.activate(*self._measured())
+            self._motion = self._controller
+        return self._controller.active
 
-    def _advance(self, n: int) -> None:
-        """Look at the state once, then step n times."""
-        simulation = self._simulation
-        duration_s = n * simulation.timestep_s
-        if self._controller.busy:
-            self._controller.check(*self._measured())
-        command = self._gripper.update(duration_s, simulation.width_m, simulation.width_speed_m_s)
-        simulation.limit_grip(command.force_n)
-        self._playback.step(n, self._controller, command.width_m)
-        if self._monitor.watch(
-            duration_s, simulation.external_torque(), simulation.flange_wrench()
-        ):
-            self._deactivate()
-
-    def _deactivate(self) -> None:
+    def stop_control(self) -> None:
+        """Take the trajectory controller down."""
         self._controller.deactivate(*self._measured())
 
-    def _measured(self) -> tuple[float, Array, Array]:
-        """Return the clock, joint positions and velocities, also while nobody else hears them."""
-        data = self._simulation.data
-        return self.time_s, data.qpos[:N_JOINTS].copy(), data.qvel[:N_JOINTS].copy()
+    def _stop_motion(self) -> None:
+        """
+        Do what an error or the user stop does to whatever moves the arm.
+
+        The driver notices at once in its loop of torques, and then everything goes down. While
+        the arm is idle, or the robot moves by itself, only lost packets reach the driver's loop.
+        """
+        if self._ptp.busy:
+            pressed = self._monitor.mode(False) is RobotMode.USER_STOPPED
+            self._ptp.abort(USER_STOP_TEXT if pressed else REFLEX_TEXT, *self._measured())
+        if self._controller.active or not self._monitor.reachable:
+            self._manager.fail_hardware()
+            self._monitor.hardware_active = False
+
+    def _hold_back(self, faults: frozenset[Fault]) -> None:
+        """Let results stay away while any of some faults is in force."""
+        self._held_back = faults
+        self._controller.hold_results = bool(faults)
+        hangs = Fault.DRIVER_HANG in faults
+        self._frozen = (self._frozen or self._simulation.joint_state()) if hangs else None

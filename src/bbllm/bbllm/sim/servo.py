@@ -37,23 +37,39 @@ class Servo:
         self._model = arm_model(shapes=False)
         self._data = mujoco.MjData(self._model)
         self._hand = int(self._model.body('fr3_hand').id)
-        self._bare = (
-            float(self._model.body_mass[self._hand]),
-            self._model.body_ipos[self._hand].copy(),
-        )
+        self._bare = _mass_centre_inertia(self._model, self._hand)
 
-    def set_load(self, mass_kg: float, centre_m: Array) -> None:
+    @property
+    def stiffness(self) -> Array:
+        """Of the servos, shape (7,) [Nm/rad]."""
+        return self._kp
+
+    def set_gains(self, stiffness: Array, damping: Array) -> None:
+        """Go on with other gains, shape (7,) each [Nm/rad, Nm s/rad]; the model needs the same."""
+        self._kp, self._kv = stiffness, damping
+
+    def set_load(self, mass_kg: float, centre_m: Array, inertia_kg_m2: Array) -> None:
         """
-        Tell what is in the hand, as a point mass.
+        Tell what is in the hand.
 
         Args:
             mass_kg: 0 for nothing [kg].
             centre_m: Its centre of mass in the hand's frame, shape (3,) [m].
+            inertia_kg_m2: About that, in the axes of the hand's frame, shape (3, 3) [kg m^2].
         """
-        mass, centre = self._bare
+        mass, centre, bare = self._bare
         total = mass + mass_kg
-        self._model.body_mass[self._hand] = total
-        self._model.body_ipos[self._hand] = (mass * centre + mass_kg * centre_m) / total
+        middle = (mass * centre + mass_kg * centre_m) / total
+        inertia = inertia_kg_m2 + bare
+        for part_kg, part_m in ((mass, centre), (mass_kg, centre_m)):
+            way = part_m - middle
+            inertia = inertia + part_kg * (way @ way * np.eye(3) - np.outer(way, way))
+        moments, axes = np.linalg.eigh(inertia)
+        axes[:, 2] *= np.sign(np.linalg.det(axes))
+        model, hand = self._model, self._hand
+        model.body_mass[hand], model.body_ipos[hand] = total, middle
+        model.body_inertia[hand] = moments
+        mujoco.mju_mat2Quat(model.body_iquat[hand], np.ascontiguousarray(axes).ravel())
 
     def set_points(self, q: Array, dq: Array, ddq: Array) -> Array:
         """
@@ -87,3 +103,12 @@ class Servo:
             return exact
         samples = np.arange(n)
         return np.column_stack([np.interp(samples, knots, column) for column in exact.T])
+
+
+def _mass_centre_inertia(model: mujoco.MjModel, body: int) -> tuple[float, Array, Array]:
+    """Return mass, centre of mass and inertia about it, in the axes of the body's frame."""
+    turn = np.empty(9)
+    mujoco.mju_quat2Mat(turn, model.body_iquat[body])
+    axes = turn.reshape(3, 3)
+    inertia = axes @ np.diag(model.body_inertia[body]) @ axes.T
+    return float(model.body_mass[body]), model.body_ipos[body].copy(), inertia

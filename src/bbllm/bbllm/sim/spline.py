@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bbllm.arm.driver import Array
+
+BRAKING_RAD_S2: Array = np.array([20.0] * 4 + [40.0] * 3)
+"""How hard joints brake when a motion is broken off; within their torque [rad/s^2]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +28,30 @@ class Spline:
     """Of powers 0 to 5 of the time since the knot, shape (n, 6, 7)."""
     end_rad: Array
     """Position at the last knot and after it, shape (7,) [rad]."""
+    effort_nm: Array | None = None
+    """Torque to add at each knot, linear between them, shape (n + 1, 7) [Nm]."""
 
     @classmethod
     def still(cls, position: Array) -> Spline:
         """Stay at a position, shape (7,) [rad]."""
         return cls(np.zeros(1), np.zeros((0, 6, len(position))), np.array(position))
+
+    @classmethod
+    def braking(cls, q: Array, dq: Array, deceleration: Array) -> Spline:
+        """
+        Slow all joints down together along their direction, then stay.
+
+        Args:
+            q: Positions, shape (7,) [rad].
+            dq: Velocities, shape (7,) [rad/s].
+            deceleration: What each joint may brake with, shape (7,) [rad/s^2].
+        """
+        T = float(np.max(np.abs(dq) / deceleration))
+        if T < 1e-3:
+            return cls.still(q)
+        coefficients = np.zeros((1, 6, len(q)))
+        coefficients[0, :3] = q, dq, -dq / (2 * T)
+        return cls(np.array([0.0, T]), coefficients, q + dq * T / 2)
 
     @classmethod
     def through(
@@ -37,44 +60,33 @@ class Spline:
         position: Array,
         velocity: Array | None = None,
         acceleration: Array | None = None,
-        *,
-        starts_accelerated: bool = True,
+        effort: Array | None = None,
     ) -> Spline:
         """
-        Interpolate points.
+        Interpolate points; a row of NaN means that this point has none.
 
         Args:
             time_s: Strictly increasing, shape (n + 1,); one point alone is a place to stay.
             position: Shape (n + 1, 7) [rad].
             velocity: Shape (n + 1, 7), None for linear pieces [rad/s].
             acceleration: Shape (n + 1, 7), None for cubic pieces [rad/s^2].
-            starts_accelerated: False where the first point has no acceleration after all, which
-                makes the first piece cubic.
+            effort: Shape (n + 1, 7), None for none at all [Nm].
         """
         T = np.diff(time_s)[:, None]  # (n, 1)
         q0, q1 = position[:-1], position[1:]
         c = np.zeros((len(T), 6, position.shape[1]))
         c[:, 0] = q0
+        c[:, 1] = (q1 - q0) / T
+        spline = cls(time_s, c, position[-1], effort)
         if velocity is None:
-            c[:, 1] = (q1 - q0) / T
-            return cls(time_s, c, position[-1])
-        v0, v1 = velocity[:-1], velocity[1:]
-        c[:, 1] = v0
-        c[:, 2] = (3 * (q1 - q0) - (2 * v0 + v1) * T) / T**2
-        c[:, 3] = (2 * (q0 - q1) + (v0 + v1) * T) / T**3
+            return spline
+        known = ~np.isnan(velocity[:, 0])
+        cubic = known[:-1] & known[1:]
+        _fit_cubics(c, cubic, q1 - q0, velocity, T)
         if acceleration is not None:
-            a0, a1 = acceleration[:-1], acceleration[1:]
-            # what is left of the end point's position, velocity, acceleration for powers 3 to 5
-            p = q1 - (q0 + v0 * T + a0 * T**2 / 2)
-            v = v1 - (v0 + a0 * T)
-            a = a1 - a0
-            first = 0 if starts_accelerated else 1
-            quintic = c[first:]
-            quintic[:, 2] = (a0 / 2)[first:]
-            quintic[:, 3] = ((20 * p - 8 * v * T + a * T**2) / (2 * T**3))[first:]
-            quintic[:, 4] = ((-30 * p + 14 * v * T - 2 * a * T**2) / (2 * T**4))[first:]
-            quintic[:, 5] = ((12 * p - 6 * v * T + a * T**2) / (2 * T**5))[first:]
-        return cls(time_s, c, position[-1])
+            known = ~np.isnan(acceleration[:, 0])
+            _fit_quintics(c, cubic & known[:-1] & known[1:], q1, velocity, acceleration, T)
+        return spline
 
     @property
     def duration_s(self) -> float:
@@ -103,6 +115,12 @@ class Spline:
         q[after], dq[after], ddq[after] = self.end_rad, 0.0, 0.0
         return q, dq, ddq
 
+    def effort_at(self, t: Array) -> Array | None:
+        """Return the torque to add at times, shape (n, 7) [Nm]; None where there is none."""
+        if self.effort_nm is None:
+            return None
+        return np.column_stack([np.interp(t, self.time_s, row) for row in self.effort_nm.T])
+
     def at_one(self, t: float) -> tuple[Array, Array, Array]:
         """Evaluate at one time [s]: position, velocity, acceleration, each of shape (7,)."""
         q, dq, ddq = self.at(np.array([t]))
@@ -116,3 +134,30 @@ class Spline:
         s = max(t - float(self.time_s[piece]), 0.0)
         powers = np.array((1.0, s, s * s, s**3, s**4, s**5))
         return np.asarray(powers @ self.coefficients[piece])
+
+
+def _fit_cubics(
+    c: Array, pieces: NDArray[np.bool_], way: Array, velocity: Array, T: Array
+) -> None:
+    """Write the coefficients of the pieces that are cubic; way is from knot to knot [rad]."""
+    v0, v1 = velocity[:-1][pieces], velocity[1:][pieces]
+    way, T = way[pieces], T[pieces]
+    c[pieces, 1] = v0
+    c[pieces, 2] = (3 * way - (2 * v0 + v1) * T) / T**2
+    c[pieces, 3] = (-2 * way + (v0 + v1) * T) / T**3
+
+
+def _fit_quintics(
+    c: Array, pieces: NDArray[np.bool_], q1: Array, velocity: Array, acceleration: Array, T: Array
+) -> None:
+    """Write the coefficients of the pieces that are quintic; q1 is their end [rad]."""
+    q0, T, v0 = c[pieces, 0], T[pieces], velocity[:-1][pieces]
+    a0 = acceleration[:-1][pieces]
+    # what is left of the end point's position, velocity, acceleration for powers 3 to 5
+    p = q1[pieces] - (q0 + v0 * T + a0 * T**2 / 2)
+    v = velocity[1:][pieces] - (v0 + a0 * T)
+    a = acceleration[1:][pieces] - a0
+    c[pieces, 2] = a0 / 2
+    c[pieces, 3] = (20 * p - 8 * v * T + a * T**2) / (2 * T**3)
+    c[pieces, 4] = (-30 * p + 14 * v * T - 2 * a * T**2) / (2 * T**4)
+    c[pieces, 5] = (12 * p - 6 * v * T + a * T**2) / (2 * T**5)

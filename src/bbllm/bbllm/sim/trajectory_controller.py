@@ -14,14 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array, FollowError, FollowResult, GoalStatus
-from bbllm.sim.spline import Spline
+from bbllm.sim.constraints import Constraints, in_force
+from bbllm.sim.spline import BRAKING_RAD_S2, Spline
 from bbllm.sim.trajectory_goal import Pending, TrajectoryGoal, goal_spline, refusal
 
-STOPPED_RAD_S = 0.01
-"""At the end every joint must be slower than this (stopped_velocity_tolerance) [rad/s]."""
-BRAKING_RAD_S2: Array = np.array([20.0] * 4 + [40.0] * 3)
-"""How hard joints brake when a motion is broken off; within their torque [rad/s^2]."""
-
+NOT_RUNNING_TEXT = "Can't accept new action goals. Controller is not running."
 SUCCESS_TEXT = 'Goal successfully reached!'
 PREEMPTED_TEXT = 'Current goal preempted by new incoming action.'
 DEACTIVATED_TEXT = 'Current goal cancelled during deactivate transition.'
@@ -43,30 +40,54 @@ class Setpoint:
     """Shape (7,) [rad/s^2]."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What `query_state` answers."""
+
+    success: bool
+    """Whether the time lies on a trajectory that has not ended by then."""
+    state: Setpoint
+
+
 class TrajectoryController:
     """Follows one goal at a time, holds still between goals."""
 
-    def __init__(self, position_rad: Array) -> None:
-        """Start active, holding a position of shape (7,) [rad]."""
+    def __init__(self, position_rad: Array, constraints: Constraints | None = None) -> None:
+        """
+        Start active, holding a position.
+
+        Args:
+            position_rad: Shape (7,) [rad].
+            constraints: What holds where goals say nothing; by default nothing is checked but
+                that the arm stands at the end.
+        """
         self.active = True
         self.hold_results = False
         """Fault for tests of clients: goals never end by themselves while this is True."""
         self.revision = 0
         """Grows whenever `sample` would answer differently from before."""
-        self._goal: TrajectoryGoal | None = None
+        self._defaults = constraints or Constraints()
+        self._limits = self._defaults
         self._pending: TrajectoryPending | None = None
-        self._start_s = 0.0
+        self._follows = False
+        self._unseen = False
+        self._taken_s = self._origin_s = self._start_s = 0.0
         self._reference = Spline.still(position_rad)
 
     @property
     def busy(self) -> bool:
-        """Whether a goal is being followed."""
-        return self._pending is not None
+        """Whether a trajectory is being followed, that of a goal or one from the topic."""
+        return self._follows
 
     @property
     def start_s(self) -> float:
         """When the motion in force began, which `sample` counts from [s]."""
         return self._start_s
+
+    @property
+    def origin_s(self) -> float:
+        """What time_from_start of the motion in force counts from [s]."""
+        return self._origin_s
 
     @property
     def duration_s(self) -> float:
@@ -84,19 +105,47 @@ class TrajectoryController:
             dq: Measured velocities, shape (7,) [rad/s].
         """
         pending: TrajectoryPending = Pending()
-        reason = (
-            refusal(goal, now_s)
-            if self.active
-            else "Can't accept new action goals. Controller is not running."
-        )
+        reason = self.refusal(goal, now_s)
         if reason:
             pending.finish(FollowResult(status=GoalStatus.REJECTED, error_string=reason))
             return pending
         self._end(GoalStatus.ABORTED, FollowError.INVALID_GOAL, PREEMPTED_TEXT)
-        lead_s = goal.start_s - now_s if goal.start_s > 0 else 0.0
-        self._set(goal_spline(goal, lead_s, q, dq), now_s)
-        self._goal, self._pending = goal, pending
+        self._take(goal, now_s, q, dq)
+        self._limits = in_force(goal.tolerances, self._defaults)
+        self._pending = pending
         return pending
+
+    def replace(self, goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> str | None:
+        """
+        Take a trajectory from the topic, which nobody hears of again.
+
+        A goal that runs is not ended by it: it goes on with the new trajectory, under its own
+        tolerances. Returns why it is ignored, None where it is followed.
+        """
+        reason = self.refusal(goal, now_s)
+        if reason is None:
+            self._take(goal, now_s, q, dq)
+        return reason
+
+    def refusal(self, goal: TrajectoryGoal, now_s: float) -> str | None:
+        """Return why a goal would be rejected at a time [s], None where it would be taken."""
+        return refusal(goal, now_s) if self.active else NOT_RUNNING_TEXT
+
+    def query(self, time_s: float, q: Array, dq: Array) -> Query | None:
+        """
+        Say where the trajectory in force is at a time; None while the controller is not active.
+
+        Args:
+            time_s: On the clock; must lie before the trajectory's end [s].
+            q: Measured positions, shape (7,) [rad].
+            dq: Measured velocities, shape (7,) [rad/s].
+        """
+        if not self.active:
+            return None
+        if time_s < self._taken_s:
+            return Query(success=False, state=Setpoint(q, dq, np.zeros(N_JOINTS)))
+        inside = self._follows and time_s < self._start_s + self.duration_s
+        return Query(success=inside, state=self.set_point(time_s))
 
     def cancel(self, now_s: float, q: Array, dq: Array) -> None:
         """Give the goal up as a client asked, and hold."""
@@ -143,50 +192,68 @@ class TrajectoryController:
 
     def check(self, now_s: float, q: Array, dq: Array) -> None:
         """Do what `update` does, for callers that have the set points from `sample`."""
-        if self._goal is None or self.hold_results:
+        if not self._follows or self.hold_results:
             return
         elapsed_s = now_s - self._start_s
         late_s = elapsed_s - self._reference.duration_s
         error = np.abs(self._reference.position_at(elapsed_s) - q)
-        if late_s >= 0:
-            self._try_to_finish(now_s, late_s, error, q, dq)
-        elif _outside(error, self._goal.path_rad):
+        unseen, self._unseen = self._unseen, False
+        if (late_s < 0 or unseen) and self._off_the_way(error, now_s, dq):
             self._brake(now_s, q, dq)
             self._end(GoalStatus.ABORTED, FollowError.PATH_TOLERANCE_VIOLATED, PATH_TEXT)
+        elif late_s >= 0:
+            self._try_to_finish(now_s, late_s, error, q, dq)
+
+    def _off_the_way(self, error: Array, now_s: float, dq: Array) -> bool:
+        limits = self._limits
+        if _outside(error, limits.path_rad):
+            return True
+        if not limits.path_rad_s.any():
+            return False
+        wanted = self.set_point(now_s).velocity_rad_s
+        return _outside(np.abs(wanted - dq), limits.path_rad_s)
 
     def _try_to_finish(
         self, now_s: float, late_s: float, error: Array, q: Array, dq: Array
     ) -> None:
         """After the last point: succeed when settled, abort when that takes too long."""
-        goal = self._goal
-        assert goal is not None  # only called with one
-        if not _outside(error, goal.goal_rad) and np.all(np.abs(dq) < STOPPED_RAD_S):
-            self._end(GoalStatus.SUCCEEDED, FollowError.SUCCESSFUL, SUCCESS_TEXT)
-        elif goal.goal_time_s > 0 and late_s > goal.goal_time_s:
-            text = GOAL_TIME_TEXT.format(late_s - goal.goal_time_s)
+        limits = self._limits
+        if not _outside(error, limits.goal_rad) and not _outside(np.abs(dq), limits.goal_rad_s):
+            # A trajectory from the topic just stays where it ends, under its tolerances.
+            if self._pending is not None:
+                self._follows = False
+                self._end(GoalStatus.SUCCEEDED, FollowError.SUCCESSFUL, SUCCESS_TEXT)
+        elif 0 < limits.goal_time_s < late_s:
             self._brake(now_s, q, dq)
+            text = GOAL_TIME_TEXT.format(late_s)
             self._end(GoalStatus.ABORTED, FollowError.GOAL_TOLERANCE_VIOLATED, text)
 
     def set_point(self, now_s: float) -> Setpoint:
         """Return where the arm should be at a time on the clock [s]."""
         return Setpoint(*self._reference.at_one(now_s - self._start_s))
 
+    def effort(self, t: Array) -> Array | None:
+        """Return the torque that the goal adds at times, shape (n, 7) [Nm]; None for none."""
+        return self._reference.effort_at(t - self._start_s)
+
+    def _take(self, goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> None:
+        self._set(*goal_spline(goal, now_s, q, dq))
+        self._taken_s = now_s
+        self._origin_s = now_s if goal.start_s is None else goal.start_s
+        self._follows = self._unseen = True
+
     def _brake(self, now_s: float, q: Array, dq: Array) -> None:
         """Slow all joints down together along their direction, then hold."""
-        T = float(np.max(np.abs(dq) / BRAKING_RAD_S2))
-        if T < 1e-3:
-            self._set(Spline.still(q), now_s)
-            return
-        coefficients = np.zeros((1, 6, N_JOINTS))
-        coefficients[0, :3] = q, dq, -dq / (2 * T)
-        self._set(Spline(np.array([0.0, T]), coefficients, q + dq * T / 2), now_s)
+        self._follows = False
+        self._taken_s = self._origin_s = now_s
+        self._set(Spline.braking(q, dq, BRAKING_RAD_S2), now_s)
 
     def _set(self, reference: Spline, start_s: float) -> None:
         self._reference, self._start_s = reference, start_s
         self.revision += 1
 
     def _end(self, status: GoalStatus, code: FollowError, text: str) -> None:
-        pending, self._goal, self._pending = self._pending, None, None
+        pending, self._pending = self._pending, None
         if pending is not None:
             pending.finish(FollowResult(status=status, error_code=code, error_string=text))
 

@@ -10,9 +10,12 @@ import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array, JointTrajectory, Tolerances
 from bbllm.arm.model import ARM_JOINTS
+from bbllm.sim.constraints import AskedTolerances
 from bbllm.sim.spline import Spline
 
 Result = TypeVar('Result')
+ZERO_RAD_S = float(np.finfo(np.float32).eps)
+"""What the last point's velocity may be, at most [rad/s]."""
 
 
 class Pending(Generic[Result]):
@@ -52,16 +55,12 @@ class TrajectoryGoal:
     """One row per point, or nothing at all; an empty row means that this point has none."""
     acceleration_rad_s2: tuple[tuple[float, ...], ...] = ()
     """The same."""
-    has_effort: bool = False
-    """Whether any point gives efforts."""
-    start_s: float = 0.0
-    """header.stamp on the world's clock; 0 starts at once [s]."""
-    path_rad: Array = field(default_factory=lambda: np.zeros(N_JOINTS))
-    """Path tolerance of each of the driver's joints, shape (7,); 0: not checked [rad]."""
-    goal_rad: Array = field(default_factory=lambda: np.zeros(N_JOINTS))
-    """Goal tolerance of each of the driver's joints, shape (7,); 0: not checked [rad]."""
-    goal_time_s: float = 0.0
-    """How late the goal tolerance may be met; 0: waits for ever [s]."""
+    effort_nm: tuple[tuple[float, ...], ...] = ()
+    """The same, added to what the controller gives [Nm]."""
+    start_s: float | None = None
+    """header.stamp on the robot's clock; None starts at once [s]."""
+    tolerances: AskedTolerances = field(default_factory=AskedTolerances)
+    """How far off the driver's joints may be."""
 
 
 def goal_from_trajectory(trajectory: JointTrajectory, tolerances: Tolerances) -> TrajectoryGoal:
@@ -75,9 +74,11 @@ def goal_from_trajectory(trajectory: JointTrajectory, tolerances: Tolerances) ->
         position_rad=rows(trajectory.position_rad),
         velocity_rad_s=rows(trajectory.velocity_rad_s),
         acceleration_rad_s2=rows(trajectory.acceleration_rad_s2),
-        path_rad=np.full(N_JOINTS, tolerances.path_rad),
-        goal_rad=np.full(N_JOINTS, tolerances.goal_rad),
-        goal_time_s=tolerances.goal_time_s,
+        tolerances=AskedTolerances(
+            path_rad=np.full(N_JOINTS, tolerances.path_rad),
+            goal_rad=np.full(N_JOINTS, tolerances.goal_rad),
+            goal_time_s=tolerances.goal_time_s,
+        ),
     )
 
 
@@ -86,7 +87,10 @@ def refusal(goal: TrajectoryGoal, now_s: float) -> str | None:
     Return why the controller would refuse a goal, None where it would take it.
 
     The rules are those of ros2_controllers' joint_trajectory_controller on Jazzy with the
-    settings that franka_ros2 ships: no partial goals, no velocity at the end, no effort.
+    settings of config/franka/controllers.yaml: no partial goals, no velocity at the end; efforts
+    are taken, because the controller's own interface is effort. It is stricter where the original
+    would drive the arm to nowhere: joints named twice, numbers that are none, times before the
+    start, efforts of a wrong number.
 
     Args:
         goal: The goal as sent.
@@ -96,7 +100,7 @@ def refusal(goal: TrajectoryGoal, now_s: float) -> str | None:
     reason = _names_refusal(goal) or _points_refusal(goal) or _values_refusal(goal)
     if reason:
         return reason
-    if goal.start_s > 0 and goal.start_s + goal.time_s[-1] < now_s:
+    if goal.start_s is not None and goal.start_s + goal.time_s[-1] < now_s:
         return (
             f'Received trajectory with non-zero start time ({goal.start_s:.3f} s) that ends in '
             f'the past; it is {now_s:.3f} s now. Use 0 to start at once.'
@@ -104,45 +108,45 @@ def refusal(goal: TrajectoryGoal, now_s: float) -> str | None:
     return None
 
 
-def goal_spline(goal: TrajectoryGoal, lead_s: float, q: Array, dq: Array) -> Spline:
+def goal_spline(goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> tuple[Spline, float]:
     """
-    Interpolate an accepted goal, on a time that starts now.
+    Interpolate an accepted goal.
 
-    The motion starts from the goal's own point where one is for now (time_from_start 0), else
-    from the measured state; points whose time has passed are left out.
+    Before its first point the motion comes from the measured state, taken as not accelerating. A
+    goal whose first point has passed already is joined where it is by now.
 
     Args:
         goal: What to follow.
-        lead_s: How long from now the trajectory starts; negative when it has started [s].
+        now_s: The clock [s].
         q: Measured positions, shape (7,) [rad].
         dq: Measured velocities, shape (7,) [rad/s].
+
+    Returns:
+        The interpolation, and when it starts on the clock [s].
     """
     order = [goal.joint_names.index(name) for name in ARM_JOINTS]
+    absent = (np.nan,) * N_JOINTS
 
-    def column(rows: tuple[tuple[float, ...], ...]) -> Array | None:
-        return np.asarray(rows)[:, order] if rows and all(rows) else None
+    def column(rows: tuple[tuple[float, ...], ...], missing: tuple[float, ...]) -> Array | None:
+        return np.asarray([row or missing for row in rows])[:, order] if rows else None
 
-    times = np.asarray(goal.time_s) + lead_s
-    position, velocity = np.asarray(goal.position_rad)[:, order], column(goal.velocity_rad_s)
-    acceleration = column(goal.acceleration_rad_s2) if velocity is not None else None
-    first = int(np.searchsorted(times, 1e-9, side='right'))  # the first point yet to come
-    from_point = first > 0 and times[first - 1] > -1e-9
-    if first == len(times):
-        return Spline.still(position[-1])
-    start = slice(first - 1, first)
+    times = np.asarray(goal.time_s) + (now_s if goal.start_s is None else goal.start_s)
+    position = np.asarray(goal.position_rad)[:, order]
+    velocity = column(goal.velocity_rad_s, absent)
+    acceleration = column(goal.acceleration_rad_s2, absent)
+    effort = column(goal.effort_nm, (0.0,) * N_JOINTS)
+    if times[0] > now_s + 1e-9:
 
-    def joined(rows: Array | None, measured: Array) -> Array | None:
-        if rows is None:
-            return None
-        return np.vstack([rows[start] if from_point else measured, rows[first:]])
+        def joined(rows: Array | None, first: Array) -> Array | None:
+            return None if rows is None else np.vstack([first, rows])
 
-    return Spline.through(
-        np.concatenate([[0.0], times[first:]]),
-        np.vstack([position[start] if from_point else q, position[first:]]),
-        joined(velocity, dq),
-        joined(acceleration, np.zeros(N_JOINTS)),
-        starts_accelerated=from_point,
-    )
+        still = np.zeros(N_JOINTS)
+        times = np.concatenate([[now_s], times])
+        position = np.vstack([q, position])
+        velocity, effort = joined(velocity, dq), joined(effort, still)
+        acceleration = joined(acceleration, still)
+    knots = times - times[0]
+    return Spline.through(knots, position, velocity, acceleration, effort), float(times[0])
 
 
 def _names_refusal(goal: TrajectoryGoal) -> str | None:
@@ -166,11 +170,10 @@ def _points_refusal(goal: TrajectoryGoal) -> str | None:
     for kind, rows in (
         ('velocities', goal.velocity_rad_s),
         ('accelerations', goal.acceleration_rad_s2),
+        ('efforts', goal.effort_nm),
     ):
         if rows and (len(rows) != n or any(len(row) not in (0, N_JOINTS) for row in rows)):
             return f'Wrong number of {kind}; a point has {N_JOINTS} of them or none.'
-    if goal.has_effort:
-        return 'Effort is given, but this controller takes positions, velocities, accelerations.'
     return None
 
 
@@ -178,9 +181,10 @@ def _values_refusal(goal: TrajectoryGoal) -> str | None:
     times = np.asarray(goal.time_s)
     if not np.all(np.isfinite(times)) or times[0] < 0 or np.any(np.diff(times) <= 0):
         return 'time_from_start must be finite, not negative and strictly increasing.'
-    for rows in (goal.position_rad, goal.velocity_rad_s, goal.acceleration_rad_s2):
+    kinds = (goal.position_rad, goal.velocity_rad_s, goal.acceleration_rad_s2, goal.effort_nm)
+    for rows in kinds:
         if not all(np.all(np.isfinite(row)) for row in rows):
-            return 'Positions, velocities and accelerations must be finite numbers.'
-    if goal.velocity_rad_s and np.any(np.abs(goal.velocity_rad_s[-1]) > 1e-6):
+            return 'Positions, velocities, accelerations and efforts must be finite numbers.'
+    if goal.velocity_rad_s and np.any(np.abs(goal.velocity_rad_s[-1]) > ZERO_RAD_S):
         return 'The velocity of the last point must be zero.'
     return None
