@@ -1,4 +1,4 @@
-"""The joint states that belong to a moment, on a machine that delivers them late."""
+"""The joint states that belong to a moment, and what silence of the arm means."""
 
 from __future__ import annotations
 
@@ -7,20 +7,64 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from controller_manager_msgs.msg import (
+    ControllerManagerActivity,
+    ControllerState,
+    HardwareComponentState,
+    NamedLifecycleState,
+)
+from controller_manager_msgs.srv import ListControllers, ListHardwareComponents
+from lifecycle_msgs.msg import State
+from rclpy.task import Future
 from sensor_msgs.msg import JointState as JointStateMsg
 
+from bbllm.core.errors import LostNodeError, SceneError
+from bbllm.nodes import joint_feed
 from bbllm.nodes.convert import stamp_to_msg
 from bbllm.nodes.convert_arm import ARM_JOINTS, FINGERS
 from bbllm.nodes.joint_feed import ARM_TOPIC, JointFeed
 
 pytestmark = pytest.mark.ros
 
+LONG_S = 1000.0
+
+
+class Manager:
+    """A controller manager that answers at once, or not at all."""
+
+    def __init__(self) -> None:
+        self.state = 'active'
+        self.answers = True
+        self.asked = 0
+
+    def service_is_ready(self) -> bool:
+        return True
+
+    def call_async(self, request: Any) -> Future:
+        future = Future()
+        self.asked += 1
+        if not self.answers:
+            return future
+        if isinstance(request, ListControllers.Request):
+            names = ('joint_state_broadcaster', 'fr3_arm_controller')
+            states = [ControllerState(name=name, state=self.state) for name in names]
+            future.set_result(ListControllers.Response(controller=states))
+        else:
+            part = HardwareComponentState(name='left_FrankaHardwareInterface')
+            part.state.label = 'active' if self.state == 'active' else 'unconfigured'
+            future.set_result(ListHardwareComponents.Response(component=[part]))
+        return future
+
 
 class Topics:
     """Stands for poller and node: hands messages to whoever subscribed."""
 
     def __init__(self) -> None:
-        self.hear: dict[str, Callable[[JointStateMsg], None]] = {}
+        self.hear: dict[str, Callable[[Any], None]] = {}
+        self.manager = Manager()
+
+    def create_client(self, kind: Any, name: str, callback_group: Any) -> Manager:
+        return self.manager
 
     def subscribe(self, kind: Any, topic: str, hear: Callable[[Any], None], qos: Any) -> None:
         self.hear[topic] = hear
@@ -77,3 +121,99 @@ def test_without_waiting_the_nearest_state_is_taken(feed: JointFeed, topics: Top
 
     assert feed.at(1.14).stamp_s == pytest.approx(1.1)
     assert feed.at(9.0).stamp_s == pytest.approx(1.2)
+
+
+def hand() -> JointStateMsg:
+    return JointStateMsg(name=list(FINGERS), position=[0.02, 0.02])
+
+
+@pytest.fixture
+def old(topics: Topics, monkeypatch: pytest.MonkeyPatch) -> JointFeed:
+    """A feed that heard the arm a long time ago."""
+    feed: Any = JointFeed(topics, topics, 'hand', 60.0)  # type: ignore[arg-type]
+    monkeypatch.setattr(joint_feed, 'QUIET_S', 30.0)
+    monkeypatch.setattr(joint_feed, 'ANSWER_S', 0.3)
+    topics.hear[ARM_TOPIC](arm(1.0, 0.1))
+    topics.hear['hand/joint_states'](hand())
+    feed._heard_s['arm'] -= LONG_S
+    return feed
+
+
+def test_silence_of_an_arm_whose_controllers_are_up_is_a_lost_driver(old: JointFeed) -> None:
+    with pytest.raises(LostNodeError, match='the driver has gone: no joint states'):
+        old.check()
+
+
+def test_silence_of_a_stopped_robot_is_found_out_by_asking_as_nobody_tells_of_it(
+    old: JointFeed, topics: Topics
+) -> None:
+    topics.manager.state = 'inactive'
+
+    old.check()
+
+    assert topics.manager.asked
+    assert old.stopped
+    assert not old.fresh
+    assert old.newest().stamp_s == pytest.approx(1.0)
+    with pytest.raises(SceneError, match='the robot is stopped'):
+        old.hand(1.0)
+
+
+def test_silence_that_nobody_explains_is_a_lost_driver(old: JointFeed, topics: Topics) -> None:
+    topics.manager.answers = False
+
+    with pytest.raises(LostNodeError, match='the driver has gone'):
+        old.check()
+
+
+def test_the_same_stamp_again_and_again_is_a_driver_that_hangs(
+    old: JointFeed, topics: Topics
+) -> None:
+    topics.hear[ARM_TOPIC](arm(1.0, 0.1))
+
+    with pytest.raises(LostNodeError, match=r'the driver hangs: .* have had the same stamp for'):
+        old.check()
+
+
+def test_a_new_stamp_is_news_even_when_the_clock_was_set_back(
+    old: JointFeed, topics: Topics
+) -> None:
+    topics.hear[ARM_TOPIC](arm(0.5, 0.1))
+
+    assert not old.quiet
+    assert old.newest().stamp_s == pytest.approx(0.5)
+
+
+def test_a_hand_that_falls_silent_is_lost_also_while_the_robot_is_stopped(
+    old: JointFeed, topics: Topics
+) -> None:
+    topics.manager.state = 'inactive'
+    old.check()
+    old._heard_s['hand'] -= LONG_S
+
+    with pytest.raises(LostNodeError, match='hand/joint_states'):
+        old.check()
+
+
+def test_what_the_manager_tells_by_itself_counts_at_once(old: JointFeed, topics: Topics) -> None:
+    down = State(id=State.PRIMARY_STATE_UNCONFIGURED, label='unconfigured')
+
+    topics.hear['controller_manager/activity'](
+        ControllerManagerActivity(
+            controllers=[NamedLifecycleState(name='joint_state_broadcaster', state=down)],
+            hardware_components=[
+                NamedLifecycleState(name='left_FrankaHardwareInterface', state=down)
+            ],
+        )
+    )
+
+    assert old.stopped
+    assert old.activity.hardware == 'left_FrankaHardwareInterface'
+    assert not topics.manager.asked
+
+
+def test_a_controller_that_goes_down_is_waited_for(feed: JointFeed, topics: Topics) -> None:
+    assert not feed.activity.wait_for_stop('fr3_arm_controller', 0.01)
+    threading.Timer(0.05, lambda: setattr(topics.manager, 'state', 'inactive')).start()
+
+    assert feed.activity.wait_for_stop('fr3_arm_controller', 30.0)
