@@ -102,7 +102,8 @@ def expect_close(what: str, seen: Any, wanted: Any, tolerance: float) -> None:
     """Raise CheckFailedError unless all numbers of two sequences agree within a tolerance."""
     seen, wanted = [float(value) for value in seen], [float(value) for value in wanted]
     same = len(seen) == len(wanted)
-    if not same or any(abs(a - b) > tolerance for a, b in zip(seen, wanted, strict=True)):
+    # Not `>`: a value that is no number is close to nothing.
+    if not same or not all(abs(a - b) <= tolerance for a, b in zip(seen, wanted, strict=True)):
         raise CheckFailedError(f'{what} within {tolerance:g} of {rounded(wanted)}', rounded(seen))
 
 
