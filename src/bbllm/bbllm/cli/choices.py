@@ -197,6 +197,16 @@ RecordOption = Annotated[
 ReplayOption = Annotated[
     Path | None, file_option('--replay', 'Answer from such a file instead of asking models.')
 ]
+SafetyOption = Annotated[
+    str | None,
+    typer.Option(
+        '--safety',
+        metavar='FILE',
+        help='What no motion may do: a .yaml file, or safety_slow; config/safety.yaml by default.',
+        rich_help_panel=LIMITS,
+        show_default=False,
+    ),
+]
 LlmConfigOption = Annotated[
     Path | None,
     file_option('--llm-config', 'Description of the models, instead of config/llm.yaml.'),

@@ -18,6 +18,7 @@ from bbllm.cli.choices import (
     PlannerOption,
     RecordOption,
     ReplayOption,
+    SafetyOption,
     SceneOption,
     SeedOption,
     SpeedOption,
@@ -75,6 +76,7 @@ def run(
     record: RecordOption = None,
     replay: ReplayOption = None,
     limit_steps: StepsOption = None,
+    safety: SafetyOption = None,
     json: JsonOption = False,
 ) -> None:
     """
@@ -109,6 +111,7 @@ def run(
             '--record': record,
             '--replay': replay,
             '--limit-steps': limit_steps,
+            '--safety': safety,
         }
         _refuse([name for name, value in said_at_start.items() if value is not None])
         choose_domain(domain)
@@ -129,6 +132,7 @@ def run(
             record=record,
             replay=replay,
             llm_config=llm_config,
+            safety=safety or '',
             limits=Limits(steps=limit_steps or STEPS, wall_s=timeout),
         )
         ran = run_here(task, options, output)

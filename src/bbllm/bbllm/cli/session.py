@@ -54,6 +54,8 @@ class Options:
     record: Path | None = None
     replay: Path | None = None
     llm_config: Path | None = None
+    safety: str = ''
+    """File with the safety envelope, or the name of one; empty is config/safety.yaml."""
     limits: Limits = Limits()  # noqa: RUF009  # frozen, so sharing it is safe
 
 
@@ -145,6 +147,7 @@ def make_chosen_models(options: Options) -> Models:
 @contextmanager
 def open_stage(options: Options) -> Iterator[Stage]:
     """Build the simulated table of a scene, with a window where one is asked for."""
+    from bbllm.arm.envelope_file import load_envelope
     from bbllm.sim.render import save_picture, viewer
     from bbllm.sim.scenes import load_scene
     from bbllm.worlds.tabletop import TabletopWorld
@@ -159,7 +162,11 @@ def open_stage(options: Options) -> Iterator[Stage]:
     if speed is None:
         speed = 1.0 if options.viewer else 0.0
     world = TabletopWorld(
-        load_scene(options.scene), seed=options.seed, speed=speed, on_advance=show
+        load_scene(options.scene),
+        seed=options.seed,
+        speed=speed,
+        on_advance=show,
+        safety=load_envelope(options.safety),
     )
 
     def settle() -> Scene:

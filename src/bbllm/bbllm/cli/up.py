@@ -20,6 +20,7 @@ from bbllm.cli.choices import (
     PlannerOption,
     RecordOption,
     ReplayOption,
+    SafetyOption,
     SceneOption,
     SeedOption,
     StepsOption,
@@ -75,6 +76,7 @@ def up(
     replay: ReplayOption = None,
     limit_steps: StepsOption = None,
     approval: ApprovalOption = ApprovalMode.NONE,
+    safety: SafetyOption = None,
 ) -> None:
     """
     Start the stack: five nodes, each in its own process; Ctrl-C ends them.
@@ -88,6 +90,7 @@ def up(
     """
     need_ros(f'bbllm up {kind.value}')
     choose_domain(domain)
+    from bbllm.arm.envelope_file import load_envelope
     from bbllm.core.registry import find_planner
     from bbllm.nodes.stack import Stack, StackConfig
     from bbllm.sim.scenes import load_scene
@@ -95,6 +98,7 @@ def up(
     # Asked for here already: what is wrong is said at once, and not by a node that dies.
     load_scene(scene or SCENE)
     find_planner(planner or PLANNER)
+    load_envelope(safety or '')
     models = _given(
         {
             'brain': brain,
@@ -105,12 +109,12 @@ def up(
         }
     )
     asked = {'planner': planner, 'feedback_loops': feedback_loops, 'step_limit': limit_steps}
-    shown = {'scene': _scene(scene), 'speed': speed, 'viewer': viewer, 'seed': seed}
+    shown = {'scene': _file(scene), 'speed': speed, 'viewer': viewer, 'seed': seed}
     params = {
         'mujoco_sim': _given(shown),
         'brain_planner': {**models, **_given(asked)},
         'body_mapper': models,
-        'fr3_executor': {'approval': approval.value},
+        'fr3_executor': {'approval': approval.value, **_given({'safety': _file(safety)})},
     }
     output = Output()
     begun_s = time.monotonic()
@@ -167,8 +171,8 @@ def _path(path: Path | None) -> str | None:
     return None if path is None else str(path.expanduser().resolve())
 
 
-def _scene(scene: str | None) -> str | None:
+def _file(name: str | None) -> str | None:
     """Return a name as it is, and a file with its whole path: nodes may look from elsewhere."""
-    if scene is not None and is_yaml_path(scene):
-        return _path(Path(scene))
-    return scene
+    if name is not None and is_yaml_path(name):
+        return _path(Path(name))
+    return name
