@@ -154,6 +154,34 @@ def test_a_stop_without_any_error_is_taken_for_a_user_stop() -> None:
     assert 'controller' not in robot.steps
 
 
+def test_what_a_person_has_not_allowed_is_asked_again_and_never_recovered_from_unasked() -> None:
+    robot, person = Played(errors=()), Person(False, False, True)
+    recovery = recovery_of(robot, person)
+
+    for _ in range(2):
+        with pytest.raises(StuckError):
+            recovery.run('lifting red_cube', nothing)
+        assert robot.now.hardware_active  # so the stop itself is no longer to be seen
+        assert 'controller' not in robot.steps
+    stop = recovery.run('waiting for pick(red_cube)', nothing)
+
+    assert (stop.cause, stop.asked, len(person.asked)) == (StopCause.USER_STOP, True, 3)
+    assert 'while lifting red_cube' in person.asked[2]
+
+
+def test_a_robot_that_somebody_else_has_brought_back_is_a_closed_case() -> None:
+    robot = Played(errors=())
+    recovery = recovery_of(robot)
+    with pytest.raises(StuckError):
+        recovery.run('lifting red_cube', nothing)
+    robot.activate_controller()
+    assert recovery.able()
+    robot.errors, robot.now = ('cartesian_reflex',), DOWN
+
+    assert not recovery.able()
+    assert recovery.run('lifting red_cube', nothing).cause is StopCause.REFLEX
+
+
 def test_a_controller_that_somebody_took_down_by_hand_is_no_user_stop() -> None:
     robot = Played(errors=())
     robot.now = replace(DOWN, hardware_active=True)

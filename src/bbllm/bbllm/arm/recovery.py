@@ -9,7 +9,7 @@ robot stopped before anything could move.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bbllm.arm.driver import ArmDriver, RecoveryError
 from bbllm.arm.failures import StuckError
@@ -24,6 +24,16 @@ MOST_QUESTIONS = 3
 """How often a person is asked about one stop: each time the last answer did not help."""
 FRESH_S = 5.0
 """How long the first joint states after a recovery may take, wall clock [s]."""
+
+
+@dataclass(slots=True)
+class _Case:
+    """A stop from which the robot was not brought back yet."""
+
+    stop: Stop
+    doing: str
+    was_down: bool
+    """Whether it took the hardware component down."""
 
 
 class Recovery:
@@ -44,6 +54,14 @@ class Recovery:
         self._ask_person = ask_person
         self._tell = tell
         self._automatic = 0
+        self._open: _Case | None = None
+
+    def able(self, patience_s: float = 0.0) -> bool:
+        """Tell whether a motion may be sent; see `ArmDriver.condition` for the patience [s]."""
+        if not self._driver.condition(patience_s).able:
+            return False
+        self._open = None  # whoever brought the robot back has seen to it
+        return True
 
     def succeeded(self) -> None:
         """Begin to count anew: a call has moved the robot and succeeded."""
@@ -61,32 +79,41 @@ class Recovery:
             StuckError: It stays stopped, with code NEEDS_PERSON.
             WorldError: The driver has gone.
         """
-        before = self._driver.condition()
-        was_down = not before.hardware_active
-        stop = diagnose(before, hardware_was_down=was_down)
+        condition = self._driver.condition()
+        if self._open is None:
+            was_down = not condition.hardware_active
+            stop = diagnose(condition, hardware_was_down=was_down)
+            self._open = _Case(stop, doing, was_down)
+        # Else an attempt was in vain: hardware and broadcasters may be up since, and what had
+        # stopped the robot is still what a person has to see to.
+        stop = self._solve(self._open, look)
+        self._open = None
+        return stop
+
+    def _solve(self, case: _Case, look: Callable[[], None]) -> Stop:
         problem, asked = self._too_often(), 0
         while True:  # every time but the first a person is asked
-            if problem or (stop.needs_person and not asked):
+            if problem or (case.stop.needs_person and not asked):
                 if asked == MOST_QUESTIONS:
-                    raise _stuck(stop, doing, problem)
-                self._ask(stop, doing, problem, look)
-                asked, stop = asked + 1, replace(stop, asked=True)
+                    raise _stuck(case, problem)
+                self._ask(case, problem, look)
+                asked += 1
             else:
                 self._automatic += 1
             self._tell('recovering the robot')
             try:
                 self._bring_up_states(look)
-                stop, problem = stop.or_known(self._told(was_down)), ''
-                if stop.needs_person and not asked:
+                case.stop, problem = case.stop.or_known(self._told(case)), ''
+                if case.stop.needs_person and not asked:
                     continue
                 look()
                 _do('activation of the controller', self._driver.activate_controller)
                 if self._driver.condition().able:
-                    return stop
+                    return replace(case.stop, asked=asked > 0)
                 problem = 'It was recovered, and stopped again at once.'
             except RecoveryError as error:
                 problem = f'It does not recover: {error}'
-                stop = stop.or_known(self._peek(was_down))
+                case.stop = case.stop.or_known(self._peek(case))
 
     def _too_often(self) -> str:
         """Return why a person has to be asked whatever the cause is; mostly nothing."""
@@ -106,7 +133,7 @@ class Recovery:
             look()
             _do(name, step)
 
-    def _peek(self, was_down: bool) -> Stop:
+    def _peek(self, case: _Case) -> Stop:
         """
         Look why the robot does not recover.
 
@@ -119,18 +146,18 @@ class Recovery:
             self._driver.wait_fresh(FRESH_S)
         except RecoveryError:
             pass  # then what is known without has to do
-        stop = self._told(was_down)
+        stop = self._told(case)
         # No error shown says nothing as long as the robot refuses to be recovered.
         return stop if stop.told else Stop()
 
-    def _told(self, was_down: bool) -> Stop:
-        return diagnose(self._driver.condition(), hardware_was_down=was_down)
+    def _told(self, case: _Case) -> Stop:
+        return diagnose(self._driver.condition(), hardware_was_down=case.was_down)
 
-    def _ask(self, stop: Stop, doing: str, problem: str, look: Callable[[], None]) -> None:
+    def _ask(self, case: _Case, problem: str, look: Callable[[], None]) -> None:
         """Wait for a person's word; raises StuckError without it."""
-        text = _sentences(stop.sentence(doing), problem, stop.advice)
+        text = _sentences(case.stop.sentence(case.doing), problem, case.stop.advice)
         if self._ask_person is None or not self._ask_person(text, look):
-            raise _stuck(stop, doing, problem)
+            raise _stuck(case, problem)
 
 
 def _do(name: str, step: Callable[[], None]) -> None:
@@ -140,14 +167,14 @@ def _do(name: str, step: Callable[[], None]) -> None:
         raise RecoveryError(f'{name} failed: {error}') from error
 
 
-def _stuck(stop: Stop, doing: str, problem: str) -> StuckError:
+def _stuck(case: _Case, problem: str) -> StuckError:
     return StuckError(
         Code.NEEDS_PERSON,
         _sentences(
-            stop.sentence(doing),
+            case.stop.sentence(case.doing),
             problem,
             'It stays stopped, as nobody has allowed it to go on.',
-            stop.advice,
+            case.stop.advice,
             'Then run the task again.',
         ),
     )

@@ -153,7 +153,7 @@ class Sender:
                 it stays stopped.
         """
         self.check(doing)
-        if self.driver.condition().able:
+        if self._recovery.able():
             return False
         before = self._doing or doing  # it stopped during what was done last
         stop = self._recover(before)
@@ -176,7 +176,7 @@ class Sender:
         self._commanded = None
         failure = self._send(trajectory, doing, recovered=recovered)
         while failure is not None and failure.code is Code.GOAL_REJECTED:
-            if self.driver.condition(STOP_S).able:
+            if self._recovery.able(STOP_S):
                 raise failure
             # It stopped after the look: nothing has moved yet, so the motion is sent again.
             recovered = self.ready(doing)
@@ -271,7 +271,7 @@ class Sender:
         if failure.code not in (Code.CONTROLLER_ABORTED, Code.TIMEOUT):
             return failure
         said_so = 'deactivat' in failure.raw
-        if self.driver.condition(DEACTIVATED_S if said_so else STOP_S).able:
+        if self._recovery.able(DEACTIVATED_S if said_so else STOP_S):
             return failure
         return stop_failure(self._recover(doing), doing, failure.raw)
 

@@ -7,7 +7,7 @@ is told in Franka's documentation of libfranka's `franka::Errors`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
 from bbllm.arm.driver import RobotCondition, RobotMode
@@ -162,10 +162,10 @@ class Stop:
         return text.format(doing=doing, reason=reason, errors=errors)
 
     def or_known(self, later: Stop) -> Stop:
-        """Return what a later look has found out, or this where it found nothing."""
-        found = later.cause is not StopCause.UNKNOWN
-        known = later if found and (later.told or self.cause is StopCause.UNKNOWN) else self
-        return replace(known, asked=self.asked)
+        """Return what a later look has found out, or this where it found nothing more."""
+        if later.cause is StopCause.UNKNOWN or (self.needs_person and not later.needs_person):
+            return self
+        return later if later.told or self.cause is StopCause.UNKNOWN else self
 
 
 def diagnose(condition: RobotCondition, *, hardware_was_down: bool) -> Stop:
