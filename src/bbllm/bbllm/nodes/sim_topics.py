@@ -48,7 +48,7 @@ class SimTopics:
         )
         self._state = SimState(node, loop)
         self._frames = SimFrames(node, loop)
-        self._newest = self._measure()
+        self._newest, self._newest_s = self._measure(), loop.now_s
         self._due_s = self._hand_due_s = 0.0
         self._count = 0
         self._busy = False
@@ -63,7 +63,7 @@ class SimTopics:
             return
         self._due_s = max(self._due_s + FAST_S, wall_s)
         robot = self._loop.robot
-        if robot.controllers.is_active(JOINT_BROADCASTER) and not robot.hangs:
+        if robot.controllers.is_active(JOINT_BROADCASTER):
             self._publish_arm(now_s)
         if wall_s >= self._hand_due_s or ended:
             self._hand_due_s = max(self._hand_due_s + HAND_S, wall_s)
@@ -80,8 +80,10 @@ class SimTopics:
         return state.position_rad, state.velocity_rad_s, effort
 
     def _publish_arm(self, now_s: float) -> None:
-        """Do what the joint state broadcaster does."""
-        self._newest = self._measure()
+        """Do what the joint state broadcaster does; a driver that hangs repeats itself."""
+        if not self._loop.robot.hangs:
+            self._newest, self._newest_s = self._measure(), now_s
+        now_s = self._newest_s
         self._arm.publish(joint_state_to_msg(ARM_JOINTS, *self._newest, now_s, BROADCAST_FRAME))
         if self._dynamic.get_subscription_count():
             values = np.array(self._newest).T.tolist()

@@ -26,7 +26,7 @@ class Fault(str, Enum):
     COMMUNICATION_LOSS = 'communication_loss'
     """The robot loses the packets of its controller and stops; no recovery before `clear`."""
     DRIVER_HANG = 'driver_hang'
-    """Joint states freeze and results stay away; ends with `clear`."""
+    """Joint states freeze, stamps too, and results stay away; ends with `clear`."""
     JOINT_LIMIT = 'joint_limit'
     """A joint passes its limit; no recovery before `clear`, a person who guides it back."""
     GRIPPER_FAIL = 'gripper_fail'
