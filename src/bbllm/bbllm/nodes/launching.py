@@ -77,7 +77,13 @@ def start_rviz() -> list[Node]:
     """Start rviz2 and `task_menu` where the argument says so."""
     wanted = IfCondition(LaunchConfiguration('rviz'))
     view = str(config_dir() / 'rviz' / 'bbllm.rviz')
-    rviz = Node(package='rviz2', executable='rviz2', arguments=['-d', view], condition=wanted)
+    rviz = Node(
+        package='rviz2',
+        executable='rviz2',
+        arguments=['-d', view],
+        ros_arguments=_enclave('rviz'),
+        condition=wanted,
+    )
     return [rviz, start_node('task_menu', condition=wanted)]
 
 
@@ -131,9 +137,15 @@ def start_node(
         executable=node,
         namespace=LaunchConfiguration('namespace'),
         parameters=[str(params_file(node)), {**told, **given}],
+        ros_arguments=_enclave(node),
         condition=condition,
         output='screen',
     )
+
+
+def _enclave(node: str) -> list[str | list[str | LaunchConfiguration]]:
+    """Return what names the keys of a node in a graph with security (docs/security.md)."""
+    return ['--enclave', ['/', LaunchConfiguration('namespace'), f'/{node}']]
 
 
 def _values(node: str, simulated: bool) -> dict[str, Value]:
