@@ -6,16 +6,18 @@ The list of all checks, and the page that shows it.
 
 from __future__ import annotations
 
+import difflib
 import fnmatch
 import sys
 from pathlib import Path
 
-from bbllm.core.errors import UnknownNameError
+from bbllm.core.errors import ConfigError
 from bbllm.nodes.driver_checks import (
     controllers,
     frames,
     hand,
     names,
+    ptp,
     rejections,
     settings,
     states,
@@ -37,6 +39,7 @@ THEMES: tuple[Theme, ...] = (
     settings.SETTINGS,
     rejections.GOALS,
     trajectories.GOALS,
+    ptp.PTP,
     hand.HAND,
     stops.REFLEX,
     stops.USER_STOP,
@@ -59,11 +62,17 @@ def select(patterns: tuple[str, ...]) -> tuple[Check, ...]:
     Return the checks whose name fits one of some patterns, all where there are none.
 
     Raises:
-        UnknownNameError: A pattern fits nothing.
+        ConfigError: A pattern fits nothing; says what might have been meant.
     """
     for pattern in patterns:
-        if not any(fnmatch.fnmatch(check.name, pattern) for check in CHECKS):
-            raise UnknownNameError('check', pattern, [check.name for check in CHECKS])
+        names = [check.name for check in CHECKS]
+        if not fnmatch.filter(names, pattern):
+            close = difflib.get_close_matches(pattern, names)
+            meant = f' Did you mean {", ".join(close)}?' if close else ''
+            raise ConfigError(
+                f'No check fits {pattern!r}.{meant} The list stands in docs/driver-checks.md; '
+                "patterns such as '*-rejected' fit several."
+            )
     return tuple(
         check
         for check in CHECKS

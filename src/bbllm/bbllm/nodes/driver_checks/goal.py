@@ -62,7 +62,12 @@ class SentGoal:
     def ended(self, timeout_s: float) -> Ended:
         """Wait for its end [s]."""
         self.need_accepted()
-        reply = wait_for(self._result, f'{self._name} (its result)', timeout_s)
+        try:
+            reply = wait_for(self._result, f'{self._name} (its result)', timeout_s)
+        except BaseException:
+            # Whoever stops waiting must not leave something moving behind.
+            self._handle.cancel_goal_async()
+            raise
         ended = Ended(STATUSES.get(reply.status, f'status {reply.status}'), reply.result)
         self._recording.note(ended.status, self._name, ended.result)
         return ended
