@@ -11,7 +11,9 @@ import pytest
 from bbllm.arm.driver import Array, FollowError, GoalStatus, JointTrajectory, Tolerances
 from bbllm.arm.limits import Q_READY
 from bbllm.core.errors import UnknownNameError
+from bbllm.sim.controllers import JOINT_BROADCASTER, STATE_BROADCASTER, LifeCycle
 from bbllm.sim.faults import Fault, FaultMonitor, RobotMode, fault_named
+from bbllm.sim.goal_log import GoalSeen
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.scenes import load_scene
 from bbllm.sim.simulation import Simulation
@@ -127,7 +129,7 @@ def test_a_held_payload_of_two_kilograms_is_no_reflex(make_arm: Any) -> None:
     assert arm.robot.mode is RobotMode.MOVE
 
 
-def test_joint_states_freeze_while_communication_is_lost(
+def test_joint_states_freeze_while_the_driver_hangs(
     robot: SimulatedRobot, turn: TrajectoryGoal
 ) -> None:
     pending = robot.follow(turn)
@@ -172,6 +174,199 @@ def test_a_torque_above_its_joint_s_threshold_is_a_joint_reflex() -> None:
     tripped = [monitor.watch(0.01, torque, np.zeros(6)) for _ in range(10)]
     assert tripped.count(True) == 1  # told once
     assert monitor.errors == ('joint_reflex',)
+
+
+STOPS = (Fault.REFLEX, Fault.USER_STOP, Fault.COMMUNICATION_LOSS, Fault.JOINT_LIMIT)
+
+
+@pytest.mark.parametrize('fault', STOPS)
+def test_every_stop_in_mid_motion_takes_hardware_and_all_controllers_down(
+    robot: SimulatedRobot, turn: TrajectoryGoal, fault: Fault
+) -> None:
+    pending = robot.follow(turn)
+    robot.advance(1.0)
+    moving = np.abs(robot.joint_state().velocity_rad_s).max()
+
+    robot.inject(fault)
+
+    assert moving > 0.1
+    assert pending.result is not None
+    assert pending.result.error_string == DEACTIVATED_TEXT
+    assert set(robot.controllers.states.values()) == {LifeCycle.INACTIVE}
+    assert robot.controllers.component is LifeCycle.UNCONFIGURED
+    assert not robot.monitor.hardware_active
+    robot.advance(0.3)
+    assert np.abs(robot.joint_state().velocity_rad_s).max() < 1e-2
+
+
+@pytest.mark.parametrize(
+    ('fault', 'error'),
+    [
+        (Fault.REFLEX, ('cartesian_reflex',)),
+        (Fault.USER_STOP, ()),
+        (Fault.COMMUNICATION_LOSS, ('communication_constraints_violation',)),
+        (Fault.JOINT_LIMIT, ('joint_position_limits_violation',)),
+    ],
+)
+def test_what_ended_a_motion_can_be_read_after_the_recovery(
+    robot: SimulatedRobot, turn: TrajectoryGoal, fault: Fault, error: tuple[str, ...]
+) -> None:
+    robot.follow(turn)
+    robot.advance(0.5)
+    robot.inject(fault)
+    robot.clear(fault)
+
+    bring_back(robot)
+
+    assert robot.monitor.errors == ()
+    assert robot.monitor.last_errors == error
+    assert robot.mode is RobotMode.MOVE
+
+
+@pytest.mark.parametrize(
+    ('fault', 'says'),
+    [
+        (Fault.USER_STOP, 'User Stop pressed'),
+        (Fault.COMMUNICATION_LOSS, 'Timeout'),
+        (Fault.JOINT_LIMIT, 'manual error recovery required'),
+    ],
+)
+def test_lasting_stops_are_not_recovered_from_before_they_are_cleared(
+    robot: SimulatedRobot, fault: Fault, says: str
+) -> None:
+    robot.inject(fault)
+    assert says in (robot.recover_errors() or '')
+    assert not robot.activate_controllers()
+    robot.clear(fault)
+    bring_back(robot)
+
+
+def test_broadcasters_come_up_while_the_robot_is_stopped_but_the_arm_does_not(
+    robot: SimulatedRobot,
+) -> None:
+    robot.inject(Fault.USER_STOP)
+    assert robot.activate_hardware()
+
+    assert robot.switch_controllers((JOINT_BROADCASTER, STATE_BROADCASTER), ()).ok
+
+    assert robot.mode is RobotMode.USER_STOPPED
+    assert not robot.activate_controllers()
+    assert not robot.controllers_active
+
+
+def test_a_robot_out_of_reach_has_no_active_hardware(robot: SimulatedRobot) -> None:
+    robot.inject(Fault.COMMUNICATION_LOSS)
+    assert not robot.activate_hardware()
+    robot.clear(Fault.COMMUNICATION_LOSS)
+    assert robot.activate_hardware()
+
+
+def test_a_user_stop_while_idle_leaves_hardware_and_broadcasters_up(
+    robot: SimulatedRobot,
+) -> None:
+    robot.deactivate_controllers()
+    assert robot.mode is RobotMode.IDLE
+
+    robot.inject(Fault.USER_STOP)
+
+    assert robot.mode is RobotMode.USER_STOPPED
+    assert robot.controllers.component is LifeCycle.ACTIVE
+    assert robot.controllers.is_active(STATE_BROADCASTER)
+    assert not robot.activate_controllers()
+    robot.clear(Fault.USER_STOP)
+    assert robot.recover_errors() is None
+    assert robot.activate_controllers()
+
+
+def test_an_idle_arm_has_no_reflexes(make_arm: Any) -> None:
+    arm = make_arm()
+    arm.go(0.5, 0.0, 0.10)
+    arm.robot.deactivate_controllers()
+    arm.robot.monitor.upper[:] = 1e-6
+    arm.robot.advance(0.1)
+    assert arm.robot.mode is RobotMode.IDLE
+
+
+def test_two_faults_that_hold_results_back_are_cleared_one_by_one(
+    robot: SimulatedRobot, turn: TrajectoryGoal
+) -> None:
+    pending = robot.follow(turn)
+    robot.inject(Fault.ENDLESS_GOAL)
+    robot.inject(Fault.DRIVER_HANG)
+    assert robot.hangs
+    robot.advance(3.0)
+    robot.clear(Fault.DRIVER_HANG)
+    robot.advance(0.1)
+    assert not robot.hangs
+    assert not pending.done
+    robot.clear(Fault.ENDLESS_GOAL)
+    robot.advance(0.1)
+    assert pending.done
+
+
+def test_a_goal_under_way_becomes_endless_and_can_still_be_cancelled(
+    robot: SimulatedRobot, turn: TrajectoryGoal
+) -> None:
+    pending = robot.follow(turn)
+    robot.advance(1.0)
+    robot.inject(Fault.ENDLESS_GOAL)
+    robot.advance(5.0)
+    assert not pending.done
+    robot.cancel_follow()
+    assert pending.result is not None
+    assert pending.result.status is GoalStatus.CANCELED
+
+
+def test_every_goal_that_arrives_is_kept_with_the_mode_of_the_robot(
+    turn: TrajectoryGoal,
+) -> None:
+    told: list[GoalSeen] = []
+    robot = SimulatedRobot(Simulation(load_scene('empty_table')), on_goal=told.append)
+    robot.follow(turn)
+    robot.advance(0.5)
+    robot.inject(Fault.USER_STOP)
+    robot.follow(turn)
+    assert robot.refuse(turn)
+    robot.replace_trajectory(turn)
+    robot.move_gripper(0.04, 0.1)
+    robot.grasp(0.04, 0.1, 10.0, 0.005, 0.005)
+    robot.home_gripper()
+
+    stopped = RobotMode.USER_STOPPED
+    assert [(goal.kind, goal.mode, goal.accepted) for goal in robot.goals] == [
+        ('follow_joint_trajectory', RobotMode.MOVE, True),
+        ('follow_joint_trajectory', stopped, False),
+        ('follow_joint_trajectory', stopped, False),
+        ('joint_trajectory', stopped, False),
+        ('move', stopped, True),
+        ('grasp', stopped, True),
+        ('homing', stopped, True),
+    ]
+    assert told == list(robot.goals)
+    assert [goal.stamp_s for goal in told] == [0.0, *[0.5] * 6]
+    assert 'not running' in told[1].reason
+
+
+def test_a_goal_that_may_be_sent_is_not_yet_a_goal(
+    robot: SimulatedRobot, turn: TrajectoryGoal
+) -> None:
+    assert robot.refuse(turn) is None
+    assert len(robot.goals) == 0
+
+
+def test_a_reset_brings_everything_back_and_is_told_as_a_change(
+    robot: SimulatedRobot, turn: TrajectoryGoal
+) -> None:
+    pending = robot.follow(turn)
+    robot.inject(Fault.JOINT_LIMIT)
+    revision = robot.controllers.revision
+
+    robot.reset()
+
+    assert pending.done
+    assert robot.mode is RobotMode.MOVE
+    assert set(robot.controllers.states.values()) == {LifeCycle.ACTIVE}
+    assert robot.controllers.revision > revision
 
 
 def test_an_unknown_fault_is_told_with_the_nearest_name() -> None:

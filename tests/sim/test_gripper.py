@@ -164,6 +164,7 @@ def test_cancel_stops_and_the_goal_ends_as_canceled(robot: SimulatedRobot) -> No
     robot.cancel_gripper()
     assert pending.result is not None
     assert pending.result.status is GoalStatus.CANCELED
+    assert pending.result.error == ABORTED_TEXT
     width_m = robot.joint_state().width_m
     robot.advance(1.0)
     assert robot.joint_state().width_m == pytest.approx(width_m, abs=2e-3)
@@ -182,4 +183,39 @@ def test_an_injected_failure_meets_the_next_command_only(
 ) -> None:
     robot.inject(Fault.GRIPPER_FAIL)
     assert driver.move_gripper(0.04, 0.1).error == FAILED_TEXT
+    assert driver.move_gripper(0.04, 0.1).success
+
+
+def test_a_hand_that_was_never_homed_knows_no_width() -> None:
+    robot = SimulatedRobot(Simulation(load_scene('empty_table')), homed=False)
+    driver = SimDriver(robot)
+    assert robot.max_width_m == 0.0
+    assert driver.move_gripper(0.04, 0.1).error == FAILED_TEXT
+
+    assert driver.home_gripper().success
+
+    assert robot.max_width_m == pytest.approx(0.08, abs=5e-4)
+    assert driver.move_gripper(0.04, 0.1).success
+
+
+def test_the_hand_goes_on_while_the_arm_is_stopped(
+    robot: SimulatedRobot, driver: SimDriver
+) -> None:
+    robot.inject(Fault.USER_STOP)
+    assert driver.move_gripper(0.04, 0.1).success
+
+
+def test_an_injected_miss_meets_the_next_grasp_only(make_arm: Any) -> None:
+    arm = at_cube(make_arm)
+    arm.robot.inject(Fault.GRIPPER_MISS)
+    missed = arm.driver.grasp(0.04, 0.1, 40.0, 0.005, 0.005)
+    assert (missed.success, missed.error) == (False, '')
+    arm.driver.wait(1.0)
+    assert arm.driver.joint_state().width_m == pytest.approx(0.08, abs=1e-3)
+    assert arm.driver.grasp(0.04, 0.1, 40.0, 0.005, 0.005).success
+
+
+def test_an_injected_failure_can_be_taken_back(robot: SimulatedRobot, driver: SimDriver) -> None:
+    robot.inject(Fault.GRIPPER_FAIL)
+    robot.clear(Fault.GRIPPER_FAIL)
     assert driver.move_gripper(0.04, 0.1).success

@@ -1,0 +1,243 @@
+"""The rules of the controller manager, one by one, without a robot."""
+
+from __future__ import annotations
+
+import pytest
+
+from bbllm.sim.controllers import (
+    ARM_CONTROLLER,
+    HARDWARE,
+    JOINT_BROADCASTER,
+    KINDS,
+    NOTHING_TEXT,
+    STATE_BROADCASTER,
+    ControllerManager,
+    LifeCycle,
+    Strictness,
+)
+
+BROADCASTERS = (JOINT_BROADCASTER, STATE_BROADCASTER)
+ACTIVE, INACTIVE = LifeCycle.ACTIVE, LifeCycle.INACTIVE
+
+
+class Hardware:
+    """A robot that does what it is set to, and remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.reachable = True
+        self.obeys = True
+        self.told: list[str] = []
+
+    def connect(self) -> bool:
+        return self.reachable
+
+    def start_control(self) -> bool:
+        self.told.append('start')
+        return self.obeys
+
+    def stop_control(self) -> None:
+        self.told.append('stop')
+
+
+@pytest.fixture
+def hardware() -> Hardware:
+    return Hardware()
+
+
+@pytest.fixture
+def manager(hardware: Hardware) -> ControllerManager:
+    """A manager with everything active."""
+    return ControllerManager(hardware)
+
+
+def test_everything_starts_active_in_the_order_of_loading(manager: ControllerManager) -> None:
+    assert manager.states == dict.fromkeys((*BROADCASTERS, ARM_CONTROLLER), ACTIVE)
+    assert manager.component is ACTIVE
+
+
+@pytest.mark.parametrize('strictness', list(Strictness))
+def test_one_controller_goes_down_and_comes_back_alone(
+    manager: ControllerManager, hardware: Hardware, strictness: Strictness
+) -> None:
+    assert manager.switch((), (ARM_CONTROLLER,), strictness).ok
+    assert manager.states == {**dict.fromkeys(BROADCASTERS, ACTIVE), ARM_CONTROLLER: INACTIVE}
+    assert manager.switch((ARM_CONTROLLER,), (), strictness).ok
+    assert manager.is_active(ARM_CONTROLLER)
+    assert hardware.told == ['stop', 'start']
+
+
+def test_a_broadcaster_goes_down_without_the_arm_noticing(
+    manager: ControllerManager, hardware: Hardware
+) -> None:
+    assert manager.switch((), (STATE_BROADCASTER,)).ok
+    assert not manager.is_active(STATE_BROADCASTER)
+    assert hardware.told == []
+
+
+@pytest.mark.parametrize(
+    ('activate', 'deactivate', 'says'),
+    [
+        (('nobody',), (ARM_CONTROLLER,), "Could not activate controller with name 'nobody'"),
+        ((), ('nobody', ARM_CONTROLLER), "Could not deactivate controller with name 'nobody'"),
+        ((ARM_CONTROLLER,), (), f"'{ARM_CONTROLLER}' is already active"),
+    ],
+)
+def test_a_strict_switch_does_all_or_nothing(
+    manager: ControllerManager, activate: tuple[str, ...], deactivate: tuple[str, ...], says: str
+) -> None:
+    before, revision = manager.states, manager.revision
+    switched = manager.switch(activate, deactivate, Strictness.STRICT)
+    assert not switched.ok
+    assert says in switched.message
+    assert (manager.states, manager.revision) == (before, revision)
+
+
+def test_a_strict_switch_does_not_deactivate_what_is_inactive(
+    manager: ControllerManager,
+) -> None:
+    manager.switch((), (ARM_CONTROLLER,))
+    switched = manager.switch((), (ARM_CONTROLLER,), Strictness.STRICT)
+    assert not switched.ok
+    assert 'since it is not active' in switched.message
+
+
+def test_a_best_effort_switch_does_what_it_can(manager: ControllerManager) -> None:
+    manager.switch((), (ARM_CONTROLLER, STATE_BROADCASTER))
+    switched = manager.switch((*KINDS, 'nobody'), ())
+    assert switched.ok
+    assert manager.states == dict.fromkeys(KINDS, ACTIVE)
+    assert f'Activated controllers: [ {STATE_BROADCASTER} {ARM_CONTROLLER} ]' in switched.message
+
+
+def test_a_best_effort_switch_with_nothing_to_do_is_fine(manager: ControllerManager) -> None:
+    switched = manager.switch(tuple(KINDS), ())
+    assert (switched.ok, switched.message) == (True, NOTHING_TEXT)
+
+
+def test_a_best_effort_switch_of_strangers_alone_fails(manager: ControllerManager) -> None:
+    switched = manager.switch(('nobody', 'no_one'), ())
+    assert not switched.ok
+    assert 'no controller with this name exists' in switched.message
+
+
+def test_an_active_controller_can_be_restarted(
+    manager: ControllerManager, hardware: Hardware
+) -> None:
+    assert manager.switch((ARM_CONTROLLER,), (ARM_CONTROLLER,), Strictness.STRICT).ok
+    assert hardware.told == ['stop', 'start']
+    assert manager.is_active(ARM_CONTROLLER)
+
+
+def test_an_error_of_the_hardware_takes_everything_down(
+    manager: ControllerManager, hardware: Hardware
+) -> None:
+    manager.fail_hardware()
+    assert manager.states == dict.fromkeys(KINDS, INACTIVE)
+    assert manager.component is LifeCycle.UNCONFIGURED
+    assert hardware.told == ['stop']
+
+
+@pytest.mark.parametrize('strictness', list(Strictness))
+@pytest.mark.parametrize(
+    ('name', 'interface'),
+    [
+        (ARM_CONTROLLER, "command interface 'fr3_joint1/effort'"),
+        (JOINT_BROADCASTER, "state interface 'fr3_joint1/position'"),
+        (STATE_BROADCASTER, "state interface 'fr3/robot_state'"),
+    ],
+)
+def test_no_controller_is_activated_without_its_hardware(
+    manager: ControllerManager, name: str, interface: str, strictness: Strictness
+) -> None:
+    manager.fail_hardware()
+    switched = manager.switch((name,), (), strictness)
+    assert not switched.ok
+    assert f'{interface} is not available' in switched.message
+    assert not manager.is_active(name)
+
+
+def test_nobody_is_activated_where_the_robot_refuses_control(
+    manager: ControllerManager, hardware: Hardware
+) -> None:
+    manager.fail_hardware()
+    assert manager.set_component(ACTIVE)
+    hardware.obeys = False
+
+    switched = manager.switch(tuple(KINDS), ())
+
+    assert not switched.ok
+    assert ARM_CONTROLLER in switched.message
+    assert manager.states == dict.fromkeys(KINDS, INACTIVE)
+    assert manager.switch(BROADCASTERS, ()).ok  # they need no control
+
+
+def test_the_hardware_comes_up_alone_and_only_where_the_robot_can_be_reached(
+    manager: ControllerManager, hardware: Hardware
+) -> None:
+    manager.fail_hardware()
+    hardware.reachable = False
+    assert not manager.set_component(ACTIVE)
+    hardware.reachable = True
+    assert manager.set_component(ACTIVE)
+    assert manager.component is ACTIVE
+    assert manager.states == dict.fromkeys(KINDS, INACTIVE)
+
+
+def test_active_hardware_can_be_activated_again(manager: ControllerManager) -> None:
+    revision = manager.revision
+    assert manager.set_component(ACTIVE)
+    assert manager.revision == revision
+
+
+def test_hardware_that_is_taken_down_takes_its_controllers_with_it(
+    manager: ControllerManager,
+) -> None:
+    assert manager.set_component(INACTIVE)
+    assert manager.component is INACTIVE
+    assert manager.states == dict.fromkeys(KINDS, INACTIVE)
+
+
+def test_a_state_without_meaning_is_refused(manager: ControllerManager) -> None:
+    assert not manager.set_component(None)
+    assert manager.component is ACTIVE
+
+
+def test_finalized_hardware_never_comes_back(manager: ControllerManager) -> None:
+    assert manager.set_component(LifeCycle.FINALIZED)
+    assert not manager.set_component(ACTIVE)
+    assert manager.set_component(LifeCycle.FINALIZED)
+
+
+def test_controllers_are_unloaded_loaded_and_configured_in_this_order_only(
+    manager: ControllerManager,
+) -> None:
+    assert not manager.unload(ARM_CONTROLLER)  # it runs
+    manager.switch((), (ARM_CONTROLLER,))
+    assert manager.unload(ARM_CONTROLLER)
+    assert ARM_CONTROLLER not in manager.states
+    assert not manager.configure(ARM_CONTROLLER)
+    assert not manager.switch((ARM_CONTROLLER,), ()).ok
+    assert manager.load(ARM_CONTROLLER)
+    assert not manager.load(ARM_CONTROLLER)
+    assert 'unconfigured' in manager.switch((ARM_CONTROLLER,), (), Strictness.STRICT).message
+    assert manager.configure(ARM_CONTROLLER)
+    assert manager.switch((ARM_CONTROLLER,), ()).ok
+    assert not manager.load('nobody')
+
+
+def test_every_change_can_be_noticed(manager: ControllerManager) -> None:
+    seen = [manager.revision]
+    for change in (
+        lambda: manager.switch((), (ARM_CONTROLLER,)),
+        lambda: manager.switch((ARM_CONTROLLER,), ()),
+        manager.fail_hardware,
+        lambda: manager.set_component(ACTIVE),
+    ):
+        change()
+        seen.append(manager.revision)
+    assert seen == sorted(set(seen))
+
+
+def test_names_are_those_of_the_driver() -> None:
+    assert HARDWARE == 'FrankaHardwareInterface'
+    assert [kind.name for kind in KINDS.values()] == list(KINDS)

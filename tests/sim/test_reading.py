@@ -1,0 +1,137 @@
+"""What the robot tells of itself: poses, twists, wrenches and masses that belong together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+
+from bbllm.arm.kinematics import forward, jacobian, link_frames
+from bbllm.arm.urdf import robot_description
+from bbllm.sim import orders
+from bbllm.sim.frames import DescribedFrames
+from bbllm.sim.reading import elbow_of, joined, quat_xyzw, read_robot, tool_load
+from bbllm.sim.robot import SimulatedRobot
+from bbllm.sim.scenes import load_scene
+from bbllm.sim.settings import Load
+from bbllm.sim.simulation import Simulation
+from bbllm.sim.trajectory_goal import TrajectoryGoal
+
+
+@pytest.fixture
+def robot() -> SimulatedRobot:
+    return SimulatedRobot(Simulation(load_scene('empty_table')))
+
+
+def test_the_tool_is_where_the_joints_put_it(robot: SimulatedRobot) -> None:
+    reading = read_robot(robot)
+    assert reading.o_t_ee == pytest.approx(forward(reading.q), abs=1e-9)
+    assert reading.o_t_ee_d == pytest.approx(forward(reading.q_d), abs=1e-9)
+    assert reading.f_t_ee[:3, 3] == pytest.approx([0.0, 0.0, 0.1034])
+
+
+def test_the_desired_twist_is_that_of_the_desired_joints(robot: SimulatedRobot) -> None:
+    q = robot.joint_state().position_rad
+    end = tuple(q + 0.2)
+    robot.follow(TrajectoryGoal(time_s=(1.0,), position_rad=(end,), velocity_rad_s=((0.0,) * 7,)))
+    robot.advance(0.5)
+    reading = read_robot(robot)
+    assert np.abs(reading.dq_d).max() > 0.1
+    assert reading.o_dp_ee_d == pytest.approx(jacobian(reading.q_d) @ reading.dq_d)
+
+
+def test_a_held_weight_is_felt_downwards_in_the_base_frame(make_arm: Any) -> None:
+    arm = make_arm({'name': 'it', 'kind': 'cube', 'xy': [0.5, 0.0], 'mass': 1.0})
+    arm.go(0.5, 0.0, 0.02)
+    assert arm.driver.grasp(0.04, 0.1, 60.0, 0.005, 0.005).success
+    arm.go(0.5, 0.0, 0.15)
+    arm.driver.wait(1.0)
+
+    reading = read_robot(arm.robot)
+
+    assert reading.o_f_ext[:3] == pytest.approx([0, 0, -9.81], abs=0.3)
+    # The stiffness frame is between the finger tips, where the weight is, and points down.
+    assert reading.k_f_ext[2] == pytest.approx(9.81, abs=0.3)
+    assert np.abs(reading.k_f_ext[3:]).max() < 0.1
+
+
+def test_another_stiffness_frame_turns_the_wrench(make_arm: Any) -> None:
+    arm = make_arm({'name': 'it', 'kind': 'cube', 'xy': [0.5, 0.0], 'mass': 1.0})
+    arm.go(0.5, 0.0, 0.02)
+    arm.driver.grasp(0.04, 0.1, 60.0, 0.005, 0.005)
+    arm.go(0.5, 0.0, 0.15)
+    arm.driver.wait(1.0)
+    about_x = np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1.0]])
+    arm.robot.deactivate_controllers()
+    before = read_robot(arm.robot)
+    assert arm.robot.order(orders.stiffness_frame_order(about_x.T.ravel())) == ''
+
+    after = read_robot(arm.robot)
+
+    assert after.k_f_ext[1] == pytest.approx(before.k_f_ext[2], abs=0.05)
+    assert after.o_f_ext[:3] == pytest.approx(before.o_f_ext[:3], abs=0.05)
+
+
+def test_the_tool_weighs_what_the_published_inertials_say(robot: SimulatedRobot) -> None:
+    tool = tool_load(robot.simulation)
+    assert tool.mass_kg == pytest.approx(0.6544 + 2 * 0.0291)
+    assert 0.02 < tool.centre_m[2] < 0.06
+    assert np.linalg.eigvalsh(tool.inertia_kg_m2).min() > 0
+
+
+def test_two_loads_in_one_are_as_heavy_and_turn_as_hard() -> None:
+    point = Load(mass_kg=1.0, centre_m=np.array([1.0, 0, 0]))
+    other = Load(mass_kg=1.0, centre_m=np.array([-1.0, 0, 0]))
+    both = joined(point, other)
+    assert both.mass_kg == 2.0
+    assert both.centre_m == pytest.approx([0, 0, 0])
+    assert both.inertia_kg_m2 == pytest.approx(np.diag([0.0, 2.0, 2.0]))
+    assert joined(Load(), Load()).mass_kg == 0.0
+
+
+def test_the_elbow_flips_where_the_arm_is_stretched() -> None:
+    q = np.zeros(7)
+    q[2], q[3] = 0.3, -2.0
+    assert elbow_of(q) == (0.3, -1.0)
+    q[3] = -0.2
+    assert elbow_of(q) == (0.3, 1.0)
+
+
+def test_described_frames_lead_to_the_tool_as_the_kinematics_do() -> None:
+    q = np.array([0.3, -0.6, 0.2, -2.1, 0.4, 1.9, 0.5])
+    frames = DescribedFrames(robot_description())
+    names = {f'fr3_joint{i + 1}': float(value) for i, value in enumerate(q)}
+    names |= {'fr3_finger_joint1': 0.02, 'fr3_finger_joint2': 0.02}
+    seen = {joint.child: (joint.parent, *place) for joint, *place in frames.moved(names)}
+    seen |= {joint.child: (joint.parent, *joint.at(0.0)) for joint in frames.fixed}
+
+    def pose(link: str) -> np.ndarray:
+        T = np.eye(4)
+        if link not in seen:
+            return T
+        parent, position, quat = seen[link]
+        R = np.empty(9)
+        mujoco.mju_quat2Mat(R, quat)
+        T[:3, :3], T[:3, 3] = R.reshape(3, 3), position
+        return pose(parent) @ T
+
+    wanted = link_frames(q)
+    for i in range(7):
+        np.testing.assert_allclose(pose(f'fr3_link{i + 1}'), wanted[i], atol=1e-5)
+    np.testing.assert_allclose(pose('fr3_link8'), wanted[7], atol=1e-5)
+    np.testing.assert_allclose(pose('fr3_hand_tcp'), wanted[9], atol=1e-5)
+    gap = pose('fr3_leftfinger')[:3, 3] - pose('fr3_rightfinger')[:3, 3]
+    assert np.linalg.norm(gap) == pytest.approx(0.04, abs=1e-6)
+
+
+def test_a_joint_nobody_tells_of_has_no_frame() -> None:
+    frames = DescribedFrames(robot_description())
+    assert [joint.child for joint, *_ in frames.moved({'fr3_joint1': 0.0})] == ['fr3_link1']
+
+
+def test_a_quaternion_is_that_of_the_pose() -> None:
+    quarter = np.array([[0, -1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]])
+    half = np.sqrt(0.5)
+    assert quat_xyzw(quarter) == pytest.approx([0, 0, half, half])
