@@ -232,12 +232,12 @@ class ProvingGround:
 
 def print_report(results: Sequence[FaultResult], console: Console) -> None:
     """Print one row for each fault."""
-    table = Table(title=f'{TASK}, with one fault each')
-    for title in ('fault', 'person there', 'should end as', 'did', 'struck'):
-        table.add_column(title)
-    for verdict in Verdict:
-        table.add_column(verdict.value, justify='right')
-    table.add_column('goals while stopped or waiting', justify='right')
+    table = Table(title=f'{TASK}, with one fault each; stray: goals while stopped or waiting')
+    table.add_column('fault', no_wrap=True)
+    for title in ('person', 'wanted', 'good', 'struck'):
+        table.add_column(title, no_wrap=True)
+    for title in ('finished', 'stopped', 'neither', 'stray'):
+        table.add_column(title, justify='right', no_wrap=True)
     for row in rows_of(results):
         table.add_row(
             row.fault.value,

@@ -1,0 +1,31 @@
+"""The bench of faults on a real stack: one trial of each kind of end."""
+
+from __future__ import annotations
+
+import pytest
+
+from bbllm.bench.fault_trials import FaultResult, Verdict, draw_trials
+from bbllm.nodes.bench_faults import run_fault_bench
+from bbllm.sim.faults import Fault
+
+pytestmark = pytest.mark.ros
+
+
+def test_faults_in_mid_task_end_in_a_finished_task_or_in_a_clear_stop() -> None:
+    trials = draw_trials([Fault.REFLEX, Fault.USER_STOP, Fault.GRIPPER_MISS], 1, seed=1)
+    heard: list[FaultResult] = []
+
+    results = run_fault_bench(trials, heard.append)
+
+    assert heard == results
+    told = [(r.trial.fault.value, r.trial.person, r.verdict, r.message) for r in results]
+    assert [told_one[2] for told_one in told] == [
+        Verdict.FINISHED,  # a reflex, recovered from
+        Verdict.FINISHED,  # a user stop that a person released
+        Verdict.CLEAR_STOP,  # one that nobody released
+        Verdict.FINISHED,  # a grasp that missed
+    ], told
+    assert all(result.struck for result in results)
+    assert sum(r.goals_while_stopped + r.goals_while_waiting for r in results) == 0
+    # Whatever moved, a person had approved a plan before.
+    assert all(result.approvals >= 1 and result.goals > 1 for result in results)
