@@ -31,7 +31,7 @@ from bbllm.cli.ros import choose_domain, need_ros
 from bbllm.cli.session import PLANNER, SCENE
 from bbllm.cli.supervision import interrupts
 from bbllm.core.approval import ApprovalMode
-from bbllm.core.paths import is_yaml_path
+from bbllm.core.paths import config_dir, is_yaml_path
 
 if TYPE_CHECKING:
     from bbllm.nodes.stack import Stack, Value
@@ -77,6 +77,9 @@ def up(
     limit_steps: StepsOption = None,
     approval: ApprovalOption = ApprovalMode.NONE,
     safety: SafetyOption = None,
+    menu: Annotated[
+        bool, typer.Option('--menu', help='Serve the menus of rviz as well (docs/rviz.md).')
+    ] = False,
 ) -> None:
     """
     Start the stack: five nodes, each in its own process; Ctrl-C ends them.
@@ -87,12 +90,13 @@ def up(
       bbllm up sim --scene plus_sign --viewer
       bbllm up sim --speed 0 --brain gpt-4o
       bbllm up sim --approval plan
+      bbllm up sim --menu
     """
     need_ros(f'bbllm up {kind.value}')
     choose_domain(domain)
     from bbllm.arm.envelope_file import load_envelope
     from bbllm.core.registry import find_planner
-    from bbllm.nodes.stack import Stack, StackConfig
+    from bbllm.nodes.stack import NODES, OPTIONAL_NODES, Stack, StackConfig
     from bbllm.sim.scenes import load_scene
 
     # Asked for here already: what is wrong is said at once, and not by a node that dies.
@@ -118,10 +122,11 @@ def up(
     }
     output = Output()
     begun_s = time.monotonic()
-    with Stack(StackConfig(params=params)) as stack:
+    nodes = (*NODES, *OPTIONAL_NODES) if menu else NODES
+    with Stack(StackConfig(nodes=nodes, params=params)) as stack:
         output.say(f'Starting {len(stack.processes)} nodes; logs in {stack.log_folder}', 'dim')
         stack.wait_ready(on_progress=_teller(stack, output, begun_s)).close()
-        _tell_ready(output, time.monotonic() - begun_s, speed, approval)
+        _tell_ready(output, time.monotonic() - begun_s, speed, approval, menu)
         _wait_for_the_end(stack)
         output.say('Ending the nodes, the arm at rest first ...', 'dim')
 
@@ -139,7 +144,9 @@ def _teller(stack: Stack, output: Output, begun_s: float) -> Callable[[tuple[str
     return tell
 
 
-def _tell_ready(output: Output, spent_s: float, speed: float, approval: ApprovalMode) -> None:
+def _tell_ready(
+    output: Output, spent_s: float, speed: float, approval: ApprovalMode, menu: bool
+) -> None:
     pace = f'{speed:g} times real time' if speed else 'as fast as it can'
     output.say(f'The stack is ready after {spent_s:.1f} s; the simulation runs {pace}.', 'green')
     output.say()
@@ -148,6 +155,8 @@ def _tell_ready(output: Output, spent_s: float, speed: float, approval: Approval
     output.say("  bbllm say 'leave the green cube where it is'    while a task runs")
     if approval is not ApprovalMode.NONE:
         output.say('  bbllm approve --watch                           asks you before it moves')
+    if menu:
+        output.say(f'  rviz2 -d {config_dir() / "rviz" / "bbllm.rviz"}')
     output.say(
         '  bbllm doctor                                    what the nodes say to each other'
     )
