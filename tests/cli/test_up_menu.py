@@ -39,4 +39,5 @@ def test_menu_is_started_and_ended_with_the_stack(
 
     assert 'ready  task_menu' in said, errors
     assert f'rviz2 -d {repository / "config" / "rviz" / "bbllm.rviz"}' in said
-    assert process.returncode == 0, errors
+    # 130 where Ctrl-C came before anybody waited for it.
+    assert process.returncode in (0, 130), errors
