@@ -98,6 +98,18 @@ class Ear:
             else:
                 time.sleep(LOOK_S)
 
+    def some(self, count: int, timeout_s: float) -> list[Any]:
+        """Return the next so many messages, fewer where they do not come in time."""
+        messages: list[Any] = []
+        deadline_s = time.monotonic() + timeout_s
+        while len(messages) < count and time.monotonic() < deadline_s:
+            message = self.take()
+            if message is None:
+                time.sleep(LOOK_S)
+            else:
+                messages.append(message)
+        return messages
+
     def hear_for(self, duration_s: float) -> list[Any]:
         """Return everything that comes in a stretch of wall time [s]."""
         deadline_s = time.monotonic() + duration_s

@@ -21,7 +21,8 @@ SWING_RAD = 0.08
 """How far joint 7 turns [rad]."""
 DURATION_S = 2.0
 SLOW_S = 6.0
-"""For motions that something is done in the middle of [s]."""
+LONG_S = 20.0
+"""For motions that are broken off: nothing that is done in their middle comes too late [s]."""
 N_POINTS = 20
 SLACK_S = 15.0
 """Wall time beyond its duration that a motion may take, on a busy machine [s]."""
@@ -88,7 +89,7 @@ class Arm:
     @contextmanager
     def moving(self, goal: FollowJointTrajectory.Goal | None = None) -> Iterator[SentGoal]:
         """Yield a goal that is under way; whatever happens, nothing moves afterwards."""
-        sent = self.send(goal or self.swing(SLOW_S)).need_accepted()
+        sent = self.send(goal or self.swing(LONG_S)).need_accepted()
         try:
             sent.wait_feedback()
             yield sent

@@ -7,10 +7,7 @@ from enum import Enum
 from typing import Any, Protocol
 
 from bbllm.core.errors import WorldError
-
-PERSON_MOTION_S = 20.0
-"""How long the arm moves while a person makes up their mind [s]."""
-SIM_MOTION_S = 4.0
+from bbllm.nodes.driver_checks.motions import LONG_S
 
 
 class Cause(Enum):
@@ -30,9 +27,6 @@ class Provoker(Protocol):
     shall be free to recover. A user stop is in force from `provoke` to `release`.
     """
 
-    motion_s: float
-    """How long the arm has to move for it to be stopped in the middle [s]."""
-
     def prepare(self, cause: Cause, moving: bool) -> None:
         """Get ready; may wait for a person."""
 
@@ -45,8 +39,6 @@ class Provoker(Protocol):
 
 class SimProvoker:
     """Asks `mujoco_sim`, through its own service: the only name here that no driver has."""
-
-    motion_s = SIM_MOTION_S
 
     def __init__(self, driver: Any):
         self._driver = driver
@@ -74,8 +66,6 @@ class SimProvoker:
 class PersonProvoker:
     """Asks the person at the terminal, who stands beside the arm."""
 
-    motion_s = PERSON_MOTION_S
-
     def __init__(self, ask: Callable[[str], object]):
         """
         Ask a person.
@@ -96,7 +86,7 @@ class PersonProvoker:
             Cause.USER_STOP: 'press the external activation device, and keep it pressed',
         }[cause]
         self._ask(
-            f'Joint 7 will turn slowly for {self.motion_s:g} s. While it does, {deed}. '
+            f'Joint 7 will turn slowly for {LONG_S:g} s. While it does, {deed}. '
             'Press Enter when you are ready: it starts then.'
         )
 
