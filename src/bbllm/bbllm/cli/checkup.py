@@ -179,6 +179,13 @@ def check_stack() -> list[Finding]:
     return look_at_stack()
 
 
+def joins() -> str | None:
+    """Join a graph in a process of its own; return why that fails, None where it works."""
+    from bbllm.nodes.stack import node_environ
+
+    return _python(_JOIN, RMW_IMPLEMENTATION=node_environ()['RMW_IMPLEMENTATION'])
+
+
 def _which(tool: str) -> str | None:
     beside = Path(sys.executable).parent / tool
     return str(beside) if beside.exists() else shutil.which(tool)

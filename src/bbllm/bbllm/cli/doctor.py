@@ -2,38 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import Annotated
 
+import typer
 from rich.text import Text
 
 from bbllm.cli.checkup import CHECKS
-from bbllm.cli.choices import JsonOption
+from bbllm.cli.choices import DomainOption, JsonOption
 from bbllm.cli.closing import leave
 from bbllm.cli.commands import FAILED
 from bbllm.cli.findings import Finding, Level
 from bbllm.cli.output import Output
+from bbllm.cli.real_checkup import ROBOT_IP, RealArm, look_at_real_arm
+from bbllm.cli.ros import choose_domain
+from bbllm.core.errors import ConfigError
 from bbllm.core.records import to_json
 
 MARKS = {Level.OK: 'green', Level.WARN: 'yellow', Level.FAIL: 'bold red'}
 
 
-def doctor(json: JsonOption = False) -> None:
+REAL = 'With --real'
+
+
+def doctor(
+    real: Annotated[
+        bool, typer.Option('--real', help='Look at a real arm and its driver instead.')
+    ] = False,
+    robot_ip: Annotated[
+        str | None,
+        typer.Option(
+            '--robot-ip',
+            metavar='ADDRESS',
+            help=f"The robot's control; {ROBOT_IP} by default.",
+            rich_help_panel=REAL,
+            show_default=False,
+        ),
+    ] = None,
+    namespace: Annotated[
+        str | None,
+        typer.Option(
+            '--namespace',
+            metavar='NAME',
+            help='Where the names of the driver lie; `bbllm` by default.',
+            rich_help_panel=REAL,
+            show_default=False,
+        ),
+    ] = None,
+    gripper: Annotated[
+        str | None,
+        typer.Option(
+            '--gripper',
+            metavar='NAME',
+            help="Prefix of the hand's names; `franka_gripper` by default.",
+            rich_help_panel=REAL,
+            show_default=False,
+        ),
+    ] = None,
+    domain: DomainOption = None,
+    json: JsonOption = False,
+) -> None:
     """
     Look at this machine: Python, models, ROS, rendering; say what to do.
 
-    Exit code 0 when `bbllm demo` works here.
+    Exit code 0 when `bbllm demo` works here. With --real: the robot's network,
+    this machine's real-time set-up, the driver, the hand, and what stands
+    between a plan and a motion; exit code 0 when nothing is in the way of
+    using the arm. Nothing moves.
     """
     output = Output(json)
+    choose_domain(domain)
+    given = {'robot_ip': robot_ip, 'namespace': namespace, 'gripper': gripper}
+    chosen = {name: value.strip('/') for name, value in given.items() if value is not None}
+    if chosen and not real:
+        names = ', '.join(f'--{name.replace("_", "-")}' for name in chosen)
+        raise ConfigError(f'{names}: only with --real, as in `bbllm doctor --real`.')
+    if real:
+        arm = RealArm(**chosen)
+        verdicts = ('The arm can be used.', 'The arm cannot be used yet.')
+        _report(output, lambda tell: look_at_real_arm(arm, tell), 'arm_ready', verdicts)
+    else:
+        verdicts = ('`bbllm demo` works here.', '`bbllm demo` does not work here.')
+        _report(output, lambda tell: look(), 'demo_works', verdicts)
+
+
+def _report(
+    output: Output,
+    look_around: Callable[[Callable[[str], None]], Iterator[Finding]],
+    key: str,
+    verdicts: tuple[str, str],
+) -> None:
+    """Print the findings as they come, and end with what they come to."""
     findings = []
-    for finding in look():
-        findings.append(finding)
-        if not json:
-            _print(finding, output)
+    with _progress(output) as tell:
+        for finding in look_around(tell):
+            findings.append(finding)
+            if not output.json:
+                _print(finding, output)
     works = all(finding.level is not Level.FAIL for finding in findings)
-    if not json:
+    if not output.json:
         output.say()
-        output.say('`bbllm demo` works here.' if works else '`bbllm demo` does not work here.')
-    output.result({'demo_works': works, 'findings': to_json(findings)})
+        output.say(verdicts[0] if works else verdicts[1])
+    output.result({key: works, 'findings': to_json(findings)})
     leave(0 if works else FAILED)
 
 
@@ -51,3 +122,24 @@ def _print(finding: Finding, output: Output) -> None:
     output.console.print(line)
     if finding.remedy:
         output.console.print(Text(f'{"":18}→ {finding.remedy}', 'cyan'))
+
+
+def _progress(output: Output) -> AbstractContextManager[Callable[[str], None]]:
+    """Show what is being looked at, on a terminal; elsewhere the findings come line by line."""
+    if not output.live:
+        return nullcontext(lambda doing: None)
+    return _Status(output)
+
+
+class _Status:
+    """One line under the findings that says what goes on."""
+
+    def __init__(self, output: Output) -> None:
+        self._status = output.console.status('looking ...')
+
+    def __enter__(self) -> Callable[[str], None]:
+        self._status.start()
+        return lambda doing: self._status.update(f'{doing} ...')
+
+    def __exit__(self, *_: object) -> None:
+        self._status.stop()

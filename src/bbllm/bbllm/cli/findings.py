@@ -13,7 +13,7 @@ class Level(str, Enum):
     WARN = 'warn'
     """Something that only a part of the program needs is missing."""
     FAIL = 'fail'
-    """`bbllm demo` would not work."""
+    """`bbllm demo` would not work; with --real, the arm would not."""
 
 
 @dataclass(frozen=True, slots=True)

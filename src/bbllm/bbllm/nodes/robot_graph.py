@@ -1,0 +1,60 @@
+"""What the graph of a real arm shows to somebody who only looks; needs no ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Giver:
+    """One publisher of a topic."""
+
+    node: str
+    type: str
+    """Of its messages, `sensor_msgs/msg/JointState`."""
+    reliable: bool
+    latched: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """What came of joint states while they were listened to."""
+
+    names: tuple[str, ...]
+    count: int
+    rate_hz: float
+    """Messages in a second, as they were heard here."""
+    news: bool
+    """Whether their stamps went on."""
+    position: tuple[float, ...]
+    """The last ones [rad, m]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RobotGraph:
+    """What was found; names are relative to the namespace that was looked into."""
+
+    nodes: frozenset[str] = frozenset()
+    topics: Mapping[str, tuple[Giver, ...]] = field(default_factory=dict)
+    """Publishers of each topic that somebody publishes."""
+    services: frozenset[str] = frozenset()
+    actions: frozenset[str] = frozenset()
+    """Actions that somebody serves."""
+    controllers: Mapping[str, str] | None = None
+    """State of each controller; None where the controller manager does not answer."""
+    hardware: Mapping[str, str] | None = None
+    """State of each hardware component, likewise."""
+    arm: Heard | None = None
+    """What came on `franka/joint_states`; None where nothing did."""
+    hand: Heard | None = None
+    """What came on `<gripper>/joint_states`."""
+    robot_mode: int | None = None
+    """Of FrankaRobotState; None where none came."""
+    success_rate: float = 0.0
+    """Its control_command_success_rate; 0 while nothing controls."""
+    errors: tuple[str, ...] = ()
+    """Names of its current errors."""
+    executor: Mapping[str, Any] | None = None
+    """Parameters of fr3_executor; None where it does not answer."""

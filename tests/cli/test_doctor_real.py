@@ -1,0 +1,378 @@
+"""What `bbllm doctor --real` says of a robot, its network and this machine."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from bbllm.cli import real_checkup, round_trips
+from bbllm.cli.findings import Finding, Level
+from bbllm.cli.real_graph import (
+    BEST_EFFORT,
+    CONTROLLERS,
+    HAND_ACTIONS,
+    LATCHED,
+    NODES,
+    RELIABLE,
+    SERVICES,
+    STATE,
+    Starts,
+    judge_graph,
+)
+from bbllm.cli.real_machine import (
+    DRIVER,
+    MESSAGES,
+    check_driver_packages,
+    check_governor,
+    check_messages,
+    check_safety,
+    judge_network,
+)
+from bbllm.cli.round_trips import RoundTrips, measure
+from bbllm.nodes.robot_graph import Giver, Heard, RobotGraph
+
+Command = Callable[..., Result]
+JOINTS = tuple(f'fr3_joint{i}' for i in range(1, 8))
+FINGERS = ('fr3_finger_joint1', 'fr3_finger_joint2')
+ARM = Heard(names=JOINTS, count=900, rate_hz=900.0, news=True, position=(0.0,) * 7)
+HAND = Heard(names=FINGERS, count=20, rate_hz=15.0, news=True, position=(0.04, 0.04))
+STARTS = Starts.of('172.16.0.3', 'bbllm')
+
+
+def giver(*, reliable: bool = True, latched: bool = False) -> Giver:
+    return Giver(node='driver', type='a/msg/B', reliable=reliable, latched=latched)
+
+
+HEALTHY = RobotGraph(
+    nodes=frozenset((*NODES, 'controller_manager')),
+    topics={
+        **{name: (giver(),) for name in RELIABLE},
+        **{name: (giver(latched=True),) for name in LATCHED},
+        **{name: (giver(reliable=False),) for name in BEST_EFFORT},
+    },
+    services=frozenset((*(f'service_server/{name}' for name in SERVICES), 'franka_gripper/stop')),
+    actions=frozenset(
+        (*(f'franka_gripper/{name}' for name in HAND_ACTIONS), 'action_server/error_recovery')
+    ),
+    controllers=dict.fromkeys(CONTROLLERS, 'active'),
+    hardware={'FrankaHardwareInterface': 'active'},
+    arm=ARM,
+    hand=HAND,
+    robot_mode=2,
+    success_rate=0.999,
+    executor={'approval': 'plan', 'simulated': False, 'safety': ''},
+)
+
+
+def judged(graph: RobotGraph, gripper: str = 'franka_gripper') -> list[Finding]:
+    return list(judge_graph(graph, namespace='bbllm', gripper=gripper, starts=STARTS))
+
+
+def test_a_healthy_robot_has_one_thing_left_to_do_by_hand() -> None:
+    found = judged(HEALTHY)
+
+    assert {item.name for item in found if item.level is Level.WARN} == {'homed'}
+    assert not [item for item in found if item.level is Level.FAIL]
+    homed = next(item for item in found if item.name == 'homed')
+    assert 'told by no interface' in homed.text
+    assert '/bbllm/franka_gripper/homing' in homed.remedy
+
+
+def test_a_simulated_robot_needs_no_homing_and_nobody_to_approve() -> None:
+    graph = replace(
+        HEALTHY,
+        nodes=HEALTHY.nodes | {'mujoco_sim'},
+        executor={'approval': 'none', 'simulated': True, 'safety': ''},
+    )
+
+    assert {item.level for item in judged(graph)} == {Level.OK}
+
+
+def topic(name: str, *givers: Giver) -> dict[str, tuple[Giver, ...]]:
+    return {**HEALTHY.topics, name: givers}
+
+
+BREAKAGES: dict[str, tuple[dict[str, Any], str, Level, str, str]] = {
+    'hardware down': (
+        {'hardware': {'FrankaHardwareInterface': 'unconfigured'}},
+        'hardware', Level.FAIL, 'is unconfigured', 'error_recovery',
+    ),
+    'hardware of a left arm': (
+        {'hardware': {'left_FrankaHardwareInterface': 'active'}},
+        'hardware', Level.OK, 'left_FrankaHardwareInterface is active', '',
+    ),
+    'controller not loaded': (
+        {'controllers': dict.fromkeys(CONTROLLERS[:2], 'active')},
+        'control', Level.FAIL, 'fr3_arm_controller is not loaded', 'spawner fr3_arm_controller',
+    ),
+    'controllers inactive': (
+        {'controllers': dict.fromkeys(CONTROLLERS, 'inactive')},
+        'control', Level.FAIL, 'joint_state_broadcaster is inactive', '--activate joint_state_b',
+    ),
+    'wrench is reliable': (
+        {'topics': topic(BEST_EFFORT[0], giver())},
+        'qos', Level.WARN, 'best effort since franka_ros2 3.3.0', 'older driver',
+    ),
+    'joint states are best effort': (
+        {'topics': topic('franka/joint_states', giver(reliable=False))},
+        'qos', Level.FAIL, 'reliable was expected', 'hear nothing',
+    ),
+    'activity is volatile': (
+        {'topics': topic('controller_manager/activity', giver())},
+        'qos', Level.FAIL, 'latched was expected', 'joins later',
+    ),
+    'topic is missing': (
+        {'topics': {k: v for k, v in HEALTHY.topics.items() if k != f'{STATE}/robot_state'}},
+        'topics', Level.FAIL, f'nobody publishes {STATE}/robot_state', 'franka_real.launch.py',
+    ),
+    'joint states frozen': (
+        {'arm': replace(ARM, news=False)},
+        'joints', Level.FAIL, 'their stamps stand still', 'start the driver anew',
+    ),
+    'joints of another robot': (
+        {'arm': replace(ARM, names=tuple(f'fer_joint{i}' for i in range(1, 8)))},
+        'joints', Level.FAIL, 'lacks fr3_joint1', 'robot_type:=fr3',
+    ),
+    'user stop': ({'robot_mode': 5}, 'mode', Level.FAIL, 'user stopped', 'Release the user stop'),
+    'reflex': (
+        {'robot_mode': 4, 'errors': ('cartesian_reflex',)},
+        'mode', Level.FAIL, 'reflex; errors: cartesian_reflex', 'error_recovery',
+    ),
+    'brakes': ({'robot_mode': 0}, 'mode', Level.FAIL, 'mode other', 'Unlock the joints'),
+    'lost packets': ({'success_rate': 0.9}, 'mode', Level.WARN, '90.0 %', 'network'),
+    'no hand': (
+        {'actions': frozenset({'action_server/error_recovery'}), 'hand': None},
+        'gripper', Level.FAIL, 'does not serve homing, move, grasp', 'franka_real.launch.py',
+    ),
+    'node missing': (
+        {'nodes': HEALTHY.nodes - {'body_mapper'}},
+        'nodes', Level.FAIL, 'not running: body_mapper', 'franka_nodes.launch.py',
+    ),
+    'nobody approves': (
+        {'executor': {'approval': 'none', 'simulated': False}},
+        'approval', Level.FAIL, 'without anybody having allowed it', 'approval:=plan',
+    ),
+    'taken for simulated': (
+        {'executor': {'approval': 'plan', 'simulated': True}},
+        'approval', Level.FAIL, 'takes the robot for a simulated one', 'simulated:=true',
+    ),
+    'recovery missing': (
+        {'services': HEALTHY.services - {'service_server/set_load'}},
+        'recovery', Level.FAIL, 'not served: set_load', 'franka_real.launch.py',
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('name', BREAKAGES)
+def test_what_is_wrong_is_found_with_a_way_out(name: str) -> None:
+    changes, check, level, said, remedy = BREAKAGES[name]
+
+    found = judged(replace(HEALTHY, **changes))
+
+    fitting = [item for item in found if item.name == check and said in item.text]
+    assert [item.level for item in fitting] == [level], found
+    assert remedy in fitting[0].remedy
+
+
+def test_another_prefix_of_the_hand_is_named() -> None:
+    found = judged(HEALTHY, gripper='fr3_gripper')
+
+    wrong = next(item for item in found if 'fr3_gripper does not serve' in item.text)
+    assert 'there is franka_gripper/grasp: --gripper' in wrong.text
+
+
+def test_a_driver_in_another_namespace_is_named() -> None:
+    graph = RobotGraph(services=frozenset({'/left/controller_manager/list_controllers'}))
+
+    manager = next(item for item in judged(graph) if item.name == 'manager')
+
+    assert 'there is /left/controller_manager: --namespace' in manager.text
+
+
+def test_where_nothing_runs_every_failure_names_what_to_start() -> None:
+    failures = [item for item in judged(RobotGraph()) if item.level is Level.FAIL]
+
+    assert {'manager', 'hardware', 'control', 'joints', 'mode', 'gripper', 'nodes'} <= {
+        item.name for item in failures
+    }
+    assert all('ros2 launch bbllm franka_' in item.remedy for item in failures)
+
+
+def trips(*times_ms: float, sent: int | None = None, late_ms: float = 0.05) -> RoundTrips:
+    return RoundTrips(
+        how='ping socket',
+        sent=len(times_ms) if sent is None else sent,
+        times_ms=times_ms,
+        period_ms=1.0,
+        received=len(times_ms),
+        late_ms=late_ms,
+    )
+
+
+@pytest.mark.parametrize(
+    ('found', 'level', 'said'),
+    [
+        (trips(*[0.1] * 1000), Level.OK, '1000 packets to robot, one every 1 ms, 0 lost'),
+        (trips(*[0.1] * 900, *[0.7] * 100), Level.WARN, 'p99 0.700'),
+        (trips(*[0.1] * 998, 1.4, 1.4), Level.WARN, 'max 1.400'),
+        (trips(*[0.1] * 900, *[1.7] * 100), Level.FAIL, 'p99 1.700'),
+        (trips(*[0.1] * 900, *[1.7] * 100, late_ms=9.0), Level.WARN, 'woke up 9.00 ms late'),
+        (trips(*[0.1] * 999, sent=1000), Level.WARN, '1 lost'),
+        (trips(*[0.1] * 900, sent=1000), Level.FAIL, '100 lost'),
+        (trips(sent=1000), Level.FAIL, 'none of 1000 packets to robot came back'),
+        ('robot is no address', Level.FAIL, 'robot is no address'),
+    ],
+)
+def test_a_network_is_judged_by_the_cycle_of_the_robot(
+    found: RoundTrips | str, level: Level, said: str
+) -> None:
+    finding = judge_network('robot', found)
+
+    assert finding.level is level
+    assert said in finding.text
+    assert bool(finding.remedy) == (level is not Level.OK)
+
+
+def test_packets_to_this_machine_come_back() -> None:
+    found = measure('127.0.0.1', count=50)
+
+    if isinstance(found, str):
+        pytest.skip(f'{found} (no ICMP for this user)')
+    assert (found.sent, found.received, found.loss) == (50, 50, 0.0)
+    assert 0.0 < found.at(50) < 1000.0
+
+
+def test_a_request_carries_the_checksum_that_answers_it() -> None:
+    packet = round_trips._packet(4711, 12)
+
+    assert sum(struct.unpack(f'!{len(packet) // 2}H', packet)) % 0xFFFF == 0
+    reply = bytes([0]) + packet[1:]
+    assert round_trips._number(reply, None) == 12
+    assert round_trips._number(b'\x45' + bytes(19) + reply, 4711) == 12
+    assert round_trips._number(b'\x45' + bytes(19) + reply, 4712) is None
+    assert round_trips._number(packet, None) is None, 'a request is no answer'
+
+
+def test_the_summary_of_ping_is_understood_and_said_to_be_less() -> None:
+    text = (
+        '--- 172.16.0.3 ping statistics ---\n'
+        '500 packets transmitted, 499 received, 0.2% packet loss, time 998ms\n'
+        'rtt min/avg/max/mdev = 0.081/0.112/0.390/0.025 ms\n'
+    )
+
+    found = round_trips._of_ping(text, 0.002)
+
+    assert isinstance(found, RoundTrips)
+    assert (found.sent, found.received, found.times_ms) == (500, 499, (0.081, 0.112, 0.39))
+    finding = judge_network('172.16.0.3', found)
+    assert finding.level is Level.FAIL
+    assert 'ping_group_range' in finding.remedy
+
+
+def test_an_address_that_is_none_is_named() -> None:
+    assert measure('no.such.robot.invalid').startswith('no.such.robot.invalid is no address')
+
+
+@pytest.mark.parametrize(
+    ('governors', 'level', 'said'),
+    [
+        (['performance', 'performance'], Level.OK, 'performance on 2 processors'),
+        (['performance', 'powersave'], Level.WARN, 'performance, powersave on 2 processors'),
+        ([], Level.WARN, 'cannot be read here'),
+    ],
+)
+def test_processors_that_slow_down_are_found(
+    tmp_path: Path, governors: list[str], level: Level, said: str
+) -> None:
+    for number, governor in enumerate(governors):
+        folder = tmp_path / f'cpu{number}' / 'cpufreq'
+        folder.mkdir(parents=True)
+        (folder / 'scaling_governor').write_text(f'{governor}\n')
+
+    finding = check_governor(tmp_path)
+
+    assert (finding.level, said in finding.text) == (level, True)
+
+
+def package(prefix: Path, name: str, version: str, about: str) -> None:
+    folder = prefix / 'share' / name
+    folder.mkdir(parents=True)
+    text = f'<package><version>{version}</version><description>{about}</description></package>'
+    (folder / 'package.xml').write_text(text)
+
+
+def test_stand_ins_for_messages_are_told_from_the_drivers_own(tmp_path: Path) -> None:
+    for name in MESSAGES:
+        package(tmp_path / 'ours', name, '3.4.0', 'What bbllm uses of it')
+    for name in (*DRIVER, 'franka_msgs'):
+        package(tmp_path / 'driver', name, '3.5.1', 'By its makers')
+    ours, driver = tmp_path / 'ours', tmp_path / 'driver'
+
+    alone, mixed = list(check_messages([ours])), list(check_messages([driver, ours]))
+
+    assert [(item.level, 'stand-ins' in item.text) for item in alone] == [(Level.OK, True)]
+    assert "the driver's own: franka_msgs 3.5.1" in mixed[0].text
+    assert (mixed[1].level, mixed[1].remedy) == (
+        Level.WARN,
+        'With the driver sourced: make clean, make setup.',
+    )
+    assert [item.level for item in check_messages([tmp_path])] == [Level.FAIL]
+
+
+def test_a_driver_that_is_not_in_this_shell_may_run_elsewhere(tmp_path: Path) -> None:
+    for name in DRIVER[:-1]:
+        package(tmp_path, name, '3.4.0', 'By its makers')
+    lacking = check_driver_packages([tmp_path])
+    package(tmp_path, DRIVER[-1], '4.30.0', 'By its makers')
+    package(tmp_path, 'libfranka', '0.20.5', 'By its makers')
+    whole = check_driver_packages([tmp_path])
+
+    assert (lacking.level, lacking.text) == (Level.WARN, f'not in this shell: {DRIVER[-1]}')
+    assert whole.level is Level.OK
+    assert 'franka_bringup 3.4.0' in whole.text and 'libfranka 0.20.5' in whole.text
+
+
+def test_a_safety_file_that_cannot_be_used_is_a_failure(tmp_path: Path) -> None:
+    path = tmp_path / 'mine.yaml'
+    path.write_text('tcp_sped: {max_m_s: 1}')
+
+    assert check_safety().level is Level.OK
+    finding = check_safety(str(path))
+    assert (finding.level, 'Did you mean `tcp_speed`' in finding.text) == (Level.FAIL, True)
+
+
+def test_what_is_looked_at_with_real_is_refused_without(bbllm: Command) -> None:
+    result = bbllm('doctor', '--robot-ip', '127.0.0.1')
+
+    assert result.exit_code == 2
+    assert '--robot-ip: only with --real' in result.output
+
+
+def test_the_report_of_a_real_arm_is_one_object(
+    bbllm: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+
+    def look(arm: Any, tell: Callable[[str], None]) -> list[Finding]:
+        seen.append(arm)
+        return [Finding('network', Level.OK, 'good'), Finding('mode', Level.FAIL, 'bad', 'do it')]
+
+    monkeypatch.setattr('bbllm.cli.doctor.look_at_real_arm', look)
+
+    result = bbllm(
+        'doctor', '--real', '--namespace', '/left', '--gripper', 'fr3_gripper', '--json'
+    )
+
+    data = json.loads(result.stdout)
+    assert result.exit_code == 1
+    assert data['arm_ready'] is False
+    assert [item['level'] for item in data['findings']] == ['ok', 'fail']
+    assert (seen[0].namespace, seen[0].gripper) == ('left', 'fr3_gripper')
+    assert seen[0].robot_ip == real_checkup.ROBOT_IP
