@@ -16,6 +16,7 @@ from visualization_msgs.msg import (
     MenuEntry,
 )
 
+from bbllm.core.lost import LAST_SEEN_AT, UNSEEN_FOR, lost_names
 from bbllm.core.types import Kind, Plan, Scene, SceneObject
 from bbllm.nodes.convert import header, pose_to_msg, vector_to_msg
 from bbllm.worlds.menu import Entry, Menu, Numbers
@@ -49,13 +50,15 @@ HANDLE = 1.12
 """How much larger than the thing itself the handle is that a menu opens at."""
 HANDLE_M = 0.03
 """Least extent of a handle: a place alone is too flat to be hit [m]."""
+GHOST_M = 0.05
+"""Diameter of what marks the place where a lost thing was last seen [m]."""
 GLASS = 0.12
 """How solid a handle looks: what it hangs on is seen through it."""
 
 
 def scene_markers(scene: Scene) -> MarkerArray:
     """Return a shape and a name for every object; those of things that are gone are removed."""
-    return MarkerArray(markers=[_clear(), *_scene(scene)])
+    return MarkerArray(markers=[_clear(), *_scene(scene), *_lost(scene)])
 
 
 def plan_markers(plan: Plan, current: int) -> MarkerArray:
@@ -118,6 +121,23 @@ def _scene(scene: Scene) -> Iterator[Marker]:
         yield marker
         if item.kind is not Kind.FIXTURE:
             yield _name(item, i, 'out of reach' if beyond else '')
+
+
+def _lost(scene: Scene) -> Iterator[Marker]:
+    """Mark where lost things were last seen; they are no objects any more."""
+    for i, name in enumerate(lost_names(scene)):
+        told = {fact.predicate: fact.object for fact in scene.facts if fact.subject == name}
+        try:
+            x, y, z = (float(number) for number in told[LAST_SEEN_AT].split())
+        except (KeyError, ValueError):
+            continue  # nobody knows where: the status names it
+        marker = _marker('lost', i, Marker.SPHERE)
+        marker.pose = PoseMsg(position=_point((x, y, z)))
+        marker.scale = Vector3(x=GHOST_M, y=GHOST_M, z=GHOST_M)
+        marker.color = _color('red', BEYOND)
+        yield marker
+        since = f'lost {told[UNSEEN_FOR]} ago' if UNSEEN_FOR in told else 'lost'
+        yield _text('lost names', i, (x, y, z + GHOST_M), f'{name}\n({since})', 'red')
 
 
 def _name(item: SceneObject, i: int, remark: str) -> Marker:

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 from bbllm.core.approval import ApprovalRequest
+from bbllm.core.lost import lost_names
 from bbllm.core.types import Code, Event, EventKind, Scene
 
 FAULTS = {
@@ -94,7 +95,7 @@ class StatusBoard:
 
     def saw(self, scene: Scene) -> StatusBoard:
         """Return the board after a look at the table."""
-        return replace(self, lost=lost_things(scene))
+        return replace(self, lost=lost_names(scene))
 
     def lines(self) -> tuple[str, ...]:
         """Return what to show."""
@@ -121,11 +122,6 @@ class StatusBoard:
         if len(request.lines) > MOST_LINES:
             lines.append(f'    ... and {len(request.lines) - MOST_LINES} more')
         return [*lines, '    right-click the base of the robot: approve or deny']
-
-
-def lost_things(scene: Scene) -> tuple[str, ...]:
-    """Return the names of what a scene says is lost."""
-    return tuple(fact.subject for fact in scene.facts if fact.object == 'lost')
 
 
 def _short(line: str) -> str:
