@@ -16,10 +16,14 @@ from geometry_msgs.msg import Quaternion, TransformStamped, Vector3
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
+from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
+from bbllm.arm.kinematics import forward
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.nodes.convert import WORLD_FRAME, objects_from_msg, pose_to_msg
+from bbllm.nodes.convert_arm import arm_from_msg
+from bbllm.nodes.joint_feed import ARM_TOPIC
 from bbllm.worlds.catalogue import Catalogue
 from bbllm.worlds.transforms import compose, inverse, multiply, normalized
 
@@ -67,7 +71,7 @@ class Camera:
         self._noise_m, self._noise_rad, self._dropout = noise_m, noise_rad, dropout
         self._random = random.Random(seed)
         self._objects: ObjectStates | None = None
-        self._tcp: Any = None
+        self._tcp: tuple[float, float] | None = None
         self._context = rclpy.Context()
         rclpy.init(
             context=self._context,
@@ -80,7 +84,7 @@ class Camera:
         links = [(WORLD_FRAME, HOUSING, MOUNT), (HOUSING, OPTICAL, LENS)]
         static.publish(TFMessage(transforms=[transform(*link) for link in links]))
         self.node.create_subscription(ObjectStates, 'objects', self._hear, 1)
-        self.node.create_subscription(TFMessage, '/tf', self._hear_tf, 10)
+        self.node.create_subscription(JointState, ARM_TOPIC, self._hear_arm, 1)
         self.node.create_timer(1.0 / rate_hz, self._look)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
@@ -102,10 +106,11 @@ class Camera:
         self._objects = msg
         self.truth = {item.name: item for item in objects_from_msg(msg)}
 
-    def _hear_tf(self, msg: TFMessage) -> None:
-        for item in msg.transforms:
-            if item.child_frame_id == 'fr3_hand_tcp':
-                self._tcp = item.transform.translation
+    def _hear_arm(self, msg: JointState) -> None:
+        measured = arm_from_msg(msg)
+        if measured is not None:
+            x, y, _ = forward(measured[0])[:3, 3].tolist()
+            self._tcp = (x, y)
 
     def _look(self) -> None:
         if self.blind or self._objects is None or self._tcp is None:
@@ -125,8 +130,10 @@ class Camera:
     def _sees(self, item: SceneObject) -> bool:
         if item.kind not in (Kind.CUBE, Kind.CYLINDER) or item.name in self.away:
             return False
-        x, y, _ = item.pose.position_m
-        covered = math.hypot(x - self._tcp.x, y - self._tcp.y) < HAND_COVERS_M
+        if self._tags is not None and self._tags.named(item.name) is None:
+            return False
+        assert self._tcp is not None  # says who calls
+        covered = math.dist(item.pose.position_m[:2], self._tcp) < HAND_COVERS_M
         return not covered and self._random.random() >= self._dropout
 
     def _detection(self, item: SceneObject) -> Detection:

@@ -261,6 +261,22 @@ def test_wait_for_a_picture_is_for_what_it_could_show() -> None:
     assert world.table.behind(asked_s) == ()
 
 
+def test_silence_is_explained_only_where_the_arm_hides_all_that_was_seen() -> None:
+    world = World()
+    assert not world.table.all_hidden('camera')
+
+    world.show(5, red_cube=RED)
+    assert not world.table.all_hidden('camera')
+    world.move(0.5, 0.1, 0.1, 0.08)
+    assert world.table.all_hidden('camera')
+    world.pick_red()
+    assert world.table.all_hidden('camera')
+
+    world.hand(AWAY)
+    world.show(11)
+    assert not world.table.all_hidden('camera')
+
+
 def test_scene_is_as_old_as_the_oldest_picture_it_shows() -> None:
     world = World()
     world.show(5, red_cube=RED)

@@ -29,8 +29,9 @@ from bbllm.skills.shapes import pose_of_matrix
 
 ARM_TOPIC = 'franka/joint_states'
 """The driver's own topic: the aggregated joint_states go on with frozen values when it stops."""
-KEPT = 64
-"""How many states of the arm are kept, to find the one of a given time."""
+KEPT = 1024
+"""How many states of the arm are kept, to find the one of a given time: the driver publishes a
+thousand a second, and the pictures of a camera come some tenths of a second late."""
 QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
 UNKNOWN_NAME = '_NODE_NAME_UNKNOWN_'
 """What rmw says of an end point whose node was not discovered yet."""

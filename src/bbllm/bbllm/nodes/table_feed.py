@@ -139,13 +139,22 @@ class TableFeed:
         return time.monotonic() - heard_s <= self._max_age_s
 
     def _fresh(self) -> bool:
-        """Tell whether every source speaks that has something to see."""
+        """Tell whether every source speaks that should."""
         if not self._cameras:
             return True
-        return bool(self._heard_s) and all(
-            self._lives(source) or not self._table.expected(source)
+        return bool(self._heard_s) and not self._silent()
+
+    def _silent(self) -> list[str]:
+        """Return who sends no pictures any more, though it would even of nothing."""
+        return [
+            source
             for source in self._table.sources
-        )
+            if not (self._lives(source) or self._may_be_silent(source))
+        ]
+
+    def _may_be_silent(self, source: str) -> bool:
+        """Tell whether there is nothing to see for one who tells only of what it sees: of tags."""
+        return source.startswith(TF) and self._table.all_hidden(source)
 
     def _silence(self) -> str:
         """Say which source tells nothing."""
@@ -158,12 +167,11 @@ class TableFeed:
                 else 'Is the detector running?'
             )
             return f'The scene is empty: no usable picture was ever heard on {topics}. {reason}'
-        silent = [source for source in self._table.sources if not self._lives(source)]
+        silent = self._silent()
         past_s = max(time.monotonic() - self._heard_s[source] for source in silent)
         return (
             f'The scene is stale: there was no usable picture of {", ".join(silent)} for '
-            f'{past_s:.1f} s, and {", ".join(self._table.expected())} could be seen. '
-            f'{self._doubts.newest}'.rstrip()
+            f'{past_s:.1f} s. {self._doubts.newest}'.rstrip()
         )
 
     def _hear_hand(self, msg: JointStateMsg) -> None:
@@ -214,8 +222,10 @@ class TableFeed:
             return
         hand = self._joints.hand(look.stamp_s, CATCH_UP_S)
         with self._news:
+            # A detector that sends the same picture again and again tells nothing.
+            if picture.stamp_s > self._table.looked_s(picture.source):
+                self._heard_s[picture.source] = time.monotonic()
             self._table.take_picture(picture, hand)
-            self._heard_s[picture.source] = time.monotonic()
             self._news.notify_all()
 
 

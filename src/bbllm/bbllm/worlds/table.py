@@ -134,6 +134,12 @@ class Table:
         if carried in self._tracker.see(picture, hidden):
             self._carrying.forget()
 
+    def all_hidden(self, source: str) -> bool:
+        """Tell whether there is something that a source has seen, and the arm hides it all."""
+        seen = [track for track in self._tracker.tracks.values() if source in track.sources]
+        known = any(track.held or track.pose is not None for track in seen)
+        return known and not self.expected(source)
+
     def expected(self, source: str | None = None) -> tuple[str, ...]:
         """Return the names of what could be seen now, by one source or by any that ever has."""
         hand = self._carrying.hand
