@@ -24,13 +24,24 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 DEVIATIONS = {
     'activity-is-kept-for-those-who-come-later': 'activity is not kept',
     'robot-state-is-reliable': 'robot_state is best effort',
+    'convenience-topics-are-best-effort': 'current_pose is reliable',
     'hand-is-stopped-by-a-service': 'the service that stops the hand has another name',
     'hand-joint-states-have-no-velocity-or-effort': 'the fingers have velocities',
+    'joint-states-contain-the-fingers': 'joint_states has no fingers',
+    'controller-state-is-complete': 'controller_state has no efforts',
     'arm-joint-states-name-the-seven-joints': 'joint states come without efforts',
     'arm-that-is-held-by-a-controller-is-in-move': 'robot_mode is always IDLE',
     'healthy-robot-has-no-errors': 'joint_reflex is always set',
+    'robot-time-passes': 'time stands still',
+    'total-mass-is-tool-and-load': 'a kilogram is missing',
+    'convenience-topics-repeat-robot-state': 'desired_joint_states is somewhere else',
+    'stiffness-frame-is-the-tool': 'the wrench is in the frame of the flange',
+    'transforms-follow-the-description': 'all links are seen from the base',
     'pose-is-that-of-the-joints': 'the tool is 5 cm off',
     'controllers-run-at-a-thousand-hertz': 'controllers run at 500 Hz',
+    'arm-controller-claims-efforts': 'no interface is claimed',
+    'claimed-efforts-are-marked': 'no interface is claimed',
+    'unknown-hardware-is-refused': 'every component can be activated',
     'hardware-component-is-active': 'the hardware component is of another plug-in',
     'strict-switch-refuses-active-controllers': 'every switch is fine',
     'load-is-refused-while-a-controller-is-active': 'the load can be set at any time',
@@ -38,17 +49,24 @@ DEVIATIONS = {
     'speed-at-the-end-is-rejected': 'every goal is accepted',
     'inactive-controller-rejects-goals': 'every goal is accepted',
     'reached-goal-succeeds': 'success has another text',
+    'left-path-aborts': 'a path that is left has the code of a goal that is missed',
+    'late-goal-aborts': 'the text tells what of the lateness was too much',
+    'feedback-tells-desired-actual-and-error': 'the error in the feedback is made up',
+    'nothing-is-known-of-later': 'query_state always knows',
     'cancelled-goal-says-nothing': 'a cancelled goal has a text',
     'new-goal-preempts-the-old': 'a preempted goal has another code',
     'empty-grasp-aborts-without-a-text': 'a grasp that fails has a text',
     'homing-succeeds': 'homing has a text',
     'feedback-is-the-width': 'feedback of the hand stands still',
+    'moveit-position-is-that-of-one-finger': 'the result has the position of one finger',
+    'cancelled-move-stops': 'a cancelled move has no text',
     'reflex-takes-the-hardware-down': 'hardware that is down is inactive',
     'controllers-need-their-hardware': 'every switch is fine',
 }
 """What is done otherwise, by the check that has to see it."""
 
 PREEMPTED = 'Current goal preempted by new incoming action.'
+TOO_LATE = 'Aborted due to goal_time_tolerance exceeding by 0.010000 seconds'
 Serve = Callable[[Any, Any], Any]
 
 
@@ -78,6 +96,19 @@ def bend_message(topic: str, message: Any) -> None:
         message.robot_mode = 1
         message.current_errors.joint_reflex = True
         message.o_t_ee.pose.position.z += 0.05
+        message.inertia_total.inertia.m -= 1.0
+        message.k_f_ext_hat_k.header.frame_id = 'fr3_link8'
+        message.time = 1.0
+    elif topic.endswith('/desired_joint_states'):
+        message.position = [0.0] * 7
+    elif topic.endswith('/controller_state'):
+        message.output.effort = []
+    elif topic == '/bbllm/joint_states':
+        for field in ('name', 'position', 'velocity', 'effort'):
+            setattr(message, field, getattr(message, field)[:7])
+    elif topic == '/tf':
+        for transform in message.transforms:
+            transform.header.frame_id = 'fr3_link0'
 
 
 def bend_answer(name: str, reply: Any) -> None:
@@ -85,13 +116,18 @@ def bend_answer(name: str, reply: Any) -> None:
     if name.endswith('list_controllers'):
         for controller in reply.controller:
             controller.update_rate = 500
+            controller.claimed_interfaces = []
     elif name.endswith('list_hardware_components'):
         for component in reply.component:
+            for interface in component.command_interfaces:
+                interface.is_claimed = False
             component.plugin_name = 'mock_components/GenericSystem'
             if component.state.label == 'unconfigured':
                 component.state.id, component.state.label = 2, 'inactive'
-    elif name.endswith('switch_controller'):
+    elif name.endswith(('switch_controller', 'set_hardware_component_state')):
         reply.ok = True
+    elif name.endswith('query_state'):
+        reply.success = True
     elif name.endswith('set_load'):
         reply.success, reply.error = True, ''
 
@@ -103,8 +139,16 @@ def bend_result(name: str, result: Any) -> None:
             result.error_string = 'Done.'
         elif result.error_string == PREEMPTED:
             result.error_code = result.PATH_TOLERANCE_VIOLATED
+        elif result.error_code == result.PATH_TOLERANCE_VIOLATED:
+            result.error_code = result.GOAL_TOLERANCE_VIOLATED
+        elif result.error_code == result.GOAL_TOLERANCE_VIOLATED:
+            result.error_string = TOO_LATE
         elif not result.error_string:
             result.error_string = 'Cancelled by the client.'
+    elif name.endswith('/gripper_action'):
+        result.position /= 2
+    elif name.endswith('/move'):
+        result.error = ''
     elif name.endswith(('/grasp', '/homing')):
         result.error = 'The width is what it is.'
 
@@ -124,6 +168,8 @@ def _bend_publishers() -> None:
             qos = QoSProfile(depth=1, durability=DurabilityPolicy.VOLATILE)
         elif topic.endswith('/robot_state'):
             qos = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+        elif topic.endswith('/current_pose'):
+            qos = 1
         return create(self, kind, topic, qos, **more)
 
     def publish_bent(self: Publisher, message: Any) -> None:
@@ -173,6 +219,8 @@ def _bend_actions() -> None:
     def tell_bent(self: ServerGoalHandle, feedback: Any) -> None:
         if hasattr(feedback, 'current_width'):
             feedback.current_width = 0.08
+        elif hasattr(feedback, 'desired'):
+            feedback.error.positions = [0.1] * 7
         tell(self, feedback)
 
     ActionServer.__init__, ServerGoalHandle.publish_feedback = make_bent, tell_bent
