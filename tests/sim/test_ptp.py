@@ -154,6 +154,21 @@ def test_a_soft_arm_lags_behind_where_a_stiff_one_does_not() -> None:
     assert lags[1] > 5 * lags[0]
 
 
+def test_a_motion_of_hours_begins_at_once_and_goes_on_without_a_jump(
+    robot: SimulatedRobot,
+) -> None:
+    way = np.array([1.0, 0, 0, 0, 0, 0, 0])
+    begun(robot, goal(way=way, speed=np.full(7, 1e-4)))
+    last = robot.joint_state().position_rad[0]
+    for _ in range(30):
+        robot.advance(1.0)
+        here = robot.joint_state().position_rad[0]
+        assert abs(here - last) < 2e-4
+        last = here
+    wanted = robot.set_point().position_rad
+    np.testing.assert_allclose(robot.joint_state().position_rad, wanted, atol=1e-3)
+
+
 def column_major(pose: Array) -> list[float]:
     return [float(number) for number in pose.T.ravel()]
 

@@ -10,6 +10,8 @@ from bbllm.arm.driver import N_JOINTS, Array
 from bbllm.sim.servo import Servo
 from bbllm.sim.simulation import Simulation
 
+AHEAD_S = 20.0
+"""How much is computed at a time; nobody can talk to the robot meanwhile [s]."""
 AFTER_S = 0.02
 """What is computed beyond the end of a motion [s]."""
 
@@ -39,8 +41,8 @@ class Playback:
     """
     Steps the physics along a motion.
 
-    Set points do not depend on the state, so those of a whole motion are computed at its start:
-    that costs a tenth of what computing them step by step would.
+    Set points do not depend on the state, so they are computed many at a time, those of most
+    motions all at once: that costs a tenth of what computing them step by step would.
     """
 
     def __init__(self, simulation: Simulation, servo: Servo, width_m: float) -> None:
@@ -52,6 +54,7 @@ class Playback:
         self._start = 0
         self._revision = -1
         self._motion: Motion | None = None
+        self._whole = True
 
     def forget(self) -> None:
         """Compute the motion in force anew, as after a change of the known load."""
@@ -60,9 +63,11 @@ class Playback:
     def step(self, n: int, motion: Motion, width_m: float) -> None:
         """Step n times, the fingers' set point going evenly to a new width [m]."""
         simulation = self._simulation
-        if self._revision != motion.revision or self._motion is not motion:
-            self._plan(motion)
         first = simulation.steps - self._start
+        known = self._revision == motion.revision and self._motion is motion
+        if not known or (not self._whole and first + n > len(self._rows)):
+            self._plan(motion)
+            first = 0
         if first >= len(self._rows) and width_m == self._width_m:
             simulation.hold(np.append(self._rows[-1], width_m))  # nothing moves
             simulation.step(n)
@@ -76,10 +81,11 @@ class Playback:
         simulation.step_along(ctrl)
 
     def _plan(self, motion: Motion) -> None:
-        """Compute the set points of the motion in force, from now to its end."""
+        """Compute the set points of the motion in force, from now on."""
         dt, now = self._simulation.timestep_s, self._simulation.steps
         end_s = motion.start_s + motion.duration_s + AFTER_S
-        count = max(1, round(end_s / dt) - now)
+        left, ahead = round(end_s / dt) - now, round(AHEAD_S / dt)
+        count, self._whole = max(1, min(left, ahead)), left <= ahead
         # One more than needed: a step's damping acts on the velocity at its end.
         steps = np.arange(now, now + count + 1, dtype=np.float64)
         q, dq, ddq = motion.sample(steps * dt)
