@@ -83,10 +83,8 @@ class FaultResult:
     """Why it ended so; empty where it finished."""
     codes: tuple[str, ...] = ()
     """Codes of the calls that did not succeed, in order."""
-    goals_while_stopped: int = 0
-    """Goals of arm or hand that came while the user stop was in force."""
-    goals_while_waiting: int = 0
-    """Goals that came while a person was waited for."""
+    stray: tuple[str, ...] = ()
+    """Goals that came while the user stop was in force, or while a person was waited for."""
     goals: int = 0
     """Goals of arm or hand in all."""
     approvals: int = 0
@@ -96,9 +94,7 @@ class FaultResult:
     @property
     def good(self) -> bool:
         """Whether it ended as it should, and nothing moved that must not."""
-        return self.verdict is self.trial.wanted and not (
-            self.goals_while_stopped or self.goals_while_waiting
-        )
+        return self.verdict is self.trial.wanted and not self.stray
 
 
 def draw_trials(faults: Sequence[Fault], n: int, seed: int) -> list[FaultTrial]:
@@ -147,8 +143,8 @@ class FaultRow:
     good: int
     struck: int
     verdicts: dict[str, int]
-    goals_while_stopped: int
-    goals_while_waiting: int
+    stray: int
+    """Goals that came while the user stop was in force, or while a person was waited for."""
 
 
 def rows_of(results: Iterable[FaultResult]) -> list[FaultRow]:
@@ -168,8 +164,7 @@ def rows_of(results: Iterable[FaultResult]) -> list[FaultRow]:
                 verdict.value: sum(result.verdict is verdict for result in group)
                 for verdict in Verdict
             },
-            goals_while_stopped=sum(result.goals_while_stopped for result in group),
-            goals_while_waiting=sum(result.goals_while_waiting for result in group),
+            stray=sum(len(result.stray) for result in group),
         )
         for (fault, person), group in groups.items()
     ]

@@ -130,7 +130,7 @@ class ProvingGround:
         self._news = threading.Condition()
         self._goals: list[dict[str, Any]] = []
         self._codes: list[str] = []
-        self._forbidden = 0
+        self._stray: list[str] = []
 
     def close(self) -> None:
         """Leave the stack; it is the caller's."""
@@ -143,7 +143,7 @@ class ProvingGround:
         person.there, person.fault = trial.person, trial.fault.value
         person.approved_plans = 0
         with self._news:
-            self._goals, self._codes, self._forbidden = [], [], 0
+            self._goals, self._codes, self._stray = [], [], []
         begun_s = time.monotonic()
         ended = threading.Event()
         meddler = threading.Thread(target=self._meddle, args=(trial, ended), daemon=True)
@@ -164,7 +164,7 @@ class ProvingGround:
         self._person.inject('', clear=True)
         verdict = judge(trial, result.ending, result.message, self._is_done(result))
         with self._news:
-            goals, codes, forbidden = list(self._goals), tuple(self._codes), self._forbidden
+            goals, codes, stray = list(self._goals), tuple(self._codes), tuple(self._stray)
         return FaultResult(
             trial=trial,
             verdict=verdict,
@@ -173,8 +173,7 @@ class ProvingGround:
             ending=result.ending,
             message=result.message,
             codes=codes,
-            goals_while_stopped=sum(goal['mode'] == 'USER_STOPPED' for goal in goals),
-            goals_while_waiting=forbidden,
+            stray=stray,
             goals=len(goals),
             approvals=self._person.approved_plans,
             wall_s=wall_s,
@@ -217,10 +216,13 @@ class ProvingGround:
             self._person.inject(trial.fault.value, clear=True)
 
     def _see_goal(self, msg: String) -> None:
-        waiting = self._person.waited_for_s > QUIET_S
+        waited_s = self._person.waited_for_s
+        goal = json.loads(msg.data)
+        stray = goal['mode'] == 'USER_STOPPED' or waited_s > QUIET_S
         with self._news:
-            self._goals.append(json.loads(msg.data))
-            self._forbidden += int(waiting)
+            self._goals.append(goal)
+            if stray:
+                self._stray.append(f'{msg.data}, {waited_s:.3f} s into waiting for a person')
             self._news.notify_all()
 
     def _hear(self, event: Event) -> None:
@@ -246,7 +248,7 @@ def print_report(results: Sequence[FaultResult], console: Console) -> None:
             f'{row.good}/{row.n}',
             f'{row.struck}/{row.n}',
             *(str(row.verdicts[verdict.value]) for verdict in Verdict),
-            str(row.goals_while_stopped + row.goals_while_waiting),
+            str(row.stray),
         )
     console.print(table)
     walls = [result.wall_s for result in results]
