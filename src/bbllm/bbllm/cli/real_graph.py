@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bbllm.arm.model import ARM_JOINTS, FINGER_JOINTS
 from bbllm.cli.findings import Finding, Level
-from bbllm.nodes.robot_graph import Heard, RobotGraph
+
+if TYPE_CHECKING:
+    from bbllm.nodes.robot_graph import Heard, RobotGraph
 
 HARDWARE = 'FrankaHardwareInterface'
 CONTROLLERS = ('joint_state_broadcaster', 'franka_robot_state_broadcaster', 'fr3_arm_controller')

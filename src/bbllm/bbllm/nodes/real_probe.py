@@ -25,9 +25,11 @@ from sensor_msgs.msg import JointState
 from bbllm.nodes.robot_graph import Giver, Heard, RobotGraph
 from bbllm.nodes.stack import node_environ
 
-FIND_S = 4.0
-"""How long the driver may take to be found [s]."""
-ANSWER_S = 3.0
+FIND_S = 5.0
+"""How long the driver may take to be found, and what else it serves after that [s]."""
+ALONE_S = 0.5
+"""How long something may take to be found where there is no driver [s]."""
+ANSWER_S = 5.0
 """How long an answer may take [s]."""
 WATCH_S = 1.5
 """How long topics are listened to [s]."""
@@ -82,6 +84,7 @@ class _Probe:
         self._executor.add_node(node)
         self._heard: dict[str, list[tuple[float, JointState]]] = {ARM: [], self._hand: []}
         self._states: list[FrankaRobotState] = []
+        self._patience_s = ALONE_S
 
     @property
     def _hand(self) -> str:
@@ -91,12 +94,16 @@ class _Probe:
         self._tell('looking for the driver')
         self._listen()
         self._spin(FIND_S, lambda: self._served('controller_manager/list_controllers'))
+        there = self._served('controller_manager/list_controllers')
+        self._patience_s = FIND_S if there else ALONE_S
         self._tell('asking the controller manager')
         controllers = self._ask(ListControllers, 'controller_manager/list_controllers')
         parts = self._ask(ListHardwareComponents, 'controller_manager/list_hardware_components')
         self._tell('asking fr3_executor')
         executor = self._parameters('fr3_executor', ('approval', 'simulated', 'safety'))
         self._tell('listening to arm, hand and robot state')
+        for heard in self._heard.values():
+            heard.clear()  # what came while something else was waited for tells no rate
         self._spin(WATCH_S)
         state = self._states[-1] if self._states else None
         services = self._services()
@@ -137,7 +144,7 @@ class _Probe:
     def _ask(self, kind: Any, name: str, request: Any = None) -> Any:
         """Return an answer, None where there is none in time."""
         client = self._node.create_client(kind, name)
-        self._spin(0.5, client.service_is_ready)
+        self._spin(self._patience_s, client.service_is_ready)
         if not client.service_is_ready():
             return None
         future = client.call_async(request or kind.Request())
