@@ -1,0 +1,81 @@
+"""A program on a terminal of its own: what it prints is read, what is typed is sent."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from types import TracebackType
+
+PATIENCE_S = 120.0
+
+
+class Terminal:
+    """`bbllm` on a pseudo-terminal; ended when left."""
+
+    def __init__(self, environment: dict[str, str], *words: str):
+        self._master, slave = pty.openpty()
+        self.said = ''
+        self._read = 0
+        self.process = subprocess.Popen(
+            [sys.executable, '-u', '-m', 'bbllm', *words],
+            env={**environment, 'TERM': 'xterm', 'COLUMNS': '200', 'LINES': '50'},
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+        )
+        os.close(slave)
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self._master)
+
+    def wait_for(self, words: str) -> None:
+        """Read on until these words were printed, after those that were waited for before."""
+        deadline_s = time.monotonic() + PATIENCE_S
+        while (found := self.said.find(words, self._read)) < 0:
+            assert time.monotonic() < deadline_s, f'{words!r} was never said, but: {self.said}'
+            assert self._read_more() or self.process.poll() is None, (
+                f'the program ended without {words!r}, but: {self.said}'
+            )
+        self._read = found + len(words)
+
+    def type(self, text: str) -> None:
+        os.write(self._master, text.encode())
+
+    def interrupt(self) -> None:
+        """Press Ctrl-C."""
+        os.killpg(self.process.pid, signal.SIGINT)
+
+    def end(self) -> int:
+        """Read to the end and return the exit code."""
+        deadline_s = time.monotonic() + PATIENCE_S
+        while self._read_more() or self.process.poll() is None:
+            assert time.monotonic() < deadline_s, f'it does not end: {self.said}'
+        return self.process.wait()
+
+    def _read_more(self) -> bool:
+        if not select.select([self._master], [], [], 0.1)[0]:
+            return False
+        try:
+            piece = os.read(self._master, 65536)
+        except OSError:  # the other end was closed: the program has ended
+            time.sleep(0.05)
+            return False
+        self.said += piece.decode(errors='replace')
+        return bool(piece)

@@ -1,0 +1,353 @@
+"""`bbllm approve`, and the questions of `bbllm run`: real nodes, and real terminals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
+
+from terminals import Terminal  # needs nothing of ROS, but its tests do
+
+from bbllm.nodes.stack import Stack, StackConfig
+
+pytestmark = pytest.mark.ros
+
+WAIT_S = 120.0
+TASK = 'put the red cube on location_B'
+HOME = 'return to base'
+
+
+@pytest.fixture(scope='module')
+def environment(
+    tmp_path_factory: pytest.TempPathFactory, repository: Path, ros_domain: int
+) -> dict[str, str]:
+    """Return an environment with a domain and a state folder of this file's own."""
+    paths = [str(repository / 'src' / 'bbllm'), os.environ.get('PYTHONPATH', '')]
+    return {
+        **os.environ,
+        'PYTHONPATH': os.pathsep.join(filter(None, paths)),
+        'XDG_STATE_HOME': str(tmp_path_factory.mktemp('approve-state')),
+    }
+
+
+def start(environment: dict[str, str], *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, '-u', '-m', 'bbllm', *words],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def bbllm(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    process = start(environment, *words)
+    out, err = process.communicate(timeout=WAIT_S)
+    return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+
+def read_until(process: subprocess.Popen[str], words: str) -> str:
+    """Read lines until one holds these words; fails where the process ends before."""
+    assert process.stdout is not None
+    said = ''
+    for line in process.stdout:
+        said += line
+        if words in line:
+            return said
+    raise AssertionError(f'{words!r} was never said, but: {said}')
+
+
+def end(process: subprocess.Popen[str]) -> int:
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=WAIT_S)
+    return int(process.returncode)
+
+
+@contextmanager
+def waiting(environment: dict[str, str], *words: str) -> Iterator[subprocess.Popen[str]]:
+    """Give the stack a task whose plan waits for a person."""
+    process = start(environment, 'run', *(words or (TASK,)))
+    try:
+        read_until(process, 'In another terminal: bbllm approve --hash')
+        yield process
+    finally:
+        if process.poll() is None:
+            end(process)
+
+
+def what_waits(environment: dict[str, str]) -> dict[str, Any]:
+    """Return what waits now, without answering it."""
+    result = bbllm(environment, 'approve', '--json')
+    assert result.returncode == 2, result.stderr
+    data: dict[str, Any] = json.loads(result.stdout)
+    assert (data['answered'], data['granted']) == (False, None)
+    return data
+
+
+def approvals(environment: dict[str, str]) -> list[dict[str, Any]]:
+    """Return what the newest journal says of approvals."""
+    lines = bbllm(environment, 'show', '--events').stdout.splitlines()
+    events = [json.loads(line) for line in lines]
+    return [event['data'] for event in events if event['kind'] == 'approval']
+
+
+@pytest.fixture(scope='module')
+def stack(environment: dict[str, str]) -> Iterator[str]:
+    """Keep a stack running that asks for every plan."""
+    process = start(environment, 'up', 'sim', '--approval', 'plan', '--speed', '0')
+    try:
+        yield read_until(process, 'Ctrl-C here ends all nodes')
+    finally:
+        end(process)
+
+
+def test_up_says_that_plans_are_asked_for(stack: str) -> None:
+    assert 'bbllm approve --watch' in stack
+
+
+def test_without_a_terminal_the_line_to_type_is_told_and_that_line_approves(
+    stack: str, environment: dict[str, str]
+) -> None:
+    with waiting(environment) as task:
+        shown = bbllm(environment, 'approve')
+        line = next(text for text in shown.stdout.splitlines() if '--hash' in text).split()
+
+        answered = bbllm(environment, *line[1:])
+
+        assert shown.returncode == 2
+        for step in ('0: pick red_cube', '1: place red_cube on location_B'):
+            assert step in shown.stdout
+        assert answered.returncode == 0, answered.stderr
+        out, _ = task.communicate(timeout=WAIT_S)
+    assert task.returncode == 0
+    assert 'approval  plan' in out
+    (kept,) = approvals(environment)
+    assert kept['granted']
+    assert kept['hash'].startswith(line[3])
+
+
+def test_hash_that_is_not_what_waits_approves_nothing(
+    stack: str, environment: dict[str, str]
+) -> None:
+    with waiting(environment, HOME):
+        before = what_waits(environment)
+
+        other = bbllm(environment, 'approve', '--hash', '0123456789ab')
+        short = bbllm(environment, 'approve', '--hash', before['hash'][:7])
+        odd = bbllm(environment, 'approve', '--hash', 'plan 1a2b')
+
+        assert [result.returncode for result in (other, short, odd)] == [2, 2, 2]
+        assert 'is not what waits now' in other.stderr
+        assert before['hash'][:12] in other.stderr
+        assert 'is no hash' in short.stderr
+        assert what_waits(environment) == before
+
+
+def test_where_nothing_waits_a_hash_is_refused_and_a_wait_ends_in_words(
+    stack: str, environment: dict[str, str]
+) -> None:
+    named = bbllm(environment, 'approve', '--hash', '0123456789ab')
+    waited = bbllm(environment, 'approve', '--timeout', '0.5')
+
+    assert named.returncode == 2
+    assert 'Nothing waits for approval now' in named.stderr
+    assert waited.returncode == 1
+    assert 'Nothing was asked within 0.5 s' in waited.stderr
+
+
+def test_denial_reaches_the_task_with_its_reason(stack: str, environment: dict[str, str]) -> None:
+    with waiting(environment, TASK, '--feedback-loops', '0') as task:
+        denied = bbllm(environment, 'approve', '--deny', 'the red cube is glued', '--json')
+        out, _ = task.communicate(timeout=WAIT_S)
+
+    data = json.loads(denied.stdout)
+    assert denied.returncode == 0
+    assert (data['granted'], data['denial']) == (False, 'the red cube is glued')
+    assert task.returncode == 1
+    assert 'A person did not approve this plan: the red cube is glued.' in out
+
+
+def test_on_a_terminal_the_plan_is_read_and_approved(
+    stack: str, environment: dict[str, str]
+) -> None:
+    with waiting(environment, HOME) as task, Terminal(environment, 'approve') as terminal:
+        terminal.wait_for('0: return to base')
+        terminal.wait_for('[y/N]')
+        terminal.type('y\n')
+
+        assert terminal.end() == 0
+        task.communicate(timeout=WAIT_S)
+        assert task.returncode == 0
+
+
+@pytest.mark.parametrize('answer', ['n', '', 'Y E S', 'yes please'])
+def test_only_yes_is_a_yes_and_a_no_may_have_a_reason(
+    stack: str, environment: dict[str, str], answer: str
+) -> None:
+    with (
+        waiting(environment, HOME, '--feedback-loops', '0') as task,
+        Terminal(environment, 'approve') as terminal,
+    ):
+        terminal.wait_for('[y/N]')
+        terminal.type(f'{answer}\n')
+        terminal.wait_for('Why not?')
+        terminal.type('somebody stands there\n')
+
+        assert terminal.end() == 0
+        out, _ = task.communicate(timeout=WAIT_S)
+    assert task.returncode == 1
+    assert 'somebody stands there' in out
+
+
+@pytest.mark.parametrize('how', ['Ctrl-C', 'Ctrl-D', 'Ctrl-C at the reason'])
+def test_question_that_is_left_is_not_answered(
+    stack: str, environment: dict[str, str], how: str
+) -> None:
+    with waiting(environment, HOME):
+        before = what_waits(environment)
+        with Terminal(environment, 'approve') as terminal:
+            terminal.wait_for('[y/N]')
+            if how == 'Ctrl-D':
+                terminal.type('\x04')
+            else:
+                if 'reason' in how:
+                    terminal.type('n\n')
+                    terminal.wait_for('Why not?')
+                terminal.interrupt()
+
+            assert terminal.end() == (1 if how == 'Ctrl-D' else 130)
+
+        assert what_waits(environment) == before
+
+
+def test_what_was_typed_before_a_question_is_no_answer_to_it(
+    stack: str, environment: dict[str, str]
+) -> None:
+    with Terminal(environment, 'approve') as terminal:
+        terminal.wait_for('waiting for the first request')
+        terminal.type('y\ny\n')
+        with waiting(environment, HOME):
+            terminal.wait_for('[y/N]')
+
+            assert what_waits(environment)['lines'] == ['0: return to base']
+            terminal.interrupt()
+            terminal.end()
+
+
+def test_watch_asks_for_each_and_sees_when_somebody_else_was_quicker(
+    stack: str, environment: dict[str, str]
+) -> None:
+    with Terminal(environment, 'approve', '--watch') as terminal:
+        terminal.wait_for('Waiting for the next request')
+        with waiting(environment, HOME) as first:
+            terminal.wait_for('[y/N]')
+            assert bbllm(environment, 'approve', '--deny', 'later').returncode == 0
+            terminal.wait_for('does not wait any more')
+            end(first)
+        with waiting(environment, HOME) as second:
+            terminal.wait_for('[y/N]')
+            terminal.type('y\n')
+            terminal.wait_for('Approved plan')
+            second.communicate(timeout=WAIT_S)
+            assert second.returncode == 0
+        terminal.interrupt()
+
+        assert terminal.end() == 0
+
+
+def test_run_asks_on_its_own_terminal(stack: str, environment: dict[str, str]) -> None:
+    with Terminal(environment, 'run', TASK) as terminal:
+        terminal.wait_for('[y/N]')
+        assert '1: place red_cube on location_B' in terminal.said
+        assert what_waits(environment)['kind'] == 'plan'
+        terminal.type('y\n')
+
+        assert terminal.end() == 0
+    assert 'FINISHED' in terminal.said
+    assert len(approvals(environment)) == 1
+
+
+def test_ctrl_c_in_the_question_of_run_cancels_the_task(
+    stack: str, environment: dict[str, str]
+) -> None:
+    with Terminal(environment, 'run', HOME) as terminal:
+        terminal.wait_for('[y/N]')
+        terminal.interrupt()
+
+        assert terminal.end() == 130
+
+    result = bbllm(environment, 'approve', '--hash', '0123456789ab')
+    assert 'Nothing waits for approval now' in result.stderr
+
+
+def test_yes_answers_by_itself_where_the_robot_is_simulated(
+    stack: str, environment: dict[str, str]
+) -> None:
+    result = bbllm(environment, 'run', TASK, '--yes', '--json')
+
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)['ending'] == 'FINISHED'
+    (kept,) = approvals(environment)
+    assert (kept['automatic'], kept['granted']) == (True, True)
+
+
+def test_yes_is_refused_where_the_robot_is_real_and_a_person_is_still_asked(
+    environment: dict[str, str], empty_domain: int
+) -> None:
+    there = {**environment, 'ROS_DOMAIN_ID': str(empty_domain)}
+    executor = {'approval': 'plan', 'simulated': False}
+    params: Any = {'mujoco_sim': {'speed': 0.0}, 'fr3_executor': executor}
+    with Stack(StackConfig(params=params, environ=there)) as stack:
+        stack.wait_ready(timeout_s=60.0).close()
+        with waiting(there, HOME, '--yes') as task:
+            # The refusal comes before the line to type, which `waiting` has read up to.
+            request = what_waits(there)
+            assert request['lines'] == ['0: return to base']
+            assert bbllm(there, 'approve', '--hash', request['hash']).returncode == 0
+            out, _ = task.communicate(timeout=WAIT_S)
+            assert task.returncode == 0, out
+        log = stack.log_file('fr3_executor').read_text()
+    assert 'An answer was refused: A program may answer only where the robot is simulated' in log
+
+
+@pytest.mark.parametrize(
+    'words',
+    [('--watch', '--json'), ('--watch', '--hash', '0123456789'), ('--watch', '--deny', 'no')],
+    ids=' '.join,
+)
+def test_watch_goes_with_nothing_that_needs_no_person(
+    environment: dict[str, str], words: tuple[str, ...]
+) -> None:
+    result = bbllm(environment, 'approve', *words)
+
+    assert result.returncode == 2
+    assert '--watch asks a person' in result.stderr
+
+
+def test_without_a_stack_approve_says_how_to_start_one(
+    environment: dict[str, str], empty_domain: int
+) -> None:
+    alone = {**environment, 'ROS_DOMAIN_ID': str(empty_domain)}
+
+    result = bbllm(alone, 'approve')
+
+    assert result.returncode == 1
+    assert 'bbllm up sim --approval plan' in result.stderr
+
+
+def test_yes_is_not_for_a_world_that_asks_nobody(environment: dict[str, str]) -> None:
+    result = bbllm(environment, 'run', TASK, '--world', 'tabletop', '--yes')
+
+    assert result.returncode == 2
+    assert 'asks nobody' in result.stderr
