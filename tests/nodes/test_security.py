@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import importlib.util
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import pytest
 import yaml
 from policies import FOLDER, differences, policies
-from stacks import Running, started
+from stacks import Running, started, until
 
 from bbllm.core.paths import config_dir
-from bbllm.nodes.stack import NAMESPACE, NODES, OPTIONAL_NODES, node_arguments
+from bbllm.nodes.stack import (
+    NAMESPACE,
+    NODES,
+    OPTIONAL_NODES,
+    Stack,
+    StackConfig,
+    node_arguments,
+)
 
 pytestmark = pytest.mark.ros
 
 POLICIES = policies()
 STACK = (*NODES, *OPTIONAL_NODES)
+CAMERAS = ('detections', 'apriltag')
+"""Sources of `state_estimator` other than the default one, that need no other package."""
+VISION = {f'/{NAMESPACE}/detections_3d'}
+"""What its source vision_msgs hears, where the package of that name is installed."""
+SOURCES = {f'/{NAMESPACE}/detections', '/tf', '/tf_static', *VISION}
 DISCOVERY_S = 10.0
 """How long it may take until every name of every node is heard of [s]."""
 
@@ -43,15 +55,25 @@ def used(node: Any, name: str) -> dict[str, set[str]]:
     }
 
 
-def unequal(node: Any, name: str, policy: str) -> dict[tuple[str, str], list[str]]:
-    """Compare the graph with a policy, and return where they still differ once all is heard."""
+def unequal(
+    node: Any, name: str, policy: str, unused: Collection[str] = ()
+) -> dict[tuple[str, str], list[str]]:
+    """
+    Compare the graph with a policy, and return where they still differ once all is heard.
+
+    Args:
+        node: A node of this test.
+        name: Of the node that is looked at.
+        policy: Name of its policy.
+        unused: Topics that it hears with other parameters than these.
+    """
     allowed = POLICIES[policy].names()
     deadline_s = time.monotonic() + DISCOVERY_S
     while True:
         found = {
             (kind, how): wrong
             for kind, names in used(node, name).items()
-            for how, wrong in differences(allowed[kind], names).items()
+            for how, wrong in differences(allowed[kind] - set(unused), names).items()
             if wrong
         }
         if not found or time.monotonic() > deadline_s:
@@ -82,7 +104,31 @@ def test_enclave_is_the_one_that_the_process_is_started_with(name: str) -> None:
 
 @pytest.mark.parametrize('name', STACK)
 def test_policy_allows_what_the_node_does_and_nothing_else(stack: Running, name: str) -> None:
-    assert unequal(stack.client.node, name, name) == {}
+    unused = SOURCES if name == 'state_estimator' else set()
+
+    assert unequal(stack.client.node, name, name, unused) == {}
+
+
+def test_policy_of_the_estimator_allows_every_source_of_objects(
+    stack: Running, ros_domain: int
+) -> None:
+    """What it hears beside its default source it hears with these, in a namespace of its own."""
+    node, name = stack.client.node, 'state_estimator'
+    params = {name: {'sources': ', '.join(CAMERAS), 'scene': 'tower', 'catalogue': 'tabletop'}}
+    config = StackConfig(nodes=(name,), namespace='cameras', params=params)
+    extra: set[str] = set()
+
+    def hears_all() -> bool:
+        other.check()
+        if (name, '/cameras') in node.get_node_names_and_namespaces():
+            heard = dict(node.get_subscriber_names_and_types_by_node(name, '/cameras'))
+            extra.update(topic.replace('/cameras/', f'/{NAMESPACE}/') for topic in heard)
+        return extra >= SOURCES - VISION
+
+    with Stack(config) as other:
+        until(hears_all, 'estimator that hears its cameras')
+
+    assert extra <= POLICIES[name].names()['subscriber']
 
 
 def test_policy_of_the_command_line_allows_what_its_client_does(stack: Running) -> None:

@@ -39,12 +39,21 @@ class ActivityFeed:
     """Listens to the controller manager, and asks it."""
 
     def __init__(self, node: Node, poller: Poller):
-        self._node = node
         self._news = threading.Condition()
         self._states: dict[str, str] | None = None
         self._hardware = HARDWARE
         self._hardware_active: bool | None = None
-        self._clients: dict[str, Any] = {}
+        # Made at once: found by the server before they are needed, and, in a graph with security,
+        # refused at the start and not in the middle of a stop.
+        self._clients = {
+            name: node.create_client(
+                kind, f'{MANAGER}/{name}', callback_group=ReentrantCallbackGroup()
+            )
+            for name, kind in (
+                ('list_controllers', ListControllers),
+                ('list_hardware_components', ListHardwareComponents),
+            )
+        }
         self._open: set[Any] = set()
         self._asked_s = float('-inf')
         self._answers = 0
@@ -86,7 +95,7 @@ class ActivityFeed:
             (ListControllers, 'list_controllers', self._learn_controllers),
             (ListHardwareComponents, 'list_hardware_components', self._learn_hardware),
         )
-        clients = [self._client(kind, f'{MANAGER}/{name}') for kind, name, _ in questions]
+        clients = [self._clients[name] for _, name, _ in questions]
         if not all(client.service_is_ready() for client in clients):
             return
         futures = [
@@ -123,13 +132,6 @@ class ActivityFeed:
                 if self._news.wait_for(told, LOOK_S):
                     return True
         return False
-
-    def _client(self, kind: Any, name: str) -> Any:
-        if name not in self._clients:
-            self._clients[name] = self._node.create_client(
-                kind, name, callback_group=ReentrantCallbackGroup()
-            )
-        return self._clients[name]
 
     def _answer(self, future: Any, learn: Any) -> None:
         if future.cancelled() or future.exception() is not None:
