@@ -98,9 +98,9 @@ def ended(call: SkillCall, status: Status, code: Code = Code.NONE) -> Outcome:
 
 def run(gate: Gate, step: int, status: Status = Status.SUCCEEDED, **where: int) -> Outcome | None:
     """Ask for the call of a step and, where it is permitted, end it so."""
+    gate.begin(of_plan(step, **where))
     refusal = gate.permit(CALLS[step], of_plan(step, **where), nothing)
-    if refusal is None:
-        gate.settle(ended(CALLS[step], status))
+    gate.settle(refusal or ended(CALLS[step], status))
     return refusal
 
 
@@ -276,6 +276,48 @@ def test_what_follows_a_failed_step_of_the_same_plan_is_asked_for_by_itself() ->
 
     assert person.kinds == [RequestKind.PLAN, RequestKind.CALL, RequestKind.CALL]
     assert 'step 0 of the plan failed' in person.asked[1].reason
+
+
+def test_a_call_that_fails_before_it_was_permitted_fails_its_step_and_gives_none_back() -> None:
+    person = Person([YES, YES, NO])
+    here = gate(person)
+    run(here, 0)
+
+    # What a robot does that is found stopped before the next call.
+    here.begin(of_plan(1))
+    here.settle(ended(CALLS[1], Status.FAILED, Code.REFLEX))
+    run(here, 2)
+    run(here, 0)
+
+    assert [request.kind for request in person.asked] == [
+        RequestKind.PLAN,
+        RequestKind.CALL,
+        RequestKind.CALL,
+    ]
+    assert 'step 1 of the plan failed' in person.asked[1].reason
+    assert 'step 0 was tried already' in person.asked[2].reason
+
+
+def test_a_refusal_of_a_later_call_does_not_give_an_earlier_step_back() -> None:
+    person = Person([YES, NO])
+    here = gate(person)
+    run(here, 0)
+
+    here.settle(ended(CALLS[1], Status.REJECTED))
+    run(here, 0)
+
+    assert 'step 0 was tried already' in person.asked[1].reason
+
+
+def test_question_about_a_stopped_robot_bears_the_episode_whose_call_finds_it_so() -> None:
+    person = Person([YES, NO])
+    here = gate(person)
+    run(here, 0)
+
+    here.begin(of_plan(0, episode='f'))
+    here.resume('the user stop was pressed.', nothing)
+
+    assert [request.episode_id for request in person.asked] == ['e', 'f']
 
 
 def test_a_step_may_be_passed_over_but_not_come_late() -> None:

@@ -81,13 +81,21 @@ class Gate:
         self._observe = observe
         self._plan: _Approved | None = None
         self._under_way: tuple[_Approved, int] | None = None
-        self._episode_id = ''
+        self._provenance: Provenance | None = None
         self._stopped_in: set[str] = set()
+
+    @property
+    def _episode_id(self) -> str:
+        return '' if self._provenance is None else self._provenance.episode_id
+
+    def begin(self, provenance: Provenance | None) -> None:
+        """Learn where the next call comes from, before anybody is asked anything about it."""
+        self._provenance = provenance
+        self._under_way = None
 
     def permit(self, call: SkillCall, provenance: Provenance | None, look: Look) -> Outcome | None:
         """Return why a call may not be tried, None where it may; see `core.approval.Permit`."""
-        self._under_way = None
-        self._episode_id = '' if provenance is None else provenance.episode_id
+        self.begin(provenance)
         if self.mode is ApprovalMode.NONE:
             return None
         if self.mode is ApprovalMode.STEP:
@@ -99,17 +107,23 @@ class Gate:
         return self._planned(call, provenance, look)
 
     def settle(self, outcome: Outcome) -> None:
-        """Learn how the call that was permitted last has ended."""
-        if self._under_way is not None:
+        """Learn how the call that was begun last has ended, permitted or not."""
+        if self._under_way is not None and outcome.status is Status.REJECTED:
             plan, step = self._under_way
-            if outcome.status is Status.REJECTED:
-                plan.tried.discard(step)
-            elif outcome.status is Status.FAILED and plan.failed is None:
-                plan.failed = step
+            plan.tried.discard(step)
+        self._under_way = None
+        if outcome.status is Status.FAILED:
+            self._note_failure()
         if outcome.code in STOPPED:
             self._stopped_in.add(self._episode_id)
         if outcome.code in REVOKING:
             self.revoke('the robot was stopped since it was approved')
+
+    def _note_failure(self) -> None:
+        plan, begun = self._plan, self._provenance
+        if plan is None or begun is None or plan.hash != begun.hash or plan.failed is not None:
+            return
+        plan.failed = begun.step
 
     def revoke(self, why: str) -> None:
         """Take back what was approved, from any thread; denials stay."""

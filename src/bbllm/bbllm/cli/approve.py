@@ -158,11 +158,11 @@ def _asked(approvals: ApprovalClient, request: ApprovalRequest, output: Output) 
         output.say('  Nothing was answered: there is no terminal to ask on. To approve this:')
         output.say(f'    {line_to_type(request)}', 'cyan')
         return None
-    answer = ask(request, output, lambda: _waits(approvals, request))
+    answer = ask(request, output, lambda: approvals.waits(request))
     if answer is None:
         output.say(
             'It was not answered.'
-            if _waits(approvals, request)
+            if approvals.waits(request)
             else 'It does not wait any more: somebody answered, its time ran out, or the task was '
             'stopped.',
             'yellow',
@@ -176,7 +176,7 @@ def _watch(approvals: ApprovalClient, timeout_s: float | None, output: Output) -
             '--watch needs a terminal to ask on. Scripts approve one request by its hash: '
             'bbllm approve --hash HASH.'
         )
-    seen = ''
+    seen: ApprovalRequest | None = None
     try:
         while True:
             if approvals.waiting is None:
@@ -191,9 +191,8 @@ def _watch(approvals: ApprovalClient, timeout_s: float | None, output: Output) -
                     _send(approvals, request, answer, output)
                 except ApprovalError as error:  # somebody was quicker
                     output.say(str(error), 'yellow')
-            # The same plan may be asked for once more, so only what still waits is left out.
+            seen = request
             _settle(approvals, request)
-            seen = request.hash if _waits(approvals, request) else ''
     except KeyboardInterrupt:
         output.say()
 
@@ -201,7 +200,7 @@ def _watch(approvals: ApprovalClient, timeout_s: float | None, output: Output) -
 def _settle(approvals: ApprovalClient, request: ApprovalRequest, within_s: float = 2.0) -> None:
     """Give the executor a moment to tell that a request was answered."""
     deadline_s = time.monotonic() + within_s
-    while _waits(approvals, request) and time.monotonic() < deadline_s:
+    while approvals.waits(request) and time.monotonic() < deadline_s:
         time.sleep(0.02)
 
 
@@ -214,8 +213,3 @@ def _send(
 
 def _said(deny: str | None) -> Answer:
     return Answer(granted=deny is None, reason=' '.join((deny or '').split()), by=person())
-
-
-def _waits(approvals: ApprovalClient, request: ApprovalRequest) -> bool:
-    waiting = approvals.waiting
-    return waiting is not None and waiting.hash == request.hash

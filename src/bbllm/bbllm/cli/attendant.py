@@ -65,15 +65,11 @@ class Attendant(AbstractContextManager['Attendant']):
         self._thread.join(END_S)
 
     def _work(self) -> None:
-        seen = ''
+        seen: ApprovalRequest | None = None
         while not self._done.is_set():
             request = self._approvals.next(LOOK_S, after=seen)
-            if request is None:
-                # The same plan may be asked for again, after a user stop.
-                seen = seen if self._approvals.waiting is not None else ''
-                continue
-            seen = request.hash
-            if request.episode_id == self._episode_id:
+            seen = request or seen
+            if request is not None and request.episode_id == self._episode_id:
                 self._see_to(request)
 
     def _see_to(self, request: ApprovalRequest) -> None:
@@ -111,5 +107,4 @@ class Attendant(AbstractContextManager['Attendant']):
         return True
 
     def _waits(self, request: ApprovalRequest) -> bool:
-        waiting = self._approvals.waiting
-        return not self._done.is_set() and waiting is not None and waiting.hash == request.hash
+        return not self._done.is_set() and self._approvals.waits(request)

@@ -43,6 +43,10 @@ class ApprovalClient:
         heard = self._heard
         return None if heard is None else approval_from_msg(heard)
 
+    def waits(self, request: ApprovalRequest) -> bool:
+        """Tell whether this very request still waits."""
+        return self.waiting == request
+
     @property
     def simulated(self) -> bool:
         """Whether a program may answer in place of a person."""
@@ -53,7 +57,7 @@ class ApprovalClient:
         self,
         timeout_s: float | None = None,
         *,
-        after: str = '',
+        after: ApprovalRequest | None = None,
         look: Callable[[], None] = nothing,
     ) -> ApprovalRequest | None:
         """
@@ -61,7 +65,8 @@ class ApprovalClient:
 
         Args:
             timeout_s: How long at most, wall clock [s]; None for as long as it takes.
-            after: Hash of a request that is known already and does not count.
+            after: A request that is known already and does not count; the same plan that is
+                asked for once more does.
             look: Called all the time meanwhile; what it raises ends the wait.
 
         Returns:
@@ -72,7 +77,7 @@ class ApprovalClient:
             look()
             with self._changed:
                 request = self.waiting
-                if request is not None and request.hash != after:
+                if request is not None and request != after:
                     return request
                 if deadline_s is not None and time.monotonic() >= deadline_s:
                     return None

@@ -10,6 +10,7 @@ from rclpy.action import ActionServer, CancelResponse
 from rclpy.action.server import ServerGoalHandle
 
 from bbllm.arm.executor import SkillExecutor
+from bbllm.arm.gate import Gate
 from bbllm.core.errors import LostNodeError, WorldError
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm.nodes.convert import call_from_msg, outcome_to_result
@@ -28,7 +29,7 @@ class SkillServer:
         node: Whose action it is.
         skills: The arm.
         now_s: The world's clock [s].
-        settle: Told how each call that was carried out or refused has ended.
+        gate: Told where each call comes from, and how it has ended.
     """
 
     def __init__(
@@ -36,12 +37,12 @@ class SkillServer:
         node: StackNode,
         skills: SkillExecutor,
         now_s: Callable[[], float],
-        settle: Callable[[Outcome], None],
+        gate: Gate,
     ) -> None:
         self._node = node
         self._skills = skills
         self._now_s = now_s
-        self._settle = settle
+        self._gate = gate
         self._busy = threading.Lock()
         self._goal: ServerGoalHandle | None = None
         skills.set_activity_callback(self.tell)
@@ -93,13 +94,16 @@ class SkillServer:
         return outcome_to_result(outcome, stamp_s)
 
     def _run(self, call: SkillCall, goal: ServerGoalHandle) -> tuple[Outcome, float]:
+        provenance = provenance_from_goal(goal.request)
+        self._gate.begin(provenance)
         try:
-            outcome = self._skills.execute(call, provenance_from_goal(goal.request))
-            self._settle(outcome)
-            return outcome, self._now_s()
+            outcome = self._skills.execute(call, provenance)
+            stamp_s = self._now_s()
         except WorldError as error:
             code = Code.LOST_NODE if isinstance(error, LostNodeError) else Code.TIMEOUT
-            return _failure(call, Status.FAILED, code, str(error)), 0.0
+            outcome, stamp_s = _failure(call, Status.FAILED, code, str(error)), 0.0
+        self._gate.settle(outcome)
+        return outcome, stamp_s
 
     def _cancel(self, goal: object) -> CancelResponse:
         self._skills.stop()
