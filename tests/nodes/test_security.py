@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import time
 from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -187,6 +188,11 @@ def test_only_the_executor_may_move_the_arm() -> None:
 def test_only_the_command_line_may_talk_to_the_planner_in_mid_task() -> None:
     assert who('publish', 'human_feedback') == {'client'}
     assert who('call', 'run_task') == {'client', 'task_menu'}
+
+
+@pytest.mark.parametrize('name', sorted(POLICIES))
+def test_policy_is_explained(name: str, repository: Path) -> None:
+    assert f'| `{name}` |' in (repository / 'docs' / 'security.md').read_text()
 
 
 @pytest.mark.parametrize('name', sorted(POLICIES))
