@@ -14,6 +14,9 @@ from bbllm.worlds.transforms import Quat, angle_between, multiply, normalized, r
 SAME_EDGE_M = 0.002
 """Edges that differ by less are taken for equal [m]."""
 _HALF = math.sqrt(0.5)
+_NEAREST_RAD = math.radians(45.0)
+"""Alike orientations of a box are a quarter turn apart or more: one that is nearer than half of
+that is the nearest."""
 
 
 def nearest_alike(quat: Quat, reference: Quat, kind: Kind, size_m: Vector) -> Quat:
@@ -28,7 +31,7 @@ def nearest_alike(quat: Quat, reference: Quat, kind: Kind, size_m: Vector) -> Qu
     """
     if kind is Kind.CYLINDER:
         return _turned_onto(quat, reference)
-    if kind is not Kind.CUBE:
+    if kind is not Kind.CUBE or angle_between(quat, reference) < _NEAREST_RAD:
         return quat
     a, b, c = size_m
     equal = (_same(b, c), _same(a, c), _same(a, b))

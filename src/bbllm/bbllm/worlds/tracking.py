@@ -66,6 +66,7 @@ class Track:
     sources: set[str] = field(default_factory=set)
     """Who has ever seen it."""
     window: deque[tuple[float, Pose]] = field(default_factory=lambda: deque(maxlen=100))
+    """Sightings that agree with the pose, each with its stamp, turned to be nearest alike."""
     odd: list[tuple[float, Pose]] = field(default_factory=list)
     """Sightings that agree with each other, but not with the pose."""
     since_s: float = -math.inf
@@ -192,7 +193,7 @@ class ObjectTracker:
             return False
         if track.pose is not None and self._agree(track, sighting.pose, track.pose):
             track.odd.clear()
-            track.window.append((stamp_s, sighting.pose))
+            track.window.append((stamp_s, _alike(track, sighting.pose, track.pose)))
             self._average(track, stamp_s)
             return False
         odd = [(s, pose) for s, pose in track.odd if s > stamp_s - FRESH_S]
@@ -202,10 +203,9 @@ class ObjectTracker:
         if len(track.odd) < self.params.agreeing:
             return False
         track.window.clear()
-        track.window.extend(track.odd)
+        track.window.extend((s, _alike(track, pose, sighting.pose)) for s, pose in track.odd)
         track.odd = []
         track.held = track.lost = False
-        track.pose = track.window[-1][1]
         self._average(track, stamp_s)
         return True
 
@@ -217,14 +217,10 @@ class ObjectTracker:
     def _average(self, track: Track, stamp_s: float) -> None:
         while track.window[0][0] < stamp_s - self.params.window_s:
             track.window.popleft()
-        assert track.pose is not None  # says who calls
         poses = [pose for _, pose in track.window]
         x, y, z = (sum(pose.position_m[i] for pose in poses) / len(poses) for i in range(3))
-        alike = [
-            nearest_alike(pose.quat_xyzw, track.pose.quat_xyzw, track.kind, track.size_m)
-            for pose in poses
-        ]
-        track.pose = track.last = Pose(position_m=(x, y, z), quat_xyzw=mean(alike))
+        quat = mean([pose.quat_xyzw for pose in poses])
+        track.pose = track.last = Pose(position_m=(x, y, z), quat_xyzw=quat)
         track.estimated, track.missing_s, track.seen_s = False, 0.0, stamp_s
 
     def _missed(
@@ -245,3 +241,9 @@ class ObjectTracker:
         track.window.clear()
         track.odd.clear()
         track.lost, track.missing_s, track.since_s = False, 0.0, stamp_s
+
+
+def _alike(track: Track, pose: Pose, reference: Pose) -> Pose:
+    """Return a pose with that of its alike orientations which is nearest to a reference."""
+    quat = nearest_alike(pose.quat_xyzw, reference.quat_xyzw, track.kind, track.size_m)
+    return Pose(position_m=pose.position_m, quat_xyzw=quat)
