@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from bbllm_interfaces.srv import InjectFault
 from fake_server import FakeServer, Handler, says
 from robots import Robot, nothing_waits, request_of
 from stacks import Background, Running, log_of, started, until
@@ -17,11 +18,13 @@ from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code, Ending, EventKind, Plan, PlanStep, SkillCall, Status
 from bbllm.nodes.client import StackClient
 from bbllm.nodes.convert import plan_to_msg
+from bbllm.nodes.waiting import need_server, wait_for
 
 pytestmark = pytest.mark.ros
 
 TASK = 'put the red cube on location_B'
 BODY_MARK = '<rob0>'
+PLACE_A = '<rob0>[place] <location_A>'
 YES = Answer(granted=True, by='ann')
 
 
@@ -83,6 +86,17 @@ def robot(robot_of_module: Robot, stack: Running, server: FakeServer) -> Robot:
     server.bodies.clear()
     robot_of_module.begin()
     return robot_of_module
+
+
+def inject(stack: Running, fault: str, *, clear: bool = False) -> None:
+    """Press a button at the robot, or release it."""
+    node = stack.client.node
+    client = node.create_client(InjectFault, 'sim/inject_fault', callback_group=stack.client.group)
+    need_server(client.service_is_ready, 'mujoco_sim (sim/inject_fault)', 10.0)
+    request = InjectFault.Request(fault=fault, clear=clear)
+    reply = wait_for(client.call_async(request), 'sim/inject_fault', 10.0)
+    assert reply.success, reply.message
+    node.destroy_client(client)
 
 
 def plan_told(stack: Running, count: int = 1) -> tuple[str, Plan]:
@@ -243,6 +257,47 @@ def test_cancelled_task_is_waited_for_no_more(stack: Running, robot: Robot) -> N
         stack.client.approvals.answer(request.hash, YES)
     assert robot.stood_still()
     assert stack.wait_for(EventKind.OUTCOME).data['code'] == 'CANCELLED'
+
+
+def test_user_stop_takes_back_what_was_approved_and_nothing_moves_before_two_more_answers(
+    stack: Running, robot: Robot, server: FakeServer
+) -> None:
+    plan = '0: return to base\n1: wait for 30 seconds\n2: pick the blue cube\n3: Done'
+    repaired = 'It was stopped.\nNew plan:\n1: pick the green cube\n2: Done'
+    body = {'wait for': '<rob0>[wait] <30>', 'the green': '<rob0>[pick] <green_cube>', **BODY}
+    server.will(models([plan, repaired], body))
+    task = stack.begin('pick something')
+    first = request_of(stack)
+    stack.client.approvals.answer(first.hash, YES)
+    waits = stack.wait_for(EventKind.CALL, 2)
+    assert waits.data['skill'] == 'wait'
+    robot.begin()
+
+    inject(stack, 'user_stop')
+    stopped = request_of(stack, RequestKind.RESUME)
+
+    assert 'user stop' in stopped.lines[0]
+    assert stopped.episode_id == stack.wait_for(EventKind.STARTED).data['episode_id']
+    assert robot.goals == 0
+    inject(stack, 'user_stop', clear=True)
+    stack.client.approvals.answer(stopped.hash, YES)
+    anew = request_of(stack)
+    assert stack.wait_for(EventKind.OUTCOME, 2).data['code'] == 'USER_STOP'
+    assert anew.lines == ('0: return to base', '1: pick the green cube')
+    with pytest.raises(ApprovalError, match='not what waits now'):
+        stack.client.approvals.answer(first.hash, YES)
+    assert robot.stood_still()
+
+    stack.client.approvals.answer(anew.hash, YES)
+
+    assert task.result().ending is Ending.FINISHED
+    assert stack.client.scene().held == 'green_cube'
+    kept = [event.data['what'] for event in stack.events if event.kind is EventKind.APPROVAL]
+    assert kept == ['plan', 'resume', 'plan']
+    server.will(models(['0: place it on location_A\n1: Done'], {'location_A': PLACE_A}))
+    put_down = stack.begin('put it down')
+    stack.client.approvals.answer(request_of(stack).hash, YES)
+    assert put_down.result().ending is Ending.FINISHED
 
 
 def test_of_two_people_who_answer_one_is_heard_and_the_other_told(
