@@ -141,12 +141,11 @@ def robot_state_names_its_joints(driver: DriverClient) -> Evidence:
 
 @ROBOT.check('fr 1.5; franka_robot_state.cpp get_values_as_message')
 def robot_state_agrees_with_joint_states(driver: DriverClient) -> Evidence:
-    """robot_state has the joints where franka/joint_states has them, and where they should be."""
+    """robot_state has the joints where franka/joint_states has them."""
     state = _state(driver)
     arm = in_order(driver.hear(JointState, 'franka/joint_states'))
     measured = state.measured_joint_state.position
     expect_close('measured positions', measured, arm.position, SAME_RAD)
-    expect_close('desired positions', state.desired_joint_state.position, arm.position, 0.05)
     return {'position': rounded(measured)}
 
 
@@ -221,9 +220,8 @@ def convenience_topics_repeat_robot_state(driver: DriverClient) -> Evidence:
 
 @ROBOT.check('fr 1.6; franka_robot_state.cpp get_values_as_message')
 def robot_that_stands_is_still(driver: DriverClient) -> Evidence:
-    """Between goals the measured and desired velocities are about zero."""
-    state = _state(driver)
-    speeds = [*state.measured_joint_state.velocity, *state.desired_joint_state.velocity]
+    """Between goals the measured velocities are about zero."""
+    speeds = _state(driver).measured_joint_state.velocity
     fastest = max(map(abs, speeds))
     expect(fastest < STILL_RAD_S, f'less than {STILL_RAD_S} rad/s', fastest)
     expect(not any(map(math.isnan, speeds)), 'numbers', rounded(speeds))

@@ -109,7 +109,7 @@ def activity_states(activity: ControllerManagerActivity) -> dict[str, str]:
 
 def _look_while_down(arm: Arm, stay: Any, facts: dict[str, Any]) -> None:
     driver = arm.driver
-    facts['controllers'] = manager.controller_states(driver)
+    facts['controllers'] = _controllers(driver)
     facts['hardware'] = manager.hardware(driver).state.label
     hand = f'{driver.gripper or "no_hand"}/joint_states'
     topics = {'arm': (JointState, 'franka/joint_states'), 'state': (FrankaRobotState, ROBOT_STATE)}
@@ -133,15 +133,21 @@ def _look_while_down(arm: Arm, stay: Any, facts: dict[str, Any]) -> None:
     facts['early_switch'] = manager.switch(driver, activate=[driver.controller])
 
 
+def _controllers(driver: DriverClient) -> dict[str, str | None]:
+    """Return the states of the three that matter here; others may be loaded too."""
+    states = manager.controller_states(driver)
+    return {name: states.get(name) for name in (*manager.BROADCASTERS, driver.controller)}
+
+
 def _recover_in_order(arm: Arm, facts: dict[str, Any]) -> None:
     driver = arm.driver
     facts['recovery'] = error_recovery(driver)
     facts['hardware_after_recovery'] = manager.hardware(driver).state.label
     facts['set_hardware'] = manager.set_hardware_active(driver)
-    facts['controllers_after_hardware'] = manager.controller_states(driver)
+    facts['controllers_after_hardware'] = _controllers(driver)
     everything = [*manager.BROADCASTERS, driver.controller]
     facts['switch'] = manager.switch(driver, activate=everything)
-    facts['controllers_after_switch'] = manager.controller_states(driver)
+    facts['controllers_after_switch'] = _controllers(driver)
     with driver.listen(JointState, 'franka/joint_states') as ear:
         first = seconds(ear.next(driver.patience_s).header.stamp)
         facts['fresh_s'] = seconds(ear.next(driver.patience_s).header.stamp) - first
