@@ -291,3 +291,16 @@ def test_a_journal_that_broke_off_says_so_at_the_end() -> None:
     print_progress(Console(file=file, width=100), after(step(0)))
 
     assert 'INTERRUPTED' in file.getvalue()
+
+
+def test_who_approved_what_is_shown_with_the_episode_and_live() -> None:
+    yes = event(EventKind.APPROVAL, granted=True, text='plan 1a2b3c4d5e6f approved by ann')
+    no = event(EventKind.APPROVAL, granted=False, text='call 0a0b0c0d0e0f denied by bob: glued')
+    file = io.StringIO()
+
+    print_progress(Console(file=file, width=100), after(yes, step(0), no))
+
+    live = screen([STARTED, PLAN, yes, step(0), no])
+    for text in ('plan 1a2b3c4d5e6f approved by ann', 'call 0a0b0c0d0e0f denied by bob: glued'):
+        assert text in file.getvalue()
+        assert text in live

@@ -104,6 +104,8 @@ def print_progress(console: Console, progress: Progress) -> None:
     """Print the same view once, for an episode that is over."""
     console.print(head(progress))
     console.print(Group(*plan_lines(progress.rows, console.width, '▶')))
+    if progress.approvals:
+        console.print(Padding(Text('\n'.join(progress.approvals), 'dim'), (1, 0, 0, 2)))
     counts = counts_text(progress, progress.robot_s)
     console.print(Padding(Group(ending_text(progress), Text(counts, 'dim')), (1, 0, 0, 2)))
 

@@ -62,6 +62,8 @@ class Progress:
     """Simulated time of all calls that ended [s]."""
     activity: str = 'looking at the scene'
     """What goes on now, in a few words."""
+    approvals: list[str] = field(default_factory=list)
+    """What people said when something had to be allowed, a line each."""
     ending: str = ''
     message: str = ''
     started_s: float = 0.0
@@ -171,6 +173,7 @@ class Progress:
 
     def _approval(self, data: Mapping[str, Any]) -> None:
         self.activity = data['text']
+        self.approvals.append(data['text'])
 
     def _failed(self, data: Mapping[str, Any]) -> None:
         row = self._live(data['index'])

@@ -7,8 +7,12 @@ from bbllm_interfaces.msg import Approval
 from bbllm_interfaces.srv import Approve
 
 from bbllm.core.approval import Answer, ApprovalRequest, Provenance, RequestKind
+from bbllm.core.tasks import MAX_TASK_CHARACTERS, plain_text
 from bbllm.core.types import Event, EventKind
 from bbllm.nodes.convert import plan_from_msg, stamp_from_msg, stamp_to_msg
+
+LONGEST_NAME = 100
+"""Characters of the name of whoever answers."""
 
 
 def provenance_from_goal(goal: ExecuteSkill.Goal) -> Provenance | None:
@@ -67,13 +71,17 @@ def answer_to_request(hash: str, answer: Answer) -> Approve.Request:
 
 
 def answer_from_request(msg: Approve.Request) -> Answer:
-    """Read an answer; who gives no name is somebody."""
+    """Read an answer, as much of it as people read; who gives no name is somebody."""
     return Answer(
         granted=msg.granted,
-        reason=' '.join(msg.reason.split()),
-        by=' '.join(msg.by.split()) or 'somebody',
+        reason=_line(msg.reason, MAX_TASK_CHARACTERS),
+        by=_line(msg.by, LONGEST_NAME) or 'somebody',
         automatic=msg.automatic,
     )
+
+
+def _line(text: str, most: int) -> str:
+    return ' '.join(plain_text(text).split())[:most]
 
 
 def approval_event(request: ApprovalRequest, answer: Answer, stamp_s: float) -> Event:
