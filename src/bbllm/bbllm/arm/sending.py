@@ -30,6 +30,8 @@ STOP_S = 0.5
 """How long after a goal that was aborted or refused the signs of a stop may come, wall [s]."""
 DEACTIVATED_S = 3.0
 """The same where the controller said itself that it was deactivated [s]."""
+INTERRUPTED = frozenset({GoalStatus.CANCELED, GoalStatus.TIMED_OUT, GoalStatus.ENDLESS})
+"""Endings of a grasp that may leave it half-way."""
 SAME_S = 1e-6
 """Times that differ by less are the same [s]."""
 
@@ -228,7 +230,7 @@ class Sender:
         result = self.driver.grasp(
             width_m, self.params.gripper_speed_m_s, force_n, inner_m, outer_m
         )
-        self.grip_interrupted = result.status is GoalStatus.CANCELED
+        self.grip_interrupted = result.status in INTERRUPTED
         missed = result.status is not GoalStatus.CANCELED and not result.success
         if missed and not result.error:
             return result
