@@ -39,6 +39,10 @@ def line(rviz: RvizClient, word: str) -> str:
     return found[0]
 
 
+def numbers(rviz: RvizClient) -> set[int]:
+    return {entry.id for entry in rviz.markers[ROBOT].menu_entries}
+
+
 def outcomes(stack: Running) -> list[Event]:
     return [event for event in stack.events if event.kind is EventKind.OUTCOME]
 
@@ -75,6 +79,7 @@ def test_line_of_a_request_that_is_gone_approves_nothing(rviz: RvizClient, stack
     number = rviz.number(ROBOT, line(rviz, 'approve'))
     rviz.choose(ROBOT, 'stop')
     assert first.result().ending.name == 'CANCELLED'
+    until(lambda: number not in numbers(rviz), 'end of the line of a plan that was given up')
 
     # Somebody still has the old menu open while another plan waits.
     second = stack.begin('put the yellow cube on location_E', feedback_loops=0)

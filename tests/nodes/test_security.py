@@ -14,6 +14,7 @@ from policies import FOLDER, differences, policies
 from stacks import Running, started, until
 
 from bbllm.core.paths import config_dir
+from bbllm.nodes.client import StackClient
 from bbllm.nodes.stack import (
     NAMESPACE,
     NODES,
@@ -44,16 +45,12 @@ def stack(ros_domain: int) -> Iterator[Running]:
 
 
 def used(node: Any, name: str) -> dict[str, set[str]]:
-    """Return what a node of the graph publishes, hears, serves and calls."""
-    return {
-        kind: {
-            found
-            for found, _ in getattr(node, f'get_{kind}_names_and_types_by_node')(
-                name, f'/{NAMESPACE}'
-            )
-        }
-        for kind in ('publisher', 'subscriber', 'service', 'client')
-    }
+    """Return what a node of the graph publishes, hears, serves and calls, as far as is heard."""
+    kinds = ('publisher', 'subscriber', 'service', 'client')
+    if (name, f'/{NAMESPACE}') not in node.get_node_names_and_namespaces():
+        return {kind: set() for kind in kinds}
+    asks = {kind: getattr(node, f'get_{kind}_names_and_types_by_node') for kind in kinds}
+    return {kind: set(dict(ask(name, f'/{NAMESPACE}'))) for kind, ask in asks.items()}
 
 
 def unequal(
@@ -133,9 +130,9 @@ def test_policy_of_the_estimator_allows_every_source_of_objects(
 
 
 def test_policy_of_the_command_line_allows_what_its_client_does(stack: Running) -> None:
-    node = stack.client.node
-
-    assert unequal(node, node.get_name(), 'client') == {}
+    # With a name that no other client of this process ever had.
+    with StackClient(name='bbllm_looked_at') as client:
+        assert unequal(stack.client.node, client.node.get_name(), 'client') == {}
 
 
 def test_policy_of_rviz_allows_what_its_file_shows() -> None:
