@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import suppress
-
-from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
-
 from bbllm.nodes.driver_checks.check import (
-    CheckFailedError,
     Evidence,
     Need,
     Theme,
-    expect,
     expect_equal,
 )
 from bbllm.nodes.driver_checks.client import DriverClient
+from bbllm.nodes.driver_checks.graph import expect_actions, expect_services, expect_topic
 
 ARM = Theme(title='names of the arm', need=Need.NOTHING)
 HAND = Theme(title='names of the hand', need=Need.NOTHING, hand=True)
@@ -38,7 +32,7 @@ CONVENIENCE = {
 @ARM.check('fr 1.5; joint_trajectory_controller.cpp on_configure')
 def arm_follows_trajectories_as_an_action(driver: DriverClient) -> Evidence:
     """The arm's controller serves follow_joint_trajectory as FollowJointTrajectory."""
-    return _actions(
+    return expect_actions(
         driver,
         {
             f'{driver.controller}/follow_joint_trajectory': (
@@ -64,33 +58,33 @@ def arm_listens_to_trajectories_on_a_topic(driver: DriverClient) -> Evidence:
 def arm_tells_its_controller_state(driver: DriverClient) -> Evidence:
     """The arm's controller publishes controller_state, reliably."""
     kind = 'control_msgs/msg/JointTrajectoryControllerState'
-    return _topic(driver, f'{driver.controller}/controller_state', kind, reliable=True)
+    return expect_topic(driver, f'{driver.controller}/controller_state', kind, reliable=True)
 
 
 @ARM.check('fr 1.5; joint_trajectory_controller.cpp on_configure')
 def arm_answers_where_its_trajectory_will_be(driver: DriverClient) -> Evidence:
     """The arm's controller serves query_state as QueryTrajectoryState."""
     name, kind = f'{driver.controller}/query_state', 'control_msgs/srv/QueryTrajectoryState'
-    return _services(driver, {name: kind})
+    return expect_services(driver, {name: kind})
 
 
 @ARM.check('fr 1.5; franka_action_server.cpp')
 def error_recovery_is_an_action(driver: DriverClient) -> Evidence:
     """Errors are cleared by the action action_server/error_recovery."""
     kind = 'franka_msgs/action/ErrorRecovery'
-    return _actions(driver, {'action_server/error_recovery': kind})
+    return expect_actions(driver, {'action_server/error_recovery': kind})
 
 
 @ARM.check('fr 1.5; franka_action_server.cpp')
 def robot_side_motions_are_an_action(driver: DriverClient) -> Evidence:
     """The robot's own point-to-point motion is the action action_server/ptp_motion."""
-    return _actions(driver, {'action_server/ptp_motion': 'franka_msgs/action/PTPMotion'})
+    return expect_actions(driver, {'action_server/ptp_motion': 'franka_msgs/action/PTPMotion'})
 
 
 @ARM.check('fr 1.5; franka_param_service_server.cpp')
 def thresholds_and_load_are_services(driver: DriverClient) -> Evidence:
     """Both services for collision thresholds, and set_load, are under service_server."""
-    return _services(
+    return expect_services(
         driver,
         {
             f'service_server/{name}': f'franka_msgs/srv/{kind}'
@@ -106,7 +100,7 @@ def thresholds_and_load_are_services(driver: DriverClient) -> Evidence:
 @ARM.check('fr 1.5; franka_param_service_server.cpp')
 def stiffness_and_frames_are_services(driver: DriverClient) -> Evidence:
     """The services for stiffness and for the frames of tool and stiffness are there too."""
-    return _services(
+    return expect_services(
         driver,
         {
             f'service_server/{name}': f'franka_msgs/srv/{kind}'
@@ -149,14 +143,14 @@ def controllers_are_loaded_by_services(driver: DriverClient) -> Evidence:
 def activity_is_kept_for_those_who_come_later(driver: DriverClient) -> Evidence:
     """controller_manager/activity is reliable and transient local."""
     kind = 'controller_manager_msgs/msg/ControllerManagerActivity'
-    return _topic(driver, 'controller_manager/activity', kind, reliable=True, latched=True)
+    return expect_topic(driver, 'controller_manager/activity', kind, reliable=True, latched=True)
 
 
 @ARM.check('fr 1.5; franka_robot_state_broadcaster.cpp on_configure')
 def robot_state_is_reliable(driver: DriverClient) -> Evidence:
     """robot_state is published as FrankaRobotState, reliably, and is not kept."""
     kind = 'franka_msgs/msg/FrankaRobotState'
-    return _topic(driver, f'{STATE}/robot_state', kind, reliable=True, latched=False)
+    return expect_topic(driver, f'{STATE}/robot_state', kind, reliable=True, latched=False)
 
 
 @ARM.check('fr 0.8, 1.5; franka_robot_state_broadcaster.cpp on_configure')
@@ -164,26 +158,28 @@ def convenience_topics_are_best_effort(driver: DriverClient) -> Evidence:
     """The eight other topics of the state broadcaster are there, all of them best effort."""
     evidence: dict[str, object] = {}
     for name, kind in CONVENIENCE.items():
-        evidence |= _topic(driver, f'{STATE}/{name}', kind, reliable=False)
+        evidence |= expect_topic(driver, f'{STATE}/{name}', kind, reliable=False)
     return evidence
 
 
 @ARM.check('fr 1.5; joint_state_broadcaster.cpp, franka.launch.py')
 def joint_states_of_the_arm_are_reliable(driver: DriverClient) -> Evidence:
     """The arm's own joint states are on franka/joint_states, reliably."""
-    return _topic(driver, 'franka/joint_states', JOINTS, reliable=True)
+    return expect_topic(driver, 'franka/joint_states', JOINTS, reliable=True)
 
 
 @ARM.check('fr 1.5; franka.launch.py')
 def joint_states_of_everything_are_on_one_topic(driver: DriverClient) -> Evidence:
     """joint_states carries the joint states of the whole robot."""
-    return _topic(driver, 'joint_states', JOINTS, reliable=True)
+    return expect_topic(driver, 'joint_states', JOINTS, reliable=True)
 
 
 @ARM.check('fr 1.5; franka.launch.py (robot_state_publisher)')
 def robot_description_is_kept(driver: DriverClient) -> Evidence:
     """robot_description is reliable and transient local."""
-    return _topic(driver, 'robot_description', 'std_msgs/msg/String', reliable=True, latched=True)
+    return expect_topic(
+        driver, 'robot_description', 'std_msgs/msg/String', reliable=True, latched=True
+    )
 
 
 @ARM.check('fr 1.5; franka.launch.py (robot_state_publisher)')
@@ -191,8 +187,8 @@ def fixed_transforms_are_kept(driver: DriverClient) -> Evidence:
     """Moving transforms are on /tf; fixed ones on /tf_static, which is transient local."""
     kind = 'tf2_msgs/msg/TFMessage'
     return {
-        **_topic(driver, '/tf', kind, latched=False),
-        **_topic(driver, '/tf_static', kind, latched=True),
+        **expect_topic(driver, '/tf', kind, latched=False),
+        **expect_topic(driver, '/tf_static', kind, latched=True),
     }
 
 
@@ -209,7 +205,7 @@ def each_state_has_one_author(driver: DriverClient) -> Evidence:
 @HAND.check('fr 0.1, 1.5; gripper_action_server.cpp, gripper.launch.py')
 def hand_has_three_actions_of_its_own(driver: DriverClient) -> Evidence:
     """The hand serves homing, move and grasp with the types of franka_msgs."""
-    return _actions(
+    return expect_actions(
         driver,
         {
             f'{driver.gripper}/{name}': f'franka_msgs/action/{kind}'
@@ -222,19 +218,19 @@ def hand_has_three_actions_of_its_own(driver: DriverClient) -> Evidence:
 def hand_has_an_action_for_moveit(driver: DriverClient) -> Evidence:
     """The hand serves gripper_action as GripperCommand."""
     name, kind = f'{driver.gripper}/gripper_action', 'control_msgs/action/GripperCommand'
-    return _actions(driver, {name: kind})
+    return expect_actions(driver, {name: kind})
 
 
 @HAND.check('fr 1.5; gripper_action_server.cpp')
 def hand_is_stopped_by_a_service(driver: DriverClient) -> Evidence:
     """The hand serves stop as Trigger."""
-    return _services(driver, {f'{driver.gripper}/stop': 'std_srvs/srv/Trigger'})
+    return expect_services(driver, {f'{driver.gripper}/stop': 'std_srvs/srv/Trigger'})
 
 
 @HAND.check('fr 1.5; gripper_action_server.cpp')
 def joint_states_of_the_hand_are_reliable(driver: DriverClient) -> Evidence:
     """The hand publishes its own joint_states, reliably."""
-    return _topic(driver, f'{driver.gripper}/joint_states', JOINTS, reliable=True)
+    return expect_topic(driver, f'{driver.gripper}/joint_states', JOINTS, reliable=True)
 
 
 def _manager_services(driver: DriverClient, **kinds: str) -> Evidence:
@@ -242,66 +238,4 @@ def _manager_services(driver: DriverClient, **kinds: str) -> Evidence:
         f'controller_manager/{name}': f'controller_manager_msgs/srv/{kind}'
         for name, kind in kinds.items()
     }
-    return _services(driver, wanted)
-
-
-def _actions(driver: DriverClient, wanted: dict[str, str]) -> Evidence:
-    return _served('action', driver, driver.actions, wanted)
-
-
-def _services(driver: DriverClient, wanted: dict[str, str]) -> Evidence:
-    return _served('service', driver, driver.services, wanted)
-
-
-def _served(
-    what: str,
-    driver: DriverClient,
-    look: Callable[[], dict[str, list[str]]],
-    wanted: dict[str, str],
-) -> Evidence:
-    """Wait until all are served, and compare their types."""
-    full = {driver.full_name(name): kind for name, kind in wanted.items()}
-    found: dict[str, list[str]] = {}
-
-    def all_there() -> bool:
-        found.update(look())
-        return set(full) <= set(found)
-
-    with suppress(CheckFailedError):  # said at once, with the names
-        driver.wait_until(all_there, f'each {what}')
-    missing = _listed(set(full) - set(found))
-    expect(not missing, f'each {what} to be served', f'none of the name {missing}')
-    for name, kind in full.items():
-        expect_equal(f'the type of {name}', found[name], [kind])
-    return {name: found[name][0] for name in full}
-
-
-def _topic(
-    driver: DriverClient,
-    topic: str,
-    kind: str,
-    *,
-    reliable: bool | None = None,
-    latched: bool | None = None,
-) -> dict[str, object]:
-    """Compare type and quality of service of all publishers of a topic."""
-    seen = ''
-    for end in driver.publishers(topic):
-        expect_equal(f'the type of {topic}', end.topic_type, kind)
-        quality = end.qos_profile
-        is_reliable = quality.reliability is ReliabilityPolicy.RELIABLE
-        is_latched = quality.durability is DurabilityPolicy.TRANSIENT_LOCAL
-        words = ['reliable' if is_reliable else 'best effort']
-        words += ['transient local' if is_latched else 'volatile']
-        seen = ', '.join(words)
-        if reliable is not None:
-            wanted = 'reliable' if reliable else 'best effort'
-            expect(is_reliable == reliable, f'{topic} to be {wanted}', seen)
-        if latched is not None:
-            wanted = 'transient local' if latched else 'volatile'
-            expect(is_latched == latched, f'{topic} to be {wanted}', seen)
-    return {topic: seen}
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ', '.join(sorted(names))
+    return expect_services(driver, wanted)
