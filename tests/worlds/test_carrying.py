@@ -244,6 +244,15 @@ def test_released_thing_rests_on_the_highest_support_below() -> None:
     assert rests.pose.position_m == pytest.approx((0.4, 0.0, 0.06))
 
 
+def test_released_thing_is_not_lifted_onto_what_stands_higher_beside_it() -> None:
+    tall = replace(cube('tower', 0.42, 0.0, 0.1), size_m=(0.04, 0.04, 0.2))
+
+    rests = rest_below(cube('red_cube', 0.4, 0.0, 0.03), [TABLE, tall])
+
+    assert rests is not None
+    assert rests.pose.position_m[2] == pytest.approx(0.02)
+
+
 def test_released_thing_falls_to_the_table_where_nothing_else_is() -> None:
     rests = rest_below(cube('red_cube', 0.4, 0.0, 0.3, yaw_deg=30.0), [TABLE])
 

@@ -34,6 +34,8 @@ from bbllm.worlds.transforms import TransformTree
 HAND_QOS = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
 WAITING = 500
 """How many measurements may wait to be taken in before the oldest are dropped."""
+REPORT_S = 60.0
+"""How often it is told how much was left out, where that is more than before [s]."""
 CATCH_UP_S = 0.5
 """How long joint states may be behind what belongs to them, by the wall clock [s]."""
 
@@ -58,6 +60,7 @@ class TableFeed:
         self._max_age_s = params.max_age_s
         self._cameras = config.sources & CAMERAS
         self._doubts = Doubts(node.get_logger().warning)
+        self._reported: dict[str, int] = {}
         tree = TransformTree()
         reserved = [item.name for item in config.fixed]
         believed = SightingParams(
@@ -78,6 +81,7 @@ class TableFeed:
             subscribe_detections(poller, self._cameras, self._hear_look)
             tags = config.catalogue.tag_frames if Source.APRILTAG in config.sources else ()
             TfFeed(poller, tree, self._doubts, tags, self._hear_look)
+        node.create_timer(REPORT_S, self._report)
         threading.Thread(target=self._run, name='table', daemon=True).start()
 
     @property
@@ -173,6 +177,13 @@ class TableFeed:
             f'The scene is stale: there was no usable picture of {", ".join(silent)} for '
             f'{past_s:.1f} s. {self._doubts.newest}'.rstrip()
         )
+
+    def _report(self) -> None:
+        counts = dict(self._doubts.counts)
+        if counts != self._reported:
+            self._reported = counts
+            told = ', '.join(f'{reason} {count}' for reason, count in sorted(counts.items()))
+            self._node.get_logger().info(f'Left out or put right since the start: {told}.')
 
     def _hear_hand(self, msg: JointStateMsg) -> None:
         width_m = width_from_msg(msg)

@@ -38,8 +38,8 @@ class CarryParams:
     """Widths that differ by less are the same [m]."""
     opened_m: float = 0.0015
     """Fingers that open by more have let go [m]."""
-    closed_m: float = 0.002
-    """Fingers that close by more have lost what was between them [m]."""
+    closed_m: float = 0.004
+    """Fingers that close by more have lost what was between them; soft things give way [m]."""
     off_middle_m: float = 0.03
     """How far from the middle between the fingers a thing may have been known to be before they
     pushed it there [m]."""

@@ -83,9 +83,8 @@ def _box_turns(equal: tuple[bool, bool, bool]) -> tuple[Quat, ...]:
     generators: list[Quat] = [(1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0)]
     for axis, quarter in enumerate(equal):
         if quarter:
-            turn = [0.0, 0.0, 0.0, _HALF]
-            turn[axis] = _HALF
-            generators.append((turn[0], turn[1], turn[2], turn[3]))
+            x, y, z = (_HALF if i == axis else 0.0 for i in range(3))
+            generators.append((x, y, z, _HALF))
     found: list[Quat] = [(0.0, 0.0, 0.0, 1.0)]
     for turn, generator in ((t, g) for t in found for g in generators):
         new = multiply(turn, generator)
