@@ -41,7 +41,7 @@ class Code(IntEnum):
     GRASP_FAILED = 20
     """The fingers closed on nothing."""
     OBJECT_LOST = 21
-    """It was in the hand and is no longer."""
+    """It was in the hand, or was seen, and is no longer."""
     MISPLACED = 22
     """It came to rest somewhere else than asked."""
     GOAL_REJECTED = 30
