@@ -10,9 +10,9 @@ from bbllm_interfaces.msg import ObjectStates
 from bbllm_interfaces.srv import SetObjectPose
 from geometry_msgs.msg import Point, Pose
 from rviz_client import RvizClient
-from stacks import Running, started, until
+from stacks import Background, Running, started, until
 
-from bbllm.core.types import EventKind
+from bbllm.core.types import EventKind, SkillCall
 from bbllm.nodes.stack import NODES
 from bbllm.worlds.menu import ROBOT
 
@@ -124,6 +124,15 @@ def test_second_task_is_refused_in_words_and_stop_stops_the_first(
 
     assert task.result().ending.name == 'CANCELLED'
     until(lambda: 'ended: cancelled' in rviz.status, "'ended: cancelled' in the status")
+
+
+def test_stop_ends_a_call_that_belongs_to_no_task(rviz: RvizClient, stack: Running) -> None:
+    call = Background(lambda: stack.client.execute(SkillCall('wait', ('60',))))
+    until(lambda: 'arm: waiting 60 s' in rviz.status, 'what the arm does in the status')
+
+    rviz.choose(ROBOT, 'stop')
+
+    assert call.result().code.name == 'CANCELLED'
 
 
 def test_number_that_was_never_offered_does_nothing(rviz: RvizClient) -> None:
