@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
 
 import rclpy
 from bbllm_interfaces.action import ExecuteSkill, RunTask
