@@ -85,6 +85,8 @@ class FaultResult:
     """Codes of the calls that did not succeed, in order."""
     stray: tuple[str, ...] = ()
     """Goals that came while the user stop was in force, or while a person was waited for."""
+    in_flight: tuple[str, ...] = ()
+    """Goals that crossed the user stop on their way: sent before anybody could hear of it."""
     goals: int = 0
     """Goals of arm or hand in all."""
     approvals: int = 0
@@ -145,6 +147,8 @@ class FaultRow:
     verdicts: dict[str, int]
     stray: int
     """Goals that came while the user stop was in force, or while a person was waited for."""
+    in_flight: int
+    """Goals that crossed the user stop on their way."""
 
 
 def rows_of(results: Iterable[FaultResult]) -> list[FaultRow]:
@@ -165,6 +169,7 @@ def rows_of(results: Iterable[FaultResult]) -> list[FaultRow]:
                 for verdict in Verdict
             },
             stray=sum(len(result.stray) for result in group),
+            in_flight=sum(len(result.in_flight) for result in group),
         )
         for (fault, person), group in groups.items()
     ]

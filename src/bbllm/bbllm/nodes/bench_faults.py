@@ -55,6 +55,9 @@ PARAMS: dict[str, dict[str, Value]] = {
 READY_S = 90.0
 TRIAL_S = 120.0
 """How long a trial may take, by the wall clock, before it is cancelled [s]."""
+IN_FLIGHT_S = 0.2
+"""A goal that arrives so soon after the user stop was sent before it was heard of: joint states
+have to be silent for 50 ms before the driver is asked, and a goal is on its way as well [s]."""
 QUIET_S = 0.05
 """A goal may be this much on its way when a person begins to be waited for [s]."""
 SCENE_S = 15.0
@@ -131,6 +134,8 @@ class ProvingGround:
         self._goals: list[dict[str, Any]] = []
         self._codes: list[str] = []
         self._stray: list[str] = []
+        self._in_flight: list[str] = []
+        self._struck_s = 0.0
 
     def close(self) -> None:
         """Leave the stack; it is the caller's."""
@@ -143,7 +148,7 @@ class ProvingGround:
         person.there, person.fault = trial.person, trial.fault.value
         person.approved_plans = 0
         with self._news:
-            self._goals, self._codes, self._stray = [], [], []
+            self._goals, self._codes, self._stray, self._in_flight = [], [], [], []
         begun_s = time.monotonic()
         ended = threading.Event()
         meddler = threading.Thread(target=self._meddle, args=(trial, ended), daemon=True)
@@ -164,7 +169,8 @@ class ProvingGround:
         self._person.inject('', clear=True)
         verdict = judge(trial, result.ending, result.message, self._is_done(result))
         with self._news:
-            goals, codes, stray = list(self._goals), tuple(self._codes), tuple(self._stray)
+            goals, codes = list(self._goals), tuple(self._codes)
+            stray, in_flight = tuple(self._stray), tuple(self._in_flight)
         return FaultResult(
             trial=trial,
             verdict=verdict,
@@ -174,6 +180,7 @@ class ProvingGround:
             message=result.message,
             codes=codes,
             stray=stray,
+            in_flight=in_flight,
             goals=len(goals),
             approvals=self._person.approved_plans,
             wall_s=wall_s,
@@ -209,6 +216,7 @@ class ProvingGround:
             self._news.wait_for(lambda: len(self._goals) >= trial.after_goals or ended.is_set())
         if ended.wait(trial.delay_s):
             return
+        self._struck_s = time.monotonic()
         self._person.inject(trial.fault.value)
         if trial.fault is Fault.ENDLESS_GOAL:
             with self._news:
@@ -218,10 +226,12 @@ class ProvingGround:
     def _see_goal(self, msg: String) -> None:
         waited_s = self._person.waited_for_s
         goal = json.loads(msg.data)
-        stray = goal['mode'] == 'USER_STOPPED' or waited_s > QUIET_S
         with self._news:
             self._goals.append(goal)
-            if stray:
+            after_s = time.monotonic() - self._struck_s
+            if goal['mode'] == 'USER_STOPPED' and after_s < IN_FLIGHT_S:
+                self._in_flight.append(f'{msg.data}, {after_s:.3f} s after the user stop')
+            elif goal['mode'] == 'USER_STOPPED' or waited_s > QUIET_S:
                 self._stray.append(f'{msg.data}, {waited_s:.3f} s into waiting for a person')
             self._news.notify_all()
 
@@ -234,11 +244,11 @@ class ProvingGround:
 
 def print_report(results: Sequence[FaultResult], console: Console) -> None:
     """Print one row for each fault."""
-    table = Table(title=f'{TASK}, with one fault each; stray: goals while stopped or waiting')
+    table = Table(title=f'{TASK}, with one fault each')
     table.add_column('fault', no_wrap=True)
     for title in ('person', 'wanted', 'good', 'struck'):
         table.add_column(title, no_wrap=True)
-    for title in ('finished', 'stopped', 'neither', 'stray'):
+    for title in ('finished', 'stopped', 'neither', 'stray', 'crossed'):
         table.add_column(title, justify='right', no_wrap=True)
     for row in rows_of(results):
         table.add_row(
@@ -249,8 +259,14 @@ def print_report(results: Sequence[FaultResult], console: Console) -> None:
             f'{row.struck}/{row.n}',
             *(str(row.verdicts[verdict.value]) for verdict in Verdict),
             str(row.stray),
+            str(row.in_flight),
         )
     console.print(table)
+    console.print(
+        'stray: goals of arm and hand while the user stop was in force or a person was waited '
+        f'for; crossed: goals that arrived within {IN_FLIGHT_S:g} s after the user stop',
+        style='dim',
+    )
     walls = [result.wall_s for result in results]
     console.print(
         f'{sum(result.approvals for result in results)} plans approved, '
@@ -260,10 +276,8 @@ def print_report(results: Sequence[FaultResult], console: Console) -> None:
 
 
 def _line(result: FaultResult) -> str:
-    trial = asdict(result.trial)
-    return (
-        f'{trial}: {result.verdict.value}, {result.ending.name}: {result.message} {result.codes}'
-    )
+    ended = f'{result.verdict.value}, {result.ending.name}: {result.message} {result.codes}'
+    return f'{asdict(result.trial)}: {ended} stray: {result.stray}'
 
 
 if __name__ == '__main__':
