@@ -145,6 +145,25 @@ class RobotCondition:
         return self.controllers_active and self.hardware_active and not stopped
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContactLimits:
+    """
+    From where on the robot feels a contact, and from where on it stops by itself, at 1 kHz.
+
+    It holds what it estimates from outside against them: the torque of each joint, and the wrench
+    at the hand, three forces and then three torques.
+    """
+
+    contact_joint_nm: tuple[float, ...]
+    """Above it a joint feels a contact, which stops nothing, shape (7,) [Nm]."""
+    collision_joint_nm: tuple[float, ...]
+    """Above it a joint has run into something, and the robot stops, shape (7,) [Nm]."""
+    contact_wrench: tuple[float, ...]
+    """As the first, for the wrench, shape (6,) [N, Nm]."""
+    collision_wrench: tuple[float, ...]
+    """As the second, for the wrench, shape (6,) [N, Nm]."""
+
+
 class RecoveryError(BbllmError):
     """A step of the recovery failed; the text says why."""
 
@@ -218,6 +237,20 @@ class ArmDriver(Protocol):
 
     def activate_controller(self) -> None:
         """Fifth and last step: the controller of the arm, which holds it where it is."""
+        ...
+
+    @property
+    def contact_limits(self) -> ContactLimits | None:
+        """What was set with `limit_contacts`; None where the robot has begun anew since."""
+        ...
+
+    def limit_contacts(self, limits: ContactLimits) -> None:
+        """
+        Tell the robot where to feel contacts and to stop; the arm is at rest.
+
+        Only an idle robot takes that: a controller of the arm that is active is taken down for
+        it and brought up again. Raises RecoveryError, with what the robot says.
+        """
         ...
 
     def wait(self, duration_s: float) -> None:

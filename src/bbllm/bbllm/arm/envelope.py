@@ -8,16 +8,24 @@ to it, `arm.ways` plans within it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import Annotated
 
 import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from bbllm.arm.driver import ContactLimits
 from bbllm.arm.obstacles import Obstacle, Shape
 
 KEEP_OUT_PREFIX = 'keep_out/'
 """Before the name of a box among obstacles, so that it is never taken for a thing."""
+EXAMPLE_JOINT_NM = (35.0, 35.0, 32.0, 30.0, 29.0, 27.0, 24.0)
+EXAMPLE_CONTACT_NM = (25.0, 25.0, 22.0, 20.0, 19.0, 17.0, 14.0)
+EXAMPLE_WRENCH = (40.0, 40.0, 40.0, 35.0, 35.0, 35.0)
+EXAMPLE_CONTACT_WRENCH = (30.0, 30.0, 30.0, 25.0, 25.0, 25.0)
+"""Of franka_ros2's examples: torques from outside at which joints, and the wrench at which the
+hand, have a collision, and those from which on they feel a contact [Nm; N, Nm]."""
 PEAK_GRIP_N = 140.0
 """What the Franka Hand presses with at most, says its data sheet; 70 N continuously [N]."""
 
@@ -29,6 +37,7 @@ class Rule(str, Enum):
     TCP_SPEED = 'tcp_speed'
     JOINT_SPEED = 'joint_speed'
     GRIP_FORCE = 'grip_force'
+    CONTACT_FORCE = 'contact_force'
     KEEP_OUT = 'keep_out'
     TABLE_HEIGHT = 'table_height'
     SELF_COLLISION = 'self_collision'
@@ -81,6 +90,43 @@ class GripForce(_Section):
 
     max_n: Annotated[float, Field(gt=0, le=PEAK_GRIP_N)] = 70.0
     """Of both fingers together, as a grasp is asked for [N]."""
+
+
+Torque = Annotated[float, Field(gt=0, le=100.0)]
+
+
+class ContactForce(_Section):
+    """
+    Where the robot itself stops when it runs into something, which it looks at every millisecond.
+
+    The defaults are those of franka_ros2's examples (default_robot_behavior_utils.hpp).
+    """
+
+    max_n: Annotated[float, Field(gt=0, le=100.0)] = 40.0
+    """Force on the hand along each axis; libfranka's own examples go up to 100 [N]."""
+    max_nm: Annotated[float, Field(gt=0, le=100.0)] = 35.0
+    """Torque on the hand about each axis [Nm]."""
+    max_joint_nm: tuple[Torque, Torque, Torque, Torque, Torque, Torque, Torque] = EXAMPLE_JOINT_NM
+    """Torque from outside on each joint [Nm]."""
+
+    @property
+    def limits(self) -> ContactLimits:
+        """Return what the robot is told; contacts are felt from a share of each value on."""
+        wrench = (self.max_n,) * 3 + (self.max_nm,) * 3
+        return ContactLimits(
+            contact_joint_nm=_share(self.max_joint_nm, EXAMPLE_CONTACT_NM, EXAMPLE_JOINT_NM),
+            collision_joint_nm=self.max_joint_nm,
+            contact_wrench=_share(wrench, EXAMPLE_CONTACT_WRENCH, EXAMPLE_WRENCH),
+            collision_wrench=wrench,
+        )
+
+
+def _share(
+    values: Sequence[float], parts: Sequence[float], wholes: Sequence[float]
+) -> tuple[float, ...]:
+    """Return of each value the share that a part is of a whole."""
+    pairs = zip(values, parts, wholes, strict=True)
+    return tuple(value * part / whole for value, part, whole in pairs)
 
 
 class TableHeight(_Section):
@@ -151,6 +197,8 @@ class SafetyEnvelope(_Section):
     tcp_speed: TcpSpeed = TcpSpeed()
     joint_speed: JointSpeed = JointSpeed()
     grip_force: GripForce = GripForce()
+    contact_force: ContactForce | None = ContactForce()
+    """None, null in the file: what the robot has been told by others stays."""
     keep_out: Annotated[tuple[KeepOut, ...], AfterValidator(_no_twins)] = ()
     table_height: TableHeight = TableHeight()
     self_collision: SelfCollision = SelfCollision()

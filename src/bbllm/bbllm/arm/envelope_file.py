@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from functools import lru_cache
 from pathlib import Path
+from typing import get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -131,5 +132,6 @@ def _known_keys(section: list[str]) -> list[str]:
     model: type[BaseModel] = SafetyEnvelope
     for name in section:
         kind = model.model_fields[name].annotation
-        model = kind if isinstance(kind, type) and issubclass(kind, BaseModel) else Box
+        kinds = [one for one in (kind, *get_args(kind)) if isinstance(one, type)]  # X, or X | None
+        model = next((one for one in kinds if issubclass(one, BaseModel)), Box)
     return list(model.model_fields)

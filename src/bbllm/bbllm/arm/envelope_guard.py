@@ -45,7 +45,7 @@ def bounded(ways: WayParams, envelope: SafetyEnvelope) -> WayParams:
 
 class EnvelopeGuard:
     """
-    Implements `arm.sending.MotionGuard`: refuses with Code.UNSAFE, and names the rule.
+    Implements `arm.motion_guard.MotionGuard`: refuses with Code.UNSAFE, and names the rule.
 
     A motion that starts outside of a rule, as after somebody has led the arm there by hand, may
     only lead back: never deeper, and less deep at its end. One thread only.
@@ -66,6 +66,8 @@ class EnvelopeGuard:
     ) -> None:
         self.envelope = envelope
         self.scene_age_s = scene_age_s
+        force = envelope.contact_force
+        self.contact_limits = None if force is None else force.limits
         self._width_m = width_m
         self._boxes = tuple(box.obstacle for box in envelope.keep_out)
         self._checkers: dict[tuple[Shape, Point] | None, CollisionChecker] = {}

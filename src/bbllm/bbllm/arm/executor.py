@@ -15,7 +15,8 @@ from dataclasses import replace
 from bbllm.arm.driver import ArmDriver
 from bbllm.arm.executor_params import ExecutorParams
 from bbllm.arm.failures import SkillError
-from bbllm.arm.sending import MotionGuard, Sender
+from bbllm.arm.motion_guard import MotionGuard
+from bbllm.arm.sending import Sender
 from bbllm.arm.skill_run import SkillRun
 from bbllm.arm.ways import Way, WayPlanner
 from bbllm.core.approval import AskPerson, Permit, Provenance
@@ -89,7 +90,9 @@ class SkillExecutor:
                 self._running = True
             try:
                 # First of all: a robot that is stopped shows no scene, and its clock stands.
-                refused = self._stopped(call) or self._refusal(call, provenance)
+                refused = (
+                    self._stopped(call) or self._refusal(call, provenance) or self._unlimited(call)
+                )
                 # How long a person thinks it over is no part of what the call takes.
                 start_s = self._driver.now_s()
                 outcome = refused or self._run(call).outcome()
@@ -137,6 +140,15 @@ class SkillExecutor:
             )
         except SkillError as stopped:  # somebody cancelled the wait
             return stopped.outcome(call)
+
+    def _unlimited(self, call: SkillCall) -> Outcome | None:
+        """Tell the robot the forces at which it stops, if it has to be; returns why not."""
+        try:
+            self._sender.limit_contacts(f'{call}')
+        except SkillError as failure:
+            failure.moved = failure.stopped
+            return failure.outcome(call)
+        return None
 
     def _run(self, call: SkillCall) -> SkillRun:
         return SkillRun(call, self._observe, self._sender, self._planner, self.params)

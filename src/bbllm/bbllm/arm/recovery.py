@@ -1,9 +1,9 @@
 """
 Brings a stopped robot back, in the order that its driver asks for, or asks a person first.
 
-Error recovery, hardware component, broadcasters, fresh joint states, controller of the arm. The
-controller comes last, so that the broadcasters, which a stop takes down too, can tell why the
-robot stopped before anything could move.
+Error recovery, hardware component, broadcasters, fresh joint states, the forces at which it stops,
+controller of the arm. The controller comes last, so that the broadcasters, which a stop takes down
+too, can tell why the robot stopped before anything could move; only an idle robot takes forces.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from bbllm.arm.contact_limits import STEP, ContactLimiter
 from bbllm.arm.driver import ArmDriver, RecoveryError
 from bbllm.arm.failures import StuckError
 from bbllm.arm.stop_causes import Stop, diagnose
@@ -45,12 +46,18 @@ class Recovery:
         ask_person: Asked where a program may not, or can not, recover by itself; by default
             nobody is there.
         tell: Told what is done, for people.
+        limiter: Sets the forces at which the robot stops, while it is idle.
     """
 
     def __init__(
-        self, driver: ArmDriver, ask_person: AskPerson | None, tell: Callable[[str], None]
+        self,
+        driver: ArmDriver,
+        ask_person: AskPerson | None,
+        tell: Callable[[str], None],
+        limiter: ContactLimiter | None = None,
     ) -> None:
         self._driver = driver
+        self._limiter = limiter
         self._ask_person = ask_person
         self._tell = tell
         self._automatic = 0
@@ -106,6 +113,9 @@ class Recovery:
                 case.stop, problem = case.stop.or_known(self._told(case)), ''
                 if case.stop.needs_person and not asked:
                     continue
+                look()
+                if self._limiter is not None:
+                    _do(STEP, self._limiter.set)
                 look()
                 _do('activation of the controller', self._driver.activate_controller)
                 if self._driver.condition().able:

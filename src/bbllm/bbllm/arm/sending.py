@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 
+from bbllm.arm.contact_limits import ContactLimiter
 from bbllm.arm.driver import (
     ArmDriver,
     Array,
@@ -17,12 +17,13 @@ from bbllm.arm.driver import (
 )
 from bbllm.arm.failures import SkillError, follow_failure, gripper_failure, stop_failure
 from bbllm.arm.kinematics import forward
+from bbllm.arm.motion_guard import MotionGuard
 from bbllm.arm.recovery import Recovery
 from bbllm.arm.rest import check_rest
 from bbllm.arm.sending_params import SendingParams
 from bbllm.arm.stop_causes import Stop
 from bbllm.core.approval import AskPerson
-from bbllm.core.types import Code, Scene
+from bbllm.core.types import Code
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import pose_of_matrix
 
@@ -34,32 +35,6 @@ INTERRUPTED = frozenset({GoalStatus.CANCELED, GoalStatus.TIMED_OUT, GoalStatus.E
 """Endings of a grasp that may leave it half-way."""
 SAME_S = 1e-6
 """Times that differ by less are the same [s]."""
-
-
-class MotionGuard(Protocol):
-    """The last look at a motion before it is commanded."""
-
-    def look(self, scene: Scene, hand: Hand) -> None:
-        """Learn where things are and what is held, before the motions of a call are planned."""
-        ...
-
-    def carry(self, name: str | None, hand: Hand) -> None:
-        """Learn what is in the hand from now on, in mid-call; None where nothing is."""
-        ...
-
-    def check_motion(
-        self, trajectory: JointTrajectory, doing: str, *, width_m: float | None = None
-    ) -> None:
-        """
-        Raise SkillError with code UNSAFE, naming the rule, where a motion breaks one.
-
-        `width_m` is how far the fingers will be open on it, None: as they are now [m].
-        """
-        ...
-
-    def check_grip(self, force_n: float, doing: str) -> None:
-        """Raise the same where the fingers would press too hard [N]."""
-        ...
 
 
 class Sender:
@@ -90,7 +65,9 @@ class Sender:
         self._commanded: Array | None = None
         self._moved = False
         self._doing = ''
-        self._recovery = Recovery(driver, ask_person, self.tell)
+        limits = None if guard is None else guard.contact_limits
+        self._limiter = ContactLimiter(driver, limits, self.params.rest.still_rad_s)
+        self._recovery = Recovery(driver, ask_person, self.tell, self._limiter)
 
     def begin(self) -> None:
         """Begin a call: forget an earlier cancel."""
@@ -163,6 +140,24 @@ class Sender:
             raise stop_failure(stop, before)
         return True
 
+    def limit_contacts(self, doing: str) -> bool:
+        """
+        See that the robot stops at the forces of the envelope; True where it was told them now.
+
+        Raises:
+            SkillError: It could not be told, so nothing may move.
+        """
+        if self._limiter.in_force:
+            return False
+        self._commanded = None  # the controller begins anew, at what is measured
+        try:
+            self._limiter.need(doing)
+        except SkillError:
+            if self._recovery.able(STOP_S):
+                raise
+            self.ready(doing)  # it stopped meanwhile; the recovery tells it too
+        return True
+
     def follow(self, trajectory: JointTrajectory, doing: str) -> None:
         """
         Follow a trajectory and look whether the arm rests at its end.
@@ -171,6 +166,7 @@ class Sender:
             SkillError: It does not; StuckError where the robot stopped and did not recover.
         """
         recovered = self.ready(doing)
+        recovered = self.limit_contacts(doing) or recovered
         self._begin_to(doing)
         if self.guard is not None:
             self.guard.check_motion(trajectory, doing)

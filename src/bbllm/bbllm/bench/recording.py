@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bbllm.arm.driver import (
     ArmDriver,
+    ContactLimits,
     FollowResult,
     GripperResult,
     JointState,
@@ -85,6 +86,15 @@ class RecordingDriver:
     def activate_controller(self) -> None:
         """Bring the controller of the arm up."""
         self._driver.activate_controller()
+
+    @property
+    def contact_limits(self) -> ContactLimits | None:
+        """Return what the robot was told."""
+        return self._driver.contact_limits
+
+    def limit_contacts(self, limits: ContactLimits) -> None:
+        """Tell the robot where to stop."""
+        self._driver.limit_contacts(limits)
 
     def wait(self, duration_s: float) -> None:
         """Let time pass [s]."""

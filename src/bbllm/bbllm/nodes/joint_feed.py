@@ -60,6 +60,9 @@ class JointFeed:
         self._topics = {'arm': ARM_TOPIC, 'hand': f'{gripper}/joint_states'}
         self._sources: dict[str, str] = {}
         self._arm_count = 0
+        self.beginnings = 0
+        """How often the states of the arm began, the first time or after a silence or a step
+        back of their clock: then the driver may have been started anew."""
         self._repeated_s = float('-inf')
         self.activity = ActivityFeed(node, poller)
         for part, hear in (('arm', self._hear_arm), ('hand', self._hear_hand)):
@@ -189,6 +192,9 @@ class JointFeed:
             if self._arm and state.stamp_s == self._arm[-1].stamp_s:
                 self._repeated_s = time.monotonic()
                 return
+            silence_s = time.monotonic() - self._heard_s['arm']
+            if silence_s > self._timeout_s or state.stamp_s < self._arm[-1].stamp_s:
+                self.beginnings += 1
             self._arm.append(state)
             self._arm_count += 1
             self._heard('arm')

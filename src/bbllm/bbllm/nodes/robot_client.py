@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from controller_manager_msgs.srv import SetHardwareComponentState, SwitchController
 from franka_msgs.action import ErrorRecovery
 from franka_msgs.msg import Errors, FrankaRobotState
+from franka_msgs.srv import SetForceTorqueCollisionBehavior
 from lifecycle_msgs.msg import State
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
-from bbllm.arm.driver import GoalStatus, RecoveryError, RobotCondition, RobotMode
+from bbllm.arm.driver import (
+    ContactLimits,
+    GoalStatus,
+    RecoveryError,
+    RobotCondition,
+    RobotMode,
+)
 from bbllm.core.errors import LostNodeError, WorldError
 from bbllm.nodes.action_call import ActionCall
 from bbllm.nodes.activity_feed import JOINT_BROADCASTER, MANAGER, STATE_BROADCASTER
@@ -26,6 +33,8 @@ RECOVERY_S = 10.0
 """How long a step may take [s]."""
 STATE_S = 1.0
 """How long the first state of the robot after a recovery may take, wall clock [s]."""
+PARAMETERS = 'service_server'
+SET_LIMITS = 'set_force_torque_collision_behavior'
 ERRORS = tuple(Errors.get_fields_and_field_types())
 
 
@@ -63,6 +72,10 @@ class RobotClient:
         self._switch = node.create_client(
             SwitchController, f'{MANAGER}/switch_controller', callback_group=group
         )
+        self._set_limits = node.create_client(
+            SetForceTorqueCollisionBehavior, f'{PARAMETERS}/{SET_LIMITS}', callback_group=group
+        )
+        self._limited: tuple[int, ContactLimits] | None = None
         self._news = threading.Condition()
         self._state: FrankaRobotState | None = None
         poller.subscribe(FrankaRobotState, f'{STATE_BROADCASTER}/robot_state', self._hear_state, 1)
@@ -128,15 +141,54 @@ class RobotClient:
             raise RecoveryError(f'{names[0]} is not loaded.')
         if not asleep:
             return
+        self._switch_controllers(f'{", ".join(asleep)} did not become active', up=asleep)
+
+    @property
+    def contact_limits(self) -> ContactLimits | None:
+        """What was set last, where the joint states have gone on without a break since."""
+        if self._limited is None or self._limited[0] != self._feed.beginnings:
+            return None
+        return self._limited[1]
+
+    def limit_contacts(self, limits: ContactLimits) -> None:
+        """Set the robot's thresholds; only an idle robot, which nothing controls, takes them."""
+        self._need_answer()
+        was_active = self._feed.activity.is_active(self._controller)
+        if was_active:
+            problem = f'{self._controller} did not become inactive'
+            self._switch_controllers(problem, down=[self._controller])
+        try:
+            beginnings = self._feed.beginnings
+            self._send_limits(limits)
+            self._limited = (beginnings, limits)
+        finally:
+            if was_active:
+                self.activate(self._controller)
+
+    def _send_limits(self, limits: ContactLimits) -> None:
+        request = SetForceTorqueCollisionBehavior.Request(
+            lower_torque_thresholds_nominal=limits.contact_joint_nm,
+            upper_torque_thresholds_nominal=limits.collision_joint_nm,
+            lower_force_thresholds_nominal=limits.contact_wrench,
+            upper_force_thresholds_nominal=limits.collision_wrench,
+        )
+        reply = self._step(lambda: self._ask(self._set_limits, request, SET_LIMITS, PARAMETERS))
+        if not reply.success:
+            raise RecoveryError(reply.error or 'it refused them and gave no reason.')
+
+    def _switch_controllers(
+        self, problem: str, *, up: Sequence[str] = (), down: Sequence[str] = ()
+    ) -> None:
         request = SwitchController.Request(
-            activate_controllers=asleep,
+            activate_controllers=up,
+            deactivate_controllers=down,
             strictness=SwitchController.Request.STRICT,
             timeout=duration_to_msg(RECOVERY_S),
         )
         reply = self._step(lambda: self._ask(self._switch, request, 'switch_controller'))
         if not reply.ok:
             told = getattr(reply, 'message', '') or 'no reason was given.'
-            raise RecoveryError(f'{", ".join(asleep)} did not become active: {told}')
+            raise RecoveryError(f'{problem}: {told}')
         self._need_answer()
 
     def _need_answer(self) -> None:
@@ -153,9 +205,9 @@ class RobotClient:
         except WorldError as error:
             raise RecoveryError(str(error)) from error
 
-    def _ask(self, client: Any, request: Any, name: str) -> Any:
-        need_server(client.service_is_ready, f'{MANAGER} ({name})')
-        return wait_for(client.call_async(request), f'{MANAGER}/{name}', RECOVERY_S)
+    def _ask(self, client: Any, request: Any, name: str, server: str = MANAGER) -> Any:
+        need_server(client.service_is_ready, f'{server} ({name})')
+        return wait_for(client.call_async(request), f'{server}/{name}', RECOVERY_S)
 
     def _hear_state(self, msg: FrankaRobotState) -> None:
         with self._news:

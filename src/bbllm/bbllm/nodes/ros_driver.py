@@ -13,6 +13,7 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
 from bbllm.arm.driver import (
+    ContactLimits,
     FollowResult,
     GoalStatus,
     GripperResult,
@@ -158,6 +159,15 @@ class RosDriver:
     def activate_controller(self) -> None:
         """Fifth step: the controller of the arm."""
         self._robot.activate(self._controller)
+
+    @property
+    def contact_limits(self) -> ContactLimits | None:
+        """What was set with `limit_contacts`; None where the driver has begun anew since."""
+        return self._robot.contact_limits
+
+    def limit_contacts(self, limits: ContactLimits) -> None:
+        """Tell the robot where to stop, with the controller of the arm down meanwhile."""
+        self._robot.limit_contacts(limits)
 
     def wait(self, duration_s: float) -> None:
         """Let time pass on the world's clock; returns early after `stop` and from a stop [s]."""

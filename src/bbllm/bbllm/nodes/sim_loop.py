@@ -121,6 +121,7 @@ class SimLoop:
         self._robot.reset()
         with self._robot.paused():
             self._epoch_s = self.now_s
+            robot.monitor.keep_thresholds(self._robot.monitor)
             self._scene, self._robot = scene or self._scene, robot
 
     def _build(self, scene: str, seed: int) -> SimulatedRobot:

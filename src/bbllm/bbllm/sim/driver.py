@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from bbllm.arm.driver import (
+    ContactLimits,
     FollowResult,
     GoalStatus,
     GripperResult,
@@ -17,7 +18,9 @@ from bbllm.arm.driver import (
     Tolerances,
 )
 from bbllm.core.errors import LostNodeError
+from bbllm.sim.faults import FaultMonitor
 from bbllm.sim.gripper import GripperPending
+from bbllm.sim.orders import collision_order
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.trajectory_goal import Pending, Result, goal_from_trajectory
 
@@ -53,6 +56,7 @@ class SimDriver:
         self._speed = speed
         self._on_advance = on_advance
         self._stop = threading.Event()
+        self._limited: tuple[FaultMonitor, ContactLimits] | None = None
         self._due_s = time.monotonic()
 
     def now_s(self) -> float:
@@ -139,6 +143,29 @@ class SimDriver:
         """Fifth step: the controller of the arm."""
         if not self.robot.activate_controllers():
             raise RecoveryError('the controller of the arm did not become active.')
+
+    @property
+    def contact_limits(self) -> ContactLimits | None:
+        """What was set with `limit_contacts`; None where the robot was reset since."""
+        if self._limited is None or self._limited[0] is not self.robot.monitor:
+            return None
+        return self._limited[1]
+
+    def limit_contacts(self, limits: ContactLimits) -> None:
+        """
+        Set the thresholds of the simulated robot.
+
+        Its controller stays up: that only an idle robot takes them is the business of whoever
+        speaks to a robot, as `nodes.ros_driver` does.
+        """
+        lower = (*limits.contact_joint_nm, *limits.contact_wrench)
+        upper = (*limits.collision_joint_nm, *limits.collision_wrench)
+        with self.robot.paused():
+            monitor = self.robot.monitor
+            reason = collision_order(lower, upper, upper).carry_out(self.robot.settings, monitor)
+        if reason:
+            raise RecoveryError(reason)
+        self._limited = (monitor, limits)
 
     def wait(self, duration_s: float) -> None:
         """Let time pass; returns early after `stop` and when the robot stops [s]."""

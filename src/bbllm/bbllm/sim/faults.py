@@ -108,6 +108,11 @@ class FaultMonitor:
             return self._stopped_by
         return RobotMode.MOVE if controlled else RobotMode.IDLE
 
+    def keep_thresholds(self, old: FaultMonitor) -> None:
+        """Take over the thresholds of the monitor before this one."""
+        self.lower, self.upper = old.lower, old.upper
+        self.upper_accelerating = old.upper_accelerating
+
     def watch(
         self,
         duration_s: float,

@@ -172,7 +172,13 @@ class SimulatedRobot(DrivenSimulation):
             return reason
 
     def reset(self) -> None:
-        """Put everything back to its start; what runs ends as when controllers go down."""
+        """
+        Put everything back to its start; what runs ends as when controllers go down.
+
+        Thresholds of contacts and collisions stay as they were set: who has set them does not
+        hear of a reset, and trusts in them.
+        """
+        old = self._monitor
         with self._command() as simulation:
             self._controller.hold_results = False
             if self._ptp.busy:
@@ -182,6 +188,7 @@ class SimulatedRobot(DrivenSimulation):
             simulation.reset()
             self._manager = ControllerManager(self, self._manager.revision + 1)
             self._make_controllers()
+            self._monitor.keep_thresholds(old)
 
     def connect(self) -> bool:
         """Tell whether the robot can be reached: half of `controllers.Hardware`."""
