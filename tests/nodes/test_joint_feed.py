@@ -157,6 +157,7 @@ def test_silence_of_a_stopped_robot_is_found_out_by_asking_as_nobody_tells_of_it
     assert old.newest().stamp_s == pytest.approx(1.0)
     with pytest.raises(SceneError, match='the robot is stopped'):
         old.hand(1.0)
+    assert old.at(1.0, or_stopped=True) == old.newest()
 
 
 def test_silence_that_nobody_explains_is_a_lost_driver(old: JointFeed, topics: Topics) -> None:

@@ -132,14 +132,14 @@ class JointFeed:
         """When the newest state was measured, however old it is; 0 without any [s]."""
         return self._arm[-1].stamp_s if self._arm else 0.0
 
-    def hand(self, stamp_s: float, wait_s: float = 0.0) -> Hand:
+    def hand(self, stamp_s: float, wait_s: float = 0.0, *, or_stopped: bool = False) -> Hand:
         """Return the hand as it was at a time on the world's clock [s]; see `at`."""
-        state = self.at(stamp_s, wait_s)
+        state = self.at(stamp_s, wait_s, or_stopped=or_stopped)
         return Hand(
             tcp=pose_of_matrix(forward(state.position_rad).tolist()), width_m=state.width_m
         )
 
-    def at(self, stamp_s: float, wait_s: float = 0.0) -> JointState:
+    def at(self, stamp_s: float, wait_s: float = 0.0, *, or_stopped: bool = False) -> JointState:
         """
         Return the state that was measured nearest to a time.
 
@@ -148,12 +148,15 @@ class JointFeed:
             wait_s: How long to wait for a state of that time or later, by the wall clock: on a
                 busy machine the objects may come before the joint states of the same moment, and
                 an arm that was still moving then has its hand elsewhere [s].
+            or_stopped: Take the last state of a robot that is stopped.
 
         Raises:
             SceneError: The robot is stopped, so that nobody knows where its arm is.
             LostNodeError: As in `newest`.
         """
         if self.stopped:
+            if or_stopped:
+                return self.newest()
             raise SceneError(
                 'The scene is stale: the robot is stopped, and until it is recovered nothing '
                 'tells where its arm is.'

@@ -60,7 +60,7 @@ class ObjectFeed:
         """Whether objects were heard of lately."""
         return time.monotonic() - self._heard_s <= self._max_age_s
 
-    def look(self, not_before_s: float, wait_s: float) -> TableView:
+    def look(self, not_before_s: float, wait_s: float, *, or_stopped: bool = False) -> TableView:
         """
         Return objects that were seen at a time or later, and the hand of the same moment.
 
@@ -68,6 +68,7 @@ class ObjectFeed:
             not_before_s: On the world's clock; 0 for the newest [s].
             wait_s: How long to wait for them, by the wall clock; with 0, joint states that are
                 still on their way are not waited for either [s].
+            or_stopped: Take the last state of the arm where the robot is stopped.
 
         Raises:
             SceneError: There are none; tells since when, and names who fell silent.
@@ -79,7 +80,7 @@ class ObjectFeed:
         names = {item.name for item in told}
         return TableView(
             objects=(*told, *(item for item in self._fixed if item.name not in names)),
-            hand=self._joints.hand(stamp_s, CATCH_UP_S if wait_s else 0.0),
+            hand=self._joints.hand(stamp_s, CATCH_UP_S if wait_s else 0.0, or_stopped=or_stopped),
             stamp_s=stamp_s,
         )
 

@@ -113,7 +113,9 @@ class RosWorld:
     def observe(self) -> Scene:
         """Return a scene that shows what the last call did."""
         self.check()
-        return self._scenes.get(self._seen_s, look=self.check)
+        # A plan may go on where the robot has stopped between two calls: the executor recovers
+        # it before the next one, and looks anew.
+        return self._scenes.get(self._seen_s, or_stopped=True, look=self.check)
 
     def execute(self, call: SkillCall) -> Outcome:
         """Execute one call to its end; that of a node that was lost raises LostNodeError."""

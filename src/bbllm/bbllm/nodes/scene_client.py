@@ -29,12 +29,19 @@ class SceneClient:
         """Whether somebody serves the scene."""
         return bool(self._client.service_is_ready())
 
-    def get(self, not_before_s: float = 0.0, *, look: Callable[[], None] = nothing) -> Scene:
+    def get(
+        self,
+        not_before_s: float = 0.0,
+        *,
+        or_stopped: bool = False,
+        look: Callable[[], None] = nothing,
+    ) -> Scene:
         """
         Return the scene.
 
         Args:
             not_before_s: It must have been sensed then or later, on the world's clock [s].
+            or_stopped: Where the robot is stopped, what was known last is good enough.
             look: Called all the time meanwhile; what it raises ends the wait.
 
         Raises:
@@ -44,7 +51,7 @@ class SceneClient:
         """
         what = f'{SERVER} (get_scene)'
         need_server(self._client.service_is_ready, what)
-        request = GetScene.Request(not_before=stamp_to_msg(not_before_s))
+        request = GetScene.Request(not_before=stamp_to_msg(not_before_s), or_stopped=or_stopped)
         reply = wait_for(self._client.call_async(request), what, TIMEOUT_S, look=look)
         if reply.code != GetScene.Response.NONE:
             raise SceneError(reply.message)

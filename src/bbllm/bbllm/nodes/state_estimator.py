@@ -53,7 +53,9 @@ class StateEstimator(StackNode):
 
     def _get(self, request: GetScene.Request, reply: GetScene.Response) -> GetScene.Response:
         try:
-            view = self._source.look(stamp_from_msg(request.not_before), self._wait_s)
+            view = self._source.look(
+                stamp_from_msg(request.not_before), self._wait_s, or_stopped=request.or_stopped
+            )
             reply.scene = scene_to_msg(self._scene(view))
             reply.code = GetScene.Response.NONE
         except WorldError as error:

@@ -95,18 +95,23 @@ class TableFeed:
         with self._news:
             return self._table.hand_stamp_s > 0.0 and self._fresh()
 
-    def look(self, not_before_s: float, wait_s: float) -> TableView:
+    def look(self, not_before_s: float, wait_s: float, *, or_stopped: bool = False) -> TableView:
         """
         Return what is known, sensed at a time or later as far as it can be sensed.
 
         Args:
             not_before_s: On the world's clock; 0 for the newest [s].
             wait_s: How long to wait for it, by the wall clock [s].
+            or_stopped: Where the robot is stopped, what was known last is good enough.
 
         Raises:
             SceneError: It cannot be known; says which source fell silent or what is lost.
             LostNodeError: Nothing is heard of the arm or the hand.
         """
+        if or_stopped and self._joints.stopped:
+            with self._news:
+                if self._table.hand_stamp_s > 0.0:
+                    return self._table.view()
         self._joints.at(not_before_s)  # raises where nobody knows where the arm is
         since_s = not_before_s - SAME_S
         with self._news:
