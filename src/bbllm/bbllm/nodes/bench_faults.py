@@ -37,13 +37,15 @@ from bbllm.bench.fault_trials import (
 from bbllm.bench.machine import describe_machine
 from bbllm.core.errors import WorldError
 from bbllm.core.records import to_json
-from bbllm.core.types import Event, EventKind
+from bbllm.core.types import Event, EventKind, Pose, Scene
 from bbllm.nodes.client import StackClient, TaskResult
 from bbllm.nodes.domains import own_domain
 from bbllm.nodes.fault_person import BenchPerson
 from bbllm.nodes.stack import Stack, StackConfig, Value
 from bbllm.nodes.waiting import wait_for
 from bbllm.sim.faults import Fault, fault_named
+from bbllm.skills.shapes import MOVABLE
+from bbllm.worlds.tabletop import furthest
 
 TASK = 'put the red cube on location_B'
 DONE = ('red_cube', 'on', 'location_B')
@@ -62,6 +64,8 @@ QUIET_S = 0.05
 """A goal may be this much on its way when a person begins to be waited for [s]."""
 SCENE_S = 15.0
 """How long it may take until there is a scene again after a fault was taken back [s]."""
+BACK_M = 0.005
+"""A thing that is this near to where it began is back [m]."""
 GOALS = QoSProfile(depth=1000)
 
 
@@ -130,6 +134,7 @@ class ProvingGround:
         client.node.create_subscription(
             String, 'sim/goals', self._see_goal, GOALS, callback_group=client.group
         )
+        self._start = _things(client.scene())
         self._news = threading.Condition()
         self._goals: list[dict[str, Any]] = []
         self._codes: list[str] = []
@@ -201,7 +206,8 @@ class ProvingGround:
         deadline_s = time.monotonic() + SCENE_S
         while True:
             try:
-                if not self._client.scene().has(*DONE):
+                scene = self._client.scene()
+                if scene.held is None and furthest(self._start, _things(scene)) < BACK_M:
                     return
                 reason = 'it shows the last trial still'
             except WorldError as error:
@@ -240,6 +246,10 @@ class ProvingGround:
             with self._news:
                 self._codes.append(str(event.data['code']))
                 self._news.notify_all()
+
+
+def _things(scene: Scene) -> dict[str, Pose]:
+    return {item.name: item.pose for item in scene.objects if item.kind in MOVABLE}
 
 
 def print_report(results: Sequence[FaultResult], console: Console) -> None:
