@@ -256,10 +256,8 @@ def print_report(results: Sequence[FaultResult], console: Console) -> None:
     """Print one row for each fault."""
     table = Table(title=f'{TASK}, with one fault each')
     table.add_column('fault', no_wrap=True)
-    for title in ('person', 'wanted', 'good', 'struck'):
+    for title in ('person', 'should end as', 'did', 'struck', 'stray', 'crossed'):
         table.add_column(title, no_wrap=True)
-    for title in ('finished', 'stopped', 'neither', 'stray', 'crossed'):
-        table.add_column(title, justify='right', no_wrap=True)
     for row in rows_of(results):
         table.add_row(
             row.fault.value,
@@ -267,7 +265,6 @@ def print_report(results: Sequence[FaultResult], console: Console) -> None:
             row.wanted.value,
             f'{row.good}/{row.n}',
             f'{row.struck}/{row.n}',
-            *(str(row.verdicts[verdict.value]) for verdict in Verdict),
             str(row.stray),
             str(row.in_flight),
         )
