@@ -331,6 +331,18 @@ def test_every_safety_file_of_the_project_can_be_used(path: Path) -> None:
         ),
         ('tcp_speed: {max_m_s: 1}\ntcp_speed: {max_m_s: 2}', 'line 2: `tcp_speed` stands there'),
         ('tcp_speed: [', 'line 1'),
+        ('? [a, b]\n: 3', 'line 1: a list or a mapping stands there as a key'),
+        ('stale_scene:\n  ? {a: b}\n  : 3', 'line 2: a list or a mapping stands there as a key'),
+        ('stale_scene: {1: 2}', 'unknown key `stale_scene.1`. Known: max_age_s.'),
+        ('stale_scene: 3', '`stale_scene` should have keys of its own: max_age_s, not 3.'),
+        ('tcp_speed: null', '`tcp_speed` should have keys of its own: max_m_s, not null.'),
+        ('keep_out: {name: a}', '`keep_out` should be a list.'),
+        ('keep_out: [3]', '`keep_out.0` should have keys of its own: min_m, max_m, name, not 3.'),
+        ('workspace: {min_m: 0, max_m: [1, 1, 1]}', '`workspace.min_m` should be a list, not 0.'),
+        (
+            'workspace: {min_m: [0, 0, 0, 0], max_m: [1, 1, 1]}',
+            '`workspace.min_m` should have at most 3 items, not 4.',
+        ),
     ],
 )
 def test_a_file_that_cannot_be_used_says_where_and_what_would_do(text: str, said: str) -> None:

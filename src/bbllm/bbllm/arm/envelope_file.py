@@ -69,7 +69,7 @@ def parse_envelope(text: str, source: str) -> SafetyEnvelope:
     except ValidationError as error:
         errors = error.errors(include_url=False, include_context=False)
         # A misspelt key is also a missing one; the first is what helps.
-        unknown = [item for item in errors if item['type'] == 'extra_forbidden']
+        unknown = [item for item in errors if item['type'] in _UNKNOWN]
         problem = _explain((unknown or errors)[0])
     raise ConfigError(f'{source}: {problem}')
 
@@ -102,6 +102,11 @@ class _NoTwins(yaml.SafeLoader):
     ) -> dict[object, object]:
         seen: set[str] = set()
         for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.MarkedYAMLError(
+                    problem='a list or a mapping stands there as a key; a key is one word',
+                    problem_mark=key.start_mark,
+                )
             if key.value in seen:
                 raise yaml.MarkedYAMLError(
                     problem=f'`{key.value}` stands there twice', problem_mark=key.start_mark
@@ -110,19 +115,42 @@ class _NoTwins(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
+_UNKNOWN = ('extra_forbidden', 'invalid_key')
+"""Kinds of errors at a key that no section has; the second: it is not even a word."""
+
+
 def _explain(error: ErrorDetails) -> str:
-    place = '.'.join(str(part) for part in error['loc'])
-    if error['type'] == 'extra_forbidden':
-        *section, name = (str(part) for part in error['loc'])
+    path = [str(part) for part in error['loc']]
+    place = '.'.join(path)
+    if error['type'] in _UNKNOWN:
+        *section, name = path
         known = _known_keys(section)
         close = difflib.get_close_matches(name, known, n=1)
         hint = f' Did you mean `{close[0]}`?' if close else ''
         return f'unknown key `{place}`.{hint} Known: {", ".join(known)}.'
     if error['type'] == 'missing':
         return f'`{place}` is missing.'
-    message = error['msg'].removeprefix('Value error, ').removeprefix('Input ')
-    shown = '' if isinstance(error['input'], (dict, list)) else f', not {error["input"]!r}'
-    return f'`{place}` {message[0].lower()}{message[1:]}{shown}.'
+    if error['type'] == 'model_type':
+        wanted = f'should have keys of its own: {", ".join(_known_keys(path))}'
+    elif error['type'] == 'tuple_type':
+        wanted = 'should be a list'
+    else:
+        wanted = _plain(error['msg'])
+    return f'`{place}` {wanted}{_instead(error["input"])}.'
+
+
+def _plain(message: str) -> str:
+    """Return what pydantic says without its words for how it works."""
+    for start in ('Value error, ', 'Input ', 'Tuple '):
+        message = message.removeprefix(start)
+    message = message.partition(', unable to')[0].replace(' after validation', '')
+    return message[0].lower() + message[1:]
+
+
+def _instead(given: object) -> str:
+    if isinstance(given, (dict, list)):
+        return ''
+    return f', not {"null" if given is None else repr(given)}'
 
 
 def _known_keys(section: list[str]) -> list[str]:
