@@ -135,6 +135,20 @@ def test_number_stands_for_the_same_choice_for_ever() -> None:
     assert numbers.choice(0) is None
 
 
+def test_number_of_a_menu_from_before_a_restart_stands_for_nothing() -> None:
+    stop = Entry(title='stop', choice=Choice(kind=ChoiceKind.STOP))
+    deny = Entry(title='deny', choice=Choice(kind=ChoiceKind.DENY, hash='one'))
+    before, after = Numbers(), Numbers()
+
+    shown = [before.of(entry, (ROBOT,)) for entry in (stop, deny)]
+    now = [after.of(entry, (ROBOT,)) for entry in (deny, stop)]
+
+    # By chance they meet in one of 300 million restarts.
+    assert not set(shown) & set(now)
+    assert [after.choice(number) for number in shown] == [None, None]
+    assert all(0 < number < 2**32 for number in shown + now)
+
+
 def test_lines_that_only_open_a_menu_are_told_apart_by_where_they_stand() -> None:
     numbers = Numbers()
     group = Entry(title='put on', entries=(Entry(title='x'),))

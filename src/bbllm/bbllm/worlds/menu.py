@@ -9,6 +9,7 @@ says may be wrong, so whatever is chosen is still checked below.
 from __future__ import annotations
 
 import itertools
+import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -23,6 +24,8 @@ ROBOT_SIZE_M = (0.34, 0.34, 0.15)
 """Extent of the upright cylinder around the robot's base that its menu hangs on [m]."""
 LONGEST = 60
 """Characters of a title."""
+MOST_FIRST = 2**30
+"""The first number of an entry is at most this; messages carry twice as much."""
 
 
 class ChoiceKind(Enum):
@@ -115,11 +118,12 @@ class Numbers:
     Numbers of entries, which stand for the same choice for ever.
 
     Whoever opened a menu before it changed still chooses what was read there, and an answer to
-    what no longer waits names what it was for.
+    what no longer waits names what it was for. They begin somewhere else in each process: rviz
+    outlives nodes, and a menu from before a restart must not stand for anything offered since.
     """
 
     def __init__(self) -> None:
-        self._next = itertools.count(1)  # 0 is no number of an entry
+        self._next = itertools.count(secrets.randbelow(MOST_FIRST) + 1)  # 0 is none of an entry
         self._choices: dict[int, Choice] = {}
         self._numbers: dict[Choice | tuple[str, ...], int] = {}
 
