@@ -8,10 +8,15 @@ from collections.abc import Iterator
 import pytest
 import rclpy
 import yaml
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.parameter import Parameter
+from stacks import until
+from std_msgs.msg import String
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
+from bbllm.nodes.heartbeat import QOS, TOPIC, Heartbeat
 from bbllm.nodes.params import NODE_PARAMS, MujocoSimParams, declare
 from bbllm.nodes.stack import NODES, OPTIONAL_NODES, node_arguments, params_file
 
@@ -76,6 +81,7 @@ def test_values_of_the_command_line_win_and_keep_their_type(node: Node) -> None:
         (['-p', 'speed:=101'], 'out of bounds'),
         (['-p', 'speed:=fast'], 'it is no number'),
         (['-p', 'viewer:=1'], "expecting type 'BOOL'"),
+        (['-p', 'use_sim_time:=true'], 'nobody publishes /clock'),
     ],
     indirect=['node'],
 )
@@ -84,3 +90,33 @@ def test_unusable_parameter_is_an_error_with_what_would_do(node: Node, says: str
         declare(node, MujocoSimParams)
 
     assert says in str(error.value)
+
+
+@pytest.mark.parametrize('node', [[]], indirect=True)
+def test_clock_cannot_be_exchanged_while_a_node_runs(node: Node) -> None:
+    declare(node, MujocoSimParams)
+
+    (kept,) = node.set_parameters([Parameter('use_sim_time', value=False)])
+    (changed,) = node.set_parameters([Parameter('use_sim_time', value=True)])
+
+    assert kept.successful
+    assert not changed.successful
+    assert 'nobody publishes /clock' in changed.reason
+    assert node.get_parameter('use_sim_time').value is False
+
+
+@pytest.mark.parametrize('node', [['-p', 'use_sim_time:=true']], indirect=True)
+def test_heart_beats_also_where_the_time_of_ros_stands_still(node: Node) -> None:
+    beats: list[str] = []
+    node.create_subscription(String, TOPIC, lambda msg: beats.append(msg.data), QOS)
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    Heartbeat(node)
+
+    def third() -> bool:
+        executor.spin_once(timeout_sec=0.1)
+        return len(beats) >= 3
+
+    until(third, 'a third beat')
+
+    assert node.get_clock().now().nanoseconds == 0

@@ -15,6 +15,7 @@ from bbllm.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from rclpy.node import Node
+    from rclpy.parameter import Parameter
 
 T = TypeVar('T')
 
@@ -200,8 +201,8 @@ def declare(node: Node, cls: type[T]) -> T:
     Declare every field of *cls* on *node* and return the values in force.
 
     Raises:
-        ConfigError: A value of the wrong type or outside its bounds, or a parameter that the node
-            does not have.
+        ConfigError: A value of the wrong type or outside its bounds, a parameter that the node
+            does not have, or another clock than the wall's.
     """
     from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 
@@ -219,7 +220,26 @@ def declare(node: Node, cls: type[T]) -> T:
                 f'For example {item.default!r}.'
             ) from error
     _refuse_unknown(node, set(values))
+    _keep_wall_clock(node)
     return cls(**values)
+
+
+def _keep_wall_clock(node: Node) -> None:
+    """Refuse use_sim_time, now and later: rclpy declares it, and would let anybody set it."""
+    from rcl_interfaces.msg import SetParametersResult
+
+    why = (
+        'use_sim_time stays false: nobody publishes /clock, and ages of joint states and scenes '
+        'are told by the wall clock, so the node would stand still'
+    )
+    if node.get_parameter('use_sim_time').value:
+        raise ConfigError(f'{node.get_name()}: {why}.')
+
+    def check(changes: list[Parameter]) -> SetParametersResult:
+        asked = any(item.name == 'use_sim_time' and item.value for item in changes)
+        return SetParametersResult(successful=not asked, reason=why if asked else '')
+
+    node.add_on_set_parameters_callback(check)
 
 
 def _descriptor(item: dataclasses.Field[Any]) -> Any:
