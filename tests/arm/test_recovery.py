@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bbllm.arm.contact_limits import ContactLimiter
 from bbllm.arm.driver import RecoveryError, RobotCondition, RobotMode
 from bbllm.arm.failures import SkillError, StuckError
 from bbllm.arm.recovery import MOST_QUESTIONS, Recovery
@@ -87,6 +88,16 @@ def recovery_of(robot: Any, person: Person | None = None) -> Recovery:
     return Recovery(robot, person, lambda _: None)
 
 
+class Forces(ContactLimiter):
+    """Notes when the forces at which the robot stops are set."""
+
+    def __init__(self, robot: Played) -> None:
+        self.robot = robot
+
+    def set(self) -> None:
+        self.robot._step('forces')
+
+
 def nothing() -> None:
     """Nobody cancels."""
 
@@ -98,6 +109,27 @@ def test_the_steps_come_in_the_drivers_order_with_the_controller_last() -> None:
 
     assert robot.steps == ALL_STEPS
     assert (stop.cause, stop.asked) == (StopCause.REFLEX, False)
+
+
+def test_the_forces_at_which_it_stops_are_set_on_the_idle_robot_before_the_controller() -> None:
+    robot = Played()
+    recovery = Recovery(robot, None, lambda _: None, Forces(robot))  # type: ignore[arg-type]
+
+    recovery.run('lifting red_cube', nothing)
+
+    assert robot.steps == [*ALL_STEPS[:-1], 'forces', 'controller']
+
+
+def test_a_robot_that_does_not_take_the_forces_stays_down_and_a_person_is_asked() -> None:
+    robot, person = Played(refuses={'forces'}), Person(False)
+    recovery = Recovery(robot, person, lambda _: None, Forces(robot))  # type: ignore[arg-type]
+
+    with pytest.raises(StuckError, match='safety rule contact_force') as raised:
+        recovery.run('lifting red_cube', nothing)
+
+    assert raised.value.code is Code.NEEDS_PERSON
+    assert 'forces was refused by the test' in person.asked[0]
+    assert 'controller' not in robot.steps
 
 
 def test_a_reflex_is_recovered_from_twice_and_then_a_person_is_asked() -> None:

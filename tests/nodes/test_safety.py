@@ -5,22 +5,28 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import rclpy
 from bbllm_interfaces.msg import Scene as SceneMsg
+from bbllm_interfaces.srv import ResetSim, SetObjectMass
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
-from stacks import PATIENCE_S, started, until
+from stacks import PATIENCE_S, Running, started, until
 
 from bbllm.core.errors import LostNodeError
-from bbllm.core.types import Code, SkillCall, Status
+from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm.nodes.qos import LATCHED
 from bbllm.nodes.safety import SceneAge
 from bbllm.nodes.stack import Stack, StackConfig
+from bbllm.nodes.waiting import wait_for
 
 pytestmark = pytest.mark.ros
+
+HEAVY_KG = 1.2
+"""Weighs 12 N: what a hand feels that lifts it."""
 
 
 @pytest.fixture
@@ -93,3 +99,37 @@ def test_a_scene_that_was_latched_long_ago_does_not_count_as_heard(node: Node) -
     heard_s = time.monotonic()
 
     assert age() < time.monotonic() - heard_s + PATIENCE_S
+
+
+def ask(running: Running, kind: Any, name: str, /, **fields: Any) -> Any:
+    """Call a service of the simulator."""
+    client = running.client.node.create_client(kind, name, callback_group=running.client.group)
+    assert client.wait_for_service(5.0), name
+    return wait_for(client.call_async(kind.Request(**fields)), name, 5.0)
+
+
+def lift(running: Running) -> Outcome:
+    """Pick the cube that is heavy from now on."""
+    assert ask(running, ResetSim, 'sim/reset').success
+    assert ask(
+        running, SetObjectMass, 'sim/set_object_mass', name='red_cube', mass=HEAVY_KG
+    ).success
+    until(lambda: running.client.scene().held is None, 'scene of an empty hand')
+    return running.client.execute(SkillCall('pick', ('red_cube',)))
+
+
+@pytest.mark.parametrize(
+    ('most_n', 'ended'),
+    [(40.0, (Status.SUCCEEDED, Code.NONE)), (8.0, (Status.FAILED, Code.REFLEX))],
+)
+def test_what_is_heavier_than_the_file_allows_stops_the_arm(
+    ros_domain: int, tmp_path: Path, most_n: float, ended: tuple[Status, Code]
+) -> None:
+    path = tmp_path / 'mine.yaml'
+    path.write_text(f'contact_force: {{max_n: {most_n}}}')
+
+    with started(params={'fr3_executor': {'safety': str(path)}}) as running:
+        # Twice: it also holds after a reset of the table, and after the recovery of the first.
+        outcomes = [lift(running) for _ in range(2)]
+
+    assert [(outcome.status, outcome.code) for outcome in outcomes] == [ended] * 2, outcomes

@@ -152,6 +152,10 @@ class RobotClient:
 
     def limit_contacts(self, limits: ContactLimits) -> None:
         """Set the robot's thresholds; only an idle robot, which nothing controls, takes them."""
+        try:  # not to find out with the controller down
+            need_server(self._set_limits.service_is_ready, PARAMETERS)
+        except LostNodeError as error:
+            raise RecoveryError(f'nobody serves {PARAMETERS}/{SET_LIMITS}.') from error
         self._need_answer()
         was_active = self._feed.activity.is_active(self._controller)
         if was_active:

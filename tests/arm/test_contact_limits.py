@@ -1,0 +1,242 @@
+"""The forces at which the robot itself stops: told before anything moves, and then in force."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from bbllm.arm.contact_limits import LOOKS, ContactLimiter
+from bbllm.arm.driver import ArmDriver, ContactLimits, JointState, RecoveryError, RobotMode
+from bbllm.arm.envelope import ContactForce, SafetyEnvelope
+from bbllm.arm.envelope_file import load_envelope, parse_envelope
+from bbllm.arm.failures import SkillError
+from bbllm.arm.limits import Q_READY
+from bbllm.bench.recording import RecordingDriver
+from bbllm.core.errors import ConfigError
+from bbllm.core.types import Code, SkillCall, Status
+from bbllm.nodes.driver_checks import settings as examples
+from bbllm.sim import faults
+from bbllm.sim.scenes import LocationSpec, ObjectSpec, SceneFile
+from bbllm.worlds.tabletop import TabletopWorld
+
+RED = ObjectSpec(name='red_cube', kind='cube', xy=(0.45, 0.2))
+PLACE_A = LocationSpec(name='location_A', xy=(0.45, -0.2))
+PICK, PLACE = SkillCall('pick', ('red_cube',)), SkillCall('place', ('location_A',))
+BASE = SkillCall('return_to_base')
+REFUSED = 'libfranka: Set Collision Behavior command rejected'
+GENTLE = ContactForce(max_n=20.0).limits
+
+
+@dataclass
+class Told:
+    """A robot at rest, or moved by somebody else, that notes what it is told."""
+
+    speeds_rad_s: list[float] = field(default_factory=list)
+    takes: bool = True
+    told: list[ContactLimits] = field(default_factory=list)
+    contact_limits: ContactLimits | None = None
+
+    def joint_state(self) -> JointState:
+        speed = self.speeds_rad_s.pop(0) if self.speeds_rad_s else 0.0
+        return JointState(
+            position_rad=Q_READY, velocity_rad_s=np.full(7, -speed), width_m=0.08, stamp_s=0.0
+        )
+
+    def wait(self, duration_s: float) -> None:
+        """Its time need not pass."""
+
+    def limit_contacts(self, limits: ContactLimits) -> None:
+        if not self.takes:
+            raise RecoveryError(REFUSED)
+        self.told.append(limits)
+        self.contact_limits = limits
+
+
+def limiter_of(robot: Told, limits: ContactLimits | None = GENTLE) -> ContactLimiter:
+    return ContactLimiter(robot, limits, 0.05)  # type: ignore[arg-type]
+
+
+def test_the_robot_is_told_once_and_again_when_it_has_begun_anew() -> None:
+    robot = Told()
+    limiter = limiter_of(robot)
+
+    limiter.need('picking')
+    limiter.need('placing')
+    assert robot.told == [GENTLE]
+    robot.contact_limits = None
+    assert not limiter.in_force
+    limiter.need('picking')
+
+    assert robot.told == [GENTLE, GENTLE]
+
+
+def test_without_the_rule_the_robot_stays_as_others_have_set_it() -> None:
+    robot = Told(takes=False)
+    limiter = limiter_of(robot, None)
+
+    limiter.need('picking')
+    limiter.set()
+
+    assert (limiter.in_force, robot.told) == (True, [])
+
+
+def test_an_arm_that_comes_to_rest_is_waited_for() -> None:
+    robot = Told(speeds_rad_s=[0.4, 0.2, 0.06])
+
+    limiter_of(robot).need('picking')
+
+    assert robot.told == [GENTLE]
+
+
+def test_an_arm_that_somebody_else_moves_is_not_taken_from_him() -> None:
+    robot = Told(speeds_rad_s=[0.1] * LOOKS)
+
+    with pytest.raises(
+        SkillError, match=r'contact_force forbids picking: .* its arm moves'
+    ) as told:
+        limiter_of(robot).need('picking')
+
+    assert told.value.code is Code.UNSAFE
+    assert robot.told == []
+
+
+def test_a_robot_that_refuses_is_quoted_with_what_would_do() -> None:
+    with pytest.raises(SkillError) as told:
+        limiter_of(Told(takes=False)).need('picking red_cube')
+
+    assert told.value.code is Code.UNSAFE
+    assert 'the safety rule contact_force forbids picking red_cube' in str(told.value)
+    assert REFUSED in str(told.value)
+    assert 'would do' in str(told.value)
+    assert told.value.raw == f'safety rule contact_force: {REFUSED}'
+
+
+def test_the_default_is_what_the_examples_of_the_driver_set() -> None:
+    limits = ContactForce().limits
+
+    for lower, upper, of_sim, of_checks in (
+        (limits.contact_joint_nm, limits.collision_joint_nm, 'TORQUE_NM', 'TORQUE_NM'),
+        (limits.contact_wrench, limits.collision_wrench, 'FORCE', 'FORCE'),
+    ):
+        assert list(lower) == getattr(faults, f'LOWER_{of_sim}').tolist()
+        assert list(upper) == getattr(faults, f'UPPER_{of_sim}').tolist()
+        assert list(lower) == getattr(examples, f'LOWER_{of_checks}')
+        assert list(upper) == getattr(examples, f'UPPER_{of_checks}')
+
+
+def test_contacts_are_felt_from_the_same_share_on_as_in_the_examples() -> None:
+    limits = ContactForce(max_n=20.0, max_nm=7.0).limits
+
+    assert limits.collision_wrench == (20.0, 20.0, 20.0, 7.0, 7.0, 7.0)
+    assert limits.contact_wrench == pytest.approx((15.0, 15.0, 15.0, 5.0, 5.0, 5.0))
+
+
+@pytest.mark.parametrize(
+    ('text', 'said'),
+    [
+        ('{max_nn: 20}', 'unknown key `contact_force.max_nn`. Did you mean `max_n`?'),
+        ('{max_n: 0}', '`contact_force.max_n` should be greater than 0'),
+        ('{max_n: 101}', '`contact_force.max_n` should be less than or equal to 100'),
+        ('{max_joint_nm: [1, 2, 3]}', '`contact_force.max_joint_nm.3` is missing'),
+        ('20', '`contact_force` should have keys of its own: max_n, max_nm'),
+    ],
+)
+def test_a_rule_that_cannot_be_used_says_where(text: str, said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_envelope(f'contact_force: {text}', 'my.yaml')
+
+    assert said in str(caught.value)
+
+
+def test_null_in_the_file_means_that_nothing_is_set() -> None:
+    world = table(parse_envelope('contact_force: null', 'my.yaml'))
+
+    assert world.execute(BASE).succeeded
+    assert world.driver.contact_limits is None
+
+
+def table(safety: SafetyEnvelope, **more: object) -> TabletopWorld:
+    scene = SceneFile(objects=(RED,), locations=(PLACE_A,))
+    return TabletopWorld(scene, safety=safety, **more)  # type: ignore[arg-type]
+
+
+def push(world: TabletopWorld, force_n: float) -> RobotMode:
+    """Lift the hand, along one of its axes, for a while; return the mode after it."""
+    robot = world.robot
+    body = robot.simulation.model.body('fr3_hand').id
+    robot.simulation.data.xfrc_applied[body, :3] = (0.0, 0.0, force_n)
+    world.driver.wait(0.5)
+    robot.simulation.data.xfrc_applied[body, :3] = 0.0
+    return robot.mode
+
+
+@pytest.mark.parametrize(('name', 'most_n'), [('safety', 40.0), ('safety_slow', 25.0)])
+def test_a_push_stops_the_arm_only_from_the_force_of_the_file_on(name: str, most_n: float) -> None:
+    below, above = table(load_envelope(name)), table(load_envelope(name))
+    for world in (below, above):
+        assert world.execute(BASE).succeeded
+
+    # At the hand, so that joints and torques feel less of their own limits than it does.
+    assert push(below, most_n * 0.85) is RobotMode.MOVE
+    assert push(above, most_n * 1.15) is RobotMode.REFLEX
+    assert above.robot.monitor.errors == ('cartesian_reflex',)
+
+
+def test_a_world_that_was_reset_is_told_again_before_it_moves() -> None:
+    world = table(load_envelope('safety_slow'))
+    assert world.execute(BASE).succeeded
+    world.robot.reset()
+    assert world.driver.contact_limits is None
+
+    assert world.execute(BASE).succeeded
+
+    assert world.driver.contact_limits is not None
+    assert push(world, 25.0 * 1.15) is RobotMode.REFLEX
+
+
+def test_a_robot_that_does_not_take_the_forces_is_sent_no_motion() -> None:
+    class Deaf(RecordingDriver):
+        def limit_contacts(self, limits: ContactLimits) -> None:
+            raise RecoveryError(REFUSED)
+
+    drivers: list[Deaf] = []
+
+    def wrap(driver: ArmDriver) -> ArmDriver:
+        drivers.append(Deaf(driver))
+        return drivers[0]
+
+    world = table(SafetyEnvelope(), wrap_driver=wrap)
+
+    for call in (PICK, BASE, SkillCall('close_gripper')):
+        outcome = world.execute(call)
+        assert (outcome.status, outcome.code) == (Status.REJECTED, Code.UNSAFE)
+        assert 'the safety rule contact_force forbids' in outcome.message
+    assert drivers[0].trajectories == []
+
+
+def test_what_a_recovery_brings_back_stops_at_the_forces_of_the_file_too() -> None:
+    world = table(load_envelope('safety_slow'))
+    assert world.execute(BASE).succeeded
+    assert push(world, 25.0 * 1.15) is RobotMode.REFLEX
+    world.robot.monitor.upper = np.full(13, 1e3)
+
+    assert world.execute(BASE).succeeded
+
+    assert push(world, 25.0 * 1.15) is RobotMode.REFLEX
+
+
+def test_work_on_the_table_shows_no_contact_even_to_the_slow_envelope() -> None:
+    felt: list[str] = []
+
+    def look() -> None:
+        if world.robot.monitor.contacts.any():
+            felt.append(f'{world.robot.monitor.external_torque_nm}')
+
+    world = table(load_envelope('safety_slow'), on_advance=look)
+
+    outcomes = [world.execute(call) for call in (PICK, PLACE, BASE)]
+
+    assert [outcome.message for outcome in outcomes] == ['', '', '']
+    assert felt == []
