@@ -432,6 +432,88 @@ def test_in_every_mode_a_person_says_whether_a_stopped_robot_goes_on(mode: Appro
     assert person.kinds == [RequestKind.RESUME]
 
 
+def test_after_a_stop_between_two_calls_that_others_recovered_the_plan_is_asked_for_again() -> (
+    None
+):
+    person = Person([YES, YES])
+    stops = [1]
+    here = Gate(person, lambda: SCENE, mode=ApprovalMode.PLAN, stops=lambda: stops[0])
+    run(here, 0)
+
+    stops[0] += 1
+    allowed = [run(here, 1), run(here, 2)]
+
+    assert allowed == [None, None]
+    assert person.kinds == [RequestKind.PLAN, RequestKind.PLAN]
+    assert person.asked[1].reason == 'the robot was stopped since it was approved'
+
+
+def test_a_yes_to_a_question_during_which_the_robot_was_stopped_is_asked_for_again() -> None:
+    stops = [0]
+    asked = []
+
+    def person(request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+        asked.append(request.reason)
+        stops[0] += len(asked) == 1
+        return YES if len(asked) == 1 else NO
+
+    here = Gate(person, lambda: SCENE, mode=ApprovalMode.PLAN, stops=lambda: stops[0])
+
+    assert run(here, 0) is not None
+    assert asked == ['', 'the robot was stopped since it was approved']
+
+
+# --- ends -----------------------------------------------------------------------------------
+
+
+def test_what_was_approved_ends_with_its_episode_and_with_no_other() -> None:
+    person = Person([YES, NO])
+    here = gate(person)
+    run(here, 0)
+
+    here.end_episode('f')
+    assert run(here, 1) is None
+    here.end_episode('e')
+    refusal = run(here, 2)
+
+    assert refusal is not None
+    assert refusal.code is Code.NOT_APPROVED
+    assert person.kinds == [RequestKind.PLAN, RequestKind.PLAN]
+    assert person.asked[1].reason == 'its episode has ended since it was approved'
+
+
+@pytest.mark.parametrize(('idle_s', 'asked'), [(299.0, 1), (301.0, 2)])
+def test_what_was_approved_ends_when_nothing_of_it_is_done_for_long(
+    idle_s: float, asked: int
+) -> None:
+    person = Person([YES, YES])
+    clock = [0.0]
+    here = Gate(person, lambda: SCENE, mode=ApprovalMode.PLAN, clock=lambda: clock[0])
+
+    for step in range(2):
+        run(here, step)
+        clock[0] += idle_s if step else 250.0
+    run(here, 2)
+
+    assert len(person.asked) == asked
+    assert person.asked[-1].reason == ('' if asked == 1 else 'nothing of it was done for 300 s')
+
+
+def test_a_long_call_that_needs_nobody_keeps_its_plan_alive() -> None:
+    person = Person([YES])
+    clock = [0.0]
+    here = Gate(person, lambda: SCENE, mode=ApprovalMode.PLAN, clock=lambda: clock[0])
+    run(here, 0)
+
+    for _ in range(3):
+        here.begin(of_plan(1))
+        clock[0] += 200.0
+        here.settle(ended(SkillCall('wait', ('60',)), Status.SUCCEEDED))
+
+    assert run(here, 2) is None
+    assert len(person.asked) == 1
+
+
 def test_a_user_stop_does_not_lift_a_denial() -> None:
     person = Person([NO])
     here = gate(person)
@@ -508,7 +590,7 @@ moments = st.one_of(
         st.integers(0, 2),
         st.sampled_from(list(Status)),
     ),
-    st.just(('stop',)),
+    st.sampled_from([('stop',), ('stop outside',), ('end',), ('idle',)]),
 )
 
 
@@ -530,10 +612,25 @@ def test_no_call_is_ever_tried_that_no_person_has_allowed(
             allowed_now = yes
         return YES if yes else NO
 
-    here = Gate(person, lambda: SCENE, mode=ApprovalMode.PLAN)
+    stops, clock = [0], [0.0]
+    here = Gate(
+        person,
+        lambda: SCENE,
+        mode=ApprovalMode.PLAN,
+        stops=lambda: stops[0],
+        clock=lambda: clock[0],
+    )
     for moment in story:
-        if moment == ('stop',):
-            here.revoke('stopped')
+        if len(moment) == 1:
+            match moment[0]:
+                case 'stop':
+                    here.revoke('stopped')
+                case 'stop outside':
+                    stops[0] += 1
+                case 'end':
+                    here.end_episode('e')
+                case 'idle':
+                    clock[0] += 1000.0
             granted.clear()
             continue
         _, step, named, revision, status = moment

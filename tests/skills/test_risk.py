@@ -135,6 +135,9 @@ def test_only_waiting_moves_nothing() -> None:
         (SkillCall('return_to_base'), 'Return to base'),
         (SkillCall('return_to_base'), 'go home'),
         (SkillCall('open_gripper'), 'open the gripper'),
+        (SkillCall('open_gripper'), 'let it go'),
+        (SkillCall('close_gripper'), 'close your hand'),
+        (SkillCall('pick', ('red_cube',)), 'take hold of the red cube'),
     ],
     ids=str,
 )
@@ -152,6 +155,9 @@ def test_what_a_step_names_is_covered_however_it_is_spelt(call: SkillCall, text:
         (SkillCall('reach', ('0.4 0 0.2 90',)), 'reach to 0.4 0 0.2', 'name the pose'),
         (SkillCall('place', ('red_cube',)), 'pick up the red cube', 'says pick, not place'),
         (SkillCall('open_gripper'), 'pick up the red cube', 'says pick, not open_gripper'),
+        (SkillCall('open_gripper'), 'Move the red cube to the left', 'not say open_gripper'),
+        (SkillCall('close_gripper'), 'Move the red cube to the left', 'not say close_gripper'),
+        (SkillCall('return_to_base'), 'Done', 'not say return_to_base'),
     ],
     ids=str,
 )

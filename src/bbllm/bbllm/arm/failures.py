@@ -47,11 +47,13 @@ class SkillError(BbllmError):
         self.raw = raw
         self.moved = moved
         """False where a precondition did not hold, so that nothing was tried."""
+        self.resumed = False
+        """Whether a person had to let the robot go on, who allowed no more than that."""
 
     @property
     def may_back_off(self) -> bool:
         """Whether the arm may be raised after it."""
-        return self.code in BACK_OFF_CODES
+        return self.code in BACK_OFF_CODES and not self.resumed
 
     @property
     def stopped(self) -> bool:
@@ -83,7 +85,9 @@ def stop_failure(stop: Stop, doing: str, raw: str = '') -> SkillError:
         raw: What the controller told, which does not know why.
     """
     resumed = ' A person has let the robot go on since.' if stop.asked else ''
-    return SkillError(stop.code, stop.sentence(doing) + resumed, raw)
+    failure = SkillError(stop.code, stop.sentence(doing) + resumed, raw)
+    failure.resumed = stop.asked
+    return failure
 
 
 def follow_failure(result: FollowResult, doing: str) -> SkillError | None:

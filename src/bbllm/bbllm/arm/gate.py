@@ -8,14 +8,17 @@ What the modes mean is said in `core.approval.ApprovalMode`; here is how they ar
 * What a plan's words do not cover is asked for by itself: a call that names something that its
   step does not, a step that comes again, and every step after one that failed.
 * A denial holds for the whole plan, and so does it when nobody answered.
-* A user stop takes back what was approved.
+* What was approved is taken back when the robot was stopped, whoever brings it back; when its
+  episode has ended or lost who runs it; and when nothing of it was done for a long while.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from bbllm.arm.gate_words import call_request, denial, plan_deviation, refused
 from bbllm.core.approval import (
     SHORT,
     Answer,
@@ -47,6 +50,10 @@ STOPPED = frozenset(
 """How calls end during which the robot had stopped by itself or was stopped."""
 REVOKING = frozenset({Code.USER_STOP, Code.NEEDS_PERSON})
 """After these nothing that was approved before holds any more."""
+WAS_STOPPED = 'the robot was stopped since it was approved'
+IDLE_S = 300.0
+"""A plan of which nothing was done for longer is approved no more, wall clock: longer than models
+take for a step, shorter than people forget what they have allowed [s]."""
 
 
 @dataclass
@@ -63,6 +70,10 @@ class _Approved:
     """The step that failed first since the plan was approved."""
     revoked: str = ''
     """Why it has to be approved again."""
+    stops: int = 0
+    """How often the robot had stopped when it was asked for."""
+    done_s: float = 0.0
+    """When it was granted or something of it was done last, monotonic clock [s]."""
 
 
 class Gate:
@@ -73,10 +84,22 @@ class Gate:
         ask: Waits for the answer of a person.
         observe: Returns the scene as it is now; may raise SceneError.
         mode: What a person has to allow.
+        stops: Returns how often the robot was seen to have stopped, also between calls.
+        clock: Monotonic clock [s].
     """
 
-    def __init__(self, ask: Ask, observe: Callable[[], Scene], *, mode: ApprovalMode):
+    def __init__(
+        self,
+        ask: Ask,
+        observe: Callable[[], Scene],
+        *,
+        mode: ApprovalMode,
+        stops: Callable[[], int] = int,
+        clock: Callable[[], float] = time.monotonic,
+    ):
         self.mode = mode
+        self._stops = stops
+        self._clock = clock
         self._ask = ask
         self._observe = observe
         self._plan: _Approved | None = None
@@ -112,12 +135,15 @@ class Gate:
             plan, step = self._under_way
             plan.tried.discard(step)
         self._under_way = None
+        plan_now, begun = self._plan, self._provenance
+        if plan_now is not None and begun is not None and plan_now.hash == begun.hash:
+            plan_now.done_s = self._clock()
         if outcome.status is Status.FAILED:
             self._note_failure()
         if outcome.code in STOPPED:
             self._stopped_in.add(self._episode_id)
         if outcome.code in REVOKING:
-            self.revoke('the robot was stopped since it was approved')
+            self.revoke(WAS_STOPPED)
 
     def _note_failure(self) -> None:
         plan, begun = self._plan, self._provenance
@@ -127,12 +153,26 @@ class Gate:
 
     def revoke(self, why: str) -> None:
         """Take back what was approved, from any thread; denials stay."""
-        if self._plan is not None and self._plan.granted:
-            self._plan.granted, self._plan.revoked = False, why
+        plan = self._plan
+        if plan is not None and plan.granted:
+            plan.granted, plan.revoked = False, why
+
+    def end_episode(self, episode_id: str) -> None:
+        """Take back what was approved in an episode that has ended, from any thread."""
+        plan = self._plan
+        if plan is not None and plan.episode_id == episode_id:
+            self.revoke('its episode has ended since it was approved')
+
+    def _revoke_old(self, plan: _Approved) -> None:
+        """Take back what was approved for a robot, and for a time, that are not these."""
+        if self._stops() != plan.stops:
+            self.revoke(WAS_STOPPED)
+        elif self._clock() - plan.done_s > IDLE_S:
+            self.revoke(f'nothing of it was done for {IDLE_S:.0f} s')
 
     def resume(self, what: str, look: Look) -> bool:
         """Ask whether the robot, which has stopped, may go on; see `core.approval.AskPerson`."""
-        self.revoke('the robot was stopped since it was approved')
+        self.revoke(WAS_STOPPED)
         request = ApprovalRequest(
             kind=RequestKind.RESUME,
             hash=single_hash(RequestKind.RESUME, what),
@@ -149,7 +189,7 @@ class Gate:
         self, call: SkillCall, provenance: Provenance | None, look: Look
     ) -> Outcome | None:
         if provenance is None:
-            return _refused(
+            return refused(
                 call,
                 f'{call} was not tried: it belongs to no plan, and here a person approves whole '
                 'plans. Give brain_planner a task (bbllm run); or start fr3_executor with '
@@ -157,12 +197,14 @@ class Gate:
             )
         fault = self._fault(provenance)
         if fault:
-            return _refused(call, f'{call} was not tried: {fault}')
+            return refused(call, f'{call} was not tried: {fault}')
         plan = self._take(provenance)
-        if not plan.granted and not plan.denial:
+        self._revoke_old(plan)
+        while not plan.granted and not plan.denial:
             self._ask_plan(plan, provenance, look)
+            self._revoke_old(plan)  # it may have stopped while somebody thought about it
         if plan.denial:
-            return _refused(call, plan.denial)
+            return refused(call, plan.denial)
         step = provenance.plan.steps[provenance.step]
 
         def beyond(checked: SkillCall, scene: Scene) -> str | None:
@@ -218,10 +260,11 @@ class Gate:
             reason=plan.revoked or anew,
             episode_id=plan.episode_id,
         )
+        plan.stops = self._stops()
         answer = self._ask(request, look)
-        plan.granted, plan.failed = answer.granted, None
+        plan.granted, plan.failed, plan.done_s = answer.granted, None, self._clock()
         if not answer.granted:
-            plan.denial = _denial('this plan', answer)
+            plan.denial = denial('this plan', answer)
 
     # --- single calls -----------------------------------------------------------------------
 
@@ -250,46 +293,5 @@ class Gate:
         why = reason(checked, scene)
         if why is None:
             return None
-        answer = self._ask(_call_request(checked, provenance, why), look)
-        return None if answer.granted else _refused(call, _denial(str(checked), answer))
-
-
-def plan_deviation(tried: set[int], failed: int | None, step: int) -> str:
-    """Return why a step of an approved plan is no longer what was approved; empty if it is."""
-    if step in tried:
-        return f'step {step} was tried already, and the plan has it once'
-    if tried and step < max(tried):
-        return f'step {step} comes after step {max(tried)}, and not in the order of the plan'
-    if failed is not None:
-        return f'step {failed} of the plan failed, and this one was planned to follow it'
-    return ''
-
-
-def _call_request(call: SkillCall, provenance: Provenance | None, reason: str) -> ApprovalRequest:
-    lines = [str(call)]
-    episode_id = ''
-    if provenance is not None:
-        episode_id = provenance.episode_id
-        steps = {step.index: step for step in provenance.plan.steps}
-        if provenance.step in steps:
-            lines.append(f'for step {steps[provenance.step]}')
-    return ApprovalRequest(
-        kind=RequestKind.CALL,
-        hash=single_hash(RequestKind.CALL, episode_id, call.skill, *call.args),
-        title=f'{call}. May it be done?',
-        lines=tuple(lines),
-        reason=reason,
-        episode_id=episode_id,
-    )
-
-
-def _denial(what: str, answer: Answer) -> str:
-    if not answer.by:
-        return f'A person has to approve {what}, and {answer.reason}.'
-    if not answer.reason:
-        return f'A person did not approve {what} and gave no reason.'
-    return f'A person did not approve {what}: {answer.reason.rstrip(".")}.'
-
-
-def _refused(call: SkillCall, message: str) -> Outcome:
-    return Outcome(call=call, status=Status.REJECTED, code=Code.NOT_APPROVED, message=message)
+        answer = self._ask(call_request(checked, provenance, why), look)
+        return None if answer.granted else refused(call, denial(str(checked), answer))

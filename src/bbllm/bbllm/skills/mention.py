@@ -13,6 +13,12 @@ from bbllm.core.types import Scene, SkillCall
 from bbllm.skills.catalog import looks_like_pose, parse_pose
 
 _NUMBER = re.compile(r'[-+]?(?:\d+\.?\d*|\.\d+)')
+PHRASES = {
+    'return_to_base': (('home',), ('back', 'base'), ('to', 'base')),
+    'open_gripper': (('open', 'hand'), ('open', 'fingers'), ('release',), ('let', 'go')),
+    'close_gripper': (('close', 'hand'), ('close', 'fingers')),
+}
+"""Other words for skills without arguments, each a set of which a step says all."""
 SAME = 1e-6
 """Numbers that differ by less were written down differently [m, deg]."""
 
@@ -37,7 +43,16 @@ def unmentioned(call: SkillCall, text: str, scene: Scene) -> str:
     heard = [name for name, words in verbs.items() if any(_words(w) in said for w in words)]
     if heard and call.skill not in heard:
         return f'its step says {" and ".join(heard)}, not {call.skill}'
+    if not heard and not call.args and not _paraphrased(call.skill, said):
+        # What a call with arguments is about, its step names at least.
+        return f'its step does not say {call.skill}'
     return ''
+
+
+def _paraphrased(skill: str, said: str) -> bool:
+    """Tell whether a text holds the words of a skill, though not one right after the other."""
+    choices = (tuple(skill.split('_')), *PHRASES.get(skill, ()))
+    return any(all(_words(word) in said for word in choice) for choice in choices)
 
 
 def _words(text: str) -> str:

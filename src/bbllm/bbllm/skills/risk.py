@@ -20,7 +20,8 @@ DROP_M = 0.01
 """A thing that is let go higher than this above what is below it falls [m]."""
 
 STILL_SKILLS = frozenset({'wait'})
-"""Skills with which nothing moves."""
+"""Skills with which nothing moves: nobody is asked about them, so `arm.executor` neither closes
+the hand nor switches a controller for them, whatever the call before has left undone."""
 
 
 def moves(call: SkillCall) -> bool:
