@@ -76,8 +76,11 @@ def test_constraints_are_those_that_goals_carry_and_the_simulator_checks() -> No
     assert constraints['stopped_velocity_tolerance'] == STOPPED_RAD_S
     assert constraints['goal_time'] == sent.goal_time_s
     assert {joint['trajectory'] for joint in joints.values()} == {sent.path_rad}
-    # At the end as near as the executor itself wants the arm to rest.
-    assert {joint['goal'] for joint in joints.values()} == {SendingParams().rest.final_rad}
+    assert {joint['goal'] for joint in joints.values()} == {sent.goal_rad}
+
+
+def test_what_the_controller_takes_for_reached_is_at_rest_for_the_executor_too() -> None:
+    assert Tolerances().goal_rad < SendingParams().rest.final_rad
 
 
 def test_no_joint_brakes_harder_than_the_arm_may() -> None:
@@ -95,7 +98,8 @@ def test_goals_bear_the_error_that_friction_leaves() -> None:
     left_rad = friction / np.array(STIFFNESS)
 
     for joint, error in zip(ARM_JOINTS, left_rad.tolist()):
-        assert 0 < error < Tolerances().goal_rad
+        # Half as much again, as friction differs from arm to arm.
+        assert 0 < 1.5 * error < Tolerances().goal_rad
         assert error < parameters(ARM)['constraints'][joint]['goal']
 
 

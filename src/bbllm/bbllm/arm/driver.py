@@ -96,8 +96,8 @@ class Tolerances:
 
     path_rad: float = 0.1
     """Largest position error while moving [rad]."""
-    goal_rad: float = 0.01
-    """Largest position error at the end [rad]."""
+    goal_rad: float = 0.015
+    """Largest position error at the end; friction leaves joint 7 off by 9 mrad [rad]."""
     goal_time_s: float = 1.0
     """How much later than planned the goal tolerance may be met [s]."""
 
