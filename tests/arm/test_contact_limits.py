@@ -184,6 +184,14 @@ def test_a_push_stops_the_arm_only_from_the_force_of_the_file_on(name: str, most
     assert above.robot.monitor.errors == ('cartesian_reflex',)
 
 
+def test_a_call_that_moves_nothing_leaves_the_robot_as_it_is() -> None:
+    world = table(SafetyEnvelope())
+
+    assert world.execute(SkillCall('wait', ('0.1',))).succeeded
+
+    assert world.driver.contact_limits is None
+
+
 def test_a_world_that_was_reset_is_told_again_before_it_moves() -> None:
     world = table(load_envelope('safety_slow'))
     assert world.execute(BASE).succeeded

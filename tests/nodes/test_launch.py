@@ -188,6 +188,18 @@ def test_real_arm_waits_for_approval_and_a_simulated_one_does_not() -> None:
 
 
 @needs_launch
+def test_real_arm_begins_with_the_slow_envelope_and_a_simulated_one_with_the_full() -> None:
+    from bbllm.arm.envelope_file import load_envelope
+
+    defaults = {path: default_of(arguments_of(path)['safety']) for path in STARTED}
+
+    assert defaults == {SIM: 'safety', REAL: 'safety_slow', NODES_ONLY: 'safety_slow'}
+    # What ISO 10218-1 calls reduced speed.
+    assert load_envelope(defaults[REAL]).tcp_speed.max_m_s <= 0.25
+    assert load_envelope(defaults[SIM]) == load_envelope()
+
+
+@needs_launch
 def test_approval_can_be_every_mode_and_nothing_else() -> None:
     argument = arguments_of(REAL)['approval']
 
@@ -205,6 +217,7 @@ def test_only_the_simulated_launch_says_that_the_robot_is_simulated(path: Path) 
 
     assert told.get('simulated', False) is (path == SIM)
     assert told['approval'] == ('none' if path == SIM else 'plan')
+    assert told['safety'] == ('safety' if path == SIM else 'safety_slow')
 
 
 @needs_launch

@@ -48,7 +48,7 @@ def look_at_real_arm(arm: RealArm, tell: Callable[[str], None]) -> Iterator[Find
     yield check_governor()
     yield from check_messages()
     yield check_driver_packages()
-    yield check_safety()
+    yield check_safety('safety_slow')  # what launches of a real arm take
     yield check_middleware()
     tell('trying the middleware')
     if reason := missing_ros() or joins():

@@ -8,10 +8,14 @@ import re
 import resource
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bbllm.cli.findings import Finding, Level
 from bbllm.cli.round_trips import RoundTrips, measure
 from bbllm.core.errors import BbllmError
+
+if TYPE_CHECKING:
+    from bbllm.arm.envelope import ContactForce
 
 BUDGET_MS = 0.5
 """What libfranka's documentation grants between reading and writing [ms]."""
@@ -219,11 +223,18 @@ def check_safety(name: str = '') -> Finding:
     text = (
         f'{name or "config/safety.yaml"}: tool {rules.tcp_speed.max_m_s:g} m/s, joints '
         f'{rules.joint_speed.max_share * 100:g} %, grip {rules.grip_force.max_n:g} N, '
+        f'{_contacts(rules.contact_force)}, '
         f'{len(rules.keep_out)} keep-out boxes, table at {rules.table_height.top_m:g} m'
     )
     if rules.tcp_speed.max_m_s > 0.25:
         return Finding('safety', Level.OK, text, 'For first days: safety:=safety_slow (0.25 m/s).')
     return Finding('safety', Level.OK, text)
+
+
+def _contacts(force: ContactForce | None) -> str:
+    if force is None:
+        return 'contacts as the robot is set'
+    return f'stops at {force.max_n:g} N from outside'
 
 
 def _package(name: str, prefixes: list[Path] | None) -> tuple[str, str] | None:

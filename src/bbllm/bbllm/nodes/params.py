@@ -155,7 +155,9 @@ class Fr3ExecutorParams:
     simulated: bool = param(
         False, 'The robot is simulated, so that a program may answer in place of a person.'
     )
-    safety: str = param('', 'File with the safety envelope; empty: config/safety.yaml.')
+    safety: str = param(
+        '', 'File with the safety envelope, a path or safety_slow; empty: config/safety.yaml.'
+    )
     max_scene_age_s: float = param(
         2.0, 'Nothing moves while no scene was heard of for longer [s].', 0.1, 60.0
     )

@@ -47,7 +47,7 @@ ALIVE_FD = 'BBLLM_ALIVE_FD'
 Value = str | int | float | bool
 
 SIMULATED: Mapping[str, Mapping[str, Value]] = {
-    'fr3_executor': {'approval': 'none', 'simulated': True}
+    'fr3_executor': {'approval': 'none', 'simulated': True, 'safety': 'safety'}
 }
 """What nodes are told beside a simulated robot; their files are made for a real one."""
 
