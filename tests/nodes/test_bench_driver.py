@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stacks import Running
 from typer.testing import CliRunner, Result
 
+from bbllm.cli import bench_driver
 from bbllm.cli.commands import BAD_INPUT, FAILED
 from bbllm.cli.main import app
 from bbllm.nodes.driver_checks import client
@@ -29,7 +31,7 @@ def alone(empty_domain: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, 'READY_S', 0.5)
 
 
-def bench_driver(*words: object, typed: str | None = None) -> Result:
+def run(*words: object, typed: str | None = None) -> Result:
     return CliRunner().invoke(app, ['bench', 'driver', *map(str, words)], input=typed)
 
 
@@ -52,7 +54,7 @@ def test_one_command_starts_a_simulator_and_checks_it(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures('alone')
 def test_where_no_driver_answers_that_is_said_with_what_to_do() -> None:
-    done = bench_driver('--namespace', 'arm')
+    done = run('--namespace', 'arm')
 
     assert done.exit_code == FAILED
     assert 'No driver answers under /arm' in done.stderr
@@ -66,7 +68,7 @@ def test_nothing_is_sent_when_the_question_is_answered_with_no(
     monkeypatch.setattr(client, 'await_driver', lambda *_: None)
     said = tmp_path / 'said.jsonl'
 
-    done = bench_driver(
+    done = run(
         '--allow-motion', '--allow-hand', '--provoke', 'person', '--record', said, typed='n\n'
     )
 
@@ -76,14 +78,36 @@ def test_nothing_is_sent_when_the_question_is_answered_with_no(
     assert said.read_text() == ''
 
 
+def test_robot_that_somebody_else_commands_is_not_moved(
+    running: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    for module, name in ((client, 'READY_S'), (bench_driver, 'FIND_S')):
+        monkeypatch.setattr(module, name, PATIENCE_S)
+    said = tmp_path / 'said.jsonl'
+    chosen = ('--only', 'three-controllers-are-active', '--out', tmp_path / 'run')
+
+    moving = [
+        run(f'--allow-{what}', '--yes', '--record', said, *chosen) for what in ('motion', 'hand')
+    ]
+    looking = run(*chosen)
+
+    for done in moving:
+        assert done.exit_code == FAILED
+        assert 'Others command this robot too: /bbllm/fr3_executor.' in done.stderr
+        assert 'franka_driver.launch.py' in done.stderr
+    assert said.read_text() == ''
+    assert looking.exit_code == 0, looking.stderr
+
+
 def test_two_reports_are_shown_side_by_side(tmp_path: Path) -> None:
     finding = {'name': 'it-does', 'says': 'It does.', 'theme': 'it', 'source': 'fr 1.7'}
     for name, verdict in (('sim', 'pass'), ('arm', 'FAIL')):
         (tmp_path / name).mkdir()
-        run = {'driver': name, 'when': '', 'findings': [{**finding, 'verdict': verdict}]}
-        (tmp_path / name / JSON_FILE).write_text(json.dumps(run))
+        report = {'driver': name, 'when': '', 'findings': [{**finding, 'verdict': verdict}]}
+        (tmp_path / name / JSON_FILE).write_text(json.dumps(report))
 
-    done = bench_driver('--compare', tmp_path / 'sim', tmp_path / 'arm')
+    done = run('--compare', tmp_path / 'sim', tmp_path / 'arm')
 
     assert done.exit_code == 0
     assert '| `it-does` | pass | FAIL |' in done.stdout
@@ -91,7 +115,7 @@ def test_two_reports_are_shown_side_by_side(tmp_path: Path) -> None:
 
 
 def test_pattern_that_fits_no_check_is_bad_input() -> None:
-    done = bench_driver('--only', 'nothing-like-it')
+    done = run('--only', 'nothing-like-it')
 
     assert done.exit_code == BAD_INPUT
     assert "No check fits 'nothing-like-it'" in done.stderr

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,6 +36,8 @@ STOPS = 'the robot is made to stop three times, by you, and is brought back each
 NO_HAND = 'none'
 START_S = 30.0
 """How long a simulator may take to start on a busy machine [s]."""
+FIND_S = 5.0
+"""How long others who command the robot may take to be found, once its driver is [s]."""
 
 
 class Provoke(str, Enum):
@@ -103,7 +106,8 @@ def driver(
     """
     Check that a driver does what clients of franka_ros2 rely on.
 
-    Without options that allow more, a driver is only looked at.
+    Without options that allow more, a driver is only looked at. With them it has
+    to run alone: where anybody else commands the robot, nothing is moved.
 
     [bold]Examples[/bold]
 
@@ -119,6 +123,7 @@ def driver(
     from bbllm.nodes.driver_checks.catalogue import select
     from bbllm.nodes.driver_checks.check import Need
     from bbllm.nodes.driver_checks.client import DriverClient
+    from bbllm.nodes.driver_checks.commanders import need_alone
     from bbllm.nodes.driver_checks.recording import Recording
     from bbllm.nodes.driver_checks.report import Report, save
     from bbllm.nodes.driver_checks.runner import run_checks
@@ -141,6 +146,10 @@ def driver(
             DriverClient(namespace, controller=controller, gripper=hand, recording=recording)
         )
         _await_driver(client, namespace, START_S if sim else None)
+        moves = bool(allowed & {Need.MOTION, Need.HAND})
+        if moves and not sim:
+            need_alone(client, FIND_S)
+            look = partial(need_alone, client, 0.0)  # also of who comes later
         if not yes:
             _ask(output, {need.value for need in allowed}, provoke)
         session = Session(client, _provoker(provoke, client, output))
