@@ -614,6 +614,71 @@ def test_a_stop_that_comes_while_the_hand_closes_is_recovered_from_before_the_ar
     assert (arm.recoveries, len(arm.sent)) == (1, 3)
 
 
+def test_a_hand_that_a_stop_cuts_off_ends_the_call_and_a_person_is_asked_before_it_moves_on() -> (
+    None
+):
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.mode, arm.errors = RobotMode.USER_STOPPED, ()
+    asked: list[tuple[str, int, int]] = []
+
+    def cut(*args: float) -> GripperResult:
+        arm.hand_commands += 1
+        arm.down, arm.width_m = True, 0.06
+        return GripperResult(status=GoalStatus.CANCELED, width_m=0.06)
+
+    def allow(what: str, look: Callable[[], None]) -> bool:
+        asked.append((what, len(arm.sent), arm.hand_commands))
+        return True
+
+    arm.grasp = cut  # type: ignore[method-assign]
+    outcome = executor_on(arm, allow).execute(PICK_RED)
+
+    assert (outcome.status, outcome.code) == (Status.FAILED, Code.USER_STOP)
+    assert 'while closing the hand on red_cube' in outcome.message
+    [(what, *before)] = asked
+    assert 'user stop' in what
+    assert before == [len(arm.sent), arm.hand_commands] == [2, 2]  # opened, and closed half-way
+
+
+def test_a_goal_of_the_hand_that_a_stop_kept_from_being_sent_is_sent_after_the_recovery() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    grasp = arm.grasp
+
+    def kept_back(*args: float) -> GripperResult:
+        arm.grasp = grasp  # type: ignore[method-assign]
+        arm.down = True
+        return GripperResult(status=GoalStatus.REJECTED)
+
+    arm.grasp = kept_back  # type: ignore[method-assign]
+
+    outcome = executor_on(arm).execute(PICK_RED)
+
+    assert outcome.succeeded, outcome.message
+    assert (arm.recoveries, arm.hand_commands) == (1, 2)  # opened, and closed once
+
+
+def test_a_wait_closes_no_hand_that_was_cut_off_and_the_next_call_that_moves_does() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    grasp = arm.grasp
+
+    def cut(*args: float) -> GripperResult:
+        return replace(grasp(*args), status=GoalStatus.CANCELED, success=False)
+
+    arm.grasp = cut  # type: ignore[method-assign]
+    executor = executor_on(arm)
+    assert executor.execute(PICK_RED).code is Code.CANCELLED
+    arm.grasp = grasp  # type: ignore[method-assign]
+
+    before = arm.hand_commands
+
+    assert executor.execute(SkillCall('wait', ('1',))).succeeded
+    assert arm.hand_commands == before
+
+    assert executor.execute(SkillCall('return_to_base')).succeeded
+    assert arm.hand_commands == before + 1
+    assert 'closing the hand on red_cube again' in arm.activities
+
+
 def test_a_stop_in_a_wait_is_recovered_from_and_the_wait_goes_on_to_its_end() -> None:
     arm = KinematicArm(cube('red_cube', 0.45, 0.15))
 

@@ -168,6 +168,27 @@ class CollisionChecker:
                 return contact
         return None
 
+    def first_deeper_fingers(
+        self, q: Array, widths_m: Array, ignore: Ignore = ()
+    ) -> Contact | None:
+        """
+        Return the first contact with the world that fingers make, or deepen, on their way.
+
+        Args:
+            q: Where the arm is, shape (7,) [rad].
+            widths_m: Distances between the fingers, the first one as they are now, shape (n,) [m].
+            ignore: What may be touched.
+        """
+        start: dict[Contact, float] | None = None
+        for width_m in widths_m.tolist():
+            self.open_to(width_m)
+            now = self._depths(q, ignore, itself=False)
+            start = now if start is None else start
+            for contact, depth_m in now.items():
+                if depth_m > start.get(contact, 0.0) + _DEEPER_M:
+                    return contact
+        return None
+
     def _depths(self, q: Array, ignore: Ignore, itself: bool) -> dict[Contact, float]:
         """Return how deep things are in each other at a joint position [m]."""
         self._data.qpos[:N_JOINTS] = q

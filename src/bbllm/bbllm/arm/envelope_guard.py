@@ -8,23 +8,24 @@ from dataclasses import replace
 
 import numpy as np
 
-from bbllm.arm.collision import OPEN_WIDTH_M, CollisionChecker
+from bbllm.arm.collision import OPEN_WIDTH_M, CollisionChecker, Contact
 from bbllm.arm.collision_model import TABLE
 from bbllm.arm.driver import Array, JointTrajectory
-from bbllm.arm.envelope import Point, Rule, SafetyEnvelope, kept_out, refusal
+from bbllm.arm.envelope import Point, Rule, SafetyEnvelope, kept_out
 from bbllm.arm.failures import SkillError
 from bbllm.arm.obstacles import Held, Obstacle, Shape, matrix_from_pose, obstacle_from_object
 from bbllm.arm.sweep import FINGERS, Sweep, corners, solid_names, sweep
+from bbllm.arm.unsafe import broken_at, rounded_up, unsafe
 from bbllm.arm.ways import WayParams
-from bbllm.core.types import Code, Scene
+from bbllm.core.types import Scene
 from bbllm.skills.grasps import Hand
 
-SLACK_M = 5e-4
-"""How much deeper than at its start a motion may break a rule, for noise and rounding [m]."""
 SLACK_SHARE = 1e-3
-"""The same for speeds, as a share of the limit."""
+"""How much faster than its limit a motion may be, for rounding, as a share of the limit."""
 SAME_WIDTH_M = 1e-3
 """Openings nearer to each other than this are the same [m]."""
+FINGER_STEP_M = 0.005
+"""Between two looks at fingers on their way their distance changes by this at most [m]."""
 HELD = 'held'
 """What is held is called so in collision models: things of one form share one."""
 MOST_FORMS = 8
@@ -110,7 +111,7 @@ class EnvelopeGuard:
         if self._was_allowed(trajectory, width_m):
             return
         if not np.isfinite(trajectory.position_rad).all():
-            raise _unsafe(Rule.WORKSPACE, doing, 'it leads nowhere; a motion of numbers would do')
+            raise unsafe(Rule.WORKSPACE, doing, 'it leads nowhere; a motion of numbers would do')
         way = sweep(trajectory)
         held_m = None
         if self._held is not None and self._item is not None:
@@ -121,11 +122,36 @@ class EnvelopeGuard:
         self._check_contacts(way, width_m, doing)
         self._allowed.append((trajectory, self._held, width_m))
 
+    def check_hand(self, position_rad: Array, width_m: float, doing: str) -> None:
+        """
+        Look at the fingers on their way to another width, where the arm is or will be.
+
+        The table is none of it: a motion is held to it with the fingers closed and wide open.
+
+        Args:
+            position_rad: Where the arm is then, shape (7,) [rad].
+            width_m: How far the fingers will be apart [m].
+            doing: What the hand is about, for the sentence: `opening the hand`.
+
+        Raises:
+            SkillError: They would enter a box, or the scene is stale.
+        """
+        self._check_age(doing)
+        if not self._boxes or not np.isfinite(width_m):
+            return
+        now_m = self._width_m()
+        count = 2 + int(abs(width_m - now_m) / FINGER_STEP_M)
+        contact = self._checker(now_m).first_deeper_fingers(
+            position_rad, np.linspace(now_m, width_m, count), (TABLE,)
+        )
+        if contact is not None:
+            raise self._touching(contact, doing)
+
     def check_grip(self, force_n: float, doing: str) -> None:
         """Raise SkillError where the fingers would press too hard [N]."""
         most_n = self.envelope.grip_force.max_n
         if not force_n <= most_n:
-            raise _unsafe(
+            raise unsafe(
                 Rule.GRIP_FORCE,
                 doing,
                 f'the fingers would press with {force_n:g} N, and may with {most_n:g} N; a force '
@@ -145,7 +171,7 @@ class EnvelopeGuard:
         age_s, most_s = self.scene_age_s(), self.envelope.stale_scene.max_age_s
         if not age_s <= most_s:
             seen = f'is {age_s:.1f} s old' if math.isfinite(age_s) else 'has never been heard of'
-            raise _unsafe(
+            raise unsafe(
                 Rule.STALE_SCENE,
                 doing,
                 f'the scene {seen}, and may be {most_s:g} s old at most; a scene that is '
@@ -162,18 +188,18 @@ class EnvelopeGuard:
             named.append((self._held.name, held_m))
         for name, points in named:
             beyond = np.concatenate([low - points, points - high], axis=-1)  # (n, m, 6)
-            row = _broken(beyond.max(axis=(1, 2)))
+            row = broken_at(beyond.max(axis=(1, 2)))
             if row is None:
                 continue
             point, side = np.unravel_index(int(beyond[row].argmax()), beyond.shape[1:])
             axis, excess = 'xyz'[side % 3], float(beyond[row, point, side])
             limit = float(np.concatenate([low, high])[side])
             would = float(points[row, point, side % 3])
-            raise _unsafe(
+            raise unsafe(
                 Rule.WORKSPACE,
                 doing,
                 f'{name} would come to {axis} = {would:.3f} m, and may come to {limit:g} m; a way '
-                f'that stays {_up(excess)} m further in would do',
+                f'that stays {rounded_up(excess)} m further in would do',
             )
 
     def _check_table(self, way: Sweep, held_m: Array | None, doing: str) -> None:
@@ -185,38 +211,38 @@ class EnvelopeGuard:
             floors = np.append(floors, rule.held_m)
             names = (*names, self._held.name)
         below = (rule.top_m - floors) - lows  # (n, m)
-        row = _broken(below.max(axis=1))
+        row = broken_at(below.max(axis=1))
         if row is None:
             return
         solid = int(below[row].argmax())
         limit = rule.top_m - floors[solid]
-        raise _unsafe(
+        raise unsafe(
             Rule.TABLE_HEIGHT,
             doing,
             f'{names[solid]} would come down to z = {lows[row, solid]:.3f} m, and may to '
-            f'{limit:.3f} m; a place {_up(float(below[row, solid]))} m higher would do',
+            f'{limit:.3f} m; a place {rounded_up(float(below[row, solid]))} m higher would do',
         )
 
     def _check_speeds(self, way: Sweep, doing: str) -> None:
         most = self.envelope.tcp_speed.max_m_s
         speed = float(way.tcp_speed_m_s.max())
         if not speed <= most * (1 + SLACK_SHARE):
-            raise _unsafe(
+            raise unsafe(
                 Rule.TCP_SPEED,
                 doing,
                 f'the tool would move at {speed:.2f} m/s, and may at {most:g} m/s; the same way '
-                f'{_up(speed / most)} times as slow would do',
+                f'{rounded_up(speed / most)} times as slow would do',
             )
         most = self.envelope.joint_speed.max_share
         shares = way.joint_share.max(axis=0)
         if not float(shares.max()) <= most * (1 + SLACK_SHARE):
             joint = int(shares.argmax())
-            raise _unsafe(
+            raise unsafe(
                 Rule.JOINT_SPEED,
                 doing,
                 f'joint {joint + 1} would turn at {shares[joint] * 100:.0f} % of its limit, and '
-                f'may at {most * 100:g} %; the same way {_up(float(shares[joint]) / most)} times '
-                'as slow would do',
+                f'may at {most * 100:g} %; the same way '
+                f'{rounded_up(float(shares[joint]) / most)} times as slow would do',
             )
 
     def _check_contacts(self, way: Sweep, width_m: float, doing: str) -> None:
@@ -224,15 +250,17 @@ class EnvelopeGuard:
         if not itself and not self._boxes:
             return
         contact = self._checker(width_m).first_deeper(way.position_rad, (TABLE,), itself=itself)
-        if contact is None:
-            return
+        if contact is not None:
+            raise self._touching(contact, doing)
+
+    def _touching(self, contact: Contact, doing: str) -> SkillError:
         first, second = (self._called(name) for name in (contact.first, contact.second))
         if not kept_out((second,)):
             why = f'{first} would touch {second}; another place or direction would do'
-            raise _unsafe(Rule.SELF_COLLISION, doing, why)
+            return unsafe(Rule.SELF_COLLISION, doing, why)
         box = next(box for box in self.envelope.keep_out if box.obstacle.name == second)
         low, high = (', '.join(f'{x:g}' for x in corner) for corner in (box.min_m, box.max_m))
-        raise _unsafe(
+        return unsafe(
             Rule.KEEP_OUT,
             doing,
             f'{first} would enter {box.name}, which reaches from ({low}) to ({high}) m; a place '
@@ -256,26 +284,3 @@ class EnvelopeGuard:
 
     def _called(self, name: str) -> str:
         return self._held.name if name == HELD and self._held is not None else name
-
-
-def _broken(depth: Array) -> int | None:
-    """
-    Return where along a motion a rule is broken most, None where it is kept.
-
-    Args:
-        depth: How far beyond the rule, negative within it, shape (n,) [m]. NaN breaks it.
-    """
-    start = max(float(depth[0]), 0.0)
-    worst = int(np.argmax(np.nan_to_num(depth, nan=np.inf)))
-    if not float(depth[worst]) <= start + SLACK_M:
-        return worst
-    return len(depth) - 1 if start > SLACK_M and not float(depth[-1]) < start else None
-
-
-def _unsafe(rule: Rule, doing: str, why: str) -> SkillError:
-    return SkillError(Code.UNSAFE, refusal(rule, doing, why), f'safety rule {rule.value}')
-
-
-def _up(value: float) -> str:
-    """Write a number rounded up, so that what is asked for is enough."""
-    return f'{math.ceil(value * 100) / 100:.2f}'

@@ -23,6 +23,7 @@ from bbllm.core.approval import AskPerson, Permit, Provenance
 from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.skills.grasps import Hand
 from bbllm.skills.motions import MoveAbove
+from bbllm.skills.risk import moves
 
 __all__ = ['ExecutorParams', 'SkillExecutor']
 
@@ -143,6 +144,8 @@ class SkillExecutor:
 
     def _unlimited(self, call: SkillCall) -> Outcome | None:
         """Tell the robot the forces at which it stops, if it has to be; returns why not."""
+        if not moves(call):  # the controller is taken down for it, as no permit allows
+            return None
         try:
             self._sender.limit_contacts(f'{call}')
         except SkillError as failure:

@@ -134,6 +134,16 @@ def gripper_failure(result: GripperResult, doing: str) -> SkillError | None:
     return SkillError(Code.GRIPPER_FAILED, f'the hand failed while {doing}{told}.', result.error)
 
 
+def misopened(result: GripperResult, width_m: float, doing: str) -> SkillError:
+    """Return that fingers which should have gone to a width [m] stopped at another."""
+    return SkillError(
+        Code.GRIPPER_FAILED,
+        f'the fingers stopped {result.width_m * 100:.1f} cm apart instead of '
+        f'{width_m * 100:.1f} cm while {doing}.',
+        result.error,
+    )
+
+
 def missed_grasp(name: str, width_m: float, result: GripperResult) -> SkillError:
     """Return why a grasp that was carried out did not hold what it should [m]."""
     if result.width_m < EMPTY_WIDTH_M:

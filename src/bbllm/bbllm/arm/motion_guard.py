@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from bbllm.arm.driver import ContactLimits, JointTrajectory
+from bbllm.arm.driver import Array, ContactLimits, JointTrajectory
 from bbllm.core.types import Scene
 from bbllm.skills.grasps import Hand
 
@@ -30,6 +30,14 @@ class MotionGuard(Protocol):
         Raise SkillError with code UNSAFE, naming the rule, where a motion breaks one.
 
         `width_m` is how far the fingers will be open on it, None: as they are now [m].
+        """
+        ...
+
+    def check_hand(self, position_rad: Array, width_m: float, doing: str) -> None:
+        """
+        Raise the same where fingers that go to a width would, with the arm at a joint position.
+
+        The position has the shape (7,) [rad], the width is the distance between the fingers [m].
         """
         ...
 

@@ -8,31 +8,25 @@ from collections.abc import Callable
 import numpy as np
 
 from bbllm.arm.contact_limits import ContactLimiter
-from bbllm.arm.driver import (
-    ArmDriver,
-    Array,
-    GoalStatus,
-    GripperResult,
-    JointTrajectory,
+from bbllm.arm.driver import ArmDriver, Array, GoalStatus, GripperResult, JointTrajectory
+from bbllm.arm.failures import (
+    SkillError,
+    follow_failure,
+    gripper_failure,
+    misopened,
+    stop_failure,
 )
-from bbllm.arm.failures import SkillError, follow_failure, gripper_failure, stop_failure
 from bbllm.arm.kinematics import forward
 from bbllm.arm.motion_guard import MotionGuard
 from bbllm.arm.recovery import Recovery
 from bbllm.arm.rest import check_rest
-from bbllm.arm.sending_params import SendingParams
+from bbllm.arm.sending_params import DEACTIVATED_S, INTERRUPTED, STOP_S, SendingParams
 from bbllm.arm.stop_causes import Stop
 from bbllm.core.approval import AskPerson
 from bbllm.core.types import Code
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import pose_of_matrix
 
-STOP_S = 0.5
-"""How long after a goal that was aborted or refused the signs of a stop may come, wall [s]."""
-DEACTIVATED_S = 3.0
-"""The same where the controller said itself that it was deactivated [s]."""
-INTERRUPTED = frozenset({GoalStatus.CANCELED, GoalStatus.TIMED_OUT, GoalStatus.ENDLESS})
-"""Endings of a grasp that may leave it half-way."""
 SAME_S = 1e-6
 """Times that differ by less are the same [s]."""
 
@@ -61,7 +55,7 @@ class Sender:
         self.on_activity = on_activity
         self._cancelled = threading.Event()
         self.grip_interrupted = False
-        """Whether the last grip was stopped half-way: what is in the hand may be loose."""
+        """Whether the hand was stopped half-way: what is in it may be loose."""
         self._commanded: Array | None = None
         self._moved = False
         self._doing = ''
@@ -112,6 +106,12 @@ class Sender:
         """Ask the guard before anything moves, so that a refusal leaves all as it was."""
         if self.guard is not None and trajectory is not None:
             self.guard.check_motion(trajectory, doing, width_m=width_m)
+
+    def check_hand(self, width_m: float, doing: str, at: Array | None = None) -> None:
+        """Ask the guard before the fingers go to a width, with the arm as it is or at a place."""
+        if self.guard is not None:
+            q = self.driver.joint_state().position_rad if at is None else at
+            self.guard.check_hand(q, width_m, doing)
 
     def carry(self, name: str | None) -> None:
         """Let the guard know what is in the hand from now on."""
@@ -193,22 +193,17 @@ class Sender:
         Raises:
             SkillError: They did not get there.
         """
-        self.ready(doing)
-        self._begin_to(doing)
-        result = self.driver.move_gripper(width_m, self.params.gripper_speed_m_s)
-        self.grip_interrupted = False
+        speed_m_s = self.params.gripper_speed_m_s
+        result = self._send_hand(
+            lambda: self.driver.move_gripper(width_m, speed_m_s), width_m, doing
+        )
         failure = gripper_failure(result, doing)
         if failure is not None:
             raise failure
         self.check(doing)
-        width = result.width_m  # the joint states of the hand may be older than its result
-        if abs(width - width_m) > self.params.width_tolerance_m:
-            raise SkillError(
-                Code.GRIPPER_FAILED,
-                f'the fingers stopped {width * 100:.1f} cm apart instead of '
-                f'{width_m * 100:.1f} cm while {doing}.',
-                result.error,
-            )
+        # The joint states of the hand may be older than its result.
+        if abs(result.width_m - width_m) > self.params.width_tolerance_m:
+            raise misopened(result, width_m, doing)
 
     def grasp(
         self, width_m: float, force_n: float, inner_m: float, outer_m: float, doing: str
@@ -219,14 +214,14 @@ class Sender:
         Raises:
             SkillError: The hand could not carry the goal out at all.
         """
-        self.ready(doing)
-        self._begin_to(doing)
+        speed_m_s = self.params.gripper_speed_m_s
+
+        def send() -> GripperResult:
+            return self.driver.grasp(width_m, speed_m_s, force_n, inner_m, outer_m)
+
         if self.guard is not None:
             self.guard.check_grip(force_n, doing)
-        result = self.driver.grasp(
-            width_m, self.params.gripper_speed_m_s, force_n, inner_m, outer_m
-        )
-        self.grip_interrupted = result.status in INTERRUPTED
+        result = self._send_hand(send, width_m, doing)
         missed = result.status is not GoalStatus.CANCELED and not result.success
         if missed and not result.error:
             return result
@@ -263,6 +258,28 @@ class Sender:
                     f'the robot had stopped and has moved meanwhile, so {doing} was not begun.',
                 )
         return follow_failure(self.driver.follow(trajectory, self.params.tolerances), doing)
+
+    def _send_hand(
+        self, send: Callable[[], GripperResult], width_m: float, doing: str
+    ) -> GripperResult:
+        """
+        Send a goal of the hand, to a width; again where the robot stopped before it had begun.
+
+        Raises:
+            SkillError: The robot stopped in the middle of it, so that the driver cancelled it.
+        """
+        while True:
+            self.ready(doing)
+            self._begin_to(doing)
+            self.check_hand(width_m, doing)
+            result = send()
+            if result.status is not GoalStatus.REJECTED or self._recovery.able(STOP_S):
+                break
+        self.grip_interrupted = result.status in INTERRUPTED
+        cut = result.status is GoalStatus.CANCELED and not self._cancelled.is_set()
+        if cut and not self._recovery.able(STOP_S):
+            raise stop_failure(self._recover(doing), doing, result.error)
+        return result
 
     def _cause_of(self, failure: SkillError, doing: str) -> SkillError:
         """Return why a motion failed: where the robot has stopped, it is recovered first."""

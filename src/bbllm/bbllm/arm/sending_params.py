@@ -1,11 +1,18 @@
-"""What can be set about how motions are sent."""
+"""What can be set about how motions are sent, and what is fixed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bbllm.arm.driver import Tolerances
+from bbllm.arm.driver import GoalStatus, Tolerances
 from bbllm.arm.rest import RestParams
+
+STOP_S = 0.5
+"""How long after a goal that was aborted or refused the signs of a stop may come, wall [s]."""
+DEACTIVATED_S = 3.0
+"""The same where the controller said itself that it was deactivated [s]."""
+INTERRUPTED = frozenset({GoalStatus.CANCELED, GoalStatus.TIMED_OUT, GoalStatus.ENDLESS})
+"""Endings of a goal of the hand that may leave it half-way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,7 @@ from bbllm.skills.motions import (
     plan_motions,
 )
 from bbllm.skills.rejection import Rejection
+from bbllm.skills.risk import moves
 from bbllm.skills.shapes import Vector
 
 RETREAT_M = 0.08
@@ -80,7 +81,7 @@ class SkillRun:
         """Run to the end, whatever it is."""
         try:
             motions = self.prepare(self._look())
-            if self._carried and self._sender.grip_interrupted:
+            if self._carried and self._sender.grip_interrupted and moves(self._call):
                 self._grip_again(self._carried)
             for motion in motions:
                 self._do(motion)
@@ -155,6 +156,9 @@ class SkillRun:
         self._sender.check_ahead(self._way.transit, f'moving above {motion.target}')
         opening_m = None if self._carried else self._way.grip.opening_m
         self._sender.check_ahead(self._way.descent, self._lowering(), opening_m)
+        if self._carried and self._way.descent is not None:
+            end = self._way.descent.position_rad[-1]
+            self._sender.check_hand(self._way.grip.opening_m, self._opening(), at=end)
         self._touched = True
         self._sender.follow(self._way.transit, f'moving above {motion.target}')
         self._check_carried(f'on the way to {motion.target}')
@@ -199,11 +203,15 @@ class SkillRun:
             width = self._chosen().grip.opening_m
             if self._carried is None and abs(self._sender.hand().width_m - width) < 0.001:
                 return
+        self._sender.check_hand(width, self._opening())
         self._touched = True
-        released = f' to let go of {self._carried}' if self._carried else ''
-        self._sender.open_to(width, f'opening the hand{released}')
+        self._sender.open_to(width, self._opening())
         self._carried = None
         self._sender.carry(None)
+
+    def _opening(self) -> str:
+        released = f' to let go of {self._carried}' if self._carried else ''
+        return f'opening the hand{released}'
 
     def _close_on(self, motion: CloseOn) -> None:
         params = self._params.motions
@@ -228,6 +236,7 @@ class SkillRun:
             raise missed_grasp(name, width, result)
 
     def _close(self) -> None:
+        self._sender.check_hand(0.0, 'closing the hand')
         self._touched = True
         # The window is wide open: closing on something is as good as closing on nothing.
         result = self._sender.grasp(
