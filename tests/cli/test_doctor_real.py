@@ -43,7 +43,7 @@ JOINTS = tuple(f'fr3_joint{i}' for i in range(1, 8))
 FINGERS = ('fr3_finger_joint1', 'fr3_finger_joint2')
 ARM = Heard(names=JOINTS, count=900, rate_hz=900.0, news=True, position=(0.0,) * 7)
 HAND = Heard(names=FINGERS, count=20, rate_hz=15.0, news=True, position=(0.04, 0.04))
-STARTS = Starts.of('172.16.0.3', 'bbllm')
+STARTS = Starts.of('172.16.0.2', 'bbllm')
 
 
 def giver(*, reliable: bool = True, latched: bool = False) -> Giver:
@@ -196,13 +196,60 @@ def test_a_driver_in_another_namespace_is_named() -> None:
     assert 'there is /left/controller_manager: --namespace' in manager.text
 
 
-def test_where_nothing_runs_every_failure_names_what_to_start() -> None:
-    failures = [item for item in judged(RobotGraph()) if item.level is Level.FAIL]
+def test_where_nothing_runs_one_line_says_so_of_the_driver_and_one_of_the_nodes() -> None:
+    found = judged(RobotGraph())
+
+    assert [(item.name, item.level) for item in found] == [
+        ('manager', Level.FAIL),
+        ('nodes', Level.FAIL),
+    ]
+    assert 'nothing else of a driver is there' in found[0].text
+    assert 'franka_real.launch.py' in found[0].remedy
+    assert 'franka_nodes.launch.py' in found[1].remedy
+
+
+def test_where_part_of_a_driver_runs_every_part_that_is_missing_is_named() -> None:
+    hand = frozenset(name for name in HEALTHY.actions if name.startswith('franka_gripper/'))
+
+    failures = [item for item in judged(RobotGraph(actions=hand)) if item.level is Level.FAIL]
 
     assert {'manager', 'hardware', 'control', 'joints', 'mode', 'gripper', 'nodes'} <= {
         item.name for item in failures
     }
     assert all('ros2 launch bbllm franka_' in item.remedy for item in failures)
+
+
+def test_executor_that_does_not_answer_leaves_open_who_approves() -> None:
+    found = judged(replace(HEALTHY, executor=None))
+
+    (approval,) = [item for item in found if item.name == 'approval']
+    assert (approval.level, approval.text) == (
+        Level.FAIL,
+        'not known: fr3_executor does not answer',
+    )
+
+
+@pytest.mark.parametrize('simulated', [True, False])
+def test_network_of_a_simulated_robot_is_not_measured(
+    simulated: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    extra = {'mujoco_sim'} if simulated else set()
+    graph = replace(HEALTHY, nodes=HEALTHY.nodes | extra)
+    measured: list[str] = []
+
+    def check_network(address: str, tell: Callable[[str], None]) -> list[Finding]:
+        measured.append(address)
+        return []
+
+    for name, answer in (('missing_ros', None), ('joins', None)):
+        monkeypatch.setattr(real_checkup, name, lambda answer=answer: answer)
+    monkeypatch.setattr(real_checkup, 'check_network', check_network)
+    monkeypatch.setattr('bbllm.nodes.real_probe.probe', lambda *_: graph)
+
+    found = list(real_checkup.look_at_real_arm(real_checkup.RealArm(), lambda doing: None))
+
+    assert measured == ([] if simulated else ['172.16.0.2'])
+    assert [item.level for item in found if item.name == 'network'] == [Level.OK] * simulated
 
 
 def trips(*times_ms: float, sent: int | None = None, late_ms: float = 0.05) -> RoundTrips:
@@ -262,7 +309,7 @@ def test_a_request_carries_the_checksum_that_answers_it() -> None:
 
 def test_the_summary_of_ping_is_understood_and_said_to_be_less() -> None:
     text = (
-        '--- 172.16.0.3 ping statistics ---\n'
+        '--- 172.16.0.2 ping statistics ---\n'
         '500 packets transmitted, 499 received, 0.2% packet loss, time 998ms\n'
         'rtt min/avg/max/mdev = 0.081/0.112/0.390/0.025 ms\n'
     )
@@ -271,7 +318,7 @@ def test_the_summary_of_ping_is_understood_and_said_to_be_less() -> None:
 
     assert isinstance(found, RoundTrips)
     assert (found.sent, found.received, found.times_ms) == (500, 499, (0.081, 0.112, 0.39))
-    finding = judge_network('172.16.0.3', found)
+    finding = judge_network('172.16.0.2', found)
     assert finding.level is Level.FAIL
     assert 'ping_group_range' in finding.remedy
 

@@ -10,7 +10,7 @@ from bbllm.cli.real_graph import Starts, judge_graph
 from bbllm.nodes.real_probe import probe
 
 pytestmark = pytest.mark.ros
-STARTS = Starts.of('172.16.0.3', 'bbllm')
+STARTS = Starts.of('172.16.0.2', 'bbllm')
 
 
 def test_a_simulated_driver_is_found_whole_and_ready(running: Running) -> None:
@@ -22,7 +22,7 @@ def test_a_simulated_driver_is_found_whole_and_ready(running: Running) -> None:
     odd = [item for item in found if item.level is not Level.OK]
     assert all('slow' in item.text for item in odd), odd  # on a machine that is busy
     assert graph.arm is not None and len(graph.arm.position) == 7
-    assert graph.executor == {'approval': 'none', 'simulated': True, 'safety': ''}
+    assert graph.executor == {'approval': 'none', 'simulated': True, 'safety': 'safety'}
     assert told[0] == 'looking for the driver'
 
 

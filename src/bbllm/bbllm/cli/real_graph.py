@@ -74,10 +74,24 @@ def judge_graph(
     graph: RobotGraph, *, namespace: str, gripper: str, starts: Starts
 ) -> Iterator[Finding]:
     """Yield what is to be said of a graph."""
-    simulated = 'mujoco_sim' in graph.nodes
-    if simulated:
+    if graph.simulated:
         yield Finding('robot', Level.OK, 'simulated: mujoco_sim stands for the driver')
-    yield from _manager(graph, namespace, starts)
+    yield from _manager(graph, namespace, gripper, starts)
+    if _driven(graph, gripper):
+        yield from _driver(graph, namespace, gripper, starts)
+    yield _nodes(graph, starts)
+    if graph.executor is not None or 'fr3_executor' in graph.nodes:
+        yield _approval(graph, starts)
+
+
+def _driven(graph: RobotGraph, gripper: str) -> bool:
+    """Tell whether anything of a driver is there; else one line says it for all of it."""
+    named = {*graph.services, *graph.actions, *graph.topics}
+    parts = ('controller_manager/', 'franka/', f'{STATE}/', 'action_server/', 'service_server/')
+    return any(name.startswith((*parts, f'{gripper}/')) for name in named)
+
+
+def _driver(graph: RobotGraph, namespace: str, gripper: str, starts: Starts) -> Iterator[Finding]:
     yield _hardware(graph, starts)
     yield from _controllers(graph, namespace, starts)
     yield _recovery(graph, starts)
@@ -85,11 +99,9 @@ def judge_graph(
     yield _arm(graph.arm, starts)
     yield _mode(graph, starts)
     yield from _hand(graph, namespace, gripper, starts)
-    yield _nodes(graph, starts)
-    yield _approval(graph, simulated, starts)
 
 
-def _manager(graph: RobotGraph, namespace: str, starts: Starts) -> Iterator[Finding]:
+def _manager(graph: RobotGraph, namespace: str, gripper: str, starts: Starts) -> Iterator[Finding]:
     if graph.controllers is not None:
         text = f'/{namespace}/controller_manager answers'
         yield Finding('manager', Level.OK, text)
@@ -101,6 +113,8 @@ def _manager(graph: RobotGraph, namespace: str, starts: Starts) -> Iterator[Find
         if name.startswith('/') and name.endswith(asked)
     ]
     text = f'/{namespace}/controller_manager does not answer'
+    if not _driven(graph, gripper):
+        text += ', and nothing else of a driver is there: neither arm nor robot state nor hand'
     if elsewhere:
         text += f'; there is {", ".join(elsewhere)}: --namespace'
     yield Finding('manager', Level.FAIL, text, starts.driver)
@@ -236,7 +250,7 @@ def _hand(graph: RobotGraph, namespace: str, gripper: str, starts: Starts) -> It
         width_m = sum(graph.hand.position)
         text = f'the fingers are {width_m * 1000:.0f} mm apart, {graph.hand.rate_hz:.0f} Hz'
         yield Finding('gripper', Level.OK, text)
-    if not missing and 'mujoco_sim' not in graph.nodes:
+    if not missing and not graph.simulated:
         yield Finding(
             'homed',
             Level.WARN,
@@ -254,12 +268,12 @@ def _nodes(graph: RobotGraph, starts: Starts) -> Finding:
     return Finding('nodes', Level.OK, f'running: {", ".join(NODES)}')
 
 
-def _approval(graph: RobotGraph, simulated: bool, starts: Starts) -> Finding:
+def _approval(graph: RobotGraph, starts: Starts) -> Finding:
     if graph.executor is None:
         text = 'not known: fr3_executor does not answer'
         return Finding('approval', Level.FAIL, text, starts.nodes)
     mode = graph.executor.get('approval')
-    if simulated:
+    if graph.simulated:
         return Finding('approval', Level.OK, f'{mode}; the robot is simulated')
     if graph.executor.get('simulated'):
         text = f'{mode}, but fr3_executor takes the robot for a simulated one'

@@ -58,3 +58,8 @@ class RobotGraph:
     """Names of its current errors."""
     executor: Mapping[str, Any] | None = None
     """Parameters of fr3_executor; None where it does not answer."""
+
+    @property
+    def simulated(self) -> bool:
+        """Whether `mujoco_sim` stands for the driver."""
+        return 'mujoco_sim' in self.nodes
