@@ -115,6 +115,59 @@ def test_stop_in_mid_carry_holds_what_it_holds(make_arm: Any) -> None:
     assert np.linalg.norm(arm.in_hand['it'] - before) < 1e-3
 
 
+@pytest.mark.parametrize('grips', [False, True])
+def test_fingers_that_cross_a_stop_of_the_robot_go_no_further(
+    robot: SimulatedRobot, grips: bool
+) -> None:
+    driver = SimDriver(robot, on_advance=lambda: stop_after(robot, 0.3))
+
+    result = driver.grasp(0.04, 0.1, 40.0, 0.04, 0.04) if grips else driver.move_gripper(0.0, 0.1)
+
+    assert result.status is GoalStatus.CANCELED
+    assert 0.03 < result.width_m < 0.07
+    before_m = driver.joint_state().width_m
+    SimDriver(robot).wait(1.0)
+    assert driver.joint_state().width_m == pytest.approx(before_m, abs=1e-3)
+
+
+def stop_after(robot: SimulatedRobot, time_s: float) -> None:
+    """Press the user stop once it is so late."""
+    if robot.time_s > time_s and robot.mode is not RobotMode.USER_STOPPED:
+        robot.inject(Fault.USER_STOP)
+
+
+def test_a_grip_that_is_made_again_in_the_air_when_the_robot_stops_drops_nothing(
+    make_arm: Any,
+) -> None:
+    arm = make_arm({'name': 'it', 'kind': 'cube', 'xy': [0.5, 0.0]})
+    arm.go(0.5, 0.0, 0.02)
+    arm.driver.grasp(0.04, 0.1, 40.0, 0.005, 0.005)
+    arm.go(0.5, 0.0, 0.15)
+    before = arm.in_hand['it']
+    start_s = arm.driver.now_s()
+    driver = SimDriver(arm.robot, on_advance=lambda: stop_after(arm.robot, start_s + 0.03))
+
+    result = driver.grasp(0.035, 0.1, 40.0, 0.005, 0.01)
+
+    assert arm.robot.mode is RobotMode.USER_STOPPED
+    assert result.success
+    driver.wait(1.0)
+    assert np.linalg.norm(arm.in_hand['it'] - before) < 1e-3
+
+
+def test_fingers_that_let_go_when_the_robot_stops_stay_half_open(make_arm: Any) -> None:
+    arm = make_arm({'name': 'it', 'kind': 'cube', 'xy': [0.5, 0.0]})
+    arm.go(0.5, 0.0, 0.02)
+    arm.driver.grasp(0.04, 0.1, 40.0, 0.005, 0.005)
+    start_s = arm.driver.now_s()
+    driver = SimDriver(arm.robot, on_advance=lambda: stop_after(arm.robot, start_s + 0.15))
+
+    result = driver.move_gripper(0.08, 0.1)
+
+    assert result.status is GoalStatus.CANCELED
+    assert 0.04 < result.width_m < 0.075
+
+
 def test_stop_from_another_thread_ends_the_motion(
     robot: SimulatedRobot, rest_to_rest: Motion
 ) -> None:

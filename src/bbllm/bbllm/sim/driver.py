@@ -17,6 +17,7 @@ from bbllm.arm.driver import (
     RobotCondition,
     Tolerances,
 )
+from bbllm.arm.hand_stop import may_be_cut
 from bbllm.core.errors import LostNodeError
 from bbllm.sim.faults import FaultMonitor
 from bbllm.sim.gripper import GripperPending
@@ -99,7 +100,8 @@ class SimDriver:
     ) -> GripperResult:
         """Close with a force; success when the width ends inside the epsilon window."""
         return self._run_gripper(
-            self.robot.grasp(width_m, speed_m_s, force_n, epsilon_inner_m, epsilon_outer_m)
+            self.robot.grasp(width_m, speed_m_s, force_n, epsilon_inner_m, epsilon_outer_m),
+            grips=True,
         )
 
     def home_gripper(self) -> GripperResult:
@@ -190,8 +192,14 @@ class SimDriver:
         """Cancel whatever runs, from any thread; with nothing running, the next motion."""
         self._stop.set()
 
-    def _run_gripper(self, pending: GripperPending) -> GripperResult:
-        in_time = self._run(pending, GRIPPER_GIVE_UP_S, self.robot.cancel_gripper)
+    def _run_gripper(self, pending: GripperPending, *, grips: bool = False) -> GripperResult:
+        sent_m = self.robot.joint_state().width_m
+
+        def is_cut() -> bool:
+            now_m = self.robot.joint_state().width_m
+            return not self.condition().able and may_be_cut(sent_m, now_m, grips=grips)
+
+        in_time = self._run(pending, GRIPPER_GIVE_UP_S, self.robot.cancel_gripper, is_cut)
         if in_time and pending.result is not None:
             return pending.result
         return GripperResult(
@@ -200,8 +208,22 @@ class SimDriver:
             width_m=self.joint_state().width_m,
         )
 
-    def _run(self, pending: Pending[Result], allowed_s: float, cancel: Callable[[], None]) -> bool:
-        """Advance until a goal ends; False when it took longer than it may."""
+    def _run(
+        self,
+        pending: Pending[Result],
+        allowed_s: float,
+        cancel: Callable[[], None],
+        is_cut: Callable[[], bool] = lambda: False,
+    ) -> bool:
+        """
+        Advance until a goal ends; False when it took longer than it may.
+
+        Args:
+            pending: The goal.
+            allowed_s: How long it may take [s].
+            cancel: Ends it.
+            is_cut: Tells whether a stop of the robot is to end it, which does not by itself.
+        """
         self._due_s = time.monotonic()
         end_s = self.robot.time_s + allowed_s
         while pending.result is None and self.robot.time_s < end_s:
@@ -212,6 +234,9 @@ class SimDriver:
             else:
                 self._advance(CHUNK_S)
                 self._look(cancel)
+                if pending.result is None and is_cut():
+                    cancel()
+                    self._settle()
         return pending.result is not None
 
     def _give_up(self, pending: Pending[Result], cancel: Callable[[], None]) -> GoalStatus:
