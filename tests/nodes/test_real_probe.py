@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from franka_msgs.srv import SetLoad
 from stacks import Running
 
 from bbllm.cli.findings import Level
 from bbllm.cli.real_graph import Starts, judge_graph
+from bbllm.nodes.driver_checks.client import DriverClient
 from bbllm.nodes.real_probe import probe
 
 pytestmark = pytest.mark.ros
@@ -32,3 +34,19 @@ def test_a_wrong_namespace_is_told_where_the_driver_is(running: Running) -> None
 
     assert graph.controllers is None
     assert any('there is' in item.text and '--namespace' in item.text for item in found)
+
+
+def test_what_is_only_asked_for_is_not_taken_for_a_driver(
+    empty_domain: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('ROS_DOMAIN_ID', str(empty_domain))
+
+    with DriverClient('bbllm') as client:
+        asking = 'service_server/set_load'
+        client.node.create_client(SetLoad, asking)
+        graph = probe('bbllm', 'franka_gripper')
+        listed = client.services()
+    found = list(judge_graph(graph, namespace='bbllm', gripper='franka_gripper', starts=STARTS))
+
+    assert f'/bbllm/{asking}' in listed
+    assert [item.name for item in found] == ['manager', 'nodes']

@@ -77,9 +77,10 @@ def judge_graph(
     if graph.simulated:
         yield Finding('robot', Level.OK, 'simulated: mujoco_sim stands for the driver')
     yield from _manager(graph, namespace, gripper, starts)
-    if _driven(graph, gripper):
+    driven = _driven(graph, gripper)
+    if driven:
         yield from _driver(graph, namespace, gripper, starts)
-    yield _nodes(graph, starts)
+    yield _nodes(graph, starts.nodes if driven else 'The line above starts these too.')
     if graph.executor is not None or 'fr3_executor' in graph.nodes:
         yield _approval(graph, starts)
 
@@ -261,10 +262,10 @@ def _hand(graph: RobotGraph, namespace: str, gripper: str, starts: Starts) -> It
         )
 
 
-def _nodes(graph: RobotGraph, starts: Starts) -> Finding:
+def _nodes(graph: RobotGraph, start: str) -> Finding:
     missing = [name for name in NODES if name not in graph.nodes]
     if missing:
-        return Finding('nodes', Level.FAIL, f'not running: {", ".join(missing)}', starts.nodes)
+        return Finding('nodes', Level.FAIL, f'not running: {", ".join(missing)}', start)
     return Finding('nodes', Level.OK, f'running: {", ".join(NODES)}')
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import rclpy
@@ -16,7 +17,7 @@ from controller_manager_msgs.srv import ListControllers, ListHardwareComponents
 from franka_msgs.msg import FrankaRobotState
 from rcl_interfaces.srv import GetParameters
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
+from rclpy.node import Node, NodeNameNonExistentError
 from rclpy.parameter import parameter_value_to_python
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
@@ -198,8 +199,13 @@ class _Probe:
         return found
 
     def _services(self) -> frozenset[str]:
-        found = self._node.get_service_names_and_types()
-        return frozenset(self._inside(name) for name, _ in found)
+        """Return what somebody serves; the graph as a whole lists what is only asked for, too."""
+        found: set[str] = set()
+        for name, space in self._node.get_node_names_and_namespaces():
+            with suppress(NodeNameNonExistentError):  # it has gone meanwhile
+                listed = self._node.get_service_names_and_types_by_node(name, space)
+                found.update(self._inside(service) for service, _ in listed)
+        return frozenset(found)
 
     def _served(self, name: str) -> bool:
         return name in self._services()

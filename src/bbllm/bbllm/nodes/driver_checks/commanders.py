@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from rclpy._rclpy_pybind11 import NodeNameNonExistentError
 from rclpy.action import get_action_client_names_and_types_by_node
+from rclpy.node import NodeNameNonExistentError
 
 from bbllm.core.errors import WorldError
 from bbllm.nodes.driver_checks.client import LOOK_S, DriverClient
