@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,12 +18,14 @@ from controller_manager_msgs.srv import ListControllers, ListHardwareComponents,
 from franka_msgs.srv import SetLoad
 from geometry_msgs.msg import TransformStamped
 from stacks import Background, Running, started, until
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
 from bbllm.arm.driver import (
     FollowError,
     GoalStatus,
+    GripperResult,
     JointTrajectory,
     RecoveryError,
     RobotMode,
@@ -36,6 +39,7 @@ from bbllm.core.errors import LostNodeError, SceneError
 from bbllm.nodes.polling import Poller
 from bbllm.nodes.qos import LATCHED
 from bbllm.nodes.ros_driver import RosDriver
+from bbllm.nodes.sim_goals import GOALS
 from bbllm.nodes.waiting import wait_for
 
 pytestmark = pytest.mark.ros
@@ -144,8 +148,9 @@ def test_bad_goal_is_rejected_and_nothing_moves(driver: RosDriver) -> None:
 
 
 def test_new_goal_preempts_the_old_one(sim: Running, driver: RosDriver) -> None:
-    second_driver = RosDriver(sim.client.node, Poller(sim.client.node), sim.client.group)
-    second_driver.feed = driver.feed
+    poller = Poller(sim.client.node)
+    second_driver = RosDriver(sim.client.node, poller, sim.client.group)
+    poller.start()
     first = Background(lambda: driver.follow(move(driver, 0.5, 4.0), Tolerances()))
     until(lambda: abs(driver.joint_state().velocity_rad_s[0]) > 0.02, 'motion')
 
@@ -412,6 +417,56 @@ def test_cancelled_hand_stays_where_it_is(driver: RosDriver) -> None:
     result = running.result()
     assert result.status is GoalStatus.CANCELED
     assert driver.joint_state().width_m == pytest.approx(result.width_m, abs=0.004)
+
+
+@pytest.mark.parametrize('grips', [False, True])
+def test_fingers_that_cross_a_user_stop_go_no_further(
+    sim: Running, driver: RosDriver, grips: bool
+) -> None:
+    def close() -> GripperResult:
+        if grips:
+            return driver.grasp(0.0, 0.02, 20.0, 0.08, 0.08)
+        return driver.move_gripper(0.0, 0.02)
+
+    running = Background(close)
+    until(lambda: driver.joint_state().width_m < 0.075, 'motion of the fingers')
+
+    inject(sim, 'user_stop')
+
+    result = running.result()
+    assert result.status is GoalStatus.CANCELED
+    assert result.width_m > 0.01
+
+
+def test_no_goal_is_sent_to_a_robot_that_was_stopped_a_moment_ago(
+    sim: Running, driver: RosDriver
+) -> None:
+    said: list[str] = []
+    node, group = sim.client.node, sim.client.group
+    listener = node.create_subscription(
+        String, 'sim/goals', lambda goal: said.append(goal.data), GOALS, callback_group=group
+    )
+    try:
+        until(lambda: node.count_publishers('sim/goals'), 'the author of sim/goals')
+        motion = move(driver, 0.1, 0.5)
+        assert driver.follow(motion, Tolerances()).status is GoalStatus.SUCCEEDED
+        until(lambda: said, 'the goal before the stop')
+        for fault in ('user_stop', 'joint_limit'):
+            inject(sim, fault)
+            assert driver.move_gripper(0.03, 0.1).status is GoalStatus.REJECTED
+            assert driver.grasp(0.03, 0.1, 20.0, 0.08, 0.08).status is GoalStatus.REJECTED
+            assert driver.follow(motion, Tolerances()).status is GoalStatus.REJECTED
+            inject(sim, fault, clear=True)
+            recover(driver, lambda: True)
+        assert driver.move_gripper(0.05, 0.1).success
+        until(lambda: len(said) > 1, 'the goal after the stops')
+    finally:
+        node.destroy_subscription(listener)
+
+    assert [json.loads(goal)['kind'] for goal in said] == [
+        'follow_joint_trajectory',
+        'move',
+    ]
 
 
 def test_services_of_the_simulator_answer_mistakes_in_words(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -37,8 +38,8 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
     return driver
 
 
-def watch_of(driver: Any, *, of_arm: bool = True) -> GoalWatch:
-    return GoalWatch(driver, driver, 10.0, driver.monotonic, of_arm=of_arm)
+def watch_of(driver: Any, may_cut: Callable[[], bool] | None = None) -> GoalWatch:
+    return GoalWatch(driver, driver, 10.0, driver.monotonic, may_cut=may_cut)
 
 
 def test_a_goal_that_is_late_is_cancelled_once_and_left_when_that_is_in_vain(
@@ -70,12 +71,33 @@ def test_a_goal_of_the_arm_that_a_stop_does_not_end_is_left(driver: Driver) -> N
     assert not watch.late
 
 
-def test_a_goal_of_the_hand_goes_on_while_the_robot_is_stopped(driver: Driver) -> None:
-    watch = watch_of(driver, of_arm=False)
+def test_a_goal_of_the_hand_is_cancelled_once_when_the_robot_stops_and_left_in_the_end(
+    driver: Driver,
+) -> None:
+    watch = watch_of(driver, lambda: True)
+    watch()
+    assert driver.cancels == 0
+    driver.stopped = True
+
+    watch()
+    watch()
+
+    assert (driver.cancels, watch.late) == (1, False)
+    driver.now_s += goal_watch.CANCEL_S + 0.1
+    with pytest.raises(TimeoutError):
+        watch()
+
+
+def test_a_hand_that_may_hold_something_goes_on_until_it_may_be_cut(driver: Driver) -> None:
+    may_cut = False
+    watch = watch_of(driver, lambda: may_cut)
     driver.stopped = True
     watch()
     driver.now_s += goal_watch.CANCEL_S + 0.1
+    watch()
+    assert driver.cancels == 0
+    may_cut = True
 
     watch()
 
-    assert driver.cancels == 0
+    assert driver.cancels == 1

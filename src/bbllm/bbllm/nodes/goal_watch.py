@@ -9,8 +9,8 @@ from bbllm.nodes.action_call import ActionCall
 from bbllm.nodes.joint_feed import JointFeed
 
 CANCEL_S = 3.0
-"""How long a goal may take to end after it was cancelled, and one that ran when the robot stopped,
-wall clock [s]."""
+"""How long a goal may take to end after it was cancelled, and one of the arm that ran when the
+robot stopped, wall clock [s]."""
 
 
 class GoalWatch:
@@ -23,7 +23,7 @@ class GoalWatch:
         limit_s: float,
         clock: Callable[[], float],
         *,
-        of_arm: bool,
+        may_cut: Callable[[], bool] | None = None,
     ) -> None:
         """
         Begin to count.
@@ -33,12 +33,13 @@ class GoalWatch:
             action: Whose goal it is.
             limit_s: When it is cancelled, by *clock* [s].
             clock: What counts its time; stands still while the robot is stopped, for the arm.
-            of_arm: Whether a stop of the robot ends the goal; the hand goes on.
+            may_cut: For a goal of the hand, which a stop of the robot does not end: tells whether
+                it may be cancelled then. None for one of the arm, which ends by itself.
         """
         self.late = False
         """Whether it was cancelled because of its time."""
         self._feed, self._action, self._limit_s, self._clock = feed, action, limit_s, clock
-        self._of_arm = of_arm
+        self._may_cut = may_cut
         self._begun_s = clock()
         self._leave_s = float('inf')
 
@@ -49,7 +50,11 @@ class GoalWatch:
         if not self.late and self._clock() - self._begun_s > self._limit_s:
             self.late, self._leave_s = True, now_s + CANCEL_S
             self._action.cancel()
-        elif self._of_arm and self._feed.stopped and self._leave_s == float('inf'):
-            self._leave_s = now_s + CANCEL_S  # the stop ends it, and its clock stands meanwhile
+        elif self._feed.stopped and self._leave_s == float('inf'):
+            if self._may_cut is None:
+                self._leave_s = now_s + CANCEL_S  # it ends, and its clock stands meanwhile
+            elif self._may_cut():
+                self._leave_s = now_s + CANCEL_S
+                self._action.cancel()
         if now_s > self._leave_s:
             raise TimeoutError

@@ -22,6 +22,7 @@ from bbllm.arm.driver import (
     RobotCondition,
     Tolerances,
 )
+from bbllm.arm.hand_stop import may_be_cut
 from bbllm.nodes.action_call import ActionCall
 from bbllm.nodes.activity_feed import JOINT_BROADCASTER, STATE_BROADCASTER
 from bbllm.nodes.convert_arm import follow_error, trajectory_to_goal
@@ -34,6 +35,9 @@ MARGIN_S = 3.0
 """How much longer than it may take a trajectory is waited for, on the world's clock [s]."""
 GRIPPER_S = 20.0
 """Wall time that a goal of the hand may take [s]."""
+NEWS_S = 0.06
+"""How long to wait for the next joint states before a goal is sent; then they count as silent, as
+`nodes.joint_feed` says [s]."""
 NEVER_S = 3600.0
 """Wall time after which even a slow simulation is given up [s]."""
 
@@ -135,6 +139,11 @@ class RosDriver:
         """Close and open once to find the widest opening."""
         return self._gripper(self._home, Homing.Goal())
 
+    @property
+    def stops(self) -> int:
+        """How often the robot was seen to stop, or its driver to begin anew, whoever saw to it."""
+        return self.feed.activity.stops + self.feed.beginnings + self._robot.user_stops
+
     def condition(self, patience_s: float = 0.0) -> RobotCondition:
         """Return what is known of the robot."""
         return self._robot.condition(patience_s)
@@ -186,7 +195,12 @@ class RosDriver:
             action.cancel()
 
     def _gripper(self, action: ActionCall, goal: Any) -> GripperResult:
-        status, result = self._run(action, goal, GRIPPER_S, time.monotonic)
+        sent_m = self.feed.newest().width_m
+
+        def may_cut() -> bool:
+            return may_be_cut(sent_m, self.feed.newest().width_m, grips=action is self._grasp)
+
+        status, result = self._run(action, goal, GRIPPER_S, time.monotonic, may_cut)
         if status in (GoalStatus.TIMED_OUT, GoalStatus.ENDLESS):
             text = f'The hand gave no result within {GRIPPER_S:.0f} s.'
             return GripperResult(status=status, error=text, width_m=self.feed.newest().width_m)
@@ -199,18 +213,28 @@ class RosDriver:
         )
 
     def _run(
-        self, action: ActionCall, goal: Any, limit_s: float, clock: Callable[[], float]
+        self,
+        action: ActionCall,
+        goal: Any,
+        limit_s: float,
+        clock: Callable[[], float],
+        may_cut: Callable[[], bool] | None = None,
     ) -> tuple[GoalStatus, Any]:
         """
         Send a goal and wait for its end, which comes at once where a stop was first.
+
+        It is not sent, which is as good as rejected, where the robot has stopped.
 
         Args:
             action: Whose goal it is.
             goal: The goal.
             limit_s: When it is cancelled, by *clock* [s].
             clock: What counts its time.
+            may_cut: See `GoalWatch`.
         """
-        watch = GoalWatch(self.feed, action, limit_s, clock, of_arm=action is self._follow)
+        if not self._is_able_now():
+            return GoalStatus.REJECTED, None
+        watch = GoalWatch(self.feed, action, limit_s, clock, may_cut=may_cut)
 
         def accepted() -> None:
             if self._stopped.is_set():
@@ -224,3 +248,13 @@ class RosDriver:
             self._stopped.clear()
         late = watch.late and status is not GoalStatus.SUCCEEDED
         return (GoalStatus.TIMED_OUT if late else status), result
+
+    def _is_able_now(self) -> bool:
+        """
+        Tell whether the robot takes goals, by a state that came after this was asked.
+
+        The newest state before may be as old as it takes to count as silent; a goal that is sent
+        on its word may come to a robot that a person has stopped since.
+        """
+        self.feed.wait_for_news(NEWS_S)
+        return self._robot.condition().able
