@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import TracebackType
 
 import rclpy
 from bbllm_interfaces.action import ExecuteSkill, RunTask
@@ -19,6 +18,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
 
+from bbllm.core.closable import Closable
 from bbllm.core.errors import LostNodeError, WorldError
 from bbllm.core.tasks import new_episode_id
 from bbllm.core.types import Ending, Event, EventKind, Outcome, Scene, SkillCall
@@ -59,7 +59,7 @@ class TaskResult:
         return not self.episode_id
 
 
-class StackClient:
+class StackClient(Closable):
     """
     One client with a ROS context and a thread of its own; close it, or use it with `with`.
 
@@ -121,17 +121,6 @@ class StackClient:
         self._executor.add_node(self.node)
         self._thread = threading.Thread(target=self._spin, name='ros client', daemon=True)
         self._thread.start()
-
-    def __enter__(self) -> StackClient:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Leave the graph."""

@@ -6,7 +6,6 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
 import rclpy
@@ -15,6 +14,7 @@ from rclpy.action import get_action_names_and_types
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
+from bbllm.core.closable import Closable
 from bbllm.core.errors import LostNodeError
 from bbllm.nodes.action_call import SafeActionClient
 from bbllm.nodes.driver_checks.check import CheckFailedError
@@ -30,7 +30,7 @@ READY_S = 10.0
 LOOK_S = 0.05
 
 
-class DriverClient:
+class DriverClient(Closable):
     """
     One client of one driver; close it, or use it with `with`.
 
@@ -79,17 +79,6 @@ class DriverClient:
         self._executor.add_node(self.node)
         self._thread = threading.Thread(target=self._spin, name='driver client', daemon=True)
         self._thread.start()
-
-    def __enter__(self) -> DriverClient:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Leave the graph."""

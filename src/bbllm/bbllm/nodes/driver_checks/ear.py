@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
 from typing import Any
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
+from bbllm.core.closable import Closable
 from bbllm.nodes.driver_checks.check import CheckFailedError
 from bbllm.nodes.driver_checks.recording import Recording
 from bbllm.nodes.qos import LATCHED
@@ -19,7 +19,7 @@ ANY = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Fits publishers of every reliability; which one they have is checked elsewhere."""
 
 
-class Ear:
+class Ear(Closable):
     """
     A subscription that is read by hand; close it, or use it with `with`.
 
@@ -35,17 +35,6 @@ class Ear:
         self._subscription = node.create_subscription(
             kind, topic, _nothing, LATCHED if latched else ANY
         )
-
-    def __enter__(self) -> Ear:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Stop listening."""

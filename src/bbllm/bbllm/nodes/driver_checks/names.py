@@ -84,33 +84,23 @@ def robot_side_motions_are_an_action(driver: DriverClient) -> Evidence:
 @ARM.check('fr 1.5; franka_param_service_server.cpp')
 def thresholds_and_load_are_services(driver: DriverClient) -> Evidence:
     """Both services for collision thresholds, and set_load, are under service_server."""
-    return expect_services(
+    return _parameter_services(
         driver,
-        {
-            f'service_server/{name}': f'franka_msgs/srv/{kind}'
-            for name, kind in (
-                ('set_force_torque_collision_behavior', 'SetForceTorqueCollisionBehavior'),
-                ('set_full_collision_behavior', 'SetFullCollisionBehavior'),
-                ('set_load', 'SetLoad'),
-            )
-        },
+        set_force_torque_collision_behavior='SetForceTorqueCollisionBehavior',
+        set_full_collision_behavior='SetFullCollisionBehavior',
+        set_load='SetLoad',
     )
 
 
 @ARM.check('fr 1.5; franka_param_service_server.cpp')
 def stiffness_and_frames_are_services(driver: DriverClient) -> Evidence:
     """The services for stiffness and for the frames of tool and stiffness are there too."""
-    return expect_services(
+    return _parameter_services(
         driver,
-        {
-            f'service_server/{name}': f'franka_msgs/srv/{kind}'
-            for name, kind in (
-                ('set_joint_stiffness', 'SetJointStiffness'),
-                ('set_cartesian_stiffness', 'SetCartesianStiffness'),
-                ('set_tcp_frame', 'SetTCPFrame'),
-                ('set_stiffness_frame', 'SetStiffnessFrame'),
-            )
-        },
+        set_joint_stiffness='SetJointStiffness',
+        set_cartesian_stiffness='SetCartesianStiffness',
+        set_tcp_frame='SetTCPFrame',
+        set_stiffness_frame='SetStiffnessFrame',
     )
 
 
@@ -233,9 +223,14 @@ def joint_states_of_the_hand_are_reliable(driver: DriverClient) -> Evidence:
     return expect_topic(driver, f'{driver.gripper}/joint_states', JOINTS, reliable=True)
 
 
+def _parameter_services(driver: DriverClient, **kinds: str) -> Evidence:
+    return _services(driver, 'service_server', 'franka_msgs', kinds)
+
+
 def _manager_services(driver: DriverClient, **kinds: str) -> Evidence:
-    wanted = {
-        f'controller_manager/{name}': f'controller_manager_msgs/srv/{kind}'
-        for name, kind in kinds.items()
-    }
+    return _services(driver, 'controller_manager', 'controller_manager_msgs', kinds)
+
+
+def _services(driver: DriverClient, node: str, package: str, kinds: dict[str, str]) -> Evidence:
+    wanted = {f'{node}/{name}': f'{package}/srv/{kind}' for name, kind in kinds.items()}
     return expect_services(driver, wanted)
