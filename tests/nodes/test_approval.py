@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,12 +17,16 @@ from bbllm.core.errors import ApprovalError
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code, Ending, EventKind, Plan, PlanStep, SkillCall, Status
+from bbllm.nodes.activity_feed import JOINT_BROADCASTER, STATE_BROADCASTER
 from bbllm.nodes.client import StackClient
 from bbllm.nodes.convert import plan_to_msg
+from bbllm.nodes.polling import Poller
+from bbllm.nodes.robot_client import RobotClient
 from bbllm.nodes.waiting import need_server, wait_for
 
 pytestmark = pytest.mark.ros
 
+ARM = 'fr3_arm_controller'
 TASK = 'put the red cube on location_B'
 BODY_MARK = '<rob0>'
 PLACE_A = '<rob0>[place] <location_A>'
@@ -201,9 +206,9 @@ def test_goals_that_claim_an_approved_plan_move_nothing(stack: Running, robot: R
     other = claim(SkillCall('pick', ('blue_cube',)), ('pick the blue cube', *server_plan[1:]), 0)
     beyond = claim(SkillCall('return_to_base'), server_plan, 3)
     again = Background(lambda: claim(SkillCall('pick', ('red_cube',)), server_plan, 0))
-    asked = request_of(stack, RequestKind.CALL)
+    asked = request_of(stack)
 
-    assert asked.reason == 'step 0 was tried already, and the plan has it once'
+    assert asked.reason == 'its episode has ended since it was approved'
     assert robot.stood_still()
     stack.client.approvals.answer(asked.hash, Answer(granted=False, by='ann'))
     for outcome in (other, beyond, again.result()):
@@ -327,3 +332,70 @@ def test_of_two_people_who_answer_one_is_heard_and_the_other_told(
     assert f'denied by {heard}' in ''.join(told)
     assert f'{heard} says no' in str(stack.wait_for(EventKind.OUTCOME).data['message'])
     end(stack, task)
+
+
+def replay(stack: Running, episode_id: str, steps: tuple[str, ...], call: SkillCall) -> Background:
+    """Send the last step of a plan, as somebody can who has read it from the graph."""
+    plan = Plan(tuple(PlanStep(i, text) for i, text in enumerate(steps)))
+    msg = plan_to_msg(plan, 0, episode_id, 0.0, revision=0)
+    return Background(lambda: stack.client.execute(call, plan=msg, step=len(steps) - 1))
+
+
+def bring_back(stack: Running, robot: Robot) -> None:
+    """Recover the robot past the executor, as a person does with tools of ros2_control."""
+    node = stack.client.node
+    poller = Poller(node)  # type: ignore[arg-type]
+    by_hand = RobotClient(node, poller, stack.client.group, robot.feed, ARM)
+    poller.start()
+    by_hand.clear_errors()
+    by_hand.activate_hardware()
+    by_hand.activate(JOINT_BROADCASTER, STATE_BROADCASTER)
+    by_hand.activate(ARM)
+
+
+def test_what_is_left_of_a_cancelled_plan_moves_nothing_for_whoever_sends_it_after(
+    stack: Running, robot: Robot, server: FakeServer
+) -> None:
+    steps = ('return to base', 'wait for 30 seconds', 'pick the blue cube')
+    plan = '\n'.join(f'{i}: {text}' for i, text in enumerate((*steps, 'Done')))
+    server.will(models([plan], {'wait for': '<rob0>[wait] <30>', **BODY}))
+    task = stack.begin('pick something')
+    first = request_of(stack)
+    stack.client.approvals.answer(first.hash, YES)
+    assert stack.wait_for(EventKind.CALL, 2).data['skill'] == 'wait'
+    assert end(stack, task).ending is Ending.CANCELLED
+    stack.wait_for(EventKind.ENDED)
+    robot.begin()
+
+    again = replay(stack, first.episode_id, steps, SkillCall('pick', ('blue_cube',)))
+    asked = request_of(stack)
+
+    assert asked.hash == first.hash
+    assert asked.reason == 'its episode has ended since it was approved'
+    assert robot.stood_still()
+    stack.client.approvals.answer(asked.hash, Answer(granted=False, by='ann'))
+    assert again.result().code is Code.NOT_APPROVED
+    assert robot.goals == 0
+
+
+def test_plan_is_asked_for_again_when_others_bring_the_robot_back_from_a_user_stop(
+    stack: Running, robot: Robot
+) -> None:
+    steps = ('return to base',)
+    episode_id = f'by-hand-{uuid.uuid4().hex[:8]}'
+    begun = replay(stack, episode_id, steps, SkillCall('return_to_base'))
+    stack.client.approvals.answer(request_of(stack).hash, YES)
+    assert begun.result().succeeded
+    inject(stack, 'user_stop')
+    until(lambda: robot.feed.fresh is False, 'stop of the robot')
+    inject(stack, 'user_stop', clear=True)
+    bring_back(stack, robot)
+    robot.begin()
+
+    again = replay(stack, episode_id, steps, SkillCall('return_to_base'))
+    asked = request_of(stack)
+
+    assert asked.reason == 'the robot was stopped since it was approved'
+    assert robot.stood_still()
+    stack.client.approvals.answer(asked.hash, Answer(granted=False, by='ann'))
+    assert again.result().code is Code.NOT_APPROVED

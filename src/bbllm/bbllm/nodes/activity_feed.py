@@ -43,6 +43,9 @@ class ActivityFeed:
         self._states: dict[str, str] | None = None
         self._hardware = HARDWARE
         self._hardware_active: bool | None = None
+        self.stops = 0
+        """How often the robot is known to have stopped: its states went down."""
+        self._were_down = False
         # Made at once: found by the server before they are needed, and, in a graph with security,
         # refused at the start and not in the middle of a stop.
         self._clients = {
@@ -141,6 +144,7 @@ class ActivityFeed:
                 return  # an answer to an older question, when another may have been true
             self._open.discard(future)
             learn(future.result())
+            self._count_stops()
             self._answers += not self._open
             self._news.notify_all()
 
@@ -155,7 +159,12 @@ class ActivityFeed:
             self._open.clear()  # what is under way may be older than this
             self._states = {item.name: item.state.label for item in msg.controllers}
             self._take_hardware((item.name, item.state.label) for item in msg.hardware_components)
+            self._count_stops()
             self._news.notify_all()
+
+    def _count_stops(self) -> None:
+        were_down, self._were_down = self._were_down, self.states_are_down
+        self.stops += self._were_down and not were_down
 
     def _take_hardware(self, parts: Iterable[tuple[str, str]]) -> None:
         for name, state in parts:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from bbllm_interfaces.msg import Approval, EpisodeEvent
 from bbllm_interfaces.srv import Approve
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 
 from bbllm.arm.gate import Gate
 from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest, RequestKind
@@ -28,10 +29,21 @@ class ApprovalService:
     """
 
     def __init__(
-        self, node: StackNode, params: Fr3ExecutorParams, observe: Callable[[], Scene]
+        self,
+        node: StackNode,
+        params: Fr3ExecutorParams,
+        observe: Callable[[], Scene],
+        *,
+        stops: Callable[[], int],
     ) -> None:
         """
         Make the publishers; waits for nobody.
+
+        Args:
+            node: Whose they are.
+            params: What a person has to allow.
+            observe: Returns the scene as it is now; may raise SceneError.
+            stops: Returns how often the robot was seen to have stopped.
 
         Raises:
             ConfigError: There is no such mode of approval.
@@ -45,7 +57,9 @@ class ApprovalService:
             on_change=self._show,
             on_answer=self._record,
         )
-        self.gate = Gate(self._desk.ask, observe, mode=mode_of(params.approval))
+        self.gate = Gate(self._desk.ask, observe, mode=mode_of(params.approval), stops=stops)
+        self.episode_id = ''
+        """Id of the episode that brain_planner runs now; empty where it runs none."""
         self._waits = node.create_publisher(Approval, 'approval', LATCHED)
         self._answers = node.create_publisher(EpisodeEvent, 'approval_events', EVENTS)
         self._show(None)
@@ -55,10 +69,30 @@ class ApprovalService:
         self._node.create_service(
             Approve, 'approve', self._answer, callback_group=self._node.group
         )
-        self._node.get_logger().info(
-            f'Approval: {self.gate.mode.value}; the robot is '
-            f'{"simulated" if self._simulated else "real"}.'
+        self._node.create_subscription(
+            EpisodeEvent,
+            'episode_events',
+            self._hear_episode,
+            EVENTS,
+            callback_group=MutuallyExclusiveCallbackGroup(),  # in their order
         )
+        log = self._node.get_logger()
+        if self.gate.mode is ApprovalMode.NONE and not self._simulated:
+            log.warning(
+                'Approval: none, and the robot is real: what a model says moves it, and nobody '
+                'is asked. A person is asked with approval:=plan.'
+            )
+            return
+        robot = 'simulated' if self._simulated else 'real'
+        log.info(f'Approval: {self.gate.mode.value}; the robot is {robot}.')
+
+    def _hear_episode(self, msg: EpisodeEvent) -> None:
+        if msg.kind == EpisodeEvent.STARTED:
+            self.episode_id = msg.episode_id
+        elif msg.kind == EpisodeEvent.ENDED:
+            self.gate.end_episode(msg.episode_id)
+            if msg.episode_id == self.episode_id:
+                self.episode_id = ''
 
     def _show(self, request: ApprovalRequest | None) -> None:
         self._waits.publish(approval_to_msg(request, self._simulated))

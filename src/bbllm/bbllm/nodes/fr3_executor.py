@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rclpy.clock import Clock, ClockType
+
 from bbllm.arm.envelope_guard import bounded
 from bbllm.arm.executor import ExecutorParams, SkillExecutor
 from bbllm.arm.ways import WayParams
@@ -14,6 +16,9 @@ from bbllm.nodes.ros_driver import RosDriver
 from bbllm.nodes.safety import make_guard
 from bbllm.nodes.scene_client import SceneClient
 from bbllm.nodes.skill_server import SkillServer
+
+LOOK_S = 0.1
+"""How often it is looked whether the robot is stopped [s]."""
 
 
 class Fr3Executor(StackNode):
@@ -32,7 +37,9 @@ class Fr3Executor(StackNode):
             state_timeout_s=params.state_timeout_s,
         )
         self._scenes = SceneClient(self, self.group)
-        self._approval = ApprovalService(self, params, self._observe)
+        self._approval = ApprovalService(
+            self, params, self._observe, stops=lambda: self._driver.stops
+        )
         gate = self._approval.gate
         guard = make_guard(self, self.group, params, self._driver)
         ways = bounded(WayParams(scale=params.speed_scale), guard.envelope)
@@ -44,11 +51,16 @@ class Fr3Executor(StackNode):
             permit=gate.permit,
             ask_person=gate.resume,
         )
-        self._server = SkillServer(self, skills, self._driver.now_s, gate)
+        self._server = SkillServer(
+            self, skills, self._driver.now_s, gate, lambda: self._approval.episode_id
+        )
         self._approval.tell = self._server.tell
 
     def begin(self) -> None:
         self._poller.start()
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        # Between calls too: a stop that others recover shows for moments only.
+        self.create_timer(LOOK_S, self._driver.feed.look, callback_group=self.group, clock=steady)
         self._approval.begin()
         self._server.begin()
         super().begin()

@@ -101,8 +101,7 @@ class JointFeed:
     @property
     def fresh(self) -> bool:
         """Whether arm and hand were heard of lately."""
-        if self.quiet:
-            self.activity.ask()
+        self.look()
         oldest_s = min(self._heard_s.values())
         return time.monotonic() - oldest_s <= self._timeout_s and not self.stopped
 
@@ -110,6 +109,11 @@ class JointFeed:
     def quiet(self) -> bool:
         """Whether the newest state of the arm is older than it is while the driver is well."""
         return time.monotonic() - self._heard_s['arm'] > QUIET_S
+
+    def look(self) -> None:
+        """Ask whether the robot is stopped, where the arm is silent; the answer comes later."""
+        if self.quiet:
+            self.activity.ask()
 
     @property
     def stopped(self) -> bool:

@@ -78,6 +78,9 @@ class RobotClient:
         self._limited: tuple[int, ContactLimits] | None = None
         self._news = threading.Condition()
         self._state: FrankaRobotState | None = None
+        self.user_stops = 0
+        """How often the user stop was heard to be pressed."""
+        self._user_stopped = False
         poller.subscribe(FrankaRobotState, f'{STATE_BROADCASTER}/robot_state', self._hear_state, 1)
 
     def condition(self, patience_s: float = 0.0) -> RobotCondition:
@@ -215,8 +218,14 @@ class RobotClient:
 
     def _hear_state(self, msg: FrankaRobotState) -> None:
         with self._news:
+            was, self._user_stopped = self._user_stopped, _is_user_stopped(msg)
+            self.user_stops += self._user_stopped and not was
             self._state = msg
             self._news.notify_all()
+
+
+def _is_user_stopped(msg: FrankaRobotState) -> bool:
+    return bool(msg.robot_mode == FrankaRobotState.ROBOT_MODE_USER_STOPPED)
 
 
 def errors_from_msg(msg: Errors) -> tuple[str, ...]:
