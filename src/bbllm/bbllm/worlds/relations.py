@@ -103,37 +103,16 @@ def build_scene(
         SceneError: There are no objects, or they were sensed too long ago.
     """
     params = params or RelationParams()
-    age = now_s - stamp_s
-    if age > params.max_age_s:
-        raise SceneError(
-            f'The scene is stale: it was sensed {age:.1f} s ago, and at most '
-            f'{params.max_age_s:.1f} s are allowed. Is the source of the objects still running?'
-        )
-    if not objects:
-        raise SceneError('The scene is empty: no objects were sensed.')
+    _need_news(objects, now_s - stamp_s, params)
     held = carried
     if held is None and hand is not None:
         held = find_held(objects, hand, params)
-    facts: list[Fact] = []
-    if held is not None:
-        facts.append(Fact(held, 'held_by', HAND))
-    elif hand is not None:
-        facts.append(Fact(HAND, 'is', 'empty'))
     resting = _resting(objects, held, params)
-    facts += resting
-    facts += [
-        Fact(fact.object, 'occupied_by', fact.subject)
-        for fact in resting
-        if fact.predicate == 'on' and _kind_of(fact.object, objects) is Kind.LOCATION
-    ]
+    facts = [*_in_hand(held, hand), *resting, *_occupied(objects, resting)]
     facts += _clear(objects, held, resting)
     facts += _beside(objects, held, params)
     if reach is not None:
-        facts += [
-            Fact(item.name, 'reachable', 'yes' if reach(item) else 'no')
-            for item in objects
-            if item.name != held and (item.kind in MOVABLE or item.kind is Kind.LOCATION)
-        ]
+        facts += _reachable(objects, held, reach)
     if estimated:
         facts = [
             replace(fact, estimated=fact.subject in estimated or fact.object in estimated)
@@ -141,6 +120,39 @@ def build_scene(
         ]
     facts += lost_facts(lost, now_s)
     return Scene(tuple(objects), tuple(skills), tuple(facts), stamp_s)
+
+
+def _need_news(objects: Sequence[SceneObject], age_s: float, params: RelationParams) -> None:
+    """Raise SceneError where nothing can be said of the table as it is now."""
+    if age_s > params.max_age_s:
+        raise SceneError(
+            f'The scene is stale: it was sensed {age_s:.1f} s ago, and at most '
+            f'{params.max_age_s:.1f} s are allowed. Is the source of the objects still running?'
+        )
+    if not objects:
+        raise SceneError('The scene is empty: no objects were sensed.')
+
+
+def _in_hand(held: str | None, hand: Hand | None) -> list[Fact]:
+    if held is not None:
+        return [Fact(held, 'held_by', HAND)]
+    return [] if hand is None else [Fact(HAND, 'is', 'empty')]
+
+
+def _occupied(objects: Sequence[SceneObject], resting: Sequence[Fact]) -> list[Fact]:
+    return [
+        Fact(fact.object, 'occupied_by', fact.subject)
+        for fact in resting
+        if fact.predicate == 'on' and _kind_of(fact.object, objects) is Kind.LOCATION
+    ]
+
+
+def _reachable(objects: Sequence[SceneObject], held: str | None, reach: ReachTest) -> list[Fact]:
+    return [
+        Fact(item.name, 'reachable', 'yes' if reach(item) else 'no')
+        for item in objects
+        if item.name != held and (item.kind in MOVABLE or item.kind is Kind.LOCATION)
+    ]
 
 
 def find_held(
