@@ -87,6 +87,8 @@ class FaultResult:
     """Goals that came while the user stop was in force, or while a person was waited for."""
     in_flight: tuple[str, ...] = ()
     """Goals that crossed the user stop on their way: sent before anybody could hear of it."""
+    taken: int = 0
+    """Those of them that the robot accepted: of the hand, which no stop of the arm reaches."""
     goals: int = 0
     """Goals of arm or hand in all."""
     approvals: int = 0
@@ -149,6 +151,8 @@ class FaultRow:
     """Goals that came while the user stop was in force, or while a person was waited for."""
     in_flight: int
     """Goals that crossed the user stop on their way."""
+    taken: int
+    """Those of them that the robot accepted."""
 
 
 def rows_of(results: Iterable[FaultResult]) -> list[FaultRow]:
@@ -170,6 +174,7 @@ def rows_of(results: Iterable[FaultResult]) -> list[FaultRow]:
             },
             stray=sum(len(result.stray) for result in group),
             in_flight=sum(len(result.in_flight) for result in group),
+            taken=sum(result.taken for result in group),
         )
         for (fault, person), group in groups.items()
     ]

@@ -57,9 +57,11 @@ PARAMS: dict[str, dict[str, Value]] = {
 READY_S = 90.0
 TRIAL_S = 120.0
 """How long a trial may take, by the wall clock, before it is cancelled [s]."""
-IN_FLIGHT_S = 0.2
-"""A goal that arrives so soon after the user stop was sent before it was heard of: joint states
-have to be silent for 50 ms before the driver is asked, and a goal is on its way as well [s]."""
+IN_FLIGHT_S = 0.05
+"""A goal that arrives so soon after the user stop was sent before it could be heard of. Before
+every goal a new joint state is waited for; one that was measured before the stop may be under way
+and in the poller for 15 ms, and then the goal itself is under way. The rest is this bench's own:
+it takes the time before it asks for the stop and after it has heard of the goal [s]."""
 QUIET_S = 0.05
 """A goal may be this much on its way when a person begins to be waited for [s]."""
 SCENE_S = 15.0
@@ -140,6 +142,7 @@ class ProvingGround:
         self._codes: list[str] = []
         self._stray: list[str] = []
         self._in_flight: list[str] = []
+        self._taken = 0
         self._struck_s = 0.0
 
     def close(self) -> None:
@@ -154,6 +157,7 @@ class ProvingGround:
         person.approved_plans = 0
         with self._news:
             self._goals, self._codes, self._stray, self._in_flight = [], [], [], []
+            self._taken = 0
         begun_s = time.monotonic()
         ended = threading.Event()
         meddler = threading.Thread(target=self._meddle, args=(trial, ended), daemon=True)
@@ -186,6 +190,7 @@ class ProvingGround:
             codes=codes,
             stray=stray,
             in_flight=in_flight,
+            taken=self._taken,
             goals=len(goals),
             approvals=self._person.approved_plans,
             wall_s=wall_s,
@@ -237,6 +242,7 @@ class ProvingGround:
             after_s = time.monotonic() - self._struck_s
             if goal['mode'] == 'USER_STOPPED' and after_s < IN_FLIGHT_S:
                 self._in_flight.append(f'{msg.data}, {after_s:.3f} s after the user stop')
+                self._taken += bool(goal['accepted'])
             elif goal['mode'] == 'USER_STOPPED' or waited_s > QUIET_S:
                 self._stray.append(f'{msg.data}, {waited_s:.3f} s into waiting for a person')
             self._news.notify_all()
@@ -266,12 +272,13 @@ def print_report(results: Sequence[FaultResult], console: Console) -> None:
             f'{row.good}/{row.n}',
             f'{row.struck}/{row.n}',
             str(row.stray),
-            str(row.in_flight),
+            f'{row.in_flight} ({row.taken})' if row.in_flight else '0',
         )
     console.print(table)
     console.print(
         'stray: goals of arm and hand while the user stop was in force or a person was waited '
-        f'for; crossed: goals that arrived within {IN_FLIGHT_S:g} s after the user stop',
+        f'for; crossed: goals that arrived within {IN_FLIGHT_S:g} s after the user stop (and were '
+        'accepted)',
         style='dim',
     )
     walls = [result.wall_s for result in results]
