@@ -134,6 +134,7 @@ def test_without_a_terminal_the_line_to_type_is_told_and_that_line_approves(
     assert 'approval  plan' in out
     (kept,) = approvals(environment)
     assert kept['granted']
+    assert kept['automatic']  # no terminal, so no person as far as can be told
     assert kept['hash'].startswith(line[3])
 
 
@@ -302,7 +303,7 @@ def test_yes_answers_by_itself_where_the_robot_is_simulated(
     assert (kept['automatic'], kept['granted']) == (True, True)
 
 
-def test_yes_is_refused_where_the_robot_is_real_and_a_person_is_still_asked(
+def test_programs_are_refused_where_the_robot_is_real_and_a_person_is_still_asked(
     environment: dict[str, str], empty_domain: int
 ) -> None:
     there = {**environment, 'ROS_DOMAIN_ID': str(empty_domain)}
@@ -314,7 +315,12 @@ def test_yes_is_refused_where_the_robot_is_real_and_a_person_is_still_asked(
             # The refusal comes before the line to type, which `waiting` has read up to.
             request = what_waits(there)
             assert request['lines'] == ['0: return to base']
-            assert bbllm(there, 'approve', '--hash', request['hash']).returncode == 0
+            by_script = bbllm(there, 'approve', '--hash', request['hash'])
+            assert by_script.returncode == 2
+            assert "What is sent without a terminal counts as a program's" in by_script.stderr
+            assert what_waits(there) == request
+            with Terminal(there, 'approve', '--hash', request['hash']) as terminal:
+                assert terminal.end() == 0, terminal.said
             out, _ = task.communicate(timeout=WAIT_S)
             assert task.returncode == 0, out
         log = stack.log_file('fr3_executor').read_text()

@@ -14,6 +14,7 @@ from bbllm.cli.commands import BAD_INPUT, FAILED
 from bbllm.cli.output import Output
 from bbllm.cli.question import (
     ask,
+    at_terminal,
     can_ask,
     describe_answer,
     line_to_type,
@@ -42,7 +43,7 @@ def approve(
             '--hash',
             metavar='HASH',
             help='Approve exactly this, without a question: the hash that is shown, or its '
-            'first 8 characters or more. For scripts.',
+            'first 8 characters or more.',
             show_default=False,
         ),
     ] = None,
@@ -68,8 +69,10 @@ def approve(
     Say whether the arm may do what it waits to do: a plan, a call, or to go on.
 
     Nothing moves before a person has approved it, where the stack asks for
-    that: the real arm always does, a simulated one with
-    `bbllm up sim --approval plan`. Waits for a request where none is there.
+    that: for a real arm unless it was started with `approval:=none`, for a
+    simulated one with `bbllm up sim --approval plan`. Waits for a request
+    where none is there. An answer without a terminal counts as a program's,
+    which only a simulated robot takes.
 
     Exit code: 0 when it was answered, either way, 1 when it was not, 2 where
     there is no terminal to answer on, or what waits is not what was named.
@@ -212,4 +215,6 @@ def _send(
 
 
 def _said(deny: str | None) -> Answer:
-    return Answer(granted=deny is None, reason=' '.join((deny or '').split()), by=person())
+    reason = ' '.join((deny or '').split())
+    automatic = not at_terminal()
+    return Answer(granted=deny is None, reason=reason, by=person(), automatic=automatic)

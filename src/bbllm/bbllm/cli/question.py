@@ -30,9 +30,14 @@ def person() -> str:
     return f'{name}@{platform.node() or "here"}'
 
 
+def at_terminal() -> bool:
+    """Tell whether a person typed this line, as far as can be told."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
 def can_ask(output: Output) -> bool:
     """Tell whether a person reads what is printed and can type an answer."""
-    return sys.stdin is not None and sys.stdin.isatty() and output.console.is_terminal
+    return at_terminal() and output.console.is_terminal
 
 
 def show(request: ApprovalRequest, output: Output) -> None:

@@ -96,7 +96,8 @@ class ApprovalDesk:
         if answer.automatic and not self._simulated:
             raise ApprovalError(
                 'A program may answer only where the robot is simulated, and this one is not '
-                '(parameter simulated of fr3_executor). A person answers with: bbllm approve'
+                '(parameter simulated of fr3_executor). What is sent without a terminal counts as '
+                "a program's. A person answers on a terminal with: bbllm approve"
             )
         with self._condition:
             request = self._request
