@@ -20,7 +20,7 @@ demo: setup ## Let the simulated arm build a plus sign
 
 test: setup ## Run the linters and the whole test suite
 	@$(MAKE) -s extras || echo 'Going on without the extras: the tests that need them are skipped.' >&2
-	@$(RUN) code=0; $(LINT) || code=1; python -m pytest || code=1; exit $$code
+	@$(RUN) code=0; $(LINT) || code=1; python tools/run_tests.py || code=1; exit $$code
 
 test-fast: setup ## Run the tests that need no ROS
 	@$(RUN) python -m pytest -m 'not ros'
