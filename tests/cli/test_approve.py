@@ -324,7 +324,7 @@ def test_programs_are_refused_where_the_robot_is_real_and_a_person_is_still_aske
             out, _ = task.communicate(timeout=WAIT_S)
             assert task.returncode == 0, out
         log = stack.log_file('fr3_executor').read_text()
-    assert 'An answer was refused: A program may answer only where the robot is simulated' in log
+    assert 'An answer was refused: A program may approve only where the robot is simulated' in log
 
 
 @pytest.mark.parametrize(

@@ -258,6 +258,15 @@ def test_a_program_answers_for_a_simulated_robot_only() -> None:
     assert asked.result().by == 'ann'
 
 
+def test_a_program_may_always_deny() -> None:
+    real = Desk()
+    asked = real.asked()
+
+    real.answer('a' * 64, Answer(granted=False, by='a watchdog', automatic=True))
+
+    assert not asked.result().granted
+
+
 def test_what_ends_the_wait_leaves_nothing_to_answer() -> None:
     desk = Desk()
     stop = threading.Event()

@@ -71,8 +71,8 @@ def approve(
     Nothing moves before a person has approved it, where the stack asks for
     that: for a real arm unless it was started with `approval:=none`, for a
     simulated one with `bbllm up sim --approval plan`. Waits for a request
-    where none is there. An answer without a terminal counts as a program's,
-    which only a simulated robot takes.
+    where none is there. An answer without a terminal counts as a program's:
+    it may deny, and approve only where the robot is simulated.
 
     Exit code: 0 when it was answered, either way, 1 when it was not, 2 where
     there is no terminal to answer on, or what waits is not what was named.

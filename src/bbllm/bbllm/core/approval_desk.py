@@ -91,11 +91,12 @@ class ApprovalDesk:
 
         Raises:
             ApprovalError: Something else waits or nothing, somebody was quicker, or a program
-                answers for a robot that is not simulated; nothing was answered then.
+                allows something to a robot that is not simulated; nothing was answered then.
         """
-        if answer.automatic and not self._simulated:
+        # To refuse is always safe, so a program may.
+        if answer.granted and answer.automatic and not self._simulated:
             raise ApprovalError(
-                'A program may answer only where the robot is simulated, and this one is not '
+                'A program may approve only where the robot is simulated, and this one is not '
                 '(parameter simulated of fr3_executor). What is sent without a terminal counts as '
                 "a program's. A person answers on a terminal with: bbllm approve"
             )
