@@ -428,6 +428,7 @@ def test_fingers_that_cross_a_user_stop_go_no_further(
             return driver.grasp(0.0, 0.02, 20.0, 0.08, 0.08)
         return driver.move_gripper(0.0, 0.02)
 
+    until(lambda: driver.joint_state().width_m > 0.078, 'open fingers')
     running = Background(close)
     until(lambda: driver.joint_state().width_m < 0.075, 'motion of the fingers')
 

@@ -97,7 +97,12 @@ class RobotClient:
             activity.wait_for_answer(ANSWER_S)
             if not activity.states_are_down:
                 self._feed.need_news()
-        active = all(activity.is_active(name) for name in (self._controller, JOINT_BROADCASTER))
+        names = (self._controller, JOINT_BROADCASTER)
+        if activity.hardware_active and not all(map(activity.is_active, names)):
+            # The answer about the hardware comes by itself, maybe later; what stopped the robot
+            # hangs on it: with the hardware up, a controller was only taken down by somebody.
+            activity.wait_for_answer(ANSWER_S)
+        active = all(map(activity.is_active, names))
         state = self._state
         return RobotCondition(
             controllers_active=active,
