@@ -3,7 +3,7 @@
 RUN = . ./activate &&
 export BBLLM_ROOT = $(CURDIR)
 
-.PHONY: help setup extras demo test test-fast lint bench lock clean
+.PHONY: help setup extras demo test test-all test-fast lint bench lock clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -18,9 +18,13 @@ extras: ## Add what --ray and inspect_ai need; make test does it too
 demo: setup ## Let the simulated arm build a plus sign
 	@bin/bbllm demo
 
-test: setup ## Run the linters and the whole test suite
+test: setup ## Run the linters and the tests
 	@$(MAKE) -s extras || echo 'Going on without the extras: the tests that need them are skipped.' >&2
 	@$(RUN) code=0; $(LINT) || code=1; python tools/run_tests.py || code=1; exit $$code
+
+test-all: setup ## Run every test, also those that take minutes
+	@$(MAKE) -s extras || echo 'Going on without the extras: the tests that need them are skipped.' >&2
+	@$(RUN) python tools/run_tests.py --all
 
 test-fast: setup ## Run the tests that need no ROS
 	@$(RUN) python -m pytest -m 'not ros'

@@ -1,5 +1,7 @@
 """
-Runs all tests, in two halves at once; `make test` does it after the linters.
+Runs the tests, in two halves at once; `make test` does it after the linters.
+
+Those marked `slow` are left out unless the first argument is `--all`; the others go to pytest.
 
 The tests that start nodes mostly wait, the others mostly compute, so both together take little
 longer than the longer one. What the first half prints is shown as it comes, that of the other
@@ -38,7 +40,12 @@ def main() -> int:
 
 
 def _start(marker: str, said: IO[bytes] | None) -> subprocess.Popen[bytes]:
-    command = [sys.executable, '-m', 'pytest', '-m', marker, *sys.argv[1:]]
+    arguments = sys.argv[1:]
+    if arguments[:1] == ['--all']:
+        del arguments[0]
+    else:
+        marker += ' and not slow'
+    command = [sys.executable, '-m', 'pytest', '-m', marker, *arguments]
     return subprocess.Popen(command, stdout=said, stderr=said and subprocess.STDOUT)
 
 

@@ -35,6 +35,7 @@ def run(*words: object, typed: str | None = None) -> Result:
     return CliRunner().invoke(app, ['bench', 'driver', *map(str, words)], input=typed)
 
 
+@pytest.mark.slow
 def test_one_command_starts_a_simulator_and_checks_it(tmp_path: Path) -> None:
     command = [sys.executable, '-m', 'bbllm', 'bench', 'driver', '--sim', '--json']
     command += ['--only', 'three-controllers-are-active', '--only', 'no-points-are-rejected']

@@ -16,7 +16,7 @@ from bbllm.nodes.driver_checks.runner import Verdict, run_check
 from bbllm.nodes.driver_checks.session import Session
 from bbllm.nodes.stack import NAMESPACE, node_arguments, node_environ
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.slow]
 
 START_S = 60.0
 
