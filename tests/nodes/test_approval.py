@@ -241,7 +241,7 @@ def test_program_may_not_answer_for_a_real_robot(stack: Running, robot: Robot) -
     request = request_of(stack)
     assert not stack.client.approvals.simulated
 
-    with pytest.raises(ApprovalError, match='A person answers with: bbllm approve'):
+    with pytest.raises(ApprovalError, match='A person answers on a terminal with: bbllm approve'):
         stack.client.approvals.answer(
             request.hash, Answer(granted=True, by='script', automatic=True)
         )
