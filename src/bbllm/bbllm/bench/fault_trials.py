@@ -77,7 +77,8 @@ class FaultResult:
     trial: FaultTrial
     verdict: Verdict
     struck: bool
-    """Whether the fault showed in the episode at all; where not, it proves nothing."""
+    """Whether a call failed by it, or the episode ended. A reflex between two motions is recovered
+    from within its call, so there it may not; otherwise such a trial proves nothing."""
     ending: Ending
     message: str
     """Why it ended so; empty where it finished."""
