@@ -16,8 +16,8 @@ from stacks import until
 
 from bbllm.nodes.goal_clients import GoalClients
 
-# Left out of `make test`: they pass alone, and failed once at the end of a process that had run five
-# hundred other tests, where a destroyed client stayed in the graph. Why is not known yet.
+# Left out of `make test`: they pass alone, and failed once in a process that had run five hundred
+# other tests, where a destroyed client stayed in the graph. Why is not known yet.
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
 
 ACTION = 'execute_skill'
