@@ -1,4 +1,4 @@
-"""A program on a terminal of its own: what it prints is read, what is typed is sent."""
+"""`bbllm` as a process: on a terminal of its own, which is read and typed to, or without one."""
 
 from __future__ import annotations
 
@@ -12,6 +12,36 @@ import time
 from types import TracebackType
 
 PATIENCE_S = 120.0
+
+
+def start(environment: dict[str, str], *words: str) -> subprocess.Popen[str]:
+    """Start `bbllm` without a terminal."""
+    return subprocess.Popen(
+        [sys.executable, '-u', '-m', 'bbllm', *words],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def bbllm(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    """Run `bbllm` without a terminal to its end."""
+    process = start(environment, *words)
+    out, err = process.communicate(timeout=PATIENCE_S)
+    return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+
+def read_until(process: subprocess.Popen[str], words: str) -> str:
+    """Read lines until one holds these words; fails where the process ends before."""
+    assert process.stdout is not None
+    said = ''
+    for line in process.stdout:
+        said += line
+        if words in line:
+            return said
+    raise AssertionError(f'{words!r} was never said, but: {said}')
 
 
 class Terminal:

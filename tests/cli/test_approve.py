@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +15,7 @@ import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
 
-from terminals import Terminal  # needs nothing of ROS, but its tests do
+from terminals import Terminal, bbllm, read_until, start  # needs nothing of ROS, but its tests do
 
 from bbllm.nodes.stack import Stack, StackConfig
 
@@ -38,34 +37,6 @@ def environment(
         'PYTHONPATH': os.pathsep.join(filter(None, paths)),
         'XDG_STATE_HOME': str(tmp_path_factory.mktemp('approve-state')),
     }
-
-
-def start(environment: dict[str, str], *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, '-u', '-m', 'bbllm', *words],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def bbllm(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
-    process = start(environment, *words)
-    out, err = process.communicate(timeout=WAIT_S)
-    return subprocess.CompletedProcess(words, process.returncode, out, err)
-
-
-def read_until(process: subprocess.Popen[str], words: str) -> str:
-    """Read lines until one holds these words; fails where the process ends before."""
-    assert process.stdout is not None
-    said = ''
-    for line in process.stdout:
-        said += line
-        if words in line:
-            return said
-    raise AssertionError(f'{words!r} was never said, but: {said}')
 
 
 def end(process: subprocess.Popen[str]) -> int:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +13,9 @@ from typing import Any
 import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
+
+from terminals import bbllm, read_until, start  # needs nothing of ROS, but its tests do
+
 pytestmark = pytest.mark.ros
 
 WAIT_S = 120.0
@@ -32,33 +33,6 @@ def environment(
         'PYTHONPATH': os.pathsep.join(filter(None, paths)),
         'XDG_STATE_HOME': str(tmp_path_factory.mktemp('stack-state')),
     }
-
-
-def start(environment: dict[str, str], *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, '-u', '-m', 'bbllm', *words],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def bbllm(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
-    process = start(environment, *words)
-    out, err = process.communicate(timeout=WAIT_S)
-    return subprocess.CompletedProcess(words, process.returncode, out, err)
-
-
-def read_until(process: subprocess.Popen[str], words: str) -> str:
-    """Read lines until one holds these words; fails where the process ends before."""
-    assert process.stdout is not None
-    said = ''
-    for line in process.stdout:
-        said += line
-        if words in line:
-            return said
-    raise AssertionError(f'{words!r} was never said, but: {said}')
 
 
 @pytest.fixture(scope='module')

@@ -8,6 +8,7 @@ neither does, it holds where the last of them left it.
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
@@ -41,7 +42,7 @@ SOFTEST_NM_RAD = 1.0
 """A joint stiffness of less is simulated as this one [Nm/rad]."""
 
 
-class DrivenSimulation(HandedSimulation):
+class DrivenSimulation(HandedSimulation, ABC):
     """A simulation whose arm and hand take goals; faults and life cycles come with `robot`."""
 
     def __init__(
@@ -175,9 +176,9 @@ class DrivenSimulation(HandedSimulation):
         ):
             self._stop_motion()
 
+    @abstractmethod
     def _stop_motion(self) -> None:
         """Do what an error or the user stop does to whatever moves the arm."""
-        raise NotImplementedError
 
     def _speeding(self) -> bool:
         return bool(np.abs(self.set_point().acceleration_rad_s2).max() > SPEEDING_RAD_S2)
