@@ -24,6 +24,7 @@ from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.nodes.convert import WORLD_FRAME, objects_from_msg, pose_to_msg
 from bbllm.nodes.convert_arm import arm_from_msg
 from bbllm.nodes.joint_feed import ARM_TOPIC
+from bbllm.nodes.leaving import leave_graph
 from bbllm.worlds.catalogue import Catalogue
 from bbllm.worlds.transforms import compose, inverse, multiply, normalized
 
@@ -94,7 +95,7 @@ class Camera:
     def close(self) -> None:
         self._executor.shutdown(timeout_sec=1.0)
         self._thread.join(timeout=2.0)
-        self.node.destroy_node()
+        leave_graph(self.node)
         self._context.try_shutdown()
 
     def _publisher(self) -> Callable[[Any], None]:

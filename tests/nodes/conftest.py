@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ for folder in (Path(__file__).parent, Path(__file__).parent.parent / 'llm'):
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 
-from stacks import Running, started  # noqa: E402  # found only now
+from stacks import Running, last_words, started  # noqa: E402  # found only now
 
 # How long an example takes depends on what else the machine does.
 settings.register_profile('patient', deadline=None)
@@ -26,3 +26,12 @@ def running(ros_domain: int) -> Iterator[Running]:
     """Start the whole stack, as fast as it can simulate."""
     with started() as stack:
         yield stack
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show with a failure what the nodes have printed: it is gone with the machine of CI."""
+    report = yield
+    if report.failed:
+        report.sections += [(f'printed by {node}', words) for node, words in last_words()]
+    return report

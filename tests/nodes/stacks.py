@@ -15,6 +15,9 @@ from bbllm.nodes.client import StackClient, TaskResult
 from bbllm.nodes.stack import NODES, Stack, StackConfig, Value
 
 PATIENCE_S = 60.0
+TOLD_LINES = 40
+live: list[Stack] = []
+"""The stacks that run now."""
 
 
 @dataclass
@@ -96,7 +99,11 @@ def started(
     with Stack(config) as stack, stack.wait_ready(timeout_s=PATIENCE_S) as client:
         ready_s = time.monotonic() - begun_s
         print(f'\n{len(nodes)} nodes were ready after {ready_s:.1f} s')
-        yield Running(stack, client, ready_s=ready_s)
+        live.append(stack)
+        try:
+            yield Running(stack, client, ready_s=ready_s)
+        finally:
+            live.remove(stack)
 
 
 def process_alive(pid: int) -> bool:
@@ -111,3 +118,11 @@ def process_alive(pid: int) -> bool:
 def log_of(stack: Stack, node: str) -> str:
     """Return what a node has printed."""
     return stack.log_file(node).read_text()
+
+
+def last_words() -> Iterator[tuple[str, str]]:
+    """Yield name and last lines of every node of the stacks that run now."""
+    for stack in live:
+        for node in stack.processes:
+            lines = log_of(stack, node).splitlines()
+            yield node, '\n'.join(lines[-TOLD_LINES:])

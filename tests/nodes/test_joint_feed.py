@@ -218,3 +218,26 @@ def test_a_controller_that_goes_down_is_waited_for(feed: JointFeed, topics: Topi
     threading.Timer(0.05, lambda: setattr(topics.manager, 'state', 'inactive')).start()
 
     assert feed.activity.wait_for_stop('fr3_arm_controller', 30.0)
+
+
+def test_news_is_what_comes_after_the_question_and_no_stamp_twice(
+    feed: JointFeed, topics: Topics
+) -> None:
+    hear = topics.hear[ARM_TOPIC]
+    hear(arm(1.0, 0.1))
+    assert not feed.wait_for_news(0.0)  # that came before
+
+    said = [1.0, 1.01]
+
+    class Hears(threading.Condition):
+        """Hears something as soon as somebody waits for it."""
+
+        def wait(self, timeout: float | None = None) -> bool:
+            if said:
+                hear(arm(said.pop(0), 0.1))
+            return super().wait(0.0)
+
+    feed._news = Hears()
+
+    assert feed.wait_for_news(30.0)
+    assert feed.newest_stamp_s == pytest.approx(1.01)

@@ -26,6 +26,7 @@ from bbllm.nodes.action_call import ActionCall
 from bbllm.nodes.approval_client import ApprovalClient
 from bbllm.nodes.convert import call_to_msg, event_from_msg, outcome_from_result
 from bbllm.nodes.heartbeat import Heartbeats
+from bbllm.nodes.leaving import leave_graph
 from bbllm.nodes.qos import EVENTS
 from bbllm.nodes.scene_client import SceneClient
 from bbllm.nodes.stack import NAMESPACE, NODES
@@ -126,7 +127,7 @@ class StackClient(Closable):
         """Leave the graph."""
         self._executor.shutdown(timeout_sec=1.0)
         self._thread.join(timeout=2.0)
-        self.node.destroy_node()
+        leave_graph(self.node)
         self._context.try_shutdown()
 
     def missing(self, nodes: Iterable[str] = NODES) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from bbllm.core.errors import BbllmError
 from bbllm.nodes.heartbeat import Heartbeat, Heartbeats
+from bbllm.nodes.leaving import leave_graph
 from bbllm.nodes.stack import ALIVE_FD
 
 ENDS = (signal.SIGINT, signal.SIGTERM)
@@ -82,9 +83,9 @@ def run(make: Callable[[], StackNode], threads: int = 8) -> None:
     except BbllmError as error:
         sys.exit(f'error: {error}')
     finally:
-        # destroy_node waits for nothing: threads that still run a callback end with the process.
+        # It waits for nothing: threads that still run a callback end with the process.
         if node is not None:
-            node.destroy_node()
+            leave_graph(node)
         rclpy.try_shutdown()
     if node.failed:
         sys.exit(1)

@@ -23,6 +23,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
+from bbllm.nodes.leaving import leave_graph
 from bbllm.nodes.robot_graph import Giver, Heard, RobotGraph
 from bbllm.nodes.stack import node_environ
 
@@ -68,7 +69,7 @@ def probe(
         try:
             return _Probe(node, namespace, gripper, tell).look()
         finally:
-            node.destroy_node()
+            leave_graph(node)
     finally:
         rclpy.try_shutdown(context=context)
 

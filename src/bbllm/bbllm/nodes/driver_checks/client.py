@@ -21,6 +21,7 @@ from bbllm.nodes.driver_checks.check import CheckFailedError
 from bbllm.nodes.driver_checks.ear import Ear
 from bbllm.nodes.driver_checks.goal import SentGoal
 from bbllm.nodes.driver_checks.recording import Recording
+from bbllm.nodes.leaving import leave_graph
 from bbllm.nodes.waiting import need_server, wait_for
 
 PATIENCE_S = 5.0
@@ -86,10 +87,7 @@ class DriverClient(Closable):
         self._executor.wake()
         self._thread.join(timeout=2.0)
         self._executor.shutdown(timeout_sec=1.0)
-        for action in self._actions.values():
-            action.destroy()
-        self.node.destroy_node()
-        self._ears.destroy_node()
+        leave_graph(self.node, self._ears)
         self._context.try_shutdown()
 
     def listen(self, kind: Any, topic: str, *, latched: bool = False) -> Ear:
