@@ -26,8 +26,8 @@ def test_time_out_of_approval_is_the_persons_and_not_the_calls_and_a_lost_planne
     ros_domain: int,
 ) -> None:
     params: Any = {
-        'fr3_executor': {'approval': 'plan', 'approval_timeout_s': 3.0},
-        'brain_planner': {'skill_timeout_s': 1.0, 'feedback_loops': 0},
+        'fr3_executor': {'approval': 'plan', 'approval_timeout_s': 12.0},
+        'brain_planner': {'skill_timeout_s': 10.0, 'feedback_loops': 0},
     }
     with started(params=params) as stack:
         robot = Robot(stack)
@@ -36,7 +36,7 @@ def test_time_out_of_approval_is_the_persons_and_not_the_calls_and_a_lost_planne
         result = stack.run(TASK)
 
         assert result.ending is Ending.GAVE_UP
-        assert 'nobody answered within 3 s' in result.message
+        assert 'nobody answered within 12 s' in result.message
         texts = [e.data['text'] for e in stack.events if e.kind is EventKind.APPROVAL]
         assert len(texts) == 1
         assert robot.goals == 0
