@@ -39,8 +39,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.model import ARM_JOINTS
-from bbllm.nodes.action_call import SafeActionClient
 from bbllm.nodes.qos import BEST_EFFORT, LATCHED
+from bbllm.nodes.safe_action_client import SafeActionClient
 from bbllm.nodes.sim_goals import GOALS
 from bbllm.nodes.waiting import wait_for
 

@@ -120,7 +120,7 @@ def test_scene_that_is_no_longer_told_is_stale(ros_domain: int) -> None:
     with started(('mujoco_sim', 'state_estimator')) as running:
         running.stack.processes['mujoco_sim'].send_signal(signal.SIGSTOP)
         try:
-            with pytest.raises(SceneError, match='mujoco_sim has (told nothing|gone)'):
+            with pytest.raises(SceneError, match=r'mujoco_sim has (told nothing|gone)'):
                 look_until_it_fails(running.client)
         finally:
             running.stack.processes['mujoco_sim'].send_signal(signal.SIGCONT)

@@ -5,52 +5,23 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 from action_msgs.msg import GoalStatus as GoalStatusMsg
-from rclpy.action import ActionClient
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
+from unique_identifier_msgs.msg import UUID
 
 from bbllm.arm.driver import GoalStatus
 from bbllm.core.errors import WorldError
-from bbllm.nodes.waiting import need_server, nothing, wait_for
+from bbllm.nodes.safe_action_client import SafeActionClient, has_ended
+from bbllm.nodes.waiting import ANSWER_S, need_server, nothing, wait_for
 
-ACCEPT_S = 5.0
-"""How long a server may take to accept or reject a goal [s]."""
 STATUSES = {
     GoalStatusMsg.STATUS_SUCCEEDED: GoalStatus.SUCCEEDED,
     GoalStatusMsg.STATUS_CANCELED: GoalStatus.CANCELED,
     GoalStatusMsg.STATUS_ABORTED: GoalStatus.ABORTED,
 }
-
-
-class SafeActionClient(ActionClient):
-    """
-    An action client whose answers are not lost when they come at once.
-
-    rclpy's own sends a request first and notes afterwards whom the answer is for; an executor in
-    another thread that takes the answer in between throws it away ("unexpected goal response").
-    """
-
-    def __init__(self, node: Node, kind: Any, name: str, group: CallbackGroup):
-        self._noting = threading.RLock()
-        super().__init__(node, kind, name, callback_group=group)
-
-    def send_goal_async(self, *args: Any, **kwargs: Any) -> Any:
-        with self._noting:
-            return super().send_goal_async(*args, **kwargs)
-
-    def _cancel_goal_async(self, goal_handle: Any) -> Any:
-        with self._noting:
-            return super()._cancel_goal_async(goal_handle)
-
-    def _get_result_async(self, goal_handle: Any) -> Any:
-        with self._noting:
-            return super()._get_result_async(goal_handle)
-
-    def take_data(self) -> Any:
-        with self._noting:
-            return super().take_data()
 
 
 class ActionCall:
@@ -65,6 +36,7 @@ class ActionCall:
         self._what = f'{server} ({name})'
         self._lock = threading.Lock()
         self._handle: Any = None
+        self._goal_id: UUID | None = None
         self._running = self._cancelled = False
 
     @property
@@ -99,12 +71,14 @@ class ActionCall:
             WorldError: The server does not answer, or the time is over.
         """
         with self._lock:
-            self._running, self._cancelled, self._handle = True, False, None
+            self._running, self._cancelled = True, False
+            self._handle = self._goal_id = None
         try:
             need_server(self._client.server_is_ready, self._what)
             hear = None if on_feedback is None else (lambda msg: on_feedback(msg.feedback))
-            sent = self._client.send_goal_async(goal, feedback_callback=hear)
-            handle = wait_for(sent, self._what, ACCEPT_S, look=look)
+            self._goal_id = UUID(uuid=list(uuid4().bytes))
+            sent = self._client.send_goal_async(goal, hear, self._goal_id)
+            handle = wait_for(sent, self._what, ANSWER_S, look=look)
             if not handle.accepted:
                 return GoalStatus.REJECTED, None
             with self._lock:
@@ -112,13 +86,20 @@ class ActionCall:
                 if self._cancelled:
                     handle.cancel_goal_async()
             on_accepted()
-            reply = wait_for(handle.get_result_async(), self._what, timeout_s, look=look)
+            reply = wait_for(
+                handle.get_result_async(),
+                self._what,
+                timeout_s,
+                look=look,
+                ask_again=lambda: handle.get_result_async() if has_ended(handle) else None,
+            )
             if reply.status not in STATUSES:
                 raise WorldError(f'{self._what} ended a goal with the status {reply.status}.')
             return STATUSES[reply.status], reply.result
         except BaseException:
             # Whoever stops waiting must not leave something moving behind.
-            self.cancel()
+            if not self._cancel_unanswered():
+                self.cancel()
             raise
         finally:
             with self._lock:
@@ -132,3 +113,11 @@ class ActionCall:
                 if self._handle is not None:
                     self._handle.cancel_goal_async()
             return self._running
+
+    def _cancel_unanswered(self) -> bool:
+        """Cancel a goal that may have been accepted all the same; tells whether there is one."""
+        with self._lock:
+            unanswered = self._goal_id is not None and self._handle is None
+            if unanswered and self._client.server_is_ready():
+                self._client.cancel(self._goal_id)
+            return unanswered

@@ -15,11 +15,9 @@ from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.errors import ApprovalError
 from bbllm.nodes.convert_approval import answer_to_request, approval_from_msg
 from bbllm.nodes.qos import LATCHED
-from bbllm.nodes.waiting import need_server, nothing, wait_for
+from bbllm.nodes.service_call import ServiceCall
+from bbllm.nodes.waiting import ANSWER_S, nothing
 
-SERVER = 'fr3_executor (approve)'
-ANSWER_S = 5.0
-"""How long the executor may take to take an answer [s]."""
 LOOK_S = 0.1
 
 
@@ -27,7 +25,9 @@ class ApprovalClient:
     """Sees what waits, and answers; its node must be spun by other threads."""
 
     def __init__(self, node: Node, group: CallbackGroup):
-        self._client = node.create_client(Approve, 'approve', callback_group=group)
+        self._call = ServiceCall(
+            node, Approve, 'approve', 'fr3_executor', group, first=Approve.Request()
+        )
         self._changed = threading.Condition()
         self._heard: Approval | None = None
         node.create_subscription(Approval, 'approval', self._hear, LATCHED, callback_group=group)
@@ -91,9 +91,7 @@ class ApprovalClient:
             ApprovalError: The executor did not take it; says why.
             LostNodeError: There is no executor.
         """
-        need_server(self._client.service_is_ready, SERVER)
-        sent = self._client.call_async(answer_to_request(hash, answer))
-        reply = wait_for(sent, SERVER, ANSWER_S)
+        reply = self._call.run(answer_to_request(hash, answer), ANSWER_S)
         if not reply.success:
             raise ApprovalError(reply.message)
 

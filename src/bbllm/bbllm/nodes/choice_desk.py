@@ -12,9 +12,9 @@ from bbllm_interfaces.srv import Approve
 
 from bbllm.core.approval import Answer
 from bbllm.core.types import Ending
-from bbllm.nodes.action_call import SafeActionClient
 from bbllm.nodes.convert_approval import answer_to_request
 from bbllm.nodes.process import StackNode
+from bbllm.nodes.safe_action_client import SafeActionClient
 from bbllm.worlds.menu import Choice, ChoiceKind
 
 STOPPED = ('run_task', 'execute_skill')

@@ -49,7 +49,7 @@ from bbllm.nodes.convert import (
 from bbllm.nodes.heartbeat import Heartbeats
 from bbllm.nodes.qos import LATCHED
 from bbllm.nodes.scene_client import SceneClient
-from bbllm.nodes.waiting import need_server, wait_for
+from bbllm.nodes.service_call import ServiceCall
 from bbllm.skills.catalog import SKILLS
 
 NEEDED = ('state_estimator', 'fr3_executor', 'body_mapper', 'mujoco_sim')
@@ -210,7 +210,10 @@ class BodyClient:
     """A client of the service `map_step`; its node must be spun by other threads."""
 
     def __init__(self, node: Node, group: CallbackGroup, *, timeout_s: float = 300.0):
-        self._client = node.create_client(MapStep, 'map_step', callback_group=group)
+        # Without a scene it is refused, and no model is called.
+        self._call = ServiceCall(
+            node, MapStep, 'map_step', 'body_mapper', group, first=MapStep.Request()
+        )
         self._timeout_s = timeout_s
 
     def ask(
@@ -222,11 +225,8 @@ class BodyClient:
             run.check()
             world.check()
 
-        what = 'body_mapper (map_step)'
-        need_server(self._client.service_is_ready, what)
         request = MapStep.Request(step=step_to_msg(step), scene=scene_to_msg(scene))
-        answer = self._client.call_async(request)
-        reply: MapStep.Response = wait_for(answer, what, self._timeout_s, look=look)
+        reply: MapStep.Response = self._call.run(request, self._timeout_s, look=look)
         return reply
 
 

@@ -11,23 +11,23 @@ from rclpy.node import Node
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Scene
 from bbllm.nodes.convert import scene_from_msg, stamp_to_msg
-from bbllm.nodes.waiting import need_server, nothing, wait_for
+from bbllm.nodes.service_call import ServiceCall
+from bbllm.nodes.waiting import ANSWER_S, nothing
 
 SERVER = 'state_estimator'
-TIMEOUT_S = 6.0
-"""Longer than the estimator itself waits for a scene that is new enough [s]."""
 
 
 class SceneClient:
     """A client of the service `get_scene`, to be used from threads that do not spin."""
 
     def __init__(self, node: Node, group: CallbackGroup):
-        self._client = node.create_client(GetScene, 'get_scene', callback_group=group)
+        first = GetScene.Request(or_stopped=True)
+        self._call = ServiceCall(node, GetScene, 'get_scene', SERVER, group, first=first)
 
     @property
     def ready(self) -> bool:
         """Whether somebody serves the scene."""
-        return bool(self._client.service_is_ready())
+        return self._call.ready
 
     def get(
         self,
@@ -49,10 +49,8 @@ class SceneClient:
             LostNodeError: Nobody serves it.
             WorldError: No answer in time.
         """
-        what = f'{SERVER} (get_scene)'
-        need_server(self._client.service_is_ready, what)
         request = GetScene.Request(not_before=stamp_to_msg(not_before_s), or_stopped=or_stopped)
-        reply = wait_for(self._client.call_async(request), what, TIMEOUT_S, look=look)
+        reply = self._call.run(request, ANSWER_S, look=look)
         if reply.code != GetScene.Response.NONE:
             raise SceneError(reply.message)
         return scene_from_msg(reply.scene)

@@ -11,8 +11,14 @@ from bbllm.core.errors import LostNodeError, WorldError
 
 LOOK_S = 0.05
 """How often a wait looks whether it is still worth waiting [s]."""
-SERVE_S = 3.0
-"""How long a server may take to appear [s]."""
+SERVE_S = 8.0
+"""How long a server may take to appear. Programs announce themselves every 3 s, and on a busy
+machine an announcement is overheard [s]."""
+ANSWER_S = 15.0
+"""How long a request that is dealt with at once may take to be answered. What was lost on the
+way is sent again after 3 s (the heartbeat period of Fast DDS), there and back [s]."""
+AGAIN_S = 1.0
+"""Silence after which what may be asked again is [s]."""
 
 
 def nothing() -> None:
@@ -20,7 +26,12 @@ def nothing() -> None:
 
 
 def wait_for(
-    future: Any, what: str, timeout_s: float, *, look: Callable[[], None] = nothing
+    future: Any,
+    what: str,
+    timeout_s: float,
+    *,
+    look: Callable[[], None] = nothing,
+    ask_again: Callable[[], Any] | None = None,
 ) -> Any:
     """
     Block until a future is done and return its result.
@@ -30,19 +41,34 @@ def wait_for(
         what: What is waited for, as the end of "no answer from ...".
         timeout_s: How long at most, by the wall clock [s].
         look: Called all the time meanwhile; what it raises ends the wait.
+        ask_again: Called after each `AGAIN_S` of silence; returns a future of the same kind, or
+            None. The first that is done counts.
 
     Raises:
         WorldError: The time is over; names what was waited for.
     """
     done = threading.Event()
-    future.add_done_callback(lambda _: done.set())
-    deadline_s = time.monotonic() + timeout_s
+    asked: list[Any] = []
+
+    def ask(another: Any) -> None:
+        asked.append(another)
+        another.add_done_callback(lambda _: done.set())
+
+    ask(future)
+    begun_s = time.monotonic()
+    again_s = begun_s + AGAIN_S
     while not done.wait(LOOK_S):
         look()
-        if time.monotonic() > deadline_s:
-            future.cancel()
+        now_s = time.monotonic()
+        if now_s > begun_s + timeout_s:
+            for unanswered in asked:
+                unanswered.cancel()
             raise WorldError(f'There was no answer from {what} within {timeout_s:g} s.')
-    return future.result()
+        if ask_again is not None and now_s > again_s:
+            again_s = now_s + AGAIN_S
+            if (another := ask_again()) is not None:
+                ask(another)
+    return next(future for future in asked if future.done()).result()
 
 
 def need_server(ready: Callable[[], bool], what: str, timeout_s: float = SERVE_S) -> None:

@@ -16,12 +16,12 @@ from rclpy.signals import SignalHandlerOptions
 
 from bbllm.core.closable import Closable
 from bbllm.core.errors import LostNodeError
-from bbllm.nodes.action_call import SafeActionClient
 from bbllm.nodes.driver_checks.check import CheckFailedError
 from bbllm.nodes.driver_checks.ear import Ear
 from bbllm.nodes.driver_checks.goal import SentGoal
 from bbllm.nodes.driver_checks.recording import Recording
 from bbllm.nodes.leaving import leave_graph
+from bbllm.nodes.safe_action_client import SafeActionClient
 from bbllm.nodes.waiting import need_server, wait_for
 
 PATIENCE_S = 5.0

@@ -1,0 +1,223 @@
+"""Answers that a server throws away, as those to clients that it has not found yet."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import pytest
+import rclpy
+from bbllm_interfaces.action import ExecuteSkill
+from bbllm_interfaces.srv import Approve
+from rclpy.action import ActionClient, ActionServer, CancelResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.context import Context
+from rclpy.executors import MultiThreadedExecutor
+from rclpy.node import Node
+from rclpy.task import Future
+from stacks import until
+
+from bbllm.arm.driver import GoalStatus
+from bbllm.core.errors import LostNodeError, WorldError
+from bbllm.nodes import action_call
+from bbllm.nodes.action_call import ActionCall
+from bbllm.nodes.leaving import leave_graph
+from bbllm.nodes.service_call import ServiceCall
+from bbllm.nodes.waiting import wait_for
+
+pytestmark = pytest.mark.ros
+
+ACTION = 'execute_skill'
+PATIENCE_S = 60.0
+
+
+class Server:
+    """Carries goals out until it is let, and counts them."""
+
+    def __init__(self, node: Node, group: ReentrantCallbackGroup):
+        self.go_on = threading.Event()
+        self.begun = 0
+        self.cancelled = threading.Event()
+        self.action = ActionServer(
+            node,
+            ExecuteSkill,
+            ACTION,
+            self._execute,
+            callback_group=group,
+            cancel_callback=self._cancel,
+        )
+
+    def _execute(self, goal: ServerGoalHandle) -> ExecuteSkill.Result:
+        self.begun += 1
+        assert self.go_on.wait(PATIENCE_S)
+        if goal.is_cancel_requested:
+            goal.canceled()
+        else:
+            goal.succeed()
+        return ExecuteSkill.Result(message='done')
+
+    def _cancel(self, goal: object) -> CancelResponse:
+        self.cancelled.set()
+        self.go_on.set()
+        return CancelResponse.ACCEPT
+
+
+@contextmanager
+def member(name: str) -> Iterator[tuple[Node, ReentrantCallbackGroup]]:
+    """Give a node that is spun."""
+    context = Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node(name, namespace='lost', context=context)
+    executor = MultiThreadedExecutor(4, context=context)
+    executor.add_node(node)
+    spinning = threading.Thread(target=executor.spin, daemon=True)
+    spinning.start()
+    yield node, ReentrantCallbackGroup()
+    executor.shutdown(timeout_sec=1.0)
+    spinning.join(PATIENCE_S)
+    leave_graph(node)
+    rclpy.shutdown(context=context)
+
+
+@pytest.fixture
+def both(ros_domain: int) -> Iterator[tuple[Server, ActionCall]]:
+    with ExitStack() as stack:
+        server = Server(*stack.enter_context(member('server')))
+        node, group = stack.enter_context(member('client'))
+        call = ActionCall(node, ExecuteSkill, ACTION, 'server', group)
+        until(lambda: call.ready, 'the server')
+        yield server, call
+        server.go_on.set()
+
+
+@pytest.fixture
+def lost(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """Return how many answers of each kind are lost from now on."""
+    lost: dict[str, int] = {}
+    take = ActionClient.take_data
+
+    def take_some(self: ActionClient) -> dict[str, Any]:
+        taken: dict[str, Any] = take(self)
+        for kind in list(taken):
+            if lost.get(kind, 0) > 0:
+                lost[kind] -= 1
+                del taken[kind]
+        return taken
+
+    monkeypatch.setattr(ActionClient, 'take_data', take_some)
+    return lost
+
+
+def test_goal_whose_acceptance_is_lost_is_carried_out_once_and_its_end_known(
+    both: tuple[Server, ActionCall], lost: dict[str, int]
+) -> None:
+    server, call = both
+    lost['goal'] = 1
+    server.go_on.set()
+
+    status, result = call.run(ExecuteSkill.Goal(), PATIENCE_S)
+
+    assert (status, result.message) == (GoalStatus.SUCCEEDED, 'done')
+    assert lost['goal'] == 0
+    assert server.begun == 1
+
+
+def test_result_that_is_lost_is_asked_for_again(
+    both: tuple[Server, ActionCall], lost: dict[str, int]
+) -> None:
+    server, call = both
+    lost['result'] = 1
+    server.go_on.set()
+
+    _, result = call.run(ExecuteSkill.Goal(), PATIENCE_S)
+
+    assert result.message == 'done'
+    assert lost['result'] == 0
+
+
+def test_goal_that_was_never_answered_is_cancelled_when_nobody_waits_for_it_any_more(
+    both: tuple[Server, ActionCall], lost: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, call = both
+    monkeypatch.setattr(action_call, 'ANSWER_S', 1.0)
+    lost.update(goal=1, status=1000)
+
+    with pytest.raises(WorldError, match=r'no answer from server \(execute_skill\) within 1 s'):
+        call.run(ExecuteSkill.Goal(), PATIENCE_S)
+
+    assert server.cancelled.wait(PATIENCE_S)
+
+
+class Deaf:
+    """A node and its client; the server overhears the first requests."""
+
+    def __init__(self, overhears: int):
+        self.overhears = overhears
+        self.heard: list[str] = []
+        self.served = True
+
+    def create_client(self, kind: Any, name: str, callback_group: Any) -> Deaf:
+        return self
+
+    def service_is_ready(self) -> bool:
+        return self.served
+
+    def call_async(self, request: Approve.Request) -> Future:
+        future = Future()
+        self.heard.append(request.hash)
+        if len(self.heard) > self.overhears:
+            future.set_result(Approve.Response(success=bool(request.hash)))
+        return future
+
+
+def service(deaf: Any) -> ServiceCall:
+    return ServiceCall(deaf, Approve, 'approve', 'fr3_executor', deaf, first=Approve.Request())
+
+
+def test_service_is_asked_for_nothing_until_it_answers_and_then_once_for_what_is_wanted() -> None:
+    deaf = Deaf(overhears=1)
+    call = service(deaf)
+
+    assert call.run(Approve.Request(hash='abc'), PATIENCE_S).success
+    assert call.run(Approve.Request(hash='def'), PATIENCE_S).success
+
+    assert deaf.heard == ['', '', 'abc', 'def']
+
+
+def test_service_that_is_never_answered_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr('bbllm.nodes.service_call.ANSWER_S', 0.1)
+    deaf = Deaf(overhears=1000)
+
+    with pytest.raises(WorldError, match=r'no answer from fr3_executor \(approve\) within 0.1 s'):
+        service(deaf).run(Approve.Request(hash='abc'), PATIENCE_S)
+
+    assert 'abc' not in deaf.heard
+
+
+def test_wait_that_asks_again_takes_whichever_answer_comes_and_leaves_no_other_open() -> None:
+    first, second = Future(), Future()
+    asked: list[Future] = []
+
+    def again() -> Future | None:
+        if not asked:
+            asked.append(first)
+            return None  # nothing to ask yet
+        second.set_result('here')
+        return second
+
+    assert wait_for(first, 'somebody', PATIENCE_S, ask_again=again) == 'here'
+
+    with pytest.raises(WorldError, match='no answer from nobody within 0 s'):
+        wait_for(unanswered := Future(), 'nobody', 0.0)
+    assert unanswered.cancelled()
+
+
+def test_look_ends_a_wait_with_what_it_raises() -> None:
+    def look() -> None:
+        raise LostNodeError('gone')
+
+    with pytest.raises(LostNodeError, match='gone'):
+        wait_for(Future(), 'somebody', PATIENCE_S, look=look)
