@@ -11,6 +11,7 @@ import typer
 from bbllm.cli.choices import DomainOption, JsonOption, timeout_option
 from bbllm.cli.closing import leave
 from bbllm.cli.commands import BAD_INPUT, FAILED
+from bbllm.cli.looking import look_for
 from bbllm.cli.output import Output
 from bbllm.cli.question import (
     ask,
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from bbllm.nodes.approval_client import ApprovalClient
     from bbllm.nodes.client import StackClient
 
-FIND_S = 5.0
-"""How long fr3_executor may take to be found, wall clock [s]."""
 LEAST_HASH = 8
 """How many characters of a hash must be typed."""
 
@@ -93,7 +92,7 @@ def approve(
     from bbllm.nodes.client import StackClient
 
     with StackClient(name='bbllm_approve') as client:
-        approvals = _find(client)
+        approvals = _find(client, output)
         if watch:
             _watch(approvals, timeout, output)
             return
@@ -120,15 +119,14 @@ def _checked(typed: str) -> str:
     return named
 
 
-def _find(client: StackClient) -> ApprovalClient:
-    deadline_s = time.monotonic() + FIND_S
-    while not client.approvals.heard:
-        if time.monotonic() > deadline_s:
-            raise LostNodeError(
-                f'Nobody asks here: no fr3_executor was heard of within {FIND_S:g} s. Start a '
-                'stack with `bbllm up sim --approval plan`, or name its ROS domain with --domain.'
-            )
-        time.sleep(0.05)
+def _find(client: StackClient, output: Output) -> ApprovalClient:
+    def missing(waited_s: float) -> str:
+        return (
+            f'Nobody asks here: no fr3_executor was heard of within {waited_s:g} s. Start a '
+            'stack with `bbllm up sim --approval plan`, or name its ROS domain with --domain.'
+        )
+
+    look_for(client, ['fr3_executor'], lambda: client.approvals.heard, output, missing)
     return client.approvals
 
 

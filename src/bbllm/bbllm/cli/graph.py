@@ -11,7 +11,7 @@ from bbllm.core.errors import BbllmError
 if TYPE_CHECKING:
     from bbllm.nodes.client import StackClient
 
-FIRST_S = 3.0
+FIRST_S = 5.0
 """How long the first node may take to be found, wall clock [s]."""
 OTHERS_S = 10.0
 """How long the others may take where one was found, wall clock [s]."""

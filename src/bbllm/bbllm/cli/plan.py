@@ -124,7 +124,7 @@ def _plan(instruction: str, options: Options, ros: bool, output: Output) -> Epis
     models = make_chosen_models(options)
     for notice in models.notices:
         output.say(notice, style='yellow')
-    world = StillWorld(_look(options, ros))
+    world = StillWorld(_look(options, ros, output))
     run = EpisodeRun(
         task,
         planner=options.planner,
@@ -139,11 +139,11 @@ def _plan(instruction: str, options: Options, ros: bool, output: Output) -> Epis
     return episode
 
 
-def _look(options: Options, ros: bool) -> Scene:
+def _look(options: Options, ros: bool, output: Output) -> Scene:
     if ros:
         from bbllm.cli.stack_session import scene_of_stack
 
-        return scene_of_stack('bbllm plan --ros')
+        return scene_of_stack('bbllm plan --ros', output)
     with open_stage(options) as stage:
         return stage.world.observe()
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bbllm.cli.attendant import Attendant
+from bbllm.cli.looking import look_for
 from bbllm.cli.output import Output
 from bbllm.cli.ros import need_ros
 from bbllm.cli.session import Ran
 from bbllm.cli.supervision import watch
-from bbllm.core.errors import LostNodeError, TaskError, WorldError
+from bbllm.core.errors import TaskError, WorldError
 from bbllm.core.journal import JournalWriter, read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.tasks import make_task, new_episode_id
@@ -21,8 +21,6 @@ from bbllm.core.types import Event, Scene
 if TYPE_CHECKING:
     from bbllm.nodes.client import StackClient
 
-FIND_S = 5.0
-"""How long the first node of a running stack may take to be found, wall clock [s]."""
 COMPLETE_S = 15.0
 """How long the others may then take, on a busy machine or while the stack starts [s]."""
 
@@ -56,13 +54,16 @@ def run_on_stack(
     if client is not None:
         return _run(task.instruction, output, feedback_loops, timeout_s, client, yes)
     need_ros('bbllm run')
-    with find_stack() as found:
+    with find_stack(output) as found:
         return _run(task.instruction, output, feedback_loops, timeout_s, found, yes)
 
 
-def find_stack() -> StackClient:
+def find_stack(output: Output) -> StackClient:
     """
     Return a client of the running stack.
+
+    Args:
+        output: Where people read what is waited for.
 
     Raises:
         LostNodeError: None runs, or not all of it; names what is missing and what to type.
@@ -72,15 +73,17 @@ def find_stack() -> StackClient:
 
     client = StackClient()
     try:
-        deadline_s = time.monotonic() + FIND_S
-        while len(client.missing(REAL_NODES)) == len(REAL_NODES):
-            if time.monotonic() > deadline_s:
-                raise LostNodeError(
-                    f'No stack runs here: none of {", ".join(REAL_NODES)} was heard of within '
-                    f'{FIND_S:g} s. Start one in another terminal: bbllm up sim. Or do without: '
-                    'add --world tabletop.'
-                )
-            time.sleep(0.1)
+        look_for(
+            client,
+            REAL_NODES,
+            lambda: len(client.missing(REAL_NODES)) < len(REAL_NODES),
+            output,
+            lambda waited_s: (
+                f'No stack runs here: none of {", ".join(REAL_NODES)} was heard of within '
+                f'{waited_s:g} s. Start one in another terminal: bbllm up sim. Or do without: '
+                'add --world tabletop.'
+            ),
+        )
         client.wait_ready(REAL_NODES, COMPLETE_S)
     except BaseException:
         client.close()
@@ -88,10 +91,10 @@ def find_stack() -> StackClient:
     return client
 
 
-def scene_of_stack(verb: str) -> Scene:
+def scene_of_stack(verb: str, output: Output) -> Scene:
     """Return the scene that a running stack sees."""
     need_ros(verb)
-    with find_stack() as client:
+    with find_stack(output) as client:
         return client.scene()
 
 
