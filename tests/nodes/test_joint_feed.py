@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from controller_manager_msgs.msg import (
     ControllerManagerActivity,
-    ControllerState,
-    HardwareComponentState,
     NamedLifecycleState,
 )
-from controller_manager_msgs.srv import ListControllers, ListHardwareComponents
 from lifecycle_msgs.msg import State
-from rclpy.task import Future
+from managers import EVERYTHING, Topics
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from bbllm.core.errors import LostNodeError, SceneError
@@ -27,53 +23,6 @@ from bbllm.nodes.joint_feed import ARM_TOPIC, JointFeed
 pytestmark = pytest.mark.ros
 
 LONG_S = 1000.0
-
-
-class Manager:
-    """A controller manager that answers at once, or not at all."""
-
-    def __init__(self) -> None:
-        self.state = 'active'
-        self.answers = True
-        self.asked = 0
-
-    def service_is_ready(self) -> bool:
-        return True
-
-    def call_async(self, request: Any) -> Future:
-        future = Future()
-        self.asked += 1
-        if not self.answers:
-            return future
-        if isinstance(request, ListControllers.Request):
-            names = ('joint_state_broadcaster', 'fr3_arm_controller')
-            states = [ControllerState(name=name, state=self.state) for name in names]
-            future.set_result(ListControllers.Response(controller=states))
-        else:
-            part = HardwareComponentState(name='left_FrankaHardwareInterface')
-            part.state.label = 'active' if self.state == 'active' else 'unconfigured'
-            future.set_result(ListHardwareComponents.Response(component=[part]))
-        return future
-
-
-class Topics:
-    """Stands for poller and node: hands messages to whoever subscribed."""
-
-    def __init__(self) -> None:
-        self.hear: dict[str, Callable[[Any], None]] = {}
-        self.manager = Manager()
-
-    def create_client(self, kind: Any, name: str, callback_group: Any) -> Manager:
-        return self.manager
-
-    def subscribe(self, kind: Any, topic: str, hear: Callable[[Any], None], qos: Any) -> None:
-        self.hear[topic] = hear
-
-    def resolve_topic_name(self, topic: str) -> str:
-        return topic
-
-    def get_publishers_info_by_topic(self, topic: str) -> list[Any]:
-        return []
 
 
 @pytest.fixture
@@ -161,10 +110,24 @@ def test_silence_of_a_stopped_robot_is_found_out_by_asking_as_nobody_tells_of_it
 
 
 def test_silence_that_nobody_explains_is_a_lost_driver(old: JointFeed, topics: Topics) -> None:
-    topics.manager.answers = False
+    topics.manager.mute = EVERYTHING
 
     with pytest.raises(LostNodeError, match='the driver has gone'):
         old.check()
+
+
+@pytest.mark.parametrize('lost', EVERYTHING)
+def test_silence_of_a_stopped_robot_is_explained_also_where_an_answer_is_lost(
+    old: JointFeed, topics: Topics, monkeypatch: pytest.MonkeyPatch, lost: type
+) -> None:
+    monkeypatch.setattr(joint_feed, 'ANSWER_S', 60.0)
+    topics.manager.state = 'inactive'
+    topics.manager.lost = [lost]
+
+    old.check()
+
+    assert old.stopped
+    assert not topics.manager.lost
 
 
 def test_the_same_stamp_again_and_again_is_a_driver_that_hangs(

@@ -184,7 +184,7 @@ def test_service_is_asked_for_nothing_until_it_answers_and_then_once_for_what_is
     assert call.run(Approve.Request(hash='abc'), PATIENCE_S).success
     assert call.run(Approve.Request(hash='def'), PATIENCE_S).success
 
-    assert deaf.heard == ['', '', 'abc', 'def']
+    assert deaf.heard == ['', '', 'abc', '', 'def']
 
 
 def test_service_that_is_never_answered_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

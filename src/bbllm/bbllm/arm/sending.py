@@ -176,9 +176,10 @@ class Sender:
         while failure is not None and failure.code is Code.GOAL_REJECTED:
             if self._recovery.able(STOP_S):
                 raise failure
-            # It stopped after the look: nothing has moved yet, so the motion is sent again.
-            recovered = self.ready(doing)
-            failure = self._send(trajectory, doing, recovered=recovered)
+            # It stopped after the look. Nothing was done yet, so the motion is sent again, but
+            # whoever brought it back may have moved it, also where that was done by now.
+            self.ready(doing)
+            failure = self._send(trajectory, doing, recovered=True)
         if failure is not None:
             raise self._cause_of(failure, doing)
         self.check(doing)

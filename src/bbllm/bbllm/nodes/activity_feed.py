@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from controller_manager_msgs.msg import ControllerManagerActivity
@@ -30,8 +32,12 @@ ACTIVE = 'active'
 """Label of the life cycle state."""
 ASK_AGAIN_S = 0.2
 """Wall time between questions to the controller manager [s]."""
-LOST_S = 2.0
+LOST_S = 0.5
 """A question that is not answered after this is asked again [s]."""
+MOST_OPEN = 20
+"""How many requests are waited for at once: of a driver that hangs no answer ever comes."""
+GONE_S = 2.0
+"""Who has not served for this long is not waited for [s]."""
 LOOK_S = 0.05
 
 
@@ -57,9 +63,10 @@ class ActivityFeed:
                 ('list_hardware_components', ListHardwareComponents),
             )
         }
-        self._open: set[Any] = set()
+        self._open: deque[Any] = deque()
         self._asked_s = float('-inf')
-        self._answers = 0
+        self._told_s = float('-inf')
+        self._answered_s = dict.fromkeys(self._clients, float('-inf'))
         poller.subscribe(ControllerManagerActivity, f'{MANAGER}/activity', self._hear, LATCHED)
 
     @property
@@ -85,41 +92,44 @@ class ActivityFeed:
         """Tell whether a controller is loaded, as far as is known."""
         return self._states is None or name in self._states
 
-    def ask(self) -> None:
+    @property
+    def answered_s(self) -> float:
+        """When what was answered last, as a whole, was asked, monotonic clock [s]."""
+        return min(self._answered_s.values())
+
+    @property
+    def served(self) -> bool:
+        """Whether there is a controller manager, as far as the graph tells."""
+        return all(client.service_is_ready() for client in self._clients.values())
+
+    def ask(self, *, at_once: bool = False) -> None:
         """Ask for the states, unless that was done just now; the answers come later."""
         now_s = time.monotonic()
         with self._news:
-            waiting = bool(self._open) and now_s - self._asked_s < LOST_S
-            if waiting or now_s - self._asked_s < ASK_AGAIN_S:
+            waiting = self.answered_s < self._asked_s > self._told_s
+            if not at_once and now_s - self._asked_s < (LOST_S if waiting else ASK_AGAIN_S):
                 return
             self._asked_s = now_s
-            self._open.clear()
-        questions = (
+        if not self.served:
+            return
+        for kind, name, learn in (
             (ListControllers, 'list_controllers', self._learn_controllers),
             (ListHardwareComponents, 'list_hardware_components', self._learn_hardware),
-        )
-        clients = [self._clients[name] for _, name, _ in questions]
-        if not all(client.service_is_ready() for client in clients):
-            return
-        futures = [
-            client.call_async(kind.Request())
-            for client, (kind, _, _) in zip(clients, questions, strict=True)
-        ]
-        with self._news:
-            self._open = set(futures)
-        for future, (_, _, learn) in zip(futures, questions, strict=True):
-            future.add_done_callback(lambda future, learn=learn: self._answer(future, learn))
+        ):
+            future = self._clients[name].call_async(kind.Request())
+            self._keep(future)
+            future.add_done_callback(partial(self._answer, now_s, name, learn))
 
     def wait_for_answer(self, timeout_s: float) -> bool:
-        """Ask, and wait for a whole answer; tells whether it came [s]."""
-        with self._news:
-            before = self._answers
-        return self._ask_until(lambda: self._answers > before, timeout_s)
+        """
+        Ask, and wait for a whole answer; tells whether it came.
 
-    @property
-    def asked_s(self) -> float:
-        """When it was asked last, monotonic clock [s]."""
-        return self._asked_s
+        Args:
+            timeout_s: How long at most, by the wall clock; less where nobody serves [s].
+        """
+        begun_s = time.monotonic()
+        self.ask(at_once=True)
+        return self._ask_until(lambda: self.answered_s >= begun_s, timeout_s)
 
     def wait_for_stop(self, controller: str, timeout_s: float) -> bool:
         """Ask again and again whether a controller or the hardware has gone down [s]."""
@@ -127,25 +137,36 @@ class ActivityFeed:
             lambda: not (self.is_active(controller) and self.hardware_active), timeout_s
         )
 
-    def _ask_until(self, told: Any, timeout_s: float) -> bool:
-        deadline_s = time.monotonic() + timeout_s
-        while time.monotonic() < deadline_s:
+    def _ask_until(self, told: Callable[[], bool], timeout_s: float) -> bool:
+        begun_s = served_s = time.monotonic()
+        while (now_s := time.monotonic()) < begun_s + timeout_s:
+            if self.served:
+                served_s = now_s
+            elif now_s > served_s + GONE_S:
+                break
             self.ask()
             with self._news:
                 if self._news.wait_for(told, LOOK_S):
                     return True
         return False
 
-    def _answer(self, future: Any, learn: Any) -> None:
+    def _keep(self, future: Any) -> None:
+        """Wait for an answer, and for the oldest ones no more."""
+        with self._news:
+            self._open.append(future)
+            given_up = self._open.popleft() if len(self._open) > MOST_OPEN else None
+        if given_up is not None:
+            given_up.cancel()
+
+    def _answer(self, asked_s: float, name: str, learn: Any, future: Any) -> None:
         if future.cancelled() or future.exception() is not None:
             return
         with self._news:
-            if future not in self._open:
+            if asked_s <= max(self._answered_s[name], self._told_s):
                 return  # an answer to an older question, when another may have been true
-            self._open.discard(future)
+            self._answered_s[name] = asked_s
             learn(future.result())
             self._count_stops()
-            self._answers += not self._open
             self._news.notify_all()
 
     def _learn_controllers(self, reply: Any) -> None:
@@ -156,7 +177,7 @@ class ActivityFeed:
 
     def _hear(self, msg: ControllerManagerActivity) -> None:
         with self._news:
-            self._open.clear()  # what is under way may be older than this
+            self._told_s = time.monotonic()  # what is under way may be older than this
             self._states = {item.name: item.state.label for item in msg.controllers}
             self._take_hardware((item.name, item.state.label) for item in msg.hardware_components)
             self._count_stops()

@@ -1,13 +1,16 @@
 """
 Heartbeats: how the nodes of a stack notice within seconds that one of them has gone.
 
-DDS itself takes up to 20 s to tell that a process was killed, and never tells that one hangs.
+DDS itself takes up to 20 s to tell that a process was killed, and never tells that one hangs. A
+beat is the name of the node and a word that is another one after every start, so that a node that
+was started anew before anybody missed it is known to have forgotten what it was about.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from uuid import uuid4
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
@@ -29,7 +32,7 @@ class Heartbeat:
     """Says regularly that a node lives; begun when the node is ready to serve."""
 
     def __init__(self, node: Node):
-        self._beat = String(data=node.get_name())
+        self._beat = String(data=f'{node.get_name()} {uuid4().hex}')
         self._publisher = node.create_publisher(String, TOPIC, QOS)
         group = ReentrantCallbackGroup()
         # Beats go on whatever the node takes for its time: that of a bag stands still in between.
@@ -47,6 +50,8 @@ class Heartbeats:
     def __init__(self, node: Node):
         self._own = node.get_name()
         self._heard_s: dict[str, float] = {}
+        self._lives: dict[str, set[str]] = {}
+        self._anew_s: dict[str, float] = {}
         group = ReentrantCallbackGroup()
         node.create_subscription(String, TOPIC, self._hear, QOS, callback_group=group)
 
@@ -54,9 +59,11 @@ class Heartbeats:
         """Tell whether a node was heard of lately."""
         return time.monotonic() - self._heard_s.get(name, float('-inf')) < TIMEOUT_S
 
-    def check(self, names: Iterable[str]) -> None:
+    def check(self, names: Iterable[str], since_s: float = float('inf')) -> None:
         """
         Raise LostNodeError with the name of the first of these nodes that has gone.
+
+        So has one that was heard to begin anew since a time on the monotonic clock [s].
 
         Nodes that were never heard of are none of those: whoever needs them says what of theirs
         is missing.  Nobody is judged while this node does not hear itself in time: then it is
@@ -66,6 +73,10 @@ class Heartbeats:
         if now_s - self._heard_s.get(self._own, now_s) > TIMEOUT_S / 2:
             return
         for name in names:
+            if self._anew_s.get(name, float('-inf')) > since_s:
+                raise LostNodeError(
+                    f'The node {name} has gone and was started anew: what it was about is lost.'
+                )
             silence_s = now_s - self._heard_s.get(name, now_s)
             if silence_s > TIMEOUT_S:
                 raise LostNodeError(
@@ -74,4 +85,9 @@ class Heartbeats:
                 )
 
     def _hear(self, beat: String) -> None:
-        self._heard_s[beat.data] = time.monotonic()
+        name, _, life = beat.data.partition(' ')
+        lives = self._lives.setdefault(name, set())
+        if lives and life not in lives:
+            self._anew_s[name] = time.monotonic()
+        lives.add(life)
+        self._heard_s[name] = time.monotonic()

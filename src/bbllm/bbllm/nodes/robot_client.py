@@ -6,7 +6,11 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from controller_manager_msgs.srv import SetHardwareComponentState, SwitchController
+from controller_manager_msgs.srv import (
+    ListControllers,
+    SetHardwareComponentState,
+    SwitchController,
+)
 from franka_msgs.action import ErrorRecovery
 from franka_msgs.msg import Errors, FrankaRobotState
 from franka_msgs.srv import SetForceTorqueCollisionBehavior
@@ -22,11 +26,13 @@ from bbllm.arm.driver import (
     RobotMode,
 )
 from bbllm.core.errors import LostNodeError, WorldError
+from bbllm.nodes import waiting
 from bbllm.nodes.action_call import ActionCall
 from bbllm.nodes.activity_feed import JOINT_BROADCASTER, MANAGER, STATE_BROADCASTER
 from bbllm.nodes.convert_arm import duration_to_msg
 from bbllm.nodes.joint_feed import ANSWER_S, JointFeed
 from bbllm.nodes.polling import Poller
+from bbllm.nodes.service_call import ServiceCall
 from bbllm.nodes.waiting import need_server, wait_for
 
 RECOVERY_S = 10.0
@@ -75,6 +81,11 @@ class RobotClient:
         self._set_limits = node.create_client(
             SetForceTorqueCollisionBehavior, f'{PARAMETERS}/{SET_LIMITS}', callback_group=group
         )
+        # The last client that is made here. The driver is one process, and hears of the clients of
+        # a process in their order: where it answers this one, its answers to the others arrive.
+        self._manager = ServiceCall(
+            node, ListControllers, f'{MANAGER}/list_controllers', MANAGER, group
+        )
         self._limited: tuple[int, ContactLimits] | None = None
         self._news = threading.Condition()
         self._state: FrankaRobotState | None = None
@@ -98,15 +109,17 @@ class RobotClient:
             if not activity.states_are_down:
                 self._feed.need_news()
         names = (self._controller, JOINT_BROADCASTER)
+        told = True
         if activity.hardware_active and not all(map(activity.is_active, names)):
             # The answer about the hardware comes by itself, maybe later; what stopped the robot
             # hangs on it: with the hardware up, a controller was only taken down by somebody.
-            activity.wait_for_answer(ANSWER_S)
+            # Where it does not come, nobody knows that, and a person has to be asked.
+            told = activity.wait_for_answer(ANSWER_S)
         active = all(map(activity.is_active, names))
         state = self._state
         return RobotCondition(
             controllers_active=active,
-            hardware_active=activity.hardware_active,
+            hardware_active=activity.hardware_active and (told or active),
             mode=None if state is None else RobotMode(state.robot_mode),
             current_errors=() if state is None else errors_from_msg(state.current_errors),
             last_errors=() if state is None else errors_from_msg(state.last_motion_errors),
@@ -114,6 +127,7 @@ class RobotClient:
 
     def clear_errors(self) -> None:
         """First step of a recovery: error recovery."""
+        self._step(self._find)
         status, _ = self._step(lambda: self._recovery.run(ErrorRecovery.Goal(), RECOVERY_S))
         if status is not GoalStatus.SUCCEEDED:
             raise RecoveryError("the robot refused it; the driver's log says why.")
@@ -217,8 +231,13 @@ class RobotClient:
         except WorldError as error:
             raise RecoveryError(str(error)) from error
 
+    def _find(self) -> None:
+        """Wait until no answer of the driver is lost any more; see `nodes.service_call`."""
+        self._manager.run(ListControllers.Request(), waiting.ANSWER_S)
+
     def _ask(self, client: Any, request: Any, name: str, server: str = MANAGER) -> Any:
         need_server(client.service_is_ready, f'{server} ({name})')
+        self._find()
         return wait_for(client.call_async(request), f'{server}/{name}', RECOVERY_S)
 
     def _hear_state(self, msg: FrankaRobotState) -> None:

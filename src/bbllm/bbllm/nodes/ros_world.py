@@ -98,6 +98,7 @@ class RosWorld:
             callback_group=group,
         )
         self._seen_s = 0.0
+        self._begun_s = float('inf')
         self._episode_id = ''
         self._plan, self._step = PlanMsg(), -1
         self._asked = False
@@ -152,6 +153,7 @@ class RosWorld:
     def hear(self, event: Event) -> None:
         """Learn the plan and the step that the calls belong to; a sink of the episode."""
         if event.kind is EventKind.STARTED:
+            self._begun_s = time.monotonic()
             self._episode_id = str(event.data['episode_id'])
             self._plan, self._step = PlanMsg(), -1
         elif event.kind is EventKind.PLAN:
@@ -173,8 +175,8 @@ class RosWorld:
             self._controller.call_async(CancelGoal.Request())
 
     def check(self) -> None:
-        """Raise LostNodeError when a node has gone that an episode needs."""
-        self._heartbeats.check(NEEDED)
+        """Raise LostNodeError when a node has gone that an episode needs, or begun anew."""
+        self._heartbeats.check(NEEDED, self._begun_s)
 
 
 class Patience:

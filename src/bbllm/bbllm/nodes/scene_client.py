@@ -21,8 +21,7 @@ class SceneClient:
     """A client of the service `get_scene`, to be used from threads that do not spin."""
 
     def __init__(self, node: Node, group: CallbackGroup):
-        first = GetScene.Request(or_stopped=True)
-        self._call = ServiceCall(node, GetScene, 'get_scene', SERVER, group, first=first)
+        self._call = ServiceCall(node, GetScene, 'get_scene', SERVER, group)
 
     @property
     def ready(self) -> bool:

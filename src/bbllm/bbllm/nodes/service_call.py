@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
@@ -16,8 +17,9 @@ class ServiceCall:
     A client of one service, whose answers are not lost.
 
     A server that has not yet found the one that asked throws its answer away, as
-    `nodes.safe_action_client` tells. So the first request of all is one that changes nothing, and
-    it is made again until it is answered.
+    `nodes.safe_action_client` tells; one that was started anew has found nobody yet, and nothing
+    tells that it was. So before every request one is made that changes nothing, again and again
+    until it is answered. Where no request changes anything, the request itself is.
     """
 
     def __init__(
@@ -28,7 +30,7 @@ class ServiceCall:
         server: str,
         group: CallbackGroup,
         *,
-        first: Any,
+        first: Any = None,
     ):
         """
         Make the client; waits for nobody.
@@ -39,12 +41,12 @@ class ServiceCall:
             name: Its name.
             server: The node that serves it, for errors.
             group: Callback group, reentrant.
-            first: A request that changes nothing and is answered at once.
+            first: A request that changes nothing and is answered at once; None where none of
+                them changes anything.
         """
         self._client = node.create_client(kind, name, callback_group=group)
         self._what = f'{server} ({name})'
         self._first = first
-        self._found = False
 
     @property
     def ready(self) -> bool:
@@ -65,10 +67,19 @@ class ServiceCall:
             WorldError: There is no answer in time.
         """
         need_server(self._client.service_is_ready, self._what)
-        if not self._found:
-            wait_for(self._try(), self._what, ANSWER_S, look=look, ask_again=self._try)
-            self._found = True
+        if self._first is None:
+            return self._insist(request, timeout_s, look)
+        self._insist(self._first, ANSWER_S, look)
         return wait_for(self._client.call_async(request), self._what, timeout_s, look=look)
 
-    def _try(self) -> Any:
-        return self._client.call_async(self._first)
+    def _insist(self, request: Any, timeout_s: float, look: Callable[[], None]) -> Any:
+        """Ask until there is an answer, less and less often: a server may just be slow."""
+        waits = count(1)
+
+        def again() -> Any:
+            n = next(waits)
+            return None if n & (n - 1) else self._client.call_async(request)  # 1, 2, 4, 8 ...
+
+        return wait_for(
+            self._client.call_async(request), self._what, timeout_s, look=look, ask_again=again
+        )

@@ -1,0 +1,89 @@
+"""What is sent to a robot that stops just then, on a driver that plays it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bbllm.arm.driver import (
+    FollowResult,
+    GoalStatus,
+    JointState,
+    JointTrajectory,
+    RobotCondition,
+    Tolerances,
+)
+from bbllm.arm.failures import SkillError
+from bbllm.arm.limits import Q_READY
+from bbllm.arm.sending import Sender
+from bbllm.core.types import Code
+
+
+class BroughtBack:
+    """
+    A robot that stops after the look before a motion, so that it refuses it.
+
+    Somebody else sees that it stopped, and has brought it back by the second look.
+    """
+
+    def __init__(self, pushed_rad: float) -> None:
+        self.q = np.array(Q_READY)
+        self.pushed_rad = pushed_rad
+        self.down = False
+        self.sent: list[JointTrajectory] = []
+        self.recovered_by_program = False
+
+    def now_s(self) -> float:
+        return 0.0
+
+    def joint_state(self) -> JointState:
+        return JointState(
+            position_rad=self.q, velocity_rad_s=np.zeros(7), width_m=0.08, stamp_s=0.0
+        )
+
+    def follow(self, trajectory: JointTrajectory, tolerances: Tolerances) -> FollowResult:
+        self.sent.append(trajectory)
+        if len(self.sent) == 1:
+            self.down = True
+            return FollowResult(status=GoalStatus.REJECTED)
+        self.q = trajectory.position_rad[-1]
+        return FollowResult(status=GoalStatus.SUCCEEDED)
+
+    def condition(self, patience_s: float = 0.0) -> RobotCondition:
+        was_down, self.down = self.down, False
+        self.q = self.q + self.pushed_rad * was_down
+        return RobotCondition(controllers_active=not was_down, hardware_active=not was_down)
+
+    def clear_errors(self) -> None:
+        self.recovered_by_program = True
+
+
+def motion(start: Any) -> JointTrajectory:
+    zero = np.zeros((2, 7))
+    return JointTrajectory(
+        time_s=np.array([0.0, 1.0]),
+        position_rad=np.array([start, start + 0.1]),
+        velocity_rad_s=zero,
+        acceleration_rad_s2=zero,
+    )
+
+
+def test_motion_is_not_sent_again_from_where_somebody_has_moved_the_arm_in_a_stop() -> None:
+    arm: Any = BroughtBack(pushed_rad=0.05)
+
+    with pytest.raises(SkillError, match='has moved meanwhile') as raised:
+        Sender(arm).follow(motion(arm.q), 'lifting red_cube')
+
+    assert raised.value.code is Code.CONTROLLER_ABORTED
+    assert len(arm.sent) == 1
+    assert not arm.recovered_by_program
+
+
+def test_motion_is_sent_again_where_somebody_has_brought_the_arm_back_as_it_stood() -> None:
+    arm: Any = BroughtBack(pushed_rad=0.0)
+
+    Sender(arm).follow(motion(arm.q), 'lifting red_cube')
+
+    assert len(arm.sent) == 2

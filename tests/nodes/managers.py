@@ -1,0 +1,73 @@
+"""A controller manager that answers as a test has it, and the node and topics around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from controller_manager_msgs.msg import ControllerState, HardwareComponentState
+from controller_manager_msgs.srv import ListControllers, ListHardwareComponents
+from rclpy.task import Future
+
+CONTROLLERS = ('joint_state_broadcaster', 'fr3_arm_controller')
+EVERYTHING = (ListControllers.Request, ListHardwareComponents.Request)
+
+
+class Manager:
+    """A controller manager that answers at once, or not at all."""
+
+    def __init__(self) -> None:
+        self.state = 'active'
+        self.served = True
+        self.mute: tuple[type, ...] = ()
+        """Requests that it does not answer."""
+        self.lost: list[type] = []
+        """Requests whose next answer is lost."""
+        self.late: list[Callable[[], None]] | None = None
+        """Where answers are kept that come when they are called; None for at once."""
+        self.asked = 0
+
+    def service_is_ready(self) -> bool:
+        return self.served
+
+    def call_async(self, request: Any) -> Future:
+        future = Future()
+        self.asked += 1
+        kind = type(request)
+        if kind in self.lost:
+            self.lost.remove(kind)
+        elif kind not in self.mute:
+            reply = self._reply(kind)
+            if self.late is None:
+                future.set_result(reply)
+            else:
+                self.late.append(lambda: future.set_result(reply))
+        return future
+
+    def _reply(self, kind: type) -> Any:
+        if kind is ListControllers.Request:
+            states = [ControllerState(name=name, state=self.state) for name in CONTROLLERS]
+            return ListControllers.Response(controller=states)
+        part = HardwareComponentState(name='left_FrankaHardwareInterface')
+        part.state.label = 'active' if self.state == 'active' else 'unconfigured'
+        return ListHardwareComponents.Response(component=[part])
+
+
+class Topics:
+    """Stands for poller and node: hands messages to whoever subscribed."""
+
+    def __init__(self) -> None:
+        self.hear: dict[str, Callable[[Any], None]] = {}
+        self.manager = Manager()
+
+    def create_client(self, kind: Any, name: str, callback_group: Any) -> Manager:
+        return self.manager
+
+    def subscribe(self, kind: Any, topic: str, hear: Callable[[Any], None], qos: Any) -> None:
+        self.hear[topic] = hear
+
+    def resolve_topic_name(self, topic: str) -> str:
+        return topic
+
+    def get_publishers_info_by_topic(self, topic: str) -> list[Any]:
+        return []

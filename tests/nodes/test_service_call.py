@@ -1,0 +1,98 @@
+"""Services whose server does not hear, or has begun anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from bbllm_interfaces.srv import Approve
+from rclpy.task import Future
+
+from bbllm.core.errors import WorldError
+from bbllm.nodes import service_call
+from bbllm.nodes.service_call import ServiceCall
+
+pytestmark = pytest.mark.ros
+
+PATIENCE_S = 60.0
+
+
+class Deaf:
+    """A node and its client; the server overhears some requests."""
+
+    def __init__(self, overhears: int):
+        self.overhears = overhears
+        self.heard: list[str] = []
+
+    def create_client(self, kind: Any, name: str, callback_group: Any) -> Deaf:
+        return self
+
+    def service_is_ready(self) -> bool:
+        return True
+
+    def call_async(self, request: Approve.Request) -> Future:
+        future = Future()
+        self.heard.append(request.hash)
+        if self.overhears > 0:
+            self.overhears -= 1
+        else:
+            future.set_result(Approve.Response(success=bool(request.hash)))
+        return future
+
+
+def service(deaf: Any, first: Any = None) -> ServiceCall:
+    return ServiceCall(deaf, Approve, 'approve', 'fr3_executor', deaf, first=first)
+
+
+def test_service_is_asked_for_nothing_until_it_answers_and_then_once_for_what_is_wanted() -> None:
+    deaf = Deaf(overhears=1)
+
+    assert service(deaf, Approve.Request()).run(Approve.Request(hash='abc'), PATIENCE_S).success
+
+    assert deaf.heard == ['', '', 'abc']
+
+
+def test_service_that_was_started_anew_is_asked_for_nothing_until_it_answers_again() -> None:
+    deaf = Deaf(overhears=0)
+    call = service(deaf, Approve.Request())
+    assert call.run(Approve.Request(hash='abc'), PATIENCE_S).success
+    deaf.heard.clear()
+    deaf.overhears = 2
+
+    assert call.run(Approve.Request(hash='def'), PATIENCE_S).success
+
+    assert deaf.heard == ['', '', '', 'def']
+
+
+def test_what_changes_nothing_is_asked_again_itself_whenever_its_answer_is_lost() -> None:
+    deaf = Deaf(overhears=2)
+
+    assert service(deaf).run(Approve.Request(hash='abc'), PATIENCE_S).success
+
+    assert deaf.heard == ['abc', 'abc', 'abc']
+
+
+def test_service_that_is_slow_is_asked_less_and_less_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    deaf = Deaf(overhears=1000)
+
+    def after_twenty_waits(future: Future, *_: Any, ask_again: Any, **__: Any) -> None:
+        for _ in range(20):
+            ask_again()
+
+    monkeypatch.setattr(service_call, 'wait_for', after_twenty_waits)
+
+    service(deaf).run(Approve.Request(hash='abc'), PATIENCE_S)
+
+    assert len(deaf.heard) == 1 + len([1, 2, 4, 8, 16])
+
+
+def test_service_that_is_never_answered_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service_call, 'ANSWER_S', 0.1)
+    deaf = Deaf(overhears=1000)
+
+    with pytest.raises(WorldError, match=r'no answer from fr3_executor \(approve\) within 0.1 s'):
+        service(deaf, Approve.Request()).run(Approve.Request(hash='abc'), PATIENCE_S)
+
+    assert 'abc' not in deaf.heard
