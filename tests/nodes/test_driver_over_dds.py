@@ -6,6 +6,7 @@ import dataclasses
 import json
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import mujoco
@@ -399,6 +400,7 @@ def test_hand_moves_homes_and_misses(driver: RosDriver) -> None:
 
 
 def test_stop_aborts_what_the_hand_does(sim: Running, driver: RosDriver) -> None:
+    until(lambda: driver.joint_state().width_m > 0.078, 'open fingers')
     running = Background(lambda: driver.move_gripper(0.0, 0.02))
     until(lambda: driver.joint_state().width_m < 0.075, 'motion of the fingers')
 
@@ -411,6 +413,7 @@ def test_stop_aborts_what_the_hand_does(sim: Running, driver: RosDriver) -> None
 
 
 def test_cancelled_hand_stays_where_it_is(driver: RosDriver) -> None:
+    until(lambda: driver.joint_state().width_m > 0.078, 'open fingers')
     running = Background(lambda: driver.move_gripper(0.0, 0.02))
     until(lambda: driver.joint_state().width_m < 0.075, 'motion of the fingers')
 
@@ -441,14 +444,25 @@ def test_fingers_that_cross_a_user_stop_go_no_further(
     assert result.width_m > 0.01
 
 
-def test_no_goal_is_sent_to_a_robot_that_was_stopped(sim: Running, driver: RosDriver) -> None:
+@contextmanager
+def heard_goals(sim: Running) -> Iterator[list[str]]:
+    """Give the kinds of the goals that the simulator takes from now on."""
     said: list[str] = []
     node, group = sim.client.node, sim.client.group
-    listener = node.create_subscription(
-        String, 'sim/goals', lambda goal: said.append(goal.data), GOALS, callback_group=group
-    )
+
+    def hear(goal: String) -> None:
+        said.append(json.loads(goal.data)['kind'])
+
+    listener = node.create_subscription(String, 'sim/goals', hear, GOALS, callback_group=group)
     try:
         until(lambda: node.count_publishers('sim/goals'), 'the author of sim/goals')
+        yield said
+    finally:
+        node.destroy_subscription(listener)
+
+
+def test_no_goal_is_sent_to_a_robot_that_was_stopped(sim: Running, driver: RosDriver) -> None:
+    with heard_goals(sim) as said:
         motion = move(driver, 0.1, 0.5)
         assert driver.follow(motion, Tolerances()).status is GoalStatus.SUCCEEDED
         until(lambda: said, 'the goal before the stop')
@@ -463,13 +477,33 @@ def test_no_goal_is_sent_to_a_robot_that_was_stopped(sim: Running, driver: RosDr
             recover(driver, lambda: True)
         assert driver.move_gripper(0.05, 0.1).success
         until(lambda: len(said) > 1, 'the goal after the stops')
-    finally:
-        node.destroy_subscription(listener)
 
-    assert [json.loads(goal)['kind'] for goal in said] == [
-        'follow_joint_trajectory',
-        'move',
-    ]
+    assert said == ['follow_joint_trajectory', 'move']
+
+
+def test_no_goal_is_sent_after_a_stop_that_came_while_the_robot_was_looked_at(
+    sim: Running, driver: RosDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_able = driver._is_able_now
+
+    def is_able_but_stopped() -> bool:
+        able = is_able()
+        driver.stop()
+        return able
+
+    with heard_goals(sim) as said:
+        motion = move(driver, 0.1, 0.5)
+        with monkeypatch.context() as patch:
+            patch.setattr(driver, '_is_able_now', is_able_but_stopped)
+            followed = driver.follow(motion, Tolerances())
+            moved = driver.move_gripper(0.03, 0.1)
+        assert driver.follow(motion, Tolerances()).status is GoalStatus.SUCCEEDED
+        until(lambda: said, 'the goal that is sent')
+
+    assert followed.status is moved.status is GoalStatus.CANCELED
+    assert followed.error_string == moved.error == 'It was stopped before it was sent.'
+    assert not moved.begun
+    assert said == ['follow_joint_trajectory']
 
 
 def test_services_of_the_simulator_answer_mistakes_in_words(

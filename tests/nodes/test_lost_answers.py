@@ -11,14 +11,14 @@ import pytest
 import rclpy
 from bbllm_interfaces.action import ExecuteSkill
 from bbllm_interfaces.srv import Approve
-from rclpy.action import ActionClient, ActionServer, CancelResponse
+from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.context import Context
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 from rclpy.task import Future
-from stacks import until
+from stacks import Background, until
 
 from bbllm.arm.driver import GoalStatus
 from bbllm.core.errors import LostNodeError, WorldError
@@ -35,10 +35,11 @@ PATIENCE_S = 60.0
 
 
 class Server:
-    """Carries goals out until it is let, and counts them."""
+    """Accepts goals and carries them out as soon as it is let, and counts them."""
 
     def __init__(self, node: Node, group: ReentrantCallbackGroup):
-        self.go_on = threading.Event()
+        self.go_on, self.judge = threading.Event(), threading.Event()
+        self.judge.set()
         self.begun = 0
         self.cancelled = threading.Event()
         self.action = ActionServer(
@@ -47,8 +48,13 @@ class Server:
             ACTION,
             self._execute,
             callback_group=group,
+            goal_callback=self._judge,
             cancel_callback=self._cancel,
         )
+
+    def _judge(self, goal: ExecuteSkill.Goal) -> GoalResponse:
+        assert self.judge.wait(PATIENCE_S)
+        return GoalResponse.ACCEPT
 
     def _execute(self, goal: ServerGoalHandle) -> ExecuteSkill.Result:
         self.begun += 1
@@ -149,6 +155,54 @@ def test_goal_that_was_never_answered_is_cancelled_when_nobody_waits_for_it_any_
         call.run(ExecuteSkill.Goal(), PATIENCE_S)
 
     assert server.cancelled.wait(PATIENCE_S)
+
+
+def test_goal_that_is_accepted_when_nobody_waits_for_it_any_more_is_cancelled_then(
+    both: tuple[Server, ActionCall], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, call = both
+    monkeypatch.setattr(action_call, 'ANSWER_S', 0.5)
+    server.judge.clear()
+    with pytest.raises(WorldError, match=r'no answer from server \(execute_skill\)'):
+        call.run(ExecuteSkill.Goal(), PATIENCE_S)
+    cancels = call._client._pending_cancel_requests
+    until(lambda: not cancels, 'the answer to the cancel, of a goal that is not known yet')
+    assert not server.cancelled.is_set()
+
+    server.judge.set()
+
+    assert server.cancelled.wait(PATIENCE_S)
+    until(lambda: not call._client._abandoned, 'the end of the goal')
+
+
+def test_cancel_reaches_a_goal_whose_acceptance_is_still_to_come(
+    both: tuple[Server, ActionCall], lost: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, call = both
+    monkeypatch.setattr(action_call, 'ANSWER_S', PATIENCE_S * 3)
+    lost.update(goal=1, status=1000)
+    running = Background(lambda: call.run(ExecuteSkill.Goal(), PATIENCE_S))
+    until(lambda: server.begun, 'the goal')
+    lost['status'] = 0
+
+    assert call.cancel()
+
+    assert server.cancelled.wait(PATIENCE_S)
+    assert running.result()[1].message == 'done'
+
+
+def test_goal_that_is_not_wanted_any_more_is_not_sent(both: tuple[Server, ActionCall]) -> None:
+    server, call = both
+    server.go_on.set()
+
+    def look() -> None:
+        call.cancel()
+
+    for reason in ({'look': look}, {'unwanted': lambda: True}):
+        assert call.run(ExecuteSkill.Goal(), PATIENCE_S, **reason) == (GoalStatus.CANCELED, None)
+
+    assert call.run(ExecuteSkill.Goal(), PATIENCE_S)[0] is GoalStatus.SUCCEEDED
+    assert server.begun == 1
 
 
 class Deaf:

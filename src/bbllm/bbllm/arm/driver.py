@@ -116,6 +116,8 @@ class GripperResult:
     """How a goal of the hand ended."""
 
     status: GoalStatus
+    begun: bool = True
+    """False where it was rejected, or never sent."""
     success: bool = False
     error: str = ''
     """The driver's text; empty when a grasp missed its width window."""

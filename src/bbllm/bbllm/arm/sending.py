@@ -57,8 +57,7 @@ class Sender:
         self.grip_interrupted = False
         """Whether the hand was stopped half-way: what is in it may be loose."""
         self._commanded: Array | None = None
-        self._moved = False
-        self._doing = ''
+        self._moved, self._doing = False, ''
         limits = None if guard is None else guard.contact_limits
         self._limiter = ContactLimiter(driver, limits, self.params.rest.still_rad_s)
         self._recovery = Recovery(driver, ask_person, self.tell, self._limiter)
@@ -276,7 +275,8 @@ class Sender:
             result = send()
             if result.status is not GoalStatus.REJECTED or self._recovery.able(STOP_S):
                 break
-        self.grip_interrupted = result.status in INTERRUPTED
+        if result.begun:
+            self.grip_interrupted = result.status in INTERRUPTED
         cut = result.status is GoalStatus.CANCELED and not self._cancelled.is_set()
         if cut and not self._recovery.able(STOP_S):
             raise stop_failure(self._recover(doing), doing, result.error)

@@ -24,6 +24,11 @@ STATUSES = {
 }
 
 
+def never() -> bool:
+    """Have nothing against a goal."""
+    return False
+
+
 class ActionCall:
     """
     A client of one action that has at most one goal at a time.
@@ -44,12 +49,17 @@ class ActionCall:
         """Whether somebody serves the action."""
         return bool(self._client.server_is_ready())
 
+    def need_server(self, unwanted: Callable[[], bool] = never) -> None:
+        """Wait until somebody serves the action, or until no goal is wanted; see `run`."""
+        need_server(lambda: unwanted() or self.ready, self._what)
+
     def run(
         self,
         goal: Any,
         timeout_s: float,
         *,
         look: Callable[[], None] = nothing,
+        unwanted: Callable[[], bool] = never,
         on_feedback: Callable[[Any], None] | None = None,
         on_accepted: Callable[[], None] = nothing,
     ) -> tuple[GoalStatus, Any]:
@@ -60,11 +70,14 @@ class ActionCall:
             goal: The goal.
             timeout_s: How long it may take, by the wall clock [s].
             look: Called all the time meanwhile; what it raises cancels the goal and goes on up.
+            unwanted: Asked right before the goal is sent, which it is not where this is true.
+                Whoever makes it true calls `cancel` afterwards, for a goal that was just sent.
             on_feedback: Called with each feedback.
             on_accepted: Called when the server has taken the goal.
 
         Returns:
-            How it ended and its result; None instead of a result when it was rejected.
+            How it ended and its result; None instead of a result when it was rejected, and when
+            it was cancelled before it was sent.
 
         Raises:
             LostNodeError: Nobody serves the action.
@@ -74,10 +87,9 @@ class ActionCall:
             self._running, self._cancelled = True, False
             self._handle = self._goal_id = None
         try:
-            need_server(self._client.server_is_ready, self._what)
-            hear = None if on_feedback is None else (lambda msg: on_feedback(msg.feedback))
-            self._goal_id = UUID(uuid=list(uuid4().bytes))
-            sent = self._client.send_goal_async(goal, hear, self._goal_id)
+            sent = self._send(goal, look, unwanted, on_feedback)
+            if sent is None:
+                return GoalStatus.CANCELED, None
             handle = wait_for(sent, self._what, ANSWER_S, look=look)
             if not handle.accepted:
                 return GoalStatus.REJECTED, None
@@ -98,8 +110,8 @@ class ActionCall:
             return STATUSES[reply.status], reply.result
         except BaseException:
             # Whoever stops waiting must not leave something moving behind.
-            if not self._cancel_unanswered():
-                self.cancel()
+            if self._goal_id is not None:
+                self._client.abandon(self._goal_id)
             raise
         finally:
             with self._lock:
@@ -112,12 +124,27 @@ class ActionCall:
                 self._cancelled = True
                 if self._handle is not None:
                     self._handle.cancel_goal_async()
+                elif self._goal_id is not None:  # its acceptance may be lost, or come late
+                    self._client.cancel(self._goal_id)
             return self._running
 
-    def _cancel_unanswered(self) -> bool:
-        """Cancel a goal that may have been accepted all the same; tells whether there is one."""
-        with self._lock:
-            unanswered = self._goal_id is not None and self._handle is None
-            if unanswered and self._client.server_is_ready():
-                self._client.cancel(self._goal_id)
-            return unanswered
+    def _send(
+        self,
+        goal: Any,
+        look: Callable[[], None],
+        unwanted: Callable[[], bool],
+        on_feedback: Callable[[Any], None] | None,
+    ) -> Any:
+        """Send a goal as soon as it is served; None where it was cancelled before."""
+
+        def is_cancelled() -> bool:
+            look()
+            return self._cancelled or unwanted()
+
+        self.need_server(is_cancelled)
+        hear = None if on_feedback is None else (lambda msg: on_feedback(msg.feedback))
+        with self._lock:  # a cancel comes before the goal is sent, or knows its id
+            if self._cancelled or unwanted():
+                return None
+            self._goal_id = UUID(uuid=list(uuid4().bytes))
+            return self._client.send_goal_async(goal, hear, self._goal_id)

@@ -18,6 +18,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
 
+from bbllm.arm.driver import GoalStatus
 from bbllm.core.closable import Closable
 from bbllm.core.errors import LostNodeError, WorldError
 from bbllm.core.tasks import new_episode_id
@@ -215,13 +216,14 @@ class StackClient(Closable):
                 ended.set()
 
         self._listeners[episode_id] = hear
+        begun_s = time.monotonic()
         try:
             goal = RunTask.Goal(task=task, episode_id=episode_id, feedback_loops=feedback_loops)
-            _, result = self._tasks.run(
-                goal, FOREVER_S, look=lambda: self.heartbeats.check(['brain_planner'])
+            status, result = self._tasks.run(
+                goal, FOREVER_S, look=lambda: self.heartbeats.check(['brain_planner'], begun_s)
             )
             if result is None:
-                raise WorldError('brain_planner rejected the goal without a reason.')
+                raise _not_begun('brain_planner', status)
             if result.episode_id:
                 ended.wait(LAST_EVENT_S)
         finally:
@@ -239,16 +241,16 @@ class StackClient(Closable):
         on_activity: Callable[[str], None] | None = None,
     ) -> Outcome:
         """Run one call of a skill, of a plan or alone, to its end; `cancel` stops it."""
-        tell = on_activity
+        tell, begun_s = on_activity, time.monotonic()
         goal = ExecuteSkill.Goal(call=call_to_msg(call), plan=plan or PlanMsg(), step=step)
-        _, result = self._skills.run(
+        status, result = self._skills.run(
             goal,
             FOREVER_S,
-            look=lambda: self.heartbeats.check(['fr3_executor']),
+            look=lambda: self.heartbeats.check(['fr3_executor'], begun_s),
             on_feedback=None if tell is None else lambda feedback: tell(feedback.activity),
         )
         if result is None:
-            raise WorldError('fr3_executor rejected the goal without a reason.')
+            raise _not_begun('fr3_executor', status)
         return outcome_from_result(call, result)
 
     def cancel(self) -> bool:
@@ -287,3 +289,9 @@ class StackClient(Closable):
             self._executor.spin()
         except ExternalShutdownException:
             return
+
+
+def _not_begun(node: str, status: GoalStatus) -> WorldError:
+    if status is GoalStatus.CANCELED:
+        return WorldError(f'It was cancelled before {node} was asked.')
+    return WorldError(f'{node} rejected the goal without a reason.')

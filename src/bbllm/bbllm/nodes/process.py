@@ -49,7 +49,12 @@ class StackNode(Node):
         os.kill(os.getpid(), signal.SIGTERM)
 
     def come_to_rest(self) -> None:
-        """End what runs; called before the process ends, while others can still be reached."""
+        """
+        End what runs; called before the process ends, while others can still be reached.
+
+        Also after a fault, when nobody spins this node any more: it must not wait for an answer
+        for long.
+        """
 
 
 def run(make: Callable[[], StackNode], threads: int = 8) -> None:
@@ -72,8 +77,7 @@ def run(make: Callable[[], StackNode], threads: int = 8) -> None:
         spinning.start()
         node.begin()
         os.read(told_to_end, 1)
-        if not node.failed:
-            node.come_to_rest()
+        _come_to_rest(node)
         ending.set()
         executor.wake()
         spinning.join(timeout=2.0)
@@ -89,6 +93,15 @@ def run(make: Callable[[], StackNode], threads: int = 8) -> None:
         rclpy.try_shutdown()
     if node.failed:
         sys.exit(1)
+
+
+def _come_to_rest(node: StackNode) -> None:
+    """End what runs, whatever else has failed: a fault must leave nothing moving either."""
+    try:
+        node.come_to_rest()
+    except Exception:
+        node.get_logger().error(f'fault in coming to rest:\n{traceback.format_exc()}')
+        node.failed = True
 
 
 def _end_signals() -> int:

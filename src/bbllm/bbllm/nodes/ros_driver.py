@@ -108,9 +108,8 @@ class RosDriver:
             text = f'{self._controller} gave no result within {limit_s:.1f} s.'
             return FollowResult(status=status, error_string=text)
         if result is None:
-            return FollowResult(
-                status=status, error_string=f'{self._controller} rejected the trajectory.'
-            )
+            text = _not_begun(status, f'{self._controller} rejected the trajectory.')
+            return FollowResult(status=status, error_string=text)
         return FollowResult(
             status=status,
             error_code=follow_error(result.error_code),
@@ -205,7 +204,8 @@ class RosDriver:
             text = f'The hand gave no result within {GRIPPER_S:.0f} s.'
             return GripperResult(status=status, error=text, width_m=self.feed.newest().width_m)
         if result is None:
-            return GripperResult(status=status, error='The hand rejected the goal.')
+            text = _not_begun(status, 'The hand rejected the goal.')
+            return GripperResult(status=status, begun=False, error=text)
         width_m = self.feed.wait_for_width(0.5)
         self.acted_s = self.feed.newest_stamp_s
         return GripperResult(
@@ -221,9 +221,10 @@ class RosDriver:
         may_cut: Callable[[], bool] | None = None,
     ) -> tuple[GoalStatus, Any]:
         """
-        Send a goal and wait for its end, which comes at once where a stop was first.
+        Send a goal and wait for its end.
 
-        It is not sent, which is as good as rejected, where the robot has stopped.
+        It is not sent where a stop was first, which ends it as cancelled, nor where the robot has
+        stopped, which is as good as rejected.
 
         Args:
             action: Whose goal it is.
@@ -232,22 +233,25 @@ class RosDriver:
             clock: What counts its time.
             may_cut: See `GoalWatch`.
         """
-        if not self._is_able_now():
+        if not self._is_able_for(action):
             return GoalStatus.REJECTED, None
         watch = GoalWatch(self.feed, action, limit_s, clock, may_cut=may_cut)
-
-        def accepted() -> None:
-            if self._stopped.is_set():
-                action.cancel()
-
         try:
-            status, result = action.run(goal, NEVER_S, look=watch, on_accepted=accepted)
+            status, result = action.run(goal, NEVER_S, look=watch, unwanted=self._stopped.is_set)
         except TimeoutError:
             return GoalStatus.ENDLESS, None
         finally:
             self._stopped.clear()
         late = watch.late and status is not GoalStatus.SUCCEEDED
         return (GoalStatus.TIMED_OUT if late else status), result
+
+    def _is_able_for(self, action: ActionCall) -> bool:
+        """Tell whether the robot takes goals when somebody serves them, or a stop came before."""
+        able = self._is_able_now()
+        if able and not action.ready:
+            action.need_server(self._stopped.is_set)
+            able = self._is_able_now()  # that may have taken long
+        return able
 
     def _is_able_now(self) -> bool:
         """
@@ -258,3 +262,10 @@ class RosDriver:
         """
         self.feed.wait_for_news(NEWS_S)
         return self._robot.condition().able
+
+
+def _not_begun(status: GoalStatus, rejected: str) -> str:
+    """Return why a goal has no result."""
+    if status is GoalStatus.CANCELED:
+        return 'It was stopped before it was sent.'
+    return rejected

@@ -133,6 +133,9 @@ class RosWorld:
         except LostNodeError:
             self._hold()
             raise
+        if result is None and status is GoalStatus.CANCELED:
+            message = f'{call} was stopped before it was sent.'
+            return Outcome(call=call, status=Status.REJECTED, code=Code.CANCELLED, message=message)
         if result is None:
             return Outcome(
                 call=call,
