@@ -463,23 +463,191 @@ def test_a_yes_to_a_question_during_which_the_robot_was_stopped_is_asked_for_aga
     assert asked == ['', 'the robot was stopped since it was approved']
 
 
+CALLS_OF_MODES = [
+    ('plan', SkillCall('pick', ('blue_cube',)), 'its step does not name blue_cube'),
+    ('step', SkillCall('pick', ('red_cube',)), ''),
+    ('risky', SkillCall('place', ('blue_cube',)), 'it puts red_cube on top of blue_cube'),
+]
+"""A call of each mode that is asked for by itself, and why."""
+
+
+@pytest.mark.parametrize(('mode', 'call', 'why'), CALLS_OF_MODES)
+def test_a_yes_to_a_call_during_which_the_robot_was_stopped_is_asked_for_again(
+    mode: str, call: SkillCall, why: str
+) -> None:
+    held = replace(SCENE, facts=(Fact('red_cube', 'held_by', 'hand'),))
+    scene = held if mode == 'risky' else SCENE
+    stops = [0]
+    asked: list[ApprovalRequest] = []
+
+    def person(request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+        if request.kind is RequestKind.PLAN:
+            return YES
+        asked.append(request)
+        stops[0] += len(asked) == 1
+        return YES if len(asked) == 1 else NO
+
+    here = Gate(person, lambda: scene, mode=ApprovalMode(mode), stops=lambda: stops[0])
+    refusal = here.permit(call, of_plan(0), nothing)
+
+    assert refusal is not None
+    assert refusal.code is Code.NOT_APPROVED
+    stopped = 'the robot was stopped since it was approved'
+    assert [item.reason for item in asked] == [why, f'{stopped}; {why}' if why else stopped]
+    assert asked[0].hash != asked[1].hash
+
+
+@pytest.mark.parametrize(('mode', 'call', 'why'), CALLS_OF_MODES)
+def test_a_call_that_is_allowed_again_after_a_stop_is_permitted(
+    mode: str, call: SkillCall, why: str
+) -> None:
+    held = replace(SCENE, facts=(Fact('red_cube', 'held_by', 'hand'),))
+    scene = held if mode == 'risky' else SCENE
+    stops = [0]
+    asked: list[str] = []
+
+    def person(request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+        asked.append(request.kind.value)
+        stops[0] += asked.count('call') == 1
+        return YES
+
+    here = Gate(person, lambda: scene, mode=ApprovalMode(mode), stops=lambda: stops[0])
+
+    assert here.permit(call, of_plan(0), nothing) is None
+    assert asked.count('call') == 2
+
+
+def test_a_call_is_asked_for_where_the_robot_was_stopped_while_the_scene_was_waited_for() -> None:
+    person = Person([YES, NO])
+    stops = [0]
+
+    def observe() -> Scene:
+        stops[0] += 1
+        return SCENE
+
+    here = Gate(person, observe, mode=ApprovalMode.PLAN, stops=lambda: stops[0])
+
+    assert run(here, 0) is not None
+    assert person.kinds == [RequestKind.PLAN, RequestKind.CALL]
+    assert person.asked[1].reason == 'the robot was stopped since it was approved'
+
+
+def test_a_plan_that_is_asked_for_once_more_bears_another_name() -> None:
+    person = Person([YES, YES, YES, YES])
+    here = gate(person)
+
+    run(here, 0)
+    here.revoke('the robot was stopped')
+    run(here, 1)
+    here.revoke('the robot was stopped')
+    run(here, 2)
+    run(here, 0, revision=1)
+
+    hashes = [request.hash for request in person.asked]
+    assert hashes[0] == plan_hash('e', 0, of_plan(0).plan)
+    assert hashes[3] == plan_hash('e', 1, of_plan(0).plan)
+    assert len(set(hashes)) == 4
+
+
+def test_a_plan_bears_another_name_when_it_was_forgotten_and_is_asked_for_again() -> None:
+    person = Person([YES, YES, YES])
+    here = gate(person)
+
+    for episode in ('e', 'f', 'e'):
+        assert here.permit(CALLS[0], of_plan(0, episode=episode), nothing) is None
+
+    assert len({request.hash for request in person.asked}) == 3
+
+
+def test_what_is_taken_back_while_it_is_asked_for_is_not_granted_by_a_yes() -> None:
+    asked: list[str] = []
+
+    def person(request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+        asked.append(request.reason)
+        if len(asked) == 1:
+            here.revoke('brain_planner has gone since it was approved')
+        return YES if len(asked) == 1 else NO
+
+    here = Gate(person, lambda: SCENE, mode=ApprovalMode.PLAN)
+
+    assert run(here, 0) is not None
+    assert asked == ['', 'brain_planner has gone since it was approved']
+
+
 # --- ends -----------------------------------------------------------------------------------
 
 
-def test_what_was_approved_ends_with_its_episode_and_with_no_other() -> None:
-    person = Person([YES, NO])
-    here = gate(person)
+@pytest.mark.parametrize('mode', list(ApprovalMode))
+def test_calls_of_an_episode_that_has_ended_are_refused_and_those_of_no_other(
+    mode: ApprovalMode,
+) -> None:
+    person = Person([YES] * 4)
+    here = gate(person, mode.value)
     run(here, 0)
 
     here.end_episode('f')
     assert run(here, 1) is None
+    asked = len(person.asked)
     here.end_episode('e')
     refusal = run(here, 2)
 
     assert refusal is not None
-    assert refusal.code is Code.NOT_APPROVED
+    assert (refusal.status, refusal.code) == (Status.REJECTED, Code.NOT_APPROVED)
+    assert refusal.message == 'return_to_base() was not tried: its episode has ended.'
+    assert len(person.asked) == asked
+    assert here.permit(SkillCall('wait', ('2',)), of_plan(0, episode='g'), nothing) is None
+
+
+@pytest.mark.parametrize(('mode', 'call', 'why'), CALLS_OF_MODES)
+def test_a_yes_does_nothing_for_an_episode_that_has_ended_meanwhile(
+    mode: str, call: SkillCall, why: str
+) -> None:
+    held = replace(SCENE, facts=(Fact('red_cube', 'held_by', 'hand'),))
+    asked: list[RequestKind] = []
+
+    def person(request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+        asked.append(request.kind)
+        if request.kind is RequestKind.CALL:
+            here.end_episode('e')
+        return YES if asked.count(RequestKind.CALL) < 2 else NO
+
+    here = Gate(person, lambda: held if mode == 'risky' else SCENE, mode=ApprovalMode(mode))
+    refusal = here.permit(call, of_plan(0), nothing)
+
+    assert refusal is not None
+    assert refusal.message.endswith('its episode has ended.')
+    assert asked.count(RequestKind.CALL) == 1
+
+
+def test_a_yes_to_a_plan_does_nothing_when_its_episode_has_ended_meanwhile() -> None:
+    asked: list[RequestKind] = []
+
+    def person(request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+        asked.append(request.kind)
+        here.end_episode('e')
+        return YES if len(asked) == 1 else NO
+
+    here = Gate(person, lambda: SCENE, mode=ApprovalMode.PLAN)
+    refusals = [run(here, 0), run(here, 0)]
+
+    assert {refusal and refusal.message for refusal in refusals} == {
+        'pick(red_cube) was not tried: its episode has ended.'
+    }
+    assert asked == [RequestKind.PLAN]
+
+
+def test_an_episode_that_begins_anew_under_its_old_id_is_asked_for_anew() -> None:
+    person = Person([YES, YES])
+    here = gate(person)
+    run(here, 0)
+    here.end_episode('e')
+
+    here.ended.begin('e')
+
+    assert run(here, 1) is None
     assert person.kinds == [RequestKind.PLAN, RequestKind.PLAN]
     assert person.asked[1].reason == 'its episode has ended since it was approved'
+    assert person.asked[0].hash != person.asked[1].hash
 
 
 @pytest.mark.parametrize(('idle_s', 'asked'), [(299.0, 1), (301.0, 2)])
@@ -590,29 +758,40 @@ moments = st.one_of(
         st.integers(0, 2),
         st.sampled_from(list(Status)),
     ),
-    st.sampled_from([('stop',), ('stop outside',), ('end',), ('idle',)]),
+    st.sampled_from([('stop',), ('stop outside',), ('end',), ('begin',), ('idle',)]),
 )
+sayings = st.sampled_from(['yes', 'no', 'yes, but it was stopped', 'yes, but it was taken back'])
 
 
-@given(st.lists(moments, max_size=30), st.lists(st.booleans(), max_size=40))
+@given(st.lists(moments, max_size=30), st.lists(sayings, max_size=40))
 @settings(deadline=None)
 def test_no_call_is_ever_tried_that_no_person_has_allowed(
-    story: list[tuple[object, ...]], says: list[bool]
+    story: list[tuple[object, ...]], says: list[str]
 ) -> None:
     granted: set[str] = set()
     used: set[tuple[str, int]] = set()
-    allowed_now = False
+    named_by_hash: set[str] = set()
+    stops, clock = [0], [0.0]
+    allowed_now = over = False
+    where = of_plan(0)
 
     def person(request: ApprovalRequest, look: Callable[[], None]) -> Answer:
         nonlocal allowed_now
-        yes = says.pop(0) if says else False
-        if yes and request.kind is RequestKind.PLAN:
-            granted.add(request.hash)
+        assert request.hash not in named_by_hash
+        named_by_hash.add(request.hash)
+        said = says.pop(0) if says else 'no'
+        if said == 'yes, but it was stopped':
+            stops[0] += 1
+        elif said == 'yes, but it was taken back':
+            here.revoke('lost')
+        if 'but' in said:
+            granted.clear()
+        if request.kind is RequestKind.PLAN and said == 'yes':
+            granted.add(where.hash)
         if request.kind is RequestKind.CALL:
-            allowed_now = yes
-        return YES if yes else NO
+            allowed_now = said == 'yes'
+        return NO if said == 'no' else YES
 
-    stops, clock = [0], [0.0]
     here = Gate(
         person,
         lambda: SCENE,
@@ -629,6 +808,10 @@ def test_no_call_is_ever_tried_that_no_person_has_allowed(
                     stops[0] += 1
                 case 'end':
                     here.end_episode('e')
+                    over = True
+                case 'begin':
+                    here.ended.begin('e')
+                    over = False
                 case 'idle':
                     clock[0] += 1000.0
             granted.clear()
@@ -639,8 +822,9 @@ def test_no_call_is_ever_tried_that_no_person_has_allowed(
         call = CALLS[int(str(step))]
         if here.permit(call, where, nothing) is None:
             key = (where.hash, where.step)
-            assert where.hash in granted
-            assert allowed_now or (step == named and key not in used)
+            assert not over
+            by_its_plan = where.hash in granted and step == named and key not in used
+            assert allowed_now or by_its_plan
             if status is not Status.REJECTED:
                 used.add(key)
             here.settle(ended(call, Status(status)))

@@ -190,25 +190,25 @@ def test_call_that_belongs_to_no_plan_is_refused_at_once(stack: Running, robot: 
 
 
 def test_goals_that_claim_an_approved_plan_move_nothing(stack: Running, robot: Robot) -> None:
-    server_plan = ('pick the red cube', 'place it on location_B', 'return to base')
-    task = stack.begin(TASK)
-    stack.client.approvals.answer(request_of(stack).hash, YES)
-    assert task.result().ending is Ending.FINISHED
-    episode_id, plan = plan_told(stack)
-    assert tuple(step.text for step in plan.steps) == server_plan
-    robot.begin()
+    steps = ('return to base', 'pick the red cube')
+    episode_id = f'by-hand-{uuid.uuid4().hex[:8]}'
 
     def claim(call: SkillCall, steps: tuple[str, ...], step: int) -> Any:
         forged = Plan(tuple(PlanStep(i, text) for i, text in enumerate(steps)))
         msg = plan_to_msg(forged, 0, episode_id, 0.0, revision=0)
         return stack.client.execute(call, plan=msg, step=step)
 
-    other = claim(SkillCall('pick', ('blue_cube',)), ('pick the blue cube', *server_plan[1:]), 0)
-    beyond = claim(SkillCall('return_to_base'), server_plan, 3)
-    again = Background(lambda: claim(SkillCall('pick', ('red_cube',)), server_plan, 0))
-    asked = request_of(stack)
+    first = Background(lambda: claim(SkillCall('return_to_base'), steps, 0))
+    stack.client.approvals.answer(request_of(stack).hash, YES)
+    assert first.result().succeeded
+    robot.begin()
 
-    assert asked.reason == 'its episode has ended since it was approved'
+    other = claim(SkillCall('pick', ('blue_cube',)), (steps[0], 'pick the blue cube'), 1)
+    beyond = claim(SkillCall('return_to_base'), steps, 2)
+    again = Background(lambda: claim(SkillCall('return_to_base'), steps, 0))
+    asked = request_of(stack, RequestKind.CALL)
+
+    assert asked.reason == 'step 0 was tried already, and the plan has it once'
     assert robot.stood_still()
     stack.client.approvals.answer(asked.hash, Answer(granted=False, by='ann'))
     for outcome in (other, beyond, again.result()):
@@ -367,15 +367,12 @@ def test_what_is_left_of_a_cancelled_plan_moves_nothing_for_whoever_sends_it_aft
     stack.wait_for(EventKind.ENDED)
     robot.begin()
 
-    again = replay(stack, first.episode_id, steps, SkillCall('pick', ('blue_cube',)))
-    asked = request_of(stack)
+    again = replay(stack, first.episode_id, steps, SkillCall('pick', ('blue_cube',))).result()
 
-    assert asked.hash == first.hash
-    assert asked.reason == 'its episode has ended since it was approved'
+    assert (again.status, again.code) == (Status.REJECTED, Code.NOT_APPROVED)
+    assert again.message == 'pick(blue_cube) was not tried: its episode has ended.'
     assert robot.stood_still()
-    stack.client.approvals.answer(asked.hash, Answer(granted=False, by='ann'))
-    assert again.result().code is Code.NOT_APPROVED
-    assert robot.goals == 0
+    assert stack.client.approvals.waiting is None
 
 
 def test_plan_is_asked_for_again_when_others_bring_the_robot_back_from_a_user_stop(
@@ -384,7 +381,8 @@ def test_plan_is_asked_for_again_when_others_bring_the_robot_back_from_a_user_st
     steps = ('return to base',)
     episode_id = f'by-hand-{uuid.uuid4().hex[:8]}'
     begun = replay(stack, episode_id, steps, SkillCall('return_to_base'))
-    stack.client.approvals.answer(request_of(stack).hash, YES)
+    first = request_of(stack)
+    stack.client.approvals.answer(first.hash, YES)
     assert begun.result().succeeded
     inject(stack, 'user_stop')
     until(lambda: robot.feed.fresh is False, 'stop of the robot')
@@ -396,6 +394,9 @@ def test_plan_is_asked_for_again_when_others_bring_the_robot_back_from_a_user_st
     asked = request_of(stack)
 
     assert asked.reason == 'the robot was stopped since it was approved'
+    assert asked.lines == first.lines
+    with pytest.raises(ApprovalError, match='not what waits now'):
+        stack.client.approvals.answer(first.hash, YES)  # as from a menu that is still open
     assert robot.stood_still()
     stack.client.approvals.answer(asked.hash, Answer(granted=False, by='ann'))
     assert again.result().code is Code.NOT_APPROVED

@@ -74,13 +74,20 @@ class SkillExecutor:
         """Return the hand as it is measured."""
         return self._sender.hand()
 
-    def execute(self, call: SkillCall, provenance: Provenance | None = None) -> Outcome:
+    def execute(
+        self,
+        call: SkillCall,
+        provenance: Provenance | None = None,
+        *,
+        unwanted: Callable[[], bool] = bool,
+    ) -> Outcome:
         """
         Execute one call to its end; a second one waits for its turn.
 
         Args:
             call: What to do.
             provenance: The plan and step that it comes from; None where it stands alone.
+            unwanted: Returns whether it was stopped before its turn came; by default never.
 
         Raises:
             WorldError: The driver has gone.
@@ -89,6 +96,8 @@ class SkillExecutor:
             with self._state:
                 self._sender.begin()
                 self._running = True
+                if unwanted():  # `stop` found nothing to stop when that was said
+                    self._sender.cancel()
             try:
                 # First of all: a robot that is stopped shows no scene, and its clock stands.
                 refused = (

@@ -9,18 +9,29 @@ What the modes mean is said in `core.approval.ApprovalMode`; here is how they ar
   step does not, a step that comes again, and every step after one that failed.
 * A denial holds for the whole plan, and so does it when nobody answered.
 * What was approved is taken back when the robot was stopped, whoever brings it back; when its
-  episode has ended or lost who runs it; and when nothing of it was done for a long while.
+  episode lost who runs it; and when nothing of it was done for a long while. A yes to a question
+  during which that happened counts as little, and is asked for again.
+* Calls of an episode that has ended are refused in every mode: nobody waits for them.
 """
 
 from __future__ import annotations
 
+import threading
 import time
+from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
-from bbllm.arm.gate_words import call_request, denial, plan_deviation, refused
+from bbllm.arm.gate_episodes import EndedEpisodes
+from bbllm.arm.gate_plan import ApprovedPlan, Moment, plan_deviation, plan_fault
+from bbllm.arm.gate_words import (
+    call_request,
+    denial,
+    plan_request,
+    refused,
+    resume_request,
+    unseen,
+)
 from bbllm.core.approval import (
-    SHORT,
     Answer,
     ApprovalMode,
     ApprovalRequest,
@@ -51,29 +62,12 @@ STOPPED = frozenset(
 REVOKING = frozenset({Code.USER_STOP, Code.NEEDS_PERSON})
 """After these nothing that was approved before holds any more."""
 WAS_STOPPED = 'the robot was stopped since it was approved'
+HAS_ENDED = 'its episode has ended'
+KEPT = 1000
+"""Of so many plans it is remembered that they were asked for."""
 IDLE_S = 300.0
 """A plan of which nothing was done for longer is approved no more, wall clock: longer than models
 take for a step, shorter than people forget what they have allowed [s]."""
-
-
-@dataclass
-class _Approved:
-    """What is known of the plan in force."""
-
-    episode_id: str
-    revision: int
-    hash: str
-    granted: bool = False
-    denial: str = ''
-    tried: set[int] = field(default_factory=set)
-    failed: int | None = None
-    """The step that failed first since the plan was approved."""
-    revoked: str = ''
-    """Why it has to be approved again."""
-    stops: int = 0
-    """How often the robot had stopped when it was asked for."""
-    done_s: float = 0.0
-    """When it was granted or something of it was done last, monotonic clock [s]."""
 
 
 class Gate:
@@ -102,10 +96,16 @@ class Gate:
         self._clock = clock
         self._ask = ask
         self._observe = observe
-        self._plan: _Approved | None = None
-        self._under_way: tuple[_Approved, int] | None = None
+        self._plan: ApprovedPlan | None = None
+        self._under_way: tuple[ApprovedPlan, int] | None = None
         self._provenance: Provenance | None = None
         self._stopped_in: set[str] = set()
+        self._lock = threading.Lock()
+        """Held while something is granted or taken back, so that neither overtakes the other."""
+        self._revoked = 0
+        self._revoked_why = ''
+        self.ended = EndedEpisodes()
+        self._asked: deque[str] = deque(maxlen=KEPT)
 
     @property
     def _episode_id(self) -> str:
@@ -119,8 +119,9 @@ class Gate:
     def permit(self, call: SkillCall, provenance: Provenance | None, look: Look) -> Outcome | None:
         """Return why a call may not be tried, None where it may; see `core.approval.Permit`."""
         self.begin(provenance)
-        if self.mode is ApprovalMode.NONE:
-            return None
+        over = self.refuse_ended(call, provenance)
+        if over is not None or self.mode is ApprovalMode.NONE:
+            return over
         if self.mode is ApprovalMode.STEP:
             return self._after_checks(call, provenance, look, lambda checked, scene: '')
         if not moves(call):
@@ -138,50 +139,56 @@ class Gate:
         plan_now, begun = self._plan, self._provenance
         if plan_now is not None and begun is not None and plan_now.hash == begun.hash:
             plan_now.done_s = self._clock()
-        if outcome.status is Status.FAILED:
-            self._note_failure()
+            if outcome.status is Status.FAILED and plan_now.failed is None:
+                plan_now.failed = begun.step
         if outcome.code in STOPPED:
             self._stopped_in.add(self._episode_id)
         if outcome.code in REVOKING:
             self.revoke(WAS_STOPPED)
 
-    def _note_failure(self) -> None:
-        plan, begun = self._plan, self._provenance
-        if plan is None or begun is None or plan.hash != begun.hash or plan.failed is not None:
-            return
-        plan.failed = begun.step
-
     def revoke(self, why: str) -> None:
-        """Take back what was approved, from any thread; denials stay."""
-        plan = self._plan
-        if plan is not None and plan.granted:
-            plan.granted, plan.revoked = False, why
+        """Take back what was approved, and yeses still to come, from any thread; denials stay."""
+        with self._lock:
+            self._revoked += 1
+            self._revoked_why = why
+            plan = self._plan
+            if plan is not None and plan.granted:
+                plan.granted, plan.revoked = False, why
 
     def end_episode(self, episode_id: str) -> None:
-        """Take back what was approved in an episode that has ended, from any thread."""
+        """Refuse all calls of an episode from now on, as it has ended, from any thread."""
+        self.ended.end(episode_id)
         plan = self._plan
         if plan is not None and plan.episode_id == episode_id:
-            self.revoke('its episode has ended since it was approved')
+            self.revoke(f'{HAS_ENDED} since it was approved')
 
-    def _revoke_old(self, plan: _Approved) -> None:
+    def refuse_ended(self, call: SkillCall, provenance: Provenance | None) -> Outcome | None:
+        """Return the outcome of a call whose episode has ended; None of any other."""
+        if provenance is None or provenance.episode_id not in self.ended:
+            return None
+        return refused(call, f'{call} was not tried: {HAS_ENDED}.')
+
+    def _revoke_old(self, plan: ApprovedPlan) -> None:
         """Take back what was approved for a robot, and for a time, that are not these."""
         if self._stops() != plan.stops:
             self.revoke(WAS_STOPPED)
         elif self._clock() - plan.done_s > IDLE_S:
             self.revoke(f'nothing of it was done for {IDLE_S:.0f} s')
 
+    def _now(self) -> Moment:
+        return Moment(stops=self._stops(), revoked=self._revoked)
+
+    def _since(self, then: Moment) -> str:
+        """Return why an answer to a question of that moment is good no more; empty if it is."""
+        now = self._now()
+        if now.stops != then.stops:
+            return WAS_STOPPED
+        return self._revoked_why if now.revoked != then.revoked else ''
+
     def resume(self, what: str, look: Look) -> bool:
         """Ask whether the robot, which has stopped, may go on; see `core.approval.AskPerson`."""
         self.revoke(WAS_STOPPED)
-        request = ApprovalRequest(
-            kind=RequestKind.RESUME,
-            hash=single_hash(RequestKind.RESUME, what),
-            title='The robot has stopped. May it be recovered and go on?',
-            lines=(what,),
-            reason='look at the robot first: what stopped it may still be there',
-            episode_id=self._episode_id,
-        )
-        return self._ask(request, look).granted
+        return self._ask(resume_request(what, self._episode_id), look).granted
 
     # --- plans ------------------------------------------------------------------------------
 
@@ -195,21 +202,25 @@ class Gate:
                 'plans. Give brain_planner a task (bbllm run); or start fr3_executor with '
                 'approval:=step, where a person approves single calls.',
             )
-        fault = self._fault(provenance)
+        fault = plan_fault(provenance, self._plan)
         if fault:
             return refused(call, f'{call} was not tried: {fault}')
         plan = self._take(provenance)
         self._revoke_old(plan)
         while not plan.granted and not plan.denial:
             self._ask_plan(plan, provenance, look)
-            self._revoke_old(plan)  # it may have stopped while somebody thought about it
+            over = self.refuse_ended(call, provenance)
+            if over is not None:
+                return over
         if plan.denial:
             return refused(call, plan.denial)
         step = provenance.plan.steps[provenance.step]
 
         def beyond(checked: SkillCall, scene: Scene) -> str | None:
+            self._revoke_old(plan)  # it may have stopped while the scene was waited for
+            revoked = '' if plan.granted else plan.revoked
             deviation = plan_deviation(plan.tried, plan.failed, step.index)
-            return deviation or unmentioned(checked, step.text, scene) or None
+            return revoked or deviation or unmentioned(checked, step.text, scene) or None
 
         refusal = self._after_checks(call, provenance, look, beyond)
         if refusal is None:
@@ -219,52 +230,30 @@ class Gate:
             plan.tried.add(step.index)
         return refusal
 
-    def _fault(self, provenance: Provenance) -> str:
-        """Return why a goal cannot belong to the plan that it names."""
-        steps = provenance.plan.steps
-        if [step.index for step in steps] != list(range(len(steps))):
-            return 'the steps of its plan are not numbered from 0 without gaps.'
-        if not 0 <= provenance.step < len(steps):
-            return f'it names step {provenance.step} of a plan with {len(steps)} steps from 0 on.'
-        known = self._plan
-        if known is None or known.episode_id != provenance.episode_id:
-            return ''
-        if provenance.revision < known.revision:
-            return (
-                f'its plan (revision {provenance.revision}) was replaced by revision '
-                f'{known.revision}, {known.hash[:SHORT]}.'
-            )
-        if provenance.revision == known.revision and provenance.hash != known.hash:
-            return (
-                f'revision {known.revision} of this episode is plan {known.hash[:SHORT]}, and '
-                f'this one is {provenance.hash[:SHORT]}. A plan that was changed is a new '
-                'revision, which a person has to approve.'
-            )
-        return ''
-
-    def _take(self, provenance: Provenance) -> _Approved:
+    def _take(self, provenance: Provenance) -> ApprovedPlan:
         known = self._plan
         if known is None or known.hash != provenance.hash:
-            known = _Approved(provenance.episode_id, provenance.revision, provenance.hash)
+            known = ApprovedPlan(provenance.episode_id, provenance.revision, provenance.hash)
             self._plan = known
         return known
 
-    def _ask_plan(self, plan: _Approved, provenance: Provenance, look: Look) -> None:
-        anew = 'the Brain has planned anew' if plan.revision else ''
-        count = len(provenance.plan.steps)
-        request = ApprovalRequest(
-            kind=RequestKind.PLAN,
-            hash=plan.hash,
-            title=f'The plan of {count} {"step" if count == 1 else "steps"}. May it be done?',
-            lines=tuple(str(step) for step in provenance.plan.steps),
-            reason=plan.revoked or anew,
-            episode_id=plan.episode_id,
-        )
-        plan.stops = self._stops()
-        answer = self._ask(request, look)
-        plan.granted, plan.failed, plan.done_s = answer.granted, None, self._clock()
-        if not answer.granted:
-            plan.denial = denial('this plan', answer)
+    def _ask_plan(self, plan: ApprovedPlan, provenance: Provenance, look: Look) -> None:
+        before = self._now()
+        answer = self._ask(plan_request(provenance, self._name(plan), plan.revoked), look)
+        with self._lock:
+            since = self._since(before)
+            plan.granted = answer.granted and not since
+            plan.revoked = since or plan.revoked
+            plan.failed, plan.stops, plan.done_s = None, before.stops, self._clock()
+            if not answer.granted:
+                plan.denial = denial('this plan', answer)
+
+    def _name(self, plan: ApprovedPlan) -> str:
+        """Return what an answer has to name: a late yes is good for no later question."""
+        if plan.hash in self._asked:
+            return single_hash(RequestKind.PLAN, plan.hash)
+        self._asked.append(plan.hash)
+        return plan.hash
 
     # --- single calls -----------------------------------------------------------------------
 
@@ -287,11 +276,21 @@ class Gate:
         except CallError as error:
             return error.outcome
         except SceneError as error:
-            empty = 'scene is empty' in str(error)
-            code = Code.EMPTY_SCENE if empty else Code.STALE_SCENE
-            return Outcome(call=call, status=Status.REJECTED, code=code, message=str(error))
+            return unseen(call, error)
         why = reason(checked, scene)
-        if why is None:
-            return None
-        answer = self._ask(call_request(checked, provenance, why), look)
-        return None if answer.granted else refused(call, denial(str(checked), answer))
+        return None if why is None else self._ask_call(checked, provenance, why, look)
+
+    def _ask_call(
+        self, call: SkillCall, provenance: Provenance | None, why: str, look: Look
+    ) -> Outcome | None:
+        since = ''
+        while True:
+            before = self._now()
+            reason = '; '.join(filter(None, (since, why)))
+            answer = self._ask(call_request(call, provenance, reason), look)
+            if not answer.granted:
+                return refused(call, denial(str(call), answer))
+            since = self._since(before)
+            over = self.refuse_ended(call, provenance)
+            if over is not None or not since:
+                return over

@@ -1,20 +1,43 @@
-"""What the gate before the arm asks about single calls, and what it says where one is refused."""
+"""The words of the gate before the arm: what it asks, and what it says where it refuses."""
 
 from __future__ import annotations
 
 from bbllm.core.approval import Answer, ApprovalRequest, Provenance, RequestKind, single_hash
+from bbllm.core.errors import SceneError
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 
 
-def plan_deviation(tried: set[int], failed: int | None, step: int) -> str:
-    """Return why a step of an approved plan is no longer what was approved; empty if it is."""
-    if step in tried:
-        return f'step {step} was tried already, and the plan has it once'
-    if tried and step < max(tried):
-        return f'step {step} comes after step {max(tried)}, and not in the order of the plan'
-    if failed is not None:
-        return f'step {failed} of the plan failed, and this one was planned to follow it'
-    return ''
+def plan_request(provenance: Provenance, hash: str, revoked: str) -> ApprovalRequest:
+    """
+    Return the question about a plan.
+
+    Args:
+        provenance: Where the plan comes from.
+        hash: What an answer has to name.
+        revoked: Why it is asked for once more; empty for the first time.
+    """
+    anew = 'the Brain has planned anew' if provenance.revision else ''
+    count = len(provenance.plan.steps)
+    return ApprovalRequest(
+        kind=RequestKind.PLAN,
+        hash=hash,
+        title=f'The plan of {count} {"step" if count == 1 else "steps"}. May it be done?',
+        lines=tuple(str(step) for step in provenance.plan.steps),
+        reason=revoked or anew,
+        episode_id=provenance.episode_id,
+    )
+
+
+def resume_request(what: str, episode_id: str) -> ApprovalRequest:
+    """Return the question whether the robot, which has stopped, may go on."""
+    return ApprovalRequest(
+        kind=RequestKind.RESUME,
+        hash=single_hash(RequestKind.RESUME, what),
+        title='The robot has stopped. May it be recovered and go on?',
+        lines=(what,),
+        reason='look at the robot first: what stopped it may still be there',
+        episode_id=episode_id,
+    )
 
 
 def call_request(call: SkillCall, provenance: Provenance | None, reason: str) -> ApprovalRequest:
@@ -48,3 +71,9 @@ def denial(what: str, answer: Answer) -> str:
 def refused(call: SkillCall, message: str) -> Outcome:
     """Return the outcome of a call that nobody has approved."""
     return Outcome(call=call, status=Status.REJECTED, code=Code.NOT_APPROVED, message=message)
+
+
+def unseen(call: SkillCall, error: SceneError) -> Outcome:
+    """Return the outcome of a call for which there is no scene to look at."""
+    code = Code.EMPTY_SCENE if 'scene is empty' in str(error) else Code.STALE_SCENE
+    return Outcome(call=call, status=Status.REJECTED, code=code, message=str(error))

@@ -124,10 +124,10 @@ def plan_hash(episode_id: str, revision: int, plan: Plan) -> str:
 
 def single_hash(kind: RequestKind, *what: str) -> str:
     """
-    Return what names one request for a call or a recovery.
+    Return what names one request for a call, a recovery, or a plan that is asked for once more.
 
-    Random, unlike that of a plan: an answer to one such request is never good for another that
-    asks the same.
+    Random, unlike that of a plan's first request: an answer to one such request is never good
+    for another that asks the same.
     """
     text = json.dumps([kind.value, secrets.token_hex(16), *what])
     return hashlib.sha256(text.encode()).hexdigest()

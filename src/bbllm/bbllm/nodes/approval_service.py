@@ -88,6 +88,9 @@ class ApprovalService:
 
     def _hear_episode(self, msg: EpisodeEvent) -> None:
         if msg.kind == EpisodeEvent.STARTED:
+            if self.episode_id not in ('', msg.episode_id):
+                self.gate.end_episode(self.episode_id)  # who has crashed tells of no end
+            self.gate.ended.begin(msg.episode_id)
             self.episode_id = msg.episode_id
         elif msg.kind == EpisodeEvent.ENDED:
             self.gate.end_episode(msg.episode_id)

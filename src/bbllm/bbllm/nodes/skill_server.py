@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 from bbllm_interfaces.action import ExecuteSkill
@@ -53,8 +54,13 @@ class SkillServer:
         self._gate = gate
         self._episode = episode
         self._busy = threading.Lock()
+        self._lock = threading.Lock()
+        """Held while a goal is begun, ended or stopped, so that no other is stopped for it."""
         self._goal: ServerGoalHandle | None = None
+        self._cancelled: set[bytes] = set()
+        self._ending = False
         self._clients: GoalClients | None = None
+        self._looked_s = float('inf')
         skills.set_activity_callback(self.tell)
 
     def begin(self) -> None:
@@ -72,10 +78,10 @@ class SkillServer:
         )
 
     def come_to_rest(self) -> None:
-        """Stop what runs and wait a little for its end."""
+        """Stop what runs, wait a little for its end, and begin nothing any more."""
+        self._ending = True
         self._skills.stop()
-        if self._busy.acquire(timeout=2.0):
-            self._busy.release()
+        self._busy.acquire(timeout=2.0)
 
     def tell(self, activity: str) -> None:
         """Tell whoever gave the goal what the arm does now."""
@@ -86,17 +92,20 @@ class SkillServer:
     def _execute(self, goal: ServerGoalHandle) -> ExecuteSkill.Result:
         call = call_from_msg(goal.request.call)
         if not self._busy.acquire(blocking=False):
+            why = 'fr3_executor ends' if self._ending else 'the arm is busy with another call'
+            self._forget(goal)
             goal.abort()
-            message = f'{call} was not tried: the arm is busy with another call.'
+            message = f'{call} was not tried: {why}.'
             return outcome_to_result(
                 _failure(call, Status.REJECTED, Code.GOAL_REJECTED, message), 0.0
             )
         try:
             self._clients = GoalClients(self._node, ACTION, NEVER_GAVE)
-            self._goal = goal
+            with self._lock:
+                self._goal = goal
             outcome, stamp_s = self._run(call, goal)
         finally:
-            self._goal = None
+            self._forget(goal)
             self._busy.release()
         if outcome.succeeded:
             goal.succeed()
@@ -106,39 +115,73 @@ class SkillServer:
             goal.abort()
         return outcome_to_result(outcome, stamp_s)
 
+    def _forget(self, goal: ServerGoalHandle) -> None:
+        with self._lock:
+            if self._goal is goal:
+                self._goal = None
+            self._cancelled.discard(_id_of(goal))
+
     def _run(self, call: SkillCall, goal: ServerGoalHandle) -> tuple[Outcome, float]:
         provenance = provenance_from_goal(goal.request)
         self._gate.begin(provenance)
+        over = self._gate.refuse_ended(call, provenance)
+        if over is not None:
+            return over, 0.0
         try:
-            outcome = self._skills.execute(call, provenance)
+            outcome = self._skills.execute(call, provenance, unwanted=lambda: self._unwanted(goal))
             stamp_s = self._now_s()
         except WorldError as error:
             code = Code.LOST_NODE if isinstance(error, LostNodeError) else Code.TIMEOUT
             outcome, stamp_s = _failure(call, Status.FAILED, code, str(error)), 0.0
+        except Exception as error:
+            # Its step has failed: what follows it in the plan was not planned for that.
+            self._gate.settle(_failure(call, Status.FAILED, Code.INTERNAL, str(error)))
+            raise
         self._gate.settle(outcome)
         return outcome, stamp_s
 
-    def _cancel(self, goal: object) -> CancelResponse:
-        self._skills.stop()
+    def _unwanted(self, goal: ServerGoalHandle) -> bool:
+        return self._ending or _id_of(goal) in self._cancelled or self._over(goal)
+
+    def _over(self, goal: ServerGoalHandle) -> bool:
+        """Tell whether the episode that a goal comes from has ended."""
+        plan = goal.request.plan
+        return bool(plan.steps) and plan.episode_id in self._gate.ended
+
+    def _cancel(self, goal: ServerGoalHandle) -> CancelResponse:
+        # Its turn may not have come yet, and rclpy notes it as cancelled only after this.
+        self._cancelled.add(_id_of(goal))
+        self._stop(goal)
         return CancelResponse.ACCEPT
 
+    def _stop(self, goal: ServerGoalHandle) -> None:
+        """Stop the arm where it carries out this goal; the motion of any other goes on."""
+        with self._lock:
+            if self._goal is goal:
+                self._skills.stop()
+
     def _watch(self) -> None:
-        """Stop again for as long as it takes, and when whoever gave the goal has gone."""
+        """Stop again for as long as it takes, and when nobody waits for the goal any more."""
         goal = self._goal
+        log = self._node.get_logger()
+        looked_s, self._looked_s = self._looked_s, time.monotonic()
         try:
-            self._node.heartbeats.check([BRAIN])
+            self._node.heartbeats.check([BRAIN], looked_s)
         except LostNodeError as error:
             self._gate.revoke(f'{BRAIN} has gone since it was approved')
             if goal is not None:
-                self._node.get_logger().error(f'The arm is stopped. {error}')
-                self._skills.stop()
+                log.error(f'The arm is stopped. {error}')
+                self._stop(goal)
         if goal is None:
             return
-        if self._left(goal):
-            self._node.get_logger().error('The arm is stopped: who gave the goal has gone.')
-            self._skills.stop()
+        if self._over(goal):
+            log.error('The arm is stopped: the episode that the goal comes from has ended.')
+            self._stop(goal)
+        elif self._left(goal):
+            log.error('The arm is stopped: who gave the goal has gone.')
+            self._stop(goal)
         if goal.is_cancel_requested:
-            self._skills.stop()
+            self._stop(goal)
 
     def _left(self, goal: ServerGoalHandle) -> bool:
         """Tell whether a goal that brain_planner did not give has lost who gave it."""
@@ -150,3 +193,7 @@ class SkillServer:
 
 def _failure(call: SkillCall, status: Status, code: Code, message: str) -> Outcome:
     return Outcome(call=call, status=status, code=code, message=message)
+
+
+def _id_of(goal: ServerGoalHandle) -> bytes:
+    return bytes(goal.goal_id.uuid)

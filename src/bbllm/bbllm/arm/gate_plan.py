@@ -1,0 +1,77 @@
+"""What the gate before the arm knows of plans, and which calls are no part of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from bbllm.core.approval import SHORT, Provenance
+
+
+@dataclass
+class ApprovedPlan:
+    """What is known of the plan in force."""
+
+    episode_id: str
+    revision: int
+    hash: str
+    granted: bool = False
+    denial: str = ''
+    tried: set[int] = field(default_factory=set)
+    failed: int | None = None
+    """The step that failed first since the plan was approved."""
+    revoked: str = ''
+    """Why it has to be approved again."""
+    stops: int = 0
+    """How often the robot had stopped when it was asked for."""
+    done_s: float = 0.0
+    """When it was granted or something of it was done last, monotonic clock [s]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """What must not have changed between a question and its yes."""
+
+    stops: int
+    """How often the robot had stopped."""
+    revoked: int
+    """How often what was approved had been taken back."""
+
+
+def plan_fault(provenance: Provenance, known: ApprovedPlan | None) -> str:
+    """
+    Return why a goal cannot belong to the plan that it names; empty if it can.
+
+    Args:
+        provenance: Where the goal comes from.
+        known: The plan in force.
+    """
+    steps = provenance.plan.steps
+    if [step.index for step in steps] != list(range(len(steps))):
+        return 'the steps of its plan are not numbered from 0 without gaps.'
+    if not 0 <= provenance.step < len(steps):
+        return f'it names step {provenance.step} of a plan with {len(steps)} steps from 0 on.'
+    if known is None or known.episode_id != provenance.episode_id:
+        return ''
+    if provenance.revision < known.revision:
+        return (
+            f'its plan (revision {provenance.revision}) was replaced by revision '
+            f'{known.revision}, {known.hash[:SHORT]}.'
+        )
+    if provenance.revision == known.revision and provenance.hash != known.hash:
+        return (
+            f'revision {known.revision} of this episode is plan {known.hash[:SHORT]}, and '
+            f'this one is {provenance.hash[:SHORT]}. A plan that was changed is a new '
+            'revision, which a person has to approve.'
+        )
+    return ''
+
+
+def plan_deviation(tried: set[int], failed: int | None, step: int) -> str:
+    """Return why a step of an approved plan is no longer what was approved; empty if it is."""
+    if step in tried:
+        return f'step {step} was tried already, and the plan has it once'
+    if tried and step < max(tried):
+        return f'step {step} comes after step {max(tried)}, and not in the order of the plan'
+    if failed is not None:
+        return f'step {failed} of the plan failed, and this one was planned to follow it'
+    return ''
