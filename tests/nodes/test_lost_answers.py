@@ -10,23 +10,19 @@ from typing import Any
 import pytest
 import rclpy
 from bbllm_interfaces.action import ExecuteSkill
-from bbllm_interfaces.srv import Approve
 from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.context import Context
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
-from rclpy.task import Future
 from stacks import Background, until
 
 from bbllm.arm.driver import GoalStatus
-from bbllm.core.errors import LostNodeError, WorldError
+from bbllm.core.errors import WorldError
 from bbllm.nodes import action_call
 from bbllm.nodes.action_call import ActionCall
 from bbllm.nodes.leaving import leave_graph
-from bbllm.nodes.service_call import ServiceCall
-from bbllm.nodes.waiting import wait_for
 
 pytestmark = pytest.mark.ros
 
@@ -203,75 +199,3 @@ def test_goal_that_is_not_wanted_any_more_is_not_sent(both: tuple[Server, Action
 
     assert call.run(ExecuteSkill.Goal(), PATIENCE_S)[0] is GoalStatus.SUCCEEDED
     assert server.begun == 1
-
-
-class Deaf:
-    """A node and its client; the server overhears the first requests."""
-
-    def __init__(self, overhears: int):
-        self.overhears = overhears
-        self.heard: list[str] = []
-        self.served = True
-
-    def create_client(self, kind: Any, name: str, callback_group: Any) -> Deaf:
-        return self
-
-    def service_is_ready(self) -> bool:
-        return self.served
-
-    def call_async(self, request: Approve.Request) -> Future:
-        future = Future()
-        self.heard.append(request.hash)
-        if len(self.heard) > self.overhears:
-            future.set_result(Approve.Response(success=bool(request.hash)))
-        return future
-
-
-def service(deaf: Any) -> ServiceCall:
-    return ServiceCall(deaf, Approve, 'approve', 'fr3_executor', deaf, first=Approve.Request())
-
-
-def test_service_is_asked_for_nothing_until_it_answers_and_then_once_for_what_is_wanted() -> None:
-    deaf = Deaf(overhears=1)
-    call = service(deaf)
-
-    assert call.run(Approve.Request(hash='abc'), PATIENCE_S).success
-    assert call.run(Approve.Request(hash='def'), PATIENCE_S).success
-
-    assert deaf.heard == ['', '', 'abc', '', 'def']
-
-
-def test_service_that_is_never_answered_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr('bbllm.nodes.service_call.ANSWER_S', 0.1)
-    deaf = Deaf(overhears=1000)
-
-    with pytest.raises(WorldError, match=r'no answer from fr3_executor \(approve\) within 0.1 s'):
-        service(deaf).run(Approve.Request(hash='abc'), PATIENCE_S)
-
-    assert 'abc' not in deaf.heard
-
-
-def test_wait_that_asks_again_takes_whichever_answer_comes_and_leaves_no_other_open() -> None:
-    first, second = Future(), Future()
-    asked: list[Future] = []
-
-    def again() -> Future | None:
-        if not asked:
-            asked.append(first)
-            return None  # nothing to ask yet
-        second.set_result('here')
-        return second
-
-    assert wait_for(first, 'somebody', PATIENCE_S, ask_again=again) == 'here'
-
-    with pytest.raises(WorldError, match='no answer from nobody within 0 s'):
-        wait_for(unanswered := Future(), 'nobody', 0.0)
-    assert unanswered.cancelled()
-
-
-def test_look_ends_a_wait_with_what_it_raises() -> None:
-    def look() -> None:
-        raise LostNodeError('gone')
-
-    with pytest.raises(LostNodeError, match='gone'):
-        wait_for(Future(), 'somebody', PATIENCE_S, look=look)

@@ -1,4 +1,4 @@
-"""Services whose server does not hear, or has begun anew."""
+"""Services whose server does not hear, or has begun anew, and waits for what they answer."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import pytest
 from bbllm_interfaces.srv import Approve
 from rclpy.task import Future
 
-from bbllm.core.errors import WorldError
+from bbllm.core.errors import LostNodeError, WorldError
 from bbllm.nodes import service_call
 from bbllm.nodes.service_call import ServiceCall
+from bbllm.nodes.waiting import wait_for
 
 pytestmark = pytest.mark.ros
 
@@ -96,3 +97,29 @@ def test_service_that_is_never_answered_is_named(monkeypatch: pytest.MonkeyPatch
         service(deaf, Approve.Request()).run(Approve.Request(hash='abc'), PATIENCE_S)
 
     assert 'abc' not in deaf.heard
+
+
+def test_wait_that_asks_again_takes_whichever_answer_comes_and_leaves_no_other_open() -> None:
+    first, second = Future(), Future()
+    asked: list[Future] = []
+
+    def again() -> Future | None:
+        if not asked:
+            asked.append(first)
+            return None  # nothing to ask yet
+        second.set_result('here')
+        return second
+
+    assert wait_for(first, 'somebody', PATIENCE_S, ask_again=again) == 'here'
+
+    with pytest.raises(WorldError, match='no answer from nobody within 0 s'):
+        wait_for(unanswered := Future(), 'nobody', 0.0)
+    assert unanswered.cancelled()
+
+
+def test_look_ends_a_wait_with_what_it_raises() -> None:
+    def look() -> None:
+        raise LostNodeError('gone')
+
+    with pytest.raises(LostNodeError, match='gone'):
+        wait_for(Future(), 'somebody', PATIENCE_S, look=look)
