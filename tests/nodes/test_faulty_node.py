@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import faulty_executor
@@ -14,7 +15,8 @@ from action_msgs.msg import GoalStatus, GoalStatusArray
 from stacks import PATIENCE_S, Background, Running, started, until
 from std_msgs.msg import Empty
 
-from bbllm.core.types import SkillCall
+from bbllm.core.errors import WorldError
+from bbllm.core.types import Code, SkillCall
 from bbllm.nodes.joint_feed import JointFeed
 from bbllm.nodes.polling import Poller
 from bbllm.nodes.stack import SIMULATED, node_arguments, node_environ
@@ -81,6 +83,5 @@ def fail_in_mid_motion(stack: Running) -> None:
     ended = (GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_CANCELED, GoalStatus.STATUS_ABORTED)
     until(lambda: states and all(state in ended for state in states.values()), 'end of the motion')
     assert list(states.values()) == [GoalStatus.STATUS_CANCELED]
-    client.cancel()
-    with pytest.raises(Exception, match='fr3_executor'):
-        call.result()
+    with suppress(WorldError):  # its process may have ended before that was sent
+        assert call.result().code is Code.CANCELLED

@@ -27,6 +27,8 @@ from bbllm.nodes.leaving import leave_graph
 from bbllm.nodes.stack import ALIVE_FD
 
 ENDS = (signal.SIGINT, signal.SIGTERM)
+FAULTS = 10
+"""How many faults in callbacks end the spinning of a node, whose process ends at the first."""
 
 
 class StackNode(Node):
@@ -52,8 +54,8 @@ class StackNode(Node):
         """
         End what runs; called before the process ends, while others can still be reached.
 
-        Also after a fault, when nobody spins this node any more: it must not wait for an answer
-        for long.
+        Also after a fault, when it may be that nobody spins this node any more: it must not wait
+        for an answer for long.
         """
 
 
@@ -134,11 +136,16 @@ def _end_with_owner() -> None:
 
 
 def _spin(executor: MultiThreadedExecutor, node: StackNode, ending: threading.Event) -> None:
-    try:
-        while not ending.is_set():
+    """Spin until the end, also after a fault: what runs comes to rest while its answers come."""
+    faults: list[BaseException] = []
+    while not ending.is_set() and len(faults) < FAULTS:
+        try:
             executor.spin_once(timeout_sec=1.0)
-    except ExternalShutdownException:
-        return
-    except BaseException:
-        # Whatever a callback raised: nobody would serve this node any more.
-        node.fail(f'fault in a callback:\n{traceback.format_exc()}')
+        except ExternalShutdownException:
+            return
+        except BaseException as fault:
+            if fault in faults:
+                continue  # rclpy raises one as often as it had looked for a thread to call it in
+            faults.append(fault)
+            if len(faults) == 1:
+                node.fail(f'fault in a callback:\n{traceback.format_exc()}')
