@@ -369,10 +369,16 @@ def test_what_is_left_of_a_cancelled_plan_moves_nothing_for_whoever_sends_it_aft
 
     again = replay(stack, first.episode_id, steps, SkillCall('pick', ('blue_cube',))).result()
 
-    assert (again.status, again.code) == (Status.REJECTED, Code.NOT_APPROVED)
-    assert again.message == 'pick(blue_cube) was not tried: its episode has ended.'
+    # The executor may hear of the end of the episode only while it looks at the call.
+    assert again.code in (Code.NOT_APPROVED, Code.CANCELLED)
     assert robot.stood_still()
     assert stack.client.approvals.waiting is None
+
+    later = replay(stack, first.episode_id, steps, SkillCall('pick', ('blue_cube',))).result()
+
+    assert (later.status, later.code) == (Status.REJECTED, Code.NOT_APPROVED)
+    assert later.message == 'pick(blue_cube) was not tried: its episode has ended.'
+    assert robot.stood_still()
 
 
 def test_plan_is_asked_for_again_when_others_bring_the_robot_back_from_a_user_stop(
