@@ -75,11 +75,19 @@ def member(name: str) -> Iterator[tuple[Node, ReentrantCallbackGroup]]:
     node = rclpy.create_node(name, namespace='lost', context=context)
     executor = MultiThreadedExecutor(4, context=context)
     executor.add_node(node)
-    spinning = threading.Thread(target=executor.spin, daemon=True)
+    ending = threading.Event()
+
+    def spin() -> None:
+        while not ending.is_set():
+            executor.spin_once(timeout_sec=1.0)
+
+    spinning = threading.Thread(target=spin, daemon=True)
     spinning.start()
     yield node, ReentrantCallbackGroup()
-    executor.shutdown(timeout_sec=1.0)
+    ending.set()
+    executor.wake()
     spinning.join(PATIENCE_S)
+    executor.shutdown(timeout_sec=PATIENCE_S)
     leave_graph(node)
     rclpy.shutdown(context=context)
 
