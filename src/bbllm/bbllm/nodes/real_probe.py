@@ -25,9 +25,9 @@ from sensor_msgs.msg import JointState
 
 from bbllm.nodes.leaving import leave_graph
 from bbllm.nodes.robot_graph import Giver, Heard, RobotGraph
-from bbllm.nodes.stack import node_environ
+from bbllm.nodes.stack import REAL_NODES, node_environ
 
-FIND_S = 5.0
+FIND_S = 8.0
 """How long the driver may take to be found, and what else it serves after that [s]."""
 ALONE_S = 0.5
 """How long something may take to be found where there is no driver [s]."""
@@ -103,6 +103,8 @@ class _Probe:
         parts = self._ask(ListHardwareComponents, 'controller_manager/list_hardware_components')
         self._tell('asking fr3_executor')
         executor = self._parameters('fr3_executor', ('approval', 'simulated', 'safety'))
+        if executor is not None:  # the others may be found later than it
+            self._spin(self._patience_s, lambda: self._nodes().issuperset(REAL_NODES))
         self._tell('listening to arm, hand and robot state')
         for heard in self._heard.values():
             heard.clear()  # what came while something else was waited for tells no rate
