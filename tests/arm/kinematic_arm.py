@@ -1,0 +1,228 @@
+"""An arm without physics, of which a test says what goes wrong, and things to put before it."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from bbllm.arm.driver import (
+    Array,
+    FollowError,
+    FollowResult,
+    GoalStatus,
+    GripperResult,
+    JointState,
+    JointTrajectory,
+    RecoveryError,
+    RobotCondition,
+    RobotMode,
+    Tolerances,
+)
+from bbllm.arm.executor import SkillExecutor
+from bbllm.arm.kinematics import forward
+from bbllm.arm.limits import Q_READY
+from bbllm.arm.obstacles import matrix_from_pose
+from bbllm.core.approval import AskPerson
+from bbllm.core.types import Code, Kind, Pose, Scene, SceneObject, SkillCall, Status
+from bbllm.skills.catalog import SKILLS
+from bbllm.skills.grasps import Hand
+from bbllm.skills.shapes import pose_of_matrix
+from bbllm.worlds.relations import build_scene
+
+TABLE = SceneObject(
+    name='table',
+    kind=Kind.FIXTURE,
+    pose=Pose(position_m=(0.45, 0.0, -0.02)),
+    size_m=(1.4, 1.6, 0.04),
+)
+PICK_RED = SkillCall('pick', ('red_cube',))
+SUCCESS = FollowResult(status=GoalStatus.SUCCEEDED)
+REFUSED = FollowResult(status=GoalStatus.REJECTED)
+DEACTIVATED = FollowResult(
+    status=GoalStatus.ABORTED,
+    error_code=FollowError.INVALID_GOAL,
+    error_string='Current goal cancelled during deactivate transition.',
+)
+
+
+def cube(name: str, x: float, y: float, z: float = 0.02, yaw_deg: float = 0.0) -> SceneObject:
+    half = math.radians(yaw_deg) / 2
+    pose = Pose(position_m=(x, y, z), quat_xyzw=(0.0, 0.0, math.sin(half), math.cos(half)))
+    return SceneObject(name=name, kind=Kind.CUBE, pose=pose, size_m=(0.04, 0.04, 0.04))
+
+
+def location(name: str, x: float, y: float) -> SceneObject:
+    return SceneObject(name=name, kind=Kind.LOCATION, pose=Pose(position_m=(x, y, 0.0)))
+
+
+class KinematicArm:
+    """
+    A world in which joints go where they are sent and held things move with the hand.
+
+    `replies` are what `follow` answers, in order; when they are used up it succeeds. The arm
+    moves on success only. `DEACTIVATED` takes the controllers down, as a stop of the robot does:
+    they come up again in a recovery.
+    """
+
+    def __init__(self, *objects: SceneObject) -> None:
+        self.objects = {item.name: item for item in (*objects, TABLE)}
+        self.q: Array = np.array(Q_READY)
+        self.width_m = 0.08
+        self.clock_s = 0.0
+        self.held: str | None = None
+        self.replies: list[FollowResult] = []
+        self.sent: list[JointTrajectory] = []
+        self.openings: list[float] = []
+        self.activities: list[str] = []
+        self.slips_after: int | None = None
+        self.grip_result: GripperResult | None = None
+        self.drop_offset_m = (0.0, 0.0)
+        self.error_rad = 0.0
+        self.recoveries = 0
+        self.recovers = True
+        self.down = False
+        self.mode = RobotMode.REFLEX
+        self.errors: tuple[str, ...] = ('cartesian_reflex',)
+        self.hand_commands = 0
+        self.on_follow: Callable[[], None] = lambda: None
+        self.stopped = threading.Event()
+
+    def now_s(self) -> float:
+        return self.clock_s
+
+    def joint_state(self) -> JointState:
+        return JointState(
+            position_rad=self.q + self.error_rad,
+            velocity_rad_s=np.zeros(7),
+            width_m=self.width_m,
+            stamp_s=self.clock_s,
+        )
+
+    def follow(self, trajectory: JointTrajectory, tolerances: Tolerances) -> FollowResult:
+        self.sent.append(trajectory)
+        self.on_follow()
+        if self.stopped.is_set():
+            return FollowResult(status=GoalStatus.CANCELED)
+        if self.down:
+            return REFUSED
+        result = self.replies.pop(0) if self.replies else SUCCESS
+        self.down = result == DEACTIVATED
+        if result.status is GoalStatus.SUCCEEDED:
+            self._move_to(trajectory.position_rad[-1])
+            self.clock_s += trajectory.duration_s
+        if self.slips_after is not None and len(self.sent) >= self.slips_after:
+            self._let_go()
+        return result
+
+    def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:
+        self.openings.append(width_m)
+        self.hand_commands += 1
+        self.width_m = width_m
+        self._let_go()
+        return GripperResult(status=GoalStatus.SUCCEEDED, success=True, width_m=width_m)
+
+    def grasp(
+        self, width_m: float, speed_m_s: float, force_n: float,
+        epsilon_inner_m: float, epsilon_outer_m: float,
+    ) -> GripperResult:  # fmt: skip
+        self.hand_commands += 1
+        if self.grip_result is not None:
+            self.width_m = self.grip_result.width_m
+            return self.grip_result
+        tcp = forward(self.q)[:3, 3]
+        near = [
+            item for item in self.objects.values()
+            if item.kind is Kind.CUBE and math.dist(item.pose.position_m, tcp) < 0.03
+        ]  # fmt: skip
+        self.width_m = near[0].size_m[0] if near else 0.0
+        self.held = near[0].name if near else None
+        ok = abs(self.width_m - width_m) <= epsilon_inner_m
+        status = GoalStatus.SUCCEEDED if ok else GoalStatus.ABORTED
+        return GripperResult(status=status, success=ok, width_m=self.width_m)
+
+    def home_gripper(self) -> GripperResult:
+        return GripperResult(status=GoalStatus.SUCCEEDED, success=True, width_m=0.08)
+
+    def condition(self, patience_s: float = 0.0) -> RobotCondition:
+        return RobotCondition(
+            controllers_active=not self.down,
+            hardware_active=not self.down,
+            mode=self.mode if self.down else RobotMode.MOVE,
+            current_errors=self.errors if self.down else (),
+            last_errors=self.errors,
+        )
+
+    def clear_errors(self) -> None:
+        self.recoveries += 1
+        if not self.recovers:
+            raise RecoveryError('the robot refused it.')
+
+    def activate_hardware(self) -> None: ...
+
+    def activate_broadcasters(self) -> None: ...
+
+    def wait_fresh(self, timeout_s: float) -> None: ...
+
+    def activate_controller(self) -> None:
+        self.down = False
+
+    def wait(self, duration_s: float) -> None:
+        self.clock_s += duration_s
+
+    def begin(self) -> None:
+        self.stopped.clear()
+
+    def stop(self) -> None:
+        self.stopped.set()
+
+    def observe(self) -> Scene:
+        hand = Hand(tcp=pose_of_matrix(forward(self.q).tolist()), width_m=self.width_m)
+        return build_scene(
+            tuple(self.objects.values()), hand, skills=SKILLS, stamp_s=0.0, now_s=0.0
+        )
+
+    def position(self, name: str) -> tuple[float, float, float]:
+        return self.objects[name].pose.position_m
+
+    def _move_to(self, q: Array) -> None:
+        if self.held is not None:
+            move = forward(q) @ np.linalg.inv(forward(self.q))
+            item = self.objects[self.held]
+            T = move @ matrix_from_pose(item.pose)
+            self.objects[self.held] = replace(item, pose=pose_of_matrix(T.tolist()))
+        self.q = np.array(q)
+
+    def _let_go(self) -> None:
+        """Drop what is held straight down onto whatever is there."""
+        if self.held is None:
+            return
+        item, self.held = self.objects[self.held], None
+        x, y, _ = item.pose.position_m
+        below = [
+            other.pose.position_m[2] + 0.02 for other in self.objects.values()
+            if other.kind is Kind.CUBE and other is not item
+            and math.dist(other.pose.position_m[:2], (x, y)) < 0.02
+        ]  # fmt: skip
+        dx, dy = self.drop_offset_m
+        pose = replace(item.pose, position_m=(x + dx, y + dy, max(below, default=0.0) + 0.02))
+        self.objects[item.name] = replace(item, pose=pose)
+
+
+def executor_on(arm: KinematicArm, ask_person: AskPerson | None = None) -> SkillExecutor:
+    return SkillExecutor(
+        arm, arm.observe, on_activity=arm.activities.append, ask_person=ask_person
+    )
+
+
+def run(arm: KinematicArm, *calls: SkillCall) -> list[tuple[Status, Code, str]]:
+    executor = executor_on(arm)
+    outcomes = [executor.execute(call) for call in calls]
+    return [(outcome.status, outcome.code, outcome.message) for outcome in outcomes]
+
+
+def place(target: str) -> SkillCall:
+    return SkillCall('place', (target,))
