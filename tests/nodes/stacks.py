@@ -10,12 +10,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bbllm_interfaces.srv import InjectFault
+from controller_manager_msgs.srv import LoadController, SwitchController, UnloadController
+
 from bbllm.core.types import Event, EventKind
 from bbllm.nodes.client import StackClient, TaskResult
+from bbllm.nodes.service_call import ServiceCall
 from bbllm.nodes.stack import NODES, Stack, StackConfig, Value
 
 PATIENCE_S = 60.0
 TOLD_LINES = 40
+TOLD_ONCE = (InjectFault, LoadController, SwitchController, UnloadController)
+"""Services that may not be asked the same twice; with nothing filled in they change nothing."""
 live: list[Stack] = []
 """The stacks that run now."""
 
@@ -28,10 +34,21 @@ class Running:
     client: StackClient
     events: list[Event] = field(default_factory=list)
     ready_s: float = 0.0
+    services: dict[str, ServiceCall] = field(default_factory=dict)
 
     def run(self, task: str, **options: Any) -> TaskResult:
         """Run a task to its end."""
         return self.client.run_task(task, on_event=self.events.append, **options)
+
+    def ask(self, kind: Any, name: str, /, **fields: Any) -> Any:
+        """Call a service of one of the nodes, and return its answer."""
+        if name not in self.services:
+            first = kind.Request() if kind in TOLD_ONCE else None
+            client = self.client
+            self.services[name] = ServiceCall(
+                client.node, kind, name, 'of the test', client.group, first=first
+            )
+        return self.services[name].run(kind.Request(**fields), PATIENCE_S)
 
     def begin(self, task: str, **options: Any) -> Background:
         """Run a task beside the test."""

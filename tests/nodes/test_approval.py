@@ -22,7 +22,6 @@ from bbllm.nodes.client import StackClient
 from bbllm.nodes.convert import plan_to_msg
 from bbllm.nodes.polling import Poller
 from bbllm.nodes.robot_client import RobotClient
-from bbllm.nodes.waiting import need_server, wait_for
 
 pytestmark = pytest.mark.ros
 
@@ -95,13 +94,8 @@ def robot(robot_of_module: Robot, stack: Running, server: FakeServer) -> Robot:
 
 def inject(stack: Running, fault: str, *, clear: bool = False) -> None:
     """Press a button at the robot, or release it."""
-    node = stack.client.node
-    client = node.create_client(InjectFault, 'sim/inject_fault', callback_group=stack.client.group)
-    need_server(client.service_is_ready, 'mujoco_sim (sim/inject_fault)', 10.0)
-    request = InjectFault.Request(fault=fault, clear=clear)
-    reply = wait_for(client.call_async(request), 'sim/inject_fault', 10.0)
+    reply = stack.ask(InjectFault, 'sim/inject_fault', fault=fault, clear=clear)
     assert reply.success, reply.message
-    node.destroy_client(client)
 
 
 def plan_told(stack: Running, count: int = 1) -> tuple[str, Plan]:

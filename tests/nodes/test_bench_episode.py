@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from bbllm_interfaces.srv import MapStep
 from fake_server import FakeServer, Handler, says
-from stacks import PATIENCE_S, process_alive, started
+from stacks import process_alive, started
 
 from bbllm.bench.generator import make_case
 from bbllm.bench.play_tabletop import play as play_here
@@ -29,7 +29,6 @@ from bbllm.nodes.convert import call_from_msg, scene_to_msg, step_to_msg
 from bbllm.nodes.domains import own_domain
 from bbllm.nodes.model_params import mapping_of
 from bbllm.nodes.stack import Stack
-from bbllm.nodes.waiting import wait_for
 from bbllm.worlds.tabletop import TabletopWorld
 
 pytestmark = pytest.mark.ros
@@ -208,12 +207,8 @@ def test_body_mapper_matches_by_embedding(ros_domain: int) -> None:
     scene = TabletopWorld('plus_sign').observe()
 
     with started(nodes=('body_mapper',), params=params) as running:
-        client = running.client
-        service = client.node.create_client(MapStep, 'map_step', callback_group=client.group)
-        request = MapStep.Request(
-            step=step_to_msg(PlanStep(0, 'pick up the red_cube')), scene=scene_to_msg(scene)
-        )
-        reply = wait_for(service.call_async(request), 'map_step', PATIENCE_S)
+        step = step_to_msg(PlanStep(0, 'pick up the red_cube'))
+        reply = running.ask(MapStep, 'map_step', step=step, scene=scene_to_msg(scene))
 
     assert call_from_msg(reply.call) == SkillCall('pick', ('red_cube',))
     assert [call.role for call in reply.model_calls] == ['body']

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from bbllm_interfaces.srv import InjectFault, ResetSim
@@ -27,18 +26,8 @@ GENTLE = ContactForce(max_n=20.0).limits
 SILENT_S = 0.5
 
 
-def ask(running: Running, kind: Any, name: str, /, **fields: Any) -> Any:
-    """Call a service of the simulator."""
-    client = running.client.node.create_client(kind, name, callback_group=running.client.group)
-    try:
-        assert client.wait_for_service(5.0), name
-        return wait_for(client.call_async(kind.Request(**fields)), name, 5.0)
-    finally:
-        running.client.node.destroy_client(client)
-
-
 def is_active(running: Running) -> bool:
-    reply = ask(running, ListControllers, 'controller_manager/list_controllers')
+    reply = running.ask(ListControllers, 'controller_manager/list_controllers')
     return {item.name: item.state for item in reply.controller}[ARM] == 'active'
 
 
@@ -55,7 +44,7 @@ def driver(sim: Running) -> RosDriver:
     poller = Poller(sim.client.node)
     driver = RosDriver(sim.client.node, poller, sim.client.group, state_timeout_s=SILENT_S)
     poller.start()
-    assert ask(sim, SwitchController, SWITCH, activate_controllers=[ARM]).ok
+    assert sim.ask(SwitchController, SWITCH, activate_controllers=[ARM]).ok
     driver.wait_fresh(10.0)
     return driver
 
@@ -71,7 +60,7 @@ def test_controller_is_down_only_while_the_robot_is_told(sim: Running, driver: R
 
 
 def test_controller_that_was_down_stays_down(sim: Running, driver: RosDriver) -> None:
-    assert ask(sim, SwitchController, SWITCH, deactivate_controllers=[ARM]).ok
+    assert sim.ask(SwitchController, SWITCH, deactivate_controllers=[ARM]).ok
 
     driver.limit_contacts(GENTLE)
 
@@ -82,7 +71,7 @@ def test_controller_that_was_down_stays_down(sim: Running, driver: RosDriver) ->
 def test_robot_that_moves_by_itself_does_not_take_them_and_says_so(
     sim: Running, driver: RosDriver
 ) -> None:
-    assert ask(sim, SwitchController, SWITCH, deactivate_controllers=[ARM]).ok
+    assert sim.ask(SwitchController, SWITCH, deactivate_controllers=[ARM]).ok
     client = ActionClient(
         sim.client.node, PTPMotion, 'action_server/ptp_motion', callback_group=sim.client.group
     )
@@ -106,15 +95,15 @@ def test_robot_that_moves_by_itself_does_not_take_them_and_says_so(
 
 def test_driver_that_was_silent_has_to_be_told_again(sim: Running, driver: RosDriver) -> None:
     driver.limit_contacts(GENTLE)
-    assert ask(sim, ResetSim, 'sim/reset').success
+    assert sim.ask(ResetSim, 'sim/reset').success
     driver.wait_fresh(10.0)
     assert driver.contact_limits == GENTLE  # a reset of the table is no new robot
 
-    assert ask(sim, InjectFault, 'sim/inject_fault', fault='driver_hang').success
+    assert sim.ask(InjectFault, 'sim/inject_fault', fault='driver_hang').success
     heard_s = driver.feed.newest_stamp_s
     # Of the arm, and for longer than its driver may be silent: the hand may fall silent first.
     until(lambda: not driver.feed.wait_for_news(2 * SILENT_S), 'silence')
-    assert ask(sim, InjectFault, 'sim/inject_fault', fault='driver_hang', clear=True).success
+    assert sim.ask(InjectFault, 'sim/inject_fault', fault='driver_hang', clear=True).success
     until(lambda: driver.feed.newest_stamp_s > heard_s, 'joint states')
 
     assert driver.contact_limits is None

@@ -41,7 +41,6 @@ from bbllm.nodes.polling import Poller
 from bbllm.nodes.qos import LATCHED
 from bbllm.nodes.ros_driver import RosDriver
 from bbllm.nodes.sim_goals import GOALS
-from bbllm.nodes.waiting import wait_for
 
 pytestmark = pytest.mark.ros
 
@@ -68,8 +67,8 @@ def shared_driver(sim: Running) -> RosDriver:
 @pytest.fixture
 def driver(sim: Running, shared_driver: RosDriver) -> RosDriver:
     """Give every test a world at its start."""
-    assert ask(sim, InjectFault, 'sim/inject_fault', clear=True).success
-    assert ask(sim, ResetSim, 'sim/reset').success
+    assert sim.ask(InjectFault, 'sim/inject_fault', clear=True).success
+    assert sim.ask(ResetSim, 'sim/reset').success
     shared_driver.wait_fresh(10.0)
     if not shared_driver.condition().able:
         recover(shared_driver)
@@ -87,17 +86,7 @@ def recover(driver: RosDriver, allow: Callable[[], bool] = lambda: False) -> Sto
 
 
 def inject(sim: Running, fault: str, *, clear: bool = False) -> None:
-    assert ask(sim, InjectFault, 'sim/inject_fault', fault=fault, clear=clear).success
-
-
-def ask(sim: Running, kind: Any, name: str, /, **fields: Any) -> Any:
-    """Call a service of the simulator."""
-    client = sim.client.node.create_client(kind, name, callback_group=sim.client.group)
-    try:
-        assert client.wait_for_service(5.0), name
-        return wait_for(client.call_async(kind.Request(**fields)), name, 5.0)
-    finally:
-        sim.client.node.destroy_client(client)
+    assert sim.ask(InjectFault, 'sim/inject_fault', fault=fault, clear=clear).success
 
 
 def move(driver: RosDriver, by_rad: float, duration_s: float) -> JointTrajectory:
@@ -193,7 +182,7 @@ def test_anybody_can_cancel_all_goals_at_once(sim: Running, driver: RosDriver) -
     running = Background(lambda: driver.follow(move(driver, 0.8, 4.0), Tolerances()))
     until(lambda: abs(driver.joint_state().velocity_rad_s[0]) > 0.1, 'motion')
 
-    ask(sim, CancelGoal, 'fr3_arm_controller/follow_joint_trajectory/_action/cancel_goal')
+    sim.ask(CancelGoal, 'fr3_arm_controller/follow_joint_trajectory/_action/cancel_goal')
 
     assert running.result().status is GoalStatus.CANCELED
 
@@ -230,7 +219,7 @@ def stop_in_mid_motion(sim: Running, driver: RosDriver, fault: str) -> None:
 
 
 def states_of(sim: Running) -> dict[str, str]:
-    listed = ask(sim, ListControllers, 'controller_manager/list_controllers')
+    listed = sim.ask(ListControllers, 'controller_manager/list_controllers')
     return {item.name: item.state for item in listed.controller}
 
 
@@ -241,8 +230,8 @@ def test_reflex_takes_the_controllers_down_until_recovered(
 
     assert not driver.condition(10.0).able
     assert driver.follow(move(driver, 0.1, 0.5), Tolerances()).status is GoalStatus.REJECTED
-    (part,) = ask(
-        sim, ListHardwareComponents, 'controller_manager/list_hardware_components'
+    (part,) = sim.ask(
+        ListHardwareComponents, 'controller_manager/list_hardware_components'
     ).component
     assert (part.name, part.state.label) == ('FrankaHardwareInterface', 'unconfigured')
 
@@ -330,7 +319,7 @@ def test_a_controller_that_was_taken_down_by_hand_is_brought_back_without_asking
 ) -> None:
     arm = ['fr3_arm_controller']
     switch = 'controller_manager/switch_controller'
-    assert ask(sim, SwitchController, switch, deactivate_controllers=arm).ok
+    assert sim.ask(SwitchController, switch, deactivate_controllers=arm).ok
     assert not driver.condition(10.0).able
 
     assert not recover(driver).asked
@@ -368,17 +357,17 @@ def test_the_hands_failures_are_told_as_the_driver_tells_them(
 
 def test_load_is_taken_only_when_idle(sim: Running, driver: RosDriver) -> None:
     def set_load() -> Any:
-        return ask(sim, SetLoad, 'service_server/set_load', mass=0.1)
+        return sim.ask(SetLoad, 'service_server/set_load', mass=0.1)
 
     refused = set_load()
     assert not refused.success
     assert 'not possible in the current mode ("Move")' in refused.error
     arm = ['fr3_arm_controller']
     switch = 'controller_manager/switch_controller'
-    assert ask(sim, SwitchController, switch, deactivate_controllers=arm).ok
+    assert sim.ask(SwitchController, switch, deactivate_controllers=arm).ok
     assert set_load().success
-    assert ask(sim, SwitchController, switch, activate_controllers=arm).ok
-    unknown = ask(sim, SwitchController, switch, activate_controllers=['nobody'])
+    assert sim.ask(SwitchController, switch, activate_controllers=arm).ok
+    unknown = sim.ask(SwitchController, switch, activate_controllers=['nobody'])
     assert not unknown.ok
     assert "'nobody'" in unknown.message
 
@@ -404,7 +393,7 @@ def test_stop_aborts_what_the_hand_does(sim: Running, driver: RosDriver) -> None
     running = Background(lambda: driver.move_gripper(0.0, 0.02))
     until(lambda: driver.joint_state().width_m < 0.075, 'motion of the fingers')
 
-    assert ask(sim, Trigger, 'franka_gripper/stop').success
+    assert sim.ask(Trigger, 'franka_gripper/stop').success
 
     result = running.result()
     assert (result.status, result.success) == (GoalStatus.ABORTED, False)
@@ -515,7 +504,7 @@ def test_services_of_the_simulator_answer_mistakes_in_words(
         (SetObjectMass, 'set_object_mass', {'name': 'red_cube', 'mass': -1.0}, 'above 0 kg'),
         (InjectFault, 'inject_fault', {'fault': 'reflx'}, "Did you mean 'reflex'?"),
     ):
-        reply = ask(sim, kind, f'sim/{name}', **fields)
+        reply = sim.ask(kind, f'sim/{name}', **fields)
 
         assert not reply.success
         assert says in reply.message
@@ -572,11 +561,11 @@ def test_clock_never_runs_backwards_over_a_change_of_scene(
 ) -> None:
     before_s = driver.now_s()
 
-    assert ask(sim, ResetSim, 'sim/reset', scene='tower').success
+    assert sim.ask(ResetSim, 'sim/reset', scene='tower').success
 
     driver.wait(0.1)
     assert driver.now_s() > before_s
-    assert ask(sim, ResetSim, 'sim/reset', scene='tabletop').success
+    assert sim.ask(ResetSim, 'sim/reset', scene='tabletop').success
 
 
 def test_wait_lasts_on_the_clock_of_the_world_and_ends_with_stop(driver: RosDriver) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from bbllm_interfaces.srv import ResetSim
 from sensor_msgs.msg import JointState as JointStateMsg
 from stacks import Background, Running, started, until
 
@@ -13,7 +12,6 @@ from bbllm.core.errors import SceneError
 from bbllm.core.types import Code, Ending, EventKind
 from bbllm.nodes.client import StackClient, TaskResult
 from bbllm.nodes.fault_person import BenchPerson
-from bbllm.nodes.waiting import wait_for
 
 pytestmark = pytest.mark.ros
 
@@ -39,7 +37,7 @@ class Bench:
         until(lambda: when in self._skills() or task.ended, f'call of {when}')
         assert when in self._skills(), task.result()
         until(lambda: self.speed_rad_s > MOVING_RAD_S, 'motion')
-        self.person.inject(fault)
+        self.person.sim.inject(fault)
         return task
 
     def run(self, fault: str, *, when: str = 'pick') -> TaskResult:
@@ -76,12 +74,9 @@ def shared(ros_domain: int) -> Iterator[Bench]:
 def bench(shared: Bench) -> Bench:
     """Give every task a table at its start and somebody who is there."""
     shared.person.there = True
-    shared.person.inject('', clear=True)
-    client = shared.running.client
-    reset = client.node.create_client(ResetSim, 'sim/reset', callback_group=client.group)
-    assert wait_for(reset.call_async(ResetSim.Request()), 'sim/reset', 10.0).success
-    client.node.destroy_client(reset)
-    until(lambda: at_start(client), 'table at its start')
+    shared.person.sim.inject('', clear=True)
+    shared.person.sim.reset()
+    until(lambda: at_start(shared.running.client), 'table at its start')
     return shared
 
 
@@ -125,7 +120,7 @@ def test_task_is_finished_after_a_reflex_with_the_cube_in_the_hand(bench: Bench)
 def test_task_is_finished_after_a_goal_that_did_not_end(bench: Bench) -> None:
     task = bench.begin('endless_goal')
     until(lambda: bench.codes, 'a call that failed')
-    bench.person.inject('endless_goal', clear=True)
+    bench.person.sim.inject('endless_goal', clear=True)
 
     result = task.result(180.0)
 

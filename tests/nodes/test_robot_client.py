@@ -19,7 +19,6 @@ from bbllm.nodes import robot_client
 from bbllm.nodes.activity_feed import ActivityFeed
 from bbllm.nodes.polling import Poller
 from bbllm.nodes.ros_driver import RosDriver
-from bbllm.nodes.waiting import wait_for
 
 pytestmark = pytest.mark.ros
 
@@ -37,8 +36,8 @@ def driver(sim: Running, monkeypatch: pytest.MonkeyPatch) -> RosDriver:
     monkeypatch.setattr(robot_client, 'ANSWER_S', 2.0)
     # ros2_control does not tell by itself that an error took everything down; mujoco_sim does.
     monkeypatch.setattr(ActivityFeed, '_hear', lambda feed, msg: None)
-    ask(sim, InjectFault, 'sim/inject_fault', clear=True)
-    ask(sim, ResetSim, 'sim/reset')
+    assert sim.ask(InjectFault, 'sim/inject_fault', clear=True).success
+    assert sim.ask(ResetSim, 'sim/reset').success
     poller = Poller(sim.client.node)
     driver = RosDriver(sim.client.node, poller, sim.client.group)
     poller.start()
@@ -46,16 +45,6 @@ def driver(sim: Running, monkeypatch: pytest.MonkeyPatch) -> RosDriver:
     if not driver.condition().able:
         recovery_of(driver, lambda: True).run('testing', lambda: None)
     return driver
-
-
-def ask(sim: Running, kind: Any, name: str, /, **fields: Any) -> None:
-    """Call a service of the simulator."""
-    client = sim.client.node.create_client(kind, name, callback_group=sim.client.group)
-    try:
-        assert client.wait_for_service(5.0), name
-        assert wait_for(client.call_async(kind.Request(**fields)), name, 5.0).success
-    finally:
-        sim.client.node.destroy_client(client)
 
 
 def recovery_of(driver: RosDriver, allow: Callable[[], bool]) -> Recovery:
@@ -79,8 +68,8 @@ class Mute:
 
 def stop_unseen(sim: Running) -> None:
     """Press the user stop and release it."""
-    ask(sim, InjectFault, 'sim/inject_fault', fault='user_stop')
-    ask(sim, InjectFault, 'sim/inject_fault', fault='user_stop', clear=True)
+    assert sim.ask(InjectFault, 'sim/inject_fault', fault='user_stop').success
+    assert sim.ask(InjectFault, 'sim/inject_fault', fault='user_stop', clear=True).success
 
 
 def test_person_is_asked_where_nothing_tells_whether_a_stop_took_the_hardware_down(
@@ -123,7 +112,7 @@ def test_robot_whose_driver_finds_its_clients_late_is_recovered_at_the_first_try
         call(client, request)
         return Future()
 
-    ask(sim, InjectFault, 'sim/inject_fault', fault='reflex')
+    assert sim.ask(InjectFault, 'sim/inject_fault', fault='reflex').success
     monkeypatch.setattr(Client, 'call_async', lose)
     assert not driver.condition(30.0).able
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import rclpy
@@ -21,7 +20,6 @@ from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm.nodes.qos import LATCHED
 from bbllm.nodes.safety import SceneAge
 from bbllm.nodes.stack import Stack, StackConfig
-from bbllm.nodes.waiting import wait_for
 
 pytestmark = pytest.mark.ros
 
@@ -101,18 +99,11 @@ def test_a_scene_that_was_latched_long_ago_does_not_count_as_heard(node: Node) -
     assert age() < time.monotonic() - heard_s + PATIENCE_S
 
 
-def ask(running: Running, kind: Any, name: str, /, **fields: Any) -> Any:
-    """Call a service of the simulator."""
-    client = running.client.node.create_client(kind, name, callback_group=running.client.group)
-    assert client.wait_for_service(5.0), name
-    return wait_for(client.call_async(kind.Request(**fields)), name, 5.0)
-
-
 def lift(running: Running) -> Outcome:
     """Pick the cube that is heavy from now on."""
-    assert ask(running, ResetSim, 'sim/reset').success
-    assert ask(
-        running, SetObjectMass, 'sim/set_object_mass', name='red_cube', mass=HEAVY_KG
+    assert running.ask(ResetSim, 'sim/reset').success
+    assert running.ask(
+        SetObjectMass, 'sim/set_object_mass', name='red_cube', mass=HEAVY_KG
     ).success
     until(lambda: running.client.scene().held is None, 'scene of an empty hand')
     return running.client.execute(SkillCall('pick', ('red_cube',)))

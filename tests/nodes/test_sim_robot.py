@@ -62,18 +62,8 @@ def shared(ros_domain: int) -> Iterator[Running]:
 @pytest.fixture
 def sim(shared: Running) -> Running:
     """Give every test a world at its start."""
-    assert ask(shared, ResetSim, 'sim/reset').success
+    assert shared.ask(ResetSim, 'sim/reset').success
     return shared
-
-
-def ask(sim: Running, kind: Any, name: str, /, **fields: Any) -> Any:
-    """Call a service."""
-    client = sim.client.node.create_client(kind, name, callback_group=sim.client.group)
-    try:
-        assert client.wait_for_service(10.0), name
-        return wait_for(client.call_async(kind.Request(**fields)), name, 10.0)
-    finally:
-        sim.client.node.destroy_client(client)
 
 
 def send(sim: Running, kind: Any, name: str, goal: Any) -> Any:
@@ -104,8 +94,7 @@ def heard(sim: Running, kind: Any, topic: str, qos: Any = 10) -> Iterator[list[A
 
 
 def switch(sim: Running, up: tuple[str, ...] = (), down: tuple[str, ...] = ()) -> Any:
-    return ask(
-        sim,
+    return sim.ask(
         SwitchController,
         'controller_manager/switch_controller',
         activate_controllers=up,
@@ -115,8 +104,7 @@ def switch(sim: Running, up: tuple[str, ...] = (), down: tuple[str, ...] = ()) -
 
 
 def set_hardware(sim: Running, label: str) -> Any:
-    return ask(
-        sim,
+    return sim.ask(
         SetHardwareComponentState,
         'controller_manager/set_hardware_component_state',
         name='FrankaHardwareInterface',
@@ -125,7 +113,7 @@ def set_hardware(sim: Running, label: str) -> Any:
 
 
 def inject(sim: Running, fault: str, clear: bool = False) -> None:
-    assert ask(sim, InjectFault, 'sim/inject_fault', fault=fault, clear=clear).success
+    assert sim.ask(InjectFault, 'sim/inject_fault', fault=fault, clear=clear).success
 
 
 def stay(velocities: int = 7) -> FollowJointTrajectory.Goal:
@@ -194,12 +182,12 @@ def test_a_user_stop_ends_the_robots_own_motion_with_its_reason(sim: Running) ->
 def test_parameters_of_the_robot_are_taken_when_idle_and_where_they_make_sense(
     sim: Running, kind: Any, name: str, good: dict[str, Any], bad: dict[str, Any]
 ) -> None:
-    refused = ask(sim, kind, f'service_server/{name}', **good)
+    refused = sim.ask(kind, f'service_server/{name}', **good)
     assert (refused.success, '("Move")' in refused.error) == (False, True)
     assert switch(sim, down=(ARM,)).ok
 
-    taken = ask(sim, kind, f'service_server/{name}', **good)
-    senseless = ask(sim, kind, f'service_server/{name}', **bad)
+    taken = sim.ask(kind, f'service_server/{name}', **good)
+    senseless = sim.ask(kind, f'service_server/{name}', **bad)
 
     assert (taken.success, taken.error) == (True, '')
     assert (senseless.success, 'invalid argument' in senseless.error) == (False, True)
@@ -307,14 +295,14 @@ def test_convenience_topics_reach_who_wants_no_guarantees(sim: Running) -> None:
 
 def test_controllers_are_unloaded_and_loaded_by_name(sim: Running) -> None:
     manager = 'controller_manager'
-    assert not ask(sim, UnloadController, f'{manager}/unload_controller', name=ARM).ok
-    assert not ask(sim, LoadController, f'{manager}/load_controller', name='nobody').ok
+    assert not sim.ask(UnloadController, f'{manager}/unload_controller', name=ARM).ok
+    assert not sim.ask(LoadController, f'{manager}/load_controller', name='nobody').ok
     assert switch(sim, down=(ARM,)).ok
-    assert ask(sim, UnloadController, f'{manager}/unload_controller', name=ARM).ok
-    assert ask(sim, LoadController, f'{manager}/load_controller', name=ARM).ok
-    types = ask(sim, ListControllerTypes, f'{manager}/list_controller_types').types
+    assert sim.ask(UnloadController, f'{manager}/unload_controller', name=ARM).ok
+    assert sim.ask(LoadController, f'{manager}/load_controller', name=ARM).ok
+    types = sim.ask(ListControllerTypes, f'{manager}/list_controller_types').types
     assert 'joint_trajectory_controller/JointTrajectoryController' in types
-    listed = ask(sim, ListHardwareInterfaces, f'{manager}/list_hardware_interfaces')
+    listed = sim.ask(ListHardwareInterfaces, f'{manager}/list_hardware_interfaces')
     assert not any(item.is_claimed for item in listed.command_interfaces)
 
 

@@ -24,9 +24,8 @@ class Table:
 
     def __init__(self, running: Running):
         self._places: dict[str, tuple[float, float, float]] = {}
-        node = running.client.node
-        node.create_subscription(ObjectStates, 'objects', self._see, 1)
-        self._set_pose = node.create_client(SetObjectPose, 'sim/set_object_pose')
+        self._running = running
+        running.client.node.create_subscription(ObjectStates, 'objects', self._see, 1)
         until(lambda: self._places, 'objects from mujoco_sim')
 
     def far(self, one: str, other: str) -> float:
@@ -35,9 +34,8 @@ class Table:
 
     def move(self, name: str, x: float, y: float) -> None:
         pose = Pose(position=Point(x=x, y=y, z=0.021))
-        answer = self._set_pose.call_async(SetObjectPose.Request(name=name, pose=pose))
-        until(answer.done, f'new place of {name}')
-        assert answer.result().success, answer.result().message
+        reply = self._running.ask(SetObjectPose, 'sim/set_object_pose', name=name, pose=pose)
+        assert reply.success, reply.message
 
     def _see(self, msg: ObjectStates) -> None:
         for item in msg.objects:

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from bbllm_interfaces.srv import ResetSim
 from rclpy.qos import QoSProfile
 from rich.console import Console
 from rich.progress import Progress
@@ -42,7 +41,6 @@ from bbllm.nodes.client import StackClient, TaskResult
 from bbllm.nodes.domains import own_domain
 from bbllm.nodes.fault_person import BenchPerson
 from bbllm.nodes.stack import Stack, StackConfig, Value
-from bbllm.nodes.waiting import wait_for
 from bbllm.sim.faults import Fault, fault_named
 from bbllm.skills.shapes import MOVABLE
 from bbllm.worlds.tabletop import furthest
@@ -132,7 +130,6 @@ class ProvingGround:
     def __init__(self, client: StackClient):
         self._client = client
         self._person = BenchPerson(client)
-        self._reset = client.node.create_client(ResetSim, 'sim/reset', callback_group=client.group)
         client.node.create_subscription(
             String, 'sim/goals', self._see_goal, GOALS, callback_group=client.group
         )
@@ -175,7 +172,7 @@ class ProvingGround:
         return self._result(trial, result, time.monotonic() - begun_s)
 
     def _result(self, trial: FaultTrial, result: TaskResult, wall_s: float) -> FaultResult:
-        self._person.inject('', clear=True)
+        self._person.sim.inject('', clear=True)
         verdict = judge(trial, result.ending, result.message, self._is_done(result))
         with self._news:
             goals, codes = list(self._goals), tuple(self._codes)
@@ -204,10 +201,8 @@ class ProvingGround:
 
     def _put_back(self) -> None:
         """Take every fault back and begin from the start, with a scene that shows it."""
-        self._person.inject('', clear=True)
-        reply = wait_for(self._reset.call_async(ResetSim.Request()), 'sim/reset', SCENE_S)
-        if not reply.success:
-            raise WorldError(reply.message)
+        self._person.sim.inject('', clear=True)
+        self._person.sim.reset()
         deadline_s = time.monotonic() + SCENE_S
         while True:
             try:
@@ -227,12 +222,14 @@ class ProvingGround:
             self._news.wait_for(lambda: len(self._goals) >= trial.after_goals or ended.is_set())
         if ended.wait(trial.delay_s):
             return
-        self._struck_s = time.monotonic()
-        self._person.inject(trial.fault.value)
+        self._person.sim.inject(trial.fault.value, sending=self._strike)
         if trial.fault is Fault.ENDLESS_GOAL:
             with self._news:
                 self._news.wait_for(lambda: bool(self._codes) or ended.is_set())
-            self._person.inject(trial.fault.value, clear=True)
+            self._person.sim.inject(trial.fault.value, clear=True)
+
+    def _strike(self) -> None:
+        self._struck_s = time.monotonic()
 
     def _see_goal(self, msg: String) -> None:
         waited_s = self._person.waited_for_s

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any
 
 from bbllm_interfaces.msg import Approval
-from bbllm_interfaces.srv import Approve, InjectFault
+from bbllm_interfaces.srv import Approve
 
 from bbllm.nodes.client import StackClient
 from bbllm.nodes.qos import LATCHED
-from bbllm.nodes.waiting import wait_for
+from bbllm.nodes.service_call import ServiceCall
+from bbllm.nodes.sim_client import SimClient
+from bbllm.nodes.waiting import ANSWER_S
 
 THINKS_S = 0.3
 """How long the person takes to read, wall clock [s]."""
-ANSWER_S = 10.0
-"""How long a service may take [s]."""
 
 
 class BenchPerson:
@@ -27,14 +26,15 @@ class BenchPerson:
     """
 
     def __init__(self, client: StackClient):
-        self._client = client
+        self.sim = SimClient(client.node, client.group)
         self.there = True
         """Whether anybody answers when the robot has stopped."""
         self.approved_plans = 0
         self.fault = ''
         """What to take back before the robot may go on."""
-        self._approve = self._service(Approve, 'approve')
-        self._inject = self._service(InjectFault, 'sim/inject_fault')
+        self._approve = ServiceCall(
+            client.node, Approve, 'approve', 'fr3_executor', client.group, first=Approve.Request()
+        )
         self._news = threading.Condition()
         self._shown: Approval | None = None
         self._answered = ''
@@ -51,14 +51,6 @@ class BenchPerson:
         """How long a person has been waited for now, 0 where nobody is [s]."""
         since_s = self._waiting_since_s
         return 0.0 if since_s is None else time.monotonic() - since_s
-
-    def inject(self, fault: str, *, clear: bool = False) -> None:
-        """Make something go wrong, or take it back; an empty name takes everything back."""
-        reply = self._ask(
-            self._inject, InjectFault.Request(fault=fault, clear=clear), 'sim/inject_fault'
-        )
-        if not reply.success:
-            raise AssertionError(reply.message)  # the names come from the enum itself
 
     def close(self) -> None:
         """Leave."""
@@ -91,22 +83,14 @@ class BenchPerson:
                 continue
             time.sleep(THINKS_S)
             if stopped and self.fault:
-                self.inject(self.fault, clear=True)
+                self.sim.inject(self.fault, clear=True)
             # From now on goals may come.
             self._waiting_since_s = None
             request = Approve.Request(
                 hash=shown.hash, granted=True, by='bench of faults', automatic=True
             )
-            reply = self._ask(self._approve, request, 'approve')
+            reply = self._approve.run(request, ANSWER_S)
             self.approved_plans += int(reply.success and shown.kind == Approval.PLAN)
 
     def _is_new(self) -> bool:
         return self._shown is not None and self._shown.hash not in ('', self._answered)
-
-    def _service(self, kind: Any, name: str) -> Any:
-        client = self._client
-        return client.node.create_client(kind, name, callback_group=client.group)
-
-    @staticmethod
-    def _ask(service: Any, request: Any, name: str) -> Any:
-        return wait_for(service.call_async(request), name, ANSWER_S)

@@ -44,6 +44,7 @@ class ServiceCall:
             first: A request that changes nothing and is answered at once; None where none of
                 them changes anything.
         """
+        self._node = node
         self._client = node.create_client(kind, name, callback_group=group)
         self._what = f'{server} ({name})'
         self._first = first
@@ -53,7 +54,18 @@ class ServiceCall:
         """Whether somebody serves it."""
         return bool(self._client.service_is_ready())
 
-    def run(self, request: Any, timeout_s: float, *, look: Callable[[], None] = nothing) -> Any:
+    def close(self) -> None:
+        """Leave the graph."""
+        self._node.destroy_client(self._client)
+
+    def run(
+        self,
+        request: Any,
+        timeout_s: float,
+        *,
+        look: Callable[[], None] = nothing,
+        sending: Callable[[], None] = nothing,
+    ) -> Any:
         """
         Return the answer to a request.
 
@@ -61,6 +73,7 @@ class ServiceCall:
             request: The request.
             timeout_s: How long it may take to be answered, by the wall clock [s].
             look: Called all the time meanwhile; what it raises ends the wait.
+            sending: Called right before the request itself leaves.
 
         Raises:
             LostNodeError: Nobody serves it.
@@ -68,8 +81,10 @@ class ServiceCall:
         """
         need_server(self._client.service_is_ready, self._what)
         if self._first is None:
+            sending()
             return self._insist(request, timeout_s, look)
         self._insist(self._first, ANSWER_S, look)
+        sending()
         return wait_for(self._client.call_async(request), self._what, timeout_s, look=look)
 
     def _insist(self, request: Any, timeout_s: float, look: Callable[[], None]) -> Any:
