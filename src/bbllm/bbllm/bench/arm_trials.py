@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 
@@ -108,7 +109,7 @@ class _Bench:
         self.world.driver.wait(duration_s)
         return self.world.settled()
 
-    def trial(self, **found: object) -> Trial:
+    def trial(self, **found: Any) -> Trial:
         """Complete what was found with what was recorded."""
         recorder = self.recorders[0]
         trajectories = recorder.trajectories
@@ -121,7 +122,7 @@ class _Bench:
             simulated_s=self.robot_s,
             wall_s=self.wall_s,
             audit=account,
-            **found,  # type: ignore[arg-type]
+            **found,
         )
 
     def _record(self, driver: ArmDriver) -> ArmDriver:
@@ -202,10 +203,10 @@ def random_table(rng: np.random.Generator, spots: Sequence[Point]) -> SceneFile:
     """Return a table with six cubes and two cylinders at eight spots, each turned anyhow."""
     objects = []
     for index, spot in enumerate(spots):
-        kind = 'cube' if index < len(COLOURS) else 'cylinder'
+        kind: Literal['cube', 'cylinder'] = 'cube' if index < len(COLOURS) else 'cylinder'
         name = f'{COLOURS[index]}_cube' if kind == 'cube' else f'cylinder_{index}'
         objects.append(
-            ObjectSpec(name=name, kind=kind, xy=spot, yaw_deg=float(rng.uniform(-180, 180)))  # type: ignore[arg-type]
+            ObjectSpec(name=name, kind=kind, xy=spot, yaw_deg=float(rng.uniform(-180, 180)))
         )
     return SceneFile(name='random', objects=tuple(objects))
 

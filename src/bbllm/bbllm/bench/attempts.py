@@ -54,9 +54,8 @@ def attempt(play: Play, job: Job) -> Answer:
         return Done(play(job))
     except ConfigError as error:
         return Refused(key=job.key, reason=str(error))
-    except Exception as error:
-        # A fault of the program in one episode must not take the others with it; it is told,
-        # with its traceback, and the episode stands in the column of those that were lost.
+    except Exception as error:  # a fault in one episode must not take the others with it
+        # It is told, with its traceback, and the episode counts as one that was lost.
         kind = type(error).__name__
         return Failed(
             key=job.key,

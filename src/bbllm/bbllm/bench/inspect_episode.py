@@ -70,7 +70,6 @@ def _stopped() -> bool:
     """Tell whether inspect_ai has cancelled the sample that this thread works for."""
     try:
         from_thread.check_cancelled()
-    except BaseException:
-        # Which class it is, is up to the event loop; it is only asked for here, not obeyed.
+    except BaseException:  # its class is up to the event loop; here it is asked for, not obeyed
         return True
     return False

@@ -110,8 +110,7 @@ class InspectModel:
         except LimitExceededError as error:
             self.failure = error
             raise BudgetError(f'A limit of inspect_ai was reached: {error}') from error
-        except Exception as error:
-            # Providers raise whatever their client libraries do, after the retries.
+        except Exception as error:  # providers raise whatever their client libraries do
             if schema is None or not _ABOUT_SCHEMAS.search(str(error)):
                 self.failure = error
                 raise ModelUnavailableError(f'{self.name} did not answer: {error}') from error

@@ -69,7 +69,7 @@ class Commands(TyperGroup):
         except BbllmError as error:
             _report(ctx, str(error), type(error).__name__)
             raise typer.Exit(exit_code_of(error)) from error
-        except Exception as error:
+        except Exception as error:  # the last resort: no person is shown a bare traceback
             if hasattr(error, 'format_message'):
                 # A usage error: typer prints it, with the usage line, better than we could.
                 _report_json(ctx, error.format_message(), 'UsageError')

@@ -96,8 +96,7 @@ class Bounded(Generic[T]):
                 self._put(item)
                 if self._left.is_set():
                     return
-        except BaseException as error:
-            # Handed over whatever it is: the caller's thread raises it.
+        except BaseException as error:  # whatever it is, the caller's thread raises it
             end = _End(error)
         self._put(end)
 

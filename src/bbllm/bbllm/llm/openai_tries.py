@@ -79,8 +79,8 @@ class Tries:
             raised: Exception = theirs.error
         except ModelError as error:
             raised = error
-        except Exception as error:
-            # The SDK raises more than it documents, and the text may hold the key.
+        except Exception as error:  # the SDK raises more than it documents
+            # Its text may hold the key.
             return failure_of(error, self.settings, self.redactor)
         raise raised
 
@@ -136,8 +136,7 @@ def call_theirs(function: Callable[[], None]) -> None:
     """Call what the caller gave, in `once` or `beat`: what it raises is passed on untouched."""
     try:
         function()
-    except Exception as error:
-        # Whatever it raised is its own, a cancel above all: never to be retried.
+    except Exception as error:  # what it raised is its own, a cancel above all: never retried
         raise _TheirError(error) from None
 
 

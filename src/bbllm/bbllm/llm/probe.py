@@ -43,8 +43,8 @@ def probe(settings: OpenAISettings, *, timeout_s: float = PROBE_S) -> str:
     try:
         names = Connection(hurried).models(timeout_s)
         failure = None
-    except Exception as error:
-        # The SDK raises more than it documents, and the text may hold the key.
+    except Exception as error:  # the SDK raises more than it documents
+        # Its text may hold the key.
         names, failure = (), failure_of(error, settings, redactor)
     spent_s = time.monotonic() - begun_s
     if settings.model in names:

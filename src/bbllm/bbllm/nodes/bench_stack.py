@@ -230,17 +230,17 @@ def overheads_of(events: list[Event], accepted_s: list[float]) -> Iterator[float
         events: Those of episodes, in order.
         accepted_s: When trajectories were accepted, ascending, wall clock [s].
     """
-    begun_s = model_s = None
+    begun_s, model_s = None, 0.0
     for i, event in enumerate(events):
         if event.kind is EventKind.STEP:
             begun_s, model_s = event.stamp_s, 0.0
         elif event.kind is EventKind.MODEL_CALL and begun_s is not None:
-            model_s += float(event.data['duration_s'])  # type: ignore[arg-type]
+            model_s += float(event.data['duration_s'])  # type: ignore[arg-type]  # a number
         elif event.kind is EventKind.CALL and begun_s is not None:
             ended_s = next(e.stamp_s for e in events[i:] if e.kind is EventKind.OUTCOME)
             first_s = next((s for s in accepted_s if event.stamp_s <= s <= ended_s), None)
             if first_s is not None:
-                yield first_s - begun_s - (model_s or 0.0)
+                yield first_s - begun_s - model_s
             begun_s = None
 
 

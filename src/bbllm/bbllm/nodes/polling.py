@@ -67,8 +67,7 @@ class Poller:
                 time.sleep(PERIOD_S)
         except InvalidHandle:
             return  # the node was destroyed: its process ends
-        except Exception:
-            # Whatever it is: a node that no longer hears its robot must not look alive.
+        except Exception:  # a node that no longer hears its robot must not look alive
             self._node.fail(f'fault in reading a topic:\n{traceback.format_exc()}')
 
     def _take(self, subscription: Any, hear: Callable[[Any], None]) -> None:

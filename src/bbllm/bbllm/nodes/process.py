@@ -101,7 +101,7 @@ def _come_to_rest(node: StackNode) -> None:
     """End what runs, whatever else has failed: a fault must leave nothing moving either."""
     try:
         node.come_to_rest()
-    except Exception:
+    except Exception:  # whatever it is, the process still ends in order
         node.get_logger().error(f'fault in coming to rest:\n{traceback.format_exc()}')
         node.failed = True
 
@@ -143,7 +143,7 @@ def _spin(executor: MultiThreadedExecutor, node: StackNode, ending: threading.Ev
             executor.spin_once(timeout_sec=1.0)
         except ExternalShutdownException:
             return
-        except BaseException as fault:
+        except BaseException as fault:  # whatever it is, nothing may be left moving
             if fault in faults:
                 continue  # rclpy raises one as often as it had looked for a thread to call it in
             faults.append(fault)

@@ -141,8 +141,7 @@ class SimLoop:
             except WorldError as error:
                 self.on_fault(str(error))
                 return
-            except Exception:
-                # Whatever it is, a simulator whose time stands still must not look alive.
+            except Exception:  # a simulator whose time stands still must not look alive
                 self.on_fault(f'fault in the program:\n{traceback.format_exc()}')
                 return
             now_s = time.monotonic()

@@ -133,8 +133,7 @@ class SkillServer:
         except WorldError as error:
             code = Code.LOST_NODE if isinstance(error, LostNodeError) else Code.TIMEOUT
             outcome, stamp_s = _failure(call, Status.FAILED, code, str(error)), 0.0
-        except Exception as error:
-            # Its step has failed: what follows it in the plan was not planned for that.
+        except Exception as error:  # what follows in the plan was not planned for a fault
             self._gate.settle(_failure(call, Status.FAILED, Code.INTERNAL, str(error)))
             raise
         self._gate.settle(outcome)

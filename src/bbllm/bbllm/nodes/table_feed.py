@@ -215,8 +215,7 @@ class TableFeed:
                         take_in()
                     except WorldError:
                         continue
-        except Exception:
-            # Whatever it is: a node that no longer sees its table must not look alive.
+        except Exception:  # a node that no longer sees its table must not look alive
             self._node.fail(f'fault in joining what is seen:\n{traceback.format_exc()}')
 
     def _take_hand(self, width_m: float, stamp_s: float) -> None:

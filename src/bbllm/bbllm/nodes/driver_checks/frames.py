@@ -55,7 +55,8 @@ def read_description(text: str) -> Description:
     parents: dict[str, str] = {}
     fixed = set()
     for joint in robot.findall('joint'):
-        child = joint.find('child').get('link')  # type: ignore[union-attr]  # URDF demands it
+        # URDF demands both.
+        child = joint.find('child').get('link')  # type: ignore[union-attr]
         parents[str(child)] = str(joint.find('parent').get('link'))  # type: ignore[union-attr]
         if joint.get('type') == 'fixed':
             fixed.add(str(child))

@@ -80,8 +80,7 @@ def run_check(check: Check, session: Session, allowed: frozenset[Need]) -> Findi
         evidence = plain(dict(check.run(session)))
     except BbllmError as error:
         verdict, reason = Verdict.FAILED, str(error)
-    except Exception as error:
-        # An answer that no check thought of, such as a list that is empty: it is a wrong one.
+    except Exception as error:  # an answer that no check thought of is a wrong one
         verdict, reason = Verdict.FAILED, f'{type(error).__name__}: {error}'
     recording.note(verdict.value, check.name, reason or evidence)
     return _finding(
