@@ -1,0 +1,171 @@
+"""A model that refuses, hangs or is not there: what is tried again, how long, and what is said."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from chat_clients import ASK, Client
+from fake_server import FakeServer, drips, hangs, rambles, says, status
+
+from bbllm.core.errors import CancelledError, ModelRefusedError, ModelUnavailableError
+
+
+def test_429_is_waited_out_as_long_as_the_server_asks(server: FakeServer) -> None:
+    server.will(status(429, 'slow down', retry_after='7'), says('yes'))
+    client = Client(server)
+
+    reply = client.model.complete(ASK)
+
+    assert reply.text == 'yes'
+    assert reply.retries == 1
+    assert sum(client.slept) == pytest.approx(7.0)
+    assert '429 (too many requests): slow down; trying again in 7.0 s (1 of 2)' in client.told[0]
+
+
+def test_a_server_that_asks_to_wait_for_an_hour_is_not_waited_for(server: FakeServer) -> None:
+    server.will(status(429, 'come back later', retry_after='3600'))
+    client = Client(server)
+
+    with pytest.raises(ModelRefusedError, match='asks to wait 3600 s'):
+        client.ask()
+    assert client.slept == []
+
+
+def test_a_used_up_quota_is_not_asked_again(server: FakeServer) -> None:
+    server.will(status(429, 'You exceeded your quota', kind='insufficient_quota'))
+
+    with pytest.raises(ModelRefusedError, match='quota behind \\$OPENAI_API_KEY is used up'):
+        Client(server).ask()
+    assert len(server.bodies) == 1
+
+
+@pytest.mark.parametrize('code', [408, 409, 429, 500, 502, 503])
+def test_passing_trouble_is_tried_again(server: FakeServer, code: int) -> None:
+    server.will(status(code, 'hiccup'), status(code, 'hiccup'), says('yes'))
+    client = Client(server)
+
+    assert client.model.complete(ASK).retries == 2
+    assert sum(client.slept) == pytest.approx(1.0 + 2.0)
+
+
+def test_a_server_that_stays_broken_ends_with_what_was_tried(server: FakeServer) -> None:
+    server.will(status(500, 'boom'))
+
+    with pytest.raises(ModelUnavailableError) as caught:
+        Client(server).ask()
+
+    text = str(caught.value)
+    assert text.startswith(
+        f'gpt-4o at 127.0.0.1:{server.port} answered 500 (internal error): boom'
+    )
+    assert 'asked 3 times' in text
+    assert '--brain offline' in text
+    assert len(server.bodies) == 3
+
+
+def test_401_says_which_variable_to_check(server: FakeServer) -> None:
+    server.will(status(401, 'Incorrect API key provided'))
+
+    with pytest.raises(ModelRefusedError, match='Check \\$MY_KEY'):
+        Client(server, key_env='MY_KEY').ask()
+    assert len(server.bodies) == 1
+
+
+def test_401_without_a_key_says_that_none_was_sent(server: FakeServer) -> None:
+    server.will(status(401, 'who are you'))
+
+    with pytest.raises(ModelRefusedError, match='No key was sent: set \\$OPENAI_API_KEY'):
+        Client(server, api_key=None).ask()
+
+
+def test_an_unknown_model_is_answered_with_those_there_are(server: FakeServer) -> None:
+    server.will(status(404, 'The model does not exist'))
+
+    with pytest.raises(ModelRefusedError) as caught:
+        Client(server, model='gpt-4o-mimi').ask()
+
+    assert 'Did you mean gpt-4o-mini?' in str(caught.value)
+    assert 'The server has: gpt-4o, gpt-4o-mini' in str(caught.value)
+
+
+def test_404_from_a_server_without_a_list_hints_at_the_base_url(server: FakeServer) -> None:
+    server.will(status(404, 'nothing here'))
+    server.models = None
+
+    with pytest.raises(ModelRefusedError, match='usually ends in /v1'):
+        Client(server).ask()
+
+
+def test_a_server_that_is_down_is_named() -> None:
+    with FakeServer() as server:
+        client = Client(server, retries=1)
+
+    with pytest.raises(ModelUnavailableError) as caught:
+        client.ask()
+
+    assert f'Is a server running at 127.0.0.1:{server.port}?' in str(caught.value)
+    assert 'asked 2 times' in str(caught.value)
+
+
+def test_a_hang_ends(server: FakeServer) -> None:
+    server.will(hangs())
+
+    with pytest.raises(ModelUnavailableError, match=r'first word .* did not come within 0\.2 s'):
+        Client(server, first_token_timeout_s=0.2, retries=0).ask()
+
+
+def test_a_hang_in_mid_reply_is_asked_again_and_heard_once(server: FakeServer) -> None:
+    server.will(hangs('0: pi'), says('0: pick', ' it'))
+    heard: list[str] = []
+
+    text = Client(server, first_token_timeout_s=0.2).ask(on_text=heard.append)
+
+    assert text == '0: pick it'
+    assert ''.join(heard) == '0: pi'
+
+
+def test_a_server_that_only_says_that_it_is_busy_runs_into_the_limit(server: FakeServer) -> None:
+    server.will(drips())
+    begun_s = time.monotonic()
+
+    with pytest.raises(ModelUnavailableError, match=r'did not come within 0\.3 s'):
+        Client(server, first_token_timeout_s=0.3, retries=0).ask()
+    assert time.monotonic() - begun_s < 5.0
+    for thread in threading.enumerate():
+        if thread.name == 'model request':
+            thread.join(5.0)
+            assert not thread.is_alive()
+
+
+def test_the_whole_reply_has_a_limit_too(server: FakeServer) -> None:
+    server.will(rambles())
+
+    with pytest.raises(ModelUnavailableError, match=r'whole reply was not there after 0\.2 s'):
+        Client(server, timeout_s=0.2, max_tokens=1_000_000_000, retries=0).ask()
+
+
+def test_a_silent_server_can_be_given_up_on_before_its_limit(server: FakeServer) -> None:
+    server.will(hangs())
+
+    def cancel(text: str) -> None:
+        raise CancelledError('enough')
+
+    begun_s = time.monotonic()
+    with pytest.raises(CancelledError, match='enough'):
+        Client(server).ask(on_text=cancel)
+    assert time.monotonic() - begun_s < 4.0
+
+
+def test_a_wait_between_tries_can_be_given_up_on(server: FakeServer) -> None:
+    server.will(status(503, 'overloaded'))
+    client = Client(server)
+
+    def cancel(text: str) -> None:
+        if client.told:
+            raise CancelledError('enough')
+
+    with pytest.raises(CancelledError):
+        client.ask(on_text=cancel)
+    assert client.slept == []
