@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import mink
 import numpy as np
@@ -15,6 +17,9 @@ from bbllm.sim.driver import SimDriver
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.scenes import SceneFile, make_scene
 from bbllm.sim.simulation import Simulation
+
+# pytest's importlib mode puts no test folder on the path.
+sys.path.insert(0, str(Path(__file__).parent))
 
 
 def rest_to_rest(start: Array, end: Array, duration_s: float) -> JointTrajectory:
