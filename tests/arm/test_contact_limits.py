@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,8 +55,8 @@ class Told:
         self.contact_limits = limits
 
 
-def limiter_of(robot: Told, limits: ContactLimits | None = GENTLE) -> ContactLimiter:
-    return ContactLimiter(robot, limits, 0.05)  # type: ignore[arg-type]
+def limiter_of(robot: Any, limits: ContactLimits | None = GENTLE) -> ContactLimiter:
+    return ContactLimiter(robot, limits, 0.05)
 
 
 def test_the_robot_is_told_once_and_again_when_it_has_begun_anew() -> None:
@@ -157,9 +158,9 @@ def test_null_in_the_file_means_that_nothing_is_set() -> None:
     assert world.driver.contact_limits is None
 
 
-def table(safety: SafetyEnvelope, **more: object) -> TabletopWorld:
+def table(safety: SafetyEnvelope, **more: Any) -> TabletopWorld:
     scene = SceneFile(objects=(RED,), locations=(PLACE_A,))
-    return TabletopWorld(scene, safety=safety, **more)  # type: ignore[arg-type]
+    return TabletopWorld(scene, safety=safety, **more)
 
 
 def push(world: TabletopWorld, force_n: float) -> RobotMode:

@@ -84,8 +84,10 @@ class Person:
         return self._answers.pop(0)
 
 
-def recovery_of(robot: Any, person: Person | None = None) -> Recovery:
-    return Recovery(robot, person, lambda _: None)
+def recovery_of(
+    robot: Any, person: Person | None = None, forces: ContactLimiter | None = None
+) -> Recovery:
+    return Recovery(robot, person, lambda _: None, forces)
 
 
 class Forces(ContactLimiter):
@@ -113,7 +115,7 @@ def test_the_steps_come_in_the_drivers_order_with_the_controller_last() -> None:
 
 def test_the_forces_at_which_it_stops_are_set_on_the_idle_robot_before_the_controller() -> None:
     robot = Played()
-    recovery = Recovery(robot, None, lambda _: None, Forces(robot))  # type: ignore[arg-type]
+    recovery = recovery_of(robot, forces=Forces(robot))
 
     recovery.run('lifting red_cube', nothing)
 
@@ -122,7 +124,7 @@ def test_the_forces_at_which_it_stops_are_set_on_the_idle_robot_before_the_contr
 
 def test_a_robot_that_does_not_take_the_forces_stays_down_and_a_person_is_asked() -> None:
     robot, person = Played(refuses={'forces'}), Person(False)
-    recovery = Recovery(robot, person, lambda _: None, Forces(robot))  # type: ignore[arg-type]
+    recovery = recovery_of(robot, person, Forces(robot))
 
     with pytest.raises(StuckError, match='safety rule contact_force') as raised:
         recovery.run('lifting red_cube', nothing)

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from bbllm.bench.case import Case
 from bbllm.bench.checkers.situation import Situation
+from bbllm.bench.goals import Triangle
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.skills.shapes import half_height
 
@@ -95,8 +96,8 @@ def _pairs_a_side(case: Case) -> Pairs:
 
 
 def _red_triangle(case: Case) -> Pairs:
-    colors: tuple[str, ...] = case.goal.colors  # type: ignore[union-attr]
-    reds = [item for item in in_reach(case, Kind.CUBE) if item.color in colors]
+    assert isinstance(case.goal, Triangle)
+    reds = [item for item in in_reach(case, Kind.CUBE) if item.color in case.goal.colors]
     return _on(reds[:3], _pattern(case, TRIANGLE, sign=-1))
 
 

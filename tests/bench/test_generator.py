@@ -16,7 +16,7 @@ from bbllm.bench.case import Case
 from bbllm.bench.checkers.judging import judge
 from bbllm.bench.checkers.situation import Verdict
 from bbllm.bench.generator import CaseError, fingerprint, make_case
-from bbllm.bench.goals import LetterL, PlusSign
+from bbllm.bench.goals import LetterL, PlusSign, Triangle
 from bbllm.bench.suite import load_suite
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.types import Kind
@@ -55,7 +55,9 @@ def sides(case: Case, kind: Kind, *, reach: bool) -> Counter[str]:
 
 
 def is_like_red(color: str) -> bool:
-    return color in SUITE.task('red_triangle').goal.colors  # type: ignore[union-attr]
+    goal = SUITE.task('red_triangle').goal
+    assert isinstance(goal, Triangle)
+    return color in goal.colors
 
 
 @pytest.fixture(scope='module')

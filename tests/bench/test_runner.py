@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import fake_play
 import fake_run
@@ -138,7 +139,7 @@ def test_workers_that_die_before_they_begin_cost_no_episode_its_tries(path: Path
         def __init__(self, size: int):
             super().__init__(fake_play.play, size)
 
-        def _start(self) -> object:  # type: ignore[override]
+        def _start(self) -> Any:
             worker = super()._start()
             if self.young:
                 self.young -= 1
@@ -280,9 +281,10 @@ def test_a_case_that_cannot_be_made_costs_its_own_episodes_only(path: Path) -> N
             raise CaseError('No scene was found in 100 tries.')
         return fake_play.make_case(task, trial)
 
-    options = {'ks': (0, 3), 'trials': 3, 'make_case': make_case, 'jobs': 1, 'give_up_after': 1}
+    options: dict[str, Any] = {'ks': (0, 3), 'trials': 3, 'jobs': 1, 'give_up_after': 1}
+    options['make_case'] = make_case
 
-    end = run_fake(path, 'fine', **options)  # type: ignore[arg-type]
+    end = run_fake(path, 'fine', **options)
 
     assert (end.reason, end.progress.done, end.progress.lost) == ('', 6, 2)
     assert made == [0, 1, 2]
@@ -296,10 +298,10 @@ def test_a_case_that_cannot_be_made_costs_its_own_episodes_only(path: Path) -> N
     assert {result.reason for result in lost} == {'No scene was found in 100 tries.'}
 
     impossible.clear()
-    again = run_fake(path, 'fine', **options)  # type: ignore[arg-type]
+    again = run_fake(path, 'fine', **options)
     assert again.problem == end.problem
 
-    retried = run_fake(path, 'fine', retry_lost=True, **options)  # type: ignore[arg-type]
+    retried = run_fake(path, 'fine', retry_lost=True, **options)
 
     assert (retried.problem, retried.progress.done, retried.progress.lost) == ('', 6, 0)
 
@@ -319,10 +321,10 @@ def test_a_full_disk_ends_the_run_with_what_is_there_whole(
 ) -> None:
     add = RunFolder.add
 
-    def add_some(self: RunFolder, played: object) -> None:
+    def add_some(self: RunFolder, played: Any) -> None:
         if len(self.results) == 2:
             raise ConfigError('results.jsonl cannot be written (No space left on device).')
-        add(self, played)  # type: ignore[arg-type]
+        add(self, played)
 
     monkeypatch.setattr(RunFolder, 'add', add_some)
 

@@ -12,6 +12,7 @@ from bbllm.arm.kinematics import forward, inverse
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.reachability import top_down
 from bbllm.arm.trajectory import joint_move
+from bbllm.bench.recording import RecordingDriver
 from bbllm.bench.safety import SafetyRecorder, faults_of, tcp_positions
 from bbllm.core.types import SceneObject, SkillCall
 from bbllm.sim.scenes import SceneFile, TableSpec, load_scene
@@ -140,7 +141,8 @@ def test_a_normal_episode_has_no_unsafe_command_and_a_sent_one_is_counted() -> N
     assert world.execute(SkillCall('return_to_base')).succeeded
 
     assert safety.count() == 0
-    sent = len(world.driver.trajectories)  # type: ignore[attr-defined]
+    assert isinstance(world.driver, RecordingDriver)
+    sent = len(world.driver.trajectories)
     assert sent > 8
 
     start = world.driver.joint_state().position_rad

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from suite_files import generated, goal, suite, task
 
+from bbllm.bench.goals import ColorLine
 from bbllm.bench.suite import list_suites, load_suite, parse_suite
 from bbllm.bench.suite_errors import SuiteFileError
 from bbllm.core.errors import UnknownNameError
@@ -50,9 +51,10 @@ def test_every_colour_of_a_shipped_suite_is_known_to_pictures_and_offline(name: 
 
 
 def test_the_colours_of_a_line_are_in_the_order_of_the_spectrum() -> None:
-    colors = load_suite('tabletop').task('color_line').goal.colors  # type: ignore[union-attr]
+    line = load_suite('tabletop').task('color_line').goal
 
-    assert list(colors) == sorted(colors, key=lambda color: words.HUES[color])
+    assert isinstance(line, ColorLine)
+    assert list(line.colors) == sorted(line.colors, key=lambda color: words.HUES[color])
 
 
 def test_the_hash_is_of_what_counts_and_not_of_comments() -> None:

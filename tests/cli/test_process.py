@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -53,7 +54,7 @@ def running(environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
-def last_event(state: Path) -> dict[str, object]:
+def last_event(state: Path) -> dict[str, Any]:
     """Return the last line of the only journal."""
     (journal,) = state.glob('*.jsonl')
     data = json.loads(journal.read_text().splitlines()[-1])
@@ -88,7 +89,7 @@ def test_ctrl_c_stops_the_arm_ends_the_journal_and_exits_130(
     assert 'Traceback' not in out + err
     ended = last_event(state)
     assert ended['kind'] == 'ended'
-    assert ended['data']['ending'] == 'CANCELLED'  # type: ignore[index]
+    assert ended['data']['ending'] == 'CANCELLED'
     assert list(state.glob('*.svg')) == []
     assert 'Nothing was drawn' in out
 
@@ -143,7 +144,7 @@ def test_an_episode_whose_reader_goes_away_is_carried_out_and_drawn(
         ['bash', '-c', command], env=environment, capture_output=True, text=True, timeout=WAIT_S
     )
 
-    assert last_event(state)['data']['ending'] == 'FINISHED'  # type: ignore[index]
+    assert last_event(state)['data']['ending'] == 'FINISHED'
     assert list(state.glob('*.svg'))
     assert result.stderr.split() == ['141']
 

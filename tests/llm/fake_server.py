@@ -34,7 +34,7 @@ class FakeServer:
         """Set when the server closes, so that no handler hangs longer."""
         self._http = _Server(('127.0.0.1', 0), Handler)
         self._http.daemon_threads = True
-        self._http.fake = self  # type: ignore[attr-defined]
+        self._http.fake = self
         self._thread = threading.Thread(
             target=self._http.serve_forever, kwargs={'poll_interval': 0.01}, daemon=True
         )
@@ -69,20 +69,23 @@ class FakeServer:
 
 
 class _Server(ThreadingHTTPServer):
-    def handle_error(self, request: object, client_address: object) -> None:
+    fake: FakeServer
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
         """Stay silent about clients that left: that is what many tests are about."""
         if not isinstance(sys.exc_info()[1], OSError):
-            super().handle_error(request, client_address)  # type: ignore[arg-type]
+            super().handle_error(request, client_address)
 
 
 class Handler(BaseHTTPRequestHandler):
     """One connection."""
 
     protocol_version = 'HTTP/1.1'
+    server: _Server
 
     @property
     def fake(self) -> FakeServer:
-        return self.server.fake  # type: ignore[attr-defined, no-any-return]
+        return self.server.fake
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers['content-length'])))

@@ -75,7 +75,7 @@ def test_a_consumer_that_leaves_ends_the_work() -> None:
 
     items = iter(Bounded(make, first_s=5.0, gap_s=5.0, total_s=5.0))
     next(items)
-    items.close()  # type: ignore[attr-defined]
+    items.close()  # type: ignore[attr-defined]  # that of a generator
 
     assert ended.wait(5.0)
 

@@ -5,6 +5,7 @@ import logging
 import threading
 import traceback
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from fake_server import FakeServer, echoes_key, embeds, hangs, sends, status
@@ -26,7 +27,7 @@ KEY = 'sk-test-0123456789abcdef'
 class Client:
     """An embedder on the fake server with short limits, and what it told and slept."""
 
-    def __init__(self, server: FakeServer, **changes: object):
+    def __init__(self, server: FakeServer, **changes: Any):
         self.told: list[str] = []
         self.slept: list[float] = []
         settings = OpenAISettings(
@@ -37,7 +38,7 @@ class Client:
             retries=2,
         )
         self.embedder = OpenAIEmbedder(
-            replace(settings, **changes),  # type: ignore[arg-type]
+            replace(settings, **changes),
             backoff=Backoff(first_s=1.0),
             sleep=self.slept.append,
             jitter=lambda: 1.0,

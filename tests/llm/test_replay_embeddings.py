@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,9 @@ class Counting:
     def __init__(self, *errors: Exception | None):
         self._errors = list(errors)
 
-    def embed(self, texts, *, on_wait=None) -> Embeddings:  # type: ignore[no-untyped-def]
+    def embed(
+        self, texts: Sequence[str], *, on_wait: Callable[[], None] | None = None
+    ) -> Embeddings:
         if on_wait is not None:
             on_wait()
         if self._errors and (error := self._errors.pop(0)):

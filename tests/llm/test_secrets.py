@@ -7,7 +7,7 @@ import traceback
 from pathlib import Path
 
 import pytest
-from fake_server import FakeServer, echoes_key, says, sends, status, streams
+from fake_server import Behaviour, FakeServer, echoes_key, says, sends, status, streams
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
@@ -97,8 +97,8 @@ def test_a_key_in_a_reply_is_hidden_also_when_it_comes_in_two_pieces(server: Fak
         streams([f'{{"a": "{KEY}']),
     ],
 )
-def test_a_key_in_an_odd_answer_is_hidden(server: FakeServer, behaviour: object) -> None:
-    server.will(behaviour)  # type: ignore[arg-type]
+def test_a_key_in_an_odd_answer_is_hidden(server: FakeServer, behaviour: Behaviour) -> None:
+    server.will(behaviour)
 
     with pytest.raises(ModelError) as caught:
         model_of(server, []).complete(ASK)

@@ -141,9 +141,10 @@ def test_transforms_are_read_field_by_field() -> None:
 
 
 def test_tags_of_one_camera_and_moment_are_one_look_and_all_else_is_the_tree() -> None:
-    topics, tree, looks = Topics(), TransformTree(), list[Look]()
+    topics: Any = Topics()
+    tree, looks = TransformTree(), list[Look]()
     doubts = Doubts(lambda text: None)
-    TfFeed(topics, tree, doubts, ['tag36h11:0', 'tag36h11:1'], looks.append)  # type: ignore[arg-type]
+    TfFeed(topics, tree, doubts, ['tag36h11:0', 'tag36h11:1'], looks.append)
 
     topics.hear['/tf_static'](TFMessage(transforms=[transform('fr3_link0', 'left', 1.0, 0.0)]))
     topics.hear['/tf'](
@@ -168,9 +169,9 @@ def test_tags_of_one_camera_and_moment_are_one_look_and_all_else_is_the_tree() -
 
 
 def test_only_what_was_asked_for_is_subscribed_to() -> None:
-    topics = Topics()
+    topics: Any = Topics()
 
-    subscribe_detections(topics, {Source.DETECTIONS}, lambda look: None)  # type: ignore[arg-type]
+    subscribe_detections(topics, {Source.DETECTIONS}, lambda look: None)
 
     assert list(topics.hear) == ['detections']
 
@@ -192,8 +193,9 @@ def test_vision_messages_are_heard_where_their_package_is_installed(
     package = SimpleNamespace(Detection3DArray=object)
     monkeypatch.setitem(sys.modules, 'vision_msgs', SimpleNamespace(msg=package))
     monkeypatch.setitem(sys.modules, 'vision_msgs.msg', package)
-    topics, looks = Topics(), list[Look]()
-    subscribe_detections(topics, {Source.VISION_MSGS}, looks.append)  # type: ignore[arg-type]
+    topics: Any = Topics()
+    looks = list[Look]()
+    subscribe_detections(topics, {Source.VISION_MSGS}, looks.append)
 
     item = SimpleNamespace(results=[hypothesis('can', 0.6)], bbox=box(0.1, 0.1, 0.1), id='')
     topics.hear['detections_3d'](vision(item))

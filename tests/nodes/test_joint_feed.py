@@ -30,11 +30,14 @@ def topics() -> Topics:
     return Topics()
 
 
+def fed_by(topics: Any) -> Any:
+    return JointFeed(topics, topics, 'hand', 60.0)
+
+
 @pytest.fixture
 def feed(topics: Topics) -> JointFeed:
-    feed: Any = JointFeed(topics, topics, 'hand', 60.0)  # type: ignore[arg-type]
-    hand = JointStateMsg(name=list(FINGERS), position=[0.02, 0.02])
-    topics.hear['hand/joint_states'](hand)
+    feed = fed_by(topics)
+    topics.hear['hand/joint_states'](hand())
     return feed
 
 
@@ -79,7 +82,7 @@ def hand() -> JointStateMsg:
 @pytest.fixture
 def old(topics: Topics, monkeypatch: pytest.MonkeyPatch) -> JointFeed:
     """A feed that heard the arm a long time ago."""
-    feed: Any = JointFeed(topics, topics, 'hand', 60.0)  # type: ignore[arg-type]
+    feed = fed_by(topics)
     monkeypatch.setattr(joint_feed, 'QUIET_S', 30.0)
     monkeypatch.setattr(joint_feed, 'ANSWER_S', 0.3)
     topics.hear[ARM_TOPIC](arm(1.0, 0.1))

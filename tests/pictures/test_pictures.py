@@ -108,7 +108,9 @@ def test_png_shows_the_cube_where_it_came_to_rest() -> None:
 
     def color_at(panel: Panel, x: float, y: float) -> tuple[int, ...]:
         px, py = view.at(x, y)
-        return image.getpixel((round(panel.corner[0] + px), round(panel.corner[1] + py)))  # type: ignore[return-value]
+        color = image.getpixel((round(panel.corner[0] + px), round(panel.corner[1] + py)))
+        assert isinstance(color, tuple)
+        return color
 
     red = tuple(int(HEX['red'][i : i + 2], 16) for i in (1, 3, 5))
     assert image.size == (round(page.width), round(page.height))

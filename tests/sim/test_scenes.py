@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.errors import SceneFileError, UnknownNameError
-from bbllm.core.types import Kind
+from bbllm.core.types import Kind, SceneObject
 from bbllm.sim.scenes import list_scenes, load_scene, make_scene, parse_scene
 from bbllm.sim.simulation import Simulation
 
@@ -20,8 +20,8 @@ def cube(name: str, *xyz: float, **more: object) -> dict[str, object]:
     return {'name': name, 'kind': 'cube', ('xy' if len(xyz) == 2 else 'xyz'): xyz, **more}
 
 
-def distance(item: object) -> float:
-    return math.hypot(*item.pose.position_m[:2])  # type: ignore[attr-defined]
+def distance(item: SceneObject) -> float:
+    return math.hypot(*item.pose.position_m[:2])
 
 
 @pytest.mark.parametrize('name', list_scenes())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
@@ -26,10 +27,10 @@ def nothing_hidden(item: SceneObject) -> bool:
 class Table:
     """A tracker with a clock, and pictures of one camera or more."""
 
-    def __init__(self, **params: float) -> None:
+    def __init__(self, **params: Any) -> None:
         self.warnings: list[str] = []
         self.doubts = Doubts(self.warnings.append)
-        self.tracker = ObjectTracker(TrackingParams(**params), self.doubts)  # type: ignore[arg-type]
+        self.tracker = ObjectTracker(TrackingParams(**params), self.doubts)
         self.now_s = 100.0
 
     def show(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cmath
 import dataclasses
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from bbllm.bench.checkers.judging import judge
 from bbllm.bench.checkers.situation import Judgement, Situation, Verdict
@@ -109,6 +109,11 @@ def table(spots: Spots, *, start: Spots | None = None, beyond: Collection[str] =
     return Situation(
         objects=now, start={**now, **objects(start or {})}, out_of_reach=frozenset(beyond)
     )
+
+
+def relaid(spots: Spots, where: Callable[[float, float], Spot]) -> dict[str, Spot]:
+    """Return the same things, each where its x and y put it."""
+    return {name: where(spot[0], spot[1]) for name, spot in spots.items()}
 
 
 def moved(spots: Spots, name: str, x: float, y: float, z: float = 0.0) -> dict[str, Spot]:

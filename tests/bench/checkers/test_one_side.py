@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import CUBES_RIGHT, STANDING, Spot, assert_fails, assert_passes, leaning, moved, table
+from layouts import (
+    CUBES_RIGHT,
+    STANDING,
+    Spot,
+    assert_fails,
+    assert_passes,
+    leaning,
+    moved,
+    relaid,
+    table,
+)
 
 from bbllm.bench.checkers.situation import Situation
 from bbllm.bench.goals import OneSide
@@ -33,10 +43,7 @@ PASSING = {
     'a cube not quite level': table(moved(DONE, 'red_cube', 0, 0, 0.004)),
 }
 FAILING: dict[str, tuple[Situation, str]] = {
-    'mirrored: all on the left': (
-        table({name: (x, -y) for name, (x, y) in DONE.items()}),  # type: ignore[misc]
-        'red_cube',
-    ),
+    'mirrored: all on the left': (table(relaid(DONE, lambda x, y: (x, -y))), 'red_cube'),
     'one on the left': (table(moved(DONE, 'blue_cube', 0, 0.2)), 'blue_cube is 10.0 cm left'),
     'one within the margin': (table(moved(DONE, 'blue_cube', 0, 0.085)), 'only 1.5 cm right'),
     'one on the middle line': (table(moved(DONE, 'blue_cube', 0, 0.1)), 'blue_cube'),

@@ -7,7 +7,7 @@ import cmath
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import PLUS, Spot, assert_fails, assert_passes, judged, moved, pattern, table
+from layouts import PLUS, Spot, assert_fails, assert_passes, judged, moved, pattern, relaid, table
 
 from bbllm.bench.checkers.situation import Situation
 
@@ -69,7 +69,7 @@ FAILING: dict[str, tuple[Situation, str]] = {
         table(
             {
                 **{f'grey_cube_{i}': spot for i, spot in enumerate(DONE.values())},
-                **{name: (x, y, 0.06) for name, (x, y) in DONE.items()},  # type: ignore[misc]
+                **relaid(DONE, lambda x, y: (x, y, 0.06)),
             }
         ),
         'lies within the plus sign',

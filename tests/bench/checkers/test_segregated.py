@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import SEGREGATED, Spot, assert_fails, assert_passes, moved, table
+from layouts import SEGREGATED, Spot, assert_fails, assert_passes, moved, relaid, table
 
 from bbllm.bench.checkers.situation import Situation
 
@@ -17,7 +17,7 @@ DONE: dict[str, Spot] = {
     'white_cylinder': (0.5, -0.1),
 }
 FAR: dict[str, Spot] = {**DONE, 'aqua_cube': (1.0, -0.3), 'black_cylinder': (1.0, 0.3)}
-MIRRORED = {name: (x, -y) for name, (x, y) in DONE.items()}  # type: ignore[misc]
+MIRRORED = relaid(DONE, lambda x, y: (x, -y))
 
 PASSING = {
     'cubes left, cylinders right': table(DONE),
@@ -36,9 +36,9 @@ FAILING: dict[str, tuple[Situation, str]] = {
         table(moved(moved(DONE, 'grey_cylinder', 0, 0.5), 'red_cube', 0, -0.5)),
         'belong on the',
     ),
-    'all on one side': (table({n: (x, abs(y)) for n, (x, y) in DONE.items()}), 'cylinder'),  # type: ignore[misc]
+    'all on one side': (table(relaid(DONE, lambda x, y: (x, abs(y)))), 'cylinder'),
     'all on one side, apart along y': (
-        table({n: (x, y + 0.25) for n, (x, y) in DONE.items()}),  # type: ignore[misc]
+        table(relaid(DONE, lambda x, y: (x, y + 0.25))),
         'cylinder',
     ),
     'apart along x only': (

@@ -8,7 +8,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import TRIANGLE, Spot, assert_fails, assert_passes, moved, table
+from layouts import TRIANGLE, Spot, assert_fails, assert_passes, moved, relaid, table
 
 from bbllm.bench.checkers.situation import Situation
 
@@ -38,10 +38,7 @@ PASSING = {
     'another cube just apart enough': table({**DONE, 'green_cube': (0.399, -0.2)}),
 }
 FAILING: dict[str, tuple[Situation, str]] = {
-    'mirrored to the left': (
-        table({name: (x, -y) for name, (x, y) in DONE.items()}),  # type: ignore[misc]
-        'only 0 cubes',
-    ),
+    'mirrored to the left': (table(relaid(DONE, lambda x, y: (x, -y))), 'only 0 cubes'),
     'two only': (table({**DONE, 'red_cube': (0.5, 0.3)}), 'only 2 cubes'),
     'a single one': (
         table({**DONE, 'red_cube': (0.5, 0.3), 'pink_cube': (0.4, 0.3)}),
