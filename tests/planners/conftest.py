@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +24,9 @@ from bbllm.core.types import (
     Status,
 )
 from bbllm.skills.catalog import SKILLS, CallError, check_call, looks_like_pose, parse_pose
+
+# pytest's importlib mode puts no test folder on the path.
+sys.path.insert(0, str(Path(__file__).parent))
 
 Point = tuple[float, float, float]
 

@@ -1,51 +1,11 @@
-"""Algorithm 1 with `offline` as Brain and Body, on a table that is honest about failures."""
+"""Algorithm 1 with `offline` as Brain and Body: what a task in words comes to on the table."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
+from offline_runs import PLUS_SIGN, DiaryType, Tabletop, cubes_form_a_plus_sign, run_cleanly
 
-from bbllm.core.errors import GaveUpError
-from bbllm.core.types import Code, Task
-from bbllm.llm.offline import OfflineModel
-from bbllm.planners.body_llm import BodyLLM
-from bbllm.planners.brain_body import BrainBody
-
-Tabletop = Callable[..., Any]
-DiaryType = Callable[..., Any]
-
-PLUS_SIGN = 'create a plus sign in the working space using the cubes'
 PLUS_AT_C = ('location_A', 'location_B', 'location_C', 'location_D', 'location_E')
-
-
-def run(instruction: str, world: Any, context: Any) -> None:
-    planner = BrainBody(OfflineModel(), BodyLLM(OfflineModel()))
-    planner.run(Task('t', instruction), world, context)
-    assert not context.failed
-    assert not [line for line in context.lines if line.startswith('pass')]
-
-
-def cubes_form_a_plus_sign(world: Any) -> bool:
-    """Look at positions alone: one cube with four neighbours and nothing else near."""
-    cubes = {
-        item.name: item.pose.position_m
-        for item in world.observe().objects
-        if item.name.endswith('cube')
-    }
-    for x, y, z in cubes.values():
-        for pitch in (0.06, 0.065, 0.08):
-            arms = [(x + pitch, y), (x - pitch, y), (x, y + pitch), (x, y - pitch)]
-            taken = [
-                abs(a - u) < 0.005 and abs(b - v) < 0.005 and abs(z - w) < 0.005
-                for a, b in arms
-                for u, v, w in cubes.values()
-            ]
-            near = [(u, v) for u, v, _ in cubes.values() if abs(u - x) + abs(v - y) < 2.2 * pitch]
-            if sum(taken) == 4 and len(near) == 5:
-                return True
-    return False
 
 
 @pytest.mark.parametrize(
@@ -116,7 +76,7 @@ def test_things_end_where_the_task_says(
 ) -> None:
     world = busy_table()
 
-    run(instruction, world, diary())
+    run_cleanly(instruction, world, diary())
 
     assert {name: world.on(name) for name in where} == where
     assert world.held is None
@@ -151,7 +111,7 @@ def test_just_the_things_described_go_to_the_right(
     world = busy_table()
     before = {item.name: world.at(item.name) for item in world.observe().objects}
 
-    run(instruction, world, diary())
+    run_cleanly(instruction, world, diary())
 
     moved = [name for name in before if world.at(name) != before[name]]
     assert moved == movers.split()
@@ -179,7 +139,7 @@ def test_single_actions_are_what_they_say(
     instruction: str, calls: str, busy_table: Tabletop, diary: DiaryType
 ) -> None:
     world = busy_table()
-    run(instruction, world, diary())
+    run_cleanly(instruction, world, diary())
 
     assert ' '.join(world.calls) == calls
 
@@ -196,190 +156,21 @@ def test_single_actions_are_what_they_say(
 def test_the_plus_sign_is_built(instruction: str, busy_table: Tabletop, diary: DiaryType) -> None:
     world, context = busy_table(), diary()
 
-    run(instruction, world, context)
+    run_cleanly(instruction, world, context)
 
     assert len(world.things_on(*PLUS_AT_C)) == 5
     assert cubes_form_a_plus_sign(world)
     assert not context.repairs
 
 
-@pytest.mark.parametrize(
-    ('unreachable', 'repairs'),
-    [
-        (['green_cube', 'blue_cube'], 2),
-        (['red_cube', 'yellow_cube', 'purple_cube'], 3),
-        (['location_A'], 1),
-        (['location_D', 'green_cube'], 2),
-        (['location_D', 'green_cube', 'blue_cube'], 3),
-        (['location_A', 'location_F', 'red_cube'], 2),
-    ],
-)
-def test_the_plus_sign_is_built_although_things_are_out_of_reach(
-    unreachable: list[str], repairs: int, busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(unreachable=unreachable), diary()
-
-    run(PLUS_SIGN, world, context)
-
-    assert cubes_form_a_plus_sign(world)
-    assert len(context.repairs) == repairs
-    assert all('out of the workspace' in cause for cause in context.repairs)
-
-
-def test_the_brain_is_not_told_what_is_out_of_reach(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world = busy_table(unreachable=['red_cube'])
-
-    run(PLUS_SIGN, world, diary())
-
-    assert world.calls[0] == 'pick(red_cube)'
-
-
-def test_a_plus_sign_goes_on_around_what_stands_already(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(unreachable=['location_B']), diary()
-
-    run(PLUS_SIGN, world, context)
-
-    assert cubes_form_a_plus_sign(world)
-    assert world.on('red_cube') == 'location_C'
-    assert len(context.repairs) == 1
-
-
-def test_a_held_cube_whose_place_is_out_of_reach_is_placed_elsewhere(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world = busy_table(unreachable=['location_A'])
-
-    run('move the red cube to the right', world, diary())
-
-    assert world.calls == [
-        'pick(red_cube)',
-        'place(location_A)',
-        'place(location_B)',
-        'return_to_base()',
-    ]
-
-
-def test_a_cube_out_of_reach_is_left_out_of_all_and_replaced_where_any_will_do(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world = busy_table(unreachable=['red_cube'])
-    run('build a tower of all the cubes', world, diary())
-    assert world.on('green_cube') != 'red_cube'
-    assert world.on('white_cube') == 'pink_cube'
-
-    world = busy_table(unreachable=['red_cube'])
-    run('put a cube on location_B', world, diary())
-    assert world.on('green_cube') == 'location_B'
-
-
-@pytest.mark.parametrize('name', ['red_cube', 'location_B'])
-def test_what_the_task_names_is_not_replaced_but_given_up(
-    name: str, busy_table: Tabletop, diary: DiaryType
-) -> None:
-    with pytest.raises(GaveUpError, match=f'{name} is out of the workspace'):
-        run('put the red cube on location_B', busy_table(unreachable=[name]), diary())
-
-
-def test_an_occupied_place_is_cleared_once_feedback_says_so(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(moved={'green_cube': (0.48, -0.12)}), diary()
-
-    run('put the red cube on location_B', world, context)
-
-    assert world.on('red_cube') == 'location_B'
-    assert world.on('green_cube') not in ('location_B', 'red_cube')
-    assert context.repairs == ['location_B is occupied by green_cube.']
-
-
-def test_what_is_in_the_way_and_out_of_reach_ends_the_task(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world = busy_table(moved={'green_cube': (0.48, -0.12)}, unreachable=['green_cube'])
-
-    with pytest.raises(GaveUpError, match='green_cube is in the way'):
-        run('put the red cube on location_B', world, diary())
-
-
 def test_what_stands_on_a_cube_is_put_aside_first(busy_table: Tabletop, diary: DiaryType) -> None:
     world, context = busy_table(moved={'green_cube': (0.35, 0.12, 0.06)}), diary()
 
-    run('put the red cube on location_B', world, context)
+    run_cleanly('put the red cube on location_B', world, context)
 
     assert world.calls[0] == 'pick(green_cube)'
     assert world.on('red_cube') == 'location_B'
     assert not context.repairs
-
-
-def test_a_slip_of_the_fingers_is_tried_again_once(busy_table: Tabletop, diary: DiaryType) -> None:
-    slip = ('pick(red_cube)', Code.GRASP_FAILED, 'grasp of red_cube failed: fingers closed.')
-    world = busy_table(faults=[slip])
-    run('put the red cube on location_B', world, diary())
-    assert world.on('red_cube') == 'location_B'
-
-    with pytest.raises(GaveUpError, match='fingers closed'):
-        run('put the red cube on location_B', busy_table(faults=[slip, slip]), diary())
-
-
-def test_a_repair_does_not_repeat_what_is_done(busy_table: Tabletop, diary: DiaryType) -> None:
-    fault = ('place(location_B)', Code.CONTROLLER_ABORTED, 'The controller gave up.')
-    world = busy_table(faults=[fault])
-
-    run(
-        'put the red cube on location_A, wait 2 seconds, put the blue cube on location_B, go home',
-        world,
-        diary(),
-    )
-
-    assert ' '.join(world.calls) == (
-        'pick(red_cube) place(location_A) wait(2) pick(blue_cube) place(location_B) '
-        'place(location_B) return_to_base()'
-    )
-
-
-@pytest.mark.parametrize(
-    ('said', 'on'),
-    [
-        ('use the white cube instead of the blue one', {'white_cube': 'location_B'}),
-        ('not the blue cube please', {'yellow_cube': 'location_B'}),
-        ("don't touch blue_cube, or the yellow cube", {'orange_cube': 'location_B'}),
-    ],
-)
-def test_what_a_person_says_about_things_changes_the_plan(
-    said: str, on: dict[str, str], busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(), diary({3: said})
-
-    run(PLUS_SIGN, world, context)
-
-    assert cubes_form_a_plus_sign(world)
-    assert world.on('blue_cube') == 'table'
-    assert {name: world.on(name) for name in on} == on
-
-
-def test_what_a_person_said_holds_also_after_the_next_failure(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(unreachable=['yellow_cube']), diary({1: 'not the blue cube'})
-
-    run(PLUS_SIGN, world, context)
-
-    assert cubes_form_a_plus_sign(world)
-    assert world.on('blue_cube') == 'table'
-    assert len(context.repairs) == 2
-
-
-def test_a_person_may_add_to_the_task(busy_table: Tabletop, diary: DiaryType) -> None:
-    world, context = busy_table(), diary({1: 'also put the green cube on location_B'})
-
-    run('put the red cube on location_A', world, context)
-
-    assert world.on('red_cube') == 'location_A'
-    assert world.on('green_cube') == 'location_B'
 
 
 def test_cubes_are_lined_up_by_the_spectrum_from_left_to_right(
@@ -387,7 +178,7 @@ def test_cubes_are_lined_up_by_the_spectrum_from_left_to_right(
 ) -> None:
     world = busy_table(unreachable=['orange_cube'])
 
-    run(
+    run_cleanly(
         'Arrange cubes in a horizontal line in the center of the work space, ordering them from '
         'left to right based on their color in sequence of the visible spectrum.',
         world,
@@ -403,7 +194,7 @@ def test_cubes_are_lined_up_by_the_spectrum_from_left_to_right(
 def test_a_capital_l_has_its_foot_on_the_right(busy_table: Tabletop, diary: DiaryType) -> None:
     world = busy_table()
 
-    run(
+    run_cleanly(
         "Use the cubes to form the shape of the capital letter 'L'. The shape consists of a "
         'horizontal and a vertical line intersecting at a right angle.',
         world,
