@@ -1,0 +1,98 @@
+"""Episodes of one cube, with a planner that does what a test says and a model that echoes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+
+from bbllm.core.budget import Limits
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import BbllmError
+from bbllm.core.protocols import EpisodeContext, JsonSchema, Message, Reply, Usage, World
+from bbllm.core.tasks import make_task
+from bbllm.core.types import (
+    Event,
+    Kind,
+    Outcome,
+    PlanStep,
+    Pose,
+    Scene,
+    SceneObject,
+    Skill,
+    SkillCall,
+    Status,
+    Task,
+)
+
+TASK = make_task('put the red cube on location_A', 'test')
+PICK = SkillCall('pick', ('red_cube',))
+STEP = PlanStep(0, 'pick the red cube')
+Script = Callable[[World, EpisodeContext], None]
+
+
+class OneCubeWorld:
+    """A world of one cube whose calls take two seconds each and end as they are told to."""
+
+    skills = (Skill('pick', ('object',)),)
+
+    def __init__(self, *outcomes: Outcome):
+        self.outcomes = list(outcomes)
+        self.stopped = threading.Event()
+
+    def observe(self) -> Scene:
+        cube = SceneObject(name='red_cube', kind=Kind.CUBE, pose=Pose(position_m=(0.5, 0, 0.02)))
+        return Scene((cube,), self.skills, (), 0.0)
+
+    def execute(self, call: SkillCall) -> Outcome:
+        if self.outcomes:
+            return self.outcomes.pop(0)
+        return Outcome(call=call, status=Status.SUCCEEDED, duration_s=2.0)
+
+    def stop(self) -> None:
+        self.stopped.set()
+
+
+class ScriptedPlanner:
+    """A planner that does what a function says."""
+
+    def __init__(self, script: Script):
+        self.script = script
+
+    def run(self, task: Task, world: World, context: EpisodeContext) -> None:
+        self.script(world, context)
+
+
+class EchoModel:
+    """A model that streams three words, then answers, or fails."""
+
+    name = 'echo'
+    supports_schema = False
+
+    def __init__(self, error: BbllmError | None = None):
+        self.error = error
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        schema: JsonSchema | None = None,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
+        if self.error is not None:
+            raise self.error
+        for word in ('a ', 'b ', 'c'):
+            if on_text is not None:
+                on_text(word)
+        return Reply(text='a b c', model='echo-1', usage=Usage(7, 3), duration_s=0.5)
+
+
+def start(limits: Limits | None = None, sink: Callable[[Event], None] | None = None) -> EpisodeRun:
+    return EpisodeRun(
+        TASK,
+        planner='scripted',
+        brain='echo',
+        body='echo',
+        limits=limits,
+        sinks=[sink] if sink else [],
+    )
