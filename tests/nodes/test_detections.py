@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from bbllm_interfaces.msg import Detection, Detections
 from geometry_msgs.msg import Point, Pose, Quaternion, TransformStamped, Vector3
+from managers import Topics
 from std_msgs.msg import Header
 from tf2_msgs.msg import TFMessage
 
@@ -36,16 +36,6 @@ POSE = Pose(
 )
 OTHER = Pose(position=Point(x=9.0, y=9.0, z=9.0))
 HEADER = Header(stamp=stamp_to_msg(12.5), frame_id='camera')
-
-
-class Topics:
-    """Stands for the poller: hands messages to whoever subscribed."""
-
-    def __init__(self) -> None:
-        self.hear: dict[str, Callable[[Any], None]] = {}
-
-    def subscribe(self, kind: Any, topic: str, hear: Callable[[Any], None], qos: Any) -> None:
-        self.hear[topic] = hear
 
 
 def box(x: float, y: float, z: float) -> SimpleNamespace:

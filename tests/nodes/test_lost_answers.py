@@ -121,31 +121,19 @@ def lost(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     return lost
 
 
-def test_goal_whose_acceptance_is_lost_is_carried_out_once_and_its_end_known(
-    both: tuple[Server, ActionCall], lost: dict[str, int]
+@pytest.mark.parametrize('kind', ['goal', 'result'])
+def test_goal_of_which_an_answer_is_lost_is_carried_out_once_and_its_end_known(
+    both: tuple[Server, ActionCall], lost: dict[str, int], kind: str
 ) -> None:
     server, call = both
-    lost['goal'] = 1
+    lost[kind] = 1
     server.go_on.set()
 
     status, result = call.run(ExecuteSkill.Goal(), PATIENCE_S)
 
     assert (status, result.message) == (GoalStatus.SUCCEEDED, 'done')
-    assert lost['goal'] == 0
+    assert lost[kind] == 0
     assert server.begun == 1
-
-
-def test_result_that_is_lost_is_asked_for_again(
-    both: tuple[Server, ActionCall], lost: dict[str, int]
-) -> None:
-    server, call = both
-    lost['result'] = 1
-    server.go_on.set()
-
-    _, result = call.run(ExecuteSkill.Goal(), PATIENCE_S)
-
-    assert result.message == 'done'
-    assert lost['result'] == 0
 
 
 def test_goal_that_was_never_answered_is_cancelled_when_nobody_waits_for_it_any_more(
