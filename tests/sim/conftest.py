@@ -15,8 +15,9 @@ from bbllm.arm.limits import Q_READY
 from bbllm.arm.model import TCP_SITE, arm_model
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.scenes import SceneFile, make_scene
+from bbllm.sim.scenes import SceneFile, load_scene, make_scene
 from bbllm.sim.simulation import Simulation
+from bbllm.sim.trajectory_goal import TrajectoryGoal, goal_from_trajectory
 
 # pytest's importlib mode puts no test folder on the path.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -82,6 +83,19 @@ class Arm:
 @pytest.fixture(name='rest_to_rest')
 def _rest_to_rest() -> Callable[[Array, Array, float], JointTrajectory]:
     return rest_to_rest
+
+
+@pytest.fixture
+def robot() -> SimulatedRobot:
+    """A robot over an empty table."""
+    return SimulatedRobot(Simulation(load_scene('empty_table')))
+
+
+@pytest.fixture
+def turn() -> TrajectoryGoal:
+    """A goal that turns the base by half a radian in two seconds."""
+    end = Q_READY + np.array([0.5, 0, 0, 0, 0, 0, 0])
+    return goal_from_trajectory(rest_to_rest(Q_READY, end, 2.0), Tolerances())
 
 
 @pytest.fixture

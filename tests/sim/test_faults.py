@@ -2,45 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
+from robot_trials import bring_back
 
-from bbllm.arm.driver import Array, FollowError, GoalStatus, JointTrajectory, Tolerances
-from bbllm.arm.limits import Q_READY
+from bbllm.arm.driver import FollowError, GoalStatus
 from bbllm.core.errors import UnknownNameError
 from bbllm.sim.controllers import JOINT_BROADCASTER, STATE_BROADCASTER, LifeCycle
-from bbllm.sim.faults import Fault, FaultMonitor, RobotMode, fault_named
-from bbllm.sim.goal_log import GoalSeen
+from bbllm.sim.faults import Fault, RobotMode, fault_named
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.scenes import load_scene
-from bbllm.sim.simulation import Simulation
 from bbllm.sim.trajectory_controller import DEACTIVATED_TEXT
-from bbllm.sim.trajectory_goal import TrajectoryGoal, goal_from_trajectory
-
-Motion = Callable[[Array, Array, float], JointTrajectory]
-
-
-@pytest.fixture
-def robot() -> SimulatedRobot:
-    """A robot over an empty table."""
-    return SimulatedRobot(Simulation(load_scene('empty_table')))
-
-
-@pytest.fixture
-def turn(rest_to_rest: Motion) -> TrajectoryGoal:
-    """A goal that turns the base by half a radian in two seconds."""
-    end = Q_READY + np.array([0.5, 0, 0, 0, 0, 0, 0])
-    return goal_from_trajectory(rest_to_rest(Q_READY, end, 2.0), Tolerances())
-
-
-def bring_back(robot: SimulatedRobot) -> None:
-    """Recover in the three steps."""
-    assert robot.recover_errors() is None
-    assert robot.activate_hardware()
-    assert robot.activate_controllers()
+from bbllm.sim.trajectory_goal import TrajectoryGoal
 
 
 def test_a_reflex_aborts_the_motion_and_takes_the_controllers_down(
@@ -95,85 +67,6 @@ def test_a_user_stop_cannot_be_recovered_from_until_it_is_released(
     assert robot.recover_errors() is None
     assert robot.activate_hardware()
     assert robot.activate_controllers()
-
-
-def test_driving_into_the_table_is_a_reflex(make_arm: Any) -> None:
-    arm = make_arm()
-    arm.go(0.5, 0.0, 0.10)
-    result = arm.go(0.5, 0.0, -0.05, duration_s=0.8)
-    assert result.status is GoalStatus.ABORTED
-    assert result.error_string == DEACTIVATED_TEXT
-    assert arm.robot.mode is RobotMode.REFLEX
-    assert set(arm.robot.monitor.last_errors) <= {'cartesian_reflex', 'joint_reflex'}
-    bring_back(arm.robot)
-    up = arm.driver.joint_state().position_rad
-    arm.q = up.copy()
-    assert arm.go(0.5, 0.0, 0.20, duration_s=1.5).status is GoalStatus.SUCCEEDED
-
-
-def test_fast_motions_in_the_air_are_no_reflex(
-    robot: SimulatedRobot, rest_to_rest: Motion
-) -> None:
-    end = Q_READY + np.array([0.8, 0.4, -0.4, 0.4, 0.5, 0.5, -0.9])
-    for start, goal in ((Q_READY, end), (end, Q_READY)):
-        robot.follow(goal_from_trajectory(rest_to_rest(start, goal, 0.75), Tolerances()))
-        robot.advance(1.0)
-    assert robot.mode is RobotMode.MOVE
-
-
-def test_a_held_payload_of_two_kilograms_is_no_reflex(make_arm: Any) -> None:
-    arm = make_arm({'name': 'it', 'kind': 'cube', 'xy': [0.5, 0.0], 'mass': 2.0})
-    arm.go(0.5, 0.0, 0.02)
-    assert arm.driver.grasp(0.04, 0.1, 70.0, 0.005, 0.005).success
-    arm.go(0.5, 0.0, 0.15)
-    assert arm.robot.mode is RobotMode.MOVE
-
-
-def test_joint_states_freeze_while_the_driver_hangs(
-    robot: SimulatedRobot, turn: TrajectoryGoal
-) -> None:
-    pending = robot.follow(turn)
-    robot.advance(0.5)
-    robot.inject(Fault.DRIVER_HANG)
-    frozen = robot.joint_state()
-    robot.advance(5.0)
-    assert robot.joint_state().stamp_s == frozen.stamp_s
-    assert np.array_equal(robot.joint_state().position_rad, frozen.position_rad)
-    assert not pending.done
-    robot.clear(Fault.DRIVER_HANG)
-    robot.advance(0.1)
-    assert robot.joint_state().stamp_s == pytest.approx(robot.time_s)
-    assert pending.done
-
-
-def test_an_endless_goal_ends_when_the_fault_is_cleared(
-    robot: SimulatedRobot, turn: TrajectoryGoal
-) -> None:
-    pending = robot.follow(turn)
-    robot.inject(Fault.ENDLESS_GOAL)
-    robot.advance(6.0)
-    assert not pending.done
-    robot.clear(Fault.ENDLESS_GOAL)
-    robot.advance(0.1)
-    assert pending.done
-
-
-def test_a_short_bump_below_the_threshold_is_filtered_out() -> None:
-    monitor = FaultMonitor()
-    push = np.array([0, 0, 60.0, 0, 0, 0])
-    assert not monitor.watch(0.01, np.zeros(7), push)  # 60 N for 10 ms
-    assert not monitor.watch(0.01, np.zeros(7), np.zeros(6))
-    assert not monitor.watch(0.01, np.zeros(7), push)
-    assert monitor.watch(0.01, np.zeros(7), push)  # for 20 ms
-    assert monitor.errors == ('cartesian_reflex',)
-
-
-def test_a_torque_above_its_joint_s_threshold_is_a_joint_reflex() -> None:
-    monitor = FaultMonitor()
-    torque = np.array([0, 0, 0, 0, 0, 0, 26.0])
-    tripped = [monitor.watch(0.01, torque, np.zeros(6)) for _ in range(10)]
-    assert tripped.count(True) == 1  # told once
-    assert monitor.errors == ('joint_reflex',)
 
 
 STOPS = (Fault.REFLEX, Fault.USER_STOP, Fault.COMMUNICATION_LOSS, Fault.JOINT_LIMIT)
@@ -276,82 +169,6 @@ def test_a_user_stop_while_idle_leaves_hardware_and_broadcasters_up(
     robot.clear(Fault.USER_STOP)
     assert robot.recover_errors() is None
     assert robot.activate_controllers()
-
-
-def test_an_idle_arm_has_no_reflexes(make_arm: Any) -> None:
-    arm = make_arm()
-    arm.go(0.5, 0.0, 0.10)
-    arm.robot.deactivate_controllers()
-    arm.robot.monitor.upper[:] = 1e-6
-    arm.robot.advance(0.1)
-    assert arm.robot.mode is RobotMode.IDLE
-
-
-def test_two_faults_that_hold_results_back_are_cleared_one_by_one(
-    robot: SimulatedRobot, turn: TrajectoryGoal
-) -> None:
-    pending = robot.follow(turn)
-    robot.inject(Fault.ENDLESS_GOAL)
-    robot.inject(Fault.DRIVER_HANG)
-    assert robot.hangs
-    robot.advance(3.0)
-    robot.clear(Fault.DRIVER_HANG)
-    robot.advance(0.1)
-    assert not robot.hangs
-    assert not pending.done
-    robot.clear(Fault.ENDLESS_GOAL)
-    robot.advance(0.1)
-    assert pending.done
-
-
-def test_a_goal_under_way_becomes_endless_and_can_still_be_cancelled(
-    robot: SimulatedRobot, turn: TrajectoryGoal
-) -> None:
-    pending = robot.follow(turn)
-    robot.advance(1.0)
-    robot.inject(Fault.ENDLESS_GOAL)
-    robot.advance(5.0)
-    assert not pending.done
-    robot.cancel_follow()
-    assert pending.result is not None
-    assert pending.result.status is GoalStatus.CANCELED
-
-
-def test_every_goal_that_arrives_is_kept_with_the_mode_of_the_robot(
-    turn: TrajectoryGoal,
-) -> None:
-    told: list[GoalSeen] = []
-    robot = SimulatedRobot(Simulation(load_scene('empty_table')), on_goal=told.append)
-    robot.follow(turn)
-    robot.advance(0.5)
-    robot.inject(Fault.USER_STOP)
-    robot.follow(turn)
-    assert robot.refuse(turn)
-    robot.replace_trajectory(turn)
-    robot.move_gripper(0.04, 0.1)
-    robot.grasp(0.04, 0.1, 10.0, 0.005, 0.005)
-    robot.home_gripper()
-
-    stopped = RobotMode.USER_STOPPED
-    assert [(goal.kind, goal.mode, goal.accepted) for goal in robot.goals] == [
-        ('follow_joint_trajectory', RobotMode.MOVE, True),
-        ('follow_joint_trajectory', stopped, False),
-        ('follow_joint_trajectory', stopped, False),
-        ('joint_trajectory', stopped, False),
-        ('move', stopped, True),
-        ('grasp', stopped, True),
-        ('homing', stopped, True),
-    ]
-    assert told == list(robot.goals)
-    assert [goal.stamp_s for goal in told] == [0.0, *[0.5] * 6]
-    assert 'not running' in told[1].reason
-
-
-def test_a_goal_that_may_be_sent_is_not_yet_a_goal(
-    robot: SimulatedRobot, turn: TrajectoryGoal
-) -> None:
-    assert robot.refuse(turn) is None
-    assert len(robot.goals) == 0
 
 
 def test_a_reset_brings_everything_back_and_is_told_as_a_change(

@@ -16,12 +16,6 @@ from bbllm.sim.simulation import Simulation
 
 
 @pytest.fixture
-def robot() -> SimulatedRobot:
-    """A robot over an empty table."""
-    return SimulatedRobot(Simulation(load_scene('empty_table')))
-
-
-@pytest.fixture
 def driver(robot: SimulatedRobot) -> SimDriver:
     """Its driver."""
     return SimDriver(robot)

@@ -14,15 +14,8 @@ from bbllm.sim import orders
 from bbllm.sim.frames import DescribedFrames
 from bbllm.sim.reading import elbow_of, joined, quat_xyzw, read_robot, tool_load
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.scenes import load_scene
 from bbllm.sim.settings import Load
-from bbllm.sim.simulation import Simulation
 from bbllm.sim.trajectory_goal import TrajectoryGoal
-
-
-@pytest.fixture
-def robot() -> SimulatedRobot:
-    return SimulatedRobot(Simulation(load_scene('empty_table')))
 
 
 def test_the_tool_is_where_the_joints_put_it(robot: SimulatedRobot) -> None:

@@ -1,0 +1,22 @@
+"""What is tried on the simulated robot: a turn of its base, and the way back from a stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from bbllm.arm.driver import Array, JointTrajectory
+from bbllm.arm.limits import Q_READY
+from bbllm.sim.robot import SimulatedRobot
+
+Motion = Callable[[Array, Array, float], JointTrajectory]
+"""Makes a motion from rest to rest of start, end and duration."""
+TURNED = Q_READY + np.array([0.6, 0, 0, 0, 0, 0, 0])
+
+
+def bring_back(robot: SimulatedRobot) -> None:
+    """Recover in the three steps."""
+    assert robot.recover_errors() is None
+    assert robot.activate_hardware()
+    assert robot.activate_controllers()

@@ -1,0 +1,47 @@
+"""Every goal that the simulated robot was sent is kept."""
+
+from __future__ import annotations
+
+from bbllm.sim.faults import Fault, RobotMode
+from bbllm.sim.goal_log import GoalSeen
+from bbllm.sim.robot import SimulatedRobot
+from bbllm.sim.scenes import load_scene
+from bbllm.sim.simulation import Simulation
+from bbllm.sim.trajectory_goal import TrajectoryGoal
+
+
+def test_every_goal_that_arrives_is_kept_with_the_mode_of_the_robot(
+    turn: TrajectoryGoal,
+) -> None:
+    told: list[GoalSeen] = []
+    robot = SimulatedRobot(Simulation(load_scene('empty_table')), on_goal=told.append)
+    robot.follow(turn)
+    robot.advance(0.5)
+    robot.inject(Fault.USER_STOP)
+    robot.follow(turn)
+    assert robot.refuse(turn)
+    robot.replace_trajectory(turn)
+    robot.move_gripper(0.04, 0.1)
+    robot.grasp(0.04, 0.1, 10.0, 0.005, 0.005)
+    robot.home_gripper()
+
+    stopped = RobotMode.USER_STOPPED
+    assert [(goal.kind, goal.mode, goal.accepted) for goal in robot.goals] == [
+        ('follow_joint_trajectory', RobotMode.MOVE, True),
+        ('follow_joint_trajectory', stopped, False),
+        ('follow_joint_trajectory', stopped, False),
+        ('joint_trajectory', stopped, False),
+        ('move', stopped, True),
+        ('grasp', stopped, True),
+        ('homing', stopped, True),
+    ]
+    assert told == list(robot.goals)
+    assert [goal.stamp_s for goal in told] == [0.0, *[0.5] * 6]
+    assert 'not running' in told[1].reason
+
+
+def test_a_goal_that_may_be_sent_is_not_yet_a_goal(
+    robot: SimulatedRobot, turn: TrajectoryGoal
+) -> None:
+    assert robot.refuse(turn) is None
+    assert len(robot.goals) == 0
