@@ -1,4 +1,4 @@
-"""Wraps around world and models, which count, record and refuse for an episode."""
+"""Wraps around world and models, which count, record and refuse: for an episode, most of all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bbllm.core.errors import LostNodeError, NeedsPersonError
-from bbllm.core.model_calls import on_account
+from bbllm.core.model_calls import Account, on_account
+from bbllm.core.observed import observed
 from bbllm.core.protocols import (
     ChatModel,
     Embedder,
@@ -31,6 +32,7 @@ class GuardedWorld:
     def __init__(self, run: EpisodeRun, inner: World):
         self._run = run
         self._inner = inner
+        self._unseen = False
 
     @property
     def skills(self) -> tuple[Skill, ...]:
@@ -38,13 +40,18 @@ class GuardedWorld:
 
     def observe(self) -> Scene:
         self._run.check()
-        return self._inner.observe()
+        scene = self._inner.observe()
+        if self._unseen:
+            self._unseen = False
+            self._run.record(EventKind.SENSED, **to_json(observed(scene)))
+        return scene
 
     def execute(self, call: SkillCall) -> Outcome:
         with self._run.calling():
             self._run.spend_call()
             self._run.record(EventKind.CALL, skill=call.skill, args=call.args)
             self._run.check()
+            self._unseen = True
             outcome = self._inner.execute(call)
         self._run.record(EventKind.OUTCOME, **to_json(outcome))
         self._run.check()
@@ -61,8 +68,8 @@ class GuardedWorld:
 class GuardedModel:
     """A model as a planner sees it: every call is counted and on record."""
 
-    def __init__(self, run: EpisodeRun, inner: ChatModel, role: str):
-        self._run = run
+    def __init__(self, account: Account, inner: ChatModel, role: str):
+        self._account = account
         self._inner = inner
         self._role = role
         self.name = inner.name
@@ -80,30 +87,30 @@ class GuardedModel:
         schema: JsonSchema | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
-        self._run.spend_model_call()
+        self._account.spend_model_call()
 
         def hear(piece: str) -> None:
             # A cancel ends the stream, and with it the bill, at the next piece of text.
-            self._run.check()
+            self._account.check()
             if on_text is not None:
                 on_text(piece)
 
         reply = on_account(
             lambda: self._inner.complete(messages, stop=stop, schema=schema, on_text=hear),
-            self._run.add_model_call,
+            self._account.add_model_call,
             role=self._role,
             name=self.name,
         )
         reply = replace(reply, text=plain_text(reply.text))
-        self._run.add_model_text(self._role, reply.text)
+        self._account.add_model_text(self._role, reply.text)
         return reply
 
 
 class GuardedEmbedder:
     """An embedder as a Body sees it: every request is counted and on record."""
 
-    def __init__(self, run: EpisodeRun, inner: Embedder, role: str):
-        self._run = run
+    def __init__(self, account: Account, inner: Embedder, role: str):
+        self._account = account
         self._inner = inner
         self._role = role
         self.name = inner.name
@@ -111,16 +118,16 @@ class GuardedEmbedder:
     def embed(
         self, texts: Sequence[str], *, on_wait: Callable[[], None] | None = None
     ) -> Embeddings:
-        self._run.spend_model_call()
+        self._account.spend_model_call()
 
         def wait() -> None:
-            self._run.check()
+            self._account.check()
             if on_wait is not None:
                 on_wait()
 
         return on_account(
             lambda: self._inner.embed(texts, on_wait=wait),
-            self._run.add_model_call,
+            self._account.add_model_call,
             role=self._role,
             name=self.name,
         )

@@ -10,6 +10,7 @@ Every line is {"kind", "stamp_s", "data"}. The keys of `data`, by kind:
     call            skill, args
     pass            index, text
     outcome         an Outcome
+    sensed          what core.observed.Observed holds
     repair          index, text, cause, loop
     failed          index, text, cause
     model_text      role, text

@@ -154,6 +154,21 @@ class Skill:
     """Other words that mean the same skill, for example `grasp` for `pick`."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandReading:
+    """What the hand measures at one moment."""
+
+    tcp: Pose
+    """Pose of the tool centre point between the finger tips; its z axis points out of them, so
+    that a hand which points straight down has the quaternion 1 0 0 0."""
+    width_m: float
+    """Distance between the fingers, 0 to 0.08 [m]."""
+    force_n: tuple[float, float, float] | None = None
+    """What the world does to the hand, in world axes, without the hand's own weight and
+    filtered: what is held pulls down, so that z is about -9.81 times its mass. None where it is
+    not measured [N]."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scene:
     """What is known at one moment: objects, skills and relations (the paper's O, A, R)."""
@@ -163,6 +178,8 @@ class Scene:
     facts: tuple[Fact, ...]
     stamp_s: float
     """When it was sensed, on the world's clock [s]."""
+    hand: HandReading | None = None
+    """None where nothing tells of the hand."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -282,6 +299,8 @@ class EventKind(str, Enum):
     CALL = 'call'
     PASS = 'pass'
     OUTCOME = 'outcome'
+    SENSED = 'sensed'
+    """What the planner saw and felt when it looked for the first time after a call."""
     REPAIR = 'repair'
     """A failed step goes back to the Brain with the sentence that says why."""
     FAILED = 'failed'

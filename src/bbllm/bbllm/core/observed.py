@@ -1,0 +1,117 @@
+"""
+What a planner sees and feels after an action, as one record, one line of text, or one vector.
+
+The line is what prompts hold, and what reads it back for whoever answers them:
+
+    red_cube: [0.450 -0.100 0.020 0.000 0.000 0.131 0.991] EEF: [...] Force: [...] Gripper: [...]
+
+Positions in metres and quaternions as x y z w, both in the world frame; force in newtons, in world
+axes; the gripper as what each of the two fingers is open [m].
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from bbllm.core.errors import ParseError
+from bbllm.core.types import Kind, Pose, Scene
+
+BLOCKS = frozenset({Kind.CUBE, Kind.CYLINDER})
+"""Kinds of what can be moved, and so has a place in an observation."""
+NOT_MEASURED = 'not measured'
+"""What stands for a force that nothing measures."""
+
+Seven = tuple[float, float, float, float, float, float, float]
+Three = tuple[float, float, float]
+Two = tuple[float, float]
+
+_ITEM = re.compile(r'([A-Za-z_]\w*): \[([^\[\]]*)\]')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """Poses as x y z qx qy qz qw, in the world frame [m]."""
+
+    blocks: Mapping[str, Seven] = field(default_factory=dict)
+    """Pose of the centre of each thing that can be moved, in the scene's order."""
+    eef: Seven | None = None
+    """Pose of the tool centre point."""
+    force_n: Three | None = None
+    """External force on the hand, in world axes; None where it is not measured [N]."""
+    fingers_m: Two | None = None
+    """How far each finger is from the middle [m]."""
+
+    def __str__(self) -> str:
+        parts = [f'{name}: [{_numbers(pose)}]' for name, pose in self.blocks.items()]
+        if self.eef is not None:
+            parts.append(f'EEF: [{_numbers(self.eef)}]')
+        force = NOT_MEASURED if self.force_n is None else _numbers(self.force_n, 2)
+        parts.append(f'Force: [{force}]')
+        if self.fingers_m is not None:
+            parts.append(f'Gripper: [{_numbers(self.fingers_m)}]')
+        return ' '.join(parts)
+
+    def vector(self) -> tuple[float, ...]:
+        """
+        Return all numbers in a row, shape (26 + 7 (n - 2),) for n blocks.
+
+        Blocks, end effector (7 each), force (3), fingers (2), as in LLM-POP, section 4.2; zeros
+        for what is not known.
+        """
+        rows: list[Sequence[float]] = [*self.blocks.values(), self.eef or (0.0,) * 7]
+        rows += [self.force_n or (0.0,) * 3, self.fingers_m or (0.0,) * 2]
+        return tuple(value for row in rows for value in row)
+
+
+def observed(scene: Scene) -> Observed:
+    """Return what a scene holds of blocks and hand."""
+    hand = scene.hand
+    return Observed(
+        blocks={item.name: _seven(item.pose) for item in scene.objects if item.kind in BLOCKS},
+        eef=None if hand is None else _seven(hand.tcp),
+        force_n=None if hand is None else hand.force_n,
+        fingers_m=None if hand is None else (hand.width_m / 2, hand.width_m / 2),
+    )
+
+
+def parse_observed(line: str) -> Observed:
+    """
+    Read back what `str` of an Observed has written.
+
+    Raises:
+        ParseError: A list that is too short or too long, or what is no finite number.
+    """
+    items: dict[str, str] = dict(_ITEM.findall(line))
+    eef, force, fingers = (items.pop(name, None) for name in ('EEF', 'Force', 'Gripper'))
+    if not items and eef is None:
+        raise ParseError(f'{line[:80]!r} is no observation.')
+    told = None if force is None or force == NOT_MEASURED else _read('Force', force, 3)
+    return Observed(
+        blocks={name: cast(Seven, _read(name, text, 7)) for name, text in items.items()},
+        eef=None if eef is None else cast(Seven, _read('EEF', eef, 7)),
+        force_n=None if told is None else cast(Three, told),
+        fingers_m=None if fingers is None else cast(Two, _read('Gripper', fingers, 2)),
+    )
+
+
+def _seven(pose: Pose) -> Seven:
+    return (*pose.position_m, *pose.quat_xyzw)
+
+
+def _numbers(values: Sequence[float], digits: int = 3) -> str:
+    # Adding zero turns the -0.0 that rounding leaves into 0.0.
+    return ' '.join(f'{round(value, digits) + 0.0:.{digits}f}' for value in values)
+
+
+def _read(name: str, text: str, count: int) -> tuple[float, ...]:
+    try:
+        values = tuple(float(word) for word in text.split())
+    except ValueError:
+        values = ()
+    if len(values) != count or not all(map(math.isfinite, values)):
+        raise ParseError(f'{name} has {count} numbers in an observation, but here [{text[:80]}].')
+    return values
