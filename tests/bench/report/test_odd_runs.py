@@ -1,0 +1,202 @@
+"""The page of runs that are small, empty, lost, broken off, or full of the texts of others."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import made_up
+import pytest
+from pages import Page, figure_of, text_of
+
+from bbllm.bench.report.write import write_report
+from bbllm.core.errors import ConfigError
+from bbllm.core.records import to_json
+
+
+def page_of(folder: Path, settings: dict[str, Any], results: list[Any] | None = None) -> Page:
+    """Return the report of a run."""
+    return Page(write_report(made_up.write_run(folder / 'run', settings, results)))
+
+
+def small(**changes: Any) -> dict[str, Any]:
+    """Return settings of a run of a few episodes."""
+    tasks = made_up.make_settings()['tasks'][:2]
+    return made_up.make_settings(**{'ks': [0, 1], 'trials': 2, 'tasks': tasks, **changes})
+
+
+def test_texts_of_others_stay_texts(tmp_path: Path) -> None:
+    evil = (
+        '<script>alert(1)</script>"\'><img src=x onerror=alert(1)></style>'
+        '\x00\x1b[31m\u202e\ud800&amp;'
+    )
+    settings = small(brain=evil, suite=evil, planner=evil)
+    settings['tasks'][0]['instruction'] = evil
+    results = [
+        made_up.make_result(
+            task['name'],
+            trial,
+            k,
+            verdict=verdict,
+            reason=evil,
+            message=f'so: {evil}',
+            ending=evil,
+            error=evil,
+            codes={evil: 3},
+            conditions={evil: False},
+            models={evil: evil},
+        )
+        for task in settings['tasks']
+        for trial, verdict in enumerate(('failed', 'lost'))
+        for k in settings['ks']
+    ]
+    page = page_of(tmp_path, settings, results)
+
+    assert len(page.all('script')) == 1
+    assert len(page.all('style')) == 1
+    assert page.all('img') == []
+    assert not [item for item in page.elements() if 'onerror' in item.attrib]
+    assert page.text.count('<script>alert(1)</script>') > 10
+    assert not re.search('[\x00-\x08\x0b-\x1f\u202e\ufffd]', page.source)
+
+
+def test_names_of_things_are_escaped_in_drawings(tmp_path: Path) -> None:
+    result = made_up.make_result('right_side', 0, 0, verdict='failed')
+    things = [to_json(item) for item in result.settled]
+    settings = small(ks=[0], trials=1)
+    folder = made_up.write_run(tmp_path / 'run', settings, [result], journals=False)
+    line = json.dumps(to_json(result)).replace('"red_cube"', '"<b onload=x>red</b>"')
+    (folder / 'results.jsonl').write_text(line + '\n')
+
+    page = Page(write_report(folder))
+
+    assert any(thing['name'] == 'red_cube' for thing in things)
+    assert not [item for item in page.elements() if 'onload' in item.attrib]
+    assert any('<b onload=x>red</b>' in text_of(item) for item in page.all('text'))
+
+
+def test_run_without_episodes_gives_a_page_that_says_so(tmp_path: Path) -> None:
+    page = page_of(tmp_path, small(), [])
+
+    assert 'No episode was played at K = 1, so there are no figures.' in page.text
+    assert figure_of(page.one('p', id='sr')) is None
+    assert '0 of 8 episodes were played' in page.text
+    assert page.all('article') == []
+    assert 'Every call succeeded' not in page.text
+
+
+def test_settings_without_tasks_or_k_give_a_page_too(tmp_path: Path) -> None:
+    page = page_of(tmp_path, small(tasks=[], ks=[]), [])
+
+    assert 'There are no episodes to map.' in page.text
+
+
+def test_run_in_which_all_was_lost_says_why_and_draws_nothing(tmp_path: Path) -> None:
+    settings = small()
+    results = [
+        made_up.make_result(
+            task['name'],
+            trial,
+            k,
+            verdict='lost',
+            reason='The server did not answer.',
+            error='ModelUnavailableError',
+            conditions={},
+            attempted=0,
+            settled=(),
+        )
+        for task in settings['tasks']
+        for trial in range(2)
+        for k in settings['ks']
+    ]
+    page = page_of(tmp_path, settings, results)
+
+    assert figure_of(page.one('p', id='sr')) == 0
+    assert figure_of(page.one('p', id='gcr')) is None
+    assert 'ModelUnavailableError × 4' in page.text
+    assert page.text.count('No settled table is on record.') == 8
+
+
+def test_one_k_has_no_plot_but_says_how_to_get_one(tmp_path: Path) -> None:
+    page = page_of(tmp_path, small(ks=[2]))
+
+    assert 'Only K = 2 was run' in page.text
+    assert not [
+        p for p in page.all('svg', role='img') if 'over the number' in p.attrib['aria-label']
+    ]
+    assert 'nothing can be paired' in page.text
+
+
+def test_run_without_a_failed_call_says_so(tmp_path: Path) -> None:
+    settings = small()
+    results = [
+        made_up.make_result(t['name'], n, k, codes={}, verdict='passed', error='', reason='')
+        for t in settings['tasks']
+        for n in range(2)
+        for k in settings['ks']
+    ]
+    page = page_of(tmp_path, settings, results)
+
+    assert 'Every call succeeded.' in page.text
+    assert page.all('table', id='codes') == []
+
+
+def test_cost_is_shown_with_its_currency_or_with_the_reason_why_not(tmp_path: Path) -> None:
+    prices = {'currency': 'EUR', 'models': {'some-large-model': {'prompt': 1, 'completion': 2}}}
+    settings = small(prices=prices)
+    results = [
+        made_up.make_result(t['name'], n, k, cost=0.25)
+        for t in settings['tasks']
+        for n in range(2)
+        for k in settings['ks']
+    ]
+    priced = page_of(tmp_path / 'a', settings, results)
+    unknown = page_of(tmp_path / 'b', settings)
+    without = page_of(tmp_path / 'c', small())
+
+    def money(page: Page) -> str:
+        sums = page.one('dl', class_='sums')
+        return next(text_of(item[1]) for item in sums if text_of(item[0]) == 'Money')
+
+    assert money(priced) == '1.00 EUR'
+    assert money(unknown).startswith('– the price table lacks some-')
+    assert money(without) == '– no price table was given'
+
+
+def test_run_of_many_trials_has_a_map_for_each_k(tmp_path: Path) -> None:
+    settings = small(trials=13)
+    page = page_of(tmp_path, settings)
+
+    assert len(page.all('table', class_='heat')) == 2 + 1
+
+
+def test_broken_results_are_named_and_leave_the_old_report(tmp_path: Path) -> None:
+    folder = made_up.write_run(tmp_path / 'run', small())
+    path = write_report(folder)
+    old = path.read_bytes()
+    with (folder / 'results.jsonl').open('a') as file:
+        file.write('{"key": 3}\n')
+
+    with pytest.raises(ConfigError, match='line 9 is no result'):
+        write_report(folder)
+    assert path.read_bytes() == old
+    assert not list(folder.glob('.tmp*'))
+
+
+def test_line_that_a_crash_cut_off_is_left_out(tmp_path: Path) -> None:
+    folder = made_up.write_run(tmp_path / 'run', small())
+    with (folder / 'results.jsonl').open('a') as file:
+        file.write('{"key": {"task": "rig')
+
+    assert len(Page(write_report(folder)).all('article')) == 8
+
+
+@pytest.mark.parametrize('name', ['settings.json', 'summary.json'])
+def test_folder_that_lacks_a_file_is_refused_by_its_name(tmp_path: Path, name: str) -> None:
+    folder = made_up.write_run(tmp_path / 'run', small())
+    (folder / name).unlink()
+
+    with pytest.raises(ConfigError, match=name):
+        write_report(folder)
