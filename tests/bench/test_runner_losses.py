@@ -1,0 +1,211 @@
+"""A run whose workers die and whose episodes are lost: what is played again, and when it ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import fake_play
+import pytest
+from fake_run import Notes, run_fake
+
+from bbllm.bench import workers
+from bbllm.bench.attempts import Answer, Refused
+from bbllm.bench.case import Case
+from bbllm.bench.generator import CaseError
+from bbllm.bench.patience import TRIES
+from bbllm.bench.playing import Job
+from bbllm.bench.store import RunFolder
+from bbllm.bench.workers import LocalWorkers
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / 'run'
+
+
+def test_an_episode_whose_worker_died_is_played_once_more(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(fake_play.MARKS, str(tmp_path))
+    notes = Notes()
+
+    end = run_fake(path, 'dies_once', ks=(0,), trials=3, notes=notes)
+
+    assert end.progress.lost == 0
+    assert end.progress.done == 3
+    assert len(notes.warnings) == 3
+    assert 'SIGKILL' in notes.warnings[0]
+
+
+def test_an_episode_that_cost_two_workers_their_lives_is_played_a_third_time(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(fake_play.MARKS, str(tmp_path))
+
+    end = run_fake(path, 'dies_twice', ks=(0,), trials=1)
+
+    assert (end.progress.done, end.progress.lost) == (1, 0)
+
+
+def test_workers_that_die_before_they_begin_cost_no_episode_its_tries(path: Path) -> None:
+    class Shaky(LocalWorkers):
+        """Its first workers die young."""
+
+        young = TRIES + 1
+
+        def __init__(self, size: int):
+            super().__init__(fake_play.play, size)
+
+        def _start(self) -> Any:
+            worker = super()._start()
+            if self.young:
+                self.young -= 1
+                worker.process.kill()
+            return worker
+
+    notes = Notes()
+
+    end = run_fake(path, 'fine', ks=(0,), trials=1, hire=Shaky, jobs=1, notes=notes)
+
+    assert len(notes.warnings) == TRIES + 1
+    assert (end.reason, end.progress.done, end.progress.lost) == ('', 1, 0)
+
+
+def test_workers_none_of_which_can_begin_end_the_run_with_the_reason(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, 'worker_environment', lambda: {'PYTHONHOME': '/nowhere'})
+
+    end = run_fake(path, 'fine', trials=5)
+
+    assert '5 workers in a row died before they began an episode' in end.reason
+    assert 'exit code 1' in end.reason
+    assert end.progress.done == 0
+
+
+def test_an_episode_that_kills_every_worker_is_lost_and_the_others_are_not(
+    path: Path,
+) -> None:
+    end = run_fake(path, 'dies', 'fine', ks=(0,), trials=2)
+
+    assert (end.progress.done, end.progress.lost) == (4, 2)
+    assert end.reason == ''
+    with RunFolder(path) as folder:
+        lost = [result for result in folder.results.values() if result.lost]
+    assert {result.error for result in lost} == {'WorkerDied'}
+    assert all('lost 3 times (--retry-lost plays it again)' in item.reason for item in lost)
+
+
+def test_a_fault_of_the_program_costs_one_episode_and_its_traceback_is_kept(path: Path) -> None:
+    notes = Notes()
+
+    end = run_fake(path, 'faulty', 'fine', ks=(0,), trials=1, notes=notes)
+
+    assert (end.progress.done, end.progress.lost) == (2, 1)
+    trace = (path / 'faults' / 'faulty-t000-k0.txt').read_text()
+    assert 'a wheel came off' in trace
+    assert 'faults' in notes.warnings[0]
+
+
+def test_a_run_whose_episodes_are_all_lost_ends_early_and_says_why(path: Path) -> None:
+    end = run_fake(path, 'lost', ks=(0,), trials=20, give_up_after=3, jobs=1)
+
+    assert end.progress.done == 3
+    assert '3 episodes in a row were lost' in end.reason
+    assert 'It lost.' in end.reason
+    assert '--retry-lost' in end.reason
+
+
+def test_a_run_whose_model_says_nothing_usable_ends_early_and_says_what_to_do(path: Path) -> None:
+    end = run_fake(path, 'ModelError', ks=(0,), trials=20, give_up_after=3, jobs=1)
+
+    assert (end.progress.done, end.progress.lost) == (3, 0)
+    assert '3 episodes in a row were lost or ended without a usable reply' in end.reason
+    assert 'It gave an empty reply.' in end.reason
+    assert '--out' in end.reason
+    assert '--retry-lost' not in end.reason
+
+
+def test_lost_episodes_and_silent_models_count_together(path: Path) -> None:
+    end = run_fake(path, 'lost', 'ModelError', ks=(0,), trials=9, give_up_after=4, jobs=1)
+
+    assert end.progress.done == 4
+    assert end.reason
+
+
+def test_a_model_that_talks_nonsense_is_played_on(path: Path) -> None:
+    end = run_fake(path, 'ParseError', ks=(0,), trials=6, give_up_after=2, jobs=1)
+
+    assert (end.reason, end.progress.done) == ('', 6)
+
+
+def test_lost_episodes_between_others_do_not_end_a_run(path: Path) -> None:
+    end = run_fake(path, 'lost', 'fine', ks=(0,), trials=4, give_up_after=2, jobs=1)
+
+    assert (end.reason, end.progress.done, end.progress.lost) == ('', 8, 4)
+
+
+def test_a_case_that_cannot_be_made_costs_its_own_episodes_only(path: Path) -> None:
+    made, impossible = [], {1}
+
+    def make_case(task: str, trial: int) -> Case:
+        made.append(trial)
+        if trial in impossible:
+            raise CaseError('No scene was found in 100 tries.')
+        return fake_play.make_case(task, trial)
+
+    options: dict[str, Any] = {'ks': (0, 3), 'trials': 3, 'jobs': 1, 'give_up_after': 1}
+    options['make_case'] = make_case
+
+    end = run_fake(path, 'fine', **options)
+
+    assert (end.reason, end.progress.done, end.progress.lost) == ('', 6, 2)
+    assert made == [0, 1, 2]
+    assert end.problem == (
+        'The tables of 2 of 6 episodes could not be made, so they are lost (--retry-lost tries '
+        'again). No scene was found in 100 tries.'
+    )
+    with RunFolder(path) as folder:
+        lost = [result for result in folder.results.values() if result.lost]
+    assert {(result.error, result.case_hash) for result in lost} == {('CaseError', '')}
+    assert {result.reason for result in lost} == {'No scene was found in 100 tries.'}
+
+    impossible.clear()
+    again = run_fake(path, 'fine', **options)
+    assert again.problem == end.problem
+
+    retried = run_fake(path, 'fine', retry_lost=True, **options)
+
+    assert (retried.problem, retried.progress.done, retried.progress.lost) == ('', 6, 0)
+
+
+def test_a_run_of_which_no_case_can_be_made_says_so(path: Path) -> None:
+    def make_case(task: str, trial: int) -> Case:
+        raise CaseError('No scene was found in 100 tries.')
+
+    end = run_fake(path, 'fine', make_case=make_case)
+
+    assert (end.progress.done, end.progress.lost) == (4, 4)
+    assert end.problem.startswith('No table of this run could be made')
+
+
+def test_workers_that_cannot_be_had_end_the_run_with_the_reason(path: Path) -> None:
+    class Nobody:
+        size = 1
+
+        def __init__(self, size: int):
+            self._jobs: list[Job] = []
+
+        def submit(self, job: Job) -> None:
+            self._jobs.append(job)
+
+        def collect(self, timeout_s: float) -> list[Answer]:
+            return [Refused(key=job.key, reason='ray is not installed') for job in self._jobs]
+
+        def close(self) -> None:
+            pass
+
+    end = run_fake(path, 'fine', hire=Nobody)
+
+    assert 'ray is not installed' in end.reason
