@@ -1,0 +1,58 @@
+"""Tables with a few things on them, and what a call on one becomes."""
+
+from __future__ import annotations
+
+import math
+
+from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, SkillCall
+from bbllm.skills.catalog import SKILLS
+from bbllm.skills.grasps import Hand
+from bbllm.skills.motions import Motions, MoveAbove, plan_motions
+from bbllm.skills.rejection import Rejection
+
+TABLE = SceneObject(
+    name='table',
+    kind=Kind.FIXTURE,
+    pose=Pose(position_m=(0.35, 0.0, -0.02)),
+    size_m=(1.2, 1.6, 0.04),
+)
+OPEN_HAND = Hand(
+    tcp=Pose(position_m=(0.31, 0.0, 0.49), quat_xyzw=(1.0, 0.0, 0.0, 0.0)), width_m=0.08
+)
+
+
+def cube(
+    name: str, x: float, y: float, z: float = 0.02, yaw_deg: float = 0.0, edge_m: float = 0.04
+) -> SceneObject:
+    half = math.radians(yaw_deg) / 2
+    pose = Pose(position_m=(x, y, z), quat_xyzw=(0.0, 0.0, math.sin(half), math.cos(half)))
+    return SceneObject(name=name, kind=Kind.CUBE, pose=pose, size_m=(edge_m,) * 3)
+
+
+def cylinder(name: str, x: float, y: float, height_m: float = 0.04) -> SceneObject:
+    pose = Pose(position_m=(x, y, height_m / 2))
+    return SceneObject(name=name, kind=Kind.CYLINDER, pose=pose, size_m=(0.04, 0.04, height_m))
+
+
+def location(name: str, x: float, y: float) -> SceneObject:
+    return SceneObject(name=name, kind=Kind.LOCATION, pose=Pose(position_m=(x, y, 0.0)))
+
+
+def scene_of(*objects: SceneObject, facts: tuple[Fact, ...] = ()) -> Scene:
+    return Scene((*objects, TABLE), SKILLS, facts, 0.0)
+
+
+def motions_of(call: SkillCall, scene: Scene, hand: Hand = OPEN_HAND) -> Motions:
+    motions = plan_motions(call, scene, hand)
+    assert not isinstance(motions, Rejection), motions
+    return motions
+
+
+def rejection_of(call: SkillCall, scene: Scene, hand: Hand = OPEN_HAND) -> Rejection:
+    rejection = plan_motions(call, scene, hand)
+    assert isinstance(rejection, Rejection), rejection
+    return rejection
+
+
+def above_of(motions: Motions) -> MoveAbove:
+    return next(motion for motion in motions if isinstance(motion, MoveAbove))
