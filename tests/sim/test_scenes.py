@@ -138,6 +138,10 @@ def test_a_cube_may_stand_on_another() -> None:
         ({'tables': []}, ('needs a table',)),
         ({'objetcs': []}, ("'objetcs'", "'objects'")),
         ({'objects': 3}, ('objects',)),
+        (
+            {'objects': [cube('a', 0.5, 0.0), cube('b', 0.5, 0.0, 0.06, fixed=True)]},
+            ('b is fixed but stands on no table',),
+        ),
     ],
 )
 def test_a_scene_that_cannot_stand_is_refused_with_names_and_a_way_out(
@@ -147,6 +151,14 @@ def test_a_scene_that_cannot_stand_is_refused_with_names_and_a_way_out(
         make_scene(data, 'my.yaml')
     for word in ('my.yaml', *words):
         assert word in str(caught.value)
+
+
+def test_that_a_thing_is_fixed_is_known_to_the_file_and_shown_by_no_world() -> None:
+    data = {'objects': [cube('a', 0.5, 0.0, fixed=True), cube('b', 0.5, 0.2)]}
+    scene = make_scene(data)
+    loose = make_scene({'objects': [cube('a', 0.5, 0.0), cube('b', 0.5, 0.2)]})
+    assert scene.fixed == {'a'}
+    assert Simulation(scene).objects() == Simulation(loose).objects()
 
 
 def test_neighbours_that_just_touch_do_not_overlap() -> None:

@@ -130,6 +130,24 @@ def test_a_mass_must_be_above_zero() -> None:
         simulation.set_object_mass('cube', 0.0)
 
 
+def test_a_fixed_thing_stays_where_it_is_whatever_hits_or_changes_it() -> None:
+    falling = {'name': 'brick', 'kind': 'cube', 'xyz': [0.51, 0.01, 0.06], 'mass': 2.0}
+    simulation = Simulation(make_scene({'objects': [{**CUBE, 'fixed': True}, falling]}))
+    before = simulation.object_poses()['cube']
+    simulation.set_object_pose('brick', Pose(position_m=(0.51, 0.01, 0.30)))
+    simulation.step(1000)
+    assert simulation.object_poses()['cube'] == before
+    assert simulation.object_poses()['brick'].position_m[2] < 0.07
+    for change in (
+        lambda: simulation.set_object_pose('cube', Pose(position_m=(0.5, 0.3, 0.02))),
+        lambda: simulation.set_object_mass('cube', 0.3),
+    ):
+        with pytest.raises(WorldError, match=r'cube is fixed to its table.* brick can be changed'):
+            change()
+    simulation.reset()
+    assert simulation.object_poses()['cube'] == before
+
+
 def test_reset_puts_everything_back_but_the_clock() -> None:
     simulation = Simulation(make_scene({'objects': [CUBE]}))
     simulation.set_object_pose('cube', Pose(position_m=(0.4, 0.2, 0.30)))

@@ -39,8 +39,8 @@ def build_model(scene: SceneFile, timestep_s: float) -> mujoco.MjModel:
     """
     Compile robot and scene.
 
-    The robot's joints and actuators come first; every movable object is a body with a free joint
-    and one geom, all three of the object's name.
+    The robot's joints and actuators come first; every object is a body with a free joint, unless
+    it is fixed, and one geom, all three of the object's name.
 
     Args:
         scene: What stands on which table.
@@ -57,7 +57,9 @@ def build_model(scene: SceneFile, timestep_s: float) -> mujoco.MjModel:
         _add_marker(spec, place)
     masses = {item.name: item.mass for item in scene.objects}
     for item in scene.movables:
-        _add_movable(spec, item, masses[item.name], timestep_s)
+        body = _add_object(spec, item, masses[item.name], timestep_s)
+        if item.name not in scene.fixed:  # a body without a joint is part of the world
+            body.add_freejoint(name=item.name)
     return spec.compile()
 
 
@@ -162,12 +164,11 @@ def _add_marker(spec: mujoco.MjSpec, place: SceneObject) -> None:
     )
 
 
-def _add_movable(
+def _add_object(
     spec: mujoco.MjSpec, item: SceneObject, mass_kg: float, timestep_s: float
-) -> None:
+) -> mujoco.MjsBody:
     x, y, z, w = item.pose.quat_xyzw
     body = spec.worldbody.add_body(name=item.name, pos=item.pose.position_m, quat=[w, x, y, z])
-    body.add_freejoint(name=item.name)
     if item.kind is Kind.CYLINDER:
         shape, size = mujoco.mjtGeom.mjGEOM_CYLINDER, [item.size_m[0] / 2, item.size_m[2] / 2, 0]
     else:
@@ -184,3 +185,4 @@ def _add_movable(
         friction=[1.0, 0.005, 0.0001],
         solref=[CONTACT_STEPS * timestep_s, 1.0],
     )
+    return body

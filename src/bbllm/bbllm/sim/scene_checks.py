@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from bbllm.core.types import Kind, SceneObject
 from bbllm.skills.shapes import bottom_z, rotation_of, top_z
@@ -30,13 +30,27 @@ def complaints(
     tables: Sequence[SceneObject],
     objects: Sequence[SceneObject],
     locations: Sequence[SceneObject],
+    fixed: Collection[str] = (),
 ) -> list[str]:
-    """Return one sentence part per fault of a scene; empty where it can stand."""
+    """
+    Return one sentence part per fault of a scene; empty where it can stand.
+
+    Args:
+        tables: What things can stand on, and be fixed to.
+        objects: What stands there.
+        locations: The named places.
+        fixed: Names of the objects that are bolted to a table.
+    """
     names = [item.name for item in (*tables, *objects, *locations)]
     return [
         *_name_faults(names),
         *(fault for item in objects for fault in _support_faults(item, tables, objects)),
         *(fault for item in locations for fault in _location_faults(item, tables)),
+        *(
+            f'{item.name} is fixed but stands on no table; only to a table can things be fixed'
+            for item in objects
+            if item.name in fixed and not _stands_on_table(item, tables)
+        ),
         *_overlap_faults(tables, objects),
         *(
             f'{item.name} stands in the base of the robot; keep it {BASE_RADIUS_M} m or more '
@@ -90,6 +104,11 @@ def _support_faults(
         f'it to stand on; on the table its centre would be at '
         f'z = {top + (item.pose.position_m[2] - below):.3f}'
     )
+
+
+def _stands_on_table(item: SceneObject, tables: Sequence[SceneObject]) -> bool:
+    centre, below = item.pose.position_m[:2], bottom_z(item)
+    return any(_contains(table, centre) and abs(below - top_z(table)) <= GAP_M for table in tables)
 
 
 def _location_faults(item: SceneObject, tables: Sequence[SceneObject]) -> Iterable[str]:

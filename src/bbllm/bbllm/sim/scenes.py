@@ -9,6 +9,7 @@ A scene is `config/scenes/<name>.yaml`:
     objects:
       - {name: red_cube, kind: cube, color: red, xy: [0.5, 0.1], yaw_deg: 20}
       - {name: can, kind: cylinder, color: grey, xyz: [0.4, 0.0, 0.03], size: [0.04, 0.06]}
+      - {name: post, kind: cube, xy: [0.6, 0.0], fixed: true}   # bolted to its table
     locations:
       - {name: location_A, xy: [0.45, 0.2]}
 
@@ -81,7 +82,7 @@ class TableSpec(Record):
 
 
 class ObjectSpec(Record):
-    """A cube (any box) or an upright cylinder that can be moved."""
+    """A cube (any box) or an upright cylinder; it can be moved unless it is fixed."""
 
     name: Name
     kind: Literal['cube', 'cylinder']
@@ -96,6 +97,8 @@ class ObjectSpec(Record):
     """Mass [kg]."""
     yaw_deg: Annotated[float, Field(ge=-360, le=360, allow_inf_nan=False)] = 0.0
     """Turn about the vertical [deg]."""
+    fixed: bool = False
+    """Whether it is bolted to its table; nothing that a world shows of it tells."""
 
     @model_validator(mode='after')
     def _one_position_and_a_size_that_fits_the_kind(self) -> ObjectSpec:
@@ -144,7 +147,7 @@ class SceneFile(Record):
 
     @model_validator(mode='after')
     def _could_stand(self) -> SceneFile:
-        found = complaints(self.fixtures, self.movables, self.places)
+        found = complaints(self.fixtures, self.movables, self.places, self.fixed)
         if found:
             # no ValueError: pydantic lets this one through as it is
             raise SceneFileError('; '.join(found) + '.')
@@ -157,8 +160,13 @@ class SceneFile(Record):
 
     @cached_property
     def movables(self) -> tuple[SceneObject, ...]:
-        """The objects where they stand at the start, in the file's order."""
+        """The objects where they stand at the start, fixed ones too, in the file's order."""
         return tuple(self._movable(spec) for spec in self.objects)
+
+    @cached_property
+    def fixed(self) -> frozenset[str]:
+        """Names of the objects that are bolted to a table."""
+        return frozenset(spec.name for spec in self.objects if spec.fixed)
 
     @cached_property
     def places(self) -> tuple[SceneObject, ...]:

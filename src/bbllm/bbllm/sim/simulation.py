@@ -6,7 +6,7 @@ Nothing here decides anything; `sim.robot` adds the controllers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -63,9 +63,10 @@ class Simulation:
         self._objects = {
             item.name: (int(joint.qposadr[0]), int(joint.dofadr[0]))
             for item in scene.movables
+            if item.name not in scene.fixed
             for joint in [model.joint(item.name)]
         }
-        self._start_mass = {item.name: item.mass for item in scene.objects}
+        self._start_mass = {item.name: item.mass for item in scene.objects if not item.fixed}
         arm = [int(model.joint(name).qposadr[0]) for name in ARM_JOINTS]
         if arm + fingers != list(range(N_JOINTS + 2)):
             raise WorldError('The robot must come first in the model.')
@@ -171,22 +172,17 @@ class Simulation:
         return float(self._qvel[N_JOINTS] + self._qvel[N_JOINTS + 1])
 
     def object_poses(self) -> dict[str, Pose]:
-        """Return where the movable objects are, in the scene's order."""
-        return {name: self._pose(address) for name, (address, _) in self._objects.items()}
+        """Return where the objects are, fixed ones too, in the scene's order."""
+        free = self._objects
+        return {
+            item.name: self._pose(free[item.name][0]) if item.name in free else item.pose
+            for item in self.scene.movables
+        }
 
     def objects(self) -> tuple[SceneObject, ...]:
-        """Return tables, movable objects where they are now, and locations."""
+        """Return tables, objects where they are now, and locations."""
         poses = self.object_poses()
-        moved = tuple(
-            SceneObject(
-                name=item.name,
-                kind=item.kind,
-                pose=poses[item.name],
-                size_m=item.size_m,
-                color=item.color,
-            )
-            for item in self.scene.movables
-        )
+        moved = tuple(replace(item, pose=poses[item.name]) for item in self.scene.movables)
         return (*self.scene.fixtures, *moved, *self.scene.places)
 
     def set_object_pose(self, name: str, pose: Pose) -> None:
@@ -195,6 +191,7 @@ class Simulation:
 
         Raises:
             UnknownNameError: No movable object of that name.
+            WorldError: It is fixed to its table.
         """
         qpos, qvel = self._addresses(name)
         x, y, z, w = np.asarray(pose.quat_xyzw) / np.linalg.norm(pose.quat_xyzw)
@@ -208,7 +205,7 @@ class Simulation:
 
         Raises:
             UnknownNameError: No movable object of that name.
-            WorldError: The mass is not above zero.
+            WorldError: The mass is not above zero, or it is fixed to its table.
         """
         self._addresses(name)
         if not mass_kg > 0:
@@ -280,6 +277,12 @@ class Simulation:
         return Pose(position_m=(x, y, z), quat_xyzw=(qx, qy, qz, qw))
 
     def _addresses(self, name: str) -> tuple[int, int]:
+        if name in self.scene.fixed:
+            free = ', '.join(self._objects) or 'nothing'
+            raise WorldError(
+                f'{name} is fixed to its table (`fixed: true` in the scene file), so neither its '
+                f'place nor its mass can change. In this scene {free} can be changed.'
+            )
         try:
             return self._objects[name]
         except KeyError:
