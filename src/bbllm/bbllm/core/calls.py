@@ -11,23 +11,33 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bbllm.core.errors import BbllmError
 from bbllm.core.lost import lost_names, lost_text
 from bbllm.core.types import Code, Outcome, Pose, Scene, Skill, SkillCall, Status
 
-POSE_FORM = '`x y z` or `x y z yaw_deg`, for example `0.45 -0.10 0.02 90`'
+POSE_FORM = (
+    '`x y z` or `x y z yaw_deg`, for example `0.45 -0.10 0.02 90`, or that of the hand, '
+    '`x y z qx qy qz qw`, for example `0.45 -0.10 0.03 1 0 0 0`'
+)
 """What a pose literal looks like, for errors and prompts."""
 COORDINATE_LIMIT_M = 2.0
 """Positions further away than this are slips of the pen: the arm reaches 0.86 m [m]."""
 WAIT_LIMIT_S = 60.0
 """The longest single wait [s]."""
-NUMBERS_LENGTH = 100
+LENGTH_TOLERANCE = 0.05
+"""How far the length of a quaternion may be from 1."""
+TILT_LIMIT_DEG = 10.0
+"""How far the fingers of a pose may point away from straight down [deg]."""
+NUMBERS_LENGTH = 250
 """Longest text that is read as a pose or as seconds [characters]."""
 NAMES_LISTED = 40
 """How many names an error lists before it says how many more there are."""
+
+Quat = tuple[float, float, float, float]
+"""Unit quaternion, scalar last."""
 
 
 class CallError(BbllmError):
@@ -49,13 +59,19 @@ class PoseLiteral:
     """A target that was given in numbers, in the world frame."""
 
     position_m: tuple[float, float, float]
-    """Centre of the thing that is placed, or the TCP for `reach` [m]."""
+    """Centre of the thing that is placed, or the TCP for `reach`; with a quaternion always the
+    TCP [m]."""
     yaw_deg: float | None = None
     """Turn about the world's z axis, in (-180, 180]; None where any will do [deg]."""
+    quat_xyzw: Quat | None = None
+    """How the TCP is turned, to four decimals; `1 0 0 0` points straight down. None where the
+    pose has no quaternion."""
 
     @property
     def pose(self) -> Pose:
-        """The pose, with yaw 0 where any will do."""
+        """The pose with a unit quaternion; with yaw 0 where any will do."""
+        if self.quat_xyzw is not None:
+            return Pose(position_m=self.position_m, quat_xyzw=_unit(self.quat_xyzw))
         half = math.radians(self.yaw_deg or 0.0) / 2.0
         return Pose(
             position_m=self.position_m, quat_xyzw=(0.0, 0.0, math.sin(half), math.cos(half))
@@ -64,45 +80,96 @@ class PoseLiteral:
 
 def looks_like_pose(text: str) -> bool:
     """Tell whether an argument is meant as a pose literal rather than a name."""
-    return re.match(r'\s*[-+]?\.?\d', text) is not None and re.search(r'[\s,]', text) is not None
+    number = r'\s*\[?\s*[-+]?\.?\d'
+    return re.match(number, text) is not None and re.search(r'[\s,]', text.strip()) is not None
 
 
 def parse_pose(text: str) -> PoseLiteral:
     """
-    Read `x y z` or `x y z yaw_deg` (metres, degrees, world frame).
+    Read `x y z`, `x y z yaw_deg` or `x y z qx qy qz qw` (metres, degrees, world frame).
 
     Args:
-        text: The numbers, separated by spaces, commas or both.
+        text: The numbers, separated by spaces, commas or both; brackets may stand around them.
 
     Raises:
-        ValueError: Not three or four finite numbers, or too far away; the text says which.
+        ValueError: Not three, four or seven finite numbers, too far away, or a hand that does
+            not come from above; the text says which, and what would do.
     """
-    words = text.replace(',', ' ').split() if len(text) <= NUMBERS_LENGTH else []
-    try:
-        numbers = [float(word) for word in words]
-    except ValueError:
-        numbers = []
-    if len(numbers) not in (3, 4) or not all(math.isfinite(number) for number in numbers):
-        raise ValueError(f'{text[:60]!r} is no pose. A pose is {POSE_FORM}.')
+    numbers = _numbers(text) if len(text) <= NUMBERS_LENGTH else []
+    told = f'The pose {text[:120]!r}'
+    if len(numbers) not in (3, 4, 7) or not all(math.isfinite(number) for number in numbers):
+        count = f': it has {len(numbers)} numbers' if numbers else ''
+        raise ValueError(f'{text[:60]!r} is no pose{count}. A pose is {POSE_FORM}.')
     x, y, z = numbers[:3]
-    if max(abs(x), abs(y), abs(z)) >= COORDINATE_LIMIT_M:
+    # As they will be written: what is read once must be read again.
+    if max(round(abs(value), 4) for value in (x, y, z)) >= COORDINATE_LIMIT_M:
         raise ValueError(
-            f'The pose {text[:60]!r} is too far away: each of x, y, z must be within '
+            f'{told} is too far away: each of x, y, z must be within '
             f'{COORDINATE_LIMIT_M:g} m of the base.'
         )
     if len(numbers) == 3:
         return PoseLiteral((x, y, z))
+    if len(numbers) == 7:
+        return PoseLiteral((x, y, z), quat_xyzw=_pointing_down(told, numbers[3:]))
     if abs(numbers[3]) > 360.0:
         raise ValueError(f'The yaw in {text[:60]!r} must be between -360 and 360 degrees.')
     return PoseLiteral((x, y, z), 180.0 - (180.0 - numbers[3]) % 360.0)
 
 
+def _numbers(text: str) -> list[float]:
+    inside = re.fullmatch(r'\s*\[([^\[\]]*)\]\s*', text)
+    words = (inside[1] if inside else text).replace(',', ' ').split()
+    try:
+        return [float(word) for word in words]
+    except ValueError:
+        return []
+
+
+def _pointing_down(told: str, numbers: Sequence[float]) -> Quat:
+    """Return a quaternion of the hand as it is written, or raise ValueError with what would do."""
+    length = math.hypot(*numbers)
+    if abs(length - 1.0) > LENGTH_TOLERANCE:
+        raise ValueError(
+            f'{told} has a quaternion of length {length:.3g}, but the length of `qx qy qz qw` '
+            f'must be 1; a hand that points straight down has `1 0 0 0`.'
+        )
+    x, y, z, w = (round(number, 4) for number in numbers)
+    # Rounding moves the length by 0.0001 at most: what is written is not changed once more.
+    if abs(math.hypot(x, y, z, w) - 1.0) > 0.0002:
+        x, y, z, w = (round(part, 4) for part in _unit((x, y, z, w)))
+    tilt_deg = 2.0 * math.degrees(math.atan2(math.hypot(z, w), math.hypot(x, y)))
+    if tilt_deg > TILT_LIMIT_DEG:
+        # The nearest turn straight down; of a hand that points up, the one with its yaw.
+        x, y = (x, y) if math.hypot(x, y) > 0.01 else (w, z)
+        size = math.hypot(x, y)
+        down = ' '.join(_plain_number(part / size) for part in (x, y))
+        raise ValueError(
+            f'{told} has fingers that point {tilt_deg:.0f} degrees away from straight down, but '
+            f'the hand comes from above only, within {TILT_LIMIT_DEG:g} degrees; `{down} 0 0` '
+            'would do.'
+        )
+    return (x, y, z, w)
+
+
+def _unit(quat: Quat) -> Quat:
+    length = math.hypot(*quat)
+    x, y, z, w = (part / length for part in quat)
+    return (x, y, z, w)
+
+
 def format_pose(literal: PoseLiteral) -> str:
     """Write a pose literal to a tenth of a millimetre and of a degree; `parse_pose` reads it."""
-    numbers = [f'{value:.4f}' for value in literal.position_m]
-    if literal.yaw_deg is not None:
-        numbers.append(f'{literal.yaw_deg:.1f}')
-    return ' '.join('0' if float(number) == 0.0 else trimmed(number) for number in numbers)
+    numbers = [_plain_number(value) for value in literal.position_m]
+    if literal.quat_xyzw is not None:
+        numbers += [_plain_number(part) for part in literal.quat_xyzw]
+    elif literal.yaw_deg is not None:
+        numbers.append(_plain_number(literal.yaw_deg, 1))
+    return ' '.join(numbers)
+
+
+def _plain_number(value: float, digits: int = 4) -> str:
+    number = f'{value:.{digits}f}'
+    return '0' if float(number) == 0.0 else trimmed(number)
 
 
 def trimmed(number: str) -> str:

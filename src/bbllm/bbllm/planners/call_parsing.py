@@ -156,7 +156,8 @@ def body_schema(scene: Scene) -> JsonSchema:
         'numbers': {
             'type': 'array',
             'items': {'type': 'number'},
-            'description': 'x y z [m] and yaw [deg] of a target, or seconds; else empty',
+            'description': 'x y z [m] and yaw [deg] of a target, or x y z qx qy qz qw of the '
+            'hand at it, or seconds; else empty',
         },
     }
     return {

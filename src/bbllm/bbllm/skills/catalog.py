@@ -56,7 +56,8 @@ CATALOG: tuple[SkillSpec, ...] = (
             'place',
             ('target',),
             'put down what is held, at a free location, on top of an object, '
-            'or at a pose `x y z` or `x y z yaw_deg` [m, deg]',
+            'or at a pose `x y z` or `x y z yaw_deg` [m, deg], or where the hand is at '
+            '`x y z qx qy qz qw`',
         ),
         'something is held; the target is within reach and free',
         'what was held rests at the target, and the hand is empty',

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from bbllm.core.types import Scene, SkillCall
-from bbllm.skills.catalog import looks_like_pose, parse_pose
+from bbllm.skills.catalog import PoseLiteral, format_pose, looks_like_pose, parse_pose
 
 _NUMBER = re.compile(r'[-+]?(?:\d+\.?\d*|\.\d+)')
 PHRASES = {
@@ -73,9 +73,20 @@ def _names(said: str, name: str, names: tuple[str, ...]) -> bool:
 def _says_numbers(text: str, pose: str) -> bool:
     """Tell whether a text holds the numbers of a pose, one after the other."""
     literal = parse_pose(pose)
+    said = _NUMBER.findall(text)
+    if literal.quat_xyzw is not None:
+        return any(_same_hand(said[start : start + 7], literal) for start in range(len(said) - 6))
     wanted = list(literal.position_m) + ([] if literal.yaw_deg is None else [literal.yaw_deg])
-    said = [float(number) for number in _NUMBER.findall(text)]
+    numbers = [float(number) for number in said]
     return any(
-        all(abs(a - b) <= SAME for a, b in zip(said[start:], wanted, strict=False))
-        for start in range(len(said) - len(wanted) + 1)
+        all(abs(a - b) <= SAME for a, b in zip(numbers[start:], wanted, strict=False))
+        for start in range(len(numbers) - len(wanted) + 1)
     )
+
+
+def _same_hand(numbers: list[str], literal: PoseLiteral) -> bool:
+    """Tell whether seven numbers are read as a pose, whose quaternion need not be written so."""
+    try:
+        return format_pose(parse_pose(' '.join(numbers))) == format_pose(literal)
+    except ValueError:
+        return False
