@@ -20,3 +20,7 @@ class ExecutorParams:
     """A thing that rests further than this from its target is misplaced [m]."""
     settle_s: float = 0.1
     """How long a thing may settle before it is looked at [s]."""
+    weigh_s: float = 0.25
+    """How long the arm holds still in the end with something in its hand, so that the force there
+    can be read: the time of the filter in worlds.hand_force, and what the arm takes to come to
+    rest [s]."""

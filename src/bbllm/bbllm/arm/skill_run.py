@@ -85,6 +85,8 @@ class SkillRun:
                 self._grip_again(self._carried)
             for motion in motions:
                 self._do(motion)
+            if self._carried and moves(self._call):
+                self._sender.wait(self._params.weigh_s, f'weighing {self._carried}')
         except CallError as error:
             return error.outcome
         except SkillError as failure:

@@ -15,7 +15,7 @@ import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array, JointState
 from bbllm.arm.limits import Q_MAX, Q_MIN
-from bbllm.arm.model import MAX_WIDTH_M
+from bbllm.arm.model import FLANGE_SITE, MAX_WIDTH_M
 from bbllm.sim.constraints import driver_constraints
 from bbllm.sim.faults import Fault, FaultMonitor
 from bbllm.sim.goal_log import GoalSeen
@@ -57,6 +57,10 @@ class DrivenSimulation(HandedSimulation, ABC):
         self._period = max(1, round(CONTROL_PERIOD_S / simulation.timestep_s))
         self._gains = simulation.servo_gains
         self._servo = Servo(*self._gains)
+        self.on_force: Callable[[Array, float, float], None] | None = None
+        """Told of the wrist sensor every 10 ms, in the thread that advances: what the world does
+        to the hand, in world axes, shape (3,) [N]; the stamp [s]; the speed of the fastest
+        joint [rad/s]."""
         self._make_controllers()
 
     def advance(self, duration_s: float) -> None:
@@ -167,10 +171,15 @@ class DrivenSimulation(HandedSimulation, ABC):
         simulation.limit_grip(command.force_n)
         self._playback.step(n, self._motion, command.width_m)
         speeding = self._monitor.has_phases and self._speeding()
+        wrench = simulation.flange_wrench()
+        if self.on_force is not None:
+            R_world_flange = simulation.data.site(FLANGE_SITE).xmat.reshape(3, 3)
+            fastest_rad_s = float(np.abs(simulation.data.qvel[:N_JOINTS]).max())
+            self.on_force(R_world_flange @ wrench[:3], self.time_s, fastest_rad_s)
         if self._monitor.watch(
             duration_s,
             simulation.external_torque(),
-            simulation.flange_wrench(),
+            wrench,
             accelerating=speeding,
             moving=self._controller.active or self._ptp.busy,
         ):

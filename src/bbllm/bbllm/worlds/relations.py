@@ -39,6 +39,7 @@ from bbllm.skills.shapes import (
     rotation_of,
     top_z,
 )
+from bbllm.worlds.hand_force import Force, hand_reading
 
 HAND = 'hand'
 """How facts call the hand."""
@@ -83,6 +84,7 @@ def build_scene(
     carried: str | None = None,
     estimated: Collection[str] = (),
     lost: Collection[LostObject] = (),
+    force_n: Force | None = None,
 ) -> Scene:
     """
     Return the scene with its relations.
@@ -98,6 +100,7 @@ def build_scene(
         carried: What is in the hand, where that is known from the hand alone.
         estimated: Names of objects whose pose was inferred; what rests on them is marked so.
         lost: Things that are no longer there to be seen.
+        force_n: What the world does to the hand, in world axes; None where nobody measures [N].
 
     Raises:
         SceneError: There are no objects, or they were sensed too long ago.
@@ -119,7 +122,8 @@ def build_scene(
             for fact in facts
         ]
     facts += lost_facts(lost, now_s)
-    return Scene(tuple(objects), tuple(skills), tuple(facts), stamp_s)
+    felt = None if hand is None else hand_reading(hand, force_n)
+    return Scene(tuple(objects), tuple(skills), tuple(facts), stamp_s, felt)
 
 
 def _need_news(objects: Sequence[SceneObject], age_s: float, params: RelationParams) -> None:

@@ -21,6 +21,7 @@ from bbllm.sim.simulation import Simulation
 from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import MOVABLE, pose_of_matrix
+from bbllm.worlds.hand_force import ForceFilter
 from bbllm.worlds.reaching import ReachCache
 from bbllm.worlds.relations import build_scene
 
@@ -65,6 +66,8 @@ class TabletopWorld:
         params = params or ExecutorParams()
         params = replace(params, ways=bounded(params.ways, safety))
         self.robot = SimulatedRobot(Simulation(file, seed=seed))
+        self._force = ForceFilter()
+        self.robot.on_force = self._force.add
         self.driver = wrap_driver(SimDriver(self.robot, speed=speed, on_advance=on_advance))
         self.guard = EnvelopeGuard(safety, width_m=lambda: self.driver.joint_state().width_m)
         self.executor = SkillExecutor(
@@ -101,6 +104,7 @@ class TabletopWorld:
             stamp_s=state.stamp_s,
             now_s=self.time_s,
             reach=self._reach,
+            force_n=self._force.force_n(self.time_s),
         )
 
     def execute(self, call: SkillCall) -> Outcome:

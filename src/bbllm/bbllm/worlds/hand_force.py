@@ -1,0 +1,101 @@
+"""
+The force on the hand, as somebody who weighs things would read it: a mean, while the arm rests.
+
+A sensor at the wrist, or an estimate from the torques of the joints, feels every acceleration of
+hand and arm, and its readings scatter. So readings in motion are left out, and those at rest are
+averaged over a short time. What closes or opens the fingers takes longer than that time, so that
+no mean holds both what was in the hand before and what is in it now.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+from bbllm.core.types import HandReading, Pose
+from bbllm.skills.grasps import Hand
+
+Force = tuple[float, float, float]
+"""In world axes [N]."""
+
+STILL_RAD_S = 0.02
+"""An arm whose fastest joint is faster than this moves [rad/s]."""
+PERIOD_S = 0.01
+"""The least time from one reading to the next; denser ones tell hardly more [s]."""
+SAME_S = 1e-6
+"""Times that differ by less are the same [s]."""
+
+
+class ForceFilter:
+    """
+    The mean of the readings of the last moments, since the arm came to rest; not thread-safe.
+
+    Args:
+        window_s: How long a reading counts, on the clock of the stamps [s].
+    """
+
+    def __init__(self, window_s: float = 0.2) -> None:
+        self._window_s = window_s
+        self._readings: deque[tuple[float, Force]] = deque()
+        self._stamp_s = float('-inf')
+
+    def add(self, force_n: Iterable[float], stamp_s: float, fastest_rad_s: float = 0.0) -> None:
+        """
+        Take in a reading.
+
+        Args:
+            force_n: What the world does to the hand, in world axes, shape (3,) [N].
+            stamp_s: When it was measured; a clock that goes back begins anew [s].
+            fastest_rad_s: Speed of the fastest joint: while the arm moves, the reading is left
+                out with all that came before [rad/s].
+        """
+        moving = fastest_rad_s > STILL_RAD_S
+        if moving or stamp_s < self._stamp_s:
+            self._readings.clear()
+        elif stamp_s < self._stamp_s + PERIOD_S - SAME_S and self._readings:
+            return
+        self._stamp_s = stamp_s
+        if moving:
+            return
+        x, y, z = (float(value) for value in force_n)
+        self._readings.append((stamp_s, (x, y, z)))
+        self._forget(stamp_s)
+
+    def force_n(self, now_s: float) -> Force | None:
+        """
+        Return the mean force; None where none was read at rest in the time that counts.
+
+        Args:
+            now_s: The time up to which it counts, on the same clock; readings that came later
+                count too [s].
+        """
+        recent = [force for stamp_s, force in self._readings if self._counts(stamp_s, now_s)]
+        if not recent:
+            return None
+        x, y, z = (sum(axis) / len(recent) for axis in zip(*recent, strict=True))
+        return (x, y, z)
+
+    def _counts(self, stamp_s: float, now_s: float) -> bool:
+        return stamp_s > now_s - self._window_s - SAME_S
+
+    def _forget(self, now_s: float) -> None:
+        while not self._counts(self._readings[0][0], now_s):
+            self._readings.popleft()
+
+
+def hand_reading(hand: Hand, force_n: Force | None) -> HandReading:
+    """
+    Return what the hand measures.
+
+    Of the two quaternions of one turn it is the one whose x is positive: of a hand that points
+    down z and w are about zero, and a rule about their signs would turn on every reading.
+
+    Args:
+        hand: Where the TCP is and how far the fingers are open.
+        force_n: What the world does to the hand; None where it is not measured [N].
+    """
+    x, y, z, w = hand.tcp.quat_xyzw
+    sign = -1.0 if x < 0.0 else 1.0
+    quat = (sign * x, sign * y, sign * z, sign * w)
+    tcp = Pose(position_m=hand.tcp.position_m, quat_xyzw=quat)
+    return HandReading(tcp=tcp, width_m=hand.width_m, force_n=force_n)

@@ -1,0 +1,143 @@
+"""What the hand feels: readings at rest, averaged, and what a thing in it weighs by them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from small_tables import RED, run
+
+from bbllm.core.types import Pose
+from bbllm.sim.scenes import ObjectSpec, SceneFile
+from bbllm.skills.grasps import Hand
+from bbllm.worlds.hand_force import ForceFilter, hand_reading
+from bbllm.worlds.tabletop import TabletopWorld
+
+DOWN = (0.0, 0.0, -1.0)
+UP = (0.0, 0.0, 1.0)
+GRAVITY_M_S2 = 9.81
+
+
+def test_without_a_reading_there_is_no_force() -> None:
+    assert ForceFilter().force_n(0.0) is None
+
+
+def test_the_force_is_the_mean_of_the_readings_in_the_window() -> None:
+    force = ForceFilter(window_s=0.2)
+    for stamp_s, reading in ((0.5, UP), (1.0, (1.0, 0.0, -2.0)), (1.1, (3.0, 0.0, -4.0))):
+        force.add(reading, stamp_s)
+
+    assert force.force_n(1.1) == pytest.approx((2.0, 0.0, -3.0))
+    assert force.force_n(1.25) == pytest.approx((3.0, 0.0, -4.0))
+
+
+def test_a_force_that_nobody_has_read_lately_is_none() -> None:
+    force = ForceFilter(window_s=0.2)
+    force.add(DOWN, 1.0)
+
+    assert force.force_n(1.2) == DOWN
+    assert force.force_n(1.3) is None
+
+
+def test_readings_that_come_closer_than_a_hundred_a_second_are_left_out() -> None:
+    force = ForceFilter()
+    force.add(DOWN, 1.0)
+    for i in range(1, 10):
+        force.add(UP, 1.0 + i * 1e-3)
+    force.add(DOWN, 1.01)
+
+    assert force.force_n(1.01) == DOWN
+
+
+def test_what_was_read_before_and_during_a_motion_does_not_count() -> None:
+    force = ForceFilter()
+    force.add(UP, 1.0)
+    force.add(UP, 1.01, 0.5)
+    assert force.force_n(1.01) is None
+
+    force.add(DOWN, 1.02)
+
+    assert force.force_n(1.02) == DOWN
+
+
+def test_a_clock_that_goes_back_begins_anew() -> None:
+    force = ForceFilter()
+    force.add(UP, 9.0)
+    force.add(DOWN, 0.5)
+
+    assert force.force_n(0.5) == DOWN
+
+
+@pytest.mark.parametrize('sign', [1.0, -1.0])
+@pytest.mark.parametrize('yaw_deg', [-80.0, 0.0, 35.0, 120.0])
+def test_of_the_two_quaternions_of_a_turn_the_one_with_a_positive_x_is_told(
+    sign: float, yaw_deg: float
+) -> None:
+    half = math.radians(yaw_deg) / 2
+    x, y, z, w = quat = (math.cos(half), math.sin(half), 1e-9, -1e-9)
+    told = (sign * x, sign * y, sign * z, sign * w)
+    hand = Hand(tcp=Pose(position_m=(0.4, 0.1, 0.1), quat_xyzw=told), width_m=0.04)
+
+    reading = hand_reading(hand, DOWN)
+
+    assert reading.tcp.quat_xyzw == pytest.approx(quat)
+    assert (reading.tcp.position_m, reading.width_m) == ((0.4, 0.1, 0.1), 0.04)
+    assert reading.force_n == DOWN
+
+
+@pytest.mark.parametrize('mass_kg', [0.05, 0.15, 0.4])
+def test_a_thing_in_the_hand_pulls_it_down_by_its_weight(mass_kg: float) -> None:
+    world = _world(mass_kg)
+
+    [outcome] = run(world, 'pick red_cube')
+
+    assert outcome.message == ''
+    hand = world.observe().hand
+    assert hand is not None and hand.force_n is not None
+    assert hand.force_n == pytest.approx((0.0, 0.0, -GRAVITY_M_S2 * mass_kg), abs=0.02)
+    assert hand.width_m == pytest.approx(0.04, abs=1e-3)
+    assert hand.tcp.position_m[:2] == pytest.approx(RED.xy, abs=2e-3)
+    assert hand.tcp.position_m[2] > 0.09
+
+
+def test_the_weight_is_felt_as_well_after_the_arm_has_carried_it_away() -> None:
+    world = _world(0.15)
+
+    run(world, 'pick red_cube', 'return_to_base')
+
+    hand = world.observe().hand
+    assert hand is not None and hand.force_n is not None
+    assert hand.force_n[2] == pytest.approx(-GRAVITY_M_S2 * 0.15, abs=0.02)
+
+
+def test_an_empty_hand_feels_nothing_at_rest() -> None:
+    world = _world(0.15)
+
+    run(world, 'pick red_cube', 'place 0.5 0.1 0.02', 'wait 1')
+
+    hand = world.observe().hand
+    assert hand is not None
+    assert hand.force_n == pytest.approx((0.0, 0.0, 0.0), abs=0.02)
+
+
+def test_the_mean_scatters_less_than_a_reading_and_has_the_bias_of_its_episode() -> None:
+    world = _world(0.1, seed=3)
+    run(world, 'pick red_cube')
+    first = world.observe().hand
+    readings = [world.robot.flange_wrench()[2] for _ in range(400)]
+    run(world, 'wait 1')
+    second = world.observe().hand
+
+    assert first is not None and first.force_n is not None
+    assert second is not None and second.force_n is not None
+    # the flange's z points down, the world's up; three standard deviations of a mean of twenty
+    mean_n = -sum(readings) / len(readings)
+    for hand in (first, second):
+        assert hand.force_n is not None
+        assert hand.force_n[2] == pytest.approx(mean_n, abs=3 * 0.2 / math.sqrt(20))
+    assert first.force_n != second.force_n
+
+
+def _world(mass_kg: float, seed: int | None = None) -> TabletopWorld:
+    red = ObjectSpec(name=RED.name, kind=RED.kind, xy=RED.xy, yaw_deg=RED.yaw_deg, mass=mass_kg)
+    return TabletopWorld(SceneFile(objects=(red,)), seed=seed)
