@@ -7,7 +7,8 @@ grips the arm can reach, and by which way, is for `arm.executor` to find out.
 Conventions: a pose given as target of `place` is where the centre of the thing shall be; it
 is set on the surface under that pose when its underside is within 25 mm of it, so that
 `0.5 0.1 0` and `0.5 0.1 0.02` both put a cube of 4 cm on the table. Without a yaw, a thing is
-aligned with what it is set on: the location, the object below, else the axes of the table.
+aligned with what it is set on: the location, the object below, else the axes of the table. A
+pose with a quaternion is where the TCP shall be, for `place` when it lets go (pose_targets).
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ from bbllm.skills.grasps import (
     NoRoom,
     grip_widths,
     grips_for,
+    tool_yaw,
 )
-from bbllm.skills.placing import PlaceTarget, place_grips, place_target
+from bbllm.skills.placing import place_grips, place_target
+from bbllm.skills.pose_targets import PlaceTarget
 from bbllm.skills.rejection import Rejection, listed
 from bbllm.skills.shapes import MOVABLE, Vector, top_z
 
@@ -254,7 +257,9 @@ def _reach(arg: str, scene: Scene, hand: Hand, params: MotionParams) -> Motions 
     if looks_like_pose(arg):
         literal = parse_pose(arg)
         position, label = literal.position_m, f'the pose {arg}'
-        if literal.yaw_deg is not None:
+        if literal.quat_xyzw is not None:
+            yaws = [tool_yaw(literal.pose), tool_yaw(literal.pose) + math.pi]
+        elif literal.yaw_deg is not None:
             yaws = [math.radians(literal.yaw_deg), math.radians(literal.yaw_deg) + math.pi]
     else:
         item = scene.object(arg)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bbllm.core.types import Code, Kind, Scene, SceneObject
-from bbllm.skills.catalog import looks_like_pose, parse_pose
+from bbllm.skills.catalog import looks_like_pose
 from bbllm.skills.grasps import (
     ROUND_YAWS,
     GraspParams,
@@ -18,10 +18,9 @@ from bbllm.skills.grasps import (
     in_tool_frame,
     tool_yaw,
 )
+from bbllm.skills.pose_targets import PlaceTarget, from_tcp, pose_target, yaw_like
 from bbllm.skills.rejection import Rejection, listed
 from bbllm.skills.shapes import (
-    MOVABLE,
-    Vector,
     bottom_z,
     contains,
     flat_axes,
@@ -35,8 +34,6 @@ from bbllm.skills.shapes import (
     yaw_pose,
 )
 
-SURFACE_SNAP_M = 0.025
-"""How far a thing's underside may be from a surface for a pose to mean that surface [m]."""
 TOUCHING_M = 0.001
 """Outlines that overlap by more than this cannot stand side by side [m]."""
 SPOT_GRID_M = 0.04
@@ -44,21 +41,6 @@ SPOT_RADII_M = (0.38, 0.62)
 """Where free spots on a surface are looked for: well within reach [m]."""
 SPOT_GAP_M = 0.05
 """What a free spot keeps from everything [m]."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlaceTarget:
-    """Where a thing shall come to rest."""
-
-    label: str
-    """What people call it: `location_A`, `red_cube`, `the pose 0.5 0 0.02`."""
-    centre_m: Vector
-    """Of the thing, when it rests there, world frame [m]."""
-    yaw_rad: float
-    """Turn of the thing about the vertical; what is square may be turned further by 90 degrees
-    [rad]."""
-    supports: tuple[str, ...] = ()
-    """Names of what it will stand on, without the table."""
 
 
 def place_target(arg: str, held: SceneObject, scene: Scene, hand: Hand) -> PlaceTarget | Rejection:
@@ -73,7 +55,7 @@ def place_target(arg: str, held: SceneObject, scene: Scene, hand: Hand) -> Place
     """
     others = [item for item in scene.objects if item.name != held.name]
     if looks_like_pose(arg):
-        target = _at_pose(arg, held, others)
+        target = pose_target(arg, held, others, hand)
     else:
         target = _at_object(scene.object(arg), held, others, hand)
     if isinstance(target, Rejection):
@@ -105,15 +87,9 @@ def place_grips(
     neighbours = [item for item in scene.objects if item.name != held.name and is_solid(item)]
     found: list[Grip] = []
     blockers: list[str] = []
-    for turn in _turns(held, target.yaw_rad):
+    for turn in _turns(held, target, yaw_now):
         yaw = math.remainder(yaw_now + turn, 2 * math.pi)
-        # A tool that points down has its y and z axes turned over.
-        cos, sin = math.cos(yaw), math.sin(yaw)
-        offset = (
-            cos * centre[0] + sin * centre[1],
-            sin * centre[0] - cos * centre[1],
-            -centre[2],
-        )
+        offset = from_tcp(centre, yaw)
         x, y, z = (target.centre_m[axis] - offset[axis] for axis in range(3))
         fit = fit_fingers((x, y, z + gap_m), yaw, hand.width_m, neighbours, params)
         if isinstance(fit, Grip):
@@ -122,6 +98,9 @@ def place_grips(
             blockers += fit.neighbours
     if not found:
         return NoRoom(tuple(dict.fromkeys(blockers)))
+    if target.hand_yaw_rad is not None:
+        as_asked = [grip for grip in found if _same_fingers(grip.yaw_rad, target.hand_yaw_rad)]
+        found = as_asked or found
     return tuple(sorted(found, key=lambda grip: -round(grip.side_room_m, 3)))
 
 
@@ -131,56 +110,21 @@ def square(item: SceneObject) -> bool:
     return len(widths) == 2 and abs(widths[0] - widths[1]) < 0.002
 
 
-def _turns(held: SceneObject, yaw_rad: float) -> list[float]:
+def _turns(held: SceneObject, target: PlaceTarget, yaw_now: float) -> list[float]:
     """Return by how much the hand may turn so that the thing gets its yaw [rad]."""
     axes = flat_axes(held)
     if is_round(held) or not axes:
-        return [2 * math.pi * index / (2 * ROUND_YAWS) for index in range(2 * ROUND_YAWS)]
-    first = yaw_rad - axes[0][0]
-    step = math.pi / 2 if square(held) else math.pi
-    return [first + index * step for index in range(round(2 * math.pi / step))]
+        first, count = 0.0, 2 * ROUND_YAWS
+    else:
+        first, count = target.yaw_rad - axes[0][0], 4 if square(held) else 2
+    if target.hand_yaw_rad is not None:
+        first = target.hand_yaw_rad - yaw_now
+    return [first + 2 * math.pi * index / count for index in range(count)]
 
 
-def _at_pose(
-    arg: str, held: SceneObject, others: Sequence[SceneObject]
-) -> PlaceTarget | Rejection:
-    literal = parse_pose(arg)
-    x, y, z = literal.position_m
-    half = half_height(held)
-    below = [
-        item
-        for item in others
-        if is_solid(item)
-        and contains(outline(item), (x, y))
-        and abs(top_z(item) - (z - half)) <= SURFACE_SNAP_M
-    ]
-    if not below:
-        # Where no furniture is known, everything stands on a table at z = 0.
-        tables = [item for item in others if item.kind is Kind.FIXTURE]
-        under = [item for item in tables if contains(outline(item), (x, y))]
-        if tables and not under:
-            return Rejection(
-                Code.BAD_ARGUMENTS,
-                f'the pose {arg} is not over {listed([item.name for item in tables])}.',
-            )
-        height = max((top_z(item) for item in under), default=0.0) + half
-        if tables or abs(z - height) > SURFACE_SNAP_M:
-            return Rejection(
-                Code.BAD_ARGUMENTS,
-                f'there is nothing at the pose {arg} to set {held.name} on; it would stand with '
-                f'its centre at z = {height:.3f}.',
-            )
-    support = max(below, key=top_z, default=None)
-    surface = top_z(support) if support is not None else 0.0
-    yaw = math.radians(literal.yaw_deg) if literal.yaw_deg is not None else 0.0
-    if literal.yaw_deg is None and support is not None and support.kind in MOVABLE:
-        yaw = _yaw_like(support)
-    return PlaceTarget(
-        label=f'the pose {arg}',
-        centre_m=(x, y, surface + half),
-        yaw_rad=yaw,
-        supports=() if support is None else (support.name,),
-    )
+def _same_fingers(one_rad: float, other_rad: float) -> bool:
+    """Tell whether two yaws of the hand are the same but for half a turn."""
+    return abs(math.remainder(one_rad - other_rad, math.pi)) < 1e-6
 
 
 def _at_object(
@@ -206,7 +150,7 @@ def _at_object(
         return PlaceTarget(
             label=item.name,
             centre_m=(x, y, z + half_height(held)),
-            yaw_rad=_yaw_like(item),
+            yaw_rad=yaw_like(item),
             supports=tuple(under),
         )
     if vertical_axis(item) is None or (item.kind is Kind.CYLINDER and not is_round(item)):
@@ -217,7 +161,7 @@ def _at_object(
     return PlaceTarget(
         label=item.name,
         centre_m=(x, y, top_z(item) + half_height(held)),
-        yaw_rad=_yaw_like(item),
+        yaw_rad=yaw_like(item),
         supports=(item.name,),
     )
 
@@ -291,9 +235,3 @@ def _free_spot(
                 supports=(surface.name,),
             )
     return Rejection(Code.OCCUPIED, f'no free spot on {surface.name} is left within reach.')
-
-
-def _yaw_like(item: SceneObject) -> float:
-    """Return the yaw of an object's edges, 0 for what is round [rad]."""
-    axes = flat_axes(item)
-    return axes[0][0] if axes else 0.0
