@@ -10,6 +10,16 @@ DECIMALS = 4
 """Lengths count to a tenth of a millimetre."""
 
 
+LATER: Mapping[str, tuple[Any, ...]] = {
+    'fixed': (False, 0),
+    'mass': (None,),
+    'mass_ratio': (1.0,),
+    'needs': ('none',),
+}
+"""Fields that records got later, and what each says where all was as before: left out, so that
+what was hashed before keeps its hash."""
+
+
 def canonical(value: Any) -> str:
     """Return JSON with sorted keys, no spaces and rounded numbers."""
     return json.dumps(_plain(value), sort_keys=True, separators=(',', ':'), ensure_ascii=True)
@@ -19,7 +29,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return round(value, DECIMALS) + 0.0  # no minus before a zero
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {
+            str(key): _plain(item)
+            for key, item in value.items()
+            if key not in LATER or item not in LATER[key]
+        }
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bbllm.bench.goals import Goal
+from bbllm.bench.goals import Goal, Needs
 from bbllm.sim.scenes import SceneFile
 
 
@@ -29,3 +29,5 @@ class Case:
     """Feedback loops that a planner spends that takes things and places in the order listed."""
     out_of_reach: tuple[str, ...]
     """Objects and locations that the hand cannot come down on, by geometry."""
+    needs: Needs = 'none'
+    """What has to be found out before acting, since no scene shows it."""

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from bbllm.bench.placement import Dice, Floor, NoRoomError, Point
-from bbllm.bench.scene_recipe import EDGE_M, Group, LocationGroup, Recipe, location_name
+from bbllm.bench.scene_recipe import (
+    EDGE_M,
+    Group,
+    LocationGroup,
+    ObjectGroup,
+    Recipe,
+    location_name,
+)
 from bbllm.sim.scenes import LocationSpec, ObjectSpec, SceneFile
 
 T = TypeVar('T')
+
+MASS_DRAWS = 1000
+"""How often masses are drawn before the whole scene is drawn anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +52,7 @@ def draw(recipe: Recipe, name: str, dice: Dice) -> Drawn:
     for reach in (True, False):
         things += _objects(recipe, floor, dice, colors, reach=reach)
         places += _scattered(recipe, floor, dice, n_cubes, reach=reach)
-    things = _in_list_order(things, dice)
+    things = _in_list_order(_hidden(recipe, things, dice), dice)
     lettered = [
         (group, LocationSpec(name=location_name(index), xy=xy))
         for index, (group, xy) in enumerate(_in_list_order(places, dice))
@@ -123,6 +134,33 @@ def _objects(
         if group.reach is reach
         for color in colors[index]
     ]
+
+
+def _hidden(
+    recipe: Recipe, things: Sequence[tuple[Group, ObjectSpec]], dice: Dice
+) -> list[tuple[Group, ObjectSpec]]:
+    """Give things what nobody sees: their masses, and which of them are fixed to the table."""
+    found = list(things)
+    for group in recipe.objects:
+        members = [index for index, (of, _) in enumerate(found) if of is group]
+        # No dice where a recipe does not ask, so that scenes of other recipes stay as they are.
+        masses = _masses(group, len(members), dice) if group.mass else ()
+        for index, mass in zip(members, masses, strict=False):
+            found[index] = (group, found[index][1].model_copy(update={'mass': mass}))
+        for index in dice.shuffled(members)[: group.fixed] if group.fixed else ():
+            found[index] = (group, found[index][1].model_copy(update={'fixed': True}))
+    return found
+
+
+def _masses(group: ObjectGroup, n: int, dice: Dice) -> list[float]:
+    """Return masses [kg], any two a ratio apart; each is as likely to be the greatest."""
+    assert group.mass is not None  # the caller looked
+    for _ in range(MASS_DRAWS):
+        masses = [dice.between(*group.mass) for _ in range(n)]
+        ordered = sorted(masses)
+        if all(a * group.mass_ratio <= b for a, b in itertools.pairwise(ordered)):
+            return masses
+    raise NoRoomError(f'no masses of the {group.kind}s that are mass_ratio apart')
 
 
 def _in_list_order(items: Sequence[tuple[Group, T]], dice: Dice) -> list[tuple[Group, T]]:

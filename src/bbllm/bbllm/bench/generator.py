@@ -55,6 +55,7 @@ def make_case(suite: Suite, task: str, *, seed: int, trial: int) -> Case:
         instruction=spec.instruction,
         scene=scene,
         goal=spec.goal,
+        needs=spec.needs,
         difficulty=spec.difficulty,
         least_loops=spec.least_loops,
         out_of_reach=out_of_reach,

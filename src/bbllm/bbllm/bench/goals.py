@@ -144,7 +144,59 @@ class Resting(GoalRecord):
     """How far a centre may be from the middle of what it rests on [m]."""
 
 
+class Tower(GoalRecord):
+    """Some of the blocks one on the other, on the table, and nothing else on top."""
+
+    kind: Literal['tower']
+    height: Annotated[int, Field(ge=2, le=14)]
+    """How many blocks, the one at the bottom included."""
+    order: Literal['any', 'lighter_up', 'on_fixed']
+    """`lighter_up`: each is lighter than the one under it; `on_fixed`: the one at the bottom is
+    fixed to the table."""
+    near_m: Positive
+    """How far a middle may be from that of the block under it [m]."""
+    still_m: Positive
+    """How far what is fixed to the table may be from where it was [m]."""
+
+
+class Corners(GoalRecord):
+    """Blocks on the table, each at a corner of its own."""
+
+    kind: Literal['corners']
+    which: Literal['all', 'movable']
+    """`movable`: all within reach but those that are fixed to the table."""
+    corner_m: Positive
+    """How near the middle of a block must be to a corner of the table, seen from above [m]."""
+    still_m: Positive
+    """How far what is fixed to the table may be from where it was [m]."""
+
+
+class Hold(GoalRecord):
+    """One of the blocks in the hand, above the table, and all others at rest."""
+
+    kind: Literal['hold']
+    which: Literal['heaviest']
+    raised_m: Positive
+    """How far its lowest point must be above the table [m]."""
+
+
 Goal = Annotated[
-    OneSide | LetterL | ColorLine | PairsASide | Triangle | PlusSign | Segregated | Resting,
+    OneSide
+    | LetterL
+    | ColorLine
+    | PairsASide
+    | Triangle
+    | PlusSign
+    | Segregated
+    | Resting
+    | Tower
+    | Corners
+    | Hold,
     Field(discriminator='kind'),
 ]
+
+Needs = Literal['none', 'weights', 'movable']
+"""What nobody can see and a task cannot be done without: what each block weighs, or which of them
+can be moved. `bench.information` says whether a planner had found it out before it acted."""
+NEEDING = (Tower, Corners, Hold)
+"""Goals of which it can be told which action commits to them, and so what had to come before."""

@@ -30,11 +30,18 @@ PATTERNS: dict[str, tuple[tuple[int, int], ...]] = {
 MOST_LOCATIONS = 26
 """They are named by letters."""
 
+SLACK = 1.05
+"""Masses that have to keep a ratio get some room, so that drawing them soon succeeds."""
+
 Number = Annotated[int, Field(ge=0, le=26)]
 Count = Number | tuple[Number, Number]
 Span = tuple[
     Annotated[float, Field(gt=0, le=5, allow_inf_nan=False)],
     Annotated[float, Field(gt=0, le=5, allow_inf_nan=False)],
+]
+Masses = tuple[
+    Annotated[float, Field(ge=0.001, le=20, allow_inf_nan=False)],
+    Annotated[float, Field(ge=0.001, le=20, allow_inf_nan=False)],
 ]
 Area = Literal['left', 'right', 'anywhere'] | tuple[Coordinate, Coordinate, Coordinate, Coordinate]
 """A half of the table, or [least x, greatest x, least y, greatest y] [m]."""
@@ -72,6 +79,33 @@ class ObjectGroup(Group):
     count: Count
     colors: tuple[Color, ...] = ()
     """What colours are drawn from, each at most once for a kind; many plain ones by default."""
+    mass: Masses | None = None
+    """Least and greatest mass; all of 0.1 kg where not given [kg]."""
+    mass_ratio: Annotated[float, Field(ge=1, le=100, allow_inf_nan=False)] = 1.0
+    """How many times as heavy the heavier of any two is, at least."""
+    fixed: Annotated[int, Field(ge=0, le=14)] = 0
+    """How many of them are fixed to the table; which ones is drawn."""
+
+    @model_validator(mode='after')
+    def _masses_and_fixed_ones_fit_the_count(self) -> ObjectGroup:
+        if self.mass is None:
+            if self.mass_ratio != 1.0:
+                raise ValueError('mass_ratio is of masses that are drawn; give mass as well')
+        elif self.mass[0] > self.mass[1]:
+            raise ValueError(f'mass is [least, greatest], but {self.mass[0]} > {self.mass[1]}')
+        elif (most := greatest(self.count)) > 1:
+            wanted = self.mass[0] * (self.mass_ratio * SLACK) ** (most - 1)
+            if self.mass_ratio > 1 and wanted > self.mass[1]:
+                raise ValueError(
+                    f'{most} masses of which each is {self.mass_ratio:g} times another do not fit '
+                    f'between {self.mass[0]:g} and {self.mass[1]:g} kg; a greatest mass of '
+                    f'{wanted:.2g} kg would do'
+                )
+        if self.fixed > least(self.count):
+            raise ValueError(
+                f'{self.fixed} are to be fixed, but there may be only {least(self.count)}'
+            )
+        return self
 
     def name_of(self, color: str) -> str:
         """Return the name of its thing of that colour."""

@@ -28,7 +28,7 @@ from pydantic import (
 
 from bbllm.bench.canonical import canonical
 from bbllm.bench.goal_needs import lacks, never_has
-from bbllm.bench.goals import Goal
+from bbllm.bench.goals import NEEDING, Goal, Needs
 from bbllm.bench.scene_recipe import Recipe
 from bbllm.bench.suite_errors import SuiteFileError, readable
 from bbllm.core.errors import SceneFileError, UnknownNameError
@@ -49,6 +49,8 @@ class TaskSpec(BaseModel):
     least_loops: Annotated[int, Field(ge=0, le=20)]
     """Feedback loops that a planner spends that takes things and places in the order listed."""
     goal: Goal
+    needs: Needs = 'none'
+    """What has to be found out before acting, since no scene shows it."""
     scene: Annotated[str, Field(min_length=1)] | None = None
     """Name of a scene, or path of a scene file from the suite file; the same in all trials."""
     generate: Recipe | None = None
@@ -58,6 +60,15 @@ class TaskSpec(BaseModel):
     def _one_kind_of_table(self) -> TaskSpec:
         if (self.scene is None) == (self.generate is None):
             raise ValueError('give either scene (a fixed one) or generate, and not both')
+        return self
+
+    @model_validator(mode='after')
+    def _what_is_needed_commits_somewhere(self) -> TaskSpec:
+        if self.needs != 'none' and not isinstance(self.goal, NEEDING):
+            raise ValueError(
+                f'needs = {self.needs} goes with the goals tower, corners and hold, of which it '
+                f'is known what commits to them; leave needs out for {self.goal.kind}'
+            )
         return self
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from bbllm.core.types import SceneObject
@@ -19,6 +19,12 @@ class Situation:
     """The same before the episode."""
     out_of_reach: frozenset[str] = frozenset()
     """Names of objects and locations that the hand could not come down on at the start."""
+    mass_kg: Mapping[str, float] = field(default_factory=dict)
+    """What each thing weighs, which no scene shows [kg]."""
+    fixed: frozenset[str] = frozenset()
+    """Names of the things that are fixed to the table, which no scene shows either."""
+    held: str = ''
+    """Name of what is in the hand, '' where it is empty."""
 
 
 @dataclass(frozen=True, slots=True)
