@@ -77,7 +77,7 @@ def situation(scene: Scene) -> Iterator[str]:
     """Yield what can be seen and felt now, a line each, in metres and newtons."""
     for item in scene.objects:
         if item.kind is Kind.FIXTURE:
-            yield _table_line(item)
+            yield table_line(item)
     for item in scene.objects:
         if item.kind in BLOCKS:
             size = ' '.join(f'{value:.3f}' for value in item.size_m)
@@ -92,7 +92,8 @@ def situation(scene: Scene) -> Iterator[str]:
     yield f'Observation: {observed(scene)}'
 
 
-def _table_line(item: SceneObject) -> str:
+def table_line(item: SceneObject) -> str:
+    """Write what a piece of furniture is to the blocks: where its top is [m]."""
     x, y, z = item.pose.position_m
     along, across, height = item.size_m
     top = round(z + height / 2, 3) + 0.0  # adding zero turns the -0.0 of rounding into 0.0

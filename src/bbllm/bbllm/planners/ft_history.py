@@ -1,0 +1,143 @@
+"""
+What an FT episode has done and seen so far, as its model reads it, and as checks read it back.
+
+    Round 1: [No. It is not known which block is heavier.] [] []
+    Round 2: [Both are lifted to feel their weight.] [pick('red_cube')] [0.450, ..., 0.021]
+    Round 3: [...] [pick('a'), place('a', [...], [...])] [0.450, ..., 0.021; 0.450, ..., 0.040]
+
+A round is one answer: its words, the actions that were tried, and the vector that was observed
+after each of them (`core.observed.Observed.vector`). So there are as many vectors as actions.
+Where the last action of a round failed, its words go on with `Failed: ` and the reason, which the
+paper does not tell its models. What people say is a round of its own, without actions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bbllm.core.errors import ParseError
+from bbllm.planners.ft_parsing import FtAction, listed, parse_actions
+from bbllm.planners.prompting import one_line
+
+NOTHING = 'None'
+"""The history of an episode in which nothing was asked yet."""
+BUDGET = 40_000
+"""How long the history in a prompt may be, unless told otherwise [characters]."""
+
+Vector = tuple[float, ...]
+
+_ROUND = re.compile(r'Round (\d+): \[([^\[\]]*)\] (\[.*\]) \[([^\[\]]*)\]')
+
+
+@dataclass(frozen=True, slots=True)
+class FtRound:
+    """One answer and what came of it."""
+
+    words: str
+    actions: tuple[FtAction, ...] = ()
+    """What was tried of it."""
+    vectors: tuple[Vector, ...] = ()
+    """What was observed after each of them."""
+
+    def in_full(self, number: int) -> str:
+        """Write all of it."""
+        seen = '; '.join(map(numbers, self.vectors))
+        return f'Round {number}: [{bracketless(self.words)}] {listed(self.actions)} [{seen}]'
+
+    def in_short(self, number: int) -> str:
+        """Write it without what was observed, but for the vertical forces [N]."""
+        # The force is what stands before the fingers, the last two numbers.
+        felt = '; '.join(
+            f'{action.verb.name.lower()} {action.name} force z {seen[-3]:.2f}'
+            for action, seen in zip(self.actions, self.vectors, strict=True)
+        )
+        words = f'{self.words} In short: {felt}' if felt else self.words
+        return FtRound(words).in_full(number)
+
+
+class FtHistory:
+    """The rounds of one episode."""
+
+    def __init__(self, budget: int = BUDGET):
+        """
+        Begin with nothing.
+
+        Args:
+            budget: How long its text may be [characters]; the newest round is always told in full.
+        """
+        self._budget = budget
+        self._rounds: list[FtRound] = []
+        self.n_shrunk = 0
+        """How many rounds the latest text told in short or not at all."""
+
+    def add(self, item: FtRound) -> None:
+        """Put the next round behind all others."""
+        self._rounds.append(item)
+
+    def text(self) -> str:
+        """Write it as it stands in prompts, within the budget where that can be."""
+        last = max(0, len(self._rounds) - 1)
+        for self.n_shrunk in range(last + 1):
+            text = self._write(self.n_shrunk, 0)
+            if len(text) <= self._budget:
+                return text
+        for left_out in range(1, last + 1):
+            text = self._write(last, left_out)
+            if len(text) <= self._budget:
+                break
+        return text
+
+    def _write(self, in_short: int, left_out: int) -> str:
+        lines = [
+            item.in_short(i + 1) if i < in_short else item.in_full(i + 1)
+            for i, item in enumerate(self._rounds)
+            if i >= left_out
+        ]
+        return '\n'.join(lines) or NOTHING
+
+
+def numbers(vector: Sequence[float]) -> str:
+    """Write a vector to three decimals, without brackets."""
+    # Adding zero turns the -0.0 that rounding leaves into 0.0.
+    return ', '.join(f'{round(value, 3) + 0.0:.3f}' for value in vector)
+
+
+def parse_numbers(text: str) -> Vector:
+    """
+    Read a vector back.
+
+    Raises:
+        ParseError: What is no number.
+    """
+    try:
+        return tuple(float(word) for word in text.split(','))
+    except ValueError as error:
+        raise ParseError(f'[{text[:80]}] are not numbers separated by commas.') from error
+
+
+def parse_past(text: str) -> tuple[FtRound, ...]:
+    """
+    Read a history back.
+
+    Raises:
+        ParseError: A line that is none of its forms; says which.
+    """
+    if text.strip() == NOTHING:
+        return ()
+    rounds: list[FtRound] = []
+    for line in text.strip().splitlines():
+        found = _ROUND.fullmatch(line)
+        if found is None:
+            raise ParseError(f'{line[:80]!r} is no `Round <i>: [words] [actions] [numbers]`.')
+        told = [part for part in found[4].split(';') if part.strip()]
+        rounds.append(
+            FtRound(found[2], parse_actions(found[3]), tuple(parse_numbers(part) for part in told))
+        )
+    return tuple(rounds)
+
+
+def bracketless(words: str) -> str:
+    """Put words on one line and without brackets, so that none of them ends a part too early."""
+    return one_line(words).replace('[', '(').replace(']', ')')
