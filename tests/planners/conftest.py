@@ -142,7 +142,12 @@ class SymbolicTabletop:
         if target in self.unreachable:
             return _far(target)
         if looks_like_pose(target):
-            x, y, z = parse_pose(target).position_m
+            literal = parse_pose(target)
+            x, y, z = literal.position_m
+            for name in self.unreachable:
+                # Only names are judged where `offline` plays, whose poses have three numbers.
+                if literal.quat_xyzw and _near(self._items[name], (x, y, z)):
+                    return _far(name)
         else:
             x, y, z = self._items[target].pose.position_m
             z += 0.02 if self._items[target].kind is Kind.LOCATION else 0.04

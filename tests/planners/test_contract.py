@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pop_player import pop_player
 
 from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
@@ -18,6 +19,11 @@ from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import build_planner
 
 Tabletop = Callable[..., Any]
+PLAYERS: dict[str, Callable[[], Any]] = {
+    'llm_pop': pop_player,
+    'llm_pop_no_evaluator': pop_player,
+}
+"""What answers planners whose prompts `offline` does not know."""
 TASK = 'put the red cube on location_A and the blue cube on location_B'
 
 
@@ -26,7 +32,7 @@ def play(request: pytest.FixtureRequest) -> Callable[..., Episode]:
     """Return what plays an episode with a planner, each of those that are installed."""
 
     def run(world: Any, model: Any = None, task: str = TASK, **limits: int) -> Episode:
-        model = model or OfflineModel()
+        model = model or PLAYERS.get(request.param, OfflineModel)()
         episode_run = EpisodeRun(
             Task('t', task), planner=request.param, brain='b', body='b', limits=Limits(**limits)
         )

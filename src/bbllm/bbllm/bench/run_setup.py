@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from bbllm.bench.briefs import check_goals, with_any_brief
 from bbllm.bench.case import Case
 from bbllm.bench.conversations import hash_of, refuse_existing, split_recording
 from bbllm.bench.generator import make_case
@@ -25,8 +26,10 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.registry import find_planner, uses_feedback
 from bbllm.llm.config import Models, load_config, openai_settings, resolve
 from bbllm.llm.embedders import resolve_embeddings
+from bbllm.llm.expert.brief import TOLD
 from bbllm.llm.recorded_models import replay_models
 from bbllm.llm.sections import LlmConfig, ModelConfig, ServerConfig
+from bbllm.planners.assembly import check_brain
 from bbllm.planners.bodies import MappingMethod, body_name, models_for
 
 
@@ -88,6 +91,9 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
         answering = _asking(request)
     else:
         answering = _replaying(request.replay, MappingMethod(request.mapping))
+    check_brain(request.planner, find_planner(request.planner), answering.models.brain)
+    if answering.llm.brain.provider in TOLD:
+        check_goals(tasks)
     settings = _settings(request, suite, tasks, answering, prices, folder)
     replay, notice = None, ''
     if request.replay is not None:
@@ -181,6 +187,8 @@ def _settings(
 def _asking(request: RunRequest) -> _Answering:
     config = load_config(request.llm_config)
     method = MappingMethod(request.mapping)
+    if (request.brain or config.brain.provider) in TOLD:
+        config = with_any_brief(config)
     # What is wrong with a key shows here, before a worker meets it.
     models = models_for(method, config, brain=request.brain, body=request.body)
     fixed = {role: _fixed(item, role) for role, item in _sections(request, config).items()}
@@ -229,7 +237,8 @@ def _described(section: ServerConfig, role: str) -> dict[str, Any]:
     if section.provider != 'openai':
         return {'provider': section.provider}
     settings = openai_settings(section, role)
-    data = section.model_dump(mode='json', by_alias=True, exclude={'recording', 'base_url'})
+    left_out = {'recording', 'base_url', 'brief'}
+    data = section.model_dump(mode='json', by_alias=True, exclude=left_out)
     return {**data, 'host': settings.host}
 
 

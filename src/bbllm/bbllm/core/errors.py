@@ -11,6 +11,7 @@ Everything that this project raises on purpose.
     ├── ModelError            no usable reply from a language model
     │   ├── ModelUnavailableError   server down, time-out, cut stream, 5xx
     │   ├── ModelRefusedError       401, 403, 429 after all retries, no such model
+    │   │   └── PromptTooLongError  more than the model's context takes
     │   └── ReplayError             the recording does not hold what was asked
     ├── WorldError            the robot or simulator cannot go on
     │   ├── SceneError        the scene is stale or empty
@@ -76,6 +77,10 @@ class ModelUnavailableError(ModelError):
 
 class ModelRefusedError(ModelError):
     """The server will not serve this request: key, quota or model name."""
+
+
+class PromptTooLongError(ModelRefusedError):
+    """The prompt is longer than the model's context; a shorter one may be answered."""
 
 
 class ReplayError(ModelError):

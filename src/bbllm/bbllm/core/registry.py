@@ -10,6 +10,8 @@ from bbllm.core.errors import UnknownNameError
 from bbllm.core.protocols import Body, ChatModel, Planner
 
 GROUP = 'bbllm.planners'
+OFFLINE = 'offline'
+"""The stand-in for a model that plans where no server is set."""
 
 
 class PlannerFactory(Protocol):
@@ -17,7 +19,9 @@ class PlannerFactory(Protocol):
     What an entry point of the group `bbllm.planners` names: a class or a function.
 
     One whose planner does the same whatever `k` is says so by an attribute, `uses_feedback =
-    False`; a bench then plays each case once, and not once for every number of loops.
+    False`; a bench then plays each case once, and not once for every number of loops. One that
+    other stand-ins for a model can answer than `offline` names them: `stand_ins =
+    frozenset({'expert'})`.
     """
 
     def __call__(self, brain: ChatModel, body: Body, *, k: int) -> Planner:
@@ -47,6 +51,11 @@ def find_planner(name: str) -> PlannerFactory:
 def uses_feedback(factory: PlannerFactory) -> bool:
     """Tell whether the number of feedback loops matters to what a factory builds."""
     return bool(getattr(factory, 'uses_feedback', True))
+
+
+def stand_ins(factory: PlannerFactory) -> frozenset[str]:
+    """Return the names of the stand-ins for a model that know a planner's prompts."""
+    return frozenset(getattr(factory, 'stand_ins', (OFFLINE,)))
 
 
 def _points() -> dict[str, EntryPoint]:

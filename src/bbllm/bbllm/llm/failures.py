@@ -10,13 +10,19 @@ from dataclasses import dataclass, replace
 
 import openai
 
-from bbllm.core.errors import ModelError, ModelRefusedError, ModelUnavailableError
+from bbllm.core.errors import (
+    ModelError,
+    ModelRefusedError,
+    ModelUnavailableError,
+    PromptTooLongError,
+)
 from bbllm.llm.backoff import retry_after_s
 from bbllm.llm.bounded import TooLateError
 from bbllm.llm.openai_settings import OpenAISettings
 from bbllm.llm.redaction import Redactor
 
 GO_ON = 'To go on without a server: `--brain offline --body offline`.'
+_TOO_LONG_HINT = 'Take a model, or start the server, with a longer context.'
 _MEANINGS: Mapping[int, str] = {
     400: 'bad request',
     401: 'not authorised',
@@ -32,6 +38,12 @@ _MEANINGS: Mapping[int, str] = {
     503: 'overloaded or down',
     504: 'gateway time-out',
 }
+_TOO_LONG = re.compile(
+    r'context[ _](?:length|size|window)|(?:prompt|input) is too long|too many tokens'
+    r'|reduce the length|exceeds the maximum number of tokens',
+    re.IGNORECASE,
+)
+"""How servers say that a prompt is longer than the context: there is no one code for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,16 +136,23 @@ def _of_status(
     out_of_quota = status == 429 and 'insufficient_quota' in (error.code, error.type)
     retry = (status in (408, 409, 429) or status >= 500) and not out_of_quota
     refused = status < 500 and status not in (408, 409)
+    too_long = status in (400, 413, 422) and _TOO_LONG.search(f'{error.code} {said}') is not None
     return Failure(
         what=f'answered {status}{meaning}' + (f': {said}' if said else ''),
-        hint=_hint(status, out_of_quota, settings),
-        kind=ModelRefusedError if refused else ModelUnavailableError,
+        hint=_TOO_LONG_HINT if too_long else _hint(status, out_of_quota, settings),
+        kind=_kind(refused, too_long),
         retry=retry and error.response.headers.get('x-should-retry') != 'false',
         wait_s=wait_s,
         status=status,
         param=error.param if isinstance(error.param, str) else None,
         said=said,
     )
+
+
+def _kind(refused: bool, too_long: bool) -> type[ModelError]:
+    if too_long:
+        return PromptTooLongError
+    return ModelRefusedError if refused else ModelUnavailableError
 
 
 def _hint(status: int, out_of_quota: bool, settings: OpenAISettings) -> str:

@@ -20,6 +20,7 @@ from bbllm.core.errors import (
     ModelError,
     ModelRefusedError,
     ModelUnavailableError,
+    PromptTooLongError,
     ReplayError,
 )
 from bbllm.core.protocols import ChatModel, JsonSchema, Message, Reply
@@ -37,7 +38,8 @@ from bbllm.llm.scripted import speak
 __all__ = ['Exchange', 'RecordingModel', 'ReplayModel', 'read_recording']
 
 _ERRORS: dict[str, type[ModelError]] = {
-    error.__name__: error for error in (ModelError, ModelUnavailableError, ModelRefusedError)
+    error.__name__: error
+    for error in (ModelError, ModelUnavailableError, ModelRefusedError, PromptTooLongError)
 }
 _VALID_FOR = (
     'A recording only holds for the same task, scene, planner, settings and version of bbllm; '

@@ -25,6 +25,7 @@ from bbllm.nodes.params import BrainPlannerParams
 from bbllm.nodes.process import StackNode
 from bbllm.nodes.qos import EVENTS, LATCHED
 from bbllm.nodes.ros_world import BodyClient, RosBody, RosWorld
+from bbllm.planners.assembly import check_brain
 
 
 class EpisodeDesk:
@@ -36,11 +37,12 @@ class EpisodeDesk:
 
         Raises:
             UnknownNameError: No such planner.
-            ConfigError: The models cannot be made as configured.
+            ConfigError: The models cannot be made as configured, or do not know the planner.
         """
         self._params = params
         self._make_planner = find_planner(params.planner)
         self._models = models_of(params)
+        check_brain(params.planner, self._make_planner, self._models.brain)
         for notice in self._models.notices:
             node.get_logger().info(notice)
         self._world = RosWorld(

@@ -7,10 +7,39 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.protocols import Planner
-from bbllm.core.registry import PlannerFactory
+from bbllm.core.errors import ConfigError
+from bbllm.core.protocols import ChatModel, Planner
+from bbllm.core.registry import OFFLINE, PlannerFactory, find_planner, planner_names, stand_ins
 from bbllm.llm.config import Models
 from bbllm.planners.bodies import MappingMethod, make_body
+
+STAND_INS = frozenset({OFFLINE, 'expert', 'uninformed'})
+"""Names of what answers in place of a language model; each knows the prompts of some planners."""
+
+
+def check_brain(planner: str, make: PlannerFactory, brain: ChatModel) -> None:
+    """
+    Refuse a stand-in that does not know a planner's prompts, before anything is started.
+
+    Args:
+        planner: Name of the planner.
+        make: What builds it.
+        brain: Its model.
+
+    Raises:
+        ConfigError: It is such a stand-in; says which planners it knows and what would work.
+    """
+    if brain.name not in STAND_INS or brain.name in stand_ins(make):
+        return
+    known = [name for name in planner_names() if brain.name in stand_ins(find_planner(name))]
+    bench = sorted(stand_ins(make) - {OFFLINE})
+    also = f'; in `bbllm bench partial` also `--brain {bench[0]}`' if bench else ''
+    raise ConfigError(
+        f'The planner {planner} cannot work with `{brain.name}`, which is no language model and '
+        f'knows the prompts of {", ".join(known) or "no planner"} only. Name a language model, '
+        f'such as `--brain gpt-4o` (docs/models.md says how){also}. Or take a planner that '
+        f'`{brain.name}` knows.'
+    )
 
 
 def build_planner(

@@ -18,6 +18,7 @@ it may, the oldest rounds shrink to a line each, and where that is not enough th
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from bbllm.core.observed import Observed
@@ -59,12 +60,6 @@ class Round:
     explanation: str
     tried: tuple[Tried, ...] = ()
 
-    @property
-    def failure(self) -> str:
-        """Why the round ended early; empty where all of it was done."""
-        results = (item.result for item in self.tried)
-        return next((text.removeprefix(FAILED) for text in results if text != DONE), '')
-
     def in_full(self, number: int) -> str:
         """Write all of it."""
         lines = [f'== Round {number} ==', f'Explanation: {self.explanation}']
@@ -83,51 +78,64 @@ class Round:
 class History:
     """The rounds of one episode, and what people said in between."""
 
-    def __init__(self, budget: int = BUDGET):
+    def __init__(self, budget: int = BUDGET, *, on_short: Callable[[str], None] | None = None):
         """
         Begin with nothing.
 
         Args:
             budget: How long its text may be [characters]. The newest round and what people said
                 are always told in full.
+            on_short: Told once, in a sentence, that rounds are no longer told in full.
         """
         self._budget = budget
+        self._on_short = on_short
         self._entries: list[Round | str] = []
-        self._shrunk = 0
 
     @property
     def n_rounds(self) -> int:
         """How many rounds there were."""
         return sum(isinstance(entry, Round) for entry in self._entries)
 
-    @property
-    def n_shrunk(self) -> int:
-        """How many rounds the latest text told in short or not at all."""
-        return self._shrunk
-
     def add(self, finished: Round) -> None:
-        """Put the next round behind all others."""
+        """Put the next round behind all that there is."""
         tried = tuple(replace(item, result=one_line(item.result)) for item in finished.tried)
         self._entries.append(Round(one_line(finished.explanation), tried))
 
-    def hear(self, said: str) -> None:
-        """Put what a person said behind all that was done before."""
-        self._entries.append(f'Person: {one_line(said)}')
+    def hear(self, said: Iterable[str]) -> None:
+        """Put what people said behind all that there is."""
+        self._entries += [f'Person: {one_line(text)}' for text in said]
 
     def text(self) -> str:
         """Write it as it stands in prompts, within the budget where that can be."""
-        shrinkable = max(0, self.n_rounds - 1)
-        for self._shrunk in range(shrinkable + 1):
-            text = self._write(in_short=self._shrunk, left_out=0)
-            if len(text) <= self._budget:
-                return text
-        for left_out in range(1, shrinkable + 1):
-            text = self._write(in_short=shrinkable, left_out=left_out)
+        text = self._write()
+        if len(text) <= self._budget:
+            return text
+        for in_short, left_out in self._ways():
+            text = self._write(in_short=in_short, left_out=left_out)
             if len(text) <= self._budget:
                 break
+        if self.n_rounds > 1 and self._on_short is not None:
+            tell, self._on_short = self._on_short, None
+            tell(
+                f'The history of {self.n_rounds} rounds is longer than the {self._budget} '
+                'characters there are for it: from here on prompts tell its oldest rounds in a '
+                'line each, or leave them out.'
+            )
         return text
 
-    def _write(self, *, in_short: int, left_out: int) -> str:
+    def shrink(self) -> bool:
+        """Make the budget half of what the text takes now; False where it cannot be shorter."""
+        length = len(self.text())
+        self._budget = length // 2
+        return len(self.text()) < length
+
+    def _ways(self) -> Iterator[tuple[int, int]]:
+        """Yield how many rounds to tell in short, and how many of those not at all."""
+        older = max(0, self.n_rounds - 1)
+        yield from ((in_short, 0) for in_short in range(1, older + 1))
+        yield from ((older, left_out) for left_out in range(1, older + 1))
+
+    def _write(self, *, in_short: int = 0, left_out: int = 0) -> str:
         parts = [f'Rounds before round {left_out} are left out.'] if left_out else []
         number = 0
         for entry in self._entries:
