@@ -13,11 +13,9 @@ pose with a quaternion is where the TCP shall be, for `place` when it lets go (p
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 from bbllm.core.types import Code, Scene, SceneObject, SkillCall
-from bbllm.skills.catalog import looks_like_pose, parse_pose
 from bbllm.skills.grasps import (
     MAX_WIDTH_M,
     GraspParams,
@@ -26,14 +24,13 @@ from bbllm.skills.grasps import (
     NoRoom,
     grip_widths,
     grips_for,
-    tool_yaw,
 )
 from bbllm.skills.placing import place_grips, place_target
 from bbllm.skills.pose_targets import PlaceTarget
+from bbllm.skills.reach_targets import reach_target
 from bbllm.skills.rejection import Rejection, listed
-from bbllm.skills.shapes import MOVABLE, Vector, top_z
+from bbllm.skills.shapes import MOVABLE
 
-REACH_YAWS = 8
 WIDEST_GRASP_M = 0.076
 """Widest thing that fits with a little room on both sides [m]."""
 
@@ -86,6 +83,13 @@ class Descend:
 
 
 @dataclass(frozen=True, slots=True)
+class LiftOff:
+    """Rise a little at first, to feel whether a thing comes along."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Rise:
     """Go straight back up."""
 
@@ -133,6 +137,7 @@ Motion = (
     | MoveAbove
     | OpenTo
     | Descend
+    | LiftOff
     | Rise
     | CloseOn
     | Close
@@ -220,6 +225,7 @@ def _pick(item: SceneObject, scene: Scene, params: MotionParams) -> Motions | Re
         OpenTo(),
         Descend(),
         CloseOn(name, min(widths), max(width for width in widths if width <= MAX_WIDTH_M)),
+        LiftOff(name),
         Rise(),
         ExpectHeld(name),
     )
@@ -253,33 +259,7 @@ def _place(arg: str, scene: Scene, hand: Hand, params: MotionParams) -> Motions 
 
 
 def _reach(arg: str, scene: Scene, hand: Hand, params: MotionParams) -> Motions | Rejection:
-    yaws = [2 * math.pi * index / REACH_YAWS for index in range(REACH_YAWS)]
-    if looks_like_pose(arg):
-        literal = parse_pose(arg)
-        position, label = literal.position_m, f'the pose {arg}'
-        if literal.quat_xyzw is not None:
-            yaws = [tool_yaw(literal.pose), tool_yaw(literal.pose) + math.pi]
-        elif literal.yaw_deg is not None:
-            yaws = [math.radians(literal.yaw_deg), math.radians(literal.yaw_deg) + math.pi]
-    else:
-        item = scene.object(arg)
-        if item.name == scene.held:
-            return Rejection(
-                Code.ALREADY_HOLDING, f'{arg} is in the hand already, so the hand is at it.'
-            )
-        x, y, _ = item.pose.position_m
-        position, label = (x, y, top_z(item) + params.hover_m + _below_tcp(scene, hand)), arg
-    grips = tuple(
-        Grip(position_m=position, yaw_rad=yaw, opening_m=hand.width_m, side_room_m=0.0)
-        for yaw in yaws
-    )
-    return (MoveAbove(grips, 0.0, label),)
-
-
-def _below_tcp(scene: Scene, hand: Hand) -> float:
-    """Return how far what is held hangs below the TCP [m]."""
-    if scene.held is None:
-        return 0.0
-    item = scene.object(scene.held)
-    low: Vector = item.pose.position_m
-    return max(0.0, hand.tcp.position_m[2] - low[2] + item.size_m[2] / 2)
+    target = reach_target(arg, scene, hand, params.hover_m)
+    if isinstance(target, Rejection):
+        return target
+    return (MoveAbove(target.grips, 0.0, target.label),)
