@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from bbllm.bench.playing import Job, Setup
+from bbllm.bench.briefs import with_brief
+from bbllm.bench.playing import Job
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import Models
 from bbllm.llm.recorded_models import record_models, replay_models
@@ -37,7 +38,7 @@ def open_models(job: Job) -> Iterator[EpisodeModels]:
     Raises:
         ConfigError: This machine lacks what they need: a key, or room for a recording.
     """
-    models = models_of(job.setup) if job.replay is None else _replaying(job)
+    models = models_of(job) if job.replay is None else _replaying(job)
     if not job.setup.record:
         yield EpisodeModels(models, str)
         return
@@ -57,15 +58,18 @@ def open_models(job: Job) -> Iterator[EpisodeModels]:
         yield EpisodeModels(record_models(models, path, episode=job.key.name), recording)
 
 
-def models_of(setup: Setup) -> Models:
+def models_of(job: Job) -> Models:
     """
-    Return the models of a run: the same ones for all its episodes in this process.
+    Return the models of a job: the same ones for all episodes of a run in this process.
+
+    Only those that are told the goal are others for each case.
 
     Raises:
         ConfigError: This machine lacks what they need, for example a key.
     """
+    setup = job.setup
     return _models(
-        setup.llm.model_dump_json(by_alias=True),
+        with_brief(setup.llm, job.case, said=setup.brain).model_dump_json(by_alias=True),
         MappingMethod(setup.mapping),
         setup.brain,
         setup.body,

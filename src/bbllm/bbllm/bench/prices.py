@@ -23,9 +23,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import ModelCall
+from bbllm.llm.expert.brief import TOLD
 
 MILLION = 1_000_000
-FREE = frozenset({'offline', 'lexical'})
+FREE = frozenset({'offline', 'lexical', *TOLD})
 """Models of this program itself: they take no tokens."""
 _AS_REPORTED = re.compile(
     r'(?:replay of )?(?P<model>.+?)(?: \((?:text|schema)\)| matching)?', re.DOTALL

@@ -10,6 +10,7 @@ from pathlib import Path
 from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.core.protocols import ChatModel, Embedder
 from bbllm.llm.embedders import embedder_notices, make_embedder, resolve_embeddings
+from bbllm.llm.expert.brief import TOLD
 from bbllm.llm.replay import RecordingModel, ReplayModel
 from bbllm.llm.replay_embeddings import RecordingEmbedder
 from bbllm.llm.sections import LlmConfig, ModelConfig, load_config, parse_config
@@ -165,6 +166,8 @@ def _build(
         from bbllm.llm.offline import OfflineModel
 
         return OfflineModel()
+    if section.provider in TOLD:
+        return _told(section, role, notices)
     if section.provider == 'replay':
         if section.recording is None:
             raise ConfigError(
@@ -177,6 +180,22 @@ def _build(
     settings = openai_settings(section, role, environ)
     notices += key_in_clear(settings)
     return OpenAIChat(settings)
+
+
+def _told(section: ModelConfig, role: str, notices: list[str]) -> ChatModel:
+    """Build a stand-in that has to be told the goal."""
+    from bbllm.llm.expert import ExpertModel
+
+    name = section.provider
+    if role != 'brain':
+        raise ConfigError(f'`{name}` can only be the Brain. Say --{role} offline.')
+    if section.brief is None:
+        raise ConfigError(
+            f'`{name}` works in `bbllm bench` only: it has to be told the goal of each case, and '
+            'here there is none. Say --brain offline, or name a model.'
+        )
+    notices.append(f'The Brain `{name}` {TOLD[name]}.')
+    return ExpertModel(section.brief.model_copy(update={'gather': name == 'expert'}))
 
 
 def _auto_notices(

@@ -17,9 +17,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import ErrorDetails
 
 from bbllm.core.errors import ConfigError
+from bbllm.llm.expert.brief import ExpertBrief
 from bbllm.llm.redaction import Redactor, looks_like_key
 
-Provider = Literal['auto', 'offline', 'openai', 'replay']
+Provider = Literal['auto', 'offline', 'openai', 'replay', 'expert', 'uninformed']
 PROVIDERS: tuple[str, ...] = get_args(Provider)
 EmbeddingProvider = Literal['auto', 'lexical', 'openai', 'replay']
 
@@ -67,6 +68,8 @@ class ModelConfig(ServerConfig):
     first_token_timeout_s: Annotated[float, Field(gt=0, le=3600)] = 60.0
     # `schema` is a method of pydantic's models.
     use_schema: Annotated[Literal['auto'] | bool, Field(alias='schema')] = 'auto'
+    brief: ExpertBrief | None = None
+    """What `expert` and `uninformed` are told; `bbllm bench` fills it in for each case."""
 
 
 class EmbeddingConfig(ServerConfig):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import yaml
 
+from bbllm.bench.briefs import with_brief
 from bbllm.bench.episode_models import models_of
 from bbllm.bench.play_tabletop import noise_seed
 from bbllm.bench.playing import Job, Played
@@ -48,7 +49,7 @@ def play(job: Job) -> Played:
     find_planner(job.setup.planner)
     if job.replay is None:
         # What cannot be used at all shows here, in words, and not as a node that died.
-        models_of(job.setup)
+        models_of(job)
     try:
         folder = tempfile.TemporaryDirectory(prefix='bbllm-ros-')
     except OSError as error:
@@ -104,7 +105,8 @@ class _Files:
         job = self._job
         # Names and descriptions of a file are its path's and nobody's.
         scene = job.case.scene.model_dump(mode='json', exclude={'name'}, exclude_none=True)
-        llm = job.setup.llm.model_dump(mode='json', by_alias=True, exclude_none=True)
+        told = with_brief(job.setup.llm, job.case, said=job.setup.brain)
+        llm = told.model_dump(mode='json', by_alias=True, exclude_none=True)
         try:
             self._scene.write_text(yaml.safe_dump(scene), 'utf-8')
             self._llm.write_text(yaml.safe_dump(llm), 'utf-8')

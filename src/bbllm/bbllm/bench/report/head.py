@@ -13,15 +13,20 @@ from bbllm.bench.report.folder import Run
 from bbllm.bench.suite import list_suites, load_suite
 from bbllm.core.budget import Limits
 from bbllm.core.errors import BbllmError
+from bbllm.llm.expert.brief import TOLD
 
 STAND_INS = {
     'offline': 'is a deterministic stand-in, not a language model',
-    'expert': 'is a deterministic stand-in that is told the goal, not a language model',
+    **TOLD,
     'lexical': 'compares words, not meanings: a deterministic stand-in, not an embedding model',
     'scripted': 'gives replies that were written beforehand; it is not a language model',
     'replay': 'reads replies back from a recording; no model was asked',
 }
 """What is to be said of names that are no language model."""
+
+
+BUILT_IN = ('offline', 'lexical', *TOLD)
+"""Providers that have no models to choose from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +130,7 @@ def _models_said(settings: Mapping[str, Any]) -> dict[str, str | None]:
 
 def _model_said(section: Mapping[str, Any] | None) -> str | None:
     provider = (section or {}).get('provider')
-    return provider if provider in ('offline', 'lexical') else (section or {}).get('model')
+    return provider if provider in BUILT_IN else (section or {}).get('model')
 
 
 def _tasks_said(settings: Mapping[str, Any]) -> str:

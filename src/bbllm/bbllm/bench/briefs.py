@@ -1,0 +1,82 @@
+"""Tells `expert` and `uninformed` the goal of each case; no other model is ever told."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+
+from bbllm.bench.case import Case
+from bbllm.bench.goals import Corners, Goal, Hold, Needs, Tower
+from bbllm.bench.suite import TaskSpec
+from bbllm.core.errors import ConfigError
+from bbllm.llm.expert.brief import TOLD, ExpertBrief
+from bbllm.llm.sections import LlmConfig
+
+KNOWN = ('tower', 'corners', 'hold')
+"""Goals that a brief can state."""
+
+
+def brief_of(case: Case, seed: int) -> ExpertBrief:
+    """
+    Return what is to be told of a case.
+
+    Args:
+        case: The case; what its things weigh, and which are fixed, stays unsaid.
+        seed: Of guesses; other cases guess differently with the same one.
+
+    Raises:
+        ConfigError: Nothing is known of goals of that kind.
+    """
+    name = f'{case.suite}/{case.task}/{case.trial}/{seed}'
+    brief = _brief(case.goal, case.needs, f'The task {case.task}')
+    return brief.model_copy(update={'seed': zlib.crc32(name.encode())})
+
+
+def with_brief(llm: LlmConfig, case: Case, *, said: str | None = None) -> LlmConfig:
+    """
+    Return the sections with a case's brief, where somebody has to be told.
+
+    Args:
+        llm: The sections.
+        case: What is played.
+        said: A provider or a model's name that wins over that of the section.
+
+    Raises:
+        ConfigError: See `brief_of`.
+    """
+    if (said or llm.brain.provider) not in TOLD:
+        return llm
+    return _with(llm, brief_of(case, case.seed))
+
+
+def check_goals(tasks: Iterable[TaskSpec]) -> None:
+    """
+    Refuse tasks whose goals cannot be told, before anything is started.
+
+    Raises:
+        ConfigError: One has a goal of another kind; names those that are known.
+    """
+    for task in tasks:
+        _brief(task.goal, task.needs, f'The task {task.name}')
+
+
+def with_any_brief(llm: LlmConfig) -> LlmConfig:
+    """Return the sections with a brief of no case: enough to find out who would answer."""
+    return _with(llm, ExpertBrief(goal='tower'))
+
+
+def _with(llm: LlmConfig, brief: ExpertBrief) -> LlmConfig:
+    return llm.model_copy(update={'brain': llm.brain.model_copy(update={'brief': brief})})
+
+
+def _brief(goal: Goal, needs: Needs, label: str) -> ExpertBrief:
+    if isinstance(goal, Tower):
+        return ExpertBrief(goal='tower', needs=needs, order=goal.order, height=goal.height)
+    if isinstance(goal, Corners):
+        return ExpertBrief(goal='corners', needs=needs, which=goal.which)
+    if isinstance(goal, Hold):
+        return ExpertBrief(goal='hold', needs=needs, which=goal.which)
+    raise ConfigError(
+        f'{label} has the goal {goal.kind}, of which {" and ".join(TOLD)} know nothing. They know '
+        f'{", ".join(KNOWN)}; choose tasks that have one of these: --tasks.'
+    )

@@ -1,0 +1,35 @@
+"""What the stand-ins `expert` and `uninformed` are told of a case, and no model is."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+TOLD = {
+    'expert': 'is a deterministic stand-in that is told the goal, not a language model: it '
+    'measures the plumbing, not planning',
+    'uninformed': 'is a deterministic stand-in that is told the goal, not a language model, and '
+    'guesses what it does not know: it measures the plumbing, not planning',
+}
+"""Providers that have to be told the goal, and what everybody must know of each."""
+
+
+class ExpertBrief(BaseModel):
+    """The goal of a case; never what a thing weighs, nor which one is fixed."""
+
+    model_config = ConfigDict(extra='forbid', frozen=True)
+
+    goal: Literal['tower', 'corners', 'hold']
+    needs: Literal['none', 'weights', 'movable'] = 'none'
+    """What has to be found out before anything can be decided."""
+    order: Literal['any', 'lighter_up', 'on_fixed'] = 'any'
+    """Of a tower: any, the heaviest at the bottom, or the fixed block at the bottom."""
+    which: Literal['all', 'movable', 'heaviest'] = 'all'
+    """What goes to corners, or is held."""
+    height: Annotated[int, Field(ge=2, le=12)] = 2
+    """How many blocks a tower has."""
+    gather: bool = True
+    """Whether it finds out what it needs; one that does not guesses."""
+    seed: int = 0
+    """Of the guesses."""
