@@ -25,7 +25,8 @@ from bbllm.core.types import EventKind, PlanStep, SkillCall
 from bbllm.llm.sections import LlmConfig
 from bbllm.nodes import bench_episode
 from bbllm.nodes.bench_episode import play as play_over_ros
-from bbllm.nodes.convert import call_from_msg, scene_to_msg, step_to_msg
+from bbllm.nodes.convert import call_from_msg, step_to_msg
+from bbllm.nodes.convert_scene import scene_to_msg
 from bbllm.nodes.domains import own_domain
 from bbllm.nodes.model_params import mapping_of
 from bbllm.nodes.stack import Stack

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from bbllm_interfaces.action import ExecuteSkill, RunTask
 from bbllm_interfaces.msg import EpisodeEvent, ObjectState
@@ -14,8 +13,9 @@ from control_msgs.action import FollowJointTrajectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bbllm.arm.driver import FollowError, JointTrajectory, Tolerances
-from bbllm.arm.model import ARM_JOINTS
+from bbllm.arm.driver import FollowError
+from bbllm.core.observed import Observed
+from bbllm.core.records import to_json
 from bbllm.core.types import (
     Code,
     Ending,
@@ -23,6 +23,7 @@ from bbllm.core.types import (
     Event,
     EventKind,
     Fact,
+    HandReading,
     Kind,
     ModelCall,
     Outcome,
@@ -36,11 +37,10 @@ from bbllm.core.types import (
     Status,
     Task,
 )
-from bbllm.nodes import convert, convert_arm
+from bbllm.nodes import convert, convert_arm, convert_scene
 from bbllm.nodes.body_mapper import error_code
 from bbllm.nodes.ros_world import MAP_ERRORS
 from bbllm.sim.faults import Fault
-from bbllm.sim.trajectory_goal import goal_from_trajectory
 
 pytestmark = pytest.mark.ros
 
@@ -57,12 +57,14 @@ lists = st.lists(texts, max_size=3).map(tuple)
 skills = st.builds(Skill, texts, lists, texts, lists)
 facts = st.builds(Fact, texts, texts, texts, estimated=st.booleans())
 calls = st.builds(SkillCall, texts, lists)
+hands = st.builds(HandReading, tcp=poses, width_m=st.floats(0, 0.08), force_n=st.none() | triples)
 scenes = st.builds(
     Scene,
     st.lists(objects, max_size=3).map(tuple),
     st.lists(skills, max_size=3).map(tuple),
     st.lists(facts, max_size=3).map(tuple),
     stamps,
+    st.none() | hands,
 )
 counts = st.integers(0, 2**31 - 1)
 model_calls = st.builds(
@@ -87,11 +89,12 @@ outcomes = st.builds(
 
 @given(scenes)
 def test_scene_survives_the_round_trip(scene: Scene) -> None:
-    back = convert.scene_from_msg(convert.scene_to_msg(scene))
+    back = convert_scene.scene_from_msg(convert_scene.scene_to_msg(scene))
 
     assert back.objects == scene.objects
     assert back.skills == scene.skills
     assert back.facts == scene.facts
+    assert back.hand == scene.hand
     assert back.stamp_s == pytest.approx(scene.stamp_s, abs=1e-6)
 
 
@@ -221,45 +224,12 @@ def test_every_kind_of_event_has_a_line_for_people(kind: EventKind) -> None:
     assert '\n' not in text
 
 
-def test_trajectory_reaches_the_controller_as_it_was_planned() -> None:
-    rng = np.random.default_rng(1)
-    position, velocity, acceleration = (rng.normal(size=(4, 7)) for _ in range(3))
-    velocity[-1] = acceleration[-1] = 0.0
-    trajectory = JointTrajectory(
-        time_s=np.array([0.0, 0.1, 0.25, 1.5]),
-        position_rad=position,
-        velocity_rad_s=velocity,
-        acceleration_rad_s2=acceleration,
-    )
-    tolerances = Tolerances(path_rad=0.2, goal_rad=0.03, goal_time_s=0.5)
+def test_what_was_sensed_is_told_as_it_is_in_prompts() -> None:
+    seen = Observed(blocks={'red_cube': (0.4, 0.1, 0.1, 0.0, 0.0, 0.0, 1.0)}, force_n=(0, 0, -1))
 
-    msg = convert_arm.trajectory_to_goal(trajectory, tolerances)
-    record = convert_arm.goal_to_record(msg, lambda stamp_s: stamp_s)
+    text = convert.event_to_msg(Event(EventKind.SENSED, 0.0, to_json(seen)), 'e').text
 
-    wanted = goal_from_trajectory(trajectory, tolerances)
-    assert record.joint_names == ARM_JOINTS
-    assert record.time_s == pytest.approx(wanted.time_s)
-    for name in ('position_rad', 'velocity_rad_s', 'acceleration_rad_s2'):
-        np.testing.assert_array_equal(getattr(record, name), getattr(wanted, name))
-    for name in ('path_rad', 'path_rad_s', 'goal_rad', 'goal_rad_s'):
-        seen = getattr(record.tolerances, name)
-        np.testing.assert_array_equal(seen, getattr(wanted.tolerances, name))
-    assert (record.tolerances.goal_time_s, record.start_s) == (0.5, None)
-    assert record.tolerances.legible
-
-
-def test_joint_states_are_read_by_name_in_any_order() -> None:
-    names = (*reversed(ARM_JOINTS), 'other')
-    values = np.arange(8.0)
-    msg = convert_arm.joint_state_to_msg(names, values, values + 10, values, 1.5)
-
-    position, velocity = convert_arm.arm_from_msg(msg) or pytest.fail('not read')
-
-    np.testing.assert_array_equal(position, [6, 5, 4, 3, 2, 1, 0])
-    np.testing.assert_array_equal(velocity, [16, 15, 14, 13, 12, 11, 10])
-    msg.name[0] = 'unknown'
-    assert convert_arm.arm_from_msg(msg) is None
-    assert convert_arm.width_from_msg(msg) is None
+    assert text == f'sensed {seen}'
 
 
 def constants(interface: type, prefix: str = '') -> dict[str, Any]:

@@ -14,7 +14,8 @@ from bbllm.core.errors import (
     ReplayError,
 )
 from bbllm.core.protocols import PASS, Body
-from bbllm.nodes.convert import call_to_msg, model_call_to_msg, scene_from_msg, step_from_msg
+from bbllm.nodes.convert import call_to_msg, model_call_to_msg, step_from_msg
+from bbllm.nodes.convert_scene import scene_from_msg
 from bbllm.nodes.model_params import mapping_of, models_of_body
 from bbllm.nodes.params import BodyMapperParams, declare
 from bbllm.nodes.process import StackNode, run

@@ -16,7 +16,6 @@ from bbllm_interfaces.msg import Fact as FactMsg
 from bbllm_interfaces.msg import ModelCall as ModelCallMsg
 from bbllm_interfaces.msg import Plan as PlanMsg
 from bbllm_interfaces.msg import PlanStep as PlanStepMsg
-from bbllm_interfaces.msg import Scene as SceneMsg
 from bbllm_interfaces.msg import SceneObject as SceneObjectMsg
 from bbllm_interfaces.msg import Skill as SkillMsg
 from bbllm_interfaces.msg import SkillCall as SkillCallMsg
@@ -40,7 +39,6 @@ from bbllm.core.types import (
     Plan,
     PlanStep,
     Pose,
-    Scene,
     SceneObject,
     Skill,
     SkillCall,
@@ -154,24 +152,6 @@ def skill_to_msg(skill: Skill) -> SkillMsg:
 
 def skill_from_msg(msg: SkillMsg) -> Skill:
     return Skill(msg.name, tuple(msg.params), msg.summary, tuple(msg.aliases))
-
-
-def scene_to_msg(scene: Scene) -> SceneMsg:
-    return SceneMsg(
-        header=header(scene.stamp_s),
-        objects=[object_to_msg(item) for item in scene.objects],
-        skills=[skill_to_msg(skill) for skill in scene.skills],
-        facts=[fact_to_msg(fact) for fact in scene.facts],
-    )
-
-
-def scene_from_msg(msg: SceneMsg) -> Scene:
-    return Scene(
-        objects=tuple(object_from_msg(item) for item in msg.objects),
-        skills=tuple(skill_from_msg(skill) for skill in msg.skills),
-        facts=tuple(fact_from_msg(fact) for fact in msg.facts),
-        stamp_s=stamp_from_msg(msg.header.stamp),
-    )
 
 
 def call_to_msg(call: SkillCall) -> SkillCallMsg:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bbllm.core.observed import Observed
+from bbllm.core.records import from_json
 from bbllm.core.types import Event, EventKind
 
 LONGEST = 300
@@ -25,6 +27,8 @@ def event_text(event: Event) -> str:
         return f'plan{start}: {" / ".join(new) or "no steps"}'
     if kind is EventKind.OUTCOME:
         return _outcome(data)
+    if kind is EventKind.SENSED:
+        return f'sensed {from_json(Observed, data)}'
     if kind is EventKind.CALL:
         return f'call {data["skill"]}({", ".join(data["args"])})'
     if kind in (EventKind.REPAIR, EventKind.FAILED):

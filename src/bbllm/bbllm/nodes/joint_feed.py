@@ -8,11 +8,13 @@ down until it is recovered.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
 from dataclasses import replace
 
+import numpy as np
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState as JointStateMsg
@@ -136,6 +138,11 @@ class JointFeed:
     def newest_stamp_s(self) -> float:
         """When the newest state was measured, however old it is; 0 without any [s]."""
         return self._arm[-1].stamp_s if self._arm else 0.0
+
+    @property
+    def fastest_rad_s(self) -> float:
+        """Speed of the fastest joint in the newest state; infinite without any [rad/s]."""
+        return float(np.abs(self._arm[-1].velocity_rad_s).max()) if self._arm else math.inf
 
     def hand(self, stamp_s: float, wait_s: float = 0.0, *, or_stopped: bool = False) -> Hand:
         """Return the hand as it was at a time on the world's clock [s]; see `at`."""

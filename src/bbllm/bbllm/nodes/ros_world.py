@@ -42,10 +42,10 @@ from bbllm.nodes.convert import (
     model_call_from_msg,
     outcome_from_result,
     plan_msg_of_event,
-    scene_to_msg,
     stamp_from_msg,
     step_to_msg,
 )
+from bbllm.nodes.convert_scene import scene_to_msg
 from bbllm.nodes.heartbeat import Heartbeats
 from bbllm.nodes.qos import LATCHED
 from bbllm.nodes.scene_client import SceneClient

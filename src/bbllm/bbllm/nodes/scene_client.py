@@ -10,7 +10,8 @@ from rclpy.node import Node
 
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Scene
-from bbllm.nodes.convert import scene_from_msg, stamp_to_msg
+from bbllm.nodes.convert import stamp_to_msg
+from bbllm.nodes.convert_scene import scene_from_msg
 from bbllm.nodes.service_call import ServiceCall
 from bbllm.nodes.waiting import ANSWER_S, nothing
 

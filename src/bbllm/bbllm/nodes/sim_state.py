@@ -24,12 +24,19 @@ from sensor_msgs.msg import JointState as JointStateMsg
 
 from bbllm.arm.driver import N_JOINTS, Array
 from bbllm.arm.model import ARM_JOINTS
-from bbllm.nodes.convert import stamp_to_msg, vector_to_msg
+from bbllm.nodes.convert import header, stamp_to_msg, vector_to_msg
 from bbllm.nodes.convert_arm import BASE_FRAME
 from bbllm.nodes.qos import BEST_EFFORT
 from bbllm.nodes.sim_loop import SimLoop
 from bbllm.sim.controllers import STATE_BROADCASTER
-from bbllm.sim.reading import RobotReading, joined, quat_xyzw, read_robot, tool_load
+from bbllm.sim.reading import (
+    RobotReading,
+    joined,
+    quat_xyzw,
+    read_robot,
+    read_wrenches,
+    tool_load,
+)
 from bbllm.sim.settings import Load
 
 FLANGE_FRAME = 'fr3_link8'
@@ -53,6 +60,7 @@ FRAMES = {
     TOOL_FRAME: ('k_f_ext_hat_k', 'ee_t_k', 'inertia_ee', 'inertia_total'),
 }
 """Which part of the state is in which frame, as the driver writes it with a hand mounted."""
+WRENCHES = ('k_f_ext_hat_k', 'o_f_ext_hat_k')
 PARTS = tuple(part for parts in FRAMES.values() for part in parts)
 ZEROS = [0.0] * N_JOINTS
 
@@ -98,6 +106,20 @@ class SimState:
             self._whole.publish(state)
         for to, part in wanted:
             to.publish(getattr(state, part))
+
+    def publish_wrenches(self) -> None:
+        """Publish the wrench alone, which who weighs something wants as often as it comes."""
+        robot = self._loop.robot
+        wanted = [(to, part) for to, part in self._parts if part in WRENCHES]
+        wanted = [(to, part) for to, part in wanted if to.get_subscription_count()]
+        if not wanted or robot.hangs or not robot.controllers.is_active(STATE_BROADCASTER):
+            return
+        sim_s, k_f_ext, o_f_ext = read_wrenches(robot)
+        told = {'k_f_ext_hat_k': (TOOL_FRAME, k_f_ext), 'o_f_ext_hat_k': (BASE_FRAME, o_f_ext)}
+        for to, part in wanted:
+            frame, values = told[part]
+            head = header(self._loop.stamp_s(sim_s), frame)
+            to.publish(WrenchStamped(header=head, wrench=_wrench(values)))
 
 
 def state_to_msg(reading: RobotReading, tool: Load, stamp_s: float) -> FrankaRobotState:

@@ -24,7 +24,8 @@ from bbllm.sim.controllers import ARM_CONTROLLER, JOINT_BROADCASTER
 FAST_S = 0.01
 """Wall time between states of the arm; the driver's own come every millisecond [s]."""
 SLOW_EVERY = 3
-"""Every so many states of the arm everything else is published: joint_states at 30 Hz."""
+"""Every so many states of the arm everything but the wrenches is published too: joint_states at
+30 Hz, which is the driver's rate; the driver's wrenches come at 100 Hz."""
 HAND_S = 1 / 15
 """Wall time between states of the hand: the driver's state_publish_rate of 15 Hz [s]."""
 BROADCAST_FRAME = 'base_link'
@@ -71,6 +72,8 @@ class SimTopics:
         self._count += 1
         if self._count % SLOW_EVERY == 0 or ended:
             self._publish_slow(now_s)
+        else:
+            self._state.publish_wrenches()
 
     def _measure(self) -> tuple[Array, Array, Array]:
         """Return positions, velocities and efforts of the arm, shape (7,) each."""

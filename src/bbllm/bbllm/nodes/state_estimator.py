@@ -8,7 +8,9 @@ from visualization_msgs.msg import MarkerArray
 
 from bbllm.core.errors import WorldError
 from bbllm.core.types import Scene
-from bbllm.nodes.convert import scene_to_msg, stamp_from_msg
+from bbllm.nodes.convert import stamp_from_msg
+from bbllm.nodes.convert_scene import scene_to_msg
+from bbllm.nodes.force_feed import ForceFeed
 from bbllm.nodes.joint_feed import JointFeed
 from bbllm.nodes.markers import scene_markers
 from bbllm.nodes.object_feed import ObjectFeed
@@ -23,6 +25,9 @@ from bbllm.worlds.relations import build_scene
 from bbllm.worlds.sources import Source, read_sources
 from bbllm.worlds.table import TableView
 
+FELT_S = 0.1
+"""How long to wait for a first reading of the force, by the wall clock [s]."""
+
 
 class StateEstimator(StackNode):
     """Tells what is where; what is stale or was never seen is an error, not a scene."""
@@ -33,6 +38,7 @@ class StateEstimator(StackNode):
         self._wait_s = params.wait_s
         self._poller = Poller(self)
         self._joints = JointFeed(self, self._poller, params.gripper, params.max_age_s)
+        self._force = ForceFeed(self._poller, self._joints)
         self._source = self._make_source(params)
         self._reach = ReachCache()
         self._scenes = self.create_publisher(SceneMsg, 'scene', LATCHED)
@@ -56,7 +62,8 @@ class StateEstimator(StackNode):
             view = self._source.look(
                 stamp_from_msg(request.not_before), self._wait_s, or_stopped=request.or_stopped
             )
-            reply.scene = scene_to_msg(self._scene(view))
+            # Who plans may weigh what is held; who moves does not wait for it.
+            reply.scene = scene_to_msg(self._scene(view, FELT_S if request.or_stopped else 0.0))
             reply.code = GetScene.Response.NONE
         except WorldError as error:
             kinds = GetScene.Response
@@ -76,7 +83,7 @@ class StateEstimator(StackNode):
         if self._markers.get_subscription_count():
             self._markers.publish(scene_markers(scene))
 
-    def _scene(self, view: TableView) -> Scene:
+    def _scene(self, view: TableView, wait_s: float = 0.0) -> Scene:
         return build_scene(
             view.objects,
             view.hand,
@@ -87,6 +94,7 @@ class StateEstimator(StackNode):
             carried=view.carried,
             estimated=view.estimated,
             lost=view.lost,
+            force_n=self._force.force_n(view.stamp_s, wait_s),
         )
 
 

@@ -16,8 +16,9 @@ from bbllm.bench.suite import load_suite
 from bbllm.core.errors import LostNodeError
 from bbllm.core.types import Scene
 from bbllm.nodes.choice_desk import ChoiceDesk
-from bbllm.nodes.convert import event_from_msg, scene_from_msg
+from bbllm.nodes.convert import event_from_msg
 from bbllm.nodes.convert_approval import approval_from_msg
+from bbllm.nodes.convert_scene import scene_from_msg
 from bbllm.nodes.interactive import InteractiveMarkers
 from bbllm.nodes.markers import menu_marker, status_markers
 from bbllm.nodes.params import TaskMenuParams, declare

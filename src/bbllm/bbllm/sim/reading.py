@@ -43,7 +43,7 @@ class RobotReading:
     torque_d_nm: Array
     """Desired torque without gravity, shape (7,) [Nm]."""
     external_torque_nm: Array
-    """Filtered external torque, shape (7,) [Nm]."""
+    """What the robot does to the world through its joints, filtered, shape (7,) [Nm]."""
     o_t_ee: Array
     """Measured pose of the tool in the base frame, shape (4, 4)."""
     o_t_ee_d: Array
@@ -55,7 +55,7 @@ class RobotReading:
     o_dp_ee_d: Array
     """Desired twist of the tool, base frame, linear first, shape (6,) [m/s, rad/s]."""
     k_f_ext: Array
-    """External wrench on the stiffness frame, in its axes, shape (6,) [N, Nm]."""
+    """What the robot does to the world at the stiffness frame, in its axes, shape (6,) [N, Nm]."""
     o_f_ext: Array
     """The same in the axes of the base frame, about the stiffness frame's origin."""
     contacts: NDArray[np.bool_]
@@ -95,10 +95,8 @@ def read_robot(robot: SimulatedRobot) -> RobotReading:
         gravity = data.qfrc_bias[:N_JOINTS].copy()
         q, q_d = state.position_rad, wanted.position_rad
         T_flange_ee = settings.flange_to_ee
-        T_flange_k = settings.flange_to_stiffness
         flange, flange_d = link_frames(np.array([q, q_d]))[:, FLANGE]
-        wrench = _moved(simulation.flange_wrench(), T_flange_k)
-        R_base_k = (flange @ T_flange_k)[:3, :3]
+        k_f_ext, o_f_ext = _wrenches(simulation, flange, settings.flange_to_stiffness)
         return RobotReading(
             stamp_s=state.stamp_s,
             q=q,
@@ -108,14 +106,14 @@ def read_robot(robot: SimulatedRobot) -> RobotReading:
             dq_d=wanted.velocity_rad_s,
             ddq_d=wanted.acceleration_rad_s2,
             torque_d_nm=torque - gravity,
-            external_torque_nm=monitor.external_torque_nm,
+            external_torque_nm=-monitor.external_torque_nm,
             o_t_ee=flange @ T_flange_ee,
             o_t_ee_d=flange_d @ T_flange_ee,
             f_t_ee=T_flange_ee,
             ee_t_k=settings.T_ee_stiffness,
             o_dp_ee_d=_tool_twist(q_d, wanted.velocity_rad_s, flange_d, T_flange_ee),
-            k_f_ext=wrench,
-            o_f_ext=np.concatenate([R_base_k @ wrench[:3], R_base_k @ wrench[3:]]),
+            k_f_ext=k_f_ext,
+            o_f_ext=o_f_ext,
             contacts=monitor.contacts,
             collisions=monitor.collisions,
             load=settings.load,
@@ -123,6 +121,15 @@ def read_robot(robot: SimulatedRobot) -> RobotReading:
             errors=monitor.errors,
             last_errors=monitor.last_errors,
         )
+
+
+def read_wrenches(robot: SimulatedRobot) -> tuple[float, Array, Array]:
+    """Return the time [s] and `k_f_ext` and `o_f_ext` of a reading, without the rest of it."""
+    with robot.paused() as simulation:
+        q = simulation.joint_state().position_rad
+        flange = link_frames(q[None])[0, FLANGE]
+        T_flange_k = robot.settings.flange_to_stiffness
+        return simulation.time_s, *_wrenches(simulation, flange, T_flange_k)
 
 
 def tool_load(simulation: Simulation) -> Load:
@@ -163,6 +170,14 @@ def quat_xyzw(T: Array) -> list[float]:
     mujoco.mju_mat2Quat(wxyz, np.ascontiguousarray(T[:3, :3]).ravel())
     w, x, y, z = wxyz.tolist()
     return [x, y, z, w]
+
+
+def _wrenches(simulation: Simulation, flange: Array, T_flange_k: Array) -> tuple[Array, Array]:
+    """Return the wrench on the stiffness frame, in its axes and in those of the base frame."""
+    # libfranka counts what the robot does to the world as positive, not what is done to it.
+    wrench = -_moved(simulation.flange_wrench(), T_flange_k)
+    R_base_k = (flange @ T_flange_k)[:3, :3]
+    return wrench, np.concatenate([R_base_k @ wrench[:3], R_base_k @ wrench[3:]])
 
 
 def _moved(wrench: Array, T: Array) -> Array:

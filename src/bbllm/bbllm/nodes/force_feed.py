@@ -1,0 +1,63 @@
+"""
+What the hand feels, by the driver's estimate of the external wrench.
+
+libfranka estimates it from the torques of the joints, without the weight of the arm and of the
+end effector that Desk was told of. It counts what the robot does to the world as positive
+(`franka::RobotState::O_F_ext_hat_K`), so that it is turned round here, and it is all zeros near
+a singularity, where nothing is known. How far it is off in a pose nobody has told us: people
+report some newtons with an empty hand, so on a real arm weights are to be compared in one pose.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from geometry_msgs.msg import WrenchStamped
+
+from bbllm.nodes.activity_feed import STATE_BROADCASTER
+from bbllm.nodes.convert import stamp_from_msg, vector_from_msg
+from bbllm.nodes.joint_feed import JointFeed
+from bbllm.nodes.polling import Poller
+from bbllm.nodes.qos import BEST_EFFORT
+from bbllm.worlds.hand_force import Force, ForceFilter
+
+TOPIC = f'{STATE_BROADCASTER}/external_wrench_in_base_frame'
+"""The small topic of the broadcaster: `robot_state` has the same wrench, and comes a thousand
+times a second with a hundred other numbers."""
+LIVES_S = 0.2
+"""A broadcaster that was silent for longer is not waited for, by the wall clock [s]."""
+
+
+class ForceFeed:
+    """Listens to the wrench, and keeps what was felt while the arm rested."""
+
+    def __init__(self, poller: Poller, joints: JointFeed):
+        self._joints = joints
+        self._filter = ForceFilter()
+        self._news = threading.Condition()
+        self._heard_s = float('-inf')
+        poller.subscribe(WrenchStamped, TOPIC, self._hear, BEST_EFFORT)
+
+    def force_n(self, now_s: float, wait_s: float = 0.0) -> Force | None:
+        """
+        Return what the world does to the hand, in world axes [N]; None where that is not known.
+
+        Args:
+            now_s: On the world's clock [s].
+            wait_s: How long to wait for a reading where the arm has only just come to rest, by
+                the wall clock [s].
+        """
+        with self._news:
+            if time.monotonic() - self._heard_s <= LIVES_S:
+                self._news.wait_for(lambda: self._filter.force_n(now_s) is not None, wait_s)
+            return self._filter.force_n(now_s)
+
+    def _hear(self, msg: WrenchStamped) -> None:
+        x, y, z = vector_from_msg(msg.wrench.force)
+        with self._news:
+            self._heard_s = time.monotonic()
+            if x or y or z:
+                stamp_s = stamp_from_msg(msg.header.stamp)
+                self._filter.add((-x, -y, -z), stamp_s, self._joints.fastest_rad_s)
+            self._news.notify_all()

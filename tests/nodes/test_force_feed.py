@@ -1,0 +1,140 @@
+"""What the hand feels over ROS: the driver's wrench, turned round, while the arm rests."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from bbllm_interfaces.srv import SetObjectMass
+from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
+from managers import Topics
+from sensor_msgs.msg import JointState as JointStateMsg
+from stacks import Running, started
+
+from bbllm.core.types import HandReading, SkillCall, Status
+from bbllm.nodes.convert import stamp_to_msg
+from bbllm.nodes.convert_arm import ARM_JOINTS
+from bbllm.nodes.force_feed import TOPIC, ForceFeed
+from bbllm.nodes.joint_feed import ARM_TOPIC, JointFeed
+
+pytestmark = pytest.mark.ros
+
+GRAVITY_M_S2 = 9.81
+
+
+@pytest.fixture
+def topics() -> Topics:
+    return Topics()
+
+
+@pytest.fixture
+def feed(topics: Topics) -> ForceFeed:
+    joints = JointFeed(topics, topics, 'hand', 60.0)  # type: ignore[arg-type]
+    return ForceFeed(topics, joints)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope='module')
+def arm_at_work(ros_domain: int) -> Iterator[Running]:
+    """Start what it takes to lift a thing and to see the scene, as fast as it can simulate."""
+    with started(('mujoco_sim', 'state_estimator', 'fr3_executor')) as stack:
+        yield stack
+
+
+def arm(stamp_s: float, speed_rad_s: float) -> JointStateMsg:
+    msg = JointStateMsg(name=list(ARM_JOINTS), position=[0.0] * 7, velocity=[0.0] * 7)
+    msg.velocity[3] = -speed_rad_s
+    msg.header.stamp = stamp_to_msg(stamp_s)
+    return msg
+
+
+def felt(stamp_s: float, force_n: tuple[float, float, float]) -> WrenchStamped:
+    x, y, z = force_n
+    msg = WrenchStamped(wrench=Wrench(force=Vector3(x=x, y=y, z=z)))
+    msg.header.stamp = stamp_to_msg(stamp_s)
+    return msg
+
+
+def test_what_the_robot_does_to_the_world_is_turned_into_what_is_done_to_it(
+    feed: ForceFeed, topics: Topics
+) -> None:
+    topics.hear[ARM_TOPIC](arm(1.0, 0.0))
+    topics.hear[TOPIC](felt(1.0, (0.5, -0.25, 1.5)))
+
+    assert feed.force_n(1.0) == (-0.5, 0.25, -1.5)
+
+
+def test_an_arm_that_moves_or_was_never_heard_of_feels_nothing(
+    feed: ForceFeed, topics: Topics
+) -> None:
+    topics.hear[TOPIC](felt(0.9, (0.0, 0.0, 1.0)))
+    assert feed.force_n(0.9) is None
+    topics.hear[ARM_TOPIC](arm(1.0, 0.0))
+    topics.hear[TOPIC](felt(1.0, (0.0, 0.0, 1.0)))
+    assert feed.force_n(1.0) is not None
+
+    topics.hear[ARM_TOPIC](arm(1.01, 0.4))
+    topics.hear[TOPIC](felt(1.01, (0.0, 0.0, 1.0)))
+
+    assert feed.force_n(1.01) is None
+
+
+def test_the_zeros_of_a_singularity_are_no_reading(feed: ForceFeed, topics: Topics) -> None:
+    topics.hear[ARM_TOPIC](arm(1.0, 0.0))
+    topics.hear[TOPIC](felt(1.0, (0.0, 0.0, 0.0)))
+
+    assert feed.force_n(1.0) is None
+
+
+def test_an_arm_that_has_only_just_come_to_rest_is_waited_for(
+    feed: ForceFeed, topics: Topics
+) -> None:
+    topics.hear[ARM_TOPIC](arm(1.0, 0.4))
+    topics.hear[TOPIC](felt(1.0, (0.0, 0.0, 9.0)))
+    topics.hear[ARM_TOPIC](arm(1.01, 0.0))
+    late = threading.Thread(target=topics.hear[TOPIC], args=(felt(1.01, (0.0, 0.0, 1.0)),))
+    late.start()
+
+    force_n = feed.force_n(1.01, wait_s=60.0)
+    late.join()
+
+    assert force_n == (0.0, 0.0, -1.0)
+
+
+def test_the_scene_holds_where_the_hand_is_and_what_the_held_cube_weighs(
+    arm_at_work: Running,
+) -> None:
+    for mass_kg in (0.05, 0.15):
+        reply = arm_at_work.ask(
+            SetObjectMass, 'sim/set_object_mass', name='red_cube', mass=mass_kg
+        )
+        assert reply.success, reply.message
+
+        lifted = arm_at_work.client.execute(SkillCall('pick', ('red_cube',)))
+        scene = arm_at_work.client.scene()
+
+        assert (lifted.status, lifted.message) == (Status.SUCCEEDED, '')
+        hand, cube = _hand(scene.hand), scene.object('red_cube')
+        assert hand.force_n == pytest.approx((0.0, 0.0, -GRAVITY_M_S2 * mass_kg), abs=0.05)
+        assert hand.width_m == pytest.approx(cube.size_m[1], abs=2e-3)
+        assert hand.tcp.position_m[:2] == pytest.approx(cube.pose.position_m[:2], abs=2e-3)
+        x, _, z, w = hand.tcp.quat_xyzw
+        assert (z, w) == pytest.approx((0.0, 0.0), abs=0.02)
+        assert x > 0
+        put_back = arm_at_work.client.execute(SkillCall('place', ('0.45 0.2 0.02',)))
+        assert put_back.message == ''
+
+
+def test_an_empty_hand_feels_nothing_and_is_told_open(arm_at_work: Running) -> None:
+    arm_at_work.client.execute(SkillCall('return_to_base'))
+    arm_at_work.client.execute(SkillCall('wait', ('0.5',)))
+
+    hand = _hand(arm_at_work.client.scene().hand)
+
+    assert hand.force_n == pytest.approx((0.0, 0.0, 0.0), abs=0.05)
+    assert hand.width_m > 0.05
+
+
+def _hand(hand: HandReading | None) -> HandReading:
+    assert hand is not None
+    return hand
