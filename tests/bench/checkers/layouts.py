@@ -149,12 +149,7 @@ def judged(goal: Goal, situation: Situation) -> Judgement:
     """Judge a table, and check what must be so of every judgement."""
     found = judge(goal, situation)
     texts = [condition.text for condition in found.conditions]
-    before = judge(
-        goal,
-        Situation(
-            objects=situation.start, start=situation.start, out_of_reach=situation.out_of_reach
-        ),
-    )
+    before = judge(goal, dataclasses.replace(situation, objects=situation.start, held=''))
     assert len(set(texts)) == len(texts), 'GCR keeps conditions by their texts'
     assert texts == [condition.text for condition in before.conditions]
     assert all(condition.holds for condition in found.conditions) == found.findings[0].passed

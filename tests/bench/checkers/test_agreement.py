@@ -31,6 +31,7 @@ from layouts import (
     pattern,
     table,
 )
+from unseen_layouts import BY_WEIGHT, CORNERS, HEAVIEST, NAMES, small_table, weighing
 
 from bbllm.bench.checkers.judging import judge
 from bbllm.bench.checkers.situation import Situation, Verdict
@@ -41,6 +42,13 @@ TABLES = 1500
 BAND = 0.02
 """Share by which tolerances are tightened and widened, and pitches moved in."""
 BAND_DEG = 1.0
+WIDER = {
+    *('still_m', 'straight_m', 'centre_m', 'location_m', 'residual_edges'),
+    *('near_m', 'corner_m'),
+}
+"""Tolerances that let more pass where they are greater."""
+NEAREST_M = 0.9 * EDGE_M
+"""How near the middles of two things may be: what stands on another may be seen a little low."""
 MOST_DISPUTED = 0.01
 MOST_DISPUTED_BEYOND = 0.001
 
@@ -69,7 +77,7 @@ def overlap(situation: Situation) -> bool:
         for item in situation.objects.values()
         if item.kind in (Kind.CUBE, Kind.CYLINDER)
     ]
-    return any(math.dist(a, b) < EDGE_M for a, b in itertools.combinations(spots, 2))
+    return any(math.dist(a, b) < NEAREST_M for a, b in itertools.combinations(spots, 2))
 
 
 def drawn(
@@ -131,6 +139,37 @@ def a_plus(rng: random.Random) -> Situation:
     return table({**shaken(rng, spots, 0.015), **clutter(rng, rng.randint(0, 2))})
 
 
+def a_tower(rng: random.Random) -> Situation:
+    """Three cubes on each other, or two with the third beside, in an order that may be wrong."""
+    names = rng.sample(NAMES, 3)
+    if rng.random() < 0.7:
+        names.sort(key=NAMES.index)
+    spots: dict[str, Spot] = {}
+    for level, name in enumerate(names):
+        z = EDGE_M / 2 + level * EDGE_M + rng.gauss(0, 0.004) * (level > 0)
+        spots[name] = (0.5 + rng.gauss(0, 0.006), rng.gauss(0, 0.006), z)
+    if rng.random() < 0.1:
+        spots[names[2]] = (0.4, 0.1)
+    return weighing(small_table(spots))
+
+
+def at_corners(rng: random.Random) -> Situation:
+    spots: dict[str, Spot] = {}
+    for name, (sx, sy) in zip(NAMES, rng.sample([(1, 1), (1, -1), (-1, 1), (-1, -1)], 3)):
+        x, y = 0.5 + sx * (0.18 - rng.uniform(0, 0.07)), sy * (0.3 - rng.uniform(0, 0.07))
+        spots[name] = (x, y)
+    return small_table(spots)
+
+
+def in_the_hand(rng: random.Random) -> Situation:
+    spots: dict[str, Spot] = {'red_cube': (0.4, 0.1), 'green_cube': (0.6, -0.1)}
+    held = rng.choice(NAMES)
+    z = EDGE_M / 2 + rng.uniform(0.0, 0.1)
+    return weighing(
+        small_table({'blue_cube': (0.5, 0.0), **spots, held: (0.5, 0.2, z)}), held=held
+    )
+
+
 MAKERS: dict[str, tuple[Goal, Callable[[random.Random], Situation]]] = {
     'one_side': (CUBES_RIGHT, sides),
     'segregated': (SEGREGATED, sides),
@@ -139,6 +178,9 @@ MAKERS: dict[str, tuple[Goal, Callable[[random.Random], Situation]]] = {
     'triangle': (TRIANGLE, a_triangle),
     'letter_l': (LETTER, an_l),
     'plus_sign': (PLUS, a_plus),
+    'tower': (BY_WEIGHT, a_tower),
+    'corners': (CORNERS, at_corners),
+    'hold': (HEAVIEST, in_the_hand),
 }
 
 
@@ -147,9 +189,9 @@ def banded(goal: Goal, sign: int) -> Goal:
     wider = 1 + sign * BAND
     changes: dict[str, object] = {}
     for name, value in goal:
-        if name in ('still_m', 'straight_m', 'centre_m', 'location_m', 'residual_edges'):
+        if name in WIDER:
             changes[name] = value * wider
-        elif name in ('margin_m', 'apart_edges'):
+        elif name in ('margin_m', 'apart_edges', 'raised_m'):
             changes[name] = value / wider
         elif name in ('pitch_edges', 'side_edges', 'gap_m'):
             changes[name] = (value[0] / wider, value[1] * wider)

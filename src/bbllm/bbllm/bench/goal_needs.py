@@ -8,16 +8,20 @@ from collections.abc import Iterable, Sequence
 
 from bbllm.bench.goals import (
     ColorLine,
+    Corners,
     Goal,
+    Hold,
     LetterL,
     OneSide,
     PairsASide,
     PlusSign,
     Resting,
     Segregated,
+    Tower,
     Triangle,
 )
 from bbllm.bench.scene_recipe import Recipe, greatest, least, location_name
+from bbllm.bench.unseen_needs import unseen_lacks, unseen_never_has
 from bbllm.core.types import Kind, SceneObject
 from bbllm.sim.scenes import SceneFile
 
@@ -39,6 +43,8 @@ def lacks(goal: Goal, scene: SceneFile, out_of_reach: Sequence[str] = ()) -> lis
         movable = [item.name for item in scene.movables]
         places = [item.name for item in (*scene.places, *scene.fixtures)]
         return _faults_of_names(goal, movable, places)
+    if isinstance(goal, Tower | Corners | Hold):
+        return unseen_lacks(goal, scene, out_of_reach)
     near = Counter(item.kind for item in scene.movables if item.name not in out_of_reach)
     cubes = near[Kind.CUBE]
     wanted: list[tuple[bool, str]] = []
@@ -64,6 +70,8 @@ def never_has(goal: Goal, recipe: Recipe) -> list[str]:
     """Return what no scene made by a recipe can have although a goal needs it, one part each."""
     if isinstance(goal, Triangle | ColorLine):
         return list(_colors_never_drawn(goal, recipe))
+    if isinstance(goal, Tower | Corners | Hold):
+        return unseen_never_has(goal, recipe)
     if not isinstance(goal, Resting):
         return []
     movable = [group.name_of(color) for group in recipe.objects for color in group.palette]

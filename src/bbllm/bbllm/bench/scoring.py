@@ -200,6 +200,9 @@ def _judged(case: Case, start: Scene, now: Scene) -> Judgement:
         objects={item.name: item for item in now.objects},
         start={item.name: item for item in start.objects},
         out_of_reach=frozenset(case.out_of_reach),
+        mass_kg={spec.name: spec.mass for spec in case.scene.objects},
+        fixed=frozenset(spec.name for spec in case.scene.objects if spec.fixed),
+        held=now.held or '',
     )
     return judge(case.goal, situation)
 

@@ -29,8 +29,9 @@ from pydantic import (
 from bbllm.bench.canonical import canonical
 from bbllm.bench.goal_needs import lacks, never_has
 from bbllm.bench.goals import NEEDING, Goal, Needs
-from bbllm.bench.scene_recipe import Recipe
+from bbllm.bench.scene_recipe import Recipe, greatest
 from bbllm.bench.suite_errors import SuiteFileError, readable
+from bbllm.bench.unseen_needs import unmet
 from bbllm.core.errors import SceneFileError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
 from bbllm.sim.scenes import Name, SceneFile, load_scene
@@ -69,6 +70,12 @@ class TaskSpec(BaseModel):
                 f'needs = {self.needs} goes with the goals tower, corners and hold, of which it '
                 f'is known what commits to them; leave needs out for {self.goal.kind}'
             )
+        if self.generate is not None:
+            groups = self.generate.objects
+            masses = sum(greatest(group.count) for group in groups if group.mass)
+            fixed = sum(group.fixed for group in groups)
+            if faults := unmet(self.needs, masses=masses, fixed=fixed):
+                raise ValueError(faults[0])
         return self
 
 
@@ -200,7 +207,8 @@ def _scene_of(task: TaskSpec, where: str, path: Path) -> SceneFile:
         scene = load_scene(beside if is_yaml_path(task.scene) else task.scene)
     except (UnknownNameError, SceneFileError) as error:
         raise SuiteFileError(f'{where}, scene: {error}') from error
-    faults = lacks(task.goal, scene)
+    masses, fixed = {spec.mass for spec in scene.objects}, sum(s.fixed for s in scene.objects)
+    faults = lacks(task.goal, scene) + unmet(task.needs, masses=len(masses), fixed=fixed)
     if faults:
         raise SuiteFileError(f'{where}: {"; ".join(faults)}.')
     return scene

@@ -3,19 +3,23 @@ One function that judges any goal: two formulations, and what they say together.
 
 Each goal has a module of its own with `parts_of`, the first formulation, which is also what GCR
 counts, and `second_look`, written with other mathematics. Whatever the goal, everything must have
-come to rest on the table or on another thing: what is in the hand or in the air fails it.
+come to rest on the table or on another thing: what is in the hand or in the air fails it, unless
+the goal is to hold something.
 """
 
 from __future__ import annotations
 
 from bbllm.bench.checkers import (
     color_line,
+    corners,
+    hold,
     letter_l,
     one_side,
     pairs_a_side,
     plus_sign,
     resting,
     segregated,
+    tower,
     triangle,
 )
 from bbllm.bench.checkers.parts import Part, finding_of
@@ -23,13 +27,16 @@ from bbllm.bench.checkers.situation import Finding, Judgement, Situation, Verdic
 from bbllm.bench.checkers.table import Table
 from bbllm.bench.goals import (
     ColorLine,
+    Corners,
     Goal,
+    Hold,
     LetterL,
     OneSide,
     PairsASide,
     PlusSign,
     Resting,
     Segregated,
+    Tower,
     Triangle,
 )
 
@@ -42,9 +49,10 @@ def judge(goal: Goal, situation: Situation) -> Judgement:
     """
     table = Table(situation, level_m=goal.level_m, tilt_deg=goal.tilt_deg)
     parts, second = _both(goal, table)
-    parts = [*parts, Part('everything at rest', table.unrest)]
-    if second.passed and table.unrest:
-        second = Finding(False, table.unrest)
+    unrest = table.unrest_but(situation.held) if isinstance(goal, Hold) else table.unrest
+    parts = [*parts, Part('everything at rest', unrest)]
+    if second.passed and unrest:
+        second = Finding(False, unrest)
     findings = (finding_of(parts), second)
     verdict, reason = _together(*findings)
     return Judgement(
@@ -74,6 +82,12 @@ def _both(goal: Goal, table: Table) -> tuple[list[Part], Finding]:
             return segregated.parts_of(goal, table), segregated.second_look(goal, table)
         case Resting():
             return resting.parts_of(goal, table), resting.second_look(goal, table)
+        case Tower():
+            return tower.parts_of(goal, table), tower.second_look(goal, table)
+        case Corners():
+            return corners.parts_of(goal, table), corners.second_look(goal, table)
+        case Hold():
+            return hold.parts_of(goal, table), hold.second_look(goal, table)
 
 
 def _together(first: Finding, second: Finding) -> tuple[Verdict, str]:

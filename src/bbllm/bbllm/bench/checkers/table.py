@@ -27,7 +27,7 @@ class Table:
     A thing stands on the table when its centre is over a table top and its lowest point near
     that top; a cube must stand on a face besides, and a cylinder upright. What stands on another
     thing, is in the hand or has fallen off does not stand on the table, and no goal counts it but
-    `resting`.
+    `resting`, `tower` and `hold`.
 
     Args:
         situation: What there is and was.
@@ -41,6 +41,9 @@ class Table:
         self.now = situation.objects
         self.start = situation.start
         self.out_of_reach = situation.out_of_reach
+        self.mass_kg = situation.mass_kg
+        self.fixed = situation.fixed
+        self.held = situation.held
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -115,26 +118,34 @@ class Table:
 
     def _tops_under(self, name: str) -> list[float]:
         """Return the heights of the table tops under a thing's centre [m]."""
-        if not self._tables:
+        if not self.tables:
             return [0.0]  # by the frame's definition
-        return [top_z(table) for table in self._tables if contains(outline(table), self.xy(name))]
+        return [top_z(table) for table in self.tables if contains(outline(table), self.xy(name))]
 
     @cached_property
-    def _tables(self) -> tuple[SceneObject, ...]:
+    def tables(self) -> tuple[SceneObject, ...]:
+        """The furniture."""
         return tuple(item for item in self.now.values() if item.kind is Kind.FIXTURE)
 
     @cached_property
     def unrest(self) -> str:
         """Name the first thing that rests neither on the table nor on another, '' where all do."""
+        return self.unrest_but('')
+
+    def unrest_but(self, held: str) -> str:
+        """Say the same of all but one thing, which may be in the hand."""
         for name in self.movables:
             if name not in self.now:
                 return self.fall(name)
-            tops = self._tops_under(name)
-            low = bottom_z(self.now[name])
-            on_table = any(at_most(abs(low - top), self.level_m) for top in tops)
-            if not on_table and not self._is_carried(name):
+            if name != held and not self.rests(name):
                 return self.fall(name)
         return ''
+
+    def rests(self, name: str) -> bool:
+        """Tell whether a thing that is there rests on the table or on another, leaning or not."""
+        low = bottom_z(self.now[name])
+        on_table = any(at_most(abs(low - top), self.level_m) for top in self._tops_under(name))
+        return on_table or self._is_carried(name)
 
     def _is_carried(self, name: str) -> bool:
         item = self.now[name]

@@ -1,0 +1,264 @@
+"""The suite `partial`: what is hidden is drawn fairly, can be found out, and is needed."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+from solved_cases import objects_of, start_of
+from suite_files import STANDING, generated, suite, task
+
+from bbllm.bench.case import Case
+from bbllm.bench.checkers.judging import judge
+from bbllm.bench.checkers.situation import Situation, Verdict
+from bbllm.bench.generator import CaseError, fingerprint, make_case
+from bbllm.bench.goals import Corners, Hold, Tower
+from bbllm.bench.suite import load_suite
+from bbllm.bench.suite_errors import SuiteFileError
+from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.worlds.reaching import ReachCache
+
+SUITE = load_suite('partial')
+TASKS = tuple(spec.name for spec in SUITE.tasks)
+TRIALS = 30
+
+PINNED = {
+    'stack': 'd4be8bb7cc2e',
+    'corners': '87acd10cf2ea',
+    'pick_heavier': '975a70279949',
+    'lighter_on_heavier': '90bd6525bb01',
+    'movable_to_corner': 'a7c93747fa3b',
+    'movable_on_fixed': '5da298d5b8d2',
+    'three_tower': 'f098b20232ae',
+    'tower_by_weight': '7e9f68250e41',
+}
+"""How fingerprints begin with seed 0, trial 0: a machine must not change them."""
+TOWER = {'kind': 'tower', 'height': 2, 'near_m': 0.02, 'still_m': 0.01, **STANDING}
+CORNERS = {'kind': 'corners', 'corner_m': 0.08, 'still_m': 0.01, **STANDING}
+HOLD = {'kind': 'hold', 'which': 'heaviest', 'raised_m': 0.05, **STANDING}
+MASSES = {'mass': [0.05, 0.15], 'mass_ratio': 1.5}
+
+
+def cases_of(name: str) -> list[Case]:
+    return [make_case(SUITE, name, seed=0, trial=trial) for trial in range(TRIALS)]
+
+
+def unseen(case: Case, situation: Situation) -> Situation:
+    """Tell what only the judge knows."""
+    return dataclasses.replace(
+        situation,
+        mass_kg={spec.name: spec.mass for spec in case.scene.objects},
+        fixed=frozenset(spec.name for spec in case.scene.objects if spec.fixed),
+    )
+
+
+def done_by_hand(case: Case, choose: Callable[[Case], list[str]]) -> Situation:
+    """Put the blocks that were chosen, in that order, where the goal wants them, if they move."""
+    start = unseen(case, start_of(case))
+    names = choose(case)
+    poses: dict[str, tuple[float, float, float]] = {}
+    if isinstance(case.goal, Tower):
+        x, y, _ = start.objects[names[0]].pose.position_m
+        poses = {name: (x, y, 0.02 + 0.04 * level) for level, name in enumerate(names)}
+    elif isinstance(case.goal, Corners):
+        corners = itertools.product((0.36, 0.64), (0.26, -0.26))
+        poses = {name: (*corner, 0.02) for name, corner in zip(names, corners)}
+    else:
+        x, y, z = start.objects[names[0]].pose.position_m
+        poses = {names[0]: (x, y, z + 0.08)}
+    now = dict(start.objects)
+    for name in poses.keys() - start.fixed:
+        position = poses[name]
+        now[name] = dataclasses.replace(now[name], pose=Pose(position_m=position))
+    held = names[0] if isinstance(case.goal, Hold) else ''
+    return dataclasses.replace(start, objects=now, held=held)
+
+
+def in_order(case: Case) -> list[str]:
+    """Who knows everything: the fixed one first, then the heaviest, then lighter ones."""
+    specs = sorted(case.scene.objects, key=lambda spec: (not spec.fixed, -spec.mass))
+    if isinstance(case.goal, Corners):
+        specs = [spec for spec in specs if not spec.fixed]
+    return [spec.name for spec in specs]
+
+
+def as_listed(case: Case) -> list[str]:
+    """Who knows nothing takes the blocks as they come."""
+    names = [spec.name for spec in case.scene.objects]
+    alone = isinstance(case.goal, Corners) and case.goal.which == 'movable'
+    return names[:1] if alone or isinstance(case.goal, Hold) else names
+
+
+def test_the_suite_has_the_six_tasks_of_the_paper_and_two_with_three_blocks() -> None:
+    assert [(spec.name, spec.needs) for spec in SUITE.tasks] == [
+        ('stack', 'none'),
+        ('corners', 'none'),
+        ('pick_heavier', 'weights'),
+        ('lighter_on_heavier', 'weights'),
+        ('movable_to_corner', 'movable'),
+        ('movable_on_fixed', 'movable'),
+        ('three_tower', 'none'),
+        ('tower_by_weight', 'weights'),
+    ]
+
+
+@pytest.mark.parametrize('name', TASKS)
+def test_no_task_is_done_at_the_start_and_each_can_be_done(name: str) -> None:
+    for case in cases_of(name):
+        before = judge(case.goal, unseen(case, start_of(case)))
+        after = judge(case.goal, done_by_hand(case, in_order))
+        assert before.verdict is Verdict.FAILED
+        assert after.verdict is Verdict.PASSED, (case.trial, after.reason)
+        assert case.out_of_reach == ()
+        assert case.needs == SUITE.task(name).needs
+
+
+@pytest.mark.parametrize('name', TASKS)
+def test_nothing_that_can_be_seen_tells_blocks_apart_but_colour_and_place(name: str) -> None:
+    for case in cases_of(name):
+        seen = list(case.scene.movables)
+        assert len(seen) == (3 if 'tower' in name else 2)
+        assert {(item.kind, item.size_m) for item in seen} == {(Kind.CUBE, (0.04, 0.04, 0.04))}
+        assert all(0.05 <= spec.mass <= 0.2 for spec in case.scene.objects)
+
+
+@pytest.mark.parametrize(
+    ('name', 'least', 'most'),
+    [
+        ('pick_heavier', 8, 22),
+        ('lighter_on_heavier', 8, 22),
+        ('movable_to_corner', 8, 22),
+        ('movable_on_fixed', 8, 22),
+        ('tower_by_weight', 1, 12),
+    ],
+)
+def test_who_takes_blocks_as_they_come_is_right_by_chance_only(
+    name: str, least: int, most: int
+) -> None:
+    """One half of the tables of two blocks, one sixth of those of three."""
+    right = sum(
+        judge(case.goal, done_by_hand(case, as_listed)).verdict is Verdict.PASSED
+        for case in cases_of(name)
+    )
+
+    assert least <= right <= most
+
+
+@pytest.mark.parametrize('name', ['pick_heavier', 'lighter_on_heavier', 'tower_by_weight'])
+def test_weights_that_have_to_be_compared_differ_enough_to_be_felt(name: str) -> None:
+    for case in cases_of(name):
+        masses = sorted(spec.mass for spec in case.scene.objects)
+        assert all(1.5 * a <= b + 1e-9 for a, b in itertools.pairwise(masses))
+        assert masses[0] >= 0.05
+
+
+@pytest.mark.parametrize('name', ['movable_to_corner', 'movable_on_fixed'])
+def test_one_block_is_fixed_whatever_its_place_in_the_list(name: str) -> None:
+    where = Counter(
+        tuple(spec.fixed for spec in case.scene.objects).index(True) for case in cases_of(name)
+    )
+
+    assert set(where) == {0, 1}
+    assert where.total() == TRIALS
+
+
+def test_the_hand_can_come_down_on_every_corner_of_the_table() -> None:
+    case = make_case(SUITE, 'corners', seed=0, trial=0)
+    top = objects_of(case)['table']
+    reach = ReachCache()
+    for sx, sy in itertools.product((-1, 1), (-1, 1)):
+        x = top.pose.position_m[0] + sx * (top.size_m[0] / 2 - 0.03)
+        y = top.pose.position_m[1] + sy * (top.size_m[1] / 2 - 0.03)
+        spot = SceneObject(
+            name='corner',
+            kind=Kind.LOCATION,
+            pose=Pose(position_m=(x, y, 0.0)),
+            size_m=(0.04, 0.04, 0.0),
+        )
+        assert reach(spot), (x, y)
+
+
+@pytest.mark.parametrize('name', TASKS)
+def test_the_same_seed_gives_the_same_scene_on_every_machine(name: str) -> None:
+    assert fingerprint(make_case(SUITE, name, seed=0, trial=0))[:12] == PINNED[name]
+
+
+def test_masses_and_fixed_blocks_count_for_the_fingerprint() -> None:
+    case = make_case(SUITE, 'movable_on_fixed', seed=0, trial=0)
+    first, second = case.scene.objects
+    swapped = (
+        first.model_copy(update={'fixed': second.fixed}),
+        second.model_copy(update={'fixed': first.fixed}),
+    )
+    heavier = (first.model_copy(update={'mass': first.mass + 0.01}), second)
+
+    prints = {
+        fingerprint(dataclasses.replace(case, scene=case.scene.model_copy(update={'objects': o})))
+        for o in (case.scene.objects, swapped, heavier)
+    }
+    assert len(prints) == 3
+
+
+def cubes(**fields: object) -> dict[str, object]:
+    return {'objects': [{'kind': 'cube', 'count': 2, **fields}]}
+
+
+@pytest.mark.parametrize(
+    ('changes', 'words'),
+    [
+        (cubes(mass=[0.2, 0.1]), 'mass is [least, greatest], but 0.2 > 0.1'),
+        (cubes(mass=[0.05, 0.06], mass_ratio=2), 'a greatest mass of 0.11 kg would do'),
+        (cubes(mass_ratio=2), 'mass_ratio is of masses that are drawn; give mass as well'),
+        (cubes(fixed=3), '3 are to be fixed, but there may be only 2'),
+    ],
+)
+def test_masses_and_fixed_blocks_that_cannot_be_are_refused_with_what_would_do(
+    changes: dict[str, object], words: str
+) -> None:
+    with pytest.raises(SuiteFileError) as caught:
+        suite(generated(**changes))
+
+    assert words in str(caught.value)
+    assert 'tasks[0] (a)' in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ('fields', 'words'),
+    [
+        ({'needs': 'weights'}, 'goes with the goals tower, corners and hold'),
+        ({'needs': 'wights'}, "needs = 'wights' will not do"),
+        (
+            {'goal': HOLD, 'needs': 'movable', 'generate': cubes(**MASSES)},
+            'no block is fixed; give one `fixed`',
+        ),
+        (
+            {'goal': {**TOWER, 'order': 'any'}, 'needs': 'weights', 'generate': cubes()},
+            'all blocks weigh the same; give them `mass`',
+        ),
+        ({'goal': HOLD, 'generate': cubes()}, 'blocks that weigh differently'),
+        ({'goal': {**TOWER, 'order': 'on_fixed'}, 'generate': cubes()}, '`fixed: 1`'),
+        ({'goal': {**TOWER, 'order': 'any', 'height': 3}, 'generate': cubes()}, 'at most 2'),
+        ({'goal': HOLD, 'scene': 'plus_sign'}, 'one block that is heavier than all others'),
+        (
+            {'goal': {**TOWER, 'order': 'lighter_up'}, 'scene': 'plus_sign'},
+            'blocks that all weigh differently',
+        ),
+        ({'goal': {**TOWER, 'order': 'on_fixed'}, 'scene': 'plus_sign'}, 'fixed to the table'),
+        ({'goal': {**CORNERS, 'which': 'all'}, 'scene': 'plus_sign'}, 'one to 4 blocks'),
+    ],
+)
+def test_what_no_table_of_a_task_can_have_is_told(fields: dict[str, object], words: str) -> None:
+    with pytest.raises(SuiteFileError) as caught:
+        suite(task(**{'scene': None, **fields} if 'generate' in fields else fields))
+
+    assert words in str(caught.value)
+
+
+def test_a_table_that_was_drawn_without_what_a_goal_needs_is_drawn_anew() -> None:
+    never = {'goal': {**CORNERS, 'which': 'movable'}, 'generate': cubes(fixed=2)}
+
+    with pytest.raises(CaseError, match=r'blocks within reach that can be moved \(100 times\)'):
+        make_case(suite(task(scene=None, **never)), 'a', seed=0, trial=0)
