@@ -17,6 +17,7 @@ def cube(name: str, x: float, y: float, z: float = 0.02) -> SceneObject:
     return SceneObject(name=name, kind=Kind.CUBE, pose=pose, size_m=(0.04, 0.04, 0.04))
 
 
+DOWN = '0.4 0 0.2 0.7071 0.7071 0 0'
 TABLE = SceneObject(
     name='table',
     kind=Kind.FIXTURE,
@@ -132,6 +133,8 @@ def test_only_waiting_moves_nothing() -> None:
         (SkillCall('place', ('location_A',)), 'place it at location a'),
         (SkillCall('place', ('0.45 -0.1 0.02',)), 'place it at (0.450, -0.10, 0.02)'),
         (SkillCall('reach', ('0.4 0 0.2 90',)), 'reach to 0.4 0 0.2 90'),
+        (SkillCall('reach', (DOWN,)), f'reach to {DOWN}'),
+        (SkillCall('reach', (DOWN,)), 'reach to [0.4, 0.0, 0.2, 0.7, 0.7, 0, 0] in step 2'),
         (SkillCall('return_to_base'), 'Return to base'),
         (SkillCall('return_to_base'), 'go home'),
         (SkillCall('open_gripper'), 'open the gripper'),
@@ -153,6 +156,9 @@ def test_what_a_step_names_is_covered_however_it_is_spelt(call: SkillCall, text:
         (SkillCall('place', ('0.45 0.1 0.02',)), 'place it at 0.45 -0.1 0.02', 'name the pose'),
         (SkillCall('place', ('0.4 0.1 0.2',)), 'place it at location_A', 'name the pose'),
         (SkillCall('reach', ('0.4 0 0.2 90',)), 'reach to 0.4 0 0.2', 'name the pose'),
+        (SkillCall('reach', (DOWN,)), 'reach to 0.4 0 0.2', 'name the pose'),
+        (SkillCall('reach', (DOWN,)), 'reach to 0.4 0 0.2 1 0 0 0', 'name the pose'),
+        (SkillCall('reach', (DOWN,)), 'reach to 0.4 0 0.1 0.7071 0.7071 0 0', 'name the pose'),
         (SkillCall('place', ('red_cube',)), 'pick up the red cube', 'says pick, not place'),
         (SkillCall('open_gripper'), 'pick up the red cube', 'says pick, not open_gripper'),
         (SkillCall('open_gripper'), 'Move the red cube to the left', 'not say open_gripper'),

@@ -1,0 +1,158 @@
+"""Poses of the hand in physics: where the hand is, and where things come to rest by it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from small_tables import RED, run, world_of
+
+from bbllm.arm.kinematics import forward
+from bbllm.core.types import Code, Pose, Status
+from bbllm.sim.scenes import ObjectSpec
+from bbllm.skills.shapes import pose_of_matrix
+from bbllm.worlds.tabletop import TabletopWorld
+from bbllm.worlds.transforms import angle_between, compose, inverse
+
+GREEN = ObjectSpec(name='green_cube', kind='cube', xy=(0.5, -0.05), yaw_deg=-10)
+CAN = ObjectSpec(name='can', kind='cylinder', xy=(0.4, -0.2), size=(0.05, 0.1))
+HALF_TURN = Pose(position_m=(0.0, 0.0, 0.0), quat_xyzw=(0.0, 0.0, 1.0, 0.0))
+
+
+def down(x: float, y: float, z: float, yaw_deg: float) -> Pose:
+    half = math.radians(yaw_deg) / 2
+    return Pose(position_m=(x, y, z), quat_xyzw=(math.cos(half), math.sin(half), 0.0, 0.0))
+
+
+def written(pose: Pose) -> str:
+    return ' '.join(f'{value:.5f}' for value in (*pose.position_m, *pose.quat_xyzw))
+
+
+def tcp_of(world: TabletopWorld) -> Pose:
+    """Return where the hand is, by the joints and not by what was asked."""
+    return pose_of_matrix(forward(world.driver.joint_state().position_rad).tolist())
+
+
+def turned_by_deg(one: Pose, other: Pose, alike_deg: float) -> float:
+    """Return by how much two yaws differ, for what looks the same after some turn [deg]."""
+    turn = compose(inverse(one), other).quat_xyzw
+    yaw_deg = math.degrees(2 * math.atan2(turn[2], turn[3]))
+    return abs(math.remainder(yaw_deg, alike_deg))
+
+
+@pytest.mark.parametrize('yaw_deg', [0.0, 35.0, 90.0, -120.0, 180.0])
+def test_reach_brings_the_hand_to_the_pose_or_half_a_turn_from_it(yaw_deg: float) -> None:
+    world = world_of(RED)
+    asked = down(0.5, -0.1, 0.2, yaw_deg)
+
+    [outcome] = run(world, f'reach {written(asked)}')
+
+    assert outcome.succeeded, outcome.message
+    reached = tcp_of(world)
+    assert reached.position_m == pytest.approx(asked.position_m, abs=2e-3)
+    turned = compose(asked, HALF_TURN)
+    error_rad = min(angle_between(reached.quat_xyzw, pose.quat_xyzw) for pose in (asked, turned))
+    assert math.degrees(error_rad) < 0.5
+
+
+@pytest.mark.parametrize('yaw_deg', [0.0, 35.0, 90.0, -120.0, 180.0])
+def test_a_cube_stands_where_the_pose_of_the_hand_says_at_any_yaw(yaw_deg: float) -> None:
+    world = world_of(RED)
+    run(world, 'pick red_cube')
+    in_hand = compose(inverse(tcp_of(world)), world.settled()['red_cube'])
+    asked = down(0.5, -0.1, 0.035, yaw_deg)
+
+    [outcome] = run(world, f'place {written(asked)}')
+
+    assert outcome.succeeded, outcome.message
+    rests, wanted = world.settled()['red_cube'], compose(asked, in_hand)
+    assert rests.position_m[:2] == pytest.approx(wanted.position_m[:2], abs=2e-3)
+    assert rests.position_m[2] == pytest.approx(0.02, abs=1e-3)
+    assert turned_by_deg(wanted, rests, 90.0) < 1.0
+    # The hand has risen straight up from where it let go.
+    left = tcp_of(world)
+    assert left.position_m[:2] == pytest.approx(asked.position_m[:2], abs=2e-3)
+    assert turned_by_deg(asked, left, 180.0) < 0.5
+
+
+def test_a_cube_put_back_with_the_hand_as_it_was_at_the_pick_stands_where_it_stood() -> None:
+    world = world_of(RED)
+    stood = world.settled()['red_cube']
+    run(world, 'pick red_cube')
+    gripped = tcp_of(world)
+    x, y, _ = gripped.position_m
+    low = 0.02 + gripped.position_m[2] - world.settled()['red_cube'].position_m[2]
+
+    outcomes = run(
+        world,
+        'reach 0.5 -0.2 0.3 1 0 0 0',
+        f'place {written(Pose(position_m=(x, y, low), quat_xyzw=gripped.quat_xyzw))}',
+    )
+
+    assert [outcome.message for outcome in outcomes] == ['', '']
+    rests = world.settled()['red_cube']
+    assert rests.position_m == pytest.approx(stood.position_m, abs=2e-3)
+    assert turned_by_deg(stood, rests, 90.0) < 1.0
+
+
+def test_a_cube_is_stacked_and_a_can_set_down_by_where_the_hand_is() -> None:
+    world = world_of(RED, GREEN, CAN)
+
+    outcomes = run(
+        world,
+        'pick red_cube',
+        'place 0.5 -0.05 0.075 1 0 0 0',
+        'pick can',
+        'place 0.5 0.2 0.09 0.7071 0.7071 0 0',
+    )
+
+    assert [outcome.message for outcome in outcomes] == [''] * 4
+    scene, poses = world.observe(), world.settled()
+    assert scene.has('red_cube', 'on', 'green_cube')
+    assert poses['red_cube'].position_m[:2] == pytest.approx((0.5, -0.05), abs=3e-3)
+    assert poses['can'].position_m == pytest.approx((0.5, 0.2, 0.05), abs=3e-3)
+
+
+def test_poses_that_will_not_do_are_refused_and_nothing_moves() -> None:
+    world = world_of(RED, GREEN)
+    run(world, 'pick red_cube')
+    before = world.driver.joint_state().position_rad.copy()
+
+    outcomes = run(
+        world,
+        'pick green_cube',
+        'place 0.5 0.2 0.3 1 0 0 0',
+        'place 0.5 0.2 -0.1 1 0 0 0',
+        'place 0.5 -0.05 0.03 1 0 0 0',
+        'place 0.85 0.45 0.03 1 0 0 0',
+        'place 0.5 0.2 0.03 0 0 0 1',
+        'place 0.5 0.2 0.03 0.5 0.5 0 0',
+        'place 0.5 0.2 0.03 1 0 0',
+        'reach 0.5 -0.05 0.05 1 0 0 0',
+        'reach 0.5 0.2 0.0 1 0 0 0',
+        'reach 0.85 0.45 0.2 1 0 0 0',
+    )
+
+    assert {outcome.status for outcome in outcomes} == {Status.REJECTED}
+    assert [outcome.code for outcome in outcomes] == [
+        Code.ALREADY_HOLDING,
+        Code.BAD_ARGUMENTS,
+        Code.BAD_ARGUMENTS,
+        Code.OCCUPIED,
+        Code.OUT_OF_WORKSPACE,
+        Code.BAD_ARGUMENTS,
+        Code.BAD_ARGUMENTS,
+        Code.BAD_ARGUMENTS,
+        Code.NO_PATH,
+        Code.NO_PATH,
+        Code.OUT_OF_WORKSPACE,
+    ]
+    assert 'red_cube into green_cube' in outcomes[8].message
+    assert 'red_cube into table' in outcomes[9].message
+    assert np.abs(world.driver.joint_state().position_rad - before).max() < 2e-3
+    [empty] = run(world, 'open_gripper', 'place 0.5 0.2 0.03 1 0 0 0')[1:]
+    assert empty.code is Code.NOT_HOLDING
+    assert empty.message == (
+        'nothing is in the hand, so nothing can be placed; pick an object first.'
+    )
