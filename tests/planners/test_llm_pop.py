@@ -1,0 +1,232 @@
+"""LLM-POP's loop: evaluate, plan, carry out, observe, and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pop_runs import ACT, BOTH, DONE, LIGHTER, TASK, UNKNOWN, WEIGH, NoBody, Scales, run, section
+
+from bbllm.core.errors import ConfigError, GaveUpError, ParseError
+from bbllm.core.registry import find_planner, planner_names
+from bbllm.llm.offline import OfflineModel
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.assembly import check_brain
+from bbllm.planners.llm_pop import llm_pop_no_evaluator
+
+Tabletop = Callable[..., Any]
+DiaryType = Callable[..., Any]
+
+
+def test_what_is_not_known_is_found_out_before_it_acts(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world, context = Scales(busy_table(), {'red_cube': 0.6, 'blue_cube': 1.1}), diary()
+    model = ScriptedModel([UNKNOWN, WEIGH, LIGHTER, ACT, DONE])
+
+    run(model, world, context)
+
+    assert world.table.on('red_cube') == 'location_A'
+    assert context.repairs == [
+        'red_cube is lighter: force z -0.60 after action 0, and -1.10 after action 2.'
+    ]
+    assert [step.text for step in context.plans[0].steps[:2]] == [
+        'PICK red_cube',
+        'PLACE [0.35 0.12 0.02 1 0 0 0]',
+    ]
+    assert [step.index for step in context.plans[1].steps] == list(range(7))
+    assert context.lines[5:8] == ['repair 4', 'plan from 4', 'step 4: PICK red_cube']
+    assert not context.failed and not context.warnings
+
+
+def test_the_model_is_asked_under_two_prompts_in_turn(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world = Scales(busy_table(), {'red_cube': 0.6, 'blue_cube': 1.1})
+    model = ScriptedModel([UNKNOWN, WEIGH, LIGHTER, ACT, DONE])
+
+    run(model, world, diary())
+
+    endings = [request.prompt.splitlines()[-1] for request in model.requests]
+    assert endings == ['Evaluate:', 'Plan:', 'Evaluate:', 'Plan:', 'Evaluate:']
+    assert section(model.requests[1], 'Evaluation') == 'The weights are not known.\n\nPlan:'
+    assert section(model.requests[0], 'History') == 'None.'
+    history = section(model.requests[2], 'History')
+    assert history == section(model.requests[3], 'History')
+    assert history.splitlines()[:4] == [
+        '== Round 0 ==',
+        'Explanation: Lift both.',
+        'Action 0: PICK red_cube',
+        'Result 0: done',
+    ]
+    assert 'Force: [0.00 0.00 -0.60]' in history.splitlines()[4]
+    assert '== Round 1 ==\nExplanation: The red one' in section(model.requests[4], 'History')
+
+
+def test_a_failed_action_ends_its_round_and_what_came_after_is_not_tried(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world, context = busy_table(unreachable=['location_A']), diary()
+    model = ScriptedModel([UNKNOWN, ACT, 'FAIL\nIt is too far away.', WEIGH, DONE])
+
+    run(model, world, context)
+
+    assert world.calls[:2] == ['pick(red_cube)', 'place(0.54 -0.18 0.02 1 0 0 0)']
+    assert section(model.requests[2], 'History').splitlines()[-4:-1] == [
+        'Result 1: failed: location_A is out of the workspace of the robot.',
+        section(model.requests[2], 'History').splitlines()[-3],
+        'Action 2: RESET',
+    ]
+    assert section(model.requests[2], 'History').endswith('\nResult 2: not tried')
+    assert [step.text for step in context.plans[1].steps[1:3]] == [
+        'PLACE [0.54 -0.18 0.02 1 0 0 0]',
+        'PICK red_cube',
+    ]
+    assert context.plans[1].steps[2].index == 2
+    assert not context.failed
+
+
+def test_a_name_that_is_not_there_comes_back_as_the_result_and_nothing_moves(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    model = ScriptedModel([UNKNOWN, 'EXPLAIN\nx\nEXECUTE\nACTION PICK unicorn', DONE])
+
+    run(model, busy_table(), diary())
+
+    assert "Result 0: failed: There is no object named 'unicorn'" in model.requests[2].prompt
+
+
+@pytest.mark.parametrize(
+    ('pose', 'says'),
+    [
+        ('0.5 0 0.02', 'has 3 numbers, but PLACE takes a pose of seven'),
+        ('0.5 0 0.02 0 0 0 1', 'degrees away from straight down'),
+        ('0.5 0 0.02 1 1 0 0', 'has a quaternion of length 1.41'),
+    ],
+)
+def test_a_pose_that_will_not_do_comes_back_as_the_result_and_nothing_moves(
+    busy_table: Tabletop, diary: DiaryType, pose: str, says: str
+) -> None:
+    world = busy_table()
+    plan = f'EXPLAIN\nx\nEXECUTE\nACTION PICK red_cube\nACTION PLACE [{pose}]\nACTION RESET'
+    model = ScriptedModel([UNKNOWN, plan, DONE])
+
+    run(model, world, diary())
+
+    assert world.held == 'red_cube'
+    (line,) = (line for line in model.requests[2].prompt.splitlines() if line[:9] == 'Result 1:')
+    assert line.startswith('Result 1: failed: ')
+    assert says in line
+
+
+def test_a_pose_of_three_numbers_is_never_sent_as_one_of_the_things_centre(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world, context = busy_table(), diary()
+    model = ScriptedModel([UNKNOWN, 'EXECUTE\nACTION REACH [0.5 0 0.2]', DONE])
+
+    run(model, world, context)
+
+    assert world.calls == []
+    assert context.warnings == [
+        'Nothing was moved at step 0. REACH [0.5 0 0.2] has 3 numbers, but REACH takes a pose of '
+        'seven for the end effector: [x y z qx qy qz qw], for example [0.45 -0.1 0.05 1 0 0 0].'
+    ]
+
+
+@pytest.mark.parametrize('k', [0, 1, 3])
+def test_when_the_rounds_are_used_up_the_evaluator_has_the_last_word(
+    busy_table: Tabletop, diary: DiaryType, k: int
+) -> None:
+    context = diary()
+    model = ScriptedModel([UNKNOWN, WEIGH] * (k + 1) + ['FAIL\nIt fell over.'])
+
+    with pytest.raises(GaveUpError, match=r'^The task is not done, and .*: It fell over\.$'):
+        run(model, busy_table(), context, k=k)
+
+    assert len(context.repairs) == k
+    assert len(model.requests) == 2 * (k + 1) + 1
+
+
+def test_a_task_that_is_done_after_the_last_round_is_done(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world, context = busy_table(), diary()
+
+    run(ScriptedModel([UNKNOWN, ACT, DONE]), world, context, k=0)
+
+    assert world.on('red_cube') == 'location_A'
+    assert context.repairs == []
+
+
+def test_without_evaluator_the_planner_says_itself_when_it_is_done(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world, context = busy_table(), diary()
+    model = ScriptedModel([WEIGH, ACT, 'EXPLAIN\nIt stands there.\nEXECUTE\nDONE'])
+
+    llm_pop_no_evaluator(model, NoBody(), k=3).run(TASK, world, context)
+
+    assert world.on('red_cube') == 'location_A'
+    assert all(request.prompt.endswith('\nPlan:') for request in model.requests)
+    assert not any('[Evaluation]' in request.prompt for request in model.requests)
+    assert all('write DONE' in request.prompt for request in model.requests)
+    assert context.repairs == ['The red one goes to location_A.']
+
+
+def test_without_evaluator_more_actions_than_rounds_are_not_carried_out(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    world = busy_table()
+
+    with pytest.raises(GaveUpError, match='all 1 feedback loops are used up: The red one goes'):
+        run(ScriptedModel([WEIGH, WEIGH, ACT]), world, diary(), evaluator=False, k=1)
+
+    assert world.calls[:3] == BOTH
+    assert len(world.calls) == 8
+
+
+def test_with_an_evaluator_the_planner_is_not_offered_done(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    model = ScriptedModel([UNKNOWN, 'EXECUTE\nDONE', ACT, DONE])
+
+    run(model, busy_table(), diary())
+
+    assert 'write DONE' not in model.requests[1].prompt
+    assert 'the evaluator says the task is not done' in model.requests[2].prompt
+
+
+def test_a_planner_may_give_up(busy_table: Tabletop, diary: DiaryType) -> None:
+    with pytest.raises(GaveUpError, match='no shirt here'):
+        run(ScriptedModel([UNKNOWN, 'cannot: no shirt here']), busy_table(), diary())
+
+
+@pytest.mark.parametrize('replies', [['eh?', 'eh?'], [UNKNOWN, 'eh?', 'eh?']])
+def test_a_reply_that_cannot_be_read_twice_ends_the_run_before_anything_moves(
+    busy_table: Tabletop, diary: DiaryType, replies: list[str]
+) -> None:
+    world, context = busy_table(), diary()
+
+    with pytest.raises(ParseError, match='was asked twice'):
+        run(ScriptedModel(replies), world, context)
+
+    assert world.calls == []
+    assert len(context.warnings) == 1
+
+
+@pytest.mark.parametrize('name', ['llm_pop', 'llm_pop_no_evaluator'])
+def test_the_stand_in_that_knows_other_prompts_is_refused_with_what_would_work(name: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        check_brain(name, find_planner(name), OfflineModel())
+
+    text = str(caught.value)
+    assert text.startswith(f'The planner {name} cannot work with `offline`')
+    assert 'base_llm, brain_body only' in text
+    assert '--brain gpt-4o' in text
+
+
+@pytest.mark.parametrize('name', planner_names())
+def test_a_language_model_may_work_with_any_planner(name: str) -> None:
+    check_brain(name, find_planner(name), ScriptedModel(name='gpt-4o'))
