@@ -17,8 +17,8 @@ a reading is the mean of 20, and a little more for what the hand does to it. Wha
 in all of an episode makes no difference between two blocks."""
 CERTAIN_SDS = 3.0
 """Two weights differ when their means do by so many deviations."""
-MOST_READINGS = 12
-"""So many of one block have to do."""
+MOST_READINGS = 9
+"""So many of one block have to do: with the first and two rounds of more, one of four is left."""
 HELD_ASIDE_M = 0.025
 """How far a held block may be from the middle between the fingers [m]."""
 OPEN_M = 0.079

@@ -1,0 +1,240 @@
+"""`expert` and `uninformed` in whole episodes of the planners, on a table of paper."""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.protocols import ChatModel, Message, Planner
+from bbllm.core.tasks import make_task
+from bbllm.core.types import Ending, Episode
+from bbllm.llm.expert import ExpertBrief, ExpertModel
+from bbllm.planners.llm_pop import LLMPop
+
+sys.path.insert(0, str(Path(__file__).parent.parent / 'doubles'))
+
+from felt_blocks import Cube, FeltBlocks
+
+SEEDS = range(10)
+CORNERS = tuple((0.5 + i * 0.18, j * 0.3) for i in (1, -1) for j in (1, -1))
+Make = Callable[[ChatModel], Planner]
+
+
+def evaluated(model: ChatModel) -> Planner:
+    return LLMPop(model, None, k=3)  # type: ignore[arg-type]  # it asks no Body
+
+
+def not_evaluated(model: ChatModel) -> Planner:
+    return LLMPop(model, None, k=3, evaluator=False)  # type: ignore[arg-type]
+
+
+@pytest.fixture(params=[evaluated, not_evaluated])
+def make(request: pytest.FixtureRequest) -> Make:
+    made: Make = request.param
+    return made
+
+
+def play(make: Make, brief: ExpertBrief, world: FeltBlocks) -> Episode:
+    run = EpisodeRun(make_task('the task', 'test'), planner='p', brain='expert', body='none')
+    return run.execute(make(run.model(ExpertModel(brief), 'brain')), world)
+
+
+def table(seed: int, *masses: float, fixed: int | None = None, **options: object) -> FeltBlocks:
+    """Lay cubes of given masses apart from each other, in an order that the seed shuffles."""
+    dice = random.Random(seed)
+    places = [(0.42, -0.15), (0.58, -0.1), (0.45, 0.05), (0.57, 0.17)]
+    dice.shuffle(places)
+    names = ['red_cube', 'blue_cube', 'green_cube'][: len(masses)]
+    dice.shuffle(names)
+    cubes = {
+        name: Cube(x, y, yaw=dice.uniform(-0.8, 0.8), mass_kg=mass, fixed=i == fixed)
+        for i, (name, mass, (x, y)) in enumerate(zip(names, masses, places, strict=False))
+    }
+    listed = dict(sorted(cubes.items()))
+    bias = dice.uniform(-1.0, 1.0)
+    return FeltBlocks(listed, seed=seed, bias_n=bias, **options)  # type: ignore[arg-type]
+
+
+def by_mass(world: FeltBlocks) -> list[str]:
+    return sorted(world.cubes, key=lambda name: -world.cubes[name].mass_kg)
+
+
+def fixed_one(world: FeltBlocks) -> str:
+    return next(name for name, cube in world.cubes.items() if cube.fixed)
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_the_heaviest_is_held_after_all_were_weighed(make: Make, seed: int) -> None:
+    world = table(seed, 0.05, 0.09, 0.14)
+
+    episode = play(make, ExpertBrief(goal='hold', needs='weights', which='heaviest'), world)
+
+    assert episode.ending is Ending.FINISHED, episode.message
+    assert world.held == by_mass(world)[0]
+    assert {f'pick {name}' for name in world.cubes} == set(world.calls[:6:2])
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+@pytest.mark.parametrize('masses', [(0.06, 0.1), (0.05, 0.09, 0.16)])
+def test_a_tower_grows_lighter_upwards(make: Make, seed: int, masses: tuple[float, ...]) -> None:
+    world = table(seed, *masses)
+    brief = ExpertBrief(goal='tower', needs='weights', order='lighter_up', height=len(masses))
+
+    episode = play(make, brief, world)
+
+    assert episode.ending is Ending.FINISHED, episode.message
+    pile = by_mass(world)
+    assert [world.on(name) for name in pile] == ['table', *pile[:-1]]
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+@pytest.mark.parametrize('n_cubes', [2, 3])
+def test_the_fixed_block_is_found_and_built_upon(make: Make, seed: int, n_cubes: int) -> None:
+    world = table(seed, *[0.1] * n_cubes, fixed=0)
+    brief = ExpertBrief(goal='tower', needs='movable', order='on_fixed', height=n_cubes)
+
+    episode = play(make, brief, world)
+
+    assert episode.ending is Ending.FINISHED, episode.message
+    assert world.on(fixed_one(world)) == 'table'
+    assert sum(world.on(name) != 'table' for name in world.cubes) == n_cubes - 1
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+@pytest.mark.parametrize('fixed', [None, 0])
+def test_blocks_go_to_corners_of_their_own(make: Make, seed: int, fixed: int | None) -> None:
+    world = table(seed, 0.1, 0.1, 0.1, fixed=fixed)
+    needs, which = ('none', 'all') if fixed is None else ('movable', 'movable')
+    brief = ExpertBrief(goal='corners', needs=needs, which=which)  # type: ignore[arg-type]
+
+    episode = play(make, brief, world)
+
+    assert episode.ending is Ending.FINISHED, episode.message
+    nearest = [
+        min(CORNERS, key=lambda corner: math.dist(corner, (cube.x, cube.y)))
+        for cube in world.cubes.values()
+        if not cube.fixed
+    ]
+    assert len(set(nearest)) == len(nearest) == 3 - (fixed is not None)
+    for corner, cube in zip(
+        nearest, (c for c in world.cubes.values() if not c.fixed), strict=True
+    ):
+        assert math.dist(corner, (cube.x, cube.y)) < 0.07
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_weights_that_are_close_are_felt_again(make: Make, seed: int) -> None:
+    world = table(seed, 0.05, 0.06)
+
+    episode = play(make, ExpertBrief(goal='hold', needs='weights', which='heaviest'), world)
+
+    assert episode.ending is Ending.FINISHED, episode.message
+    assert 'wait' in world.calls
+    assert world.held == by_mass(world)[0]
+
+
+def test_weights_that_cannot_be_told_apart_end_in_a_choice_all_the_same(make: Make) -> None:
+    world = table(0, 0.1, 0.1, noise_n=0.1)
+
+    episode = play(make, ExpertBrief(goal='hold', needs='weights', which='heaviest'), world)
+
+    assert episode.ending is Ending.FINISHED, episode.message
+    assert world.held is not None
+
+
+def test_where_no_force_is_measured_it_says_that_it_guesses(make: Make) -> None:
+    world = table(0, 0.05, 0.1, noise_n=None)
+
+    episode = play(make, ExpertBrief(goal='hold', needs='weights', which='heaviest'), world)
+
+    assert episode.ending is Ending.FINISHED
+    assert world.held is not None
+    told = [str(event.data.get('text', '')) for event in episode.events]
+    assert any('No force is measured, so that this is a guess.' in text for text in told)
+
+
+def test_a_corner_where_a_place_failed_is_given_up_for_another(make: Make) -> None:
+    world = table(3, 0.1, 0.1)
+    brief = ExpertBrief(goal='corners', which='all')
+    probe = table(3, 0.1, 0.1)
+    play(make, brief, probe)
+    world = table(3, 0.1, 0.1, bad_spots=[(c.x, c.y) for c in probe.cubes.values()][:1])
+
+    episode = play(make, brief, world)
+
+    assert episode.ending is Ending.FINISHED, episode.message
+    at = {(round(c.x, 2), round(c.y, 2)) for c in world.cubes.values()}
+    assert at != {(round(c.x, 2), round(c.y, 2)) for c in probe.cubes.values()}
+
+
+def test_old_rounds_in_short_still_tell_what_was_felt() -> None:
+    world = table(1, 0.05, 0.09, 0.16)
+    brief = ExpertBrief(goal='tower', needs='weights', order='lighter_up', height=3)
+    model = ExpertModel(brief)
+    planner = LLMPop(model, None, k=5, history=2500)  # type: ignore[arg-type]
+    # The top falls off the first tower, so that the weighing is told in short at the end.
+    fallen: list[bool] = []
+    whole = world.execute
+
+    def shaky(call):  # type: ignore[no-untyped-def]
+        outcome = whole(call)
+        if world.calls[-1] == 'place' and len(world.calls) == 10 and not fallen:
+            fallen.append(True)
+            name = by_mass(world)[2]
+            world.cubes[name] = Cube(0.45, 0.22, mass_kg=world.cubes[name].mass_kg)
+        return outcome
+
+    world.execute = shaky  # type: ignore[method-assign]
+    run = EpisodeRun(make_task('the task', 'test'), planner='p', brain='expert', body='none')
+
+    episode = run.execute(planner, world)
+
+    assert fallen
+    assert episode.ending is Ending.FINISHED, episode.message
+    assert [world.on(name) for name in by_mass(world)][1:] == by_mass(world)[:-1]
+    assert sum(call.startswith('pick') for call in world.calls) == 3 + 2 + 1
+
+
+def test_who_is_not_informed_guesses_both_ways_and_calls_it_done(make: Make) -> None:
+    right = []
+    for seed in range(40):
+        world = table(seed, 0.05, 0.15)
+        brief = ExpertBrief(
+            goal='tower', needs='weights', order='lighter_up', gather=False, seed=seed
+        )
+        episode = play(make, brief, world)
+        assert episode.ending is Ending.FINISHED, episode.message
+        assert [call.split()[0] for call in world.calls] == ['pick', 'place']
+        right.append(world.on(by_mass(world)[1]) == by_mass(world)[0])
+
+    # 10 of 40 or fewer, or 30 and more, would come up by chance once in 500 sets of seeds.
+    assert 10 < sum(right) < 30
+
+
+def test_who_is_not_informed_tries_nothing_more_after_a_block_that_does_not_rise(
+    make: Make,
+) -> None:
+    ends = set()
+    for seed in range(8):
+        world = table(seed, 0.1, 0.1, fixed=0)
+        brief = ExpertBrief(
+            goal='tower', needs='movable', order='on_fixed', gather=False, seed=seed
+        )
+        episode = play(make, brief, world)
+        ends.add((episode.feedback_loops, *(call.split()[0] for call in world.calls)))
+
+    assert ends == {(0, 'pick', 'place'), (0, 'pick')}
+
+
+def test_other_prompts_are_refused_in_words() -> None:
+    model = ExpertModel(ExpertBrief(goal='tower'))
+
+    reply = model.complete([Message('user', 'Objects in the scene: red_cube\nTask: stack')])
+
+    assert reply.text.startswith('cannot: expert reads only the prompts of llm_pop')
