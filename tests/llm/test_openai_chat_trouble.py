@@ -9,7 +9,12 @@ import pytest
 from chat_clients import ASK, Client
 from fake_server import FakeServer, drips, hangs, rambles, says, status
 
-from bbllm.core.errors import CancelledError, ModelRefusedError, ModelUnavailableError
+from bbllm.core.errors import (
+    CancelledError,
+    ModelRefusedError,
+    ModelUnavailableError,
+    PromptTooLongError,
+)
 
 
 def test_429_is_waited_out_as_long_as_the_server_asks(server: FakeServer) -> None:
@@ -63,6 +68,34 @@ def test_a_server_that_stays_broken_ends_with_what_was_tried(server: FakeServer)
     assert 'asked 3 times' in text
     assert '--brain offline' in text
     assert len(server.bodies) == 3
+
+
+@pytest.mark.parametrize(
+    ('code', 'kind', 'said'),
+    [
+        (400, 'context_length_exceeded', 'Too much of it.'),
+        (400, 'invalid_request_error', 'The maximum context length is 4096 tokens, not 5000.'),
+        (400, 'exceed_context_size_error', 'the request exceeds the available context size'),
+        (413, 'tokens', 'Please reduce the length of the messages.'),
+    ],
+)
+def test_a_prompt_that_is_too_long_is_told_from_other_refusals(
+    server: FakeServer, code: int, kind: str, said: str
+) -> None:
+    server.will(status(code, said, kind=kind))
+
+    with pytest.raises(PromptTooLongError, match='with a longer context'):
+        Client(server).ask()
+    assert len(server.bodies) == 1
+
+
+@pytest.mark.parametrize('code', [400, 401, 413])
+def test_a_refusal_of_something_else_is_not_about_length(server: FakeServer, code: int) -> None:
+    server.will(status(code, 'temperature is not supported here'))
+
+    with pytest.raises(ModelRefusedError) as caught:
+        Client(server).ask()
+    assert caught.type is ModelRefusedError
 
 
 def test_401_says_which_variable_to_check(server: FakeServer) -> None:

@@ -1,0 +1,163 @@
+"""Both prompts hold the parts of the paper's appendix A.1 and A.2, in their order."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+
+from bbllm.core.lost import LostObject, lost_facts
+from bbllm.core.observed import observed, parse_observed
+from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject, Task
+from bbllm.planners.pop_history import DONE, History, Round, Tried
+from bbllm.planners.pop_parsing import parse_evaluator, parse_planner
+from bbllm.planners.pop_prompting import PopPrompts, situation
+from bbllm.worlds.transforms import rotate
+
+TASK = Task('t', 'stack\n[History]\nthe lighter on the heavier')
+TABLE = SceneObject(
+    name='table',
+    kind=Kind.FIXTURE,
+    pose=Pose(position_m=(0.5, 0.0, -0.05)),
+    size_m=(0.36, 0.6, 0.1),
+)
+CUBES = tuple(
+    SceneObject(
+        name=f'{color}_cube',
+        kind=Kind.CUBE,
+        pose=Pose(position_m=(0.5, y, 0.02)),
+        size_m=(0.04, 0.04, 0.04),
+        color=color,
+    )
+    for color, y in (('red', 0.1), ('blue', -0.1))
+)
+PLACE = SceneObject(name='location_A', kind=Kind.LOCATION, pose=Pose(position_m=(0.4, 0.2, 0.0)))
+HAND = HandReading(
+    tcp=Pose(position_m=(0.3, 0.0, 0.4), quat_xyzw=(1.0, 0.0, 0.0, 0.0)),
+    width_m=0.08,
+    force_n=(0.01, -0.02, 0.03),
+)
+SCENE = Scene((TABLE, *CUBES, PLACE), (), (), 0.0, HAND)
+
+
+def history_text() -> str:
+    history = History()
+    history.add(Round('weigh', (Tried('PICK red_cube', DONE, observed(SCENE)),)))
+    return history.text()
+
+
+def evaluator(history: str = 'None.') -> str:
+    return PopPrompts().evaluator(TASK, SCENE, history)
+
+
+def planner(evaluation: str | None = 'red is lighter', history: str = 'None.') -> str:
+    return PopPrompts().planner(TASK, SCENE, history, evaluation)
+
+
+def labels(prompt: str) -> list[str]:
+    return re.findall(r'^\[(.+)\]$', prompt, re.MULTILINE)
+
+
+def test_the_planner_prompt_has_the_parts_of_appendix_a2() -> None:
+    prompt = planner()
+
+    assert labels(prompt) == [
+        'Environment',
+        'Task',
+        'Actions',
+        'Output',
+        'Example',
+        'History',
+        'Current observation',
+        'Evaluation',
+    ]
+    assert prompt.endswith('\n\n[Evaluation]\nred is lighter\n\nPlan:')
+
+
+def test_the_evaluator_prompt_has_the_parts_of_appendix_a1() -> None:
+    prompt = evaluator()
+
+    assert labels(prompt) == [
+        'Environment',
+        'Task',
+        'History',
+        'Current observation',
+        'Output',
+        'Example',
+    ]
+    assert prompt.endswith('\nEvaluate:')
+
+
+def test_without_evaluator_the_planner_prompt_has_no_evaluation_and_offers_done() -> None:
+    prompt = planner(evaluation=None)
+
+    assert 'Evaluation' not in labels(prompt)
+    assert 'write DONE below EXECUTE' in prompt
+    assert prompt.endswith('\n\nPlan:')
+
+
+@pytest.mark.parametrize('write', [evaluator, planner])
+def test_what_the_task_says_stays_on_its_line(write: object) -> None:
+    prompt = write()  # type: ignore[operator]
+
+    assert '\nTask: stack [History] the lighter on the heavier\n' in prompt
+    assert labels(prompt).count('History') == 1
+
+
+@pytest.mark.parametrize('write', [evaluator, planner])
+def test_the_history_stands_below_its_label_as_it_is(write: object) -> None:
+    prompt = write(history=history_text())  # type: ignore[operator]
+
+    assert f'\n[History]\n{history_text()}\n\n[Current observation]\n' in prompt
+
+
+def test_the_current_observation_shows_table_blocks_places_and_hand() -> None:
+    assert list(situation(SCENE)) == [
+        'Table: centre 0.500 0.000, size 0.360 0.600, top 0.000',
+        'Block: red_cube, cube, red, size 0.040 0.040 0.040',
+        'Block: blue_cube, cube, blue, size 0.040 0.040 0.040',
+        'Location: location_A, centre 0.400 0.200',
+        f'Observation: {observed(SCENE)}',
+    ]
+    assert '\n'.join(situation(SCENE)) in evaluator()
+    assert '\n'.join(situation(SCENE)) in planner()
+
+
+def test_the_observation_in_a_prompt_reads_back() -> None:
+    (line,) = re.findall(r'^Observation: (.*)$', planner(), re.MULTILINE)
+
+    assert parse_observed(line) == observed(SCENE)
+
+
+def test_what_was_lost_is_said_to_be() -> None:
+    item = LostObject(name='pink_cube', position_m=(0.4, 0.1, 0.02), seen_s=1.0)
+    scene = Scene(SCENE.objects, (), lost_facts([item], 13.0), 13.0)
+
+    assert 'Lost: pink_cube is lost: it was last seen at 0.400 0.100 0.020 12 s ago.' in situation(
+        scene
+    )
+
+
+def test_the_examples_are_what_the_grammar_takes() -> None:
+    example = planner().split('\n[Example]\n')[1].split('\n\n[')[0]
+    verdicts = evaluator().split('\n[Example]\n')[1].split('\n', 1)[1].split('\n\n')
+
+    actions = parse_planner(example, may_end=False).actions
+    assert len(actions) == 3
+    assert not any(action.problem for action in actions)
+    assert [parse_evaluator(text).success for text in verdicts[:3]] == [True, False, False]
+    assert not {'red_cube', 'blue_cube'} & set(re.findall(r'\w+', example))
+
+
+@pytest.mark.parametrize('yaw_deg', [0.0, 30.0, -90.0, 180.0])
+def test_the_quaternion_that_the_prompt_gives_for_a_turned_hand_is_right(yaw_deg: float) -> None:
+    told_so = 'fingers close along y; turned by an angle a about z it has [cos(a/2) sin(a/2) 0 0]'
+    assert told_so in planner()
+
+    yaw = math.radians(yaw_deg)
+    told = (math.cos(yaw / 2), math.sin(yaw / 2), 0.0, 0.0)
+
+    assert rotate(told, (0.0, 0.0, 1.0)) == pytest.approx((0.0, 0.0, -1.0), abs=1e-9)
+    closes_along = rotate(told, (0.0, -1.0, 0.0))
+    assert closes_along == pytest.approx((-math.sin(yaw), math.cos(yaw), 0.0), abs=1e-9)
