@@ -79,6 +79,9 @@ class Sight:
         for known, height in self.heights_m:
             if known == name:
                 return height / 2
-        # A centre at its lowest is that of a block on the table, whose top is z = 0.
-        lowest = min(look.blocks[name][2] for look in self.looks() if name in look.blocks)
-        return lowest if 0.0 < lowest < 2 * DEFAULT_EDGE_M else DEFAULT_EDGE_M / 2
+        # Where no size is told, heights of centres tell: some block stands on the table, whose top
+        # is z = 0, and one that was never seen lower than on another one is taken to be like it.
+        low = min(look.blocks[name][2] for look in self.looks() if name in look.blocks)
+        least = min(pose[2] for look in self.looks() for pose in look.blocks.values())
+        half = low if low < 2 * least else least
+        return half if 0.0 < half < DEFAULT_EDGE_M else DEFAULT_EDGE_M / 2
