@@ -1,0 +1,127 @@
+"""Journals of episodes that never were: who was asked, what was lifted, and what was felt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from bbllm.bench.case import Case
+from bbllm.core.observed import Observed
+from bbllm.core.records import to_json
+from bbllm.core.types import (
+    Code,
+    Ending,
+    Episode,
+    Event,
+    EventKind,
+    ModelCall,
+    Outcome,
+    SkillCall,
+    Status,
+    Task,
+)
+
+LIFT_M = 0.08
+HAND = (0.5, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0)
+
+
+class Journal:
+    """Writes an episode down as it would have happened on the table of a case."""
+
+    def __init__(self, case: Case):
+        self._events: list[Event] = []
+        self._poses = {
+            item.name: [*item.pose.position_m, *item.pose.quat_xyzw]
+            for item in case.scene.movables
+        }
+        self._masses = {spec.name: spec.mass for spec in case.scene.objects}
+        self._fixed = {spec.name for spec in case.scene.objects if spec.fixed}
+        self._held = ''
+        self._show('before')
+
+    def reply(self, role: str = 'brain') -> Journal:
+        """A model has answered."""
+        return self._add(EventKind.MODEL_CALL, to_json(ModelCall(role=role, model='made up')))
+
+    def pick(
+        self,
+        name: str,
+        *,
+        look: bool = True,
+        felt: bool = True,
+        up: bool = True,
+        code: Code = Code.WOULD_NOT_RISE,
+    ) -> Journal:
+        """Something is picked; what is fixed does not rise, or whatever the code says."""
+        call = SkillCall('pick', (name,))
+        if name in self._fixed:
+            stuck = Outcome(call=call, status=Status.FAILED, code=code, message='No.')
+            return self._done(call, stuck, look=look)
+        self._held = name
+        self._poses[name][2] += LIFT_M if up else 0.0
+        force = (0.0, 0.0, -9.81 * self._masses[name]) if felt else None
+        return self._done(call, look=look, force_n=force)
+
+    def place(
+        self, on: str = '', *, look: bool = True, status: Status = Status.SUCCEEDED
+    ) -> Journal:
+        """What is held is put down, on the table or on a block."""
+        name, self._held = self._held, '' if status is not Status.REJECTED else self._held
+        if name and status is not Status.REJECTED:
+            base = self._poses[on] if on else [0.4, 0.2, -0.02]
+            self._poses[name][:3] = [base[0], base[1], base[2] + 0.04]
+        call = SkillCall('place', (on or '0.4 0.2 0',))
+        outcome = Outcome(call=call, status=status, message='' if not status else 'It slipped.')
+        return self._done(call, outcome, look=look)
+
+    def wait(self) -> Journal:
+        """Time passes, and the planner looks."""
+        force = (0.0, 0.0, -9.81 * self._masses[self._held]) if self._held else (0.0, 0.0, 0.0)
+        return self._done(SkillCall('wait', ('1',)), force_n=force)
+
+    def episode(self, ending: Ending = Ending.FINISHED) -> Episode:
+        """The record, as it is read back from a file."""
+        self._show('after')
+        events = tuple(
+            Event(event.kind, event.stamp_s, json.loads(json.dumps(event.data)))
+            for event in self._events
+        )
+        return Episode(
+            id='made-up',
+            task=Task('made-up', 'Do it.'),
+            planner='p',
+            brain='b',
+            body='b',
+            ending=ending,
+            message='',
+            events=events,
+        )
+
+    def _done(
+        self,
+        call: SkillCall,
+        outcome: Outcome | None = None,
+        *,
+        look: bool = True,
+        force_n: tuple[float, float, float] | None = (0.0, 0.0, 0.0),
+    ) -> Journal:
+        self._add(EventKind.CALL, to_json(call))
+        outcome = outcome or Outcome(call=call, status=Status.SUCCEEDED)
+        self._add(EventKind.OUTCOME, to_json(outcome))
+        if look:
+            blocks: Any = {name: tuple(pose) for name, pose in self._poses.items()}
+            seen = Observed(blocks=blocks, eef=HAND, force_n=force_n, fingers_m=(0.02, 0.02))
+            self._add(EventKind.SENSED, to_json(seen))
+        return self
+
+    def _show(self, moment: str) -> None:
+        objects = [
+            {'name': name, 'pose': {'position_m': list(pose[:3]), 'quat_xyzw': list(pose[3:])}}
+            for name, pose in self._poses.items()
+        ]
+        self._add(EventKind.SCENE, {'moment': moment, 'scene': {'objects': objects}})
+
+    def _add(self, kind: EventKind, data: Mapping[str, Any]) -> Journal:
+        self._events.append(Event(kind, float(len(self._events)), data))
+        return self

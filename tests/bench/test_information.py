@@ -1,0 +1,226 @@
+"""What counts as found out in time, on journals of episodes that never were."""
+
+from __future__ import annotations
+
+import pytest
+from made_journals import Journal
+
+from bbllm.bench.case import Case
+from bbllm.bench.generator import make_case
+from bbllm.bench.information import (
+    REST_IS_FIXED,
+    REST_IS_MOVABLE,
+    TRIED,
+    WEIGHED,
+    Information,
+    gathered,
+)
+from bbllm.bench.suite import load_suite
+from bbllm.core.types import Code, Status
+
+SUITE = load_suite('partial')
+
+
+def case_of(task: str) -> Case:
+    return make_case(SUITE, task, seed=0, trial=0)
+
+
+def by_weight(case: Case) -> list[str]:
+    """Names, the lightest first."""
+    return [spec.name for spec in sorted(case.scene.objects, key=lambda spec: spec.mass)]
+
+
+def loose_and_fixed(case: Case) -> tuple[str, str]:
+    one, other = sorted(case.scene.objects, key=lambda spec: spec.fixed)
+    return one.name, other.name
+
+
+STACK = case_of('lighter_on_heavier')
+LIGHT, HEAVY = by_weight(STACK)
+HOLD = case_of('pick_heavier')
+LESS, MORE = by_weight(HOLD)
+CORNER = case_of('movable_to_corner')
+LOOSE, BOLTED = loose_and_fixed(CORNER)
+ON_FIXED = case_of('movable_on_fixed')
+FREE, BASE = loose_and_fixed(ON_FIXED)
+THREE = case_of('tower_by_weight')
+TOP, MIDDLE, BOTTOM = by_weight(THREE)
+
+
+def known(case: Case, journal: Journal) -> Information:
+    found = gathered(case, journal.episode())
+    assert found.needed == case.needs
+    # There is a rule where it was enough, and a sentence where it was not.
+    assert bool(found.rule) == found.holds
+    assert found.holds == (found.reason == '')
+    return found
+
+
+@pytest.mark.parametrize('task', ['stack', 'corners', 'three_tower'])
+def test_where_nothing_is_needed_nothing_is_lacking(task: str) -> None:
+    case = case_of(task)
+
+    assert gathered(case, Journal(case).episode()) == Information(needed='none', holds=True)
+
+
+def test_who_weighs_both_and_then_stacks_is_informed() -> None:
+    journal = Journal(STACK).reply().pick(LIGHT).place().pick(HEAVY).place()
+    journal.reply().pick(LIGHT).place(HEAVY).reply()
+
+    assert known(STACK, journal).rule == WEIGHED
+
+
+def test_a_plan_made_in_one_go_is_not_informed_though_it_weighs_all_on_its_way() -> None:
+    journal = Journal(STACK).reply().pick(HEAVY).place().pick(LIGHT).place(HEAVY).reply()
+
+    assert known(STACK, journal).reason == (
+        f'Weighed {_in_order(STACK)} only after the reply that put {LIGHT} down.'
+    )
+
+
+def _in_order(case: Case) -> str:
+    return ' and '.join(item.name for item in case.scene.movables)
+
+
+def test_a_body_that_is_asked_on_the_way_does_not_make_a_plan_informed() -> None:
+    journal = Journal(STACK).reply().pick(HEAVY).reply('body').place()
+    journal.reply('body').pick(LIGHT).reply('body').place(HEAVY).reply()
+
+    assert not known(STACK, journal).holds
+
+
+def test_what_was_never_lifted_is_not_weighed() -> None:
+    journal = Journal(STACK).reply().pick(LIGHT).reply().place(HEAVY).reply()
+
+    assert known(STACK, journal).reason == f'Weighed {HEAVY} never.'
+
+
+def test_what_is_in_the_hand_when_it_is_decided_counts() -> None:
+    journal = Journal(STACK).reply().pick(HEAVY).place().reply().pick(LIGHT).reply().place(HEAVY)
+
+    assert known(STACK, journal).holds
+
+
+@pytest.mark.parametrize(
+    'journal',
+    [
+        Journal(STACK).reply().pick(LIGHT).place().pick(HEAVY, look=False).place(),
+        Journal(STACK).reply().pick(LIGHT).place().pick(HEAVY, felt=False).place(),
+        Journal(STACK).reply().pick(LIGHT).place().pick(HEAVY, up=False).place(),
+    ],
+    ids=['nobody looked', 'no force was measured', 'it was not up'],
+)
+def test_a_block_that_was_not_felt_up_in_the_hand_is_not_weighed(journal: Journal) -> None:
+    journal.reply().pick(LIGHT).place(HEAVY)
+
+    assert known(STACK, journal).reason == f'Weighed {HEAVY} never.'
+
+
+def test_a_later_look_at_what_is_still_held_weighs_it() -> None:
+    journal = Journal(STACK).reply().pick(LIGHT).place().pick(HEAVY, felt=False).wait().place()
+    journal.reply().pick(LIGHT).place(HEAVY)
+
+    assert known(STACK, journal).holds
+
+
+def test_what_was_stacked_by_luck_is_not_informed_by_a_look_at_something_else() -> None:
+    """The tower decides, not what was last put beside it."""
+    journal = Journal(THREE).reply().pick(MIDDLE).place(BOTTOM).reply()
+    journal.pick(TOP).place(MIDDLE).reply()
+
+    assert known(THREE, journal).reason.startswith(f'Weighed {BOTTOM} never')
+
+
+def test_the_last_block_of_a_tower_may_be_weighed_when_the_others_stand() -> None:
+    journal = Journal(THREE).reply().pick(BOTTOM).place().pick(MIDDLE).reply().place(BOTTOM)
+    journal.pick(TOP).reply().place(MIDDLE).reply()
+
+    assert known(THREE, journal).rule == WEIGHED
+
+
+def test_a_place_that_failed_may_still_have_built_the_tower_and_so_decides() -> None:
+    journal = Journal(STACK).reply().pick(HEAVY).place().pick(LIGHT)
+    journal.place(HEAVY, status=Status.FAILED).reply()
+
+    assert not known(STACK, journal).holds
+
+
+def test_a_rejected_place_leaves_the_block_in_the_hand() -> None:
+    journal = Journal(STACK).reply().pick(HEAVY).place().pick(LIGHT)
+    journal.place(HEAVY, status=Status.REJECTED).reply().place(HEAVY)
+
+    assert known(STACK, journal).holds
+
+
+@pytest.mark.parametrize('task', ['lighter_on_heavier', 'movable_to_corner', 'movable_on_fixed'])
+def test_where_nothing_was_put_down_nothing_was_decided(task: str) -> None:
+    case = case_of(task)
+
+    assert known(case, Journal(case).reply()).reason.startswith('Nothing was put down')
+
+
+def test_without_a_model_nobody_decided() -> None:
+    assert known(HOLD, Journal(HOLD).pick(MORE)).reason.startswith('No model was asked')
+    put = Journal(STACK).pick(LIGHT).place(HEAVY)
+    assert known(STACK, put).reason == f'No model was asked before {LIGHT} was put down.'
+
+
+def test_to_keep_the_heavier_block_in_the_hand_is_decided_by_the_last_reply() -> None:
+    journal = Journal(HOLD).reply().pick(LESS).place().pick(MORE)
+
+    assert not known(HOLD, journal).holds
+    assert known(HOLD, journal.reply()).rule == WEIGHED
+
+
+def test_a_block_picked_by_luck_is_not_informed() -> None:
+    journal = Journal(HOLD).reply().pick(MORE).reply()
+
+    assert known(HOLD, journal).reason == f'Weighed {LESS} never.'
+
+
+def test_one_try_that_rises_tells_which_block_is_fixed() -> None:
+    journal = Journal(CORNER).reply().pick(LOOSE).reply().place().reply()
+
+    assert known(CORNER, journal).rule == REST_IS_FIXED
+
+
+def test_one_try_that_does_not_rise_tells_which_block_can_be_moved() -> None:
+    journal = Journal(ON_FIXED).reply().pick(BASE).reply().pick(FREE).place(BASE).reply()
+
+    assert known(ON_FIXED, journal).rule == REST_IS_MOVABLE
+
+
+def test_who_tries_both_needs_no_word_of_the_task() -> None:
+    journal = Journal(ON_FIXED).reply().pick(BASE).reply().pick(FREE).reply().place(BASE)
+
+    assert known(ON_FIXED, journal).rule == TRIED
+
+
+@pytest.mark.parametrize('look', [True, False])
+def test_that_a_pick_failed_or_not_is_told_without_a_look(look: bool) -> None:
+    journal = Journal(CORNER).reply().pick(LOOSE, look=look).reply().place().reply()
+
+    assert known(CORNER, journal).holds
+
+
+def test_a_block_that_was_moved_by_luck_is_not_informed() -> None:
+    corner = Journal(CORNER).reply().pick(LOOSE).place().reply()
+    tower = Journal(ON_FIXED).reply().pick(FREE).place(BASE).reply()
+
+    assert known(CORNER, corner).reason == (
+        f'Of 2 blocks, 0 blocks had been tried before the reply that put {LOOSE} down, '
+        'the others later.'
+    )
+    assert not known(ON_FIXED, tower).holds
+
+
+def test_a_pick_that_says_done_while_the_block_is_still_down_tells_nothing() -> None:
+    journal = Journal(CORNER).reply().pick(LOOSE, up=False).reply().place()
+
+    assert not known(CORNER, journal).holds
+
+
+def test_a_grasp_that_failed_for_another_reason_tells_nothing() -> None:
+    journal = Journal(CORNER).reply().pick(BOLTED, code=Code.GRASP_FAILED)
+
+    assert not known(CORNER, journal.reply().pick(LOOSE).place()).holds
