@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from ft_player import ft_player
 from pop_player import pop_player
 
 from bbllm.core.budget import Limits
@@ -20,6 +21,8 @@ from bbllm.planners.assembly import build_planner
 
 Tabletop = Callable[..., Any]
 PLAYERS: dict[str, Callable[[], Any]] = {
+    'ft_cot': ft_player,
+    'ft_vanilla': ft_player,
     'llm_pop': pop_player,
     'llm_pop_no_evaluator': pop_player,
 }

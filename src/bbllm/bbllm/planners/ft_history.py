@@ -14,7 +14,7 @@ paper does not tell its models. What people say is a round of its own, without a
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bbllm.core.errors import ParseError
@@ -60,17 +60,17 @@ class FtRound:
 class FtHistory:
     """The rounds of one episode."""
 
-    def __init__(self, budget: int = BUDGET):
+    def __init__(self, budget: int = BUDGET, *, on_short: Callable[[str], None] | None = None):
         """
         Begin with nothing.
 
         Args:
-            budget: How long its text may be [characters]; the newest round is always told in full.
+            budget: How long its text may be [characters]. The newest round is told in full.
+            on_short: Told once, in a sentence, that rounds are no longer told in full.
         """
         self._budget = budget
+        self._on_short = on_short
         self._rounds: list[FtRound] = []
-        self.n_shrunk = 0
-        """How many rounds the latest text told in short or not at all."""
 
     def add(self, item: FtRound) -> None:
         """Put the next round behind all others."""
@@ -78,16 +78,33 @@ class FtHistory:
 
     def text(self) -> str:
         """Write it as it stands in prompts, within the budget where that can be."""
-        last = max(0, len(self._rounds) - 1)
-        for self.n_shrunk in range(last + 1):
-            text = self._write(self.n_shrunk, 0)
-            if len(text) <= self._budget:
-                return text
-        for left_out in range(1, last + 1):
-            text = self._write(last, left_out)
+        text = self._write(0, 0)
+        if len(text) <= self._budget:
+            return text
+        for in_short, left_out in self._ways():
+            text = self._write(in_short, left_out)
             if len(text) <= self._budget:
                 break
+        if len(self._rounds) > 1 and self._on_short is not None:
+            tell, self._on_short = self._on_short, None
+            tell(
+                f'The history is longer than the {self._budget} characters there are for it: '
+                'from here on prompts tell the oldest rounds without what was observed, but for '
+                'the vertical force, or leave them out.'
+            )
         return text
+
+    def shrink(self) -> bool:
+        """Make the budget half of what the text takes now; False where it cannot be shorter."""
+        length = len(self.text())
+        self._budget = length // 2
+        return len(self.text()) < length
+
+    def _ways(self) -> Iterator[tuple[int, int]]:
+        """Yield how many rounds to tell in short, and how many of those not at all."""
+        older = max(0, len(self._rounds) - 1)
+        yield from ((in_short, 0) for in_short in range(1, older + 1))
+        yield from ((older, left_out) for left_out in range(1, older + 1))
 
     def _write(self, in_short: int, left_out: int) -> str:
         lines = [

@@ -39,11 +39,12 @@ _WORDS = {
     'reset': Verb.RESET,
     'wait': Verb.WAIT,
 }
-_REPLY = re.compile(
-    r'\s*EXPLAIN[*_` ]*:[*_` ]*(?P<words>.*?)\s*^[\s*_`>]*ACTIONS?[*_` ]*:[*_` ]*(?P<actions>.*)',
-    re.IGNORECASE | re.DOTALL | re.MULTILINE,
-)
-_CANNOT = re.compile(r'[\s*_`]*cannot[*_` ]*:\s*(.+)', re.IGNORECASE)
+_BEFORE = ' \t>*_`'
+_AFTER = ' \t*_`'
+_FENCE = re.compile(r'\s*(?:```|~~~)')
+_EXPLAIN = re.compile(r'EXPLAIN[*_` ]*:[*_` ]*(.*)', re.IGNORECASE)
+_ACTIONS = re.compile(r'ACTIONS?[*_` ]*:[*_` ]*(.*)', re.IGNORECASE)
+_CANNOT = re.compile(r'cannot[*_` ]*:\s*(.+)', re.IGNORECASE)
 _CALL = re.compile(r'\s*([A-Za-z_]\w*)\s*\(([^()]{0,400})\)\s*')
 _ARGUMENT = re.compile(r'\s*(?:([\'"]?)([A-Za-z_][\w -]{0,80})\1|\[([^\[\]]*)\])\s*')
 _ANSWER = re.compile(r'(yes|no)\b', re.IGNORECASE)
@@ -104,17 +105,24 @@ def parse_reply(text: str) -> FtReply:
         ParseError: Not the grammar; says what was found and what would be accepted.
         GaveUpError: The line `cannot: <reason>` in place of a reply.
     """
-    found = _REPLY.match(text.lstrip(' \t\r\n>*_`'))
-    if found is None:
-        if cannot := _CANNOT.match(text):
-            raise GaveUpError(one_line(cannot[1])[:MAX_WORDS])
+    unfenced = (line for line in text.splitlines() if not _FENCE.match(line))
+    lines = [line.lstrip(_BEFORE).rstrip(_AFTER) for line in unfenced]
+    heads = [(i, found[1]) for i, line in enumerate(lines) if (found := _EXPLAIN.match(line))]
+    bodies = [(i, found[1]) for i, line in enumerate(lines) if (found := _ACTIONS.match(line))]
+    if not heads and not bodies:
+        for line in lines:
+            if cannot := _CANNOT.match(line):
+                raise GaveUpError(one_line(cannot[1])[:MAX_WORDS])
+    if len(heads) != 1 or len(bodies) != 1 or heads[0][0] > bodies[0][0]:
         raise ParseError(
-            'The reply must have a line `EXPLAIN: ` with the reason, and below it a line '
+            'The reply must have one line `EXPLAIN: ` with the reason, and below it one line '
             f'`ACTION: ` with a list in brackets or {NO_OUTPUT}. {_known()}'
         )
-    told = found['actions'].strip(' \t\r\n*_`.')
+    (head, words), (body, told) = heads[0], bodies[0]
+    explanation = one_line(' '.join([words, *lines[head + 1 : body]]))
+    told = ' '.join([told, *lines[body + 1 :]]).strip().rstrip('.')
     actions = () if told.lower() == NO_OUTPUT else parse_actions(told)
-    return FtReply(one_line(found['words']).rstrip('*_` ')[:MAX_WORDS], actions)
+    return FtReply(explanation[:MAX_WORDS], actions)
 
 
 def parse_enough(text: str) -> FtReply:

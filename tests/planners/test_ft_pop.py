@@ -1,0 +1,261 @@
+"""FT-CoT and FT-Vanilla: what is asked, in which order, and what is done for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pop_runs import NoBody, Scales
+
+from bbllm.core.errors import GaveUpError, ParseError, PromptTooLongError
+from bbllm.core.types import Code, Task
+from bbllm.llm.scripted import Request, ScriptedModel
+from bbllm.planners.ft_history import parse_past
+from bbllm.planners.ft_pop import FTCoT, FTVanilla
+from bbllm.planners.ft_questions import Question
+
+TASK = Task('t', 'Put the lighter cube on location_A.')
+UNKNOWN = 'EXPLAIN: No. The weights are not known.\nACTION: <nooutput>'
+KNOWN = 'EXPLAIN: Yes. red_cube is lighter.\nACTION: <nooutput>'
+WEIGH = (
+    "EXPLAIN: Lift both.\nACTION: [pick('red_cube'), "
+    "place('red_cube', [0.35, 0.12, 0.02], [1, 0, 0, 0]), pick('blue_cube'), "
+    "place('blue_cube', [0.51, 0.12, 0.02], [1, 0, 0, 0])]"
+)
+ACT = (
+    "EXPLAIN: The red one goes there.\nACTION: [pick('red_cube'), "
+    "place('red_cube', [0.54, -0.18, 0.02], [1, 0, 0, 0]), reset()]"
+)
+NOTHING = 'EXPLAIN: It is done.\nACTION: <nooutput>'
+WEIGHED = [
+    'pick(red_cube)',
+    'place(0.35 0.12 0.02 1 0 0 0)',
+    'pick(blue_cube)',
+    'place(0.51 0.12 0.02 1 0 0 0)',
+]
+ACTED = ['pick(red_cube)', 'place(0.54 -0.18 0.02 1 0 0 0)', 'return_to_base()']
+
+Tabletop = Callable[..., Any]
+DiaryType = Callable[..., Any]
+
+
+@pytest.fixture
+def cot(diary: DiaryType) -> Callable[..., Any]:
+    """Return what plays FT-CoT on a world, and returns what it told its context."""
+    return player(FTCoT, diary)
+
+
+@pytest.fixture
+def vanilla(diary: DiaryType) -> Callable[..., Any]:
+    return player(FTVanilla, diary)
+
+
+def player(planner: Any, diary: DiaryType) -> Callable[..., Any]:
+    def play(model: Any, world: Any, said: dict[int, str] | None = None, **options: int) -> Any:
+        context = diary(said)
+        play.context = context  # type: ignore[attr-defined]  # for tests in which it raises
+        planner(model, NoBody(), **options).run(TASK, world, context)
+        return context
+
+    return play
+
+
+def questions(model: ScriptedModel) -> list[Question]:
+    return [Question(label(request, 'Question')) for request in model.requests]
+
+
+def label(request: Request, name: str) -> str:
+    lines = request.messages[0].content.splitlines()
+    return next(line.partition(': ')[2] for line in lines if line.startswith(f'{name}:'))
+
+
+def past(request: Request) -> str:
+    return request.messages[0].content.partition('\nPast:\n')[2]
+
+
+def test_it_finds_out_and_asks_again_before_it_acts(
+    cot: Callable[..., Any], busy_table: Tabletop
+) -> None:
+    world, model = busy_table(), ScriptedModel([UNKNOWN, WEIGH, KNOWN, ACT])
+
+    context = cot(model, world)
+
+    q = Question
+    assert questions(model) == [q.ENOUGH, q.GATHER, q.ENOUGH, q.SOLVE]
+    assert world.calls == WEIGHED + ACTED
+    assert world.on('red_cube') == 'location_A'
+    assert context.repairs == ['Yes. red_cube is lighter.']
+    assert context.lines[0] == 'plan from 0'
+    assert context.lines[5:7] == ['repair 4', 'plan from 4']
+    assert context.failed == []
+
+
+def test_where_enough_is_known_it_acts_at_once(
+    cot: Callable[..., Any], busy_table: Tabletop
+) -> None:
+    world, model = busy_table(), ScriptedModel([KNOWN, ACT])
+
+    assert cot(model, world, k=0).repairs == []
+    assert questions(model) == [Question.ENOUGH, Question.SOLVE]
+    assert world.calls == ACTED
+
+
+def test_a_prompt_holds_task_blocks_and_the_vector_in_their_order(
+    cot: Callable[..., Any], tabletop: Any
+) -> None:
+    table = tabletop({'red_cube': (0.35, 0.12), 'blue_cube': (0.51, 0.12)})
+    model = ScriptedModel([UNKNOWN, WEIGH, KNOWN, ACT])
+
+    cot(model, Scales(table, {'red_cube': 0.6, 'blue_cube': 1.1}))
+
+    first = model.requests[0]
+    assert label(first, 'Task') == TASK.instruction
+    assert label(first, 'Blocks') == 'red_cube, blue_cube'
+    current = [float(word) for word in label(first, 'Current').strip('[]').split(', ')]
+    assert current[:3] == [0.35, 0.12, 0.02]
+    assert current[7:10] == [0.51, 0.12, 0.02]
+    assert current[14:] == [0.3, 0.0, 0.2, 1, 0, 0, 0, 0, 0, 0, 0.04, 0.04]
+    assert past(first) == 'None'
+
+
+def test_what_was_felt_after_each_action_is_in_the_past(
+    cot: Callable[..., Any], tabletop: Any
+) -> None:
+    table = tabletop({'red_cube': (0.35, 0.12), 'blue_cube': (0.51, 0.12)})
+    model = ScriptedModel([UNKNOWN, WEIGH, KNOWN, ACT])
+
+    cot(model, Scales(table, {'red_cube': 0.6, 'blue_cube': 1.1}))
+
+    told = parse_past(past(model.requests[2]))
+    assert [item.words for item in told] == ['No. The weights are not known.', 'Lift both.']
+    assert len(told[1].actions) == 4
+    assert [vector[-3] for vector in told[1].vectors] == [-0.6, 0.0, -1.1, 0.0]
+    assert {len(vector) for vector in told[1].vectors} == {26}
+    assert past(model.requests[3]).splitlines()[-1] == 'Round 3: [Yes. red_cube is lighter.] [] []'
+
+
+def test_what_fails_ends_the_list_and_its_reason_is_in_the_past(
+    cot: Callable[..., Any], busy_table: Tabletop
+) -> None:
+    slip = ('pick(red_cube)', Code.GRASP_FAILED, 'The fingers closed on nothing.')
+    world, model = busy_table(faults=[slip]), ScriptedModel([KNOWN, ACT, KNOWN, ACT])
+
+    context = cot(model, world)
+
+    last = parse_past(past(model.requests[2]))[-1]
+    assert last.words == 'The red one goes there. Failed: The fingers closed on nothing.'
+    assert [str(action) for action in last.actions] == ["pick('red_cube')"]
+    assert len(last.vectors) == 1
+    assert world.calls == ['pick(red_cube)', *ACTED]
+    assert context.failed == []
+
+
+def test_when_the_loops_are_used_up_it_gives_up_with_what_failed(
+    cot: Callable[..., Any], busy_table: Tabletop
+) -> None:
+    world = busy_table(unreachable=['red_cube'])
+
+    with pytest.raises(GaveUpError, match=r'the 1 feedback loops .* red_cube is out of the work'):
+        cot(ScriptedModel([KNOWN, ACT] * 3), world, k=1)
+
+    assert world.calls == ['pick(red_cube)'] * 2
+
+
+@pytest.mark.parametrize('k', [0, 1, 2])
+def test_finding_out_is_bounded_by_the_loops_and_leaves_one_to_act(
+    cot: Callable[..., Any], busy_table: Tabletop, k: int
+) -> None:
+    world, model = busy_table(), ScriptedModel([UNKNOWN, WEIGH] * 5)
+
+    with pytest.raises(GaveUpError, match=r'No\. The weights are not known\.'):
+        cot(model, world, k=k)
+
+    assert questions(model).count(Question.GATHER) == k
+
+
+def test_to_place_another_block_than_the_one_in_the_hand_moves_nothing(
+    cot: Callable[..., Any], busy_table: Tabletop
+) -> None:
+    world = busy_table()
+    wrong = ACT.replace("place('red_cube'", "place('blue_cube'")
+
+    with pytest.raises(GaveUpError, match='blue_cube cannot be placed, because red_cube is in'):
+        cot(ScriptedModel([KNOWN, wrong, KNOWN, ACT]), world, k=0)
+
+    assert world.calls == ['pick(red_cube)']
+
+
+def test_what_a_person_says_in_between_is_a_round_and_the_rest_is_left(
+    cot: Callable[..., Any], busy_table: Tabletop
+) -> None:
+    world = busy_table()
+    model = ScriptedModel([UNKNOWN, WEIGH, KNOWN, ACT])
+
+    # The planner listens before both questions, and before the second and the third action.
+    cot(model, world, {3: 'the red one is lighter [really]'})
+
+    rounds = parse_past(past(model.requests[2]))
+    assert [item.words for item in rounds[1:]] == [
+        'Lift both.',
+        'A person said: the red one is lighter (really)',
+    ]
+    assert world.calls == WEIGHED[:2] + ACTED
+
+
+def test_a_reply_that_cannot_be_read_is_asked_for_once_more(
+    cot: Callable[..., Any], busy_table: Tabletop
+) -> None:
+    world = busy_table()
+
+    context = cot(ScriptedModel(['Hm.', KNOWN, ACT]), world)
+    with pytest.raises(ParseError):
+        cot(ScriptedModel(['Hm.', 'Well.']), busy_table())
+
+    assert world.calls == ACTED
+    assert len(context.warnings) == 1
+
+
+def test_a_prompt_that_is_too_long_for_the_model_is_asked_with_less_of_the_past(
+    cot: Callable[..., Any], busy_table: Tabletop
+) -> None:
+    full = PromptTooLongError('It takes 4096 tokens.')
+    world, model = busy_table(), ScriptedModel([UNKNOWN, WEIGH, full, KNOWN, ACT])
+
+    context = cot(model, world)
+
+    assert len(past(model.requests[3])) < len(past(model.requests[2]))
+    assert world.calls == WEIGHED + ACTED
+    assert len(context.warnings) == 1
+
+
+def test_a_model_for_which_everything_is_too_long_ends_the_episode(
+    cot: Callable[..., Any], busy_table: Tabletop
+) -> None:
+    full = PromptTooLongError('It takes 10 tokens.')
+
+    with pytest.raises(PromptTooLongError):
+        cot(ScriptedModel([full] * 3), busy_table())
+
+
+def test_vanilla_asks_one_question_until_there_is_nothing_to_do(
+    vanilla: Callable[..., Any], busy_table: Tabletop
+) -> None:
+    world, model = busy_table(), ScriptedModel([WEIGH, ACT, NOTHING])
+
+    context = vanilla(model, world)
+
+    assert questions(model) == [Question.NEXT] * 3
+    assert world.calls == WEIGHED + ACTED
+    assert context.repairs == ['The red one goes there.']
+
+
+def test_vanilla_gives_up_when_it_wants_more_than_the_loops_allow(
+    vanilla: Callable[..., Any], busy_table: Tabletop
+) -> None:
+    world = busy_table()
+
+    with pytest.raises(GaveUpError, match='The task is not solved, and K is 0'):
+        vanilla(ScriptedModel([WEIGH, ACT, NOTHING]), world, k=0)
+
+    assert world.calls == WEIGHED
