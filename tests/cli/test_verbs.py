@@ -208,6 +208,14 @@ def test_plan_that_cannot_be_made_says_why(bbllm: Command, script: Script) -> No
         ),
         (('run', TASK, '--world', 'tabletop', '--replay', '/nowhere/talk.jsonl'), '/nowhere/talk'),
         (('run', TASK, '--world', 'tabletop', '--record', '/proc/x/y'), 'cannot be written'),
+        (
+            ('plan', TASK, '--planner', 'llm_pop', '--brain', 'offline'),
+            'cannot work with `offline`',
+        ),
+        (
+            ('bench', 'tabletop', '--planner', 'llm_pop', '--brain', 'offline'),
+            'cannot work with `offline`',
+        ),
         (('plan', TASK, '--record', '/'), 'is a folder'),
     ],
 )

@@ -114,7 +114,8 @@ PlannerOption = Annotated[
     typer.Option(
         '--planner',
         metavar='NAME',
-        help='Planning method, `brain_body` by default.',
+        help='Planning method: brain_body (the default), base_llm, ft_cot, ft_vanilla, llm_pop '
+        'or llm_pop_no_evaluator.',
         autocompletion=_beginning(_planners),
         show_default=False,
     ),

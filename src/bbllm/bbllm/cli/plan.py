@@ -81,7 +81,8 @@ def plan(
     Print the plan for a task and the call that each step becomes; nothing moves.
 
     What is out of reach shows only when it is tried, so a plan may hold
-    steps that would fail.
+    steps that would fail. Of planners that observe before they go on
+    (llm_pop) it is the first round.
 
     [bold]Examples[/bold]
 
@@ -105,14 +106,15 @@ def plan(
         raise ConfigError('--scene and --ros exclude each other: a stack has its own scene.')
     episode = _plan(task, options, ros, output)
     progress = progress_of(episode)
+    first_round = _is_first_round(episode, progress)
     if not json:
-        _print(progress, output)
+        _print(progress, first_round, output)
     steps = [{'index': row.index, 'text': row.text, 'call': row.call} for row in progress.rows]
     summary = summarize(episode)
     kept = ('task', 'planner', 'brain', 'body', 'message', 'model_calls')
     tokens = ('prompt_tokens', 'completion_tokens')
     output.result({'plan': steps, **{key: summary[key] for key in kept + tokens}})
-    leave(0 if episode.ending is Ending.FINISHED else FAILED)
+    leave(0 if first_round or episode.ending is Ending.FINISHED else FAILED)
 
 
 def _plan(instruction: str, options: Options, ros: bool, output: Output) -> Episode:
@@ -149,7 +151,17 @@ def _look(options: Options, ros: bool, output: Output) -> Scene:
         return stage.world.observe()
 
 
-def _print(progress: Progress, output: Output) -> None:
+def _is_first_round(episode: Episode, progress: Progress) -> bool:
+    """Tell whether a planner gave up only because what it wanted to see did not come about."""
+    steps = progress.rows
+    return (
+        episode.ending is Ending.GAVE_UP
+        and bool(steps)
+        and all(row.state is StepState.DONE for row in steps)
+    )
+
+
+def _print(progress: Progress, first_round: bool, output: Output) -> None:
     width = max((len(row.text) for row in progress.rows), default=0)
     for row in progress.rows:
         call = row.call
@@ -158,5 +170,10 @@ def _print(progress: Progress, output: Output) -> None:
         output.say(f'{row.index:>3}  {row.text:<{width}}  {call}')
         if row.note:
             output.say(f'     {row.note}', style='yellow')
-    if progress.ending != 'FINISHED':
+    if first_round:
+        output.say(
+            'That is the first round. What comes after it depends on what the robot observes.',
+            'dim',
+        )
+    elif progress.ending != 'FINISHED':
         output.say(f'{progress.ending}: {progress.message}', style='bold red')
