@@ -88,6 +88,11 @@ class KinematicArm:
         self.mode = RobotMode.REFLEX
         self.errors: tuple[str, ...] = ('cartesian_reflex',)
         self.hand_commands = 0
+        self.lift_takes_n: float | None = None
+        """What a lift of what is in the hand takes; None where nobody feels it."""
+        self.hears_late = False
+        """Whether that is known only after a motion."""
+        self.risen = False
         self.on_follow: Callable[[], None] = lambda: None
         self.stopped = threading.Event()
 
@@ -102,13 +107,19 @@ class KinematicArm:
             stamp_s=self.clock_s,
         )
 
-    def follow(self, trajectory: JointTrajectory, tolerances: Tolerances) -> FollowResult:
+    def follow(
+        self, trajectory: JointTrajectory, tolerances: Tolerances,
+        until: Callable[[], bool] | None = None,
+    ) -> FollowResult:  # fmt: skip
         self.sent.append(trajectory)
         self.on_follow()
         if self.stopped.is_set():
             return FollowResult(status=GoalStatus.CANCELED)
         if self.down:
             return REFUSED
+        self.risen = self.held is not None
+        if until is not None and not self.hears_late and until():
+            return FollowResult(status=GoalStatus.CANCELED)
         result = self.replies.pop(0) if self.replies else SUCCESS
         self.down = result == DEACTIVATED
         if result.status is GoalStatus.SUCCEEDED:
@@ -117,6 +128,11 @@ class KinematicArm:
         if self.slips_after is not None and len(self.sent) >= self.slips_after:
             self._let_go()
         return result
+
+    def vertical_force_n(self, *, settled: bool = False) -> float | None:
+        if self.lift_takes_n is None:
+            return None
+        return -self.lift_takes_n if self.risen and self.held is not None else 0.5
 
     def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:
         self.openings.append(width_m)

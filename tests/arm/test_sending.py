@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,10 @@ class BroughtBack:
             position_rad=self.q, velocity_rad_s=np.zeros(7), width_m=0.08, stamp_s=0.0
         )
 
-    def follow(self, trajectory: JointTrajectory, tolerances: Tolerances) -> FollowResult:
+    def follow(
+        self, trajectory: JointTrajectory, tolerances: Tolerances,
+        until: Callable[[], bool] | None = None,
+    ) -> FollowResult:  # fmt: skip
         self.sent.append(trajectory)
         if len(self.sent) == 1:
             self.down = True

@@ -22,6 +22,7 @@ from bbllm.skills.motions import (
     CloseOn,
     Descend,
     ExpectHeld,
+    LiftOff,
     MotionParams,
     MoveAbove,
     MoveToBase,
@@ -33,11 +34,11 @@ from bbllm.skills.motions import (
 from bbllm.skills.rejection import Rejection
 
 
-def test_pick_moves_opens_descends_closes_rises_and_looks() -> None:
+def test_pick_moves_opens_descends_closes_lifts_off_rises_and_looks() -> None:
     motions = motions_of(SkillCall('pick', ('red_cube',)), scene_of(cube('red_cube', 0.5, 0.1)))
 
     assert [type(motion) for motion in motions] == [
-        MoveAbove, OpenTo, Descend, CloseOn, Rise, ExpectHeld,
+        MoveAbove, OpenTo, Descend, CloseOn, LiftOff, Rise, ExpectHeld,
     ]  # fmt: skip
 
 

@@ -7,6 +7,7 @@ actions of the real driver or of `mujoco_sim`; `arm.executor` knows neither.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Protocol
@@ -188,8 +189,34 @@ class ArmDriver(Protocol):
         """Return the newest measured state."""
         ...
 
-    def follow(self, trajectory: JointTrajectory, tolerances: Tolerances) -> FollowResult:
-        """Follow a trajectory to its end; gives up by itself when the controller never ends."""
+    def follow(
+        self,
+        trajectory: JointTrajectory,
+        tolerances: Tolerances,
+        until: Callable[[], bool] | None = None,
+    ) -> FollowResult:
+        """
+        Follow a trajectory to its end; gives up by itself when the controller never ends.
+
+        Args:
+            trajectory: The motion.
+            tolerances: What the controller holds it to.
+            until: Asked all the time; where it is true, the goal is cancelled. By default never.
+        """
+        ...
+
+    def vertical_force_n(self, *, settled: bool = False) -> float | None:
+        """
+        Return what pushes the hand up from outside, along z of the base: a mean over 20 ms [N].
+
+        The weight of what is held makes it negative.
+
+        Args:
+            settled: Take only what was measured since the last motion; waits for it.
+
+        Returns:
+            The force; None where nobody tells it.
+        """
         ...
 
     def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:

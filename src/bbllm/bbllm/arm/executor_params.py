@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from bbllm.arm.lifting import LiftParams
 from bbllm.arm.sending_params import SendingParams
 from bbllm.arm.ways import WayParams
 from bbllm.skills.motions import MotionParams
@@ -16,6 +17,7 @@ class ExecutorParams:
     motions: MotionParams = field(default_factory=MotionParams)
     ways: WayParams = field(default_factory=WayParams)
     sending: SendingParams = field(default_factory=SendingParams)
+    lift: LiftParams = field(default_factory=LiftParams)
     placed_m: float = 0.01
     """A thing that rests further than this from its target is misplaced [m]."""
     settle_s: float = 0.1

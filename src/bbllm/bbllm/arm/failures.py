@@ -12,11 +12,13 @@ from bbllm.skills.motions import ExpectAt
 
 EMPTY_WIDTH_M = 0.003
 """Fingers nearer together than this hold nothing [m]."""
+GRAVITY_M_S2 = 9.81
 
 
 BACK_OFF_CODES = frozenset(
     {
         Code.GRASP_FAILED,
+        Code.WOULD_NOT_RISE,
         Code.PATH_TOLERANCE,
         Code.GOAL_TOLERANCE,
         Code.GRIPPER_FAILED,
@@ -69,6 +71,11 @@ class SkillError(BbllmError):
             message=str(self),
             raw=self.raw,
         )
+
+
+def untouched(failure: SkillError) -> Status:
+    """A cancel or stop before anything moved is still a failure; all else was not tried."""
+    return Status.FAILED if failure.stopped else Status.REJECTED
 
 
 class StuckError(SkillError):
@@ -173,6 +180,21 @@ def unheld(name: str, width_m: float) -> SkillError:
         Code.GRASP_FAILED,
         f'grasp of {name} failed: after lifting, {name} is not in the hand.',
     )
+
+
+def unlifted(name: str, cap_n: float) -> SkillError:
+    """Return that something did not come along when it was lifted with a force [N]."""
+    return SkillError(
+        Code.WOULD_NOT_RISE,
+        f'{name} did not rise: the lift took more than {cap_n:g} N, as it does of what is fixed '
+        f'to the table or weighs about {cap_n / GRAVITY_M_S2:.2g} kg or more.',
+    )
+
+
+def let_go(failure: SkillError) -> SkillError:
+    """Add to a failure that what was gripped no longer is."""
+    said = str(failure).rstrip('.')
+    return SkillError(failure.code, f'{said}; the hand has let go of it.', failure.raw)
 
 
 def misplaced(scene: Scene, motion: ExpectAt, tolerance_m: float) -> SkillError | None:

@@ -17,18 +17,16 @@ from bbllm.arm.failures import (
     stop_failure,
 )
 from bbllm.arm.kinematics import forward
+from bbllm.arm.lifting import LiftWatch
 from bbllm.arm.motion_guard import MotionGuard
 from bbllm.arm.recovery import Recovery
 from bbllm.arm.rest import check_rest
-from bbllm.arm.sending_params import DEACTIVATED_S, INTERRUPTED, STOP_S, SendingParams
+from bbllm.arm.sending_params import DEACTIVATED_S, INTERRUPTED, SAME_S, STOP_S, SendingParams
 from bbllm.arm.stop_causes import Stop
 from bbllm.core.approval import AskPerson
 from bbllm.core.types import Code
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import pose_of_matrix
-
-SAME_S = 1e-6
-"""Times that differ by less are the same [s]."""
 
 
 class Sender:
@@ -157,9 +155,11 @@ class Sender:
             self.ready(doing)  # it stopped meanwhile; the recovery tells it too
         return True
 
-    def follow(self, trajectory: JointTrajectory, doing: str) -> None:
+    def follow(
+        self, trajectory: JointTrajectory, doing: str, watch: LiftWatch | None = None
+    ) -> None:
         """
-        Follow a trajectory and look whether the arm rests at its end.
+        Follow a trajectory and look whether the arm rests at its end, or where *watch* ends it.
 
         Raises:
             SkillError: It does not; StuckError where the robot stopped and did not recover.
@@ -171,17 +171,20 @@ class Sender:
             self.guard.check_motion(trajectory, doing)
         goal = trajectory.position_rad[-1]
         self._commanded = None
-        failure = self._send(trajectory, doing, recovered=recovered)
+        failure = self._send(trajectory, doing, watch, recovered=recovered)
         while failure is not None and failure.code is Code.GOAL_REJECTED:
             if self._recovery.able(STOP_S):
                 raise failure
             # It stopped after the look. Nothing was done yet, so the motion is sent again, but
             # whoever brought it back may have moved it, also where that was done by now.
             self.ready(doing)
-            failure = self._send(trajectory, doing, recovered=True)
-        if failure is not None:
+            failure = self._send(trajectory, doing, watch, recovered=True)
+        cut = watch is not None and watch.tripped and failure is not None
+        if failure is not None and not (cut and failure.code is Code.CANCELLED):
             raise self._cause_of(failure, doing)
         self.check(doing)
+        if failure is not None:
+            return
         check_rest(self.driver, goal, self.params.rest, doing, lambda: self.ready(doing))
         self._commanded = np.array(goal, dtype=np.float64)
         self._moved = True
@@ -193,10 +196,8 @@ class Sender:
         Raises:
             SkillError: They did not get there.
         """
-        speed_m_s = self.params.gripper_speed_m_s
-        result = self._send_hand(
-            lambda: self.driver.move_gripper(width_m, speed_m_s), width_m, doing
-        )
+        asked = (width_m, self.params.gripper_speed_m_s)
+        result = self._send_hand(lambda: self.driver.move_gripper(*asked), width_m, doing)
         failure = gripper_failure(result, doing)
         if failure is not None:
             raise failure
@@ -214,14 +215,10 @@ class Sender:
         Raises:
             SkillError: The hand could not carry the goal out at all.
         """
-        speed_m_s = self.params.gripper_speed_m_s
-
-        def send() -> GripperResult:
-            return self.driver.grasp(width_m, speed_m_s, force_n, inner_m, outer_m)
-
+        asked = (width_m, self.params.gripper_speed_m_s, force_n, inner_m, outer_m)
         if self.guard is not None:
             self.guard.check_grip(force_n, doing)
-        result = self._send_hand(send, width_m, doing)
+        result = self._send_hand(lambda: self.driver.grasp(*asked), width_m, doing)
         missed = result.status is not GoalStatus.CANCELED and not result.success
         if missed and not result.error:
             return result
@@ -246,7 +243,7 @@ class Sender:
             raise SkillError(Code.CANCELLED, f'the robot was stopped while {doing}.')
 
     def _send(
-        self, trajectory: JointTrajectory, doing: str, *, recovered: bool
+        self, trajectory: JointTrajectory, doing: str, watch: LiftWatch | None, *, recovered: bool
     ) -> SkillError | None:
         """Send a goal; after a recovery only where the arm still is where the motion starts."""
         if recovered:
@@ -257,7 +254,8 @@ class Sender:
                     Code.CONTROLLER_ABORTED,
                     f'the robot had stopped and has moved meanwhile, so {doing} was not begun.',
                 )
-        return follow_failure(self.driver.follow(trajectory, self.params.tolerances), doing)
+        result = self.driver.follow(trajectory, self.params.tolerances, until=watch)
+        return follow_failure(result, doing)
 
     def _send_hand(
         self, send: Callable[[], GripperResult], width_m: float, doing: str

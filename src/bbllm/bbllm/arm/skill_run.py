@@ -10,11 +10,14 @@ from bbllm.arm.executor_params import ExecutorParams
 from bbllm.arm.failures import (
     SkillError,
     StuckError,
+    let_go,
     misplaced,
     missed_grasp,
     unclosed,
     unheld,
+    untouched,
 )
+from bbllm.arm.lift_off import lift_off
 from bbllm.arm.sending import Sender
 from bbllm.arm.slip import shift_for_slip
 from bbllm.arm.trajectory import NoPathError
@@ -29,6 +32,7 @@ from bbllm.skills.motions import (
     Descend,
     ExpectAt,
     ExpectHeld,
+    LiftOff,
     Motion,
     MoveAbove,
     MoveToBase,
@@ -92,7 +96,7 @@ class SkillRun:
         except SkillError as failure:
             told = self._get_out(failure)
             failed = told.outcome(self._call)
-            return failed if self._touched else replace(failed, status=_untouched(told))
+            return failed if self._touched else replace(failed, status=untouched(told))
         return Outcome(call=self._call, status=Status.SUCCEEDED)
 
     def prepare(self, scene: Scene) -> tuple[Motion, ...]:
@@ -132,6 +136,12 @@ class SkillRun:
                 self._open(motion)
             case Descend():
                 self._descend()
+            case LiftOff():
+                self._lifting = True
+                self._way = lift_off(
+                    motion.name, self._chosen(), self._sender, self._planner, self._params.lift
+                )
+                self._lifting = False
             case Rise():
                 self._rise()
             case CloseOn():
@@ -279,13 +289,11 @@ class SkillRun:
         try:
             if failure.code is Code.GRASP_FAILED and self._way is not None:
                 self._sender.open_to(self._way.grip.opening_m, 'opening the hand again')
+            if failure.code is Code.WOULD_NOT_RISE:
+                self._open(OpenTo())
+                failure = let_go(failure)
             rise = self._planner.straight_up(self._sender.q_start(), RETREAT_M)
             self._sender.follow(rise, 'rising out of the way')
         except (SkillError, NoPathError):
             pass  # the first failure is the one that tells what went wrong
         return failure
-
-
-def _untouched(failure: SkillError) -> Status:
-    """A cancel or stop before anything moved is still a failure; all else was not tried."""
-    return Status.FAILED if failure.stopped else Status.REJECTED

@@ -14,6 +14,7 @@ from bbllm.arm.failures import SkillError
 from bbllm.arm.grasping import Approach, choose_grasp_configuration
 from bbllm.arm.interpolation import slowed
 from bbllm.arm.kinematics import forward
+from bbllm.arm.lifting import LiftParams, parted, slow_move
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.obstacles import Held, matrix_from_pose, obstacles_from_scene
 from bbllm.arm.reachability import raised, reachable_top_down, top_down
@@ -67,6 +68,8 @@ class Way:
     """Straight down; None where hover and grip are one."""
     ascent: JointTrajectory | None
     """Straight up again."""
+    up: Array | None = None
+    """Joint positions on the way up, evenly spaced, shape (n, 7) [rad]."""
 
     @property
     def line_s(self) -> float:
@@ -137,7 +140,13 @@ class WayPlanner:
         x, y, z = (way.grip.position_m[axis] + shift_m[axis] for axis in range(3))
         path = line_path(way.descent.position_rad[0], top_down((x, y, z), way.grip.yaw_rad))
         descent, ascent = self._both_ways(path)
-        return replace(way, descent=descent, ascent=ascent)
+        return replace(way, descent=descent, ascent=ascent, up=path[::-1])
+
+    def parted(self, way: Way, params: LiftParams) -> tuple[JointTrajectory, Way]:
+        """Return the first bit of the way up, and a way whose ascent is what is left of it."""
+        assert way.up is not None  # who lifts has come down
+        first, left = parted(way.up, params.rise_m(way.up[0]))
+        return slow_move(first, params.duration_s), replace(way, ascent=self._line(left), up=left)
 
     def to_base(self, q_now: Array) -> JointTrajectory:
         """
@@ -199,7 +208,8 @@ class WayPlanner:
         if motion.hover_m <= 0.0:
             return Way(grip=grip, transit=transit, descent=None, ascent=None)
         descent, ascent = self._both_ways(approach.path)
-        return Way(grip=grip, transit=transit, descent=descent, ascent=ascent)
+        up = approach.path[::-1]
+        return Way(grip=grip, transit=transit, descent=descent, ascent=ascent, up=up)
 
     def _both_ways(self, path: Array) -> tuple[JointTrajectory, JointTrajectory]:
         """Return the motions down and up along one path: the posture is the one looked at."""

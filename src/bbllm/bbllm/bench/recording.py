@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from bbllm.arm.driver import (
     ArmDriver,
     ContactLimits,
@@ -34,10 +36,19 @@ class RecordingDriver:
         """Return the newest measured state."""
         return self._driver.joint_state()
 
-    def follow(self, trajectory: JointTrajectory, tolerances: Tolerances) -> FollowResult:
+    def follow(
+        self,
+        trajectory: JointTrajectory,
+        tolerances: Tolerances,
+        until: Callable[[], bool] | None = None,
+    ) -> FollowResult:
         """Keep the trajectory and follow it."""
         self.trajectories.append(trajectory)
-        return self._driver.follow(trajectory, tolerances)
+        return self._driver.follow(trajectory, tolerances, until)
+
+    def vertical_force_n(self, *, settled: bool = False) -> float | None:
+        """Return what pushes the hand up [N]."""
+        return self._driver.vertical_force_n(settled=settled)
 
     def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:
         """Open or close the fingers to a width."""

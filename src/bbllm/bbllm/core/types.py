@@ -44,6 +44,8 @@ class Code(IntEnum):
     """It was in the hand, or was seen, and is no longer."""
     MISPLACED = 22
     """It came to rest somewhere else than asked."""
+    WOULD_NOT_RISE = 23
+    """It did not rise when it was lifted: fixed, or too heavy."""
     GOAL_REJECTED = 30
     """The controller refused the trajectory."""
     PATH_TOLERANCE = 31

@@ -25,10 +25,12 @@ from bbllm.arm.driver import (
     RobotCondition,
     RobotMode,
 )
+from bbllm.arm.lifting import PullMeter
 from bbllm.core.errors import LostNodeError, WorldError
 from bbllm.nodes import waiting
 from bbllm.nodes.action_call import ActionCall
 from bbllm.nodes.activity_feed import JOINT_BROADCASTER, MANAGER, STATE_BROADCASTER
+from bbllm.nodes.convert import stamp_from_msg
 from bbllm.nodes.convert_arm import duration_to_msg
 from bbllm.nodes.joint_feed import ANSWER_S, JointFeed
 from bbllm.nodes.polling import Poller
@@ -92,6 +94,8 @@ class RobotClient:
         self.user_stops = 0
         """How often the user stop was heard to be pressed."""
         self._user_stopped = False
+        self.pull = PullMeter()
+        """What pushes the hand up from outside, along z of the base."""
         poller.subscribe(FrankaRobotState, f'{STATE_BROADCASTER}/robot_state', self._hear_state, 1)
 
     def condition(self, patience_s: float = 0.0) -> RobotCondition:
@@ -246,6 +250,7 @@ class RobotClient:
             self.user_stops += self._user_stopped and not was
             self._state = msg
             self._news.notify_all()
+        self.pull.add(msg.o_f_ext_hat_k.wrench.force.z, stamp_from_msg(msg.header.stamp))
 
 
 def _is_user_stopped(msg: FrankaRobotState) -> bool:

@@ -38,6 +38,9 @@ GRIPPER_S = 20.0
 NEWS_S = 0.06
 """How long to wait for the next joint states before a goal is sent; then they count as silent, as
 `nodes.joint_feed` says [s]."""
+NEWEST_FORCE_S = 0.5
+"""How long to wait for a force that was measured after a motion: `mujoco_sim` tells it thirty
+times a second [s]."""
 NEVER_S = 3600.0
 """Wall time after which even a slow simulation is given up [s]."""
 
@@ -96,12 +99,18 @@ class RosDriver:
         """Return the newest measured state."""
         return self.feed.newest()
 
-    def follow(self, trajectory: JointTrajectory, tolerances: Tolerances) -> FollowResult:
+    def follow(
+        self,
+        trajectory: JointTrajectory,
+        tolerances: Tolerances,
+        until: Callable[[], bool] | None = None,
+    ) -> FollowResult:
         """Follow a trajectory to its end; cancelled when the controller never ends."""
         limit_s = trajectory.duration_s + tolerances.goal_time_s + MARGIN_S
         goal = trajectory_to_goal(trajectory, tolerances)
         try:
-            status, result = self._run(self._follow, goal, limit_s, self.now_s)
+            with self._robot.pull.heard_by(lambda: self._end_where(until)):
+                status, result = self._run(self._follow, goal, limit_s, self.now_s)
         finally:
             self.acted_s = self.feed.newest_stamp_s
         if status in (GoalStatus.TIMED_OUT, GoalStatus.ENDLESS):
@@ -115,6 +124,13 @@ class RosDriver:
             error_code=follow_error(result.error_code),
             error_string=result.error_string,
         )
+
+    def vertical_force_n(self, *, settled: bool = False) -> float | None:
+        """Return what pushes the hand up from outside, as the robot's state tells it [N]."""
+        pull = self._robot.pull
+        if settled and not (pull.known and pull.wait_until(self.acted_s, NEWEST_FORCE_S)):
+            return None
+        return pull.mean_n()
 
     def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:
         """Open or close the fingers to a width, without gripping."""
@@ -192,6 +208,11 @@ class RosDriver:
         self._stopped.set()
         for action in (self._follow, self._move, self._grasp, self._home):
             action.cancel()
+
+    def _end_where(self, until: Callable[[], bool] | None) -> None:
+        """Cancel the motion where it is to end, in the thread that hears the robot's state."""
+        if until is not None and until():
+            self._follow.cancel()
 
     def _gripper(self, action: ActionCall, goal: Any) -> GripperResult:
         sent_m = self.feed.newest().width_m

@@ -18,6 +18,7 @@ from bbllm.arm.driver import (
     Tolerances,
 )
 from bbllm.arm.hand_stop import may_be_cut
+from bbllm.arm.lifting import PullMeter
 from bbllm.core.errors import LostNodeError
 from bbllm.sim.faults import FaultMonitor
 from bbllm.sim.gripper import GripperPending
@@ -27,6 +28,8 @@ from bbllm.sim.trajectory_goal import Pending, Result, goal_from_trajectory
 
 CHUNK_S = 0.02
 """Simulated time between looks at a goal, `stop` and `on_advance` [s]."""
+FINE_S = 0.005
+"""The same where `follow` is asked to look out for something [s]."""
 GIVE_UP_S = 2.0
 """How much longer than planned, and than its tolerance, a trajectory may take [s]."""
 GRIPPER_GIVE_UP_S = 15.0
@@ -59,6 +62,7 @@ class SimDriver:
         self._stop = threading.Event()
         self._limited: tuple[FaultMonitor, ContactLimits] | None = None
         self._due_s = time.monotonic()
+        self._pull = PullMeter()
 
     def now_s(self) -> float:
         """Return the simulated time [s]."""
@@ -75,16 +79,27 @@ class SimDriver:
             )
         return state
 
-    def follow(self, trajectory: JointTrajectory, tolerances: Tolerances) -> FollowResult:
-        """Follow a trajectory to its end."""
+    def follow(
+        self,
+        trajectory: JointTrajectory,
+        tolerances: Tolerances,
+        until: Callable[[], bool] | None = None,
+    ) -> FollowResult:
+        """Follow a trajectory to its end, or until something is so."""
         pending = self.robot.follow(goal_from_trajectory(trajectory, tolerances))
         allowed_s = trajectory.duration_s + tolerances.goal_time_s + GIVE_UP_S
-        if self._run(pending, allowed_s, self.robot.cancel_follow) and pending.result is not None:
+        ended = self._run(pending, allowed_s, self.robot.cancel_follow, until=until)
+        if ended and pending.result is not None:
             return pending.result
         return FollowResult(
             status=self._give_up(pending, self.robot.cancel_follow),
             error_string=f'The trajectory controller gave no result within {allowed_s:.1f} s.',
         )
+
+    def vertical_force_n(self, *, settled: bool = False) -> float | None:
+        """Return what pushes the hand up from outside [N]; what is read now has just settled."""
+        self._pull.add(self.robot.vertical_force_n(), self.robot.time_s)
+        return self._pull.mean_n()
 
     def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:
         """Open or close the fingers to a width, without gripping."""
@@ -214,6 +229,7 @@ class SimDriver:
         allowed_s: float,
         cancel: Callable[[], None],
         is_cut: Callable[[], bool] = lambda: False,
+        until: Callable[[], bool] | None = None,
     ) -> bool:
         """
         Advance until a goal ends; False when it took longer than it may.
@@ -223,7 +239,9 @@ class SimDriver:
             allowed_s: How long it may take [s].
             cancel: Ends it.
             is_cut: Tells whether a stop of the robot is to end it, which does not by itself.
+            until: Tells whether it is to end now.
         """
+        step_s = CHUNK_S if until is None else FINE_S
         self._due_s = time.monotonic()
         end_s = self.robot.time_s + allowed_s
         while pending.result is None and self.robot.time_s < end_s:
@@ -232,9 +250,10 @@ class SimDriver:
                 self._settle()
                 self._stop.clear()  # not before: a stop that is repeated meanwhile is the same
             else:
-                self._advance(CHUNK_S)
+                self._advance(step_s)
                 self._look(cancel)
-                if pending.result is None and is_cut():
+                enough = until is not None and until()
+                if pending.result is None and (enough or is_cut()):
                     cancel()
                     self._settle()
         return pending.result is not None

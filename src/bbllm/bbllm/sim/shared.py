@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bbllm.arm.driver import Array
+from bbllm.arm.model import FLANGE_SITE
 from bbllm.core.types import Pose, SceneObject
 from bbllm.sim.simulation import Simulation, Touch
 
@@ -41,6 +42,12 @@ class SharedSimulation:
         """Return what the world does to the hand, flange frame, shape (6,) [N, Nm]."""
         with self._command() as simulation:
             return simulation.flange_wrench()
+
+    def vertical_force_n(self) -> float:
+        """Return what pushes the hand up, along z of the base [N]."""
+        with self._command() as simulation:
+            z_world = simulation.data.site(FLANGE_SITE).xmat[6:9]  # in the flange frame
+            return float(z_world @ simulation.flange_wrench()[:3])
 
     def objects(self) -> tuple[SceneObject, ...]:
         """Return tables, objects and locations as they are now."""
