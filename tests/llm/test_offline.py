@@ -166,6 +166,8 @@ def test_half_of_a_task_is_not_done_where_the_other_half_is_not_understood() -> 
         ('set the cube down on the grey cylinder', 'place(grey_cylinder)'),
         ('place red_cube at 0.450 -0.040 0.020', 'place(0.45 -0.04 0.02)'),
         ('place red_cube at 0.45 -0.04 0.02 90', 'place(0.45 -0.04 0.02 90)'),
+        ('place red_cube at 0.45 -0.04 0.03 1 0 0 0', 'place(0.45 -0.04 0.03 1 0 0 0)'),
+        ('reach to [0.45, -0.04, 0.2, 0.7, 0.7, 0, 0]', 'reach(0.45 -0.04 0.2 0.7071 0.7071 0 0)'),
         ('return to base', 'return_to_base()'),
         ('go back to base', 'return_to_base()'),
         ('Return home.', 'return_to_base()'),

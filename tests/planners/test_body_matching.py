@@ -51,6 +51,7 @@ def mapped(text: str, world: Any) -> str:
         ('wait for a while', 'wait(1)'),
         ('place red_cube at 0.30 -0.20 0.02', 'place(0.3 -0.2 0.02)'),
         ('place red_cube at (0.3, -0.2, 0.02, 90).', 'place(0.3 -0.2 0.02 90)'),
+        ('place it at [0.3, -0.2, 0.03, 1.0, 0, 0, 0].', 'place(0.3 -0.2 0.03 1 0 0 0)'),
     ],
 )
 def test_a_step_that_says_skill_and_object_becomes_that_call(

@@ -62,6 +62,11 @@ def test_a_call_that_is_written_as_json_is_read_back(call: SkillCall) -> None:
         ('<rob0>[return_to_base]', 'return_to_base()'),
         ('<rob0>[return to base]', 'return_to_base()'),
         ('<rob0>[place] <0.45 -0.10 0.02 90>', 'place(0.45 -0.1 0.02 90)'),
+        (
+            '<rob0>[place] <[0.45, -0.10, 0.03, 1.0, 0.0, 0.0, 0.0]>',
+            'place(0.45 -0.1 0.03 1 0 0 0)',
+        ),
+        ('<rob0>[reach] <0.4 0 .2 0.7 0.7 0 0>', 'reach(0.4 0 0.2 0.7071 0.7071 0 0)'),
         ('<rob0>[wait] <2 s>', 'wait(2)'),
         ('{"skill": "pick", "args": ["red_cube"]}', 'pick(red_cube)'),
         (
@@ -71,6 +76,10 @@ def test_a_call_that_is_written_as_json_is_read_back(call: SkillCall) -> None:
         (
             '{"pass": false, "skill": "place", "args": [], "numbers": [0.4, -0.1, 0.02]}',
             'place(0.4 -0.1 0.02)',
+        ),
+        (
+            '{"skill": "place", "args": [], "numbers": [0.4, -0.1, 0.03, 1.0, 0, 0, 0]}',
+            'place(0.4 -0.1 0.03 1 0 0 0)',
         ),
         ('{"pass": false, "skill": "wait", "args": [], "numbers": [2.5]}', 'wait(2.5)'),
     ],

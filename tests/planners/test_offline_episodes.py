@@ -132,6 +132,10 @@ def test_just_the_things_described_go_to_the_right(
             'put the red cube at 0.45 -0.10 0.02',
             'pick(red_cube) place(0.45 -0.1 0.02) return_to_base()',
         ),
+        (
+            'put the red cube at 0.45 -0.10 0.03 1 0 0 0',
+            'pick(red_cube) place(0.45 -0.1 0.03 1 0 0 0) return_to_base()',
+        ),
         ('grasp the red cube, wait 2 seconds, go home', 'pick(red_cube) wait(2) return_to_base()'),
     ],
 )

@@ -22,7 +22,8 @@ SECONDS = '1'
 """For a wait whose step says no number."""
 _NUMBER = r'[-+]?\d*\.?\d+'
 _FIRST_NUMBER = re.compile(rf'(?<![\w.]){_NUMBER}')
-_POSE = re.compile(rf'(?<![\w.]){_NUMBER}(?:[\s,]+{_NUMBER}){{2,3}}')
+_NEXT = rf'[\s,]+{_NUMBER}'
+_POSE = re.compile(rf'(?<![\w.]){_NUMBER}(?:(?:{_NEXT}){{6}}|(?:{_NEXT}){{2,3}})')
 
 
 class MatchingBody:
@@ -43,7 +44,7 @@ class MatchingBody:
     alias, its summary). A parameter called `object` is chosen among what a hand can take, any
     other among all objects; each parameter for itself. Numbers are no names and have no
     embedding worth the word, so a parameter that may be given in numbers takes those of the
-    step: a `target` three or four in a row, `seconds` the first, or 1 where there is none.
+    step: a `target` three, four or seven in a row, `seconds` the first, or 1 where there is none.
 
     Args:
         embedder: Makes vectors of texts.

@@ -208,7 +208,7 @@ def read_target(tokens: Sequence[str], context: Context) -> Target | None:
     lead = tokens[: len(tokens) - len(rest)]
     numbers = [token for token in rest if _is_number(token) and token not in w.NUMBERS]
     others = [token for token in rest if token not in numbers]
-    if len(numbers) in (3, 4) and all(t in w.UNITS | {',', 'position', 'and'} for t in others):
+    if len(numbers) in (3, 4, 7) and all(t in w.UNITS | {',', 'position', 'and'} for t in others):
         return Target('pose', said, pose=' '.join(numbers))
     if all(token in w.PLACES | w.ARTICLES | w.ANYWHERE | {'in', 'on', 'at'} for token in rest):
         sides = [token for token in rest if token in ('left', 'right')]
