@@ -10,20 +10,11 @@ from typing import Any
 
 from bbllm.bench.report import words
 from bbllm.bench.report.folder import Run
+from bbllm.bench.stand_ins import STAND_INS, notices_about, roles_of
 from bbllm.bench.suite import list_suites, load_suite
 from bbllm.core.budget import Limits
 from bbllm.core.errors import BbllmError
 from bbllm.llm.expert.brief import TOLD
-
-STAND_INS = {
-    'offline': 'is a deterministic stand-in, not a language model',
-    **TOLD,
-    'lexical': 'compares words, not meanings: a deterministic stand-in, not an embedding model',
-    'scripted': 'gives replies that were written beforehand; it is not a language model',
-    'replay': 'reads replies back from a recording; no model was asked',
-}
-"""What is to be said of names that are no language model."""
-
 
 BUILT_IN = ('offline', 'lexical', *TOLD)
 """Providers that have no models to choose from."""
@@ -64,13 +55,10 @@ def head_of(run: Run) -> tuple[Entry, ...]:
 
 def notices_of(run: Run) -> tuple[str, ...]:
     """Return the sentences that nobody must miss: stand-ins, and what is missing."""
-    notices = []
-    for name, text in STAND_INS.items():
-        roles = _roles_of(run, name)
-        if roles:
-            notices.append(f'{" and ".join(roles)}: {name} {text}.')
+    served: Mapping[str, Sequence[str]] = run.summary.get('models') or {}
+    notices = notices_about(STAND_INS, run.settings, served)
     recording = run.settings.get('replay')
-    if recording and not _roles_of(run, 'replay'):
+    if recording and not roles_of('replay', run.settings, served):
         notices.append(f'The replies were read back from the recording {recording}.')
     planned, played = run.summary.get('planned'), run.summary.get('played')
     if planned and played is not None and played < planned:
@@ -188,19 +176,3 @@ def _model(run: Run, role: str) -> str | None:
     if not others:
         return name
     return f'{name} ({words.listed(others)})' if name else words.listed(others)
-
-
-def _roles_of(run: Run, name: str) -> list[str]:
-    """Return the roles that something of that name, or family of names, plays."""
-    served: Mapping[str, Sequence[str]] = run.summary.get('models') or {}
-    asked = {role: run.settings.get(role) for role in ('brain', 'body')}
-    found = []
-    for role in dict.fromkeys((*asked, *served)):
-        names = [asked.get(role), *served.get(role, ())]
-        if any(_is(candidate, name) for candidate in names if candidate):
-            found.append(role.capitalize())
-    return found
-
-
-def _is(candidate: str, name: str) -> bool:
-    return name in candidate.lower().replace(':', ' ').replace('/', ' ').split()

@@ -1,0 +1,52 @@
+"""What is to be said of names that are no language model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from bbllm.llm.expert.brief import TOLD
+
+STAND_INS: Mapping[str, str] = {
+    'offline': 'is a deterministic stand-in, not a language model',
+    **TOLD,
+    'lexical': 'compares words, not meanings: a deterministic stand-in, not an embedding model',
+    'scripted': 'gives replies that were written beforehand; it is not a language model',
+    'replay': 'reads replies back from a recording; no model was asked',
+}
+"""By name, what follows it in a sentence."""
+
+
+def roles_of(
+    name: str, settings: Mapping[str, Any], served: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """
+    Return the roles that something of that name, or family of names, plays in a run.
+
+    Args:
+        name: A key of STAND_INS.
+        settings: What `settings.json` of the run holds.
+        served: The names that servers gave themselves, by role.
+    """
+    asked = {role: settings.get(role) for role in ('brain', 'body')}
+    found = []
+    for role in dict.fromkeys((*asked, *served)):
+        names = [asked.get(role), *served.get(role, ())]
+        if any(_is(candidate, name) for candidate in names if candidate):
+            found.append(role.capitalize())
+    return found
+
+
+def notices_about(
+    names: Iterable[str], settings: Mapping[str, Any], served: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Return a sentence for each of some stand-ins that a run was made with."""
+    return [
+        f'{" and ".join(roles)}: {name} {STAND_INS[name]}.'
+        for name in names
+        if (roles := roles_of(name, settings, served))
+    ]
+
+
+def _is(candidate: str, name: str) -> bool:
+    return name in candidate.lower().replace(':', ' ').replace('/', ' ').split()
