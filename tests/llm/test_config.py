@@ -115,6 +115,26 @@ def test_each_role_can_be_overridden_alone() -> None:
     assert models.notices == ()
 
 
+@pytest.mark.parametrize('name', ['expert', 'uninformed'])
+def test_who_has_to_be_told_the_goal_works_in_the_bench_only(name: str) -> None:
+    with pytest.raises(ConfigError, match=rf'`{name}` works in `bbllm bench` only.*goal'):
+        make_models(DEFAULTS, overrides={'brain': name, 'body': 'offline'}, environ={})
+    with pytest.raises(ConfigError, match=rf'`{name}` can only be the Brain. Say --body offline'):
+        make_models(DEFAULTS, overrides={'brain': 'offline', 'body': name}, environ={})
+
+
+@pytest.mark.parametrize('name', ['expert', 'uninformed'])
+def test_who_was_told_the_goal_is_named_with_a_warning(name: str) -> None:
+    config = parse_config(f'brain: {{provider: {name}, brief: {{goal: tower}}}}', 'f')
+
+    models = make_models(config, overrides={'body': 'offline'}, environ={})
+
+    assert models.brain.name == name
+    assert len(models.notices) == 1
+    assert f'`{name}` is a deterministic stand-in that is told the goal' in models.notices[0]
+    assert 'it measures the plumbing, not planning' in models.notices[0]
+
+
 @pytest.mark.parametrize(
     'name',
     ['openai:offline-7b', 'meta-llama/Llama-3', 'qwen3:4b', 'a-very-long-name-2506-instruct-x'],

@@ -1,0 +1,120 @@
+"""What `expert` and `uninformed` are told of cases, and how a run comes by it."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bbllm.bench.briefs import brief_of, with_brief
+from bbllm.bench.case import Case
+from bbllm.bench.episode_models import models_of
+from bbllm.bench.generator import make_case
+from bbllm.bench.playing import Job, Setup
+from bbllm.bench.results import EpisodeKey
+from bbllm.bench.run_setup import Prepared, RunRequest, prepare
+from bbllm.bench.suite import load_suite
+from bbllm.core.errors import ConfigError
+from bbllm.llm.expert.brief import ExpertBrief
+from bbllm.llm.sections import LlmConfig, ModelConfig
+
+PARTIAL = load_suite('partial')
+
+
+def case_of(task: str, trial: int = 0) -> Case:
+    return make_case(PARTIAL, task, seed=1, trial=trial)
+
+
+def prepared(folder: Path, **changes: Any) -> Prepared:
+    values: dict[str, Any] = {
+        'suite': 'partial',
+        'planner': 'llm_pop',
+        'brain': 'expert',
+        'body': 'offline',
+    }
+    return prepare(RunRequest(**{**values, **changes}), folder)
+
+
+@pytest.mark.parametrize('task', [task.name for task in PARTIAL.tasks])
+def test_a_brief_states_the_goal_and_nothing_that_has_to_be_found_out(task: str) -> None:
+    case = case_of(task)
+    other = make_case(PARTIAL, task, seed=1, trial=1)
+
+    brief = brief_of(case, 1)
+
+    assert (brief.goal, brief.needs) == (case.goal.kind, case.needs)
+    assert brief.gather
+    # Of two tables on which other things weigh more, or are fixed, it says the same.
+    assert brief_of(other, 1).model_copy(update={'seed': brief.seed}) == brief
+    assert not any(item.name in brief.model_dump_json() for item in case.scene.objects)
+
+
+def test_goals_differ_by_what_they_ask_for() -> None:
+    assert brief_of(case_of('tower_by_weight'), 1).model_dump(exclude={'seed'}) == ExpertBrief(
+        goal='tower', needs='weights', order='lighter_up', height=3
+    ).model_dump(exclude={'seed'})
+    assert brief_of(case_of('movable_to_corner'), 1).which == 'movable'
+    assert brief_of(case_of('pick_heavier'), 1).which == 'heaviest'
+
+
+def test_guesses_differ_by_case_and_by_seed() -> None:
+    seeds = {brief_of(case_of('stack', trial), seed).seed for trial in range(3) for seed in (1, 2)}
+
+    assert len(seeds) == 6
+    assert brief_of(case_of('stack'), 1).seed == brief_of(case_of('stack'), 1).seed
+
+
+def test_only_who_has_to_be_told_is_told() -> None:
+    case = case_of('stack')
+    plain = LlmConfig(brain=ModelConfig(provider='offline'))
+
+    assert with_brief(plain, case) is plain
+    told = with_brief(plain, case, said='expert')
+    assert told.brain.brief == brief_of(case, case.seed)
+
+
+@pytest.mark.parametrize('name', ['expert', 'uninformed'])
+def test_each_episode_has_a_model_with_its_own_brief(name: str) -> None:
+    llm = LlmConfig(
+        brain=ModelConfig(provider=name),  # type: ignore[arg-type]
+        body=ModelConfig(provider='offline'),
+    )
+    setup = Setup(planner='llm_pop', brain=None, body=None, mapping='auto', llm=llm)
+    job = Job(key=EpisodeKey('stack', 0, 3), case=case_of('stack'), setup=setup)
+    other = dataclasses.replace(job, case=case_of('pick_heavier'))
+
+    one, same, two = models_of(job).brain, models_of(job).brain, models_of(other).brain
+
+    assert one is same
+    assert one is not two
+    assert (one.name, two.name) == (name, name)
+
+
+def test_a_run_says_that_it_measures_the_plumbing(tmp_path: Path) -> None:
+    run = prepared(tmp_path)
+
+    assert run.plan.settings.brain == 'expert'
+    assert run.plan.settings.llm['brain'] == {'provider': 'expert'}
+    assert any('measures the plumbing, not planning' in notice for notice in run.notices)
+
+
+@pytest.mark.parametrize(
+    ('changes', 'told'),
+    [
+        ({'planner': 'brain_body'}, 'brain_body cannot work with `expert`'),
+        ({'planner': 'brain_body', 'brain': 'uninformed'}, 'llm_pop'),
+        ({'suite': 'tabletop', 'tasks': ('letter_l',)}, 'letter_l has the goal letter_l'),
+        ({'suite': 'tabletop'}, 'They know tower, corners, hold; choose tasks'),
+        ({'body': 'expert'}, '`expert` can only be the Brain'),
+    ],
+)
+def test_what_they_cannot_play_is_said_before_anything_starts(
+    tmp_path: Path, changes: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ConfigError) as raised:
+        prepared(tmp_path / 'out', **changes)
+
+    assert told in str(raised.value)
+    assert not (tmp_path / 'out').exists()
