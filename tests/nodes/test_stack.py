@@ -64,6 +64,7 @@ def test_one_stack_per_name_and_domain(ros_domain: int) -> None:
         ({'mujoco_sim': {'scene': 'tabeltop'}}, "Did you mean 'tabletop'?"),
         ({'mujoco_sim': {'viewer': True}}, 'needs a display'),
         ({'brain_planner': {'planner': 'brain_bodi'}}, "Did you mean 'brain_body'?"),
+        ({'brain_planner': {'planner': 'llm_pop', 'brain': 'offline'}}, 'cannot work with `off'),
         ({'body_mapper': {'llm_config': '/nowhere.yaml'}}, '/nowhere.yaml'),
     ],
 )
