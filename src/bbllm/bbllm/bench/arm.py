@@ -8,10 +8,7 @@ and places, 30 towers of five and 30 plus signs. The result is printed and writt
 from __future__ import annotations
 
 import json
-import multiprocessing
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +19,7 @@ from rich.progress import Progress
 from bbllm.bench.arm_report import ArmReport, audit_of, figures_of, print_report
 from bbllm.bench.arm_timing import time_physics, time_pick_plan, time_reachability
 from bbllm.bench.arm_trials import Trial, run_trial
+from bbllm.bench.in_processes import results_of
 from bbllm.bench.machine import describe_machine
 
 MAX_PROCESSES = 2
@@ -30,8 +28,6 @@ SEED_STRIDE = {'pick_place': 0, 'tower': 100_000, 'plus': 200_000}
 
 ALONE = 5
 """How many trials run with nothing beside them, to see how fast the simulation goes."""
-
-Job = tuple[str, int, float]
 
 
 def run_arm_bench(
@@ -70,7 +66,7 @@ def run_arm_bench(
     ]
     task = progress.add_task('trials', total=len(jobs)) if progress else None
     trials: list[Trial] = []
-    for trial in _all_trials(jobs, min(processes, MAX_PROCESSES)):
+    for trial in results_of(run_trial, jobs, min(processes, MAX_PROCESSES)):
         trials.append(trial)
         if progress is not None and task is not None:
             progress.update(task, advance=1, description=f'{trial.kind:<10}')
@@ -120,19 +116,6 @@ def main(
     print_report(report, console)
     out.write_text(json.dumps(report.as_json(), indent=2) + '\n', 'utf-8')
     console.print(f'{report.wall_s:.0f} s; written to {out}')
-
-
-def _all_trials(jobs: Sequence[Job], processes: int) -> Iterator[Trial]:
-    """Run jobs and yield trials as they come."""
-    if processes == 1:
-        for job in jobs:
-            yield run_trial(*job)
-        return
-    # Spawned, not forked: MuJoCo and NumPy may have threads already.
-    context = multiprocessing.get_context('spawn')
-    with ProcessPoolExecutor(processes, mp_context=context) as pool:
-        for future in as_completed([pool.submit(run_trial, *job) for job in jobs]):
-            yield future.result()
 
 
 if __name__ == '__main__':

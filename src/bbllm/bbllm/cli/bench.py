@@ -66,6 +66,12 @@ def arm(context: typer.Context) -> None:
     _hand_over('bbllm.bench.arm', context)
 
 
+@bench.command('weigh', context_settings=HAND_OVER, add_help_option=False)
+def weigh(context: typer.Context) -> None:
+    """How well the arm tells which of two cubes is heavier, and how long that takes (minutes)."""
+    _hand_over('bbllm.bench.weighing', context)
+
+
 @bench.command('stack', context_settings=HAND_OVER, add_help_option=False)
 def stack(context: typer.Context) -> None:
     """Start-up, memory, speed and overhead of the five nodes (needs ROS)."""

@@ -18,6 +18,8 @@ from bbllm.skills.grasps import Hand
 Force = tuple[float, float, float]
 """In world axes [N]."""
 
+WINDOW_S = 0.2
+"""How long a reading counts [s]."""
 STILL_RAD_S = 0.02
 """An arm whose fastest joint is faster than this moves [rad/s]."""
 PERIOD_S = 0.01
@@ -34,7 +36,7 @@ class ForceFilter:
         window_s: How long a reading counts, on the clock of the stamps [s].
     """
 
-    def __init__(self, window_s: float = 0.2) -> None:
+    def __init__(self, window_s: float = WINDOW_S) -> None:
         self._window_s = window_s
         self._readings: deque[tuple[float, Force]] = deque()
         self._stamp_s = float('-inf')

@@ -1,0 +1,32 @@
+"""Calls of one function, a few at once, each in a process that ends with them."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from typing import Any, TypeVar
+
+Result = TypeVar('Result')
+
+
+def results_of(
+    function: Callable[..., Result], jobs: Sequence[tuple[Any, ...]], processes: int
+) -> Iterator[Result]:
+    """
+    Yield the results of all jobs as they come, in any order.
+
+    Args:
+        function: One of a module, so that other processes find it.
+        jobs: Its arguments.
+        processes: How many at once; with 1, all run in this process.
+    """
+    if processes == 1:
+        for job in jobs:
+            yield function(*job)
+        return
+    # Spawned, not forked: MuJoCo and NumPy may have threads already.
+    context = multiprocessing.get_context('spawn')
+    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+        for future in as_completed([pool.submit(function, *job) for job in jobs]):
+            yield future.result()
