@@ -6,7 +6,10 @@ from collections.abc import Callable
 
 from typer.testing import Result
 
+from bbllm.cli.progress import Progress, StepState
+from bbllm.core.episode import EpisodeRun
 from bbllm.core.registry import planner_names
+from bbllm.core.types import EventKind, Plan, PlanStep, Task
 
 Command = Callable[..., Result]
 Script = Callable[..., None]
@@ -31,3 +34,26 @@ def test_help_lists_every_planner(bbllm: Command) -> None:
     words = bbllm('plan', '--help').output
 
     assert [name for name in planner_names() if name not in words] == []
+
+
+def test_of_a_planner_that_goes_on_from_what_it_observes_failed_actions_show_as_failed() -> None:
+    progress = Progress()
+    run = EpisodeRun(Task('t', TASK), planner='p', brain='b', body='b', sinks=[progress.take])
+    weigh = Plan(tuple(PlanStep(i, text) for i, text in enumerate(('PICK a', 'WAIT', 'RESET'))))
+    go_on = Plan((weigh.steps[0], PlanStep(1, 'PLACE [1 2 3]'), PlanStep(2, 'PICK b')))
+
+    run.tell_plan(weigh, 0)
+    run.tell_step(weigh.steps[0])
+    run.record(EventKind.CALL, skill='pick', args=['a'])
+    run.record(EventKind.OUTCOME, status='FAILED', code='WOULD_NOT_RISE', message='It is fixed.')
+    run.tell_repair(go_on.steps[1], 'a is fixed.')
+    run.tell_plan(go_on, 1)
+    run.tell_step(go_on.steps[1])
+    run.tell_step(go_on.steps[2])
+
+    rows = [(row.text, row.state, row.note) for row in progress.rows]
+    assert rows[0] == ('PICK a', StepState.FAILED, 'It is fixed.')
+    assert rows[-2:] == [
+        ('PLACE [1 2 3]', StepState.FAILED, ''),
+        ('PICK b', StepState.RUNNING, ''),
+    ]

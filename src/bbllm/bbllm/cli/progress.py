@@ -111,6 +111,8 @@ class Progress:
 
     def _plan(self, data: Mapping[str, Any]) -> None:
         start = data['start']
+        if self.current is not None and self.current.index < start:
+            self._settle()
         kept: list[StepRow] = []
         for row in self.rows:
             if row.state is StepState.REPLACED or row.index < start:
@@ -133,10 +135,15 @@ class Progress:
         self.activity = 'the Body looks for a call'
 
     def _settle(self) -> None:
-        """A planner tells only what goes wrong: a step that was left without a word is done."""
+        """
+        See what became of a step that was left without a word.
+
+        A planner tells what goes wrong; but to one that goes on from what it observes, a call
+        that failed, or that there was none, is something learned, and no more words are lost.
+        """
         row = self.current
         if row is not None:
-            row.state = StepState.DONE
+            row.state = StepState.DONE if row.call and not row.note else StepState.FAILED
 
     def _call(self, data: Mapping[str, Any]) -> None:
         call = f'{data["skill"]}({", ".join(data["args"])})'
