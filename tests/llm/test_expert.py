@@ -13,8 +13,9 @@ import pytest
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.protocols import ChatModel, Message, Planner
 from bbllm.core.tasks import make_task
-from bbllm.core.types import Ending, Episode
+from bbllm.core.types import Ending, Episode, SkillCall
 from bbllm.llm.expert import ExpertBrief, ExpertModel
+from bbllm.planners.ft_pop import FTCoT, FTVanilla
 from bbllm.planners.llm_pop import LLMPop
 
 sys.path.insert(0, str(Path(__file__).parent.parent / 'doubles'))
@@ -34,7 +35,15 @@ def not_evaluated(model: ChatModel) -> Planner:
     return LLMPop(model, None, k=3, evaluator=False)  # type: ignore[arg-type]
 
 
-@pytest.fixture(params=[evaluated, not_evaluated])
+def chain_of_thought(model: ChatModel) -> Planner:
+    return FTCoT(model, None, k=3)  # type: ignore[arg-type]
+
+
+def vanilla(model: ChatModel) -> Planner:
+    return FTVanilla(model, None, k=3)  # type: ignore[arg-type]
+
+
+@pytest.fixture(params=[evaluated, not_evaluated, chain_of_thought, vanilla])
 def make(request: pytest.FixtureRequest) -> Make:
     made: Make = request.param
     return made
@@ -137,6 +146,33 @@ def test_weights_that_are_close_are_felt_again(make: Make, seed: int) -> None:
     assert episode.ending is Ending.FINISHED, episode.message
     assert 'wait' in world.calls
     assert world.held == by_mass(world)[0]
+
+
+def test_a_pile_the_wrong_way_round_is_taken_down_and_built_anew(make: Make) -> None:
+    pile = {
+        'red_cube': Cube(0.5, 0.0, 0.02, mass_kg=0.05),
+        'blue_cube': Cube(0.5, 0.0, 0.06, mass_kg=0.09),
+        'green_cube': Cube(0.5, 0.0, 0.10, mass_kg=0.16),
+    }
+    world = FeltBlocks(pile)
+    brief = ExpertBrief(goal='tower', needs='weights', order='lighter_up', height=3)
+
+    episode = play(make, brief, world)
+
+    assert episode.ending is Ending.FINISHED, episode.message
+    assert [world.on(name) for name in by_mass(world)] == ['table', 'green_cube', 'blue_cube']
+
+
+def test_what_is_in_the_hand_at_first_goes_down_before_another_is_taken(make: Make) -> None:
+    world = table(2, 0.1, 0.1, 0.1)
+    world.execute(SkillCall('pick', ('red_cube',)))
+    world.calls.clear()
+
+    episode = play(make, ExpertBrief(goal='corners'), world)
+
+    assert episode.ending is Ending.FINISHED, episode.message
+    assert world.calls[0] in ('place', 'pick red_cube')
+    assert world.held is None
 
 
 def test_weights_that_cannot_be_told_apart_end_in_a_choice_all_the_same(make: Make) -> None:

@@ -32,7 +32,6 @@ def lay_out(
     """
     free = list(heaviest_first) if movable is None else [n for n in heaviest_first if n in movable]
     if brief.goal == 'hold':
-        _take_down(table, free[0])
         table.pick(free[0])
         return f'{free[0]} shall be in the hand.'
     if brief.goal == 'corners':
@@ -73,7 +72,6 @@ def _build(table: Table, pile: Sequence[str]) -> str:
     wanted = ' on '.join(reversed(pile))
     stands = 1
     if not table.low(pile[0]):
-        _take_down(table, pile[0])
         table.put_home(pile[0])
     while stands < len(pile) and table.on(pile[stands], pile[stands - 1]):
         stands += 1
@@ -81,14 +79,8 @@ def _build(table: Table, pile: Sequence[str]) -> str:
         if stands < len(pile):
             table.put_home(name)
     for below, name in zip(pile[stands - 1 :], pile[stands:], strict=False):
-        _take_down(table, name)
         table.put_on(name, below)
     return f'{wanted}: that shall be the pile.'
-
-
-def _take_down(table: Table, name: str) -> None:
-    for above in table.standing_on(name):
-        table.put_home(above)
 
 
 def _to_corners(table: Table, names: Sequence[str]) -> str:
@@ -108,7 +100,6 @@ def _to_corners(table: Table, names: Sequence[str]) -> str:
 
     for name, spot in zip(names, min(ways, key=length_m), strict=True):
         if not table.low(name) or math.dist(table.at(name), spot) > AT_CORNER_M:
-            _take_down(table, name)
             table.put(name, spot, 0.0)
     return f'{" and ".join(names)}: each in a corner of its own.'
 

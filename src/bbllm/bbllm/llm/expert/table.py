@@ -39,10 +39,12 @@ class Table:
         self.moves: list[Move] = []
 
     def pick(self, name: str) -> None:
-        """Take a block; what is in the hand goes home before."""
+        """Take a block; what is in the hand, or stands on the block, goes home before."""
         if self.held == name:
             return
         self.empty_hand()
+        for above in self.standing_on(name):
+            self.put_home(above)
         self.moves.append(Move('pick', name))
         self.held = name
 
