@@ -44,9 +44,9 @@ class LiftParams:
 
     cap_n: float = 10.0
     """What a lift may take, beyond what the hand feels before it [N]."""
-    pull: float = 1.6
+    pull: float = 1.5
     """How many times the cap the arm pulls in the end where nothing gives."""
-    duration_s: float = 0.2
+    duration_s: float = 0.22
     """How long the first bit takes; servos with much damping pull up to 1.5 times as hard on the
     way as in the end [s]."""
     stiffness_nm_rad: tuple[float, ...] = SERVO_STIFFNESS

@@ -161,6 +161,9 @@ class Fr3ExecutorParams:
     max_scene_age_s: float = param(
         2.0, 'Nothing moves while no scene was heard of for longer [s].', 0.1, 60.0
     )
+    lift_cap_n: float = param(
+        10.0, 'A lift that takes more ends: what is gripped is fixed or too heavy [N].', 2.0, 30.0
+    )
 
 
 @dataclass(frozen=True)
