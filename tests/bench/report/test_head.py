@@ -35,6 +35,8 @@ def test_real_models_need_no_notice() -> None:
         ({'brain': 'offline', 'body': 'offline'}, {}, 'Brain and Body: offline is a determin'),
         ({'body': 'offline (text)'}, {}, 'Body: offline is a deterministic stand-in, not a'),
         ({'brain': 'expert'}, {}, 'Brain: expert is a deterministic stand-in'),
+        ({'brain': 'expert'}, {}, 'it measures the plumbing, not planning.'),
+        ({'brain': 'uninformed'}, {}, 'it measures the plumbing, not planning.'),
         ({'body': 'lexical matching'}, {}, 'Body: lexical compares words'),
         ({}, {'brain': ['offline']}, 'Brain: offline is a deterministic stand-in'),
         ({'replay': 'runs/gpt.jsonl'}, {}, 'from the recording runs/gpt.jsonl'),

@@ -1,0 +1,43 @@
+"""Whatever tells of a run that stand-ins made says what they are."""
+
+from __future__ import annotations
+
+import pytest
+from made_results import make_result, make_settings
+
+from bbllm.bench.stand_ins import STAND_INS, notices_about, roles_of
+from bbllm.bench.summary import summarize_run
+from bbllm.bench.summary_table import lines_for_terminal
+from bbllm.llm.expert.brief import TOLD
+
+PLUMBING = 'it measures the plumbing, not planning.'
+
+
+@pytest.mark.parametrize('name', TOLD)
+def test_summary_and_terminal_say_that_the_plumbing_was_measured(name: str) -> None:
+    summary = summarize_run(make_settings(brain=name), [make_result()], [])
+
+    (notice,) = summary['notices']
+    assert notice.startswith(f'Brain: {name} is a deterministic stand-in that is told the goal')
+    assert notice.endswith(PLUMBING)
+    assert notice in lines_for_terminal(summary)
+
+
+def test_a_replay_of_what_they_said_says_so_too() -> None:
+    summary = summarize_run(make_settings(brain='replay of expert'), [make_result()], [])
+
+    assert PLUMBING in summary['notices'][0]
+
+
+def test_of_models_nothing_is_said() -> None:
+    summary = summarize_run(make_settings(brain='my-expert-7b', body='offline'), [], [])
+
+    assert summary['notices'] == []
+
+
+def test_the_body_may_be_the_stand_in() -> None:
+    settings = {'brain': 'gpt-4o', 'body': 'offline'}
+
+    assert roles_of('offline', settings, {}) == ['Body']
+    assert roles_of('offline', settings, {'brain': ['offline']}) == ['Brain', 'Body']
+    assert notices_about(STAND_INS, settings, {}) == [f'Body: offline {STAND_INS["offline"]}.']
