@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bbllm.bench.case import Case
-from bbllm.bench.checkers.parts import count_of, listed
+from bbllm.bench.checkers.parts import listed
 from bbllm.bench.goals import Hold, Needs, Tower
 from bbllm.core.types import Code, Episode, Event, EventKind, Status
 
@@ -180,9 +180,10 @@ def _weights(case: Case, story: _Story, decision: int, decided: str) -> Informat
         return Information(needed='weights', holds=True, rule=WEIGHED)
     late = [name for name in missing if name in story.weighed]
     never = [name for name in missing if name not in story.weighed]
-    told = [f'{listed(never)} never'] if never else []
-    told += [f'{listed(late)} only after {decided}'] if late else []
-    return _lacking('weights', f'Weighed {" and ".join(told)}.')
+    told = [f'not weighed: {listed(never)}'] if never else []
+    told += [f'weighed only after {decided}: {listed(late)}'] if late else []
+    reason = '; '.join(told)
+    return _lacking('weights', reason[0].upper() + reason[1:])
 
 
 def _movable(case: Case, story: _Story, decision: int, decided: str) -> Information:
@@ -197,12 +198,12 @@ def _movable(case: Case, story: _Story, decision: int, decided: str) -> Informat
         return Information(needed='movable', holds=True, rule=REST_IS_MOVABLE)
     if len(rose) == len(specs) - n_fixed:
         return Information(needed='movable', holds=True, rule=REST_IS_FIXED)
-    tried = count_of(len(rose | stuck), 'block')
+    tried = len(rose | stuck) or 'none'
     later = ', the others later' if {*story.lifted, *story.stuck} - rose - stuck else ''
     return _lacking(
-        'movable', f'Of {len(specs)} blocks, {tried} had been tried before {decided}{later}.'
+        'movable', f'Of {len(specs)} blocks, {tried} had been tried before {decided}{later}'
     )
 
 
 def _lacking(needed: Needs, reason: str) -> Information:
-    return Information(needed=needed, holds=False, reason=reason)
+    return Information(needed=needed, holds=False, reason=f'{reason}.')

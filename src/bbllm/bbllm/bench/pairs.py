@@ -123,7 +123,8 @@ class Comparison:
     pairing: Pairing
     differences: tuple[Difference, ...]
     """SR first; it is over all pairs. The others are over pairs in which neither was lost, and in
-    which both have that figure; of them `sr_judged`, the same rate, is the first."""
+    which both have that figure; of them `sr_judged`, the same rate, is the first, and `informed`
+    the second where something had to be found out."""
     lost_a: int
     """Pairs in which infrastructure failed in A; in SR that counts as not passed."""
     lost_b: int
@@ -198,6 +199,7 @@ def compare(pairing: Pairing, *, times: bool = True) -> Comparison:
         differences=(
             _success('sr', pairs),
             _success('sr_judged', judged),
+            *_informed(judged),
             *(_difference(name, judged, *measures[name]) for name in measures),
         ),
         lost_a=sum(pair.a.lost for pair in pairs),
@@ -226,15 +228,28 @@ def _same_case(a: EpisodeResult, b: EpisodeResult) -> bool:
     return bool(a.case_hash) and a.case_hash == b.case_hash
 
 
-def _success(measure: str, pairs: Sequence[Pair]) -> Difference:
+def _informed(pairs: Sequence[Pair]) -> tuple[Difference, ...]:
+    """Return the difference in informed success; none where nothing had to be found out."""
+    if all(pair.a.informed is None and pair.b.informed is None for pair in pairs):
+        return ()
+    return (_success('informed', pairs, lambda result: result.informed_success),)
+
+
+def _passed(result: EpisodeResult) -> bool:
+    return result.passed
+
+
+def _success(
+    measure: str, pairs: Sequence[Pair], passed: Callable[[EpisodeResult], bool] = _passed
+) -> Difference:
     counts = {(x, y): 0 for x in (True, False) for y in (True, False)}
     for pair in pairs:
-        counts[pair.a.passed, pair.b.passed] += 1
+        counts[passed(pair.a), passed(pair.b)] += 1
     n = len(pairs)
     return Difference(
         measure=measure,
-        a=sum(pair.a.passed for pair in pairs) / n if n else None,
-        b=sum(pair.b.passed for pair in pairs) / n if n else None,
+        a=sum(passed(pair.a) for pair in pairs) / n if n else None,
+        b=sum(passed(pair.b) for pair in pairs) / n if n else None,
         difference=paired_rate_difference(
             counts[True, True], counts[True, False], counts[False, True], counts[False, False]
         ),

@@ -73,11 +73,23 @@ class EpisodeResult:
     """Fingerprint of instruction, scene and goal: equal where two runs can be paired."""
     models: Mapping[str, str] = field(default_factory=dict)
     """Names that the servers gave themselves, by role."""
+    informed: bool | None = None
+    """Whether what the task needs was found out before the decision (bench.information); None
+    where the task needs nothing."""
+    information: str = ''
+    """By which rule it was enough, or what was lacking."""
+    false_success: bool = False
+    """Whether the planner ended as if it was done although the checker says that it is not."""
 
     @property
     def passed(self) -> bool:
         """Whether the goal was reached beyond dispute."""
         return self.verdict == 'passed'
+
+    @property
+    def informed_success(self) -> bool:
+        """Whether the goal was reached, and knowingly where something had to be found out."""
+        return self.passed and self.informed is not False
 
     @property
     def lost(self) -> bool:

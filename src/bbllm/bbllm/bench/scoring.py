@@ -10,6 +10,7 @@ from bbllm.bench.case import Case
 from bbllm.bench.checkers.judging import judge
 from bbllm.bench.checkers.situation import Judgement, Situation
 from bbllm.bench.generator import fingerprint
+from bbllm.bench.information import Information, gathered
 from bbllm.bench.metrics import goal_recall
 from bbllm.bench.playing import Job
 from bbllm.bench.prices import cost_of
@@ -19,6 +20,8 @@ from bbllm.core.types import Ending, Episode, EventKind, ModelCall, Scene, Statu
 NO_CALL = 'NO_CALL'
 """Stands among the error codes for a step that could not be turned into a call."""
 LOST = 'lost'
+UNREACHED = ('failed', 'disputed')
+"""Verdicts of tables that were judged and did not pass."""
 INFRASTRUCTURE = ('ModelUnavailableError', 'ModelRefusedError', 'ReplayError')
 """Errors that end an episode as MODEL_FAILED without being the model's own doing. A reply that no
 grammar accepts (ParseError), and one that is empty, endless or a refusal in words (ModelError),
@@ -59,6 +62,7 @@ def score(
         verdict, reason = end.verdict.value, end.reason
         conditions = _conditions(end)
         gcr = goal_recall(_conditions(start), conditions)
+    known = _known(job.case, episode, lost=verdict == LOST)
     calls = episode.model_calls
     return EpisodeResult(
         key=job.key,
@@ -88,6 +92,9 @@ def score(
         settled=after.objects if after is not None else (),
         case_hash=fingerprint(job.case),
         models=_models(calls),
+        informed=None if known.needed == 'none' else known.holds,
+        information=known.rule or known.reason,
+        false_success=episode.ending is Ending.FINISHED and verdict in UNREACHED,
     )
 
 
@@ -129,6 +136,8 @@ def lost(
         wall_s=0.0,
         robot_s=0.0,
         case_hash=fingerprint(case) if case is not None else '',
+        # Nothing was found out either; without a case nobody knows what had to be.
+        informed=None if case is None or case.needs == 'none' else False,
     )
 
 
@@ -193,6 +202,13 @@ def _fault(episode: Episode, error: str, after: Scene | None) -> str:
     if after is None:
         return 'The table could not be looked at after the episode.'
     return ''
+
+
+def _known(case: Case, episode: Episode, *, lost: bool) -> Information:
+    """Say what was found out in time; of what was lost nothing is said but that it is missing."""
+    if lost:
+        return Information(needed=case.needs, holds=case.needs == 'none')
+    return gathered(case, episode)
 
 
 def _judged(case: Case, start: Scene, now: Scene) -> Judgement:

@@ -19,6 +19,8 @@ from bbllm.bench.metrics import Figures, figures_of
 from bbllm.bench.pairs import Comparison, Difference, compare, ks_of, pair_up
 from bbllm.bench.prices import asked_model
 from bbllm.bench.results import EpisodeResult
+from bbllm.bench.stand_ins import notices_about
+from bbllm.llm.expert.brief import TOLD
 
 DIGITS = 6
 NAMES = ('suite', 'planner', 'brain', 'body', 'mapping', 'world', 'seed', 'trials')
@@ -48,12 +50,14 @@ def summarize_run(
     ks = sorted({*settings.get('ks', ()), *ks_of(results)})
     by_k = [{'k': k, **_figures_of_k(settings, results, k)} for k in ks]
     top = by_k[-1] if by_k else {'k': None, **_figures_of_k(settings, results, None)}
+    models = _models(results)
     return {
         **{name: settings.get(name) for name in NAMES},
+        'notices': notices_about(TOLD, settings, models),
         **top,
         'planned': len(settings.get('tasks', ())) * settings.get('trials', 0) * len(ks),
         'played': len(results),
-        'models': _models(results),
+        'models': models,
         'currency': _price_table(settings).get('currency'),
         'unpriced_models': _unpriced(results, settings),
         'by_k': by_k,
@@ -71,12 +75,21 @@ def closing_line(summary: Mapping[str, Any]) -> str:
             ('SR', 'sr', f' {interval_text(summary["sr_low"], summary["sr_high"])}'),
             ('GCR', 'gcr', ''),
             ('EXEC', 'exec', ''),
+            *_informed_items(summary),
         )
     )
     return (
         f'{summary["suite"]} planner={summary["planner"]} brain={summary["brain"]} '
         f'{figures} n={summary["n"]}'
     )
+
+
+def _informed_items(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Return what the closing line says more where something had to be found out."""
+    if not summary.get('needing'):
+        return []
+    interval = interval_text(summary['informed_low'], summary['informed_high'])
+    return [('INFORMED', 'informed', f' {interval}')]
 
 
 def interval_text(low: float | None, high: float | None) -> str:

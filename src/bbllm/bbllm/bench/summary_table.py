@@ -12,9 +12,19 @@ from rich.table import Table
 from bbllm.bench.checkers.parts import count_of
 from bbllm.bench.summary import interval_text
 
-COLUMNS = ('n', 'SR', '95 %', 'GCR', 'EXEC', 'loops', 'calls', 'tokens', 'disputed', 'lost')
-RARE = ('tokens', 'disputed', 'lost')
+COLUMNS = (
+    *('n', 'SR', '95 %', 'informed', '95 % of it', 'GCR', 'EXEC', 'loops', 'calls', 'tokens'),
+    *('false success', 'disputed', 'lost'),
+)
+RARE = ('informed', '95 % of it', 'tokens', 'false success', 'disputed', 'lost')
 """Columns that are left out where there is nothing in them."""
+HEADINGS = {'95 % of it': '95 %'}
+CAPTION = 'loops: used, and in brackets what a planner spends that goes by the order listed'
+KNOWING_CAPTION = (
+    'state: the goal was reached; informed: with what was needed found out before the decision\n'
+    'loops: used, and in brackets what a planner spends that finds all out at once\n'
+    'false success: ended as done, which the checker denies'
+)
 MOST_CODES = 6
 _VERDICTS = {
     'A': 'better',
@@ -39,7 +49,9 @@ def print_summary(summary: Mapping[str, Any], console: Console) -> None:
 
 def lines_for_terminal(summary: Mapping[str, Any]) -> list[str]:
     """Return what the tables do not show, one sentence a line."""
-    lines = [_pair_line(pair) for pair in summary['paired'] if pair['pairs']]
+    lines = [*summary['notices']]
+    lines += [_pair_line(pair) for pair in summary['paired'] if pair['pairs']]
+    lines += [_knowing_line(group) for group in summary['by_k'] if group['needing']]
     lines += [_code_line(group) for group in summary['by_k'] if group['codes']]
     lines += _lost_lines(summary)
     lines += _unsafe_lines(summary)
@@ -62,21 +74,28 @@ def _task_table(group: Mapping[str, Any]) -> Table:
     table = Table(
         title=f'K = {group["k"]}',
         title_justify='left',
-        caption='loops: used, and in brackets what a planner spends that goes by the order listed',
+        caption=KNOWING_CAPTION if group['needing'] else CAPTION,
         caption_justify='left',
         box=box.SIMPLE_HEAD,
         pad_edge=False,
     )
-    rows = [*((task['name'], _cells(task)) for task in group['tasks']), ('all', _cells(group))]
+    needing = group['needing']
+    rows = [(task['name'], _cells(task, needing)) for task in group['tasks']]
+    rows.append(('all', _cells(group, needing)))
     shown = [i for i, name in enumerate(COLUMNS) if name not in RARE or rows[-1][1][i]]
     table.add_column('task', no_wrap=True)
     for i in shown:
-        table.add_column(COLUMNS[i], justify='right', no_wrap=True)
+        table.add_column(_heading(COLUMNS[i], group), justify='right', no_wrap=True)
     for name, cells in rows[:-1]:
         table.add_row(name, *(cells[i] for i in shown))
     table.add_section()
     table.add_row('all', *(rows[-1][1][i] for i in shown), style='bold')
     return table
+
+
+def _heading(column: str, group: Mapping[str, Any]) -> str:
+    """Name a column; where something had to be found out, success is of two kinds."""
+    return 'state' if column == 'SR' and group['needing'] else HEADINGS.get(column, column)
 
 
 def _k_table(groups: Sequence[Mapping[str, Any]]) -> Table:
@@ -90,6 +109,8 @@ def _k_table(groups: Sequence[Mapping[str, Any]]) -> Table:
     table.add_section()
     table.add_row('all', *(_number(group['sr']) for group in groups), style='bold')
     table.add_row('95 %', *map(_rate_interval, groups))
+    if any(group['needing'] for group in groups):
+        table.add_row('informed', *(_number(group['informed']) for group in groups))
     for name, key in (('GCR', 'gcr'), ('EXEC', 'exec')):
         table.add_row(name, *(_number(group[key]) for group in groups))
     table.add_row('loops', *map(_loops, groups))
@@ -100,17 +121,20 @@ def _rate_interval(row: Mapping[str, Any]) -> str:
     return interval_text(row['sr_low'], row['sr_high']) if row['n'] else ''
 
 
-def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _cells(row: Mapping[str, Any], needing: int) -> tuple[str, ...]:
     tokens = row['prompt_tokens'] + row['completion_tokens']
     return (
         str(row['n']),
         _number(row['sr']),
         _rate_interval(row),
+        _number(row['informed']) if needing else '',
+        interval_text(row['informed_low'], row['informed_high']) if needing and row['n'] else '',
         _number(row['gcr']),
         _number(row['exec']),
         _loops(row),
         str(row['model_calls']),
         f'{tokens:,}' if tokens else '',
+        (str(row['false_success']) if row['n'] else '') if needing else '',
         _count(row['disputed']),
         _count(row['infrastructure_failures']),
     )
@@ -137,6 +161,16 @@ def _pair_line(pair: Mapping[str, Any]) -> str:
 def _difference(values: Mapping[str, Any]) -> str:
     interval = interval_text(values['low'], values['high'])
     return f'{values["difference"]:+.2f} {interval} over {count_of(values["n"], "pair")}'
+
+
+def _knowing_line(group: Mapping[str, Any]) -> str:
+    """Say how both kinds of success compare where there was something to find out."""
+    rates = ', '.join(
+        f'{name} {_number(group[key])} {interval_text(group[f"{key}_low"], group[f"{key}_high"])}'
+        for name, key in (('state', 'needing_sr'), ('informed', 'needing_informed'))
+    )
+    told = count_of(group['needing'], 'episode')
+    return f'Where something had to be found out (K = {group["k"]}, {told}): {rates}.'
 
 
 def _code_line(group: Mapping[str, Any]) -> str:

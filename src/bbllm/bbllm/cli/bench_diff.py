@@ -12,14 +12,17 @@ from rich.table import Table
 from bbllm.bench.checkers.parts import count_of
 from bbllm.bench.pairs import GREATEST_P, Comparison, Difference, compare, ks_of, pair_up
 from bbllm.bench.saved_run import OF_CASES, OF_METHODS, SavedRun, read_run, unlike
+from bbllm.bench.stand_ins import notices_about
 from bbllm.bench.summary import comparison_values
 from bbllm.cli.choices import JsonOption
 from bbllm.cli.output import Output
 from bbllm.core.errors import ConfigError
+from bbllm.llm.expert.brief import TOLD
 
 TITLES = {
     'sr': ('success rate', 2),
     'sr_judged': ('success, none lost', 2),
+    'informed': ('informed success', 2),
     'gcr': ('goal conditions', 2),
     'exec': ('executable steps', 2),
     'loops': ('feedback loops', 2),
@@ -141,6 +144,9 @@ def _print(a: SavedRun, b: SavedRun, comparison: Comparison, output: Output) -> 
     pairing = comparison.pairing
     output.say(_title('A', a, pairing.k_a))
     output.say(_title('B', b, pairing.k_b))
+    told = {line: None for run in (a, b) for line in notices_about(TOLD, run.settings, {})}
+    for line in told:
+        output.say(line, style='yellow')
     methods = unlike(a, b, OF_METHODS)
     if methods:
         output.say(f'They differ in {", ".join(methods)}.')

@@ -14,6 +14,7 @@ MEASURES = {'sr': 'SR', 'gcr': 'GCR', 'exec': 'EXEC'}
 COMPARED = {
     'sr': 'SR',
     'sr_judged': 'SR, none lost',
+    'informed': 'Informed',
     'gcr': 'GCR',
     'exec': 'EXEC',
     'loops': 'Loops',
@@ -50,6 +51,12 @@ class Sums:
     codes: Mapping[str, int]
     errors: Mapping[str, int]
     lost_errors: Mapping[str, int]
+    informed: Estimate
+    needing: int
+    """Episodes in which something had to be found out; 0 in reports of other suites."""
+    needing_sr: Estimate
+    needing_informed: Estimate
+    false_success: int
 
     def rate(self, key: str) -> Estimate:
         """Return one of the three rates, by its key in the summary."""
@@ -122,6 +129,11 @@ def sums_of(data: Mapping[str, Any]) -> Sums:
         codes=data.get('codes') or {},
         errors=data.get('errors') or {},
         lost_errors=data.get('lost_errors') or {},
+        informed=_estimate(data, 'informed'),
+        needing=data.get('needing') or 0,
+        needing_sr=_estimate(data, 'needing_sr'),
+        needing_informed=_estimate(data, 'needing_informed'),
+        false_success=data.get('false_success') or 0,
     )
 
 

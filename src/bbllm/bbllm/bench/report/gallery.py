@@ -27,6 +27,8 @@ class Card:
     k: int
     verdict: str
     reason: str
+    information: str
+    """Whether what had to be found out was, and why; '' where nothing had to be."""
     gcr: str
     missing: tuple[str, ...]
     """Conditions of the goal that do not hold."""
@@ -112,6 +114,7 @@ def _card(
         k=key.k,
         verdict=result.verdict,
         reason=result.reason,
+        information=_information(result),
         gcr=words.NONE if result.lost else words.two(result.gcr),
         missing=missing,
         conditions=len(result.conditions),
@@ -127,6 +130,16 @@ def _card(
         journal=f'{EPISODES}/{quote(key.name)}.jsonl' if run.journal(key) else '',
         drawing=None if final is None else drawings.draw(final, scenes.before),
     )
+
+
+def _information(result: EpisodeResult) -> str:
+    if result.informed is None:
+        return ''
+    told = f'{"Informed" if result.informed else "Not informed"}: {result.information}'
+    parts = [told.rstrip(': .') + '.']
+    if result.false_success:
+        parts.append('The planner ended as if it was done.')
+    return ' '.join(parts)
 
 
 def _figures(result: EpisodeResult) -> str:

@@ -1,0 +1,271 @@
+"""State success and informed success: in an episode's result, in figures, tables and reports."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_journals import Journal
+from made_results import make_result, make_settings, write_run
+from rich.console import Console
+from solved_cases import objects_of
+
+from bbllm.bench.case import Case
+from bbllm.bench.generator import make_case
+from bbllm.bench.metrics import figures_of
+from bbllm.bench.pairs import compare, pair_up
+from bbllm.bench.playing import Job, Setup
+from bbllm.bench.report.folder import read_run
+from bbllm.bench.report.write import render, write_report
+from bbllm.bench.results import EpisodeKey, EpisodeResult
+from bbllm.bench.results_file import read_results
+from bbllm.bench.scoring import lost, score
+from bbllm.bench.suite import load_suite
+from bbllm.bench.summary import closing_line, summarize_run
+from bbllm.bench.summary_table import print_summary
+from bbllm.core.records import from_json, to_json
+from bbllm.core.types import Ending, Fact, Pose, Scene
+from bbllm.llm.sections import LlmConfig
+
+SUITE = load_suite('partial')
+CASE = make_case(SUITE, 'lighter_on_heavier', seed=0, trial=0)
+LIGHT, HEAVY = (s.name for s in sorted(CASE.scene.objects, key=lambda spec: spec.mass))
+KNOWING = {'informed': True, 'information': 'every block was weighed'}
+GUESSED = {'informed': False, 'information': f'Not weighed: {HEAVY}.'}
+
+
+def job_of(case: Case) -> Job:
+    setup = Setup(planner='p', brain=None, body=None, mapping='auto', llm=LlmConfig())
+    return Job(key=EpisodeKey(case.task, 0, 2), case=case, setup=setup)
+
+
+def scene_of(case: Case, *, above: str = '', below: str = '', held: str = '') -> Scene:
+    """The table at the start, or with one block on another, or with one in the hand."""
+    things = objects_of(case)
+    if above:
+        x, y, z = things[below].pose.position_m
+        things[above] = dataclasses.replace(things[above], pose=Pose(position_m=(x, y, z + 0.04)))
+    if held:
+        x, y, z = things[held].pose.position_m
+        things[held] = dataclasses.replace(things[held], pose=Pose(position_m=(x, y, z + 0.08)))
+    facts = (Fact(held, 'held_by', 'hand'),) if held else ()
+    return Scene(tuple(things.values()), (), facts, 0.0)
+
+
+def scored(
+    journal: Journal, after: Scene | None, case: Case = CASE, ending: Ending = Ending.FINISHED
+) -> EpisodeResult:
+    return score(
+        job_of(case),
+        journal.episode(ending),
+        before=scene_of(case),
+        after=after,
+        robot_s=1.0,
+        unsafe=0,
+    )
+
+
+def weighed_first() -> Journal:
+    journal = Journal(CASE).reply().pick(LIGHT).place().pick(HEAVY).place()
+    return journal.reply().pick(LIGHT).place(HEAVY).reply()
+
+
+def guessed() -> Journal:
+    return Journal(CASE).reply().pick(LIGHT).place(HEAVY).reply()
+
+
+def test_who_weighed_first_has_both_kinds_of_success() -> None:
+    result = scored(weighed_first(), scene_of(CASE, above=LIGHT, below=HEAVY))
+
+    assert (result.verdict, result.informed, result.informed_success) == ('passed', True, True)
+    assert result.information == 'every block was weighed'
+    assert not result.false_success
+
+
+def test_who_guessed_right_has_only_the_state() -> None:
+    result = scored(guessed(), scene_of(CASE, above=LIGHT, below=HEAVY))
+
+    assert (result.passed, result.informed, result.informed_success) == (True, False, False)
+    assert result.information == (
+        f'Not weighed: {HEAVY}; weighed only after the reply that put {LIGHT} down: {LIGHT}.'
+    )
+
+
+def test_to_say_success_over_a_wrong_tower_is_a_false_success() -> None:
+    wrong = scene_of(CASE, above=HEAVY, below=LIGHT)
+
+    said = scored(weighed_first(), wrong)
+    gave_up = scored(weighed_first(), wrong, ending=Ending.GAVE_UP)
+
+    assert (said.verdict, said.false_success, said.informed_success) == ('failed', True, False)
+    assert 'which weighs' in said.reason
+    assert not gave_up.false_success
+
+
+def test_the_hand_is_asked_what_it_holds() -> None:
+    case = make_case(SUITE, 'pick_heavier', seed=0, trial=0)
+    light, heavy = (s.name for s in sorted(case.scene.objects, key=lambda spec: spec.mass))
+    journal = Journal(case).reply().pick(light).place().pick(heavy).reply()
+
+    assert scored(journal, scene_of(case, held=heavy), case).informed_success
+    assert 'weighs' in scored(journal, scene_of(case, held=light), case).reason
+    assert 'the hand is empty' in scored(journal, scene_of(case), case).reason
+
+
+def test_what_is_fixed_is_known_to_the_judge() -> None:
+    case = make_case(SUITE, 'movable_on_fixed', seed=0, trial=0)
+    fixed, loose = (s.name for s in sorted(case.scene.objects, key=lambda spec: not spec.fixed))
+    journal = Journal(case).reply().pick(fixed).reply().pick(loose).place(fixed).reply()
+
+    assert scored(journal, scene_of(case, above=loose, below=fixed), case).informed_success
+    wrong = scored(journal, scene_of(case, above=fixed, below=loose), case)
+    assert 'not the fixed one' in wrong.reason
+
+
+def test_what_was_lost_was_not_informed_and_claims_nothing() -> None:
+    result = scored(weighed_first(), None)
+
+    assert (result.verdict, result.informed, result.false_success) == ('lost', False, False)
+    key = EpisodeKey(CASE.task, 0, 2)
+    assert lost(key, 'Gone.', 'X', least_loops=1, case=CASE).informed is False
+    assert lost(key, 'No table.', 'X', least_loops=1).informed is None
+
+
+def test_where_nothing_is_needed_nothing_is_said() -> None:
+    case = make_case(SUITE, 'stack', seed=0, trial=0)
+    one, other = (spec.name for spec in case.scene.objects)
+    result = scored(Journal(case).reply(), scene_of(case, above=one, below=other), case)
+
+    assert (result.passed, result.informed, result.information) == (True, None, '')
+    assert result.informed_success
+
+
+def test_lines_of_before_are_read_as_of_tasks_that_need_nothing(tmp_path: Path) -> None:
+    line = to_json(make_result())
+    for name in ('informed', 'information', 'false_success'):
+        del line[name]
+    path = tmp_path / 'results.jsonl'
+    path.write_text(json.dumps(line) + '\n')
+
+    (result,) = read_results(path).values()
+    assert (result.informed, result.information, result.false_success) == (None, '', False)
+
+
+def test_what_was_found_out_is_kept_in_the_file() -> None:
+    result = make_result(**GUESSED, false_success=True)
+
+    assert from_json(EpisodeResult, json.loads(json.dumps(to_json(result)))) == result
+
+
+MIXED = (
+    make_result('stack', 0),
+    make_result('stack', 1),
+    make_result('pick_heavier', 0, **KNOWING),
+    make_result('pick_heavier', 1, **GUESSED),
+    make_result('pick_heavier', 2, 3, 'failed', **GUESSED, false_success=True),
+    make_result('pick_heavier', 3, 3, 'lost', informed=False),
+)
+
+
+def test_figures_are_over_all_episodes_and_over_those_that_need_something() -> None:
+    figures = figures_of(MIXED)
+
+    assert figures.sr.value == pytest.approx(4 / 6)
+    assert figures.informed.value == pytest.approx(3 / 6)
+    assert (figures.informed.n, figures.needing) == (6, 4)
+    assert figures.informed.low is not None and figures.informed.low < 0.5
+    assert (figures.needing_sr.value, figures.needing_informed.value) == (0.5, 0.25)
+    assert figures.false_success == 1
+
+
+def summary_of(results: tuple[EpisodeResult, ...], **changes: Any) -> dict[str, Any]:
+    tasks = sorted({result.key.task for result in results})
+    listed = [
+        {'name': name, 'instruction': 'Do it.', 'difficulty': 'easy', 'least_loops': 1}
+        for name in tasks
+    ]
+    settings = make_settings(**{'suite': 'partial', 'trials': 4, 'tasks': listed, **changes})
+    return summarize_run(settings, results, [])
+
+
+def printed(summary: dict[str, Any]) -> str:
+    stream = io.StringIO()
+    print_summary(summary, Console(file=stream, width=200))
+    return stream.getvalue()
+
+
+def test_the_table_has_state_informed_and_false_success_where_something_is_needed() -> None:
+    text = printed(summary_of(MIXED))
+    head, *rows = [line.split() for line in text.splitlines() if line.strip()][1:]
+
+    assert head[:7] == ['task', 'n', 'state', '95', '%', 'informed', '95']
+    assert 'false success' in text
+    by_task = {row[0]: row for row in rows}
+    assert [by_task['pick_heavier'][i] for i in (1, 2, 5)] == ['4', '0.50', '0.25']
+    assert [by_task['stack'][i] for i in (1, 2, 5)] == ['2', '1.00', '1.00']
+    assert (
+        'Where something had to be found out (K = 3, 4 episodes): '
+        'state 0.50 [0.15, 0.85], informed 0.25 [0.05, 0.70].'
+    ) in text
+
+
+def test_other_suites_keep_their_table() -> None:
+    text = printed(summary_of((make_result('stack', 0, 3, 'failed', false_success=True),)))
+
+    assert 'SR' in text
+    for word in ('state', 'informed', 'false success', 'found out'):
+        assert word not in text
+
+
+def test_several_k_have_a_row_of_informed_success() -> None:
+    first = tuple(
+        dataclasses.replace(item, key=dataclasses.replace(item.key, k=0)) for item in MIXED[2:5]
+    )
+    text = printed(summary_of((*first, *MIXED[2:5]), ks=[0, 3]))
+
+    lines = [line.split() for line in text.splitlines()]
+    assert ['informed', '0.33', '0.33'] in lines
+
+
+def test_the_closing_line_tells_informed_success_only_where_something_is_needed() -> None:
+    line = closing_line(summary_of(MIXED))
+
+    assert 'SR=0.67 ' in line
+    assert 'INFORMED=0.50 [0.19, 0.81] n=6' in line
+    assert 'INFORMED' not in closing_line(summary_of(MIXED[:2]))
+
+
+def test_runs_are_compared_by_informed_success_too() -> None:
+    knowing = [make_result(trial=trial, **KNOWING) for trial in range(12)]
+    lucky = [make_result(trial=trial, **GUESSED) for trial in range(12)]
+    comparison = compare(pair_up(knowing, lucky, k_a=3, k_b=3))
+    (informed,) = (item for item in comparison.differences if item.measure == 'informed')
+
+    assert comparison.verdict == 'equal'
+    assert (informed.a, informed.b, informed.difference.value) == (1, 0, 1)
+    assert informed.certain and informed.winner == 'A'
+    assert all(
+        item.measure != 'informed'
+        for item in compare(pair_up([make_result()], [make_result()], k_a=3, k_b=3)).differences
+    )
+
+
+def test_the_report_has_columns_and_cards_for_it(tmp_path: Path) -> None:
+    summary = summary_of(MIXED)
+    settings = make_settings(suite='partial', trials=4, tasks=summary['tasks'])
+    folder = write_run(tmp_path / 'run', MIXED, settings)
+    (folder / 'summary.json').write_text(json.dumps(summary))
+    (folder / 'sessions.jsonl').write_text('')
+
+    page = write_report(folder).read_text()
+
+    assert '<th scope="col">State</th><th scope="col">Informed</th>' in page
+    assert 'False<br>success' in page
+    assert f'Not informed: Not weighed: {HEAVY}. The planner ended as if it was done.' in page
+    assert 'Informed: every block was weighed.' in page
+    plain = render(dataclasses.replace(read_run(folder), summary=summary_of(MIXED[:2])))
+    assert 'False<br>success' not in plain
