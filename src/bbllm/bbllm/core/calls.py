@@ -136,7 +136,7 @@ def _pointing_down(told: str, numbers: Sequence[float]) -> Quat:
     x, y, z, w = (round(number, 4) for number in numbers)
     # Rounding moves the length by 0.0001 at most: what is written is not changed once more.
     if abs(math.hypot(x, y, z, w) - 1.0) > 0.0002:
-        x, y, z, w = (round(part, 4) for part in _unit((x, y, z, w)))
+        x, y, z, w = (round(number / length, 4) for number in numbers)
     tilt_deg = 2.0 * math.degrees(math.atan2(math.hypot(z, w), math.hypot(x, y)))
     if tilt_deg > TILT_LIMIT_DEG:
         # The nearest turn straight down; of a hand that points up, the one with its yaw.
