@@ -23,8 +23,8 @@ from bbllm.nodes.stack import Stack, StackConfig
 
 pytestmark = pytest.mark.ros
 
-HEAVY_KG = 1.2
-"""Weighs 12 N: what a hand feels that lifts it."""
+HEAVY_KG = 0.85
+"""Weighs 8.3 N: what a hand feels that lifts it, and less than a lift may take."""
 
 
 @pytest.fixture
