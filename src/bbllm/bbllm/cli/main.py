@@ -10,6 +10,7 @@ import bbllm
 from bbllm.cli.approve import approve
 from bbllm.cli.bench import bench
 from bbllm.cli.commands import Commands
+from bbllm.cli.data import data
 from bbllm.cli.demo import demo
 from bbllm.cli.doctor import doctor
 from bbllm.cli.plan import plan
@@ -65,3 +66,4 @@ def bbllm_command(
 for verb in (demo, run, plan, show, up, say, approve, scenes, doctor):
     app.command()(verb)
 app.add_typer(bench)
+app.add_typer(data)

@@ -1,0 +1,53 @@
+"""Checks pairs, and counts by rule those that are refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from bbllm.bench.data.pairs import Pair
+from bbllm.bench.data.physics import check_physics
+from bbllm.bench.data.reading import PairError, read_pair
+
+
+@dataclass
+class Checked:
+    """What came of checks."""
+
+    pairs: list[Pair] = field(default_factory=list)
+    """Those that may be trained on, in their order."""
+    refused: Counter[str] = field(default_factory=Counter)
+    """How many are refused, by rule."""
+    examples: dict[str, str] = field(default_factory=dict)
+    """The first of each rule."""
+
+    def refuse(self, rule: str, found: str, count: int = 1) -> None:
+        """Count some that are refused."""
+        self.refused[rule] += count
+        self.examples.setdefault(rule, found)
+
+    def take(self, pairs: Iterable[Pair]) -> None:
+        """Check pairs; one that was had before is refused too."""
+        known = {(pair.prompt, pair.output) for pair in self.pairs}
+        for pair in pairs:
+            try:
+                check_physics(read_pair(pair))
+            except PairError as error:
+                self.refuse(error.rule, f'{pair.id}: {error}' if pair.id else str(error))
+                continue
+            if (pair.prompt, pair.output) in known:
+                self.refuse('duplicate', pair.id)
+                continue
+            known.add((pair.prompt, pair.output))
+            self.pairs.append(pair)
+
+    @property
+    def seen(self) -> int:
+        """How many were checked."""
+        return len(self.pairs) + self.refused.total()
+
+    @property
+    def refused_share(self) -> float:
+        """Share of those that are refused, 0 to 1."""
+        return self.refused.total() / self.seen if self.seen else 0.0
