@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,15 @@ DOMAINS = range(101, 0, -1)
 """Domains whose ports are free under Linux, from the end: people begin at the other."""
 
 
+COMMON = Path('/tmp')
+"""What is temporary for all processes; workers of a bench have a TMPDIR of their own."""
+
+
+def lock_folder() -> Path:
+    """Return the folder for locks that every process of this machine has to see."""
+    return COMMON if os.access(COMMON, os.W_OK) else Path(tempfile.gettempdir())
+
+
 @contextmanager
 def own_domain() -> Iterator[int]:
     """
@@ -23,7 +33,7 @@ def own_domain() -> Iterator[int]:
         ConfigError: All are taken, or nothing can be written to the folder for temporary files.
     """
     for domain in DOMAINS:
-        path = Path(tempfile.gettempdir()) / f'bbllm-domain-{domain}.lock'
+        path = lock_folder() / f'bbllm-domain-{domain}.lock'
         try:
             lock = path.open('a')
         except PermissionError:

@@ -12,7 +12,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from typing import IO, TYPE_CHECKING
 
 from bbllm.core.errors import ConfigError, LostNodeError
 from bbllm.core.paths import config_dir, state_dir
+from bbllm.nodes.domains import lock_folder
 
 if TYPE_CHECKING:
     from bbllm.nodes.client import StackClient
@@ -251,7 +251,7 @@ class Stack:
         """Two stacks under the same names would answer each other's goals."""
         domain = self.environ().get('ROS_DOMAIN_ID') or '0'
         name = f'bbllm-stack-{os.getuid()}-{domain}-{self.config.namespace.replace("/", "_")}.lock'
-        lock = (Path(tempfile.gettempdir()) / name).open('a+')
+        lock = (lock_folder() / name).open('a+')
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
