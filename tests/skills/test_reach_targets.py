@@ -90,6 +90,13 @@ def test_what_is_held_is_not_pushed_into_things_either() -> None:
     assert not message_of(reach(0.5, 0.01, 0.08), scene, hand)
 
 
+def test_what_is_held_turns_with_the_hand() -> None:
+    scene, hand = holding(cube('red_cube', 0, 0), cube('green_cube', 0.545, 0.0))
+
+    assert not message_of(reach(0.5, 0.0, 0.04), scene, hand)
+    assert 'push red_cube into green_cube' in message_of(reach(0.5, 0.0, 0.04, 45), scene, hand)
+
+
 def test_a_pose_without_yaw_is_refused_only_where_no_yaw_would_do() -> None:
     scene = scene_of(cube('red_cube', 0.5, 0.04))
 
