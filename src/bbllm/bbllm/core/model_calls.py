@@ -4,12 +4,32 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from bbllm.core.protocols import Embeddings, Reply
 from bbllm.core.types import ModelCall
 
 Answer = TypeVar('Answer', bound=Reply | Embeddings)
+
+
+class Account(Protocol):
+    """What the calls of models are put on: an episode, or one request of another program."""
+
+    def check(self) -> None:
+        """Raise where nobody waits for an answer any more; called all the time meanwhile."""
+        ...
+
+    def spend_model_call(self) -> None:
+        """Take one call from the budget; raises where there is none left."""
+        ...
+
+    def add_model_call(self, call: ModelCall) -> None:
+        """Learn that a call has ended and what it cost, also where it failed."""
+        ...
+
+    def add_model_text(self, role: str, text: str) -> None:
+        """Learn what was said in the call that was added last."""
+        ...
 
 
 def on_account(

@@ -13,6 +13,7 @@ from bbllm.core.errors import (
     ParseError,
     ReplayError,
 )
+from bbllm.core.guards import GuardedEmbedder, GuardedModel
 from bbllm.core.protocols import PASS, Body
 from bbllm.nodes.convert import call_to_msg, model_call_to_msg, scene_from_msg, step_from_msg
 from bbllm.nodes.model_params import mapping_of, models_of_body
@@ -45,7 +46,7 @@ class BodyMapper(StackNode):
         super().begin()
 
     def _map(self, request: MapStep.Request, reply: MapStep.Response) -> MapStep.Response:
-        transcript = Transcript(self._models.body, 'body')
+        transcript = Transcript()
         try:
             if not request.scene.objects:
                 raise BbllmError('map_step was given a scene without objects.')
@@ -68,8 +69,8 @@ class BodyMapper(StackNode):
         embedder = self._models.embedder
         return body_of(
             self._mapping,
-            transcript,
-            None if embedder is None else transcript.metered(embedder),
+            GuardedModel(transcript, self._models.body, 'body'),
+            None if embedder is None else GuardedEmbedder(transcript, embedder, 'body'),
             prompts=self._prompts,
             known=self._known,
         )
