@@ -65,7 +65,7 @@ def test_every_kind_of_event_is_on_one_line_or_known_to_say_nothing(kind: EventK
 
     LineView(file)(event(kind, **data))
 
-    silent = {EventKind.MODEL_TEXT}
+    silent = {EventKind.MODEL_TEXT, EventKind.SENSED}
     lines = file.getvalue().splitlines()
     assert bool(lines) is (kind not in silent)
     assert all(line[8] == 's' and line[11] != ' ' for line in lines)
