@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,6 +41,19 @@ def bbllm(state: Path) -> Command:
         return CliRunner().invoke(app, list(words), prog_name='bbllm')
 
     return run
+
+
+@pytest.fixture(scope='module')
+def environment(
+    tmp_path_factory: pytest.TempPathFactory, repository: Path, ros_domain: int
+) -> dict[str, str]:
+    """Return an environment with a domain and a state folder of this file's own."""
+    paths = [str(repository / 'src' / 'bbllm'), os.environ.get('PYTHONPATH', '')]
+    return {
+        **os.environ,
+        'PYTHONPATH': os.pathsep.join(filter(None, paths)),
+        'XDG_STATE_HOME': str(tmp_path_factory.mktemp('cli-state')),
+    }
 
 
 @contextmanager

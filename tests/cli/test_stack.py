@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import time
 from collections.abc import Iterator
@@ -20,19 +19,6 @@ pytestmark = pytest.mark.ros
 
 WAIT_S = 120.0
 TASK = 'put the red cube on location_B'
-
-
-@pytest.fixture(scope='module')
-def environment(
-    tmp_path_factory: pytest.TempPathFactory, repository: Path, ros_domain: int
-) -> dict[str, str]:
-    """Return an environment with a domain and a state folder of this file's own."""
-    paths = [str(repository / 'src' / 'bbllm'), os.environ.get('PYTHONPATH', '')]
-    return {
-        **os.environ,
-        'PYTHONPATH': os.pathsep.join(filter(None, paths)),
-        'XDG_STATE_HOME': str(tmp_path_factory.mktemp('stack-state')),
-    }
 
 
 @pytest.fixture(scope='module')

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from bbllm.core.errors import ParseError
 from bbllm.core.observed import Observed, observed, parse_observed
+from bbllm.core.records import from_json, to_json
 from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject
 
 DOWN = (1.0, 0.0, 0.0, 0.0)
@@ -52,6 +53,7 @@ def test_line_reads_back_as_what_was_written(blocks: dict[str, object], eef: obj
     seen = Observed(blocks=blocks, eef=eef, force_n=force, fingers_m=(0.02, 0.02))  # type: ignore[arg-type]  # drawn
 
     assert parse_observed(str(seen)) == seen
+    assert from_json(Observed, to_json(seen)) == seen
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from fake_server import FakeServer
 from pydantic import SecretStr
@@ -19,7 +20,7 @@ SCHEMA = {'type': 'object', 'properties': {'skill': {'enum': ['pick']}}}
 class Client:
     """A model on the fake server with short limits, and what it told and slept."""
 
-    def __init__(self, server: FakeServer, **changes: object):
+    def __init__(self, server: FakeServer, **changes: Any):
         self.told: list[str] = []
         self.slept: list[float] = []
         settings = OpenAISettings(
@@ -31,12 +32,12 @@ class Client:
             retries=2,
         )
         self.model = OpenAIChat(
-            replace(settings, **changes),  # type: ignore[arg-type]
+            replace(settings, **changes),
             backoff=Backoff(first_s=1.0),
             sleep=self.slept.append,
             jitter=lambda: 1.0,
             tell=self.told.append,
         )
 
-    def ask(self, **options: object) -> str:
-        return self.model.complete(ASK, **options).text  # type: ignore[arg-type]
+    def ask(self, **options: Any) -> str:
+        return self.model.complete(ASK, **options).text

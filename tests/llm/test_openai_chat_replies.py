@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 from chat_clients import ASK, Client
-from fake_server import FakeServer, chunk, cuts, rambles, says, sends, streams
+from fake_server import Behaviour, FakeServer, chunk, cuts, rambles, says, sends, streams
 
 from bbllm.core.errors import ModelError, ModelUnavailableError
 
 
 @pytest.mark.parametrize('broken', [cuts('0: pi'), says('0: pi', finish=None)])
-def test_a_cut_reply_is_asked_for_again(server: FakeServer, broken: object) -> None:
-    server.will(broken, says('0: pick it'))  # type: ignore[arg-type]
+def test_a_cut_reply_is_asked_for_again(server: FakeServer, broken: Behaviour) -> None:
+    server.will(broken, says('0: pick it'))
     client = Client(server)
 
     assert client.ask() == '0: pick it'

@@ -36,7 +36,7 @@ class Robot:
             )
             for name in (ARM_GOALS, *HAND_GOALS)
         ]
-        poller = Poller(node)  # type: ignore[arg-type]
+        poller = Poller(node)  # type: ignore[arg-type]  # it only subscribes
         self.feed = JointFeed(node, poller, 'franka_gripper', 5.0)
         poller.start()
         self.begin()

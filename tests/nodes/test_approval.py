@@ -74,7 +74,7 @@ def stack(ros_domain: int, server: FakeServer, tmp_path_factory: Any) -> Iterato
     given = {'llm_config': str(config)}
     executor = {'approval': 'plan', 'simulated': False, 'approval_timeout_s': 60.0}
     params = {'brain_planner': given, 'body_mapper': given, 'fr3_executor': executor}
-    with started(environ=environ, params=params) as running:  # type: ignore[arg-type]
+    with started(environ=environ, params=params) as running:  # type: ignore[arg-type]  # a dict
         yield running
 
 
@@ -338,7 +338,7 @@ def replay(stack: Running, episode_id: str, steps: tuple[str, ...], call: SkillC
 def bring_back(stack: Running, robot: Robot) -> None:
     """Recover the robot past the executor, as a person does with tools of ros2_control."""
     node = stack.client.node
-    poller = Poller(node)  # type: ignore[arg-type]
+    poller = Poller(node)  # type: ignore[arg-type]  # it only subscribes
     by_hand = RobotClient(node, poller, stack.client.group, robot.feed, ARM)
     poller.start()
     by_hand.clear_errors()

@@ -63,13 +63,13 @@ def tell(node: StackNode) -> Tell:
 
 def test_episode_runs_from_its_beginning_to_its_end(service: ApprovalService, tell: Tell) -> None:
     tell(EpisodeEvent.STARTED, 'e')
-    until(lambda: service.episode_id == 'e', 'beginning of the episode')
+    until(lambda: service.gate.running == 'e', 'beginning of the episode')
     assert 'e' not in service.gate.ended
 
     tell(EpisodeEvent.ENDED, 'e')
 
     until(lambda: 'e' in service.gate.ended, 'end of the episode')
-    until(lambda: service.episode_id == '', 'end of the episode')
+    until(lambda: service.gate.running == '', 'end of the episode')
 
 
 def test_episode_that_nobody_ended_has_ended_when_the_next_one_begins(
@@ -78,7 +78,7 @@ def test_episode_that_nobody_ended_has_ended_when_the_next_one_begins(
     tell(EpisodeEvent.STARTED, 'of a planner that crashed')
     tell(EpisodeEvent.STARTED, 'of the next')
 
-    until(lambda: service.episode_id == 'of the next', 'beginning of the next episode')
+    until(lambda: service.gate.running == 'of the next', 'beginning of the next episode')
     assert 'of a planner that crashed' in service.gate.ended
     assert 'of the next' not in service.gate.ended
 
@@ -92,5 +92,5 @@ def test_episode_that_begins_anew_under_its_id_has_not_ended(
 
     tell(EpisodeEvent.STARTED, 'e')
 
-    until(lambda: service.episode_id == 'e', 'beginning of the episode')
+    until(lambda: service.gate.running == 'e', 'beginning of the episode')
     assert 'e' not in service.gate.ended

@@ -84,7 +84,7 @@ def old(topics: Topics, monkeypatch: pytest.MonkeyPatch) -> JointFeed:
     """A feed that heard the arm a long time ago."""
     feed = fed_by(topics)
     monkeypatch.setattr(joint_feed, 'QUIET_S', 30.0)
-    monkeypatch.setattr(joint_feed, 'ANSWER_S', 0.3)
+    monkeypatch.setattr(joint_feed, 'MANAGER_S', 0.3)
     topics.hear[ARM_TOPIC](arm(1.0, 0.1))
     topics.hear['hand/joint_states'](hand())
     feed._heard_s['arm'] -= LONG_S
@@ -123,7 +123,7 @@ def test_silence_that_nobody_explains_is_a_lost_driver(old: JointFeed, topics: T
 def test_silence_of_a_stopped_robot_is_explained_also_where_an_answer_is_lost(
     old: JointFeed, topics: Topics, monkeypatch: pytest.MonkeyPatch, lost: type
 ) -> None:
-    monkeypatch.setattr(joint_feed, 'ANSWER_S', 60.0)
+    monkeypatch.setattr(joint_feed, 'MANAGER_S', 60.0)
     topics.manager.state = 'inactive'
     topics.manager.lost = [lost]
 

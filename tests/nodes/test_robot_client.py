@@ -33,7 +33,7 @@ def sim(ros_domain: int) -> Iterator[Running]:
 @pytest.fixture
 def driver(sim: Running, monkeypatch: pytest.MonkeyPatch) -> RosDriver:
     """Make a driver of a robot that stands at its start."""
-    monkeypatch.setattr(robot_client, 'ANSWER_S', 2.0)
+    monkeypatch.setattr(robot_client, 'MANAGER_S', 2.0)
     # ros2_control does not tell by itself that an error took everything down; mujoco_sim does.
     monkeypatch.setattr(ActivityFeed, '_hear', lambda feed, msg: None)
     assert sim.ask(InjectFault, 'sim/inject_fault', clear=True).success

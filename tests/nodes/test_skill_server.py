@@ -80,7 +80,8 @@ class Arm:
         self.skills = SkillExecutor(self.world.driver, self._look, permit=self.gate.permit)
         self.node = StackNode('fr3_executor')
         driver = self.world.driver
-        self.server = HeldServer(self.node, self.skills, driver.now_s, self.gate, lambda: 'e')
+        self.gate.begin_episode('e')
+        self.server = HeldServer(self.node, self.skills, driver.now_s, self.gate)
         self._q = self.q
 
     @property

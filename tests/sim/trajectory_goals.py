@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ END = np.linspace(0.2, 0.8, 7)
 ZEROS = (0.0,) * 7
 
 
-def goal(**changes: object) -> TrajectoryGoal:
+def goal(**changes: Any) -> TrajectoryGoal:
     """Return a goal of one point after two seconds, at rest there."""
     base = TrajectoryGoal(
         time_s=(2.0,),
@@ -25,12 +26,12 @@ def goal(**changes: object) -> TrajectoryGoal:
         velocity_rad_s=(ZEROS,),
         acceleration_rad_s2=(ZEROS,),
     )
-    return replace(base, **changes)  # type: ignore[arg-type]
+    return replace(base, **changes)
 
 
-def asking(**tolerances: object) -> TrajectoryGoal:
+def asking(**tolerances: Any) -> TrajectoryGoal:
     """Return the same goal with tolerances."""
-    return goal(tolerances=AskedTolerances(**tolerances))  # type: ignore[arg-type]
+    return goal(tolerances=AskedTolerances(**tolerances))
 
 
 def follow(controller: TrajectoryController, until_s: float, error: Array | float = 0.0) -> None:

@@ -1,72 +1,16 @@
-"""Tracking: steady while things rest, quick when they move, honest when they are gone."""
+"""Tracking: steady while things rest, and quick when they move."""
 
 from __future__ import annotations
 
 import math
 import random
 from collections.abc import Iterable
-from typing import Any
 
 import pytest
+from tracked_tables import HERE, PERIOD_S, THERE, Table
 
-from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.core.types import Pose
 from bbllm.skills.shapes import Vector, yaw_pose
-from bbllm.worlds.sightings import Doubts, Picture, Sighting
-from bbllm.worlds.tracking import Hidden, ObjectTracker, TrackingParams
-
-PERIOD_S = 0.2
-HERE: Vector = (0.4, 0.1, 0.02)
-THERE: Vector = (0.5, -0.1, 0.02)
-EDGES = (0.04, 0.04, 0.04)
-
-
-def nothing_hidden(item: SceneObject) -> bool:
-    return False
-
-
-class Table:
-    """A tracker with a clock, and pictures of one camera or more."""
-
-    def __init__(self, **params: Any) -> None:
-        self.warnings: list[str] = []
-        self.doubts = Doubts(self.warnings.append)
-        self.tracker = ObjectTracker(TrackingParams(**params), self.doubts)
-        self.now_s = 100.0
-
-    def show(
-        self,
-        *things: tuple[str, Vector],
-        times: int = 1,
-        yaw_deg: float = 0.0,
-        source: str = 'camera',
-        hidden: Hidden = nothing_hidden,
-    ) -> tuple[str, ...]:
-        """Send pictures that show these things; return what the last one found anew."""
-        found: tuple[str, ...] = ()
-        for _ in range(times):
-            self.now_s += PERIOD_S
-            found = self.tracker.see(
-                Picture(
-                    source=source,
-                    stamp_s=self.now_s,
-                    sightings=tuple(sighting(*thing, yaw_deg) for thing in things),
-                ),
-                hidden,
-            )
-        return found
-
-    def place(self, name: str) -> Vector | None:
-        track = self.tracker.tracks.get(name)
-        return None if track is None or track.pose is None else track.pose.position_m
-
-    @property
-    def lost(self) -> list[str]:
-        return [item.name for item in self.tracker.lost]
-
-
-def sighting(name: str, at: Vector, yaw_deg: float = 0.0) -> Sighting:
-    pose = yaw_pose(at, math.radians(yaw_deg))
-    return Sighting(name=name, kind=Kind.CUBE, size_m=EDGES, color='red', pose=pose)
 
 
 def noisy(rng: random.Random, at: Vector, sigma_m: float) -> Vector:
@@ -167,95 +111,6 @@ def test_cube_that_flips_between_alike_orientations_stays_as_it_is() -> None:
     assert pose is not None
     assert pose.quat_xyzw == pytest.approx(yaw_pose(HERE, math.radians(10.0)).quat_xyzw)
     assert table.tracker.undecided == ()
-
-
-def test_thing_that_could_be_seen_and_is_not_is_lost_after_a_time() -> None:
-    table = Table(lost_after_s=2.0)
-    table.show(('cube', HERE), ('other', THERE), times=5)
-    seen_s = table.now_s
-
-    table.show(('other', THERE), times=9)
-    assert table.lost == []
-    table.show(('other', THERE))
-
-    assert table.lost == ['cube']
-    assert table.place('cube') is None
-    assert table.place('other') is not None
-    (lost,) = table.tracker.lost
-    assert (lost.position_m, lost.seen_s) == (pytest.approx(HERE), pytest.approx(seen_s))
-
-
-def test_lost_thing_is_back_when_it_is_seen_again() -> None:
-    table = Table(agreeing=3)
-    table.show(('cube', HERE), times=5)
-    table.show(times=10)
-    assert table.lost == ['cube']
-
-    table.show(('cube', THERE), times=3)
-
-    assert table.lost == []
-    assert table.place('cube') == pytest.approx(THERE)
-
-
-def test_thing_that_blinks_is_not_lost() -> None:
-    table = Table(lost_after_s=2.0)
-    table.show(('cube', HERE), times=5)
-
-    for _ in range(10):
-        table.show(times=8)
-        table.show(('cube', HERE))
-
-    assert table.lost == []
-
-
-def test_hidden_thing_is_not_lost_however_long_it_is_hidden() -> None:
-    table = Table(lost_after_s=2.0)
-    table.show(('cube', HERE), times=5)
-
-    table.show(times=100, hidden=lambda item: item.name == 'cube')
-
-    assert table.lost == []
-    assert table.place('cube') == pytest.approx(HERE)
-
-
-def test_thing_that_is_only_seen_all_over_the_place_is_lost() -> None:
-    table, rng = Table(lost_after_s=2.0), random.Random(2)
-    table.show(('cube', HERE), times=5)
-
-    for _ in range(12):
-        table.show(('cube', (rng.uniform(0.3, 0.7), rng.uniform(-0.4, 0.4), 0.02)))
-
-    assert table.lost == ['cube']
-
-
-def test_zero_patience_means_that_nothing_is_ever_lost() -> None:
-    table = Table(lost_after_s=0.0)
-    table.show(('cube', HERE), times=5)
-
-    table.show(times=200)
-
-    assert table.lost == []
-
-
-def test_camera_that_never_saw_a_thing_says_nothing_by_not_seeing_it() -> None:
-    table = Table(lost_after_s=2.0)
-    table.show(('cube', HERE), times=5, source='left')
-
-    for _ in range(30):
-        table.show(('cube', HERE), source='left')
-        table.show(('other', THERE), source='right')
-
-    assert table.lost == []
-
-
-def test_pause_of_the_camera_counts_as_a_second_at_most() -> None:
-    table = Table(lost_after_s=2.0)
-    table.show(('cube', HERE), times=5)
-
-    table.now_s += 60.0
-    table.show()
-
-    assert table.lost == []
 
 
 def test_picture_that_is_not_newer_is_left_out_and_told_of_once() -> None:

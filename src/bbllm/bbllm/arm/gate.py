@@ -22,7 +22,7 @@ from collections import deque
 from collections.abc import Callable
 
 from bbllm.arm.gate_episodes import EndedEpisodes
-from bbllm.arm.gate_plan import ApprovedPlan, Moment, plan_deviation, plan_fault
+from bbllm.arm.gate_plan import REVOKING, STOPPED, ApprovedPlan, Moment, plan_deviation, plan_fault
 from bbllm.arm.gate_words import (
     call_request,
     denial,
@@ -40,7 +40,7 @@ from bbllm.core.approval import (
     single_hash,
 )
 from bbllm.core.errors import SceneError
-from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
+from bbllm.core.types import Outcome, Scene, SkillCall, Status
 from bbllm.skills.catalog import CallError, check_call
 from bbllm.skills.mention import unmentioned
 from bbllm.skills.risk import moves, risk
@@ -49,18 +49,6 @@ Look = Callable[[], None]
 Ask = Callable[[ApprovalRequest, Look], Answer]
 """Waits for the answer to a request, as `ApprovalDesk.ask` does."""
 
-STOPPED = frozenset(
-    {
-        Code.REFLEX,
-        Code.USER_STOP,
-        Code.COMMUNICATION_LOSS,
-        Code.JOINT_LIMIT,
-        Code.NEEDS_PERSON,
-    }
-)
-"""How calls end during which the robot had stopped by itself or was stopped."""
-REVOKING = frozenset({Code.USER_STOP, Code.NEEDS_PERSON})
-"""After these nothing that was approved before holds any more."""
 WAS_STOPPED = 'the robot was stopped since it was approved'
 HAS_ENDED = 'its episode has ended'
 KEPT = 1000
@@ -105,6 +93,8 @@ class Gate:
         self._revoked = 0
         self._revoked_why = ''
         self.ended = EndedEpisodes()
+        self.running = ''
+        """Id of the episode that runs now, whoever gives calls; empty where none does."""
         self._asked: deque[str] = deque(maxlen=KEPT)
 
     @property
@@ -155,12 +145,21 @@ class Gate:
             if plan is not None and plan.granted:
                 plan.granted, plan.revoked = False, why
 
+    def begin_episode(self, episode_id: str) -> None:
+        """Learn that an episode has begun, so that any other has ended."""
+        if self.running not in ('', episode_id):
+            self.end_episode(self.running)  # who has crashed tells of no end
+        self.ended.begin(episode_id)
+        self.running = episode_id
+
     def end_episode(self, episode_id: str) -> None:
         """Refuse all calls of an episode from now on, as it has ended, from any thread."""
         self.ended.end(episode_id)
         plan = self._plan
         if plan is not None and plan.episode_id == episode_id:
             self.revoke(f'{HAS_ENDED} since it was approved')
+        if episode_id == self.running:
+            self.running = ''
 
     def refuse_ended(self, call: SkillCall, provenance: Provenance | None) -> Outcome | None:
         """Return the outcome of a call whose episode has ended; None of any other."""

@@ -1,10 +1,24 @@
-"""What the gate before the arm knows of plans, and which calls are no part of one."""
+"""What the gate before the arm knows of plans: what ends them, which calls are no part of one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from bbllm.core.approval import SHORT, Provenance
+from bbllm.core.types import Code
+
+STOPPED = frozenset(
+    {
+        Code.REFLEX,
+        Code.USER_STOP,
+        Code.COMMUNICATION_LOSS,
+        Code.JOINT_LIMIT,
+        Code.NEEDS_PERSON,
+    }
+)
+"""How calls end during which the robot had stopped by itself or was stopped."""
+REVOKING = frozenset({Code.USER_STOP, Code.NEEDS_PERSON})
+"""After these nothing that was approved before holds any more."""
 
 
 @dataclass

@@ -174,8 +174,8 @@ def _asked(approvals: ApprovalClient, request: ApprovalRequest, output: Output) 
 def _watch(approvals: ApprovalClient, timeout_s: float | None, output: Output) -> None:
     if not can_ask(output):
         raise ConfigError(
-            '--watch needs a terminal to ask on. Scripts approve one request by its hash: '
-            'bbllm approve --hash HASH.'
+            '--watch needs a terminal to ask on. Without one, what waits on a simulated robot is '
+            'approved by its hash: bbllm approve --hash HASH.'
         )
     seen: ApprovalRequest | None = None
     try:

@@ -55,7 +55,7 @@ def show(request: ApprovalRequest, output: Output) -> None:
 
 
 def line_to_type(request: ApprovalRequest) -> str:
-    """Return what approves exactly this request, from another terminal or a script."""
+    """Return what approves exactly this request, from any other terminal."""
     domain = os.environ.get('ROS_DOMAIN_ID', '')
     there = f' --domain {domain}' if domain.isdigit() and domain != '0' else ''
     return f'bbllm approve --hash {request.hash[:12]}{there}'

@@ -8,8 +8,9 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Generic, TypeVar
+from typing import TypeVar
 
+from bbllm.core.background import Background
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.protocols import Planner, World
 from bbllm.core.types import Ending, Episode, EventKind
@@ -84,39 +85,10 @@ def watch(call: Callable[[], T], stop: Callable[[], object]) -> tuple[T | None, 
         What the call returned, None where it did not end in time; and whether it was stopped.
     """
     with interrupts() as counter:
-        worker = Worker(call)
+        worker = Background(call, 'episode')
         while not worker.wait(LOOK_S):
             if counter.count:
                 stop()
                 if not worker.wait(GRACE_S):
                     return None, True
         return worker.result(), counter.count > 0
-
-
-class Worker(Generic[T]):
-    """One call in a thread of its own."""
-
-    def __init__(self, call: Callable[[], T]):
-        self._call = call
-        self._results: list[T] = []
-        self._fault: BaseException | None = None
-        # Daemon: a model that never answers must not keep the process from ending.
-        self._thread = threading.Thread(target=self._work, name='episode', daemon=True)
-        self._thread.start()
-
-    def wait(self, timeout_s: float) -> bool:
-        """Wait and tell whether the call has returned."""
-        self._thread.join(timeout_s)
-        return not self._thread.is_alive()
-
-    def result(self) -> T:
-        """Return what the call returned, or raise what it raised."""
-        if self._fault is not None:
-            raise self._fault
-        return self._results[0]
-
-    def _work(self) -> None:
-        try:
-            self._results.append(self._call())
-        except BaseException as fault:  # carried over to the thread that asks for the result
-            self._fault = fault

@@ -58,6 +58,9 @@ def _build(kind: Any, data: Any, where: str) -> Any:
     if origin in (typing.Union, types.UnionType):
         inner = [arg for arg in typing.get_args(kind) if arg is not type(None)]
         return None if data is None else _build(inner[0], data, where)
+    if origin is Mapping and isinstance(data, Mapping):
+        value = typing.get_args(kind)[1]
+        return {name: _build(value, item, f'{where}.{name}') for name, item in data.items()}
     if isinstance(kind, type) and issubclass(kind, Enum):
         return _build_enum(kind, data, where)
     if kind is float and isinstance(data, (int, float)):

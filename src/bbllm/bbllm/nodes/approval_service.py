@@ -58,8 +58,6 @@ class ApprovalService:
             on_answer=self._record,
         )
         self.gate = Gate(self._desk.ask, observe, mode=mode_of(params.approval), stops=stops)
-        self.episode_id = ''
-        """Id of the episode that brain_planner runs now; empty where it runs none."""
         self._waits = node.create_publisher(Approval, 'approval', LATCHED)
         self._answers = node.create_publisher(EpisodeEvent, 'approval_events', EVENTS)
         self._show(None)
@@ -88,14 +86,9 @@ class ApprovalService:
 
     def _hear_episode(self, msg: EpisodeEvent) -> None:
         if msg.kind == EpisodeEvent.STARTED:
-            if self.episode_id not in ('', msg.episode_id):
-                self.gate.end_episode(self.episode_id)  # who has crashed tells of no end
-            self.gate.ended.begin(msg.episode_id)
-            self.episode_id = msg.episode_id
+            self.gate.begin_episode(msg.episode_id)
         elif msg.kind == EpisodeEvent.ENDED:
             self.gate.end_episode(msg.episode_id)
-            if msg.episode_id == self.episode_id:
-                self.episode_id = ''
 
     def _show(self, request: ApprovalRequest | None) -> None:
         self._waits.publish(approval_to_msg(request, self._simulated))

@@ -13,6 +13,7 @@ from bbllm.core.errors import (
     ParseError,
     ReplayError,
 )
+from bbllm.core.guards import GuardedEmbedder, GuardedModel
 from bbllm.core.protocols import PASS, Body
 from bbllm.nodes.convert import call_to_msg, model_call_to_msg, step_from_msg
 from bbllm.nodes.convert_scene import scene_from_msg
@@ -46,7 +47,7 @@ class BodyMapper(StackNode):
         super().begin()
 
     def _map(self, request: MapStep.Request, reply: MapStep.Response) -> MapStep.Response:
-        transcript = Transcript(self._models.body, 'body')
+        transcript = Transcript()
         try:
             if not request.scene.objects:
                 raise BbllmError('map_step was given a scene without objects.')
@@ -69,8 +70,8 @@ class BodyMapper(StackNode):
         embedder = self._models.embedder
         return body_of(
             self._mapping,
-            transcript,
-            None if embedder is None else transcript.metered(embedder),
+            GuardedModel(transcript, self._models.body, 'body'),
+            None if embedder is None else GuardedEmbedder(transcript, embedder, 'body'),
             prompts=self._prompts,
             known=self._known,
         )

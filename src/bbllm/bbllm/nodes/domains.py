@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import random
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,10 +12,8 @@ from pathlib import Path
 
 from bbllm.core.errors import ConfigError
 
-DOMAINS = range(101, 0, -1)
-"""Domains whose ports are free under Linux, from the end: people begin at the other."""
-
-
+DOMAINS = range(21, 102)
+"""Domains whose ports are free under Linux, without the first ones: people begin there."""
 COMMON = Path('/tmp')
 """What is temporary for all processes; workers of a bench have a TMPDIR of their own."""
 
@@ -29,10 +28,12 @@ def own_domain() -> Iterator[int]:
     """
     Yield a domain that no other process of this machine has taken so; it is free again after.
 
+    Any of them: who comes next is not to meet nodes that are still about to end.
+
     Raises:
         ConfigError: All are taken, or nothing can be written to the folder for temporary files.
     """
-    for domain in DOMAINS:
+    for domain in random.sample(DOMAINS, len(DOMAINS)):
         path = lock_folder() / f'bbllm-domain-{domain}.lock'
         try:
             lock = path.open('a')

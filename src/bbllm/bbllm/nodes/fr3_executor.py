@@ -52,9 +52,7 @@ class Fr3Executor(StackNode):
             permit=gate.permit,
             ask_person=gate.resume,
         )
-        self._server = SkillServer(
-            self, skills, self._driver.now_s, gate, lambda: self._approval.episode_id
-        )
+        self._server = SkillServer(self, skills, self._driver.now_s, gate)
         self._approval.tell = self._server.tell
 
     def begin(self) -> None:

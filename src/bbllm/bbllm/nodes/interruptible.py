@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import queue
 import threading
 from collections.abc import Callable, Sequence
 
+from bbllm.core.background import Background
 from bbllm.core.errors import CancelledError
 from bbllm.core.protocols import ChatModel, JsonSchema, Message, Reply
 from bbllm.nodes.waiting import LOOK_S
@@ -41,7 +41,6 @@ class InterruptibleModel:
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
         """Answer a conversation; see `ChatModel.complete`."""
-        answers: queue.SimpleQueue[Reply | BaseException] = queue.SimpleQueue()
         abandoned = threading.Event()
 
         def hear(piece: str) -> None:
@@ -50,24 +49,13 @@ class InterruptibleModel:
             if on_text is not None:
                 on_text(piece)
 
-        def ask() -> None:
-            try:
-                answers.put(self._inner.complete(messages, stop=stop, schema=schema, on_text=hear))
-            except BaseException as error:  # raised again in the thread that waits
-                answers.put(error)
-
-        # Daemon: a server that never answers must not keep the process from ending.
-        threading.Thread(target=ask, name='model', daemon=True).start()
-        while True:
-            try:
-                answer = answers.get(timeout=LOOK_S)
-                break
-            except queue.Empty:
-                try:
-                    self._look()
-                except BaseException:
-                    abandoned.set()
-                    raise
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer
+        asked = Background(
+            lambda: self._inner.complete(messages, stop=stop, schema=schema, on_text=hear), 'model'
+        )
+        try:
+            while not asked.wait(LOOK_S):
+                self._look()
+        except BaseException:  # whatever ends the wait, the model is to be heard no more
+            abandoned.set()
+            raise
+        return asked.result()

@@ -44,7 +44,7 @@ FIRST_S = 3.0
 QUIET_S = 0.05
 """Silence of the arm after which the controller manager is asked whether the robot is stopped:
 the driver publishes every millisecond, `mujoco_sim` every ten [s]."""
-ANSWER_S = 4.0
+MANAGER_S = 4.0
 """How long the controller manager may take to answer: a little longer than the 3 s after which
 what was lost on the way is sent again, as `nodes.waiting` says [s]."""
 
@@ -226,7 +226,7 @@ class JointFeed:
     def _stopped(self, since_s: float) -> bool:
         """Look whether silence since a time is that of a stop; waits for an answer from then."""
         if self.activity.answered_s < since_s + self._timeout_s / 2:
-            self.activity.wait_for_answer(ANSWER_S)
+            self.activity.wait_for_answer(MANAGER_S)
         return self.activity.states_are_down
 
     def _with_width(self, state: JointState) -> JointState:

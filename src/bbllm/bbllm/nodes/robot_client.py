@@ -32,7 +32,7 @@ from bbllm.nodes.action_call import ActionCall
 from bbllm.nodes.activity_feed import JOINT_BROADCASTER, MANAGER, STATE_BROADCASTER
 from bbllm.nodes.convert import stamp_from_msg
 from bbllm.nodes.convert_arm import duration_to_msg
-from bbllm.nodes.joint_feed import ANSWER_S, JointFeed
+from bbllm.nodes.joint_feed import MANAGER_S, JointFeed
 from bbllm.nodes.polling import Poller
 from bbllm.nodes.service_call import ServiceCall
 from bbllm.nodes.waiting import need_server, wait_for
@@ -109,7 +109,7 @@ class RobotClient:
         if patience_s > 0:
             activity.wait_for_stop(self._controller, patience_s)
         elif self._feed.quiet:
-            activity.wait_for_answer(ANSWER_S)
+            activity.wait_for_answer(MANAGER_S)
             if not activity.states_are_down:
                 self._feed.need_news()
         names = (self._controller, JOINT_BROADCASTER)
@@ -118,7 +118,7 @@ class RobotClient:
             # The answer about the hardware comes by itself, maybe later; what stopped the robot
             # hangs on it: with the hardware up, a controller was only taken down by somebody.
             # Where it does not come, nobody knows that, and a person has to be asked.
-            told = activity.wait_for_answer(ANSWER_S)
+            told = activity.wait_for_answer(MANAGER_S)
         active = all(map(activity.is_active, names))
         state = self._state
         return RobotCondition(
@@ -222,8 +222,8 @@ class RobotClient:
         self._need_answer()
 
     def _need_answer(self) -> None:
-        if not self._feed.activity.wait_for_answer(ANSWER_S):
-            raise RecoveryError(f'{MANAGER} did not answer within {ANSWER_S:g} s.')
+        if not self._feed.activity.wait_for_answer(MANAGER_S):
+            raise RecoveryError(f'{MANAGER} did not answer within {MANAGER_S:g} s.')
 
     @staticmethod
     def _step(step: Callable[[], Any]) -> Any:

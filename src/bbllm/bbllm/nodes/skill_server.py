@@ -36,8 +36,7 @@ class SkillServer:
         node: Whose action it is.
         skills: The arm.
         now_s: The world's clock [s].
-        gate: Told where each call comes from, and how it has ended.
-        episode: Returns the id of the episode that brain_planner runs now, empty without one.
+        gate: Told where each call comes from, and how it has ended; knows which episode runs.
     """
 
     def __init__(
@@ -46,13 +45,11 @@ class SkillServer:
         skills: SkillExecutor,
         now_s: Callable[[], float],
         gate: Gate,
-        episode: Callable[[], str],
     ) -> None:
         self._node = node
         self._skills = skills
         self._now_s = now_s
         self._gate = gate
-        self._episode = episode
         self._busy = threading.Lock()
         self._lock = threading.Lock()
         """Held while a goal is begun, ended or stopped, so that no other is stopped for it."""
@@ -184,7 +181,7 @@ class SkillServer:
 
     def _left(self, goal: ServerGoalHandle) -> bool:
         """Tell whether a goal that brain_planner did not give has lost who gave it."""
-        if goal.request.plan.steps and goal.request.plan.episode_id == self._episode():
+        if goal.request.plan.steps and goal.request.plan.episode_id == self._gate.running:
             return False
         clients = self._clients
         return clients is not None and clients.gone

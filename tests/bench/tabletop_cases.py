@@ -1,0 +1,14 @@
+"""Cases of the suite `tabletop`."""
+
+from __future__ import annotations
+
+from bbllm.bench.case import Case
+from bbllm.bench.generator import make_case
+from bbllm.bench.suite import load_suite
+
+SUITE = load_suite('tabletop')
+TASKS = tuple(spec.name for spec in SUITE.tasks)
+
+
+def case_of(name: str, trial: int = 0, seed: int = 0) -> Case:
+    return make_case(SUITE, name, seed=seed, trial=trial)

@@ -1,0 +1,193 @@
+"""How an episode looks: a line for each event, a live view, and the plan in any terminal."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from told_events import FAR, PLAN, REPAIRED, STARTED, after, event, outcome, states, step
+
+from bbllm.cli.lines import LineView, describe
+from bbllm.cli.live import LiveView, print_progress
+from bbllm.cli.output import Output
+from bbllm.cli.plan_lines import plan_lines, visible
+from bbllm.cli.progress import StepRow, StepState, counts_text
+from bbllm.core.types import Event, EventKind
+
+NO_SCENE: dict[str, object] = {'objects': [], 'facts': []}
+
+
+@pytest.mark.parametrize(('tokens', 'said'), [(0, False), (60, True)])
+def test_tokens_are_spoken_of_where_the_model_counts_them(tokens: int, said: bool) -> None:
+    spent = {'duration_s': 0.5, 'prompt_tokens': tokens, 'completion_tokens': tokens}
+    asked = event(EventKind.MODEL_CALL, role='brain', model='m', **spent)
+
+    ((_, line),) = describe(asked)
+
+    assert ('120 tokens' in line) is said
+    assert ('token' in line) is said
+    assert ('token' in counts_text(after(asked), 0.0)) is said
+
+
+@pytest.mark.parametrize('kind', list(EventKind))
+def test_every_kind_of_event_is_on_one_line_or_known_to_say_nothing(kind: EventKind) -> None:
+    data = {
+        'episode_id': 'e',
+        'task': 't',
+        'planner': 'p',
+        'brain': 'b',
+        'body': 'b',
+        'moment': 'before',
+        'scene': NO_SCENE,
+        'steps': ['x'],
+        'start': 0,
+        'index': 0,
+        'text': 'two\nlines',
+        'skill': 's',
+        'args': [],
+        'loop': 1,
+        'cause': 'two\nlines',
+        'role': 'brain',
+        'model': 'm',
+        'prompt_tokens': 1,
+        'completion_tokens': 1,
+        'duration_s': 0.1,
+        'ending': 'FINISHED',
+        'message': '',
+        'call': {'skill': 's', 'args': []},
+        'status': 'FAILED',
+        'code': 'TIMEOUT',
+    }
+    file = io.StringIO()
+
+    LineView(file)(event(kind, **data))
+
+    silent = {EventKind.MODEL_TEXT, EventKind.SENSED}
+    lines = file.getvalue().splitlines()
+    assert bool(lines) is (kind not in silent)
+    assert all(line[8] == 's' and line[11] != ' ' for line in lines)
+
+
+class GonePipe(io.StringIO):
+    """A pipe whose reader went away."""
+
+    def flush(self) -> None:
+        raise BrokenPipeError
+
+
+def test_lines_that_nobody_reads_do_not_stop_the_view() -> None:
+    view = LineView(GonePipe())
+
+    for item in (STARTED, PLAN, step(0)):
+        view(item)
+
+    assert states(view.progress)[0] == (0, StepState.RUNNING)
+
+
+def test_a_repair_line_has_the_sentence_that_caused_it() -> None:
+    (line,) = describe(REPAIRED[-2])
+
+    assert line == ('repair', f'1 at step 1: {FAR}')
+
+
+def screen(events: Iterable[Event], width: int = 100, height: int = 40) -> str:
+    """Return what a terminal shows in the end."""
+    file = io.StringIO()
+    console = Console(
+        file=file, force_terminal=True, width=width, height=height, color_system=None
+    )
+    view = LiveView(console)
+    for item in events:
+        view(item)
+    console.print(view)
+    return file.getvalue()
+
+
+def test_live_view_shows_states_causes_and_counts() -> None:
+    text = screen((STARTED, PLAN, *REPAIRED))
+
+    assert '✓   0 step 0' in text
+    assert '↻   1 step 1' in text
+    assert f'↳ {FAR} (planned anew)' in text
+    assert '·   1 pick d' in text
+    assert '2 calls · 1 repair' in text
+
+
+def test_live_view_of_a_long_plan_fits_the_terminal_and_shows_the_current_step() -> None:
+    long = event(EventKind.PLAN, steps=[f'do thing {n}' for n in range(60)], start=0)
+    done = [item for n in range(30) for item in (step(n, f'do thing {n}'), outcome('wait'))]
+
+    text = screen((STARTED, long, *done, step(30, 'do thing 30')), height=20)
+
+    assert 'do thing 30' in text
+    assert 'more above' in text
+    assert 'more below' in text
+    assert len(text.splitlines()) <= 20
+
+
+@pytest.mark.parametrize('width', [20, 40, 80, 200])
+def test_plan_lines_never_exceed_the_terminal(width: int) -> None:
+    row = StepRow(3, 'pick up the cube ' * 10, StepState.REPLACED, 'pick(a_cube)', FAR, 12.3)
+
+    lines = plan_lines([row], width, '▶')
+
+    assert max(line.cell_len for line in lines) <= max(width, 36)
+
+
+def test_on_a_wide_terminal_the_call_stays_beside_its_step() -> None:
+    row = StepRow(3, 'pick a', StepState.DONE, 'pick(a_cube)')
+
+    (line,) = plan_lines([row], 250, '▶')
+
+    assert line.plain.index('pick(a_cube)') < 80
+
+
+def test_a_path_is_not_broken_by_a_narrow_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {'COLUMNS': '60', 'TERM': 'xterm', 'FORCE_COLOR': '1'}.items():
+        monkeypatch.setenv(name, value)
+    path = Path('/home/someone/.local/state/bbllm/episodes') / 'a-rather-long-name.jsonl'
+    output = Output()
+    assert output.live
+
+    output.say_path('journal', path)
+
+    assert str(path) in capsys.readouterr().out
+
+
+def test_lines_of_wide_letters_are_broken_by_their_width() -> None:
+    lines = plan_lines([StepRow(0, '把红色方块放在蓝色方块上' * 6)], 60, '▶')
+
+    assert max(line.cell_len for line in lines) <= 60
+
+
+def test_visible_blocks_contain_the_focus_and_fit() -> None:
+    for focus in range(50):
+        first, last = visible([2] * 50, focus, 15)
+        assert first <= focus < last
+        assert 2 * (last - first) + 2 <= 15
+
+
+def test_a_journal_that_broke_off_says_so_at_the_end() -> None:
+    file = io.StringIO()
+
+    print_progress(Console(file=file, width=100), after(step(0)))
+
+    assert 'INTERRUPTED' in file.getvalue()
+
+
+def test_who_approved_what_is_shown_with_the_episode_and_live() -> None:
+    yes = event(EventKind.APPROVAL, granted=True, text='plan 1a2b3c4d5e6f approved by ann')
+    no = event(EventKind.APPROVAL, granted=False, text='call 0a0b0c0d0e0f denied by bob: glued')
+    file = io.StringIO()
+
+    print_progress(Console(file=file, width=100), after(yes, step(0), no))
+
+    live = screen([STARTED, PLAN, yes, step(0), no])
+    for text in ('plan 1a2b3c4d5e6f approved by ann', 'call 0a0b0c0d0e0f denied by bob: glued'):
+        assert text in file.getvalue()
+        assert text in live

@@ -1,0 +1,65 @@
+"""A tracker with a clock of its own, and what cameras show it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from bbllm.core.types import Kind, SceneObject
+from bbllm.skills.shapes import Vector, yaw_pose
+from bbllm.worlds.sightings import Doubts, Picture, Sighting
+from bbllm.worlds.tracking import Hidden, ObjectTracker, TrackingParams
+
+PERIOD_S = 0.2
+HERE: Vector = (0.4, 0.1, 0.02)
+THERE: Vector = (0.5, -0.1, 0.02)
+EDGES = (0.04, 0.04, 0.04)
+
+
+def nothing_hidden(item: SceneObject) -> bool:
+    return False
+
+
+class Table:
+    """A tracker with a clock, and pictures of one camera or more."""
+
+    def __init__(self, **params: Any) -> None:
+        self.warnings: list[str] = []
+        self.doubts = Doubts(self.warnings.append)
+        self.tracker = ObjectTracker(TrackingParams(**params), self.doubts)
+        self.now_s = 100.0
+
+    def show(
+        self,
+        *things: tuple[str, Vector],
+        times: int = 1,
+        yaw_deg: float = 0.0,
+        source: str = 'camera',
+        hidden: Hidden = nothing_hidden,
+    ) -> tuple[str, ...]:
+        """Send pictures that show these things; return what the last one found anew."""
+        found: tuple[str, ...] = ()
+        for _ in range(times):
+            self.now_s += PERIOD_S
+            found = self.tracker.see(
+                Picture(
+                    source=source,
+                    stamp_s=self.now_s,
+                    sightings=tuple(sighting(*thing, yaw_deg) for thing in things),
+                ),
+                hidden,
+            )
+        return found
+
+    def place(self, name: str) -> Vector | None:
+        track = self.tracker.tracks.get(name)
+        return None if track is None or track.pose is None else track.pose.position_m
+
+    @property
+    def lost(self) -> list[str]:
+        return [item.name for item in self.tracker.lost]
+
+
+def sighting(name: str, at: Vector, yaw_deg: float = 0.0) -> Sighting:
+    pose = yaw_pose(at, math.radians(yaw_deg))
+    return Sighting(name=name, kind=Kind.CUBE, size_m=EDGES, color='red', pose=pose)
