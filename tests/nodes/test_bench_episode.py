@@ -23,11 +23,10 @@ from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.core.journal import read_episode
 from bbllm.core.types import EventKind, PlanStep, SkillCall
 from bbllm.llm.sections import LlmConfig
-from bbllm.nodes import bench_episode, domains
+from bbllm.nodes import bench_episode
 from bbllm.nodes.bench_episode import play as play_over_ros
 from bbllm.nodes.convert import call_from_msg, step_to_msg
 from bbllm.nodes.convert_scene import scene_to_msg
-from bbllm.nodes.domains import own_domain
 from bbllm.nodes.model_params import mapping_of
 from bbllm.nodes.stack import Stack
 from bbllm.worlds.tabletop import TabletopWorld
@@ -194,21 +193,6 @@ def test_limits_of_a_run_hold_over_ros() -> None:
     result = play_over_ros(job_of('right_side', 3, setup)).result
 
     assert (result.ending, result.attempted, result.verdict) == ('OUT_OF_BUDGET', 2, 'failed')
-
-
-def test_two_episodes_never_share_a_domain_and_leave_theirs_to_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(domains, 'DOMAINS', range(30, 32))
-    monkeypatch.setattr(domains, 'COMMON', tmp_path)
-
-    with own_domain() as one:
-        with own_domain() as other:
-            assert {one, other} == {30, 31}
-            with pytest.raises(ConfigError, match='All 2 ROS domains'), own_domain():
-                pass
-        with own_domain() as again:
-            assert again == other
 
 
 def test_body_mapper_matches_by_embedding(ros_domain: int) -> None:

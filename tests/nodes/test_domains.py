@@ -1,3 +1,5 @@
+"""Domains for stacks that are to meet nobody."""
+
 from __future__ import annotations
 
 import tempfile
@@ -5,14 +7,35 @@ from pathlib import Path
 
 import pytest
 
+from bbllm.core.errors import ConfigError
+from bbllm.nodes import domains
 from bbllm.nodes.domains import own_domain
+
+TWO = range(30, 32)
+
+
+@pytest.fixture(autouse=True)
+def common(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let there be two domains, which no other process of this machine asks for."""
+    monkeypatch.setattr(domains, 'DOMAINS', TWO)
+    monkeypatch.setattr(domains, 'COMMON', tmp_path)
+
+
+def test_two_episodes_never_share_a_domain_and_leave_theirs_to_others() -> None:
+    with own_domain() as one:
+        with own_domain() as other:
+            assert {one, other} == set(TWO)
+            with pytest.raises(ConfigError, match='All 2 ROS domains'), own_domain():
+                pass
+        with own_domain() as again:
+            assert again == other
 
 
 def test_processes_with_other_folders_for_temporary_files_meet_nobody_either(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with own_domain() as first:
+    with own_domain(), own_domain():
         # As in the workers of a bench.
-        monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
-        with own_domain() as second:
-            assert second != first
+        monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path_factory.mktemp('own')))
+        with pytest.raises(ConfigError, match='All 2 ROS domains'), own_domain():
+            pass
