@@ -50,8 +50,7 @@ class Kind:
     fixed: int = 0
     """How many blocks are fixed to the table."""
     says: tuple[str, ...] = field(default=())
-    """Parts of words of which a sentence that asks for it has each; `heav|light|weigh` is one of
-    three."""
+    """Patterns that every sentence that asks for it has: `heav|light|weigh` for one of three."""
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -78,6 +77,11 @@ def expand(pattern: str) -> list[str]:
     return [text.replace('#', noun) for noun in NOUNS for text in whole]
 
 
+_UP = r'stack|pile|tower|\bon\b|top'
+_LIFT = 'pick|lift|take|hold|keep|raise|grasp'
+_STUCK = 'fix|mov|bolt|fast|stuck'
+_WEIGHT = 'heav|light|weigh'
+
 _STACK = (
     '{Stack|Pile up} the {two |}#s{|, one on top of the other}.',
     '{Put|Set|Place} one # on{| top of} the other.',
@@ -92,12 +96,13 @@ _TO_CORNERS = (
 _KEEP = '{ and keep it in the hand| and hold it up| and do not put it down}'
 
 KINDS = (
-    Kind(name='stack', goal={**_TOWER, 'height': 2}, patterns=_STACK),
+    Kind(name='stack', goal={**_TOWER, 'height': 2}, patterns=_STACK, says=(_UP,)),
     Kind(
         name='stack_unlike',
         goal={**_TOWER, 'height': 2},
         patterns=tuple(f'{_DIFFER} {pattern}' for pattern in _STACK),
         differ=True,
+        says=(_UP, _WEIGHT),
     ),
     Kind(name='corners', goal=_CORNERS, patterns=_TO_CORNERS, says=('corner',)),
     Kind(
@@ -106,7 +111,7 @@ KINDS = (
         patterns=('{Pick up|Lift|Take} the heavier {#|of the two #s}' + _KEEP + '.',),
         needs='weights',
         differ=True,
-        says=('heav|weigh',),
+        says=(_LIFT, _WEIGHT),
     ),
     Kind(
         name='lighter_on_heavier',
@@ -119,7 +124,7 @@ KINDS = (
         ),
         needs='weights',
         differ=True,
-        says=('heav|light|weigh',),
+        says=(_UP, _WEIGHT),
     ),
     Kind(
         name='movable_to_corner',
@@ -130,7 +135,7 @@ KINDS = (
         ),
         needs='movable',
         fixed=1,
-        says=('corner', 'fix|mov|bolt|fast|stuck'),
+        says=('corner', _STUCK),
     ),
     Kind(
         name='movable_on_fixed',
@@ -142,7 +147,7 @@ KINDS = (
         ),
         needs='movable',
         fixed=1,
-        says=('fix|mov|bolt|fast|stuck',),
+        says=(_UP, _STUCK),
     ),
     Kind(
         name='tower_of_three',
@@ -152,6 +157,7 @@ KINDS = (
             '{Build|Make} {a tower|one pile} of {the|all} three #s.',
         ),
         blocks=3,
+        says=(_UP, 'three|all'),
     ),
     Kind(
         name='two_of_three',
@@ -161,6 +167,7 @@ KINDS = (
             '{Put|Set|Place} any of the three #s on another one.',
         ),
         blocks=3,
+        says=(_UP, 'three'),
     ),
     Kind(
         name='three_corners', goal=_CORNERS, patterns=_TO_CORNERS, blocks=3, says=('corner',)
@@ -172,7 +179,7 @@ KINDS = (
         blocks=3,
         needs='weights',
         differ=True,
-        says=('heav|weigh',),
+        says=(_LIFT, _WEIGHT),
     ),
     Kind(
         name='tower_by_weight',
@@ -186,7 +193,7 @@ KINDS = (
         blocks=3,
         needs='weights',
         differ=True,
-        says=('heav|light|weigh',),
+        says=(_UP, _WEIGHT),
     ),
     Kind(
         name='movables_to_corners',
@@ -200,7 +207,7 @@ KINDS = (
         blocks=3,
         needs='movable',
         fixed=1,
-        says=('corner', 'fix|mov|bolt|fast|stuck'),
+        says=('corner', _STUCK),
     ),
     Kind(
         name='tower_on_fixed',
@@ -212,6 +219,6 @@ KINDS = (
         blocks=3,
         needs='movable',
         fixed=1,
-        says=('fix|mov|bolt|fast|stuck',),
+        says=(_UP, _STUCK),
     ),
 )  # fmt: skip

@@ -25,6 +25,7 @@ ELSEWHERE = frozenset({
 })  # fmt: skip
 """Things that people and models like to have on tables, and that are on none of these."""
 NUMBERS = {'two': 2, 'both': 2, 'three': 3, 'four': 4, 'five': 5, 'six': 6}
+_SENTENCE = re.compile(r"[A-Z][A-Za-z ,.!;'-]*[.!]")
 _LISTED = re.compile(r'\s*(?:[-*•]|\d{1,3}[.):])\s*')
 
 
@@ -88,7 +89,7 @@ def fault_of(sentence: str, kind: Kind) -> str:
     words = re.findall(r'[a-z]+', sentence.lower())
     if len(sentence) > MOST_CHARACTERS or len(words) < 3:
         return f'not of 3 words to {MOST_CHARACTERS} characters'
-    if not sentence.isprintable() or sentence.rstrip()[-1] not in '.!':
+    if not _SENTENCE.fullmatch(sentence):
         return 'no whole sentence'
     if any(word in COLORS for word in words):
         return 'names a colour'
@@ -96,7 +97,7 @@ def fault_of(sentence: str, kind: Kind) -> str:
         return 'names what is not there'
     if any(NUMBERS.get(word, 0) > kind.blocks for word in words):
         return 'counts more blocks than there are'
-    if any(not re.search(parts, sentence.lower()) for parts in kind.says):
+    if any(not re.search(pattern, sentence.lower()) for pattern in ('block|cube', *kind.says)):
         return 'does not say what matters'
     return ''
 

@@ -1,0 +1,196 @@
+"""Episodes are played until there are pairs enough, and count in one order however they come."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import made_pairs as made
+import pytest
+from made_results import make_result
+
+from bbllm.bench.attempts import Answer, Done, Failed, Refused
+from bbllm.bench.data.card import Source, card_page, make_card
+from bbllm.bench.data.collecting import EPISODES_FOR_A_PAIR, Collected, Wanted, collect
+from bbllm.bench.data.reading import read_pair
+from bbllm.bench.play_tabletop import play
+from bbllm.bench.playing import Job, Played
+from bbllm.core.errors import ConfigError
+from bbllm.llm.sections import LlmConfig
+
+TASKS = [made.data_task(number=number) for number in range(4)]
+
+
+def talk_of(job: Job) -> list[tuple[str, str]]:
+    """Return a conversation that fits the blocks of a job, and that no other job has."""
+    first, second = job.case.scene.objects
+    weighed = made.weighing(made.felt(first.mass, second.mass))
+    text = json.dumps(made.conversation(weighed)).replace(
+        'Stack the', f'{job.key.name}: stack the'
+    )
+    text = text.replace('red_cube', 'FIRST').replace('blue_cube', second.name)
+    return [(asked, said) for asked, said in json.loads(text.replace('FIRST', first.name))]
+
+
+def played(job: Job, verdict: str = 'passed', **changes: Any) -> Done:
+    result = make_result(job.key.task, job.key.trial, job.key.k, verdict, **changes)
+    return Done(Played(result=result, journal='', recording=made.recording(talk_of(job))))
+
+
+class Here:
+    """Workers whose answers are made up, and come newest first."""
+
+    def __init__(self, answer: Callable[[Job], Answer] = played, size: int = 3):
+        self.size = size
+        self.jobs: list[Job] = []
+        self._answer = answer
+        self._under_way: list[Job] = []
+
+    def submit(self, job: Job) -> None:
+        assert len(self._under_way) < self.size
+        self.jobs.append(job)
+        self._under_way.append(job)
+
+    def collect(self, timeout_s: float) -> list[Answer]:
+        return [self._answer(self._under_way.pop())]
+
+    def close(self) -> None:
+        pass
+
+
+def gather(workers: Here, pairs: int, **options: Any) -> Collected:
+    wanted = Wanted(tasks=TASKS, pairs=pairs, seed=0)
+    return collect(wanted, workers, llm=LlmConfig(), **options)
+
+
+def test_it_ends_with_the_episode_that_gives_the_last_pair_that_is_wanted() -> None:
+    workers = Here()
+
+    found = gather(workers, 10)
+
+    assert len(found.checked.pairs) == 12
+    assert found.episodes == found.endings['succeeded'] == 3
+    assert found.reason == ''
+    assert found.checked.refused.total() == 0
+
+
+def test_the_pairs_are_the_same_however_many_are_played_at_once() -> None:
+    one, many = gather(Here(size=1), 20), gather(Here(size=7), 20)
+
+    assert [pair.id for pair in one.checked.pairs] == [pair.id for pair in many.checked.pairs]
+    assert one.checked.pairs == many.checked.pairs
+
+
+def test_each_task_is_played_once_before_one_is_played_on_another_table() -> None:
+    workers = Here(size=1)
+
+    gather(workers, 4 * 6)
+
+    assert [(job.key.task, job.key.trial) for job in workers.jobs] == [
+        *((task.name, 0) for task in TASKS),
+        *((task.name, 1) for task in TASKS[:2]),
+    ]
+    assert len({str(job.case.scene.objects) for job in workers.jobs}) == 6
+
+
+@pytest.mark.parametrize(
+    ('changes', 'rule', 'found'),
+    [
+        ({'verdict': 'failed'}, 'episode failed', 'It failed.'),
+        ({'verdict': 'lost'}, 'episode lost', 'It lost.'),
+        ({'informed': False, 'information': 'A guess.'}, 'episode uninformed', 'A guess.'),
+    ],
+)
+def test_episodes_that_did_not_succeed_knowingly_give_no_pairs_and_are_counted(
+    changes: dict[str, Any], rule: str, found: str
+) -> None:
+    def every_other(job: Job) -> Answer:
+        bad = job.key.task == TASKS[1].name
+        return played(job, **(changes if bad else {}))
+
+    checked = gather(Here(every_other), 8).checked
+
+    assert not any(TASKS[1].name in pair.id for pair in checked.pairs)
+    assert checked.refused == {rule: 4}
+    assert found in checked.examples[rule]
+    assert checked.refused_share == pytest.approx(4 / 12)
+
+
+def test_an_episode_of_which_nothing_came_back_is_lost_and_the_others_go_on() -> None:
+    def first_dies(job: Job) -> Answer:
+        if job.key.task == TASKS[0].name:
+            return Failed(key=job.key, reason='It died.', error='WorkerDied')
+        return played(job)
+
+    found = gather(Here(first_dies), 4)
+
+    assert found.endings == {'lost': 1, 'succeeded': 1}
+    assert 'It died.' in found.checked.examples['episode lost']
+
+
+def test_where_no_episode_can_be_played_at_all_it_says_why() -> None:
+    with pytest.raises(ConfigError, match='cannot be played: No key'):
+        gather(Here(lambda job: Refused(key=job.key, reason='No key.')), 4)
+
+
+def test_it_does_not_play_on_for_ever_where_nothing_succeeds() -> None:
+    found = gather(Here(lambda job: played(job, 'failed')), 2)
+
+    assert found.episodes == 2 * EPISODES_FOR_A_PAIR
+    assert found.reason == f'{found.episodes} episodes did not give pairs enough.'
+
+
+def test_what_there_is_stays_when_somebody_ends_it() -> None:
+    told: list[int] = []
+
+    def note(found: Collected) -> None:
+        told.append(found.episodes)
+
+    found = gather(Here(size=1), 100, on_episode=note, wants_end=lambda: len(told) == 3)
+
+    assert told == [1, 2, 3]
+    assert len(found.checked.pairs) == 12
+    assert found.reason == 'Stopped from the keyboard.'
+
+
+def test_a_card_counts_what_is_in_the_set_and_says_that_no_model_answered() -> None:
+    found = gather(Here(lambda job: played(job, 'passed')), 8)
+    found.checked.refuse('force', 'pair | 3', 2)
+    source = Source(
+        command='bbllm data generate',
+        made='today',
+        seed=0,
+        planner='ft_cot',
+        wordings='grammar',
+        wordings_refused={},
+        wall_s=12.0,
+        versions={'bbllm': '1'},
+        machine={'cores': '2'},
+    )
+
+    card = make_card(source, TASKS, found)
+    page = card_page(card)
+
+    assert card['pairs'] == card['pairs_of_starred_tasks'] == 8
+    assert card['pairs_by_question'] == {'enough': 4, 'gather': 2, 'solve': 2}
+    assert card['pairs_by_tag'] == {'<weight>': 8}
+    assert (card['refused'], card['exchanges'], card['refused_share']) == (2, 10, 0.2)
+    assert card['tasks'] == [str(task) for task in TASKS[:2]]
+    assert json.loads(json.dumps(card)) == card
+    assert '2 of 10 exchanges (20.0%)' in page
+    assert '| force | 2 | pair \\| 3 |' in page
+    assert 'no language model' in page
+
+
+def test_pairs_from_the_simulator_stand_up_to_every_check() -> None:
+    tasks = [made.data_task(), made.data_task('movable_on_fixed')]
+    wanted = Wanted(tasks=tasks, pairs=8, seed=0)
+    workers = Here(lambda job: Done(play(job)), size=1)
+
+    found = collect(wanted, workers, llm=LlmConfig())
+
+    assert found.checked.examples == {}
+    questions = [read_pair(pair).question.name for pair in found.checked.pairs]
+    assert questions == ['ENOUGH', 'GATHER', 'ENOUGH', 'SOLVE'] * 2
+    assert found.endings == {'succeeded': 2}

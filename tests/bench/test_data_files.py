@@ -1,0 +1,147 @@
+"""From recorded episodes to pairs, and from pairs to files and back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import made_pairs as made
+import pytest
+
+from bbllm.bench.data.files import ALPACA, CHAT, PAIRS, make_folder, read_pairs, write_pairs
+from bbllm.bench.data.pairs import Drawn, Pair, draw_pairs
+from bbllm.core.errors import ConfigError
+from bbllm.core.protocols import Message
+from bbllm.llm.exchanges import Exchange
+
+
+def draw(talk: list[Exchange]) -> Drawn:
+    task = made.data_task()
+    case: Any = made.data_case(task)
+    return draw_pairs('lighter-t000-k4', task, case, talk)
+
+
+def test_every_exchange_of_an_episode_that_went_well_is_a_pair() -> None:
+    talk = made.conversation()
+
+    drawn = draw(made.exchanges(talk))
+
+    assert drawn.refused == ()
+    assert [pair.prompt for pair in drawn.pairs] == [asked for asked, _ in talk]
+    assert [pair.output for pair in drawn.pairs] == [answer for _, answer in talk]
+    assert [pair.id for pair in drawn.pairs] == [f'lighter-t000-k4/{i}' for i in range(4)]
+    assert drawn.pairs[0].instruction.splitlines()[0].startswith('Task: ')
+    assert drawn.pairs[0].input.startswith('Current: [')
+    assert len(drawn.pairs[0].masses_kg) == 2
+
+
+def test_an_answer_whose_action_failed_is_no_example() -> None:
+    slipped = made.weighing(made.WEIGHED[:2], 'red_cube slipped out of the hand.')
+
+    drawn = draw(made.exchanges(made.conversation(slipped)))
+
+    assert [pair.id[-1] for pair in drawn.pairs] == ['0', '2', '3']
+    ((rule, found),) = drawn.refused
+    assert rule == 'an action failed'
+    assert 'slipped out of the hand' in found
+
+
+def test_to_find_out_that_a_block_is_fixed_is_an_example() -> None:
+    stuck = made.weighing(made.WEIGHED[:1], 'red_cube did not rise: it took more than 10 N.')
+
+    assert draw(made.exchanges(made.conversation(stuck))).refused == ()
+
+
+def test_an_answer_that_had_to_be_asked_for_twice_is_no_example() -> None:
+    first, *rest = made.exchanges(made.conversation())
+    again = replace(first, messages=(*first.messages, Message('user', 'Reply again.')))
+    unanswered = replace(first, reply=None, error='ModelError')
+
+    for broken in (again, unanswered):
+        drawn = draw([broken, *rest])
+        assert len(drawn.pairs) == 3
+        assert [rule for rule, _ in drawn.refused] == ['unreadable exchange']
+
+
+@pytest.fixture
+def pairs() -> list[Pair]:
+    return list(draw(made.exchanges(made.conversation())).pairs)
+
+
+def test_the_files_have_the_forms_that_trainers_take(pairs: list[Pair], tmp_path: Path) -> None:
+    write_pairs(pairs, tmp_path)
+
+    alpaca = json.loads((tmp_path / ALPACA).read_text())
+    chats = [json.loads(line) for line in (tmp_path / CHAT).read_text().splitlines()]
+    assert {frozenset(entry) for entry in alpaca} == {
+        frozenset({'instruction', 'input', 'output'})
+    }
+    assert len(alpaca) == len(chats) == 4
+    for (asked, answer), entry, chat in zip(made.conversation(), alpaca, chats, strict=True):
+        assert f'{entry["instruction"]}\n{entry["input"]}' == asked
+        assert chat == {
+            'messages': [
+                {'role': 'user', 'content': asked},
+                {'role': 'assistant', 'content': answer},
+            ]
+        }
+
+
+@pytest.mark.parametrize('name', [ALPACA, CHAT, PAIRS])
+def test_a_file_reads_back(name: str, pairs: list[Pair], tmp_path: Path) -> None:
+    write_pairs(pairs, tmp_path)
+
+    read = read_pairs(tmp_path / name)
+
+    if name == PAIRS:
+        assert read == pairs
+    assert [(p.prompt, p.output) for p in read] == [(p.prompt, p.output) for p in pairs]
+
+
+@pytest.mark.parametrize(
+    ('text', 'why'),
+    [
+        ('', 'is empty'),
+        ('{"a": 1}', 'Line 1 of .* is no pair'),
+        ('{"messages": [{"role": "user", "content": "Hello"}]}', 'Line 1 of .* is no pair'),
+        (
+            '{"messages": [{"role": "user", "content": "Hello"}, '
+            '{"role": "assistant", "content": "Hello"}]}',
+            'is no pair',
+        ),
+        ('[{"instruction": "Do it."}]', 'entry 0.input will not do'),
+        ('[1, 2', 'is a list, but'),
+        ('\x00\ufffd', 'is no pair'),
+    ],
+)
+def test_a_file_of_another_form_is_refused_with_what_would_do(
+    text: str, why: str, tmp_path: Path
+) -> None:
+    path = tmp_path / 'some.json'
+    path.write_text(text)
+
+    with pytest.raises(ConfigError, match=why) as error:
+        read_pairs(path)
+
+    assert 'alpaca.json, chat.jsonl or pairs.jsonl' in str(error.value)
+
+
+def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / 'binary').write_bytes(b'\xff\xfe\x00')
+
+    for name in ('binary', 'missing'):
+        with pytest.raises(ConfigError, match='Cannot read'):
+            read_pairs(tmp_path / name)
+
+
+def test_a_folder_that_holds_a_data_set_is_left_alone(pairs: list[Pair], tmp_path: Path) -> None:
+    make_folder(tmp_path / 'new' / 'deep')
+    write_pairs(pairs, tmp_path)
+
+    with pytest.raises(ConfigError, match='holds a data set'):
+        make_folder(tmp_path)
+    (tmp_path / 'file').write_text('')
+    with pytest.raises(ConfigError, match='cannot be made'):
+        make_folder(tmp_path / 'file' / 'below')

@@ -1,0 +1,149 @@
+"""The tasks of a data set: different from each other, playable, and enough with a star."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from bbllm.bench.briefs import brief_of
+from bbllm.bench.data.kinds import KINDS, Kind, expand
+from bbllm.bench.data.tasks import STARRED_LEAST, generate_tasks, starred_share, suite_of
+from bbllm.bench.data.wordings import ask_wordings, fault_of
+from bbllm.bench.generator import make_case
+from bbllm.core.errors import ConfigError
+from bbllm.llm.scripted import Request, ScriptedModel
+
+EVERY_KIND = pytest.mark.parametrize('kind', KINDS, ids=lambda kind: kind.name)
+LIGHTER = next(kind for kind in KINDS if kind.name == 'lighter_on_heavier')
+ON_FIXED = next(kind for kind in KINDS if kind.name == 'movable_on_fixed')
+
+
+def test_a_pattern_stands_for_every_choice_in_it() -> None:
+    assert expand('{Put|Set} one # on{| top of} it.')[:4] == [
+        'Put one block on it.',
+        'Put one block on top of it.',
+        'Set one block on it.',
+        'Set one block on top of it.',
+    ]
+
+
+@EVERY_KIND
+def test_all_own_sentences_of_a_kind_ask_for_it_and_are_whole(kind: Kind) -> None:
+    assert {fault_of(sentence, kind) for sentence in kind.sentences} == {''}
+    for sentence in kind.sentences:
+        assert re.fullmatch(r'[A-Z][^{}|#]*\.', sentence)
+        assert not re.search(r'[a-z] {2}|\.[A-Z]', sentence)
+
+
+@EVERY_KIND
+def test_a_task_of_every_kind_has_a_table_and_a_goal_that_expert_can_be_told(kind: Kind) -> None:
+    (task,) = (task for task in generate_tasks(len(KINDS), 0) if task.kind is kind)
+
+    case = make_case(suite_of(generate_tasks(len(KINDS), 0)), task.name, seed=3, trial=1)
+
+    assert len(case.scene.objects) == kind.blocks
+    assert sum(spec.fixed for spec in case.scene.objects) == kind.fixed
+    assert case.needs == kind.needs
+    assert brief_of(case, 0).needs == kind.needs
+    assert case.out_of_reach == ()
+
+
+@pytest.mark.parametrize('seed', [0, 1])
+def test_no_two_tasks_say_the_same_and_enough_of_them_need_to_find_out(seed: int) -> None:
+    tasks = generate_tasks(300, seed)
+
+    said = {(task.kind.blocks, task.instruction.lower()) for task in tasks}
+    assert len(said) == len({task.name for task in tasks}) == 300
+    assert starred_share(tasks) >= STARRED_LEAST
+    assert {task.kind.name for task in tasks} == {kind.name for kind in KINDS}
+
+
+def test_the_same_seed_gives_the_same_tasks_and_another_seed_others() -> None:
+    assert generate_tasks(40, 5) == generate_tasks(40, 5)
+    assert generate_tasks(40, 5) != generate_tasks(40, 6)
+
+
+def test_a_task_is_told_with_its_tags_and_a_star() -> None:
+    told = {task.kind.name: str(task) for task in generate_tasks(len(KINDS), 0)}
+
+    assert re.fullmatch(r'<weight><three> .*\.\*', told['tower_by_weight'])
+    assert re.fullmatch(r'<move> .*\.\*', told['movable_on_fixed'])
+    assert re.fullmatch(r'<weight> .*\.', told['stack_unlike'])
+    assert not told['stack'].startswith('<')
+
+
+def test_more_tasks_than_there_are_sentences_cannot_be_had() -> None:
+    with pytest.raises(ConfigError, match=r'There are \d+ different tasks, but 100000'):
+        generate_tasks(100_000, 0)
+
+
+def test_so_few_tasks_that_hardly_one_has_a_star_are_refused() -> None:
+    with pytest.raises(ConfigError, match='0% of 3 tasks'):
+        generate_tasks(3, 0)
+
+
+@pytest.mark.parametrize(
+    ('sentence', 'kind', 'fault'),
+    [
+        ('Put the lighter block on the heavier one.', LIGHTER, ''),
+        ('Stack.', LIGHTER, 'not of 3 words'),
+        ('Put the lighter block on the heavier one, ' + 'please ' * 40 + '.', LIGHTER, 'not of 3'),
+        ('Put the lighter block on the heavier one', LIGHTER, 'no whole sentence'),
+        ('Put the light red block on the heavier one.', LIGHTER, 'names a colour'),
+        ('Put the lighter block into the cups.', LIGHTER, 'names what is not there'),
+        ('Put the lightest of three blocks on the heaviest.', LIGHTER, 'counts more blocks'),
+        ('Put one block on the other one.', LIGHTER, 'does not say what matters'),
+        ('One block is immovable. Put the other on it.', ON_FIXED, ''),
+        ('Put one block on the other one.', ON_FIXED, 'does not say what matters'),
+    ],
+)
+def test_what_a_model_makes_up_is_held_to_its_kind(sentence: str, kind: Kind, fault: str) -> None:
+    assert fault_of(sentence, kind).startswith(fault)
+    assert bool(fault_of(sentence, kind)) is bool(fault)
+
+
+def test_a_models_sentences_come_first_and_what_cannot_be_used_is_counted() -> None:
+    reply = '\n'.join(
+        [
+            '1. Weigh the blocks and let the light one rest on the heavy one.',
+            '- Weigh the blocks and let the light one rest on the heavy one!',
+            '* Set the lighter cube on the heavier one.',
+            'Put the lighter block into a cup.',
+            '',
+        ]
+    )
+    model = ScriptedModel([reply])
+
+    found = ask_wordings(model, 4, kinds=[LIGHTER])
+
+    assert found.kept == {
+        'lighter_on_heavier': ('Weigh the blocks and let the light one rest on the heavy one.',)
+    }
+    assert found.refused == {'a duplicate': 2, 'names what is not there': 1}
+    tasks = generate_tasks(len(KINDS), 0, more=found.kept)
+    assert [task.instruction for task in tasks if task.kind is LIGHTER] == [
+        *found.kept['lighter_on_heavier']
+    ]
+
+
+def test_a_model_is_asked_once_for_each_kind_with_examples_of_it() -> None:
+    def answer(request: Request) -> str:
+        assert 'Write 7 sentences' in request.prompt
+        return next(
+            line.removeprefix('- ').replace('.', ', please.', 1)
+            for line in request.prompt.splitlines()
+            if line.startswith('- ')
+        )
+
+    model = ScriptedModel([answer] * len(KINDS))
+
+    found = ask_wordings(model, 7)
+
+    assert len(model.requests) == len(KINDS)
+    assert all(len(kept) == 1 for kept in found.kept.values())
+
+
+def test_a_model_that_talks_of_something_else_is_refused() -> None:
+    with pytest.raises(ConfigError, match='None of the 1 lines of scripted'):
+        ask_wordings(ScriptedModel(['I am a model.']), 3, kinds=[LIGHTER])
