@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import made_pairs as made
 import pytest
@@ -49,11 +50,15 @@ def test_a_pick_of_what_is_fixed_is_good_where_nothing_moved() -> None:
     )
 
 
-def after_pick(**changes: object) -> FtRound:
+def after_pick(**changes: Any) -> FtRound:
     """Return the round of weighing whose first observation is another one."""
-    usual: dict[str, object] = {'hand': made.OVER_RED, 'holds_kg': 0.08, 'opening_m': 0.040}
-    red = changes.pop('red', (0.45, -0.10, 0.100))
-    first = look(red, **(usual | changes))  # type: ignore[arg-type]  # of made numbers
+    usual: dict[str, Any] = {
+        'red': (0.45, -0.10, 0.100),
+        'hand': made.OVER_RED,
+        'holds_kg': 0.08,
+        'opening_m': 0.040,
+    }
+    first = look(**(usual | changes))
     return weighing((first, *made.WEIGHED[1:]))
 
 
@@ -79,6 +84,11 @@ def lifted_late(risen_m: float) -> FtRound:
         (after_pick(opening_m=0.064), 'open fingers', 'red_cube is held by fingers'),
         (after_pick(holds_kg=0.15), 'force', 'red_cube weighs 0.78 N, but pulls 1.47 N'),
         (after_pick(holds_kg=-0.08), 'force', 'red_cube weighs 0.78 N, but pulls -0.78 N'),
+        (
+            after_pick(red=made.RED, hand=made.RED),
+            'pick without a lift',
+            'red_cube rose by 0.000 m',
+        ),
         (lifted_late(0.0), 'pick without a lift', 'blue_cube rose by 0.000 m'),
         (
             after_place(look(hand=made.OVER_RED, opening_m=0.04)),

@@ -55,7 +55,7 @@ def make_card(source: Source, tasks: Sequence[DataTask], found: Collected) -> di
         'pairs': len(checked.pairs),
         'pairs_of_starred_tasks': starred,
         'pairs_by_question': dict(Counter(map(_question, checked.pairs)).most_common()),
-        'pairs_by_tag': dict(_tags(pair for pair in checked.pairs)),
+        'pairs_by_tag': dict(_tags(checked.pairs)),
         'exchanges': checked.seen,
         'refused': checked.refused.total(),
         'refused_share': round(checked.refused_share, 4),
@@ -120,7 +120,7 @@ def _question(pair: Pair) -> str:
     return read_pair(pair).question.name.lower()
 
 
-def _tags(pairs: Any) -> Counter[str]:
+def _tags(pairs: Sequence[Pair]) -> Counter[str]:
     tags: Counter[str] = Counter()
     for pair in pairs:
         found = [tag for tag in ('<weight>', '<move>', '<three>') if tag in pair.task]

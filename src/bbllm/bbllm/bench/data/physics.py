@@ -122,8 +122,9 @@ def _after(
         if held is not None:
             raise PairError('full hand', f'{action.name} was picked with {held} in the hand')
         _check_held(action.name, look, edge_m)
-        if before is not None and (rise := _rise(action.name, look, before)) < RISEN_M:
-            raise PairError('pick without a lift', f'{action.name} rose by {rise:.3f} m')
+        stood_m = edge_m / 2 if before is None else before.blocks[action.name][2]
+        if (rise_m := look.blocks[action.name][2] - stood_m) < RISEN_M:
+            raise PairError('pick without a lift', f'{action.name} rose by {rise_m:.3f} m')
         return action.name
     if failed:
         return held if _closed(look, edge_m) else None
@@ -161,10 +162,6 @@ def _check_placed(name: str, pose: Vector | None, look: Look, edge_m: float) -> 
     aside_m = math.dist(look.blocks[name][:2], pose[:2])
     if aside_m > PLACED_M:
         raise PairError('placed elsewhere', f'{name} is {aside_m:.3f} m from where it was let go')
-
-
-def _rise(name: str, look: Look, before: Look) -> float:
-    return look.blocks[name][2] - before.blocks[name][2]
 
 
 def _check_forces(read: Read, empty_n: list[float], lifted: list[tuple[str, float]]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bbllm.bench.data.pairs import PAST, Pair
-from bbllm.core.errors import ParseError
+from bbllm.core.errors import BbllmError, ParseError
 from bbllm.planners.ft_history import FtRound, Vector, parse_numbers, parse_past
 from bbllm.planners.ft_parsing import FtReply, parse_enough, parse_reply, parse_some
 from bbllm.planners.ft_questions import Question
@@ -86,7 +86,7 @@ def read_pair(pair: Pair) -> Read:
             )
     try:
         reply = _READERS[question](pair.output)
-    except Exception as error:
+    except BbllmError as error:
         raise PairError('answer', str(error)) from error
     return Read(
         question=question,
