@@ -46,9 +46,9 @@ def test_every_trajectory_is_kept_with_the_stops_between() -> None:
     world.execute(SkillCall('pick', ('red_cube',)))
     world.execute(SkillCall('place', ('location_A',)))
 
-    # Over, down, grip, up; over, down, let go, up.
-    assert len(recorders[0].trajectories) == 6
-    assert recorders[0].stops == [2, 5]
+    # Over, down, grip, up a little, up; over, down, let go, up.
+    assert len(recorders[0].trajectories) == 7
+    assert recorders[0].stops == [2, 6]
 
 
 def test_random_spots_keep_apart_and_within_the_ring() -> None:
