@@ -77,6 +77,12 @@ def test_a_plan_of_which_nothing_was_executed_is_not_finished() -> None:
     assert episode.ending is Ending.GAVE_UP
 
 
+def test_a_task_that_a_planner_finds_done_is_finished_though_nothing_was_executed() -> None:
+    planner = ScriptedPlanner(lambda world, context: context.tell_done())
+
+    assert start().execute(planner, OneCubeWorld()).ending is Ending.FINISHED
+
+
 @pytest.mark.parametrize(
     ('error', 'ending'),
     [

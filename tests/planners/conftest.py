@@ -203,6 +203,7 @@ class Diary:
         self.repairs: list[str] = []
         self.failed: list[tuple[int, str]] = []
         self.warnings: list[str] = []
+        self.held_done = False
 
     def tell_plan(self, plan: Plan, start: int) -> None:
         self.plans.append(plan)
@@ -221,6 +222,9 @@ class Diary:
     def tell_failed(self, step: PlanStep, cause: str) -> None:
         self.failed.append((step.index, cause))
         self.lines.append(f'failed {step.index}')
+
+    def tell_done(self) -> None:
+        self.held_done = True
 
     def warn(self, text: str) -> None:
         self.warnings.append(text)

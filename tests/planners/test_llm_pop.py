@@ -160,6 +160,17 @@ def test_a_task_that_is_done_after_the_last_round_is_done(
     assert context.repairs == []
 
 
+def test_a_task_that_is_done_from_the_start_is_done(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    context = diary()
+
+    run(ScriptedModel([DONE]), busy_table(), context)
+
+    assert context.held_done
+    assert context.plans == []
+
+
 def test_without_evaluator_the_planner_says_itself_when_it_is_done(
     busy_table: Tabletop, diary: DiaryType
 ) -> None:
@@ -173,6 +184,7 @@ def test_without_evaluator_the_planner_says_itself_when_it_is_done(
     assert not any('[Evaluation]' in request.prompt for request in model.requests)
     assert all('write DONE' in request.prompt for request in model.requests)
     assert context.repairs == ['The red one goes to location_A.']
+    assert context.held_done
 
 
 def test_without_evaluator_more_actions_than_rounds_are_not_carried_out(

@@ -73,6 +73,7 @@ class EpisodeRun:
         self._events: list[Event] = []
         self._heard: list[str] = []
         self._failed: dict[int, str] = {}
+        self._held_done = False
         self._cancel_reason: str | None = None
         self._world: World | None = None
         self._idle = threading.Event()
@@ -199,6 +200,10 @@ class EpisodeRun:
         self._failed[step.index] = cause
         self.record(EventKind.FAILED, index=step.index, text=step.text, cause=cause)
 
+    def tell_done(self) -> None:
+        """Announce that the planner looked and holds the task for done, however little it did."""
+        self._held_done = True
+
     def warn(self, text: str) -> None:
         """Tell people something that changes nothing."""
         self.record(EventKind.WARNING, text=text)
@@ -260,7 +265,7 @@ class EpisodeRun:
             index, cause = next(iter(self._failed.items()))
             more = f' ({len(self._failed)} steps in all)' if len(self._failed) > 1 else ''
             return Ending.GAVE_UP, f'Step {index} stayed failed{more}: {cause}'
-        if not done:
+        if not done and not self._held_done:
             return Ending.GAVE_UP, 'The plan ended without one step that the robot carried out.'
         return Ending.FINISHED, ''
 

@@ -208,6 +208,10 @@ class EpisodeContext(Protocol):
         """Announce that this step stays failed and the plan goes on without it."""
         ...
 
+    def tell_done(self) -> None:
+        """Announce that the planner looked and holds the task for done, however little it did."""
+        ...
+
     def warn(self, text: str) -> None:
         """Tell people something that changes nothing."""
         ...

@@ -109,6 +109,7 @@ class FTVanilla:
         flow = _Flow(self._brain, self._k, self._budget, task, world, context)
         while (reply := flow.ask(Question.NEXT, parse_reply)).actions:
             flow.carry_out(reply, reply.explanation)
+        context.tell_done()
 
 
 class _Flow:
@@ -175,6 +176,7 @@ class _Flow:
             reason: Why they are needed.
         """
         if not reply.actions:
+            self._context.tell_done()
             return True
         self.need_loop(reason)
         start = len(self._plan.steps)

@@ -91,6 +91,7 @@ class LLMPop:
             write = partial(self._prompts.evaluator, task, scene)
             evaluation = self._ask(write, parse_evaluator, history, context)
             if evaluation.success:
+                context.tell_done()
                 return None
             evaluated = evaluation.reason
             self._need_round(history, evaluated)
@@ -99,6 +100,7 @@ class LLMPop:
         read = partial(parse_planner, may_end=not self._evaluated)
         reply = self._ask(write, read, history, context)
         if not reply.actions:
+            context.tell_done()
             return None
         reason = reply.explanation if evaluated is None else evaluated
         self._need_round(history, reason)
