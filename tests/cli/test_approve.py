@@ -37,6 +37,7 @@ def test_up_says_that_plans_are_asked_for(stack: str) -> None:
     assert 'bbllm approve --watch' in stack
 
 
+@pytest.mark.slow
 def test_without_a_terminal_the_line_to_type_is_told_and_that_line_approves(
     stack: str, environment: dict[str, str]
 ) -> None:

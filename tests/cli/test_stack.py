@@ -156,6 +156,7 @@ def test_up_refuses_what_does_not_exist_before_anything_starts(
     assert sentence in result.stderr
 
 
+@pytest.mark.slow
 def test_demo_runs_through_nodes_of_its_own(environment: dict[str, str]) -> None:
     result = bbllm(environment, 'demo', '--ros', '--json')
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +22,7 @@ from bbllm.nodes.stack import NODES, Stack, StackConfig, Value
 
 PATIENCE_S = 60.0
 TOLD_LINES = 40
+TOLD_CALLS = 6
 TOLD_ONCE = (InjectFault, LoadController, SwitchController, UnloadController)
 """Services that may not be asked the same twice; with nothing filled in they change nothing."""
 live: list[Stack] = []
@@ -119,6 +122,10 @@ def started(
         live.append(stack)
         try:
             yield Running(stack, client, ready_s=ready_s)
+        except BaseException:
+            # Where a test has a stack within it, that has gone before the failure is reported.
+            tell_all()
+            raise
         finally:
             live.remove(stack)
 
@@ -143,3 +150,13 @@ def last_words() -> Iterator[tuple[str, str]]:
         for node in stack.processes:
             lines = log_of(stack, node).splitlines()
             yield node, '\n'.join(lines[-TOLD_LINES:])
+
+
+def tell_all() -> None:
+    """Print the last lines of every node, and what each thread of this process does."""
+    for node, words in last_words():
+        print(f'--- printed by {node}\n{words}')
+    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    for ident, frame in sys._current_frames().items():
+        calls = ''.join(traceback.format_stack(frame)[-TOLD_CALLS:])
+        print(f'--- thread {names.get(ident)}\n{calls}')

@@ -109,7 +109,7 @@ def told(result: EpisodeResult) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ('task', 'k', 'declines', 'verdict', 'loops'),
     [
-        ('plus_sign', 3, None, 'passed', 2),
+        pytest.param('plus_sign', 3, None, 'passed', 2, marks=pytest.mark.slow),
         ('plus_sign', 0, None, 'failed', 0),
         ('right_side', 3, 3, 'failed', 0),
     ],
@@ -142,6 +142,7 @@ def test_same_case_and_replies_give_the_same_verdict_in_both_worlds(
     assert not stacks[0].log_folder.exists()
 
 
+@pytest.mark.slow
 def test_recording_over_ros_answers_for_the_models_in_either_world(tmp_path: Path) -> None:
     job = job_of('red_triangle', 3, replace(OFFLINE, record=True))
 

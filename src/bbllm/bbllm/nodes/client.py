@@ -119,6 +119,7 @@ class StackClient(Closable):
         self.node.create_subscription(
             EpisodeEvent, 'episode_events', self._hear, EVENTS, callback_group=self.group
         )
+        self._ending = threading.Event()
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._thread = threading.Thread(target=self._spin, name='ros client', daemon=True)
@@ -126,8 +127,11 @@ class StackClient(Closable):
 
     def close(self) -> None:
         """Leave the graph."""
-        self._executor.shutdown(timeout_sec=1.0)
+        # An executor that is shut down while it looks for work raises in its thread.
+        self._ending.set()
+        self._executor.wake()
         self._thread.join(timeout=2.0)
+        self._executor.shutdown(timeout_sec=1.0)
         leave_graph(self.node)
         self._context.try_shutdown()
 
@@ -286,7 +290,8 @@ class StackClient(Closable):
 
     def _spin(self) -> None:
         try:
-            self._executor.spin()
+            while not self._ending.is_set():
+                self._executor.spin_once(timeout_sec=1.0)
         except ExternalShutdownException:
             return
 
