@@ -28,7 +28,7 @@ def test_a_hand_that_a_stop_cuts_off_ends_the_call_and_a_person_is_asked_before_
         asked.append((what, len(arm.sent), arm.hand_commands))
         return True
 
-    arm.grasp = cut  # type: ignore[method-assign]
+    arm.grasp = cut  # type: ignore[method-assign]  # of this arm only
     outcome = executor_on(arm, allow).execute(PICK_RED)
 
     assert (outcome.status, outcome.code) == (Status.FAILED, Code.USER_STOP)

@@ -167,7 +167,7 @@ def test_a_stop_that_comes_while_the_hand_closes_is_recovered_from_before_the_ar
         arm.down = True
         return grasp(*args)
 
-    arm.grasp = stop_in_the_grasp  # type: ignore[method-assign]
+    arm.grasp = stop_in_the_grasp  # type: ignore[method-assign]  # of this arm only
 
     outcome = executor_on(arm).execute(PICK_RED)
 
@@ -180,11 +180,11 @@ def test_a_goal_of_the_hand_that_a_stop_kept_from_being_sent_is_sent_after_the_r
     grasp = arm.grasp
 
     def kept_back(*args: float) -> GripperResult:
-        arm.grasp = grasp  # type: ignore[method-assign]
+        arm.grasp = grasp  # type: ignore[method-assign]  # of this arm only
         arm.down = True
         return GripperResult(status=GoalStatus.REJECTED)
 
-    arm.grasp = kept_back  # type: ignore[method-assign]
+    arm.grasp = kept_back  # type: ignore[method-assign]  # of this arm only
 
     outcome = executor_on(arm).execute(PICK_RED)
 
@@ -199,10 +199,10 @@ def test_a_wait_closes_no_hand_that_was_cut_off_and_the_next_call_that_moves_doe
     def cut(*args: float) -> GripperResult:
         return replace(grasp(*args), status=GoalStatus.CANCELED, success=False)
 
-    arm.grasp = cut  # type: ignore[method-assign]
+    arm.grasp = cut  # type: ignore[method-assign]  # of this arm only
     executor = executor_on(arm)
     assert executor.execute(PICK_RED).code is Code.CANCELLED
-    arm.grasp = grasp  # type: ignore[method-assign]
+    arm.grasp = grasp  # type: ignore[method-assign]  # of this arm only
 
     before = arm.hand_commands
 
@@ -222,7 +222,7 @@ def test_a_stop_in_a_wait_is_recovered_from_and_the_wait_goes_on_to_its_end() ->
         arm.clock_s += duration_s / 2 if first else duration_s
         arm.down = first
 
-    arm.wait = stop_half_way  # type: ignore[method-assign]
+    arm.wait = stop_half_way  # type: ignore[method-assign]  # of this arm only
 
     outcome = executor_on(arm).execute(SkillCall('wait', ('2',)))
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
-
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from bbllm.bench.results import NO_CASE, EpisodeResult
 from bbllm.bench.run_watch import RunProgress
+from bbllm.cli.bar_view import BarView
 from bbllm.cli.output import Output
 from bbllm.cli.progress import count
 
-_BAR_WIDTH = 30
 
-
-class ProgressView:
+class ProgressView(BarView):
     """
     Shows where a run stands; a `runner.Watch`.
 
@@ -25,32 +21,8 @@ class ProgressView:
     """
 
     def __init__(self, output: Output, wants_end: Callable[[], bool]):
-        self._output = output
+        super().__init__(output)
         self._wants_end = wants_end
-        self._bar: Progress | None = None
-        if output.live:
-            self._bar = Progress(
-                SpinnerColumn(),
-                BarColumn(_BAR_WIDTH),
-                TextColumn('{task.description}'),
-                console=output.console,
-                transient=True,
-            )
-            self._bar.add_task('beginning ...', total=None)
-
-    def __enter__(self) -> ProgressView:
-        if self._bar is not None:
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
 
     def began(self, progress: RunProgress) -> None:
         """Show what there is to do."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
-
+from bbllm.cli.bar_view import BarView
 from bbllm.cli.output import Output
 
 if TYPE_CHECKING:
@@ -16,7 +14,7 @@ EPISODES_A_LINE = 10
 """How often there is a line where nobody watches."""
 
 
-class PairsView:
+class PairsView(BarView):
     """
     Shows how many pairs there are.
 
@@ -26,31 +24,7 @@ class PairsView:
     """
 
     def __init__(self, output: Output, wanted: int):
-        self._output = output
-        self._bar: Progress | None = None
-        if output.live:
-            self._bar = Progress(
-                SpinnerColumn(),
-                BarColumn(30),
-                TextColumn('{task.description}'),
-                console=output.console,
-                transient=True,
-            )
-            self._bar.add_task('beginning ...', total=wanted)
-
-    def __enter__(self) -> PairsView:
-        if self._bar is not None:
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        super().__init__(output, wanted)
 
     def update(self, found: Collected) -> None:
         """Show that one more episode was played."""

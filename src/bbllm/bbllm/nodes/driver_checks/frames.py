@@ -55,9 +55,9 @@ def read_description(text: str) -> Description:
     parents: dict[str, str] = {}
     fixed = set()
     for joint in robot.findall('joint'):
-        # URDF demands both.
-        child = joint.find('child').get('link')  # type: ignore[union-attr]
-        parents[str(child)] = str(joint.find('parent').get('link'))  # type: ignore[union-attr]
+        child = joint.find('child').get('link')  # type: ignore[union-attr]  # URDF demands it
+        parent = joint.find('parent').get('link')  # type: ignore[union-attr]  # and this
+        parents[str(child)] = str(parent)
         if joint.get('type') == 'fixed':
             fixed.add(str(child))
     roots = sorted(links - set(parents))
