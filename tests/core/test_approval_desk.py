@@ -122,6 +122,25 @@ def test_who_answers_when_nobody_asks_is_told_so_and_what_was_answered_last() ->
         desk.answer('a' * 64, Answer(granted=False, by='bob'))
 
 
+def test_who_answers_late_is_told_how_it_was_answered_though_the_next_one_waits() -> None:
+    desk = Desk()
+    asked = desk.asked()
+    desk.answer('a' * 64, Answer(granted=False, reason='too near', by='ann'))
+    asked.result()
+    desk.open.clear()
+    asked = desk.asked(request(hash='b' * 64))
+
+    with pytest.raises(ApprovalError) as refused:
+        desk.answer('a' * 64, Answer(granted=True, by='bob'))
+
+    said = str(refused.value)
+    assert 'not what waits now: that is plan bbbbbbbbbbbb' in said
+    assert 'It was answered: plan aaaaaaaaaaaa denied by ann: too near.' in said
+    assert desk.waiting is not None
+    desk.answer('b' * 64, Answer(granted=False, by='ann'))
+    assert asked.result().granted is False
+
+
 def test_of_many_who_answer_at_once_one_is_heard_and_the_others_are_told() -> None:
     desk = Desk()
     asked = desk.asked()

@@ -13,6 +13,9 @@ from bbllm.core.errors import ApprovalError
 LOOK_S = 0.05
 """How often a wait looks whether it is still worth waiting [s]."""
 
+REMEMBERED = 100
+"""Of how many requests the answer is kept, for those who answer late."""
+
 OnChange = Callable[[ApprovalRequest | None], None]
 OnAnswer = Callable[[ApprovalRequest, Answer], None]
 
@@ -46,6 +49,7 @@ class ApprovalDesk:
         self._request: ApprovalRequest | None = None
         self._answer: Answer | None = None
         self._last = ''
+        self._told: dict[str, str] = {}
 
     @property
     def waiting(self) -> ApprovalRequest | None:
@@ -108,13 +112,16 @@ class ApprovalDesk:
                     f'Nobody waits for an answer now.{last} The next request: bbllm approve'
                 )
             if hash != request.hash:
+                # The next request may come before the second of two people is heard.
+                told = f' It was answered: {self._told[hash]}.' if hash in self._told else ''
                 raise ApprovalError(
                     f'{hash[:12] or "An empty hash"!r} is not what waits now: that is '
-                    f'{request.name} ({request.title}). Read it and answer it: bbllm approve'
+                    f'{request.name} ({request.title}).{told} Read it and answer it: bbllm approve'
                 )
             if self._answer is not None:
                 raise ApprovalError(f'It was answered already: {self._last}.')
-            self._answer, self._last = answer, answer.told_of(request)
+            self._answer = answer
+            self._note(request, answer)
             self._condition.notify_all()
             return request
 
@@ -132,9 +139,16 @@ class ApprovalDesk:
                     answer = Answer(
                         granted=False, reason=f'nobody answered within {self._timeout_s:g} s'
                     )
-                    self._last = answer.told_of(request)
+                    self._note(request, answer)
                     return answer
             look()
+
+    def _note(self, request: ApprovalRequest, answer: Answer) -> None:
+        self._last = answer.told_of(request)
+        self._told.pop(request.hash, None)
+        self._told[request.hash] = self._last
+        while len(self._told) > REMEMBERED:
+            del self._told[next(iter(self._told))]
 
     def _tell(self, request: ApprovalRequest | None) -> None:
         if self._on_change is not None:
