@@ -7,15 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from bbllm.bench.case import Case
+from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall
 from bbllm.core.observed import Observed
 from bbllm.core.records import to_json
 from bbllm.core.types import (
     Code,
-    Ending,
-    Episode,
-    Event,
-    EventKind,
-    ModelCall,
     Outcome,
     SkillCall,
     Status,

@@ -18,7 +18,7 @@ from bbllm.bench.fault_trials import (
     judge,
     rows_of,
 )
-from bbllm.core.types import Ending
+from bbllm.core.events import Ending
 from bbllm.sim.faults import Fault
 
 USER_STOP = FaultTrial(fault=Fault.USER_STOP, trial=0, after_goals=2, delay_s=0.05, person=False)

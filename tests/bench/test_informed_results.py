@@ -27,8 +27,9 @@ from bbllm.bench.scoring import lost, score
 from bbllm.bench.suite import load_suite
 from bbllm.bench.summary import closing_line, summarize_run
 from bbllm.bench.summary_table import print_summary
+from bbllm.core.events import Ending
 from bbllm.core.records import from_json, to_json
-from bbllm.core.types import Ending, Fact, Pose, Scene
+from bbllm.core.types import Fact, Pose, Scene
 from bbllm.llm.sections import LlmConfig
 
 SUITE = load_suite('partial')

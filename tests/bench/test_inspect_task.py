@@ -28,8 +28,8 @@ from bbllm.bench.playing import Job, Setup
 from bbllm.bench.results import EpisodeKey, EpisodeResult
 from bbllm.bench.suite import load_suite
 from bbllm.core.errors import BbllmError
+from bbllm.core.events import Event, EventKind
 from bbllm.core.protocols import Message
-from bbllm.core.types import Event, EventKind
 from bbllm.llm.config import Models
 from bbllm.llm.offline import OfflineModel
 from bbllm.llm.sections import LlmConfig

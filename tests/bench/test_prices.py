@@ -9,8 +9,8 @@ import pytest
 
 from bbllm.bench.prices import asked_model, cost_of, load_prices
 from bbllm.core.errors import ConfigError
+from bbllm.core.events import ModelCall
 from bbllm.core.paths import config_dir
-from bbllm.core.types import ModelCall
 from bbllm.llm.lexical import LexicalEmbedder
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.body_llm import body_llm_name

@@ -8,8 +8,9 @@ from typer.testing import Result
 
 from bbllm.cli.progress import Progress, StepState
 from bbllm.core.episode import EpisodeRun
+from bbllm.core.events import EventKind
 from bbllm.core.registry import planner_names
-from bbllm.core.types import EventKind, Plan, PlanStep, Task
+from bbllm.core.types import Plan, PlanStep, Task
 
 Command = Callable[..., Result]
 Script = Callable[..., None]

@@ -6,7 +6,7 @@ import pytest
 from told_events import FAR, REPAIRED, after, call, event, outcome, states, step
 
 from bbllm.cli.progress import StepState
-from bbllm.core.types import EventKind
+from bbllm.core.events import EventKind
 
 
 def test_a_repaired_step_stays_in_sight_and_steps_never_tried_go() -> None:

@@ -13,8 +13,9 @@ from paper_world import PaperWorld
 from bbllm.cli import supervision
 from bbllm.cli.supervision import supervise
 from bbllm.core.episode import EpisodeRun
+from bbllm.core.events import Ending, Event, EventKind
 from bbllm.core.protocols import EpisodeContext, World
-from bbllm.core.types import Ending, Event, EventKind, SkillCall, Task
+from bbllm.core.types import SkillCall, Task
 
 
 class OneCall:

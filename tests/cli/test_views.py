@@ -15,7 +15,7 @@ from bbllm.cli.live import LiveView, print_progress
 from bbllm.cli.output import Output
 from bbllm.cli.plan_lines import plan_lines, visible
 from bbllm.cli.progress import StepRow, StepState, counts_text
-from bbllm.core.types import Event, EventKind
+from bbllm.core.events import Event, EventKind
 
 NO_SCENE: dict[str, object] = {'objects': [], 'facts': []}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bbllm.cli.progress import Progress, StepState
-from bbllm.core.types import Event, EventKind
+from bbllm.core.events import Event, EventKind
 
 
 def outcome(call: str, status: str = 'SUCCEEDED', message: str = '') -> Event:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import BbllmError
+from bbllm.core.events import Event
 from bbllm.core.protocols import EpisodeContext, JsonSchema, Message, Reply, Usage, World
 from bbllm.core.tasks import make_task
 from bbllm.core.types import (
-    Event,
     Kind,
     Outcome,
     PlanStep,

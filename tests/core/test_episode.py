@@ -9,8 +9,9 @@ from scripted_episodes import PICK, STEP, EchoModel, OneCubeWorld, ScriptedPlann
 
 from bbllm.core.budget import Limits
 from bbllm.core.errors import BbllmError, GaveUpError, LostNodeError, ModelUnavailableError
+from bbllm.core.events import Ending, Event, EventKind
 from bbllm.core.protocols import EpisodeContext, Message, Reply, World
-from bbllm.core.types import Ending, Event, EventKind, Plan
+from bbllm.core.types import Plan
 
 
 def kinds(events: Sequence[Event]) -> list[EventKind]:

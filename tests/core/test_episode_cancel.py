@@ -10,8 +10,14 @@ from scripted_episodes import PICK, TASK, EchoModel, OneCubeWorld, ScriptedPlann
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
+from bbllm.core.events import Ending, Event, EventKind
 from bbllm.core.protocols import EpisodeContext, Message, Reply, World
-from bbllm.core.types import Code, Ending, Event, EventKind, Outcome, SkillCall, Status
+from bbllm.core.types import (
+    Code,
+    Outcome,
+    SkillCall,
+    Status,
+)
 
 
 def test_a_fault_of_the_program_is_on_record_stops_the_arm_and_goes_up() -> None:

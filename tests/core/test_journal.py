@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.events import Ending, Event, EventKind, ModelCall
 from bbllm.core.journal import (
     JournalWriter,
     find_journal,
@@ -20,10 +21,6 @@ from bbllm.core.journal import (
 from bbllm.core.records import to_json
 from bbllm.core.types import (
     Code,
-    Ending,
-    Event,
-    EventKind,
-    ModelCall,
     Outcome,
     SkillCall,
     Status,
@@ -106,7 +103,7 @@ def test_a_process_that_is_killed_leaves_every_event_it_wrote(tmp_path: Path) ->
     program = f"""
 import os, pathlib
 from bbllm.core.journal import JournalWriter
-from bbllm.core.types import Event, EventKind
+from bbllm.core.events import Event, EventKind
 journal = JournalWriter(pathlib.Path({str(tmp_path)!r}), 'dies')
 for number in range(50):
     journal(Event(EventKind.WARNING, 0.0, {{'text': str(number)}}))

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from bbllm.core.errors import ModelUnavailableError
+from bbllm.core.events import ModelCall
 from bbllm.core.model_calls import on_account
 from bbllm.core.protocols import Embeddings, Reply, Usage
-from bbllm.core.types import ModelCall
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.episode import EpisodeRun
+from bbllm.core.events import Ending, Episode
 from bbllm.core.protocols import ChatModel, Message, Planner
 from bbllm.core.tasks import make_task
-from bbllm.core.types import Ending, Episode, SkillCall
+from bbllm.core.types import SkillCall
 from bbllm.llm.expert import ExpertBrief, ExpertModel
 from bbllm.planners.ft_pop import FTCoT, FTVanilla
 from bbllm.planners.llm_pop import LLMPop

@@ -15,7 +15,7 @@ from typing import Any
 from bbllm_interfaces.srv import InjectFault
 from controller_manager_msgs.srv import LoadController, SwitchController, UnloadController
 
-from bbllm.core.types import Event, EventKind
+from bbllm.core.events import Event, EventKind
 from bbllm.nodes.client import StackClient, TaskResult
 from bbllm.nodes.service_call import ServiceCall
 from bbllm.nodes.stack import NODES, Stack, StackConfig, Value

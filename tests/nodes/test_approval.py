@@ -14,9 +14,16 @@ from stacks import Background, Running, log_of, started, until
 
 from bbllm.core.approval import Answer, RequestKind, plan_hash
 from bbllm.core.errors import ApprovalError
+from bbllm.core.events import Ending, EventKind
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
-from bbllm.core.types import Code, Ending, EventKind, Plan, PlanStep, SkillCall, Status
+from bbllm.core.types import (
+    Code,
+    Plan,
+    PlanStep,
+    SkillCall,
+    Status,
+)
 from bbllm.nodes.activity_feed import JOINT_BROADCASTER, STATE_BROADCASTER
 from bbllm.nodes.client import StackClient
 from bbllm.nodes.convert import plan_to_msg

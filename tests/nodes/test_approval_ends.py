@@ -14,7 +14,7 @@ from stacks import log_of, started, until
 
 from bbllm.core.approval import Answer
 from bbllm.core.errors import ApprovalError
-from bbllm.core.types import Ending, EventKind
+from bbllm.core.events import Ending, EventKind
 
 pytestmark = pytest.mark.ros
 

@@ -20,8 +20,9 @@ from bbllm.bench.results import EpisodeKey, EpisodeResult
 from bbllm.bench.suite import load_suite
 from bbllm.core.budget import Limits
 from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.core.events import EventKind
 from bbllm.core.journal import read_episode
-from bbllm.core.types import EventKind, PlanStep, SkillCall
+from bbllm.core.types import PlanStep, SkillCall
 from bbllm.llm.sections import LlmConfig
 from bbllm.nodes import bench_episode
 from bbllm.nodes.bench_episode import play as play_over_ros

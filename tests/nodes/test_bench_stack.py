@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bbllm.core.types import Event, EventKind
+from bbllm.core.events import Event, EventKind
 from bbllm.nodes.bench_stack import Spread, overheads_of
 
 pytestmark = pytest.mark.ros

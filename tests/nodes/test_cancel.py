@@ -9,7 +9,8 @@ import pytest
 from stacks import Background, Running, started, until
 
 from bbllm.arm.driver import JointState
-from bbllm.core.types import Code, Ending, EventKind, SkillCall, Status
+from bbllm.core.events import Ending, EventKind
+from bbllm.core.types import Code, SkillCall, Status
 from bbllm.nodes.client import StackClient
 from bbllm.nodes.joint_feed import JointFeed
 from bbllm.nodes.polling import Poller

@@ -14,18 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.arm.driver import FollowError
+from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall
 from bbllm.core.observed import Observed
 from bbllm.core.records import to_json
 from bbllm.core.types import (
     Code,
-    Ending,
-    Episode,
-    Event,
-    EventKind,
     Fact,
     HandReading,
     Kind,
-    ModelCall,
     Outcome,
     Plan,
     PlanStep,

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.core.approval import Answer, ApprovalRequest, Provenance, RequestKind
-from bbllm.core.types import Event, EventKind, Plan, PlanStep
+from bbllm.core.events import Event, EventKind
+from bbllm.core.types import Plan, PlanStep
 from bbllm.nodes.convert import event_from_msg, event_to_msg, plan_msg_of_event
 from bbllm.nodes.convert_approval import (
     answer_from_request,

@@ -9,7 +9,8 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from stacks import Background, Running, started, until
 
 from bbllm.core.errors import SceneError
-from bbllm.core.types import Code, Ending, EventKind
+from bbllm.core.events import Ending, EventKind
+from bbllm.core.types import Code
 from bbllm.nodes.client import StackClient, TaskResult
 from bbllm.nodes.fault_person import BenchPerson
 

@@ -11,9 +11,9 @@ import pytest
 from stacks import Running, started, until
 
 from bbllm.core.errors import LostNodeError
+from bbllm.core.events import Ending, EventKind
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
-from bbllm.core.types import Ending, EventKind
 from bbllm.nodes.joint_feed import JointFeed
 from bbllm.nodes.polling import Poller
 

@@ -8,7 +8,7 @@ import pytest
 from rviz_client import RvizClient
 from stacks import Running, started, until
 
-from bbllm.core.types import Event, EventKind
+from bbllm.core.events import Event, EventKind
 from bbllm.nodes.stack import NODES
 from bbllm.worlds.menu import ROBOT
 

@@ -9,7 +9,7 @@ import pytest
 from fake_server import FakeServer, Handler, says, status
 from stacks import Running, started, until
 
-from bbllm.core.types import Ending, EventKind
+from bbllm.core.events import Ending, EventKind
 
 pytestmark = pytest.mark.ros
 

@@ -9,7 +9,8 @@ from stacks import Background, Running, log_of, started, until
 from std_msgs.msg import String
 
 from bbllm.core.errors import LostNodeError
-from bbllm.core.types import Code, Ending, EventKind, SkillCall
+from bbllm.core.events import Ending, EventKind
+from bbllm.core.types import Code, SkillCall
 from bbllm.nodes.heartbeat import QOS, TOPIC
 
 pytestmark = pytest.mark.ros

@@ -10,7 +10,8 @@ from cameras import OPTICAL, Camera, is_on, looking
 from stacks import Running, started, until
 
 from bbllm.core.errors import SceneError
-from bbllm.core.types import Code, Ending, EventKind, SkillCall, Status
+from bbllm.core.events import Ending, EventKind
+from bbllm.core.types import Code, SkillCall, Status
 from bbllm.worlds.catalogue import load_catalogue
 
 pytestmark = pytest.mark.ros

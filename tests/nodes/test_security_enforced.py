@@ -18,7 +18,7 @@ import pytest
 from policies import policies
 from stacks import Running, started, until
 
-from bbllm.core.types import Ending
+from bbllm.core.events import Ending
 from bbllm.nodes.stack import NODES, OPTIONAL_NODES
 
 pytestmark = [

@@ -8,7 +8,8 @@ import pytest
 from cameras import Camera, is_on, looking
 from stacks import Running, started, until
 
-from bbllm.core.types import Ending, Scene, SkillCall
+from bbllm.core.events import Ending
+from bbllm.core.types import Scene, SkillCall
 
 pytestmark = pytest.mark.ros
 

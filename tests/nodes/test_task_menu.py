@@ -12,7 +12,8 @@ from geometry_msgs.msg import Point, Pose
 from rviz_client import RvizClient
 from stacks import Background, Running, started, until
 
-from bbllm.core.types import EventKind, SkillCall
+from bbllm.core.events import EventKind
+from bbllm.core.types import SkillCall
 from bbllm.nodes.stack import NODES
 from bbllm.worlds.menu import ROBOT
 

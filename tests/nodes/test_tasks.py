@@ -6,9 +6,10 @@ import pytest
 from stacks import Running, until
 
 from bbllm.core.errors import UnknownNameError
+from bbllm.core.events import Ending, EventKind
 from bbllm.core.journal import read_episode, summarize
 from bbllm.core.paths import episodes_dir
-from bbllm.core.types import Code, Ending, EventKind, SkillCall, Status
+from bbllm.core.types import Code, SkillCall, Status
 from bbllm.nodes.client import StackClient
 
 pytestmark = pytest.mark.ros

@@ -14,9 +14,16 @@ from PIL import Image
 
 from bbllm.cli.picture_files import scenes_of, write_pictures
 from bbllm.core.errors import ConfigError
+from bbllm.core.events import Event, EventKind
 from bbllm.core.journal import episode_of
 from bbllm.core.records import to_json
-from bbllm.core.types import Event, EventKind, Fact, Kind, Pose, Scene, SceneObject
+from bbllm.core.types import (
+    Fact,
+    Kind,
+    Pose,
+    Scene,
+    SceneObject,
+)
 from bbllm.pictures.colors import HEX, UNKNOWN, color_of
 from bbllm.pictures.labels import Wanted, overlap, place_labels
 from bbllm.pictures.png import to_png

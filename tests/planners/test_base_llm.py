@@ -9,8 +9,14 @@ import pytest
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError, ModelUnavailableError, ParseError
+from bbllm.core.events import Ending, EventKind
 from bbllm.core.protocols import Pass
-from bbllm.core.types import Ending, EventKind, PlanStep, Scene, SkillCall, Task
+from bbllm.core.types import (
+    PlanStep,
+    Scene,
+    SkillCall,
+    Task,
+)
 from bbllm.llm.offline import OfflineModel
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.base_llm import BaseLLM

@@ -10,8 +10,9 @@ import pytest
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
+from bbllm.core.events import Ending
 from bbllm.core.protocols import PASS
-from bbllm.core.types import Ending, PlanStep, SkillCall, Task
+from bbllm.core.types import PlanStep, SkillCall, Task
 from bbllm.llm.config import Models, parse_config
 from bbllm.llm.lexical import LexicalEmbedder
 from bbllm.llm.scripted import Request, ScriptedModel

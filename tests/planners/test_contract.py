@@ -12,8 +12,9 @@ from pop_player import pop_player
 from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ModelUnavailableError
+from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.registry import find_planner, planner_names
-from bbllm.core.types import Ending, Episode, EventKind, Task
+from bbllm.core.types import Task
 from bbllm.llm.config import Models
 from bbllm.llm.offline import OfflineModel
 from bbllm.llm.scripted import ScriptedModel

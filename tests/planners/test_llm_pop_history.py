@@ -10,7 +10,8 @@ from pop_runs import ACT, DONE, LIGHTER, TASK, UNKNOWN, WEIGH, NoBody, run, sect
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ModelRefusedError, PromptTooLongError
-from bbllm.core.types import Code, Ending, EventKind
+from bbllm.core.events import Ending, EventKind
+from bbllm.core.types import Code
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.llm_pop import LLMPop
 

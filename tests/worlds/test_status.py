@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bbllm.core.approval import ApprovalRequest, RequestKind
-from bbllm.core.types import Event, EventKind, Fact, Scene
+from bbllm.core.events import Event, EventKind
+from bbllm.core.types import Fact, Scene
 from bbllm.worlds.status import Mood, StatusBoard
 
 

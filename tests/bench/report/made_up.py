@@ -11,8 +11,15 @@ from typing import Any
 
 from bbllm.bench.results import EpisodeKey, EpisodeResult
 from bbllm.bench.summary import summarize_run
+from bbllm.core.events import Event, EventKind
 from bbllm.core.records import to_json
-from bbllm.core.types import Event, EventKind, Fact, Kind, Pose, Scene, SceneObject
+from bbllm.core.types import (
+    Fact,
+    Kind,
+    Pose,
+    Scene,
+    SceneObject,
+)
 from bbllm.sim.scenes import load_scene
 
 TASKS = (

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from bbllm.core.types import Ending
+from bbllm.core.events import Ending
 from bbllm.sim.faults import Fault
 
 

@@ -17,7 +17,8 @@ from typing import Any
 from bbllm.bench.case import Case
 from bbllm.bench.checkers.parts import listed
 from bbllm.bench.goals import Hold, Needs, Tower
-from bbllm.core.types import Code, Episode, Event, EventKind, Status
+from bbllm.core.events import Episode, Event, EventKind
+from bbllm.core.types import Code, Status
 
 RISEN_M = 0.05
 """How far a block must have risen to count as lifted [m]; a pick lifts by 0.08 m."""

@@ -38,8 +38,8 @@ from bbllm.bench.playing import Job, Setup
 from bbllm.bench.results import EpisodeKey
 from bbllm.bench.suite import Suite, load_suite
 from bbllm.core.errors import ConfigError
+from bbllm.core.events import Event
 from bbllm.core.registry import find_planner
-from bbllm.core.types import Event
 from bbllm.llm.config import Models
 from bbllm.llm.sections import LlmConfig, load_config
 from bbllm.planners.bodies import MappingMethod, models_for

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bbllm.core.types import Event, EventKind
+from bbllm.core.events import Event, EventKind
 
 
 def entry_of(event: Event) -> tuple[str, str] | None:

@@ -16,11 +16,17 @@ from bbllm.bench.safety import SafetyRecorder
 from bbllm.bench.scoring import score
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import BbllmError
+from bbllm.core.events import Event
 from bbllm.core.protocols import EventSink
 from bbllm.core.records import to_json
 from bbllm.core.registry import find_planner
 from bbllm.core.tasks import make_task
-from bbllm.core.types import Event, Outcome, Scene, Skill, SkillCall
+from bbllm.core.types import (
+    Outcome,
+    Scene,
+    Skill,
+    SkillCall,
+)
 from bbllm.llm.config import Models
 from bbllm.planners.assembly import build_planner, heard_by
 from bbllm.planners.bodies import MappingMethod, body_name

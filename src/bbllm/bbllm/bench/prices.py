@@ -22,7 +22,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bbllm.core.errors import ConfigError
-from bbllm.core.types import ModelCall
+from bbllm.core.events import ModelCall
 from bbllm.llm.expert.brief import TOLD
 
 MILLION = 1_000_000

@@ -15,7 +15,8 @@ from bbllm.bench.metrics import goal_recall
 from bbllm.bench.playing import Job
 from bbllm.bench.prices import cost_of
 from bbllm.bench.results import EpisodeKey, EpisodeResult
-from bbllm.core.types import Ending, Episode, EventKind, ModelCall, Scene, Status
+from bbllm.core.events import Ending, Episode, EventKind, ModelCall
+from bbllm.core.types import Scene, Status
 
 NO_CALL = 'NO_CALL'
 """Stands among the error codes for a step that could not be turned into a call."""

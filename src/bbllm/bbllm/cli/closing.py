@@ -10,8 +10,8 @@ from bbllm.cli.commands import FAILED, INTERRUPTED
 from bbllm.cli.output import Output
 from bbllm.cli.picture_files import Pictures, write_pictures
 from bbllm.cli.session import Ran
+from bbllm.core.events import Ending
 from bbllm.core.journal import summarize
-from bbllm.core.types import Ending
 
 
 def draw(ran: Ran, check: str = '') -> Pictures:

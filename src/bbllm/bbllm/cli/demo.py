@@ -22,7 +22,7 @@ from bbllm.cli.closing import draw, exit_code, leave, summary_of, tell_files
 from bbllm.cli.output import Output
 from bbllm.cli.picture_files import scenes_of
 from bbllm.cli.session import FEEDBACK_LOOPS, PLANNER, Options, Ran, run_here
-from bbllm.core.types import Ending
+from bbllm.core.events import Ending
 from bbllm.planners.methods import MappingMethod
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from bbllm.cli.progress import Progress, counts_text
-from bbllm.core.types import Event, EventKind
+from bbllm.core.events import Event, EventKind
 
 
 class LineView:

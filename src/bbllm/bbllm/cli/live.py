@@ -15,7 +15,7 @@ from rich.text import Text
 
 from bbllm.cli.plan_lines import plan_lines
 from bbllm.cli.progress import Progress, counts_text
-from bbllm.core.types import Event, EventKind
+from bbllm.core.events import Event, EventKind
 
 REFRESH_HZ = 10.0
 FOOT_LINES = 5

@@ -8,8 +8,9 @@ from typing import Any
 
 from bbllm.cli.progress import Progress, count
 from bbllm.core.errors import ConfigError
+from bbllm.core.events import Episode
 from bbllm.core.records import from_json
-from bbllm.core.types import Episode, Scene
+from bbllm.core.types import Scene
 from bbllm.pictures.reach import reach_ring
 from bbllm.pictures.sheet import Caption, draw_sheet
 from bbllm.pictures.svg import to_svg

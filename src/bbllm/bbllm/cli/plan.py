@@ -32,10 +32,17 @@ from bbllm.cli.session import (
 )
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
+from bbllm.core.events import Ending, Episode
 from bbllm.core.journal import summarize
 from bbllm.core.registry import find_planner
 from bbllm.core.tasks import make_task
-from bbllm.core.types import Ending, Episode, Outcome, Scene, Skill, SkillCall, Status
+from bbllm.core.types import (
+    Outcome,
+    Scene,
+    Skill,
+    SkillCall,
+    Status,
+)
 from bbllm.planners.methods import MappingMethod
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from bbllm.core.types import Event, EventKind
+from bbllm.core.events import Event, EventKind
 
 
 class StepState(Enum):

@@ -14,12 +14,13 @@ from bbllm.cli.supervision import supervise
 from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import BbllmError
+from bbllm.core.events import Episode
 from bbllm.core.journal import JournalWriter, read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.protocols import World
 from bbllm.core.registry import find_planner
 from bbllm.core.tasks import make_task
-from bbllm.core.types import Episode, Scene
+from bbllm.core.types import Scene
 from bbllm.planners.methods import MappingMethod
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from bbllm.cli.live import print_progress
 from bbllm.cli.output import Output
 from bbllm.cli.picture_files import drawn_before, progress_of, write_pictures
 from bbllm.core.errors import ConfigError
+from bbllm.core.events import Episode
 from bbllm.core.journal import find_journal, list_journals, read_episode, summarize
 from bbllm.core.paths import episodes_dir
-from bbllm.core.types import Episode
 
 
 def show(

@@ -13,10 +13,11 @@ from bbllm.cli.ros import need_ros
 from bbllm.cli.session import Ran
 from bbllm.cli.supervision import watch
 from bbllm.core.errors import TaskError, WorldError
+from bbllm.core.events import Event
 from bbllm.core.journal import JournalWriter, read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.tasks import make_task, new_episode_id
-from bbllm.core.types import Event, Scene
+from bbllm.core.types import Scene
 
 if TYPE_CHECKING:
     from bbllm.nodes.client import StackClient

@@ -12,8 +12,8 @@ from typing import TypeVar
 
 from bbllm.core.background import Background
 from bbllm.core.episode import EpisodeRun
+from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.protocols import Planner, World
-from bbllm.core.types import Ending, Episode, EventKind
 
 T = TypeVar('T')
 

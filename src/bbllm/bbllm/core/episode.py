@@ -26,17 +26,13 @@ from bbllm.core.errors import (
     ModelError,
     ParseError,
 )
+from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall
 from bbllm.core.guards import GuardedEmbedder, GuardedModel, GuardedWorld
 from bbllm.core.journal import episode_of
 from bbllm.core.protocols import ChatModel, Embedder, EventSink, Planner, World
 from bbllm.core.records import to_json
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
 from bbllm.core.types import (
-    Ending,
-    Episode,
-    Event,
-    EventKind,
-    ModelCall,
     Plan,
     PlanStep,
     Status,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bbllm.core.errors import LostNodeError, NeedsPersonError
+from bbllm.core.events import EventKind
 from bbllm.core.model_calls import Account, on_account
 from bbllm.core.observed import observed
 from bbllm.core.protocols import (
@@ -20,7 +21,13 @@ from bbllm.core.protocols import (
 )
 from bbllm.core.records import to_json
 from bbllm.core.tasks import plain_text
-from bbllm.core.types import Code, EventKind, Outcome, Scene, Skill, SkillCall
+from bbllm.core.types import (
+    Code,
+    Outcome,
+    Scene,
+    Skill,
+    SkillCall,
+)
 
 if TYPE_CHECKING:
     from bbllm.core.episode import EpisodeRun

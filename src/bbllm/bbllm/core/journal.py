@@ -32,8 +32,9 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall
 from bbllm.core.records import from_json, to_json
-from bbllm.core.types import Ending, Episode, Event, EventKind, ModelCall, Outcome, Task
+from bbllm.core.types import Outcome, Task
 
 
 class JournalWriter:

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
+from bbllm.core.events import ModelCall
 from bbllm.core.protocols import Embeddings, Reply
-from bbllm.core.types import ModelCall
 
 Answer = TypeVar('Answer', bound=Reply | Embeddings)
 

@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Literal, Protocol, runtime_checkable
 
-from bbllm.core.types import Event, Outcome, Plan, PlanStep, Scene, Skill, SkillCall, Task
+from bbllm.core.events import Event
+from bbllm.core.types import (
+    Outcome,
+    Plan,
+    PlanStep,
+    Scene,
+    Skill,
+    SkillCall,
+    Task,
+)
 
 JsonSchema = Mapping[str, object]
 

@@ -35,8 +35,9 @@ from bbllm.bench.fault_trials import (
 )
 from bbllm.bench.machine import describe_machine
 from bbllm.core.errors import WorldError
+from bbllm.core.events import Event, EventKind
 from bbllm.core.records import to_json
-from bbllm.core.types import Event, EventKind, Pose, Scene
+from bbllm.core.types import Pose, Scene
 from bbllm.nodes.client import StackClient, TaskResult
 from bbllm.nodes.domains import own_domain
 from bbllm.nodes.fault_person import BenchPerson

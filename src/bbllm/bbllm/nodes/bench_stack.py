@@ -30,7 +30,7 @@ from bbllm.arm.driver import GoalStatus
 from bbllm.bench.arm_timing import percentile
 from bbllm.bench.machine import describe_machine
 from bbllm.core.errors import WorldError
-from bbllm.core.types import Ending, Event, EventKind
+from bbllm.core.events import Ending, Event, EventKind
 from bbllm.nodes.stack import NAMESPACE, Stack, StackConfig, node_environ
 
 MAX_MEMORY_MB = 1000.0

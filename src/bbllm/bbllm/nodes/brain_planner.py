@@ -13,7 +13,8 @@ from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
 from bbllm.core.errors import BbllmError
-from bbllm.core.types import Ending, Event, EventKind, Plan
+from bbllm.core.events import Ending, Event, EventKind
+from bbllm.core.types import Plan
 from bbllm.nodes.convert import episode_to_result, event_to_msg, plan_msg_of_event, plan_of_event
 from bbllm.nodes.episode_desk import EpisodeDesk
 from bbllm.nodes.markers import plan_markers

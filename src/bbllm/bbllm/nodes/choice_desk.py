@@ -11,7 +11,7 @@ from bbllm_interfaces.action import RunTask
 from bbllm_interfaces.srv import Approve
 
 from bbllm.core.approval import Answer
-from bbllm.core.types import Ending
+from bbllm.core.events import Ending
 from bbllm.nodes.convert_approval import answer_to_request
 from bbllm.nodes.process import StackNode
 from bbllm.nodes.safe_action_client import SafeActionClient

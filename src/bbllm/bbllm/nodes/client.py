@@ -21,8 +21,9 @@ from std_msgs.msg import String
 from bbllm.arm.driver import GoalStatus
 from bbllm.core.closable import Closable
 from bbllm.core.errors import LostNodeError, WorldError
+from bbllm.core.events import Ending, Event, EventKind
 from bbllm.core.tasks import new_episode_id
-from bbllm.core.types import Ending, Event, EventKind, Outcome, Scene, SkillCall
+from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.nodes.action_call import ActionCall
 from bbllm.nodes.approval_client import ApprovalClient
 from bbllm.nodes.convert import call_to_msg, event_from_msg, outcome_from_result

@@ -24,17 +24,13 @@ from geometry_msgs.msg import Point, Quaternion, Vector3
 from geometry_msgs.msg import Pose as PoseMsg
 from std_msgs.msg import Header
 
+from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall
 from bbllm.core.journal import summarize
 from bbllm.core.records import to_json
 from bbllm.core.types import (
     Code,
-    Ending,
-    Episode,
-    Event,
-    EventKind,
     Fact,
     Kind,
-    ModelCall,
     Outcome,
     Plan,
     PlanStep,

@@ -7,8 +7,8 @@ from bbllm_interfaces.msg import Approval
 from bbllm_interfaces.srv import Approve
 
 from bbllm.core.approval import Answer, ApprovalRequest, Provenance, RequestKind
+from bbllm.core.events import Event, EventKind
 from bbllm.core.tasks import MAX_TASK_CHARACTERS, plain_text
-from bbllm.core.types import Event, EventKind
 from bbllm.nodes.convert import plan_from_msg, stamp_from_msg, stamp_to_msg
 
 LONGEST_NAME = 100

@@ -13,11 +13,12 @@ from std_msgs.msg import String
 from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import TaskError
+from bbllm.core.events import Episode, Event, EventKind
 from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import episodes_dir
 from bbllm.core.registry import find_planner
 from bbllm.core.tasks import make_task
-from bbllm.core.types import Episode, Event, EventKind, Task
+from bbllm.core.types import Task
 from bbllm.nodes.convert import event_from_msg
 from bbllm.nodes.interruptible import InterruptibleModel
 from bbllm.nodes.model_params import models_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bbllm.core.events import Event, EventKind
 from bbllm.core.observed import Observed
 from bbllm.core.records import from_json
-from bbllm.core.types import Event, EventKind
 
 LONGEST = 300
 """Characters of a model's text that one line shows."""

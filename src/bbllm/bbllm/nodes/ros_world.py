@@ -23,11 +23,10 @@ from bbllm.core.errors import (
     ParseError,
     WorldError,
 )
+from bbllm.core.events import Event, EventKind
 from bbllm.core.protocols import PASS, Pass
 from bbllm.core.types import (
     Code,
-    Event,
-    EventKind,
     Outcome,
     PlanStep,
     Scene,

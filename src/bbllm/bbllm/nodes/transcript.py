@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bbllm.core.types import ModelCall
+from bbllm.core.events import ModelCall
 
 
 class Transcript:

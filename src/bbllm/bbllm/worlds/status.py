@@ -8,8 +8,9 @@ from enum import Enum
 from typing import Any
 
 from bbllm.core.approval import ApprovalRequest
+from bbllm.core.events import Event, EventKind
 from bbllm.core.lost import lost_names
-from bbllm.core.types import Code, Event, EventKind, Scene
+from bbllm.core.types import Code, Scene
 
 FAULTS = {
     code.name

@@ -6,8 +6,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from bbllm.core.events import Event, EventKind
 from bbllm.core.records import from_json
-from bbllm.core.types import Event, EventKind, Scene
+from bbllm.core.types import Scene
 
 _MARK = f'"{EventKind.SCENE.value}"'.encode()
 

@@ -1,0 +1,102 @@
+"""What an episode leaves behind: its events, its account and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum
+
+from bbllm.core.types import Task
+
+
+class Ending(IntEnum):
+    """How an episode ended; the twin of RunTask's constants."""
+
+    FINISHED = 0
+    """The plan ran to its end and no step of it was left failed."""
+    GAVE_UP = 1
+    """No plan, or steps that stayed failed when the feedback loops were used up."""
+    CANCELLED = 2
+    OUT_OF_BUDGET = 3
+    """A limit on steps, model calls, tokens or time was reached."""
+    MODEL_FAILED = 4
+    """The model could not be reached, or never gave a reply that parses."""
+    WORLD_FAILED = 5
+    """The robot, the simulator or a node that was needed has gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCall:
+    """One call of a language model, for the account."""
+
+    role: str
+    """Who asked: `brain` or `body`."""
+    model: str
+    """The name that the server gave, for example `offline`."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    duration_s: float = 0.0
+    """Wall time [s]."""
+    retries: int = 0
+    """How often the request was sent again before it was answered."""
+
+
+class EventKind(str, Enum):
+    """What an event of an episode tells."""
+
+    STARTED = 'started'
+    SCENE = 'scene'
+    """The scene at the start and at the end, for pictures."""
+    PLAN = 'plan'
+    STEP = 'step'
+    CALL = 'call'
+    PASS = 'pass'
+    OUTCOME = 'outcome'
+    SENSED = 'sensed'
+    """What the planner saw and felt when it looked for the first time after a call."""
+    REPAIR = 'repair'
+    """A failed step goes back to the Brain with the sentence that says why."""
+    FAILED = 'failed'
+    """A step stays failed and the plan goes on without it."""
+    MODEL_TEXT = 'model_text'
+    MODEL_CALL = 'model_call'
+    HUMAN_FEEDBACK = 'human_feedback'
+    APPROVAL = 'approval'
+    """What a person said when the plan or a call had to be allowed."""
+    WARNING = 'warning'
+    ENDED = 'ended'
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of an episode's journal."""
+
+    kind: EventKind
+    stamp_s: float
+    """Wall clock, seconds since the epoch [s]."""
+    data: Mapping[str, object] = field(default_factory=dict)
+    """JSON values only; which keys, is listed in core.journal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode:
+    """One task run once: what happened and how it ended."""
+
+    id: str
+    task: Task
+    planner: str
+    brain: str
+    """Name of the model that planned, for example `offline`."""
+    body: str
+    ending: Ending | None
+    """None where the journal breaks off: the episode still runs, or its process died."""
+    message: str
+    """Why it ended so, in one sentence; empty where it finished."""
+    events: tuple[Event, ...] = ()
+    feedback_loops: int = 0
+    steps: int = 0
+    """How many calls were executed or rejected."""
+    model_calls: tuple[ModelCall, ...] = ()
+    wall_s: float = 0.0
+    robot_s: float = 0.0
+    """Time that passed in the world while calls were executed [s]."""
