@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from bbllm.core.types import (
     Task,
 )
 from bbllm.llm.scripted import Request
-from bbllm.planners.llm_pop import LLMPop
+from bbllm.planners.llm_pop import LLMPop, LLMPopNoEvaluator
 
 TASK = Task('t', 'put the lighter cube on location_A')
 UNKNOWN = 'FAIL\nThe weights are not known.'
@@ -51,7 +52,7 @@ class NoBody:
 class Scales:
     """A World whose hand feels what it holds."""
 
-    def __init__(self, table: Any, weights_n: dict[str, float]):
+    def __init__(self, table: Any, weights_n: Mapping[str | None, float]):
         self.table = table
         self._weights_n = weights_n
 
@@ -75,8 +76,9 @@ class Scales:
         pass
 
 
-def run(model: Any, world: Any, context: Any, *, task: Task = TASK, **options: Any) -> None:
-    LLMPop(model, NoBody(), **options).run(task, world, context)
+def run(model: Any, world: Any, context: Any, *, evaluator: bool = True, **options: Any) -> None:
+    planner = LLMPop if evaluator else LLMPopNoEvaluator
+    planner(model, NoBody(), **options).run(TASK, world, context)
 
 
 def section(request: Request, label: str) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 from ft_player import ft_player
 from pop_player import pop_player
+from pop_runs import Scales
 
 from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import Ending, Episode, EventKind
-from bbllm.core.registry import find_planner, planner_names
+from bbllm.core.protocols import ChatModel, Message, Reply
+from bbllm.core.registry import asks_body, feels, find_planner, planner_names
 from bbllm.core.types import Task
 from bbllm.llm.config import Models
 from bbllm.llm.offline import OfflineModel
@@ -29,6 +31,21 @@ PLAYERS: dict[str, Callable[[], Any]] = {
 }
 """What answers planners whose prompts `offline` does not know."""
 TASK = 'put the red cube on location_A and the blue cube on location_B'
+
+
+class Overheard:
+    """A model of which every prompt is written down."""
+
+    supports_schema = False
+
+    def __init__(self, model: ChatModel):
+        self.name = model.name
+        self.prompts: list[str] = []
+        self._model = model
+
+    def complete(self, messages: Sequence[Message], **options: Any) -> Reply:
+        self.prompts += [message.content for message in messages]
+        return self._model.complete(messages, **options)
 
 
 @pytest.fixture(params=planner_names())
@@ -118,3 +135,20 @@ def test_the_limit_of_calls_ends_the_episode(
 
     assert play(world, steps=2).ending is Ending.OUT_OF_BUDGET
     assert len(world.calls) == 2
+
+
+@pytest.mark.parametrize('name', planner_names())
+def test_a_planner_says_of_itself_whether_it_tells_forces_and_asks_a_body(
+    name: str, busy_table: Tabletop
+) -> None:
+    brain = Overheard(PLAYERS.get(name, OfflineModel)())
+    body = Overheard(OfflineModel())
+    world = Scales(busy_table(), dict.fromkeys(['red_cube', 'blue_cube', None], 7.77))
+    run = EpisodeRun(Task('t', TASK), planner=name, brain='b', body='b', limits=Limits())
+    factory = find_planner(name)
+
+    episode = run.execute(build_planner(run, factory, Models(brain, body), k=3), world)
+
+    assert episode.ending is Ending.FINISHED, episode.message
+    assert feels(factory) == any('-7.77' in prompt for prompt in brain.prompts)
+    assert asks_body(factory) == bool(body.prompts)

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from pop_runs import ACT, BOTH, DONE, LIGHTER, TASK, UNKNOWN, WEIGH, NoBody, Scales, run, section
+from pop_runs import ACT, BOTH, DONE, LIGHTER, UNKNOWN, WEIGH, Scales, run, section
 
 from bbllm.core.errors import ConfigError, GaveUpError, ParseError
 from bbllm.core.registry import find_planner, planner_names
 from bbllm.llm.offline import OfflineModel
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import check_brain
-from bbllm.planners.llm_pop import llm_pop_no_evaluator
 
 Tabletop = Callable[..., Any]
 DiaryType = Callable[..., Any]
@@ -177,7 +176,7 @@ def test_without_evaluator_the_planner_says_itself_when_it_is_done(
     world, context = busy_table(), diary()
     model = ScriptedModel([WEIGH, ACT, 'EXPLAIN\nIt stands there.\nEXECUTE\nDONE'])
 
-    llm_pop_no_evaluator(model, NoBody(), k=3).run(TASK, world, context)
+    run(model, world, context, evaluator=False)
 
     assert world.on('red_cube') == 'location_A'
     assert all(request.prompt.endswith('\nPlan:') for request in model.requests)

@@ -21,7 +21,9 @@ class PlannerFactory(Protocol):
     One whose planner does the same whatever `k` is says so by an attribute, `uses_feedback =
     False`; a bench then plays each case once, and not once for every number of loops. One that
     other stand-ins for a model can answer than `offline` names them: `stand_ins =
-    frozenset({'expert'})`.
+    frozenset({'expert'})`. One whose prompts tell the force on the gripper has `feels = True`; a
+    bench then has it measured, which takes time that others need not spend. One that never asks
+    its Body has `asks_body = False`, so that nobody is told of a Body that does nothing.
     """
 
     def __call__(self, brain: ChatModel, body: Body, *, k: int) -> Planner:
@@ -56,6 +58,16 @@ def uses_feedback(factory: PlannerFactory) -> bool:
 def stand_ins(factory: PlannerFactory) -> frozenset[str]:
     """Return the names of the stand-ins for a model that know a planner's prompts."""
     return frozenset(getattr(factory, 'stand_ins', (OFFLINE,)))
+
+
+def feels(factory: PlannerFactory) -> bool:
+    """Tell whether the prompts of a planner tell the force on the gripper."""
+    return bool(getattr(factory, 'feels', False))
+
+
+def asks_body(factory: PlannerFactory) -> bool:
+    """Tell whether a planner ever asks its Body."""
+    return bool(getattr(factory, 'asks_body', True))
 
 
 def _points() -> dict[str, EntryPoint]:

@@ -23,7 +23,8 @@ class BaseLLM:
     """
 
     uses_feedback = False
-    """See `core.registry.PlannerFactory`."""
+    asks_body = False
+    """This and those above: see `core.registry.PlannerFactory`."""
 
     def __init__(
         self, brain: ChatModel, body: Body, *, k: int = 3, prompts: Prompts | None = None

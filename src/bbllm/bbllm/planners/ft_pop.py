@@ -32,7 +32,9 @@ class FTCoT:
     """
 
     stand_ins = frozenset({'expert', 'uninformed'})
-    """See `core.registry.PlannerFactory`."""
+    feels = True
+    asks_body = False
+    """This and those above: see `core.registry.PlannerFactory`."""
 
     def __init__(self, brain: ChatModel, body: Body, *, k: int = 3, history: int = BUDGET):
         """
@@ -81,7 +83,9 @@ class FTVanilla:
     """
 
     stand_ins = FTCoT.stand_ins
-    """See `core.registry.PlannerFactory`."""
+    feels = True
+    asks_body = False
+    """This and those above: see `core.registry.PlannerFactory`."""
 
     def __init__(self, brain: ChatModel, body: Body, *, k: int = 3, history: int = BUDGET):
         """

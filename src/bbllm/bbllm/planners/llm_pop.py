@@ -30,7 +30,11 @@ class LLMPop:
     """
 
     stand_ins = frozenset({'expert', 'uninformed'})
-    """See `core.registry.PlannerFactory`."""
+    feels = True
+    asks_body = False
+    """This and those above: see `core.registry.PlannerFactory`."""
+    evaluated = True
+    """Whether the model is asked under the evaluator's prompt before it plans."""
 
     def __init__(
         self,
@@ -38,7 +42,6 @@ class LLMPop:
         body: Body,
         *,
         k: int = 3,
-        evaluator: bool = True,
         history: int = BUDGET,
     ):
         """
@@ -48,13 +51,10 @@ class LLMPop:
             brain: The one model.
             body: Not used.
             k: How many rounds may follow the first.
-            evaluator: Whether the model is asked under the evaluator's prompt before it plans.
-                Where not, the planner says itself when the task is done.
             history: How long the history in a prompt may be [characters].
         """
         self._brain = brain
         self._k = k
-        self._evaluated = evaluator
         self._budget = history
         self._prompts = PopPrompts()
 
@@ -86,7 +86,7 @@ class LLMPop:
         """Return why and how it goes on, None where the task is done."""
         history.hear(context.take_human_feedback())
         evaluated: str | None = None
-        if self._evaluated:
+        if self.evaluated:
             scene = world.observe()
             write = partial(self._prompts.evaluator, task, scene)
             evaluation = self._ask(write, parse_evaluator, history, context)
@@ -97,7 +97,7 @@ class LLMPop:
             self._need_round(history, evaluated)
         scene = world.observe()
         write = partial(self._prompts.planner, task, scene, evaluation=evaluated)
-        read = partial(parse_planner, may_end=not self._evaluated)
+        read = partial(parse_planner, may_end=not self.evaluated)
         reply = self._ask(write, read, history, context)
         if not reply.actions:
             context.tell_done()
@@ -166,12 +166,14 @@ class LLMPop:
         return Tried(step.text, result, observed(world.observe()))
 
 
-def llm_pop_no_evaluator(brain: ChatModel, body: Body, *, k: int = 3) -> LLMPop:
-    """Build the paper's ablation `w/o evaluator`."""
-    return LLMPop(brain, body, k=k, evaluator=False)
+class LLMPopNoEvaluator(LLMPop):
+    """The paper's ablation `w/o evaluator`: the planner says itself when the task is done."""
+
+    evaluated = False
 
 
-llm_pop_no_evaluator.stand_ins = LLMPop.stand_ins  # type: ignore[attr-defined]  # of a function
+llm_pop_no_evaluator = LLMPopNoEvaluator
+"""The name that installations made before there was a class look for."""
 
 
 def _steps(reply: PlannerReply, start: int) -> list[PlanStep]:
