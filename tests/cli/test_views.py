@@ -60,6 +60,13 @@ def test_every_kind_of_event_is_on_one_line_or_known_to_say_nothing(kind: EventK
         'call': {'skill': 's', 'args': []},
         'status': 'FAILED',
         'code': 'TIMEOUT',
+        'word': 'salmon',
+        'name': 'salmon_328',
+        'policy': 'nearest',
+        'among': 2,
+        'condition': "'close' to 'salmon'",
+        'holds': False,
+        'by': 'graph',
     }
     file = io.StringIO()
 

@@ -62,6 +62,29 @@ def test_a_step_that_stays_failed_means_that_the_episode_gave_up() -> None:
     assert 'red_cube is out of the workspace' in episode.message
 
 
+def test_what_a_word_was_taken_for_and_what_was_checked_is_on_record() -> None:
+    def script(world: World, context: EpisodeContext) -> None:
+        context.tell_grounded('cube', 'red_cube', policy='nearest', among=2)
+        context.tell_checked("'red_cube' in 'hands'", False, by='graph')
+        world.execute(PICK)
+
+    episode = start().execute(ScriptedPlanner(script), OneCubeWorld())
+
+    told = {event.kind: event.data for event in episode.events}
+    assert told[EventKind.GROUNDED] == {
+        'word': 'cube',
+        'name': 'red_cube',
+        'policy': 'nearest',
+        'among': 2,
+    }
+    assert told[EventKind.CHECKED] == {
+        'condition': "'red_cube' in 'hands'",
+        'holds': False,
+        'by': 'graph',
+    }
+    assert (episode.ending, episode.steps) == (Ending.FINISHED, 1)
+
+
 def test_a_new_plan_from_a_failed_step_on_clears_that_failure() -> None:
     def script(world: World, context: EpisodeContext) -> None:
         context.tell_plan(Plan((STEP,)), 0)

@@ -211,6 +211,8 @@ def test_every_kind_of_event_has_a_line_for_people(kind: EventKind) -> None:
         'task': 'tidy up', 'planner': 'p', 'brain': 'b', 'moment': 'before', 'scene': scene,
         'steps': ['pick'], 'start': 0, 'call': call, **call, 'status': 'FAILED', 'message': 'why',
         'index': 1, 'text': 'words', 'cause': 'why', 'loop': 1, 'role': 'brain', 'model': 'm',
+        'word': 'salmon', 'name': 'salmon_328', 'policy': 'nearest', 'among': 2,
+        'condition': "'close' to 'salmon'", 'holds': True, 'by': 'graph',
         'prompt_tokens': 1, 'completion_tokens': 2, 'duration_s': 0.1, 'ending': 'GAVE_UP',
     }  # fmt: skip
 

@@ -226,6 +226,12 @@ class Diary:
     def tell_done(self) -> None:
         self.held_done = True
 
+    def tell_grounded(self, word: str, name: str, *, policy: str, among: int) -> None:
+        self.lines.append(f'{word} is {name} ({policy} of {among})')
+
+    def tell_checked(self, condition: str, holds: bool, *, by: str) -> None:
+        self.lines.append(f'{condition}: {holds} by {by}')
+
     def warn(self, text: str) -> None:
         self.warnings.append(text)
 

@@ -55,7 +55,7 @@ def tabletop(
     trials: int = 1,
     seed: int = 0,
     k: int = 3,
-    planner: str = 'brain_body',
+    planner: str | Sequence[str] = 'brain_body',
     mapping: str = 'auto',
     body: str | None = None,
     temperature: float | None = TEMPERATURE,
@@ -69,7 +69,8 @@ def tabletop(
         trials: Scenes for each task.
         seed: Makes the scenes, as in `bbllm bench`.
         k: Feedback loops that an episode may use.
-        planner: Planning method, as `bbllm plan --help` lists them.
+        planner: Planning method, as `bbllm plan --help` lists them, with options or without;
+            inspect_ai makes a list of what has commas.
         mapping: How steps become calls: auto, text, schema or embedding.
         body: Model that turns steps into calls, where it is not the one that plans; with
             `embedding` the embedding model, or `lexical`. --model-role body=... wins.
@@ -77,12 +78,13 @@ def tabletop(
     """
     chosen = load_suite(suite)
     names = [tasks] if isinstance(tasks, str) else list(tasks)
-    find_planner(planner)
+    spec = planner if isinstance(planner, str) else ','.join(planner)
+    find_planner(spec)
     if trials < 1 or k < 0:
         raise ConfigError(f'trials={trials}, k={k}: give at least one trial, and no negative k.')
     return Task(
         dataset=MemoryDataset(_samples(chosen, names, trials, seed, k), name=chosen.name),
-        solver=play_episode(suite, planner, _method(mapping).value, body, temperature),
+        solver=play_episode(suite, spec, _method(mapping).value, body, temperature),
         scorer=[goal(), goal_conditions(), executable_steps(), feedback_loops()],
         version=chosen.sha256[:12],
         metadata={'suite': chosen.name, 'suite_sha256': chosen.sha256, 'k': k, 'seed': seed},

@@ -23,6 +23,11 @@ def entry_of(event: Event) -> tuple[str, str] | None:
         return 'step', f'{data["index"]}: {data["text"]}'
     if kind is EventKind.PASS:
         return 'pass', f'No skill does what step {data["index"]} says: {data["text"]}'
+    if kind is EventKind.GROUNDED:
+        return 'grounded', f'{data["word"]} is {data["name"]} ({data["policy"]}, {data["among"]})'
+    if kind is EventKind.CHECKED:
+        holds = 'holds' if data['holds'] else 'does not hold'
+        return 'check', f'`{data["condition"]}` {holds}, says the {data["by"]}'
     if kind is EventKind.OUTCOME:
         return 'outcome', _outcome(data)
     if kind is EventKind.REPAIR:

@@ -124,6 +124,12 @@ def _short(kind: EventKind, data: Mapping[str, Any]) -> list[tuple[str, str]]:
         return [('call', f'{data["skill"]}({", ".join(data["args"])})')]
     if kind is EventKind.PASS:
         return [('pass', f'{data["index"]}: {data["text"]}')]
+    if kind is EventKind.GROUNDED:
+        chosen = f'{data["policy"]} of {data["among"]}'
+        return [('means', f'{data["word"]} is {data["name"]}, {chosen}')]
+    if kind is EventKind.CHECKED:
+        holds = 'holds' if data['holds'] else 'does not hold'
+        return [('check', f'{data["condition"]} {holds}, says the {data["by"]}')]
     if kind is EventKind.FAILED:
         return [('given up', f'step {data["index"]}: {data["cause"]}')]
     if kind is EventKind.HUMAN_FEEDBACK:

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Literal
 
 import bbllm
 from bbllm.core.budget import Budget, Limits
@@ -32,12 +33,7 @@ from bbllm.core.journal import episode_of
 from bbllm.core.protocols import ChatModel, Embedder, EventSink, Planner, World
 from bbllm.core.records import to_json
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
-from bbllm.core.types import (
-    Plan,
-    PlanStep,
-    Status,
-    Task,
-)
+from bbllm.core.types import Plan, PlanStep, Status, Task
 
 STOP_AGAIN_S = 0.001
 """How soon a call that was cancelled is stopped again if it has not returned [s]."""
@@ -199,6 +195,14 @@ class EpisodeRun:
     def tell_done(self) -> None:
         """Announce that the planner looked and holds the task for done, however little it did."""
         self._held_done = True
+
+    def tell_grounded(self, word: str, name: str, *, policy: str, among: int) -> None:
+        """Announce which thing of the scene a word was taken for."""
+        self.record(EventKind.GROUNDED, word=word, name=name, policy=policy, among=among)
+
+    def tell_checked(self, condition: str, holds: bool, *, by: Literal['model', 'graph']) -> None:
+        """Announce whether a condition that the plan asserts holds, and who says so."""
+        self.record(EventKind.CHECKED, condition=condition, holds=holds, by=by)
 
     def warn(self, text: str) -> None:
         """Tell people something that changes nothing."""

@@ -51,6 +51,10 @@ class EventKind(str, Enum):
     STEP = 'step'
     CALL = 'call'
     PASS = 'pass'
+    GROUNDED = 'grounded'
+    """A word of the model's, such as `salmon`, was taken for one thing of the scene."""
+    CHECKED = 'checked'
+    """A condition that a plan asserts was looked at."""
     OUTCOME = 'outcome'
     SENSED = 'sensed'
     """What the planner saw and felt when it looked for the first time after a call."""

@@ -9,6 +9,8 @@ Every line is {"kind", "stamp_s", "data"}. The keys of `data`, by kind:
     step            index, text
     call            skill, args
     pass            index, text
+    grounded        word (the model's), name (of the thing), policy, among (how many it could be)
+    checked         condition (as the plan has it), holds, by ('model' or 'graph')
     outcome         an Outcome
     sensed          what core.observed.Observed holds
     repair          index, text, cause, loop

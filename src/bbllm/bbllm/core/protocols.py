@@ -221,6 +221,22 @@ class EpisodeContext(Protocol):
         """Announce that the planner looked and holds the task for done, however little it did."""
         ...
 
+    def tell_grounded(self, word: str, name: str, *, policy: str, among: int) -> None:
+        """
+        Announce which thing of the scene a word was taken for.
+
+        Args:
+            word: What the model said, for example `salmon`.
+            name: The thing, for example `salmon_328`.
+            policy: How it was chosen, for example `nearest`.
+            among: How many things the word could have meant.
+        """
+        ...
+
+    def tell_checked(self, condition: str, holds: bool, *, by: Literal['model', 'graph']) -> None:
+        """Announce whether a condition that the plan asserts holds, and who says so."""
+        ...
+
     def warn(self, text: str) -> None:
         """Tell people something that changes nothing."""
         ...

@@ -1,12 +1,17 @@
-"""Planners by name, from the entry points of every installed package."""
+"""
+Planners by name, from the entry points of every installed package.
+
+A name may go on with options of that planner: `prog_prompt:check=graph,grounding=nearest`. The
+whole of it is the planner's name in settings, journals and reports.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
-from bbllm.core.errors import UnknownNameError
+from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.protocols import Body, ChatModel, Planner
 
 GROUP = 'bbllm.planners'
@@ -23,7 +28,10 @@ class PlannerFactory(Protocol):
     other stand-ins for a model can answer than `offline` names them: `stand_ins =
     frozenset({'expert'})`. One whose prompts tell the force on the gripper has `feels = True`; a
     bench then has it measured, which takes time that others need not spend. One that never asks
-    its Body has `asks_body = False`, so that nobody is told of a Body that does nothing.
+    its Body has `asks_body = False`, so that nobody is told of a Body that does nothing. One that
+    only works with a Body which matches by embedding has `needs_embedder = True`. One that can be
+    varied names how, and what each can be, the value in force first: `options = {'check':
+    ('model', 'graph')}`; it is then called with `check='graph'` where somebody asks for that.
     """
 
     def __call__(self, brain: ChatModel, body: Body, *, k: int) -> Planner:
@@ -36,18 +44,32 @@ def planner_names() -> list[str]:
     return sorted(_points())
 
 
-def find_planner(name: str) -> PlannerFactory:
+def find_planner(spec: str) -> PlannerFactory:
     """
-    Return what builds the planner of that name.
+    Return what builds the planner of that name, which has the planner's own attributes.
+
+    Args:
+        spec: A name, with or without options: `name:option=value,option=value`.
 
     Raises:
-        UnknownNameError: No such planner is installed; names the nearest.
+        UnknownNameError: No such planner is installed, or it has no such option, or that has no
+            such value; names the nearest.
+        ConfigError: The options are not written so.
     """
+    name, colon, text = spec.partition(':')
     points = _points()
     if name not in points:
         raise UnknownNameError('planner', name, points)
     load: Callable[[], object] = points[name].load
-    return cast(PlannerFactory, load())
+    factory = cast(PlannerFactory, load())
+    if not colon:
+        return factory
+    return _WithOptions(factory, _read_options(name, text, options_of(factory)))
+
+
+def options_of(factory: PlannerFactory) -> Mapping[str, tuple[str, ...]]:
+    """Return what of a planner can be varied, each with its values, the usual one first."""
+    return dict(getattr(factory, 'options', {}))
 
 
 def uses_feedback(factory: PlannerFactory) -> bool:
@@ -68,6 +90,50 @@ def feels(factory: PlannerFactory) -> bool:
 def asks_body(factory: PlannerFactory) -> bool:
     """Tell whether a planner ever asks its Body."""
     return bool(getattr(factory, 'asks_body', True))
+
+
+def needs_embedder(factory: PlannerFactory) -> bool:
+    """Tell whether a planner only works with a Body that matches by embedding."""
+    return bool(getattr(factory, 'needs_embedder', False))
+
+
+class _WithOptions:
+    """A planner's factory with options chosen; in all else it is that factory."""
+
+    def __init__(self, factory: PlannerFactory, chosen: Mapping[str, str]):
+        self._factory = factory
+        self._chosen = dict(chosen)
+
+    def __call__(self, brain: ChatModel, body: Body, *, k: int) -> Planner:
+        return cast(Callable[..., Planner], self._factory)(brain, body, k=k, **self._chosen)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._factory, name)
+
+
+def _read_options(name: str, text: str, known: Mapping[str, tuple[str, ...]]) -> Mapping[str, str]:
+    chosen: dict[str, str] = {}
+    for item in text.split(','):
+        key, equals, value = (part.strip() for part in item.partition('='))
+        if not key or not equals or key in chosen:
+            raise ConfigError(_how_to_write(name, item, known))
+        if key not in known:
+            raise UnknownNameError(f'option of {name}', key, known)
+        if value not in known[key]:
+            raise UnknownNameError(f'value of the option {key} of {name}', value, known[key])
+        chosen[key] = value
+    return chosen
+
+
+def _how_to_write(name: str, item: str, known: Mapping[str, tuple[str, ...]]) -> str:
+    if not known:
+        return f'The planner {name} has no options; write just {name}.'
+    key, values = next(iter(known.items()))
+    listed = '; '.join(f'{option}={"|".join(values)}' for option, values in known.items())
+    return (
+        f'{item[:80]!r} is no option of {name}, or is there twice. Write each once, with commas '
+        f'between them, as in `{name}:{key}={values[-1]}`. Known: {listed}.'
+    )
 
 
 def _points() -> dict[str, EntryPoint]:

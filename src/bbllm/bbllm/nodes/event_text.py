@@ -29,6 +29,10 @@ def event_text(event: Event) -> str:
         return _outcome(data)
     if kind is EventKind.SENSED:
         return f'sensed {from_json(Observed, data)}'
+    if kind is EventKind.GROUNDED:
+        return f'{data["word"]} is {data["name"]} ({data["policy"]} of {data["among"]})'
+    if kind is EventKind.CHECKED:
+        return f'{data["condition"]}: {"holds" if data["holds"] else "does not"} ({data["by"]})'
     if kind is EventKind.CALL:
         return f'call {data["skill"]}({", ".join(data["args"])})'
     if kind in (EventKind.REPAIR, EventKind.FAILED):
@@ -39,8 +43,6 @@ def event_text(event: Event) -> str:
         return f'{data["role"]} call: {data["model"]}, {tokens} tokens, {data["duration_s"]:.1f} s'
     if kind is EventKind.MODEL_TEXT:
         return f'{data["role"]} says: {" ".join(data["text"].split())[:LONGEST]}'
-    if kind is EventKind.SENSED:
-        return f'sensed {from_json(Observed, data)}'
     if kind is EventKind.ENDED:
         return f'ended {data["ending"]}' + (f': {data["message"]}' if data['message'] else '')
     number = f' {data["index"]}' if 'index' in data else ''

@@ -40,7 +40,11 @@ def param(
 class BrainPlannerParams:
     """Parameters of `brain_planner`."""
 
-    planner: str = param('brain_body', 'Planning method, an entry point of group bbllm.planners.')
+    planner: str = param(
+        'brain_body',
+        'Planning method, an entry point of group bbllm.planners, with options or without: '
+        '`prog_prompt:check=graph,grounding=nearest`.',
+    )
     feedback_loops: int = param(3, 'Feedback loops of an episode, K in the paper.', 0, 100)
     llm_config: str = param('', LLM_CONFIG)
     brain: str = param('', OVERRIDE.format('Brain'))

@@ -1,0 +1,92 @@
+"""A planner is found by its name, with options or without, and keeps saying what it is."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+from typing import Any
+
+import pytest
+
+from bbllm.core import registry
+from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError
+from bbllm.core.registry import (
+    asks_body,
+    feels,
+    find_planner,
+    needs_embedder,
+    options_of,
+    planner_names,
+    stand_ins,
+    uses_feedback,
+)
+
+
+@pytest.fixture(autouse=True)
+def varied(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Install a planner with options beside those there are."""
+    points = registry._points()
+    points['varied'] = EntryPoint('varied', 'varied_planner:Varied', registry.GROUP)
+    monkeypatch.setattr(registry, '_points', lambda: points)
+
+
+def built(spec: str) -> Any:
+    nobody: Any = None
+    planner: Any = find_planner(spec)(nobody, nobody, k=2)
+    return planner.built
+
+
+@pytest.mark.parametrize(
+    ('spec', 'expected'),
+    [
+        ('varied', (2, 'model', 'random')),
+        ('varied:check=graph', (2, 'graph', 'random')),
+        ('varied:check=graph,grounding=nearest', (2, 'graph', 'nearest')),
+        ('varied: grounding = held_first , check = model', (2, 'model', 'held_first')),
+    ],
+)
+def test_options_after_a_colon_reach_the_planner(spec: str, expected: tuple[Any, ...]) -> None:
+    assert built(spec) == expected
+
+
+@pytest.mark.parametrize('spec', ['varied', 'varied:check=graph'])
+def test_a_planner_with_options_says_of_itself_what_it_says_without(spec: str) -> None:
+    factory = find_planner(spec)
+
+    assert not uses_feedback(factory)
+    assert feels(factory)
+    assert asks_body(factory)
+    assert not needs_embedder(factory)
+    assert stand_ins(factory) == {'expert'}
+    assert options_of(factory)['check'] == ('model', 'graph')
+
+
+@pytest.mark.parametrize(
+    ('spec', 'kind', 'told'),
+    [
+        ('varied:chek=graph', UnknownNameError, "option of varied named 'chek'. Did you mean 'ch"),
+        ('varied:check=grph', UnknownNameError, "Did you mean 'graph'? Known: graph, model"),
+        ('varied:check', ConfigError, 'varied:check=graph'),
+        ('varied:', ConfigError, 'check=model|graph; grounding=random|nearest|held_first'),
+        ('varied:check=graph,', ConfigError, 'varied:check=graph'),
+        ('varied:check=graph,check=model', ConfigError, 'there twice'),
+        ('varied:=graph', ConfigError, 'varied:check=graph'),
+        ('vared:check=graph', UnknownNameError, "Did you mean 'varied'"),
+        ('brain_body:check=graph', UnknownNameError, "option of brain_body named 'check'"),
+        ('brain_body:', ConfigError, 'has no options; write just brain_body'),
+    ],
+)
+def test_an_option_that_is_none_is_answered_with_those_there_are(
+    spec: str, kind: type[BbllmError], told: str
+) -> None:
+    with pytest.raises(kind) as caught:
+        find_planner(spec)
+
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize('name', planner_names())
+def test_every_option_of_an_installed_planner_can_be_chosen(name: str) -> None:
+    for key, values in options_of(find_planner(name)).items():
+        assert len(set(values)) == len(values) > 1
+        for value in values:
+            find_planner(f'{name}:{key}={value}')
