@@ -1,0 +1,1 @@
+"""A household of symbols that obeys VirtualHome's rules."""

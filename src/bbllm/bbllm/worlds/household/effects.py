@@ -1,0 +1,225 @@
+"""
+What a rule can change, as small steps that the table of rules is built from.
+
+No step raises once the checks hold: what could is looked up by the rule's checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from bbllm.worlds.household.checks import free_hand
+from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.rule import Effect
+from bbllm.worlds.household.situation import Situation
+from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
+
+_LEFT_BY_WALKING = (Relation.INSIDE, Relation.CLOSE, Relation.FACING)
+_LEFT_BY_TAKING = (Relation.ON, Relation.INSIDE, Relation.CLOSE, *HANDS)
+
+
+def set_state(which: int, state: State, instead_of: State) -> Effect:
+    """It is now, for example, OPEN and not CLOSED."""
+
+    def change(s: Situation) -> None:
+        states = s.objects[which].states
+        states.discard(instead_of)
+        states.add(state)
+
+    return change
+
+
+def take_posture(*states: State) -> Effect:
+    """The character sits, lies, or does neither."""
+
+    def change(s: Situation) -> None:
+        others = s.posture - {State.SITTING, State.LYING}
+        s.character.states = {*others, *states}
+
+    return change
+
+
+def link(which: int) -> Effect:
+    """The character is CLOSE to it, and it to the character."""
+    return lambda s: _link(s.graph, s.character.id, s.objects[which].id)
+
+
+def look_away(s: Situation) -> None:
+    """The character faces nothing."""
+    s.graph.remove_from(s.character.id, Relation.FACING)
+
+
+def face(which: int) -> Effect:
+    """The character faces it too."""
+    return lambda s: s.graph.add(s.character.id, Relation.FACING, s.objects[which].id)
+
+
+def face_what_it_faces(which: int) -> Effect:
+    """The character faces too what the thing faces."""
+
+    def change(s: Situation) -> None:
+        for node_id in tuple(s.graph.targets(s.objects[which].id, Relation.FACING)):
+            s.graph.add(s.character.id, Relation.FACING, node_id)
+
+    return change
+
+
+def rest_on(which: int) -> Effect:
+    """The character is ON it."""
+    return lambda s: s.graph.add(s.character.id, Relation.ON, s.objects[which].id)
+
+
+def walk_to(which: int) -> Effect:
+    """
+    The character goes to it.
+
+    It is close then to the thing, to what the thing is in or on, to the thing's contents where it
+    can be opened, and to its own body. What it holds comes along, yet is INSIDE the room that the
+    character came from, as in VirtualHome.
+    """
+
+    def change(s: Situation) -> None:
+        graph, me, node = s.graph, s.character.id, s.objects[which]
+        held = _held(s)
+        came_from = graph.room_of(me)
+        room = graph.room_of(node.id)
+        _cut(graph, me, _LEFT_BY_WALKING)
+        _add_inside(graph, me, room)
+        if node.id != room:
+            near = {node.id, *graph.body_parts}
+            near.update(_not_rooms(graph, graph.targets(node.id, Relation.INSIDE)))
+            if Property.CAN_OPEN in node.properties:
+                near.update(graph.sources(node.id, Relation.INSIDE))
+            near.update(graph.targets(node.id, Relation.ON))
+            for node_id in near:
+                _link(graph, me, node_id)
+        for node_id in held:
+            _cut(graph, node_id, _LEFT_BY_WALKING)
+            _link(graph, me, node_id)
+            _add_inside(graph, node_id, came_from)
+
+    return change
+
+
+def take(which: int) -> Effect:
+    """
+    It comes into a free hand and leaves where it was; what was ON or INSIDE it falls off.
+
+    Of where it was the first is remembered: what it was ON, else INSIDE, else CLOSE to, of several
+    the one with the lowest id. The character stays close to that.
+    """
+
+    def change(s: Situation) -> None:
+        graph, me, node_id = s.graph, s.character.id, s.objects[which].id
+        hand = free_hand(s)
+        place = _place_of(graph, node_id)
+        room = graph.room_of(me)
+        _cut(graph, node_id, _LEFT_BY_TAKING)
+        _link(graph, me, node_id)
+        if hand is not None:
+            graph.add(me, hand, node_id)
+        _add_inside(graph, node_id, room)
+        if place is not None:
+            _link(graph, me, place[0])
+            s.memory.taken_from[node_id] = place
+
+    return change
+
+
+def unhand(which: int) -> Effect:
+    """No hand holds it."""
+
+    def change(s: Situation) -> None:
+        for hand in HANDS:
+            s.graph.remove(s.character.id, hand, s.objects[which].id)
+
+    return change
+
+
+def put(which: int, relation: Relation, place: int) -> Effect:
+    """It is ON or INSIDE a place, and the three are close to each other."""
+
+    def change(s: Situation) -> None:
+        _put(s, s.objects[which].id, relation, s.objects[place].id)
+
+    return change
+
+
+def put_back(which: int, place: int) -> Effect:
+    """It is again where it was taken from."""
+
+    def change(s: Situation) -> None:
+        node_id = s.objects[which].id
+        _put(s, node_id, s.memory.taken_from[node_id][1], s.objects[place].id)
+
+    return change
+
+
+def forget_place(which: int) -> Effect:
+    """It is no longer known where it was taken from."""
+
+    def change(s: Situation) -> None:
+        s.memory.taken_from.pop(s.objects[which].id, None)
+
+    return change
+
+
+def drop_into_room(which: int) -> Effect:
+    """It is INSIDE the room that the character is in."""
+    return lambda s: _add_inside(s.graph, s.objects[which].id, s.graph.room_of(s.character.id))
+
+
+def pour(which: int, place: int) -> Effect:
+    """It is INSIDE a place; water leaves the hand, a vessel stays in it."""
+
+    def change(s: Situation) -> None:
+        s.graph.add(s.objects[which].id, Relation.INSIDE, s.objects[place].id)
+        if s.objects[which].class_name == 'water':
+            unhand(which)(s)
+
+    return change
+
+
+def wear(which: int) -> Effect:
+    """It is ON the character."""
+    return lambda s: s.graph.add(s.objects[which].id, Relation.ON, s.character.id)
+
+
+def _put(s: Situation, node_id: int, relation: Relation, place: int) -> None:
+    for hand in HANDS:
+        s.graph.remove(s.character.id, hand, node_id)
+    _link(s.graph, s.character.id, place)
+    _link(s.graph, node_id, place)
+    s.graph.add(node_id, relation, place)
+
+
+def _link(graph: Graph, one: int, other: int) -> None:
+    graph.add(one, Relation.CLOSE, other)
+    graph.add(other, Relation.CLOSE, one)
+
+
+def _cut(graph: Graph, node_id: int, relations: tuple[Relation, ...]) -> None:
+    for relation in relations:
+        graph.remove_from(node_id, relation)
+        graph.remove_to(node_id, relation)
+
+
+def _add_inside(graph: Graph, node_id: int, room: int | None) -> None:
+    if room is not None:
+        graph.add(node_id, Relation.INSIDE, room)
+
+
+def _held(s: Situation) -> list[int]:
+    return [node_id for hand in HANDS for node_id in s.graph.targets(s.character.id, hand)]
+
+
+def _not_rooms(graph: Graph, ids: Set[int]) -> list[int]:
+    return [node_id for node_id in ids if not graph.nodes[node_id].is_room]
+
+
+def _place_of(graph: Graph, node_id: int) -> tuple[int, Relation] | None:
+    for relation in (Relation.ON, Relation.INSIDE, Relation.CLOSE):
+        places = _not_rooms(graph, graph.targets(node_id, relation))
+        if places:
+            return min(places), relation
+    return None

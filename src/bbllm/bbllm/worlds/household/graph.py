@@ -1,0 +1,212 @@
+"""The graph of a household: things as nodes, relations as edges, indexed from both ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
+
+from bbllm.worlds.household import graph_data
+from bbllm.worlds.household.vocabulary import CHARACTER, ROOMS, Property, Relation, State
+
+NONE: frozenset[int] = frozenset()
+
+
+class CycleError(RuntimeError):
+    """Things that stand inside each other in a ring; a household makes a failed step of it."""
+
+
+@dataclass(slots=True)
+class Node:
+    """One thing, room or person."""
+
+    id: int
+    class_name: str
+    category: str = ''
+    """`Rooms` for a room; VirtualHome's other words are not looked at."""
+    prefab_name: str | None = None
+    properties: frozenset[Property] = frozenset()
+    states: set[State] = field(default_factory=set)
+    bounding_box: Mapping[str, object] | None = None
+    """Centre and size as VirtualHome writes them [m]; carried along, never used."""
+
+    @property
+    def is_room(self) -> bool:
+        """Whether things can be in it without it being a container."""
+        return self.category == ROOMS
+
+    def copy(self) -> Node:
+        """Return a node whose states can change without this one's."""
+        return Node(
+            self.id,
+            self.class_name,
+            self.category,
+            self.prefab_name,
+            self.properties,
+            set(self.states),
+            self.bounding_box,
+        )
+
+    def __str__(self) -> str:
+        return f'<{self.class_name}> ({self.id})'
+
+
+class Graph:
+    """Nodes by id, and edges that are found from either end in one look-up."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[int, Node] = {}
+        self._to: dict[Relation, dict[int, set[int]]] = {word: {} for word in Relation}
+        self._from: dict[Relation, dict[int, set[int]]] = {word: {} for word in Relation}
+        self._character: int | None = None
+        self._body_parts: tuple[int, ...] | None = None
+
+    @classmethod
+    def from_dict(cls, data: object, *, strict: bool = True) -> Graph:
+        """
+        Read a graph as VirtualHome writes it in JSON.
+
+        Args:
+            data: `{'nodes': [...], 'edges': [...]}`.
+            strict: Also refuse what VirtualHome takes: of nodes with the same id it keeps the
+                last, and rings of INSIDE make it recurse without end.
+
+        Raises:
+            GraphError: The data is no graph; says where, and what would have worked.
+        """
+        graph = cls()
+        for raw in graph_data.read_nodes(data, strict=strict):
+            graph.nodes[raw.id] = Node(
+                raw.id,
+                raw.class_name,
+                raw.category,
+                raw.prefab_name,
+                raw.properties,
+                set(raw.states),
+                raw.bounding_box,
+            )
+        for start, relation, end in graph_data.read_edges(data, graph.nodes):
+            graph.add(start, relation, end)
+        if strict:
+            graph_data.refuse_rings(graph._to[Relation.INSIDE])
+        return graph
+
+    def to_dict(self) -> dict[str, list[dict[str, object]]]:
+        """Return the graph as VirtualHome writes it; everything in it is sorted."""
+        nodes: list[dict[str, object]] = [
+            {
+                'id': node.id,
+                'class_name': node.class_name,
+                'category': node.category,
+                'prefab_name': node.prefab_name,
+                'properties': sorted(word.value for word in node.properties),
+                'states': sorted(word.value for word in node.states),
+                'bounding_box': node.bounding_box,
+            }
+            for _, node in sorted(self.nodes.items())
+        ]
+        edges: list[dict[str, object]] = [
+            {'from_id': start, 'relation_type': word.value, 'to_id': end}
+            for start, word, end in self.edges()
+        ]
+        return {'nodes': nodes, 'edges': edges}
+
+    def edges(self) -> list[tuple[int, Relation, int]]:
+        """Return all edges, sorted."""
+        return sorted(
+            (start, relation, end)
+            for relation, index in self._to.items()
+            for start, ends in index.items()
+            for end in ends
+        )
+
+    def copy(self) -> Graph:
+        """Return a graph that changes by itself."""
+        other = Graph()
+        other.nodes = {node_id: node.copy() for node_id, node in self.nodes.items()}
+        for mine, theirs in ((self._to, other._to), (self._from, other._from)):
+            for relation, index in mine.items():
+                theirs[relation] = {node_id: set(ends) for node_id, ends in index.items() if ends}
+        return other
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return self.nodes == other.nodes and self.edges() == other.edges()
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+    @property
+    def character(self) -> int | None:
+        """Id of the person who acts: the lowest one of class `character`; None without any."""
+        if self._character is None:
+            ids = (node.id for node in self.nodes.values() if node.class_name == CHARACTER)
+            self._character = min(ids, default=None)
+        return self._character
+
+    @property
+    def body_parts(self) -> tuple[int, ...]:
+        """Ids of all parts of bodies, which are close to whoever walks."""
+        if self._body_parts is None:
+            self._body_parts = tuple(
+                node_id
+                for node_id, node in self.nodes.items()
+                if Property.BODY_PART in node.properties
+            )
+        return self._body_parts
+
+    def add(self, from_id: int, relation: Relation, to_id: int) -> None:
+        """Add an edge; one that is there stays."""
+        self._to[relation].setdefault(from_id, set()).add(to_id)
+        self._from[relation].setdefault(to_id, set()).add(from_id)
+
+    def remove(self, from_id: int, relation: Relation, to_id: int) -> None:
+        """Remove an edge, if it is there."""
+        ends = self._to[relation].get(from_id)
+        if ends and to_id in ends:
+            ends.remove(to_id)
+            self._from[relation][to_id].remove(from_id)
+
+    def remove_from(self, from_id: int, relation: Relation) -> None:
+        """Remove all edges of a relation that begin at a node."""
+        back = self._from[relation]
+        for end in self._to[relation].pop(from_id, NONE):
+            back[end].remove(from_id)
+
+    def remove_to(self, to_id: int, relation: Relation) -> None:
+        """Remove all edges of a relation that end at a node."""
+        forth = self._to[relation]
+        for start in self._from[relation].pop(to_id, NONE):
+            forth[start].remove(to_id)
+
+    def has(self, from_id: int, relation: Relation, to_id: int) -> bool:
+        """Tell whether there is such an edge."""
+        return to_id in self._to[relation].get(from_id, NONE)
+
+    def targets(self, from_id: int, relation: Relation) -> Set[int]:
+        """Return where edges from a node end; the graph's own set, not to be kept or changed."""
+        return self._to[relation].get(from_id, NONE)
+
+    def sources(self, to_id: int, relation: Relation) -> Set[int]:
+        """Return where edges to a node begin; the graph's own set, not to be kept or changed."""
+        return self._from[relation].get(to_id, NONE)
+
+    def room_of(self, node_id: int) -> int | None:
+        """
+        Return the room that a thing is in, as VirtualHome finds it; a room is in itself.
+
+        Of a thing in several others only those are looked at, not what they are in themselves.
+
+        Raises:
+            CycleError: Things stand inside each other in a ring.
+        """
+        seen = set()
+        inside = self._to[Relation.INSIDE]
+        while not self.nodes[node_id].is_room:
+            parents = inside.get(node_id, NONE)
+            if len(parents) != 1:
+                return min((other for other in parents if self.nodes[other].is_room), default=None)
+            seen.add(node_id)
+            (node_id,) = parents
+            if node_id in seen:
+                raise CycleError
+        return node_id

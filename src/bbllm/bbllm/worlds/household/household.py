@@ -1,0 +1,116 @@
+"""A household that obeys one script line after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from bbllm.worlds.household.graph import CycleError, Graph
+from bbllm.worlds.household.graph_data import GraphError
+from bbllm.worlds.household.rule import Rule, follow
+from bbllm.worlds.household.rules import RULES
+from bbllm.worlds.household.script import ScriptLine
+from bbllm.worlds.household.situation import Memory, Situation, UnsupportedError
+from bbllm.worlds.household.vocabulary import Action
+
+
+class Mode(str, Enum):
+    """Which rules hold; docs/household.md lists what differs."""
+
+    PERSISTENT = 'persistent'
+    """VirtualHome's rules over one state, its faults included: that a character sits is written
+    and never seen."""
+    FRESH = 'fresh'
+    """VirtualHome's rules as ProgPrompt uses them, the graph built anew after each step: it is
+    seen that a character sits, and where things were taken from is forgotten."""
+    SANE = 'sane'
+    """Rules that a person would expect."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What one line did."""
+
+    succeeded: bool
+    messages: tuple[str, ...] = ()
+    """In VirtualHome's words; some steps fail without any, and some succeed with one."""
+    broken: str = ''
+    """Name of the check that failed, for example `not_close`; `unsupported` where VirtualHome
+    itself breaks off. Empty where the step succeeded."""
+
+
+class Household:
+    """A graph and the rules by which one character changes it."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        mode: Mode = Mode.SANE,
+        rules: Mapping[Action, Rule] | None = None,
+    ):
+        """
+        Take a copy of the graph.
+
+        Args:
+            graph: What there is at first.
+            mode: Which rules hold.
+            rules: Other rules for the same mode, for tests of the tests.
+
+        Raises:
+            GraphError: It has no character.
+        """
+        self.graph = graph.copy()
+        """The household as it is now."""
+        self.mode = mode
+        if self.graph.character is None:
+            raise GraphError(
+                'There is no character in the graph; it needs a node of class character that is '
+                'INSIDE a room.'
+            )
+        self._character = self.graph.nodes[self.graph.character]
+        self._rules = RULES if rules is None else rules
+        self._memory = Memory()
+        if mode is Mode.PERSISTENT:
+            self._memory.posture = frozenset(self._character.states)
+
+    def step(self, line: ScriptLine) -> StepResult:
+        """Do what a line says, or nothing at all and tell why not; never raises."""
+        try:
+            result = self._step(line)
+        except UnsupportedError as error:
+            return _failed(f'{error} when executing "{line}"', 'unsupported')
+        except CycleError:
+            return _failed(f'things are inside each other when executing "{line}"', 'unsupported')
+        if result.succeeded and self.mode is Mode.FRESH:
+            self._memory.taken_from.clear()
+        return result
+
+    def _step(self, line: ScriptLine) -> StepResult:
+        rule = self._rules[line.action]
+        if len(line.objects) != line.action.arity:
+            return _failed(
+                f'Wrong number of parameters for "{line.action.value}". Got '
+                f'{len(line.objects)}, expected {line.action.arity}',
+                'wrong_arity',
+            )
+        nodes = []
+        for name, node_id in line.objects:
+            node = self.graph.nodes.get(node_id)
+            if node is None:
+                return _failed(
+                    f'<{name}> ({node_id}) cannot be found when executing "{line}"',
+                    'not_found' if rule.misses_things else 'unsupported',
+                )
+            nodes.append(node)
+        situation = Situation(
+            self.graph, self._character, tuple(nodes), self._memory, line.action.value
+        )
+        broken, texts = follow(rule, situation)
+        messages = tuple(f'{text} when executing "{line}"' for text in texts)
+        return StepResult(not broken, messages, broken)
+
+
+def _failed(message: str, broken: str) -> StepResult:
+    return StepResult(False, (message,), broken)

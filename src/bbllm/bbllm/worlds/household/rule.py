@@ -1,0 +1,91 @@
+"""What a row of the table of rules is, and how it is followed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from bbllm.worlds.household.checks import Predicate
+from bbllm.worlds.household.situation import Situation
+
+Effect = Callable[[Situation], None]
+
+
+class OnFailure(Enum):
+    """What follows when a check does not hold."""
+
+    FAIL = 'fail'
+    """The step fails, and nothing changes."""
+    TELL = 'tell'
+    """The message is told, and the step goes on."""
+    SKIP = 'skip'
+    """The message is told, and the step succeeds without any effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Something that has to hold."""
+
+    name: str
+    """What is wrong where it does not, for example `not_close`."""
+    holds: Predicate
+    message: str
+    """What is told then: {C} is the character, {a} and {b} the things, {room_C} and {room_a}
+    their rooms. Empty: nothing."""
+    otherwise: OnFailure = OnFailure.FAIL
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One row: what is checked, in this order, and what changes when all of it holds."""
+
+    checks: tuple[Check, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    when: Predicate | None = None
+    """Where this does not hold, the rule `instead` is followed and not this one."""
+    instead: Rule | None = None
+    recalls_place: bool = False
+    """Whether {b} is where {a} was taken from; checks that use it stand behind `remembered`."""
+    misses_things: bool = True
+    """Whether a thing that does not exist is told as such; where not, the original breaks off."""
+
+
+def follow(rule: Rule, s: Situation) -> tuple[str, tuple[str, ...]]:
+    """
+    Do what a rule says, or nothing.
+
+    Returns:
+        The name of the check that failed, '' where none did, and all messages.
+
+    Raises:
+        UnsupportedError, CycleError: The original breaks off; nothing has changed.
+    """
+    while rule.when is not None and rule.instead is not None and not rule.when(s):
+        rule = rule.instead
+    if rule.recalls_place:
+        place = s.memory.taken_from.get(s.objects[0].id)
+        if place is not None:
+            s.objects = (s.objects[0], s.graph.nodes[place[0]])
+    texts: tuple[str, ...] = ()
+    for check in rule.checks:
+        if check.holds(s):
+            continue
+        if check.message:
+            texts = (*texts, _worded(check.message, s))
+        if check.otherwise is OnFailure.FAIL:
+            return check.name, texts
+        if check.otherwise is OnFailure.SKIP:
+            return '', texts
+    for effect in rule.effects:
+        effect(s)
+    return '', texts
+
+
+def _worded(message: str, s: Situation) -> str:
+    words: dict[str, object] = {'C': s.character, **dict(zip('ab', s.objects))}
+    if '{room_' in message:
+        for name, node in (('room_C', s.character), ('room_a', s.objects[0])):
+            room = s.graph.room_of(node.id)
+            words[name] = None if room is None else s.graph.nodes[room]
+    return message.format_map(words)

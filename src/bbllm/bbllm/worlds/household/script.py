@@ -1,0 +1,111 @@
+"""Lines of a script, such as `[PUTIN] <salmon> (328) <fridge> (305)`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from bbllm.core.errors import ParseError
+from bbllm.worlds.household.vocabulary import OTHER_WORDS, Action, did_you_mean
+
+EXAMPLE = '[PUTIN] <salmon> (328) <fridge> (305)'
+_ACTION = re.compile(r'\[(\w+)\]')
+_OBJECT = re.compile(r'<(.+?)>\s*\((.+?)\)')
+_LONGEST_LINE = 1000
+_LONGEST_QUOTE = 60
+
+
+class ScriptError(ParseError):
+    """A line that is no line of a script; begins as VirtualHome's own message does."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptLine:
+    """One action and what it is done to."""
+
+    action: Action
+    objects: tuple[tuple[str, int], ...] = ()
+    """Class name and id of each thing; only the id says which thing is meant."""
+    index: int = 0
+    """Number of the line; messages end with it."""
+
+    def __str__(self) -> str:
+        things = ''.join(f' <{name}> ({node_id})' for name, node_id in self.objects)
+        return f'[{self.action.value}]{things} [{self.index}]'
+
+
+def parse_line(text: str, index: int = 0) -> ScriptLine:
+    """
+    Read one line; what stands between the things and behind them is not looked at.
+
+    Raises:
+        ScriptError: It is no line; says which action is nearest, or how many things it takes.
+    """
+    line = text.strip()
+    if len(line) > _LONGEST_LINE:
+        # The search for things takes time with the square of the length.
+        raise ScriptError(
+            f'Cannot parse action of {_quoted(line)}: the line has {len(line)} characters, '
+            f'and at most {_LONGEST_LINE} are read.'
+        )
+    head = _ACTION.match(line)
+    if head is None:
+        raise ScriptError(
+            f'Cannot parse action of {_quoted(line)}; a line looks like {_quoted(EXAMPLE)}.'
+        )
+    action = _action(head.group(1).upper())
+    objects = tuple(
+        ('_'.join(name.lower().split(' ')), _id(node_id, line))
+        for name, node_id in _OBJECT.findall(line, head.end())
+    )
+    if len(objects) != action.arity:
+        raise ScriptError(
+            f'Wrong number of parameters for "{action.value}". '
+            f'Got {len(objects)}, expected {action.arity}'
+        )
+    return ScriptLine(action, objects, index)
+
+
+def parse_script(text: str) -> tuple[ScriptLine, ...]:
+    """
+    Read a script, one line each; empty lines are left out, the others numbered from 1.
+
+    Raises:
+        ScriptError: A line is no line of a script; says which.
+    """
+    lines: list[ScriptLine] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            lines.append(parse_line(line, len(lines) + 1))
+        except ScriptError as error:
+            raise ScriptError(f'{error} (in line {number} of the script)') from error
+    return tuple(lines)
+
+
+def _action(word: str) -> Action:
+    if word in OTHER_WORDS:
+        return OTHER_WORDS[word]
+    try:
+        return Action(word)
+    except ValueError:
+        known = tuple(Action.__members__)
+        hint = did_you_mean(word, known)
+        raise ScriptError(
+            f'Unknown action "{word[:_LONGEST_QUOTE]}".{hint} Known: {", ".join(known)}.'
+        ) from None
+
+
+def _id(text: str, line: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ScriptError(
+            f'The id in ({text[:_LONGEST_QUOTE]}) of {_quoted(line)} is no whole number; '
+            f'a line looks like {_quoted(EXAMPLE)}.'
+        ) from None
+
+
+def _quoted(text: str) -> str:
+    return f'"{text[:_LONGEST_QUOTE]}"'
