@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import configparser
+import importlib
 import re
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bbllm.bench.virtualhome import VERSION
 
 
 def _pins(file: Path) -> set[tuple[str, str, str]]:
@@ -40,3 +46,38 @@ def test_packages_of_the_system_are_not_replaced_by_the_extras(repository: Path)
     assert not {'numpy', 'setuptools'} & {
         name for name, _, _ in _pins(repository / 'requirements/extras.txt')
     }
+
+
+def test_the_original_household_is_pinned_in_the_version_that_its_driver_knows(
+    repository: Path,
+) -> None:
+    assert _pins(repository / 'requirements/virtualhome.txt') == {('virtualhome', VERSION, '')}
+
+
+@pytest.mark.parametrize('missing', ['extras', 'virtualhome'])
+def test_what_one_machine_cannot_get_leaves_the_other_extras_be(
+    missing: str,
+    repository: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.syspath_prepend(repository / 'tools')
+    setup_env: Any = importlib.import_module('setup_env')
+    files = {'extras': setup_env.EXTRAS, 'virtualhome': setup_env.VIRTUALHOME}
+    stamps: dict[str, str] = {}
+
+    def install(self: Any, locked: Path) -> None:
+        if locked == files[missing]:
+            raise setup_env.SetupError('no network here')
+
+    monkeypatch.setattr(setup_env.Setup, '_install', install)
+    for stage in ('make_venv', 'install_packages', 'build_interfaces', 'install_bbllm'):
+        monkeypatch.setattr(setup_env.Setup, stage, lambda self: None)
+    monkeypatch.setattr(setup_env, 'read_state', dict)
+    monkeypatch.setattr(setup_env, 'write_state', lambda _, now: stamps.update(now))
+
+    with pytest.raises(setup_env.SetupError, match='no network here'):
+        setup_env.Setup().run(extras=True)
+
+    assert set(files) & set(stamps) == set(files) - {missing}
+    assert 'failed' in capsys.readouterr().out

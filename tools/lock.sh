@@ -16,3 +16,4 @@ installed=$(sed -n 's/^\([a-z][a-z0-9._-]*\)==.*/--no-emit-package \1/p' require
 # shellcheck disable=SC2086  # one option for each package
 lock --python-version 3.10 -c requirements/lock.txt --no-emit-package numpy $installed \
   -o requirements/extras.txt requirements/extras.in
+lock --python-version 3.10 --no-deps -o requirements/virtualhome.txt requirements/virtualhome.in

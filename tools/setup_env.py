@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any, Callable, Iterable
 
@@ -40,6 +41,9 @@ VENV_PYTHON = VENV / 'bin' / 'python'
 STATE = VENV / 'bbllm-setup.json'
 LOG = ROOT / 'log' / 'setup.log'
 EXTRAS = ROOT / 'requirements' / 'extras.txt'
+VIRTUALHOME = ROOT / 'requirements' / 'virtualhome.txt'
+OPTIONAL = ('extras', 'virtualhome')
+"""Stages of `--extras`: each is tried, also where another one cannot be had."""
 RULES = ROOT / 'tools' / 'interfaces_for_python.cmake'
 CERTIFICATES = ('/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt')
 
@@ -85,10 +89,12 @@ class Setup:
             ('packages', 'packages from PyPI', self.install_packages, [self.lock_file]),
             ('interfaces', 'interface packages', self.build_interfaces, interface_files()),
             ('bbllm', 'bbllm', self.install_bbllm, package_files()),
-            ('extras', 'optional extras', self.install_extras, [EXTRAS]),
+            ('extras', 'optional extras', partial(self._install, EXTRAS), [EXTRAS]),
+            # What tests and a bench hold the household world against.
+            ('virtualhome', 'VirtualHome', partial(self._install, VIRTUALHOME), [VIRTUALHOME]),
         ]
         if not extras:
-            stages.pop()
+            stages = [stage for stage in stages if stage[0] not in OPTIONAL]
         version = '.'.join(str(part) for part in self.python['version'])
         ros = f'ROS 2 Jazzy of {self.system_ros}' if self.system_ros else 'ROS 2 Jazzy from PyPI'
         digest = f'{ROOT} {self.python["path"]} {version} {self.system_ros}'
@@ -96,9 +102,10 @@ class Setup:
         stamps = self.state.get('stamps', {})
         started = time.monotonic()
         done = 0
+        missing: list[str] = []
         for number, (name, title, action, inputs) in enumerate(stages, 1):
             # The extras stand on the packages alone, so that edits of bbllm leave them be.
-            digest = hash_of(digests['packages'] if name == 'extras' else digest, inputs)
+            digest = hash_of(digests['packages'] if name in OPTIONAL else digest, inputs)
             digests[name] = digest
             if stamps.get(name) == digest:
                 continue
@@ -111,12 +118,21 @@ class Setup:
                 stamps.clear()  # what a former environment held is gone with it
             stamps.pop(name, None)
             write_state(self.state, stamps)
-            action()
+            try:
+                action()
+            except SetupError as error:
+                if name not in OPTIONAL:
+                    raise
+                print(' failed', flush=True)
+                missing.append(f'{title}: {error}')
+                continue
             stamps[name] = digest
             self.state.update(python=self.python, system_ros=self.system_ros)
             write_state(self.state, stamps)
             print(f' {time.monotonic() - stage_started:.1f} s', flush=True)
             done += 1
+        if missing:
+            raise SetupError('\n'.join(missing))
         if done:
             print(f'ready in {time.monotonic() - started:.0f} s; now: . ./activate')
         else:
@@ -190,10 +206,6 @@ class Setup:
         imports = ', '.join(('rclpy', 'bbllm_interfaces', *COMPAT, 'bbllm'))
         environment = {**self._environment(), 'BBLLM_ROOT': str(ROOT)}
         self._call(['sh', '-c', f'. ./activate && python -c "import {imports}"'], environment)
-
-    def install_extras(self) -> None:
-        """Install what the optional extras need beside the rest, whose versions stay."""
-        self._install(EXTRAS)
 
     def _install(self, locked: Path) -> None:
         uv = [str(VENV / 'bin' / 'uv'), 'pip', 'install', '--python', str(VENV_PYTHON)]
