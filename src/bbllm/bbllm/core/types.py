@@ -165,6 +165,8 @@ class Scene:
     """When it was sensed, on the world's clock [s]."""
     hand: HandReading | None = None
     """None where nothing tells of the hand."""
+    domain: str = 'tabletop'
+    """What kind of world it is: `tabletop` or `household`."""
 
     @property
     def names(self) -> tuple[str, ...]:
