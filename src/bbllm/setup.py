@@ -13,6 +13,7 @@ setup(
         ('share/bbllm/config', glob('config/*.yaml')),
         ('share/bbllm/config/catalogues', glob('config/catalogues/*.yaml')),
         ('share/bbllm/config/franka', glob('config/franka/*.yaml')),
+        ('share/bbllm/config/houses', glob('config/houses/*.yaml')),
         ('share/bbllm/config/params', glob('config/params/*.yaml')),
         ('share/bbllm/config/rviz', glob('config/rviz/*.rviz')),
         ('share/bbllm/config/scenes', glob('config/scenes/*.yaml')),

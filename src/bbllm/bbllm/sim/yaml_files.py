@@ -11,6 +11,15 @@ from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.paths import config_dir, is_yaml_path
 
 
+class WordsLoader(yaml.SafeLoader):
+    """Takes `on` and `off` for words, as YAML 1.2 does: they name relations and goals here."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012  # as in the base class
+        first: [entry for entry in entries if first in 'tTfF' or not entry[0].endswith(':bool')]
+        for first, entries in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
 class YamlFiles:
     """
     The files of one kind: those that come with the project, by name, and a user's, by path.

@@ -1,0 +1,173 @@
+"""Houses: those of the project, a user's file, and graphs that people bring."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bbllm.core.errors import UnknownNameError
+from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.graph_data import GraphError
+from bbllm.worlds.household.house_classes import HouseFileError
+from bbllm.worlds.household.houses import House, list_houses, load_house
+from bbllm.worlds.household.vocabulary import Property, Relation, State
+
+
+def house(folder: Path, text: str) -> House:
+    path = folder / 'mine.yaml'
+    path.write_text(text)
+    return load_house(path)
+
+
+def only(graph: Graph, name: str) -> int:
+    (found,) = [i for i, node in graph.nodes.items() if node.class_name == name]
+    return found
+
+
+def test_there_are_three_houses_with_what_the_suite_promises() -> None:
+    names = list_houses()
+
+    assert len(names) >= 3
+    for name in names:
+        found = load_house(name)
+        things = [node for node in found.graph.nodes.values() if not node.is_room]
+        assert len(found.rooms) >= 4, name
+        assert len(things) >= 100, name
+        assert found.description
+
+
+@pytest.mark.parametrize('name', list_houses())
+def test_everything_in_a_house_is_in_exactly_one_room_and_the_graph_reads_back(name: str) -> None:
+    graph = load_house(name).graph
+
+    for node_id, node in graph.nodes.items():
+        rooms = [i for i in graph.targets(node_id, Relation.INSIDE) if graph.nodes[i].is_room]
+        assert len(rooms) == (0 if node.is_room else 1), str(node)
+    assert Graph.from_dict(graph.to_dict()) == graph
+
+
+@pytest.mark.parametrize('name', list_houses())
+def test_everything_in_a_house_has_states_that_fit_what_it_is(name: str) -> None:
+    for node in load_house(name).graph.nodes.values():
+        assert not node.states >= {State.OPEN, State.CLOSED}, str(node)
+        assert not node.states >= {State.ON, State.OFF}, str(node)
+        assert (Property.CAN_OPEN in node.properties) == bool(
+            node.states & {State.OPEN, State.CLOSED}
+        ), str(node)
+        assert (Property.HAS_SWITCH in node.properties) == bool(
+            node.states & {State.ON, State.OFF}
+        ), str(node)
+
+
+def test_a_house_of_ones_own_is_expanded(tmp_path: Path) -> None:
+    found = house(
+        tmp_path,
+        """
+        description: Mine.
+        start: bedroom
+        doors: [[kitchen, bedroom]]
+        rooms:
+          kitchen:
+            - fridge: {inside: [milk*2], is: [open]}
+            - samovar
+          bedroom:
+            - tv
+            - sofa: {facing: [tv], near: [book]}
+        classes: {samovar: 'Appliances, has_switch grabbable'}
+        """,
+    )
+    graph = found.graph
+    fridge, sofa, tv, book = (only(graph, name) for name in ('fridge', 'sofa', 'tv', 'book'))
+
+    assert found.rooms == ('kitchen', 'bedroom')
+    assert graph.nodes[fridge].states == {State.OPEN, State.PLUGGED_IN}
+    milk = graph.sources(fridge, Relation.INSIDE)
+    assert len(milk) == 2
+    assert milk <= set(graph.targets(fridge, Relation.CLOSE))
+    assert graph.has(sofa, Relation.FACING, tv)
+    assert graph.has(book, Relation.CLOSE, sofa)
+    assert not graph.targets(book, Relation.ON)
+    assert graph.nodes[only(graph, 'samovar')].states == {State.OFF}
+    assert graph.targets(only(graph, 'door'), Relation.BETWEEN) == {
+        only(graph, 'kitchen'),
+        only(graph, 'bedroom'),
+    }
+    person = graph.character
+    assert person is not None
+    assert graph.has(person, Relation.INSIDE, only(graph, 'bedroom'))
+
+
+@pytest.mark.parametrize(
+    ('text', 'says'),
+    [
+        ('rooms: {kitchen: [frige]}', "no class of things named 'frige'. Did you mean 'fridge'"),
+        ('rooms: {fridge: [milk]}', 'fridge is no room. Rooms: bathroom'),
+        ('rooms: {}', 'at least one room'),
+        ('rooms: {kitchen: fridge}', r"rooms: kitchen: 'fridge' is no list; write \[fridge\]"),
+        ('rooms: {kitchen: [milk*0]}', r"'milk\*0' is no thing. One is written `chair`"),
+        ('rooms: {kitchen: [{milk: {}, tv: {}}]}', 'is no thing'),
+        ('rooms: {kitchen: [chair*20000]}', 'may hold 10000 things'),
+        ('rooms: {kitchen: [{tv: {over: [milk]}}]}', "no field named 'over'"),
+        ('rooms: {kitchen: [{tv: {is: [hot]}}]}', "there is no state 'HOT'"),
+        ('rooms: {kitchen: [{sofa: {facing: [tv]}}]}', 'no tv in the same room to face'),
+        ('rooms: {kitchen: []}\nstart: attic', "no room named 'attic'. Known: kitchen"),
+        ('rooms: {kitchen: []}\ndoors: [[kitchen]]', 'is no pair of rooms'),
+        ('rooms: {kitchen: []}\nclasses: {box2: "A, b, c, d"}', 'which is not `category'),
+        ('rooms: {kitchen: []}\nroof: red', "no field named 'roof'"),
+        ('rooms: {kitchen: [' + '{box: {inside: [' * 30 + ']}}' * 30 + ']}', 'nested deeper'),
+        ('[1, 2]', 'holds no house'),
+        ('rooms: {kitchen: [', 'is not valid YAML'),
+    ],
+)
+def test_a_house_that_cannot_be_built_says_where_and_what_would_do(
+    tmp_path: Path, text: str, says: str
+) -> None:
+    with pytest.raises(HouseFileError, match=says):
+        house(tmp_path, text)
+
+
+def test_an_unknown_house_is_told_the_known_ones() -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean 'studio'"):
+        load_house('studios')
+
+
+@pytest.mark.parametrize('key', ['init_graph', 'graph', None])
+def test_a_graph_that_somebody_brings_is_opened_and_lived_in(
+    tmp_path: Path, key: str | None
+) -> None:
+    graph = load_house('studio').graph.to_dict()
+    graph['nodes'] = [node for node in graph['nodes'] if node['class_name'] != 'character']
+    graph['edges'] = [edge for edge in graph['edges'] if edge['from_id'] != 1]
+    path = tmp_path / 'file1.json'
+    path.write_text(json.dumps(graph if key is None else {key: graph}))
+
+    found = load_house(path)
+
+    assert found.name == 'file1'
+    assert len(found.graph.nodes) == len(graph['nodes']) + 1
+    person = found.graph.character
+    assert person is not None
+    (room,) = found.graph.targets(person, Relation.INSIDE)
+    assert found.graph.nodes[room].is_room
+
+
+@pytest.mark.parametrize(
+    ('text', 'error', 'says'),
+    [
+        ('{', HouseFileError, 'is not valid JSON'),
+        ('[]', GraphError, 'nodes'),
+        ('{"nodes": [], "edges": []}', HouseFileError, 'no node of the category Rooms'),
+    ],
+)
+def test_a_file_that_is_no_graph_says_so(
+    tmp_path: Path, text: str, error: type[Exception], says: str
+) -> None:
+    path = tmp_path / 'graph.json'
+    path.write_text(text)
+
+    with pytest.raises(error, match=says):
+        load_house(path)
+    with pytest.raises(HouseFileError, match='cannot be read'):
+        load_house(tmp_path / 'nowhere.json')
