@@ -9,25 +9,31 @@ import pytest
 from ft_player import ft_player
 from pop_player import pop_player
 from pop_runs import Scales
+from prog_player import lang_player, prog_player
 
 from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import Ending, Episode, EventKind
-from bbllm.core.protocols import ChatModel, Message, Reply
-from bbllm.core.registry import asks_body, feels, find_planner, planner_names
+from bbllm.core.protocols import ChatModel, Message, Planner, Reply
+from bbllm.core.registry import asks_body, feels, find_planner, needs_embedder, planner_names
 from bbllm.core.types import Task
 from bbllm.llm.config import Models
+from bbllm.llm.lexical import LexicalEmbedder
 from bbllm.llm.offline import OfflineModel
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import build_planner
+from bbllm.planners.methods import MappingMethod
 
 Tabletop = Callable[..., Any]
 PLAYERS: dict[str, Callable[[], Any]] = {
     'ft_cot': ft_player,
     'ft_vanilla': ft_player,
+    'huang': lang_player,
+    'lang_prompt': lang_player,
     'llm_pop': pop_player,
     'llm_pop_no_evaluator': pop_player,
+    'prog_prompt': prog_player,
 }
 """What answers planners whose prompts `offline` does not know."""
 TASK = 'put the red cube on location_A and the blue cube on location_B'
@@ -57,12 +63,18 @@ def play(request: pytest.FixtureRequest) -> Callable[..., Episode]:
         episode_run = EpisodeRun(
             Task('t', task), planner=request.param, brain='b', body='b', limits=Limits(**limits)
         )
-        planner = build_planner(
-            episode_run, find_planner(request.param), Models(model, model), k=3
-        )
-        return episode_run.execute(planner, world)
+        return episode_run.execute(build(episode_run, request.param, model, model), world)
 
     return run
+
+
+def build(run: EpisodeRun, name: str, brain: Any, body: Any) -> Planner:
+    """Build a planner, with an embedder where it works with nothing else."""
+    factory = find_planner(name)
+    if not needs_embedder(factory):
+        return build_planner(run, factory, Models(brain, body), k=3)
+    models = Models(brain, body, embedder=LexicalEmbedder())
+    return build_planner(run, factory, models, k=3, mapping=MappingMethod.EMBEDDING)
 
 
 def test_a_planner_does_a_task_through_the_world_that_it_is_given(
@@ -116,7 +128,7 @@ def test_replies_that_nobody_can_read_end_the_episode(
     episode = play(busy_table(), ScriptedModel(['Well, well.'] * 20))
 
     assert episode.ending is Ending.MODEL_FAILED
-    assert len(episode.model_calls) <= 2
+    assert len([call for call in episode.model_calls if call.role == 'brain']) <= 2
 
 
 def test_a_task_that_makes_no_sense_is_given_up_without_a_motion(
@@ -147,8 +159,10 @@ def test_a_planner_says_of_itself_whether_it_tells_forces_and_asks_a_body(
     run = EpisodeRun(Task('t', TASK), planner=name, brain='b', body='b', limits=Limits())
     factory = find_planner(name)
 
-    episode = run.execute(build_planner(run, factory, Models(brain, body), k=3), world)
+    episode = run.execute(build(run, name, brain, body), world)
 
     assert episode.ending is Ending.FINISHED, episode.message
     assert feels(factory) == any('-7.77' in prompt for prompt in brain.prompts)
-    assert asks_body(factory) == bool(body.prompts)
+    asked = [call for call in episode.model_calls if call.role == 'body']
+    assert asks_body(factory) == bool(asked)
+    assert bool(body.prompts) == (bool(asked) and not needs_embedder(factory))

@@ -42,6 +42,7 @@ from bbllm.core.events import Event
 from bbllm.core.registry import find_planner
 from bbllm.llm.config import Models
 from bbllm.llm.sections import LlmConfig, load_config
+from bbllm.planners.assembly import check_mapping
 from bbllm.planners.bodies import MappingMethod, models_for
 
 TEMPERATURE = 0.5
@@ -79,7 +80,7 @@ def tabletop(
     chosen = load_suite(suite)
     names = [tasks] if isinstance(tasks, str) else list(tasks)
     spec = planner if isinstance(planner, str) else ','.join(planner)
-    find_planner(spec)
+    check_mapping(spec, find_planner(spec), _method(mapping))
     if trials < 1 or k < 0:
         raise ConfigError(f'trials={trials}, k={k}: give at least one trial, and no negative k.')
     return Task(

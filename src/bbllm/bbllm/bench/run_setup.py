@@ -29,7 +29,7 @@ from bbllm.llm.embedders import resolve_embeddings
 from bbllm.llm.expert.brief import TOLD
 from bbllm.llm.recorded_models import replay_models
 from bbllm.llm.sections import LlmConfig, ModelConfig, ServerConfig
-from bbllm.planners.assembly import check_brain
+from bbllm.planners.assembly import check_brain, check_mapping
 from bbllm.planners.bodies import MappingMethod, body_name, models_for
 
 
@@ -92,6 +92,7 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
     else:
         answering = _replaying(request.replay, MappingMethod(request.mapping))
     check_brain(request.planner, find_planner(request.planner), answering.models.brain)
+    check_mapping(request.planner, find_planner(request.planner), MappingMethod(request.mapping))
     if answering.llm.brain.provider in TOLD:
         check_goals(tasks)
     settings = _settings(request, suite, tasks, answering, prices, folder)

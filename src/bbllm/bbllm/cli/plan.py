@@ -125,13 +125,14 @@ def plan(
 
 
 def _plan(instruction: str, options: Options, ros: bool, output: Output) -> Episode:
-    from bbllm.planners.assembly import build_planner, check_brain
+    from bbllm.planners.assembly import build_planner, check_brain, check_mapping
     from bbllm.planners.bodies import body_name
 
     task = make_task(instruction)
     make_planner = find_planner(options.planner)
     models = make_chosen_models(options)
     check_brain(options.planner, make_planner, models.brain)
+    check_mapping(options.planner, make_planner, options.mapping)
     for notice in models.notices:
         output.say(notice, style='yellow')
     world = StillWorld(_look(options, ros, output))

@@ -26,7 +26,7 @@ from bbllm.nodes.params import BrainPlannerParams
 from bbllm.nodes.process import StackNode
 from bbllm.nodes.qos import EVENTS, LATCHED
 from bbllm.nodes.ros_world import BodyClient, RosBody, RosWorld
-from bbllm.planners.assembly import check_brain
+from bbllm.planners.assembly import check_brain, check_mapping
 
 
 class EpisodeDesk:
@@ -44,6 +44,7 @@ class EpisodeDesk:
         self._make_planner = find_planner(params.planner)
         self._models = models_of(params)
         check_brain(params.planner, self._make_planner, self._models.brain)
+        check_mapping(params.planner, self._make_planner, None)
         for notice in self._models.notices:
             node.get_logger().info(notice)
         self._world = RosWorld(

@@ -9,7 +9,14 @@ from contextlib import contextmanager
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import ChatModel, Planner
-from bbllm.core.registry import OFFLINE, PlannerFactory, find_planner, planner_names, stand_ins
+from bbllm.core.registry import (
+    OFFLINE,
+    PlannerFactory,
+    find_planner,
+    needs_embedder,
+    planner_names,
+    stand_ins,
+)
 from bbllm.llm.config import Models
 from bbllm.planners.bodies import MappingMethod, make_body
 
@@ -39,6 +46,32 @@ def check_brain(planner: str, make: PlannerFactory, brain: ChatModel) -> None:
         f'knows the prompts of {", ".join(known) or "no planner"} only. Name a language model, '
         f'such as `--brain gpt-4o` (docs/models.md says how){also}. Or take a planner that '
         f'`{brain.name}` knows.'
+    )
+
+
+def check_mapping(planner: str, make: PlannerFactory, mapping: MappingMethod | None) -> None:
+    """
+    Refuse a planner that has to match by embedding and cannot, before anything is started.
+
+    Args:
+        planner: Name of the planner.
+        make: What builds it.
+        mapping: How steps become calls; None where another process decides that.
+
+    Raises:
+        ConfigError: It needs an embedder, and has none; says what would work.
+    """
+    if not needs_embedder(make) or mapping is MappingMethod.EMBEDDING:
+        return
+    if mapping is None:
+        raise ConfigError(
+            f'The planner {planner} matches steps with actions by embedding, in the process that '
+            'plans; in a stack, another one maps steps. Run it without a stack: `bbllm run`.'
+        )
+    raise ConfigError(
+        f'The planner {planner} matches steps with actions by embedding, but the mapping is '
+        f'{mapping.value}. Use `--mapping embedding`, and `--body lexical` or the name of an '
+        'embedding model.'
     )
 
 

@@ -57,6 +57,11 @@ class MatchingBody:
         self._embedder = embedder
         self._known = {} if known is None else known
 
+    @property
+    def embedder(self) -> Embedder:
+        """What makes vectors of texts, for planners that match more than steps."""
+        return self._embedder
+
     def map(self, step: PlanStep, scene: Scene) -> SkillCall:
         """
         Return the call that is nearest.

@@ -1,0 +1,125 @@
+"""Actions that there are, as sentences, and which of them a step in plain words is nearest to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import permutations
+
+from bbllm.core.errors import ParseError
+from bbllm.core.instances import class_of
+from bbllm.core.protocols import Embedder
+from bbllm.core.types import Scene, Skill
+from bbllm.planners.body_matching import SECONDS, UNTAKABLE, Vector, cosine
+from bbllm.planners.prog_program import Call
+from bbllm.planners.prog_prompting import HOUSEHOLD, offered
+from bbllm.planners.surroundings import classes
+
+SHORTLIST = 8
+"""How many things are looked at for one step: those whose own words are nearest to it. All pairs
+of all things of a house would be some ten thousand sentences for each kind of putting."""
+PHRASES: Mapping[str, str] = {
+    'walk': 'walk to {}',
+    'run': 'run to {}',
+    'switchon': 'switch on {}',
+    'switchoff': 'switch off {}',
+    'lookat': 'look at {}',
+    'turnto': 'turn to {}',
+    'pointat': 'point at {}',
+    'sit': 'sit on {}',
+    'standup': 'stand up',
+    'putin': 'put {} in {}',
+    'putback': 'put {} back on {}',
+    'place': 'place it at {}',
+    'reach': 'move the hand over {}',
+}
+"""How actions are said whose name and things in a row are no sentence."""
+NEEDS: Mapping[str, frozenset[str]] = {
+    'grab': frozenset({'grabbable'}),
+    'putin': frozenset({'grabbable'}),
+    'putback': frozenset({'grabbable'}),
+    'open': frozenset({'can_open'}),
+    'close': frozenset({'can_open'}),
+    'switchon': frozenset({'has_switch'}),
+    'switchoff': frozenset({'has_switch'}),
+    'sit': frozenset({'sittable'}),
+    'drink': frozenset({'drinkable', 'recipient'}),
+}
+"""What the first thing of an action must afford, one of them; other actions take anything."""
+
+
+class Actions:
+    """The actions of a scene, on classes in a household and on things elsewhere."""
+
+    def __init__(self, scene: Scene, embedder: Embedder):
+        self._embedder = embedder
+        self._known: dict[str, Vector] = {}
+        self._skills = offered(scene)
+        house = scene.domain == HOUSEHOLD
+        self._things = classes(scene) if house else list(scene.names)
+        self._affords: dict[str, set[str]] = {}
+        for fact in scene.facts:
+            if fact.predicate == 'affords':
+                self._affords.setdefault(class_of(fact.subject), set()).add(fact.object)
+        fixed = [item.name for item in scene.objects if item.kind in UNTAKABLE]
+        self._untakable = frozenset() if house else frozenset(fixed)
+
+    def nearest(self, text: str) -> Call:
+        """
+        Return the admissible action whose sentence is nearest to a step.
+
+        Raises:
+            ParseError: There is nothing to do in the scene.
+            ModelError: The embedder could not be reached.
+        """
+        words = {_words(thing): thing for thing in self._things}
+        near = [words[item] for item in self._ranked(text, words)[:SHORTLIST]]
+        calls = {self.phrase(call): call for call in self._on(near)}
+        if not calls:
+            raise ParseError('The scene has no skills that a step could be near.')
+        return calls[self.nearest_of(text, [*calls])]
+
+    def nearest_of(self, text: str, others: Sequence[str]) -> str:
+        """Return which of other texts, of which there is at least one, is nearest to a text."""
+        return self._ranked(text, others)[0]
+
+    def phrase(self, call: Call) -> str:
+        """Write an action as a sentence would say it."""
+        things = [_words(arg) for arg in call.args]
+        form = PHRASES.get(call.verb, ' '.join([_words(call.verb), *['{}'] * len(things)]))
+        return form.format(*things)
+
+    def _on(self, things: Sequence[str]) -> Iterator[Call]:
+        for skill in self._skills:
+            for args in self._arguments(skill, things):
+                if self._is_admissible(skill, args):
+                    yield Call(skill.name, args)
+
+    def _arguments(self, skill: Skill, things: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        if skill.params == ('seconds',):
+            yield (SECONDS,)
+        else:
+            yield from permutations(things, len(skill.params))
+
+    def _is_admissible(self, skill: Skill, args: tuple[str, ...]) -> bool:
+        if not args:
+            return True
+        if skill.params[0] == 'object' and args[0] in self._untakable:
+            return False
+        needed = NEEDS.get(skill.name)
+        return (
+            needed is None or not self._affords or bool(needed & self._affords.get(args[0], set()))
+        )
+
+    def _ranked(self, text: str, others: Iterable[str]) -> list[str]:
+        """Sort texts by how near they are to a text; of equals the first stays first."""
+        others = list(others)
+        new = [item for item in dict.fromkeys([text, *others]) if item not in self._known]
+        if new:
+            vectors = self._embedder.embed(new).vectors
+            self._known.update(zip(new, vectors, strict=True))
+        wanted = self._known[text]
+        return sorted(others, key=lambda item: -cosine(wanted, self._known[item]))
+
+
+def _words(name: str) -> str:
+    return ' '.join(name.replace('_', ' ').split())
