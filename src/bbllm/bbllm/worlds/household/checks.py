@@ -206,6 +206,24 @@ def in_same_room(which: int) -> Predicate:
     return holds
 
 
+def character_has_room(s: Situation) -> bool:
+    """The character is in a room, or VirtualHome breaks off."""
+    if s.graph.room_of(s.character.id) is None:
+        raise UnsupportedError(f'{s.character} is in no room')
+    return True
+
+
+def in_a_room(which: int) -> Predicate:
+    """It is in a room, or VirtualHome breaks off."""
+
+    def holds(s: Situation) -> bool:
+        if s.graph.room_of(s.objects[which].id) is None:
+            raise UnsupportedError(f'{s.objects[which]} is in no room')
+        return True
+
+    return holds
+
+
 def remembered(which: int) -> Predicate:
     """It is known where it was taken from."""
     return lambda s: s.objects[which].id in s.memory.taken_from

@@ -6,7 +6,7 @@ No step raises once the checks hold: what could is looked up by the rule's check
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterable, Set
 
 from bbllm.worlds.household.checks import free_hand
 from bbllm.worlds.household.graph import Graph
@@ -86,17 +86,16 @@ def walk_to(which: int) -> Effect:
         _cut(graph, me, _LEFT_BY_WALKING)
         _add_inside(graph, me, room)
         if node.id != room:
-            near = {node.id, *graph.body_parts}
-            near.update(_not_rooms(graph, graph.targets(node.id, Relation.INSIDE)))
-            if Property.CAN_OPEN in node.properties:
-                near.update(graph.sources(node.id, Relation.INSIDE))
-            near.update(graph.targets(node.id, Relation.ON))
-            for node_id in near:
-                _link(graph, me, node_id)
+            around = _not_rooms(graph, graph.targets(node.id, Relation.INSIDE))
+            _link_all(graph, me, (node.id, *around, *graph.body_parts))
         for node_id in held:
             _cut(graph, node_id, _LEFT_BY_WALKING)
             _link(graph, me, node_id)
             _add_inside(graph, node_id, came_from)
+        # Only now: what was inside something that is held is inside it no longer.
+        if Property.CAN_OPEN in node.properties:
+            _link_all(graph, me, tuple(graph.sources(node.id, Relation.INSIDE)))
+        _link_all(graph, me, tuple(graph.targets(node.id, Relation.ON)))
 
     return change
 
@@ -196,6 +195,11 @@ def _put(s: Situation, node_id: int, relation: Relation, place: int) -> None:
 def _link(graph: Graph, one: int, other: int) -> None:
     graph.add(one, Relation.CLOSE, other)
     graph.add(other, Relation.CLOSE, one)
+
+
+def _link_all(graph: Graph, one: int, others: Iterable[int]) -> None:
+    for other in others:
+        _link(graph, one, other)
 
 
 def _cut(graph: Graph, node_id: int, relations: tuple[Relation, ...]) -> None:

@@ -194,19 +194,26 @@ class Graph:
         """
         Return the room that a thing is in, as VirtualHome finds it; a room is in itself.
 
-        Of a thing in several others only those are looked at, not what they are in themselves.
+        Of a thing that is in several others only those are looked at, not what they are in
+        themselves. Further outside the first is followed; here that is the one with the lowest
+        id, while VirtualHome leaves it to the order of a set.
 
         Raises:
             CycleError: Things stand inside each other in a ring.
         """
-        seen = set()
-        inside = self._to[Relation.INSIDE]
-        while not self.nodes[node_id].is_room:
-            parents = inside.get(node_id, NONE)
-            if len(parents) != 1:
-                return min((other for other in parents if self.nodes[other].is_room), default=None)
-            seen.add(node_id)
-            (node_id,) = parents
+        nodes, inside = self.nodes, self._to[Relation.INSIDE]
+        if nodes[node_id].is_room:
+            return node_id
+        parents = inside.get(node_id, NONE)
+        if len(parents) > 1:
+            return min((other for other in parents if nodes[other].is_room), default=None)
+        seen = {node_id}
+        while parents:
+            node_id = min(parents)
+            if nodes[node_id].is_room:
+                return node_id
             if node_id in seen:
                 raise CycleError
-        return node_id
+            seen.add(node_id)
+            parents = inside.get(node_id, NONE)
+        return None

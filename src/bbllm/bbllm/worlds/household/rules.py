@@ -17,6 +17,7 @@ from bbllm.worlds.household.checks import (
     carries,
     carries_character,
     carries_something,
+    character_has_room,
     close_to,
     faces,
     faces_directly,
@@ -26,6 +27,7 @@ from bbllm.worlds.household.checks import (
     has_room,
     holding,
     holding_a_knife,
+    in_a_room,
     in_same_room,
     in_state,
     no,
@@ -76,6 +78,7 @@ CLOSE_B = Check('not_close', close_to(B), '{C} is not close to {b}')
 HOLDING_A = Check('not_holding', holding(A), '{C} is not holding {a}')
 FREE_HAND = Check('no_free_hand', hand_is_free, '{C} does not have a free hand')
 REACHABLE = Check('inside_closed', within_reach(A), '{a} is inside other closed thing')
+IN_ROOM = Check('unsupported', character_has_room, '')
 FACING = Check('not_facing', faces(A), '{C} does not face {a}')
 OPENABLE = Check(
     'not_openable',
@@ -94,14 +97,14 @@ B_OPEN = any_of(no(has(B, Property.CAN_OPEN)), in_state(B, State.OPEN))
 B_NOT_OPEN = '{b} is not open or is not openable'
 TO_CLEAN = set_state(A, State.CLEAN, State.DIRTY)
 
+STANDING = Check('sitting', no(with_posture(State.SITTING, State.LYING)), '{C} is sitting')
 WALK = Rule(
-    (
-        Check('sitting', no(with_posture(State.SITTING, State.LYING)), '{C} is sitting'),
-        Check('no_room', has_room(A), ''),
-    ),
+    (STANDING, IN_ROOM, Check('no_room', has_room(A), '')),
     (walk_to(A),),
     misses_things=False,
 )
+FAR_FIND = Rule((IN_ROOM, Check('no_room', has_room(A), CLOSE_A.message)), (walk_to(A),))
+"""FIND of what is not close: it walks, and where that fails it says that it is not close."""
 FIND = Rule(
     (CLOSE_A,),
     (look_away, link(A)),
@@ -111,11 +114,11 @@ FIND = Rule(
         close_to(A),
         with_posture(State.SITTING, State.LYING),
     ),
-    instead=WALK,
+    instead=FAR_FIND,
     misses_things=False,
 )
 LOOK = Rule((FACING,))
-LET_GO = Rule((HOLDING_A,), (unhand(A), drop_into_room(A), forget_place(A)))
+LET_GO = Rule((HOLDING_A, IN_ROOM), (unhand(A), drop_into_room(A), forget_place(A)))
 CLEANING = Rule((CLOSE_A,), (TO_CLEAN,))
 RISE = Rule((RESTING,))
 
@@ -146,6 +149,7 @@ RULES: Mapping[Action, Rule] = {
             CLOSE_A,
             REACHABLE,
             FREE_HAND,
+            IN_ROOM,
         ),
         (take(A),),
     ),
@@ -283,6 +287,8 @@ RULES: Mapping[Action, Rule] = {
     Action.WATCH: Rule(
         (
             Check('not_lookable', has(A, Property.LOOKABLE), '{a} not lookable'),
+            IN_ROOM,
+            Check('unsupported', in_a_room(A), ''),
             Check('other_room', in_same_room(A), 'char room {room_C} is not node room {room_a}'),
             FACING,
             Check(
