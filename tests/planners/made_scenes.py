@@ -1,0 +1,27 @@
+"""Scenes of a household in a line or two, for tests of what is read from facts."""
+
+from __future__ import annotations
+
+from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, Skill
+
+NOWHERE = Pose(position_m=(0.0, 0.0, 0.0))
+
+
+def made_scene(names: str, *facts: str, skills: str = '', domain: str = 'household') -> Scene:
+    """
+    Return a scene.
+
+    Args:
+        names: Of what is there, with spaces between them.
+        facts: Each as `subject predicate object`.
+        skills: Each as `name/number of things`, with spaces between them.
+        domain: What kind of world it is.
+    """
+    known = [item.partition('/') for item in skills.split()]
+    return Scene(
+        tuple(SceneObject(name=name, kind=Kind.OTHER, pose=NOWHERE) for name in names.split()),
+        tuple(Skill(name, ('object', 'target')[: int(count)]) for name, _, count in known),
+        tuple(Fact(*fact.split()) for fact in facts),
+        0.0,
+        domain=domain,
+    )

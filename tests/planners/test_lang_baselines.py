@@ -1,0 +1,199 @@
+"""LangPrompt and the zero-shot planner: steps in words, which something else makes calls of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from small_house import SmallHouse
+
+from bbllm.core.errors import ConfigError, GaveUpError
+from bbllm.core.protocols import PASS, Pass
+from bbllm.core.registry import find_planner
+from bbllm.core.types import PlanStep, Scene, SkillCall, Task
+from bbllm.llm.lexical import LexicalEmbedder
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.admissible import NEEDS, PHRASES, Actions
+from bbllm.planners.assembly import check_mapping
+from bbllm.planners.bodies import MappingMethod
+from bbllm.planners.body_matching import MatchingBody
+from bbllm.planners.huang import MAX_STEPS, Huang
+from bbllm.planners.lang_prompt import LangPrompt
+from bbllm.planners.lang_prompting import LangPrompts
+from bbllm.planners.prog_prompting import HOUSEHOLD_SKILLS
+
+DiaryType = Callable[..., Any]
+TASK = Task('t', 'put the lime in the fridge')
+STEPS = (
+    'find the lime',
+    'grab the lime',
+    'find the fridge',
+    'open the fridge',
+    'put the lime in the fridge',
+    'close the fridge',
+)
+CALLS = [
+    'find(lime_11)',
+    'grab(lime_11)',
+    'find(fridge_33)',
+    'open(fridge_33)',
+    'putin(lime_11, fridge_33)',
+    'close(fridge_33)',
+]
+NUMBERED = '\n'.join(f'{i}: {text}' for i, text in enumerate(STEPS))
+
+
+class WordBody:
+    """A Body that answers in classes, as it is shown them."""
+
+    name = 'words'
+
+    def __init__(self) -> None:
+        self.shown: list[Scene] = []
+
+    def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
+        self.shown.append(scene)
+        verb, *rest = step.text.replace('the ', '').replace('put ', 'putin ').split()
+        things = tuple(word for word in rest if word != 'in')
+        return PASS if verb == 'think' else SkillCall(verb, things)
+
+
+class CountingEmbedder(LexicalEmbedder):
+    """`lexical`, which keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def embed(self, texts: Any, *, on_wait: Any = None) -> Any:
+        self.texts += texts
+        return super().embed(texts, on_wait=on_wait)
+
+
+def zero_shot(model: ScriptedModel, **options: str) -> Huang:
+    return Huang(model, MatchingBody(LexicalEmbedder()), grounding='nearest', **options)
+
+
+def test_lang_prompt_carries_out_the_calls_that_its_body_makes_of_steps(diary: DiaryType) -> None:
+    world, context, body = SmallHouse(), diary(), WordBody()
+    model = ScriptedModel([f'{NUMBERED}\n6: think\n7: Done'])
+
+    LangPrompt(model, body, grounding='nearest').run(TASK, world, context)
+
+    assert world.calls == CALLS
+    assert world.has('lime_11', 'inside', 'fridge_33')
+    assert (context.failed, context.lines[-1]) == ([], 'pass 6')
+    assert 'lime is lime_11 (nearest of 1)' in context.lines
+    assert 'lime' in body.shown[0].names  # and no numbers, which no step has
+
+
+def test_lang_prompt_tells_what_there_is_and_three_examples_in_words() -> None:
+    prompts = LangPrompts()
+    scene = SmallHouse().observe()
+    prompt = prompts.whole(TASK, scene, prompts.examples('household')[:3])
+
+    assert 'What is there: apple, bananas, bathroom, ' in prompt
+    assert 'What the robot can do: walk <obj>, ' in prompt
+    assert prompt.count('Task: ') == 4
+    assert 'Task: wash mug\n0: find the mug\n1: grab the mug\n' in prompt
+    assert prompt.endswith('Task: put the lime in the fridge')
+
+
+def test_a_step_that_cannot_be_done_fails_and_the_next_is_tried(diary: DiaryType) -> None:
+    world, context = SmallHouse(), diary()
+    model = ScriptedModel(['0: grab the unicorn\n1: find the mug'])
+
+    LangPrompt(model, WordBody()).run(TASK, world, context)
+
+    assert world.calls == ['find(mug_12)']
+    ((index, cause),) = context.failed
+    assert index == 0
+    assert "There is no 'unicorn'" in cause
+
+
+def test_the_zero_shot_planner_takes_the_nearest_action_of_each_step(diary: DiaryType) -> None:
+    world, context = SmallHouse(), diary()
+    texts = [*STEPS[:3], 'open up the fridge door', *STEPS[4:]]
+    replies = [f'{i}: {text}' for i, text in enumerate([*texts, 'Done'])]
+    model = ScriptedModel(replies)
+
+    zero_shot(model).run(Task('t', 'put lime in fridge'), world, context)
+
+    assert world.calls == CALLS
+    assert context.failed == []
+    last = model.requests[-1].prompt
+    assert 'Task: put apple in fridge' in last  # the example whose task is nearest
+    assert '3: open fridge\n4: put lime in fridge' in last  # the actions, in place of its words
+    assert 'open up' not in last
+    assert 'What is there' not in last
+
+
+def test_without_correction_all_steps_are_asked_for_at_once(diary: DiaryType) -> None:
+    world, context, model = SmallHouse(), diary(), ScriptedModel([NUMBERED])
+
+    zero_shot(model, correction='no').run(TASK, world, context)
+
+    assert world.calls == CALLS
+    assert len(model.requests) == 1
+
+
+def test_a_model_that_is_never_done_is_asked_for_so_many_steps(diary: DiaryType) -> None:
+    world, context = SmallHouse(), diary()
+    model = ScriptedModel([f'{i}: find the mug' for i in range(99)])
+
+    zero_shot(model).run(TASK, world, context)
+
+    assert world.calls == ['find(mug_12)'] * MAX_STEPS
+    assert f'not done after {MAX_STEPS} steps' in context.warnings[0]
+
+
+def test_a_model_that_cannot_do_it_says_so(diary: DiaryType) -> None:
+    with pytest.raises(GaveUpError, match='it is too heavy'):
+        zero_shot(ScriptedModel(['cannot: it is too heavy'])).run(TASK, SmallHouse(), diary())
+
+
+@pytest.mark.parametrize(
+    ('text', 'call'),
+    [
+        ('walk over to the kitchen', "walk('kitchen')"),
+        ('turn the faucet on: switch on', "switchon('faucet')"),
+        ('open the table or the fridge', "open('fridge')"),  # a table cannot be opened
+        ('stand up', 'standup()'),
+        ('put mug in sink', "putin('mug', 'sink')"),
+        ('put mug back on coffeetable', "putback('mug', 'coffeetable')"),
+    ],
+)
+def test_actions_are_admissible_by_what_things_afford(text: str, call: str) -> None:
+    actions = Actions(SmallHouse().observe(), LexicalEmbedder())
+
+    assert str(actions.nearest(text)) == call
+
+
+def test_a_sentence_is_embedded_once_and_pairs_only_of_what_is_near() -> None:
+    embedder = CountingEmbedder()
+    actions = Actions(SmallHouse().observe(), embedder)
+
+    actions.nearest('put the mug in the sink')
+    first = len(embedder.texts)
+    actions.nearest('put the mug in the sink')
+
+    assert len(embedder.texts) == first == len({*embedder.texts})
+    assert first < 17 + 17 * 8 + 2 * 8 * 7
+
+
+def test_words_of_actions_are_of_skills_that_are_offered() -> None:
+    assert {*PHRASES} - {*HOUSEHOLD_SKILLS} == {'place', 'reach'}
+    assert {*NEEDS} <= {*HOUSEHOLD_SKILLS}
+
+
+def test_the_zero_shot_planner_is_refused_without_an_embedder_with_what_would_work() -> None:
+    factory = find_planner('huang:correction=no')
+
+    check_mapping('huang', factory, MappingMethod.EMBEDDING)
+    with pytest.raises(ConfigError, match=r'the mapping is auto\. Use `--mapping embedding`'):
+        check_mapping('huang', factory, MappingMethod.AUTO)
+    with pytest.raises(ConfigError, match='Run it without a stack'):
+        check_mapping('huang', factory, None)
+    with pytest.raises(ConfigError, match=r'its Body is words\. Use --mapping embedding'):
+        factory(ScriptedModel(), WordBody(), k=0)
+    check_mapping('lang_prompt', find_planner('lang_prompt'), MappingMethod.AUTO)

@@ -1,0 +1,233 @@
+"""ProgPrompt: a program is interpreted call by call in a household under VirtualHome's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from small_house import SmallHouse
+
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import ConfigError, ParseError
+from bbllm.core.events import Ending, EventKind
+from bbllm.core.protocols import ChatModel
+from bbllm.core.registry import find_planner
+from bbllm.core.types import Task
+from bbllm.llm.offline import OfflineModel
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.assembly import check_brain
+from bbllm.planners.prog_prompt import STEPS_OF_A_SUB_GOAL, ProgPrompt
+
+DiaryType = Callable[..., Any]
+TASK = Task('t', 'put the salmon in the fridge')
+NOBODY: Any = None
+FRIDGE = """# 1: take the salmon
+assert('close' to 'salmon')
+\telse: find('salmon')
+grab('salmon')
+# 2: put it in the fridge
+find('fridge')
+open('fridge')
+assert('salmon' in 'hands')
+\telse: grab('salmon')
+putin('salmon', 'fridge')
+close('fridge')"""
+
+
+def play(program: str | ChatModel, world: SmallHouse, context: Any, **options: str) -> Any:
+    options = {'check': 'graph', 'grounding': 'nearest', **options}
+    model = ScriptedModel([program]) if isinstance(program, str) else program
+    ProgPrompt(model, NOBODY, **options).run(TASK, world, context)
+    return context
+
+
+def test_a_program_is_carried_out_and_repairs_what_it_asserts(diary: DiaryType) -> None:
+    world = SmallHouse()
+
+    context = play(FRIDGE, world, diary())
+
+    assert world.calls == [
+        'find(salmon_13)',
+        'grab(salmon_13)',
+        'find(fridge_33)',
+        'open(fridge_33)',
+        'putin(salmon_13, fridge_33)',
+        'close(fridge_33)',
+    ]
+    assert world.has('salmon_13', 'inside', 'fridge_33')
+    assert world.has('fridge_33', 'is', 'closed')
+    assert context.failed == []
+    checks = [line for line in context.lines if ' by graph' in line]
+    assert checks == ["'close' to 'salmon': False by graph", "'salmon' in 'hands': True by graph"]
+
+
+def test_a_recovery_that_is_run_becomes_a_step_of_the_plan(diary: DiaryType) -> None:
+    context = play(FRIDGE, SmallHouse(), diary())
+
+    first, second = context.plans
+    assert [step.text for step in first.steps][:2] == ["grab('salmon')", "find('fridge')"]
+    assert [step.text for step in second.steps][:2] == ["find('salmon')", "grab('salmon')"]
+    assert len(second.steps) == len(first.steps) + 1
+    assert [step.index for step in second.steps] == list(range(len(second.steps)))
+    steps = [line for line in context.lines if line.startswith('step ')]
+    assert steps == [f'step {step}' for step in second.steps]
+
+
+@pytest.mark.parametrize('grounding', ['nearest', 'held_first'])
+def test_what_a_word_was_taken_for_is_told(diary: DiaryType, grounding: str) -> None:
+    context = play(FRIDGE, SmallHouse(), diary(), grounding=grounding)
+
+    told = [line for line in context.lines if line.startswith('salmon is')]
+    assert told == [
+        f'salmon is salmon_13 ({grounding} of 2)',
+        'salmon is salmon_13 (found of 2)',
+        'salmon is salmon_13 (held of 1)',
+    ]
+
+
+def test_chance_takes_the_same_thing_in_the_same_episode_and_not_the_same_in_all(
+    diary: DiaryType,
+) -> None:
+    def taken(task_id: str) -> str:
+        world = SmallHouse()
+        model = ScriptedModel(["find('salmon')"])
+        ProgPrompt(model, NOBODY).run(Task(task_id, 'find salmon'), world, diary())
+        return world.calls[0]
+
+    ids = [f'episode {i}' for i in range(12)]
+    assert [taken(item) for item in ids] == [taken(item) for item in ids]
+    assert {*map(taken, ids)} == {'find(salmon_13)', 'find(salmon_14)'}
+
+
+@pytest.mark.parametrize(
+    ('line', 'told'),
+    [
+        ("putin('salmon', 'fridge')", 'salmon is not in a hand, so putin can put it nowhere'),
+        ("putin('unicorn', 'fridge')", "There is no 'unicorn' in the scene. The nearest names: "),
+        ("find('frigde')", "There is no 'frigde' in the scene. The nearest names: fridge, "),
+        ("levitate('salmon')", "There is no skill named 'levitate'"),
+        ("grab('salmon', 'fridge')", 'grab takes object, but got 2 arguments'),
+        ('grab()', 'grab takes object, but got 0 arguments'),
+        ("grab('salmon')", 'is not close to'),
+        ("open('fridge')", 'is not close to'),
+    ],
+)
+def test_a_call_that_cannot_be_done_fails_and_the_program_goes_on(
+    diary: DiaryType, line: str, told: str
+) -> None:
+    world = SmallHouse()
+
+    context = play(f"{line}\nfind('mug')", world, diary())
+
+    ((index, cause),) = context.failed
+    assert (index, told in cause) == (0, True), cause
+    assert world.calls[-1] == 'find(mug_12)'
+
+
+def test_words_are_of_a_class_however_they_are_put_together(diary: DiaryType) -> None:
+    world = SmallHouse()
+
+    play("find('kitchen cabinet')\nopen('Kitchen_Cabinet')\nfind('salmon_14')", world, diary())
+
+    assert world.calls == [
+        'find(kitchencabinet_31)',
+        'open(kitchencabinet_31)',
+        'find(salmon_14)',
+    ]
+
+
+def test_a_part_makes_ten_calls_and_the_rest_of_it_is_left_out(diary: DiaryType) -> None:
+    world = SmallHouse()
+    many = "find('mug')\nfind('lime')\n" * 8
+
+    context = play(f"# 1: walk about\n{many}# 2: go on\nfind('fridge')", world, diary())
+
+    assert len(world.calls) == STEPS_OF_A_SUB_GOAL + 1
+    assert world.calls[-1] == 'find(fridge_33)'
+    ((index, cause),) = context.failed
+    assert index == STEPS_OF_A_SUB_GOAL
+    assert "'1: walk about' has made 10 calls" in cause
+    assert 'its last 6 are left out' in cause
+    assert context.lines[-2] == "step 16: find('fridge')"
+
+
+def test_recoveries_count_among_the_calls_of_a_part(diary: DiaryType) -> None:
+    world = SmallHouse()
+    lost = "assert('unicorn' in 'hands')\n" + "else: find('mug')\n" * 7
+
+    play(f"# 1: look\n{lost}{lost}find('lime')\n# 2: go on\nfind('fridge')", world, diary())
+
+    assert world.calls == ['find(mug_12)'] * STEPS_OF_A_SUB_GOAL + ['find(fridge_33)']
+
+
+def test_a_program_without_comments_has_no_parts_that_could_be_too_long(diary: DiaryType) -> None:
+    world = SmallHouse()
+
+    context = play("find('mug')\nfind('lime')\n" * 8, world, diary())
+
+    assert len(world.calls) == 16
+    assert context.failed == []
+
+
+def test_the_model_is_asked_about_what_is_asserted(diary: DiaryType) -> None:
+    world = SmallHouse()
+    model = ScriptedModel([FRIDGE, 'False', '`True`.'])
+
+    context = play(model, world, diary(), check='model')
+
+    assert world.has('salmon_13', 'inside', 'fridge_33')
+    first, second = (request.prompt for request in model.requests[1:])
+    assert first.rstrip().endswith("You see: nothing of this.\nassert('close' to 'salmon')")
+    assert "You have: salmon.\nassert('salmon' in 'hands')" in second
+    assert "'salmon' in 'hands': True by model" in context.lines
+
+
+def test_a_verdict_that_nobody_can_read_runs_the_recovery_and_is_told(diary: DiaryType) -> None:
+    world = SmallHouse()
+    program = "assert('close' to 'mug')\nelse: find('mug')\ngrab('mug')"
+
+    context = play(ScriptedModel([program, 'Hm.', 'Hm.']), world, diary(), check='model')
+
+    assert world.calls == ['find(mug_12)', 'grab(mug_12)']
+    assert len(context.warnings) == 2
+    assert 'taken not to hold' in context.warnings[-1]
+
+
+def test_a_program_with_a_loop_is_asked_for_once_more_with_the_reason(diary: DiaryType) -> None:
+    world = SmallHouse()
+    model = ScriptedModel(["while True:\n\tgrab('mug')", "find('mug')"])
+
+    context = play(model, world, diary())
+
+    assert world.calls == ['find(mug_12)']
+    assert "'while True:', is a loop" in model.requests[1].prompt
+    assert len(context.warnings) == 1
+
+
+def test_two_replies_that_are_no_program_end_it_before_anything_moves(diary: DiaryType) -> None:
+    world = SmallHouse()
+
+    with pytest.raises(ParseError, match='was asked twice'):
+        play(ScriptedModel(['import os', "grab('mug')\n" * 10_000]), world, diary())
+
+    assert world.calls == []
+
+
+def test_an_episode_keeps_the_whole_name_of_its_planner_and_what_was_found_out() -> None:
+    spec = 'prog_prompt:check=graph,grounding=held_first'
+    run = EpisodeRun(TASK, planner=spec, brain='b', body='b')
+    planner = find_planner(spec)(run.model(ScriptedModel([FRIDGE]), 'brain'), NOBODY, k=3)
+
+    episode = run.execute(planner, SmallHouse())
+
+    assert (episode.planner, episode.ending) == (spec, Ending.FINISHED)
+    kinds = [event.kind for event in episode.events]
+    assert kinds.count(EventKind.GROUNDED) == 7
+    assert kinds.count(EventKind.CHECKED) == 2
+    assert len(episode.model_calls) == 1
+
+
+def test_the_stand_in_that_knows_no_programs_is_refused() -> None:
+    with pytest.raises(ConfigError, match='base_llm, brain_body only'):
+        check_brain('prog_prompt', find_planner('prog_prompt'), OfflineModel())

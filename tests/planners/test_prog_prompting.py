@@ -1,0 +1,152 @@
+"""What ProgPrompt's model is shown, and that its examples would work."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from made_scenes import made_scene
+from small_house import SmallHouse
+
+from bbllm.core.types import Scene, Task
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.prog_parsing import parse_program
+from bbllm.planners.prog_prompt import ProgPrompt
+from bbllm.planners.prog_prompting import HOUSEHOLD_SKILLS, ProgPrompts, header_of, verbs_of
+
+DiaryType = Callable[..., Any]
+NOBODY: Any = None
+TASK = Task('t', 'microwave salmon')
+PAPER = [
+    'put_the_wine_glass_in_the_kitchen_cabinet',
+    'throw_away_the_lime',
+    'wash_mug',
+    'refrigerate_the_salmon',
+    'bring_me_some_fruit',
+    'wash_clothes',
+    'put_apple_in_fridge',
+]
+REACHED = {
+    'put_the_wine_glass_in_the_kitchen_cabinet': [('wineglass_10', 'inside', 'kitchencabinet_31')],
+    'throw_away_the_lime': [('lime_11', 'inside', 'garbagecan_32')],
+    'wash_mug': [('mug_12', 'held_by', 'character_40')],
+    'refrigerate_the_salmon': [(f'salmon_{i}', 'inside', 'fridge_33') for i in (13, 14)],
+    'bring_me_some_fruit': [('bananas_15', 'on', 'coffeetable_36')],
+    'wash_clothes': [('washingmachine_37', 'is', 'on')],
+    'put_apple_in_fridge': [('apple_16', 'inside', 'fridge_33')],
+}
+"""What is so after an example, or one of what may be."""
+
+
+def house() -> Scene:
+    return SmallHouse().observe()
+
+
+def headers(prompt: str) -> list[str]:
+    return re.findall(r'^def (\w+)\(\):$', prompt, re.M)
+
+
+def test_a_prompt_is_import_line_objects_examples_and_the_task_as_a_function() -> None:
+    prompt = ProgPrompts().plan(TASK, house())
+
+    first, _, objects, *_ = prompt.splitlines()
+    assert first.startswith('from actions import walk <obj>, run <obj>, grab <obj>, ')
+    assert 'standup, find <obj>' in first
+    assert first.endswith('putin <obj> <obj>, putback <obj> <obj>')
+    assert objects.startswith("objects = ['apple', 'bananas', 'bathroom', 'chair', ")
+    assert "'salmon', 'sink'" in objects  # a class, and once
+    assert headers(prompt) == [*PAPER[:3], 'microwave_salmon']
+    assert prompt.endswith('\n\ndef microwave_salmon():\n\t')
+
+
+@pytest.mark.parametrize('n', [1, 2, 7])
+def test_as_many_examples_are_shown_as_asked_for_in_the_paper_s_order(n: int) -> None:
+    assert headers(ProgPrompts(examples=n).plan(TASK, house()))[:-1] == PAPER[:n]
+
+
+def test_only_what_the_world_can_do_is_imported_and_shown_in_examples() -> None:
+    scene = made_scene('mug_1 character_2', skills='find/1 grab/1 putback/2 greet/1')
+
+    prompt = ProgPrompts(examples=7).plan(TASK, scene)
+
+    imports = prompt.splitlines()[0]
+    assert imports == 'from actions import grab <obj>, find <obj>, putback <obj> <obj>'
+    assert headers(prompt) == ['bring_me_some_fruit', 'microwave_salmon']
+    assert 'greet' not in HOUSEHOLD_SKILLS
+
+
+def test_the_ablations_leave_out_lines_and_what_speaks_of_them_but_nothing_of_the_task() -> None:
+    task = Task('t', 'put everything else on the # 1 table and assert yourself')
+    scene = made_scene('vessel_1 else_2', skills='find/1 grab/1 putback/2')
+
+    def written(**left_out: bool) -> str:
+        return ProgPrompts(examples=7, **left_out).plan(task, scene)
+
+    whole, quiet, blind = written(), written(comments=False), written(feedback=False)
+    bare = written(comments=False, feedback=False)
+
+    header = 'def put_everything_else_on_the_1_table_and_assert_yourself():'
+    for prompt in (whole, quiet, blind, bare):
+        assert header in prompt
+        assert "objects = ['else', 'vessel']" in prompt
+    assert ['# ' in item for item in (whole, quiet, blind, bare)] == [True, False, True, False]
+    asserting = ["assert('" in item for item in (whole, quiet, blind, bare)]
+    assert asserting == [True, True, False, False]
+    assert 'else:' not in blind.replace(header, '')
+    assert 'comment' not in quiet
+    assert len(whole) > len(quiet) > len(bare) < len(blind) < len(whole)
+
+
+def test_on_a_table_the_objects_are_in_the_function_and_skills_are_the_table_s(
+    busy_table: Callable[..., Any],
+) -> None:
+    prompt = ProgPrompts(examples=7).plan(Task('t', 'stack them'), busy_table().observe())
+
+    assert prompt.startswith('from actions import pick <obj>, place <obj>, reach <obj>, ')
+    assert 'wait <seconds>' in prompt.splitlines()[0]
+    assert "def stack_them():\n\tobjects = ['red_cube', 'green_cube', " in prompt
+    assert len(headers(prompt)) == 4
+    assert 'assert(' not in prompt
+
+
+@pytest.mark.parametrize(
+    ('instruction', 'header'),
+    [
+        ('microwave salmon', 'microwave_salmon'),
+        ("don't move!", 'don_t_move'),
+        ('2 mugs', 'task_2_mugs'),
+        ('???', 'task'),
+        ('räume auf', 'räume_auf'),
+        ('x():\n\timport os', 'x_import_os'),
+    ],
+)
+def test_a_task_becomes_the_name_of_a_function(instruction: str, header: str) -> None:
+    assert header_of(instruction) == header
+    assert header.isidentifier()
+
+
+@pytest.mark.parametrize('comments', [True, False])
+@pytest.mark.parametrize('feedback', [True, False])
+def test_every_example_is_a_program_that_works_also_without_what_an_ablation_leaves_out(
+    diary: DiaryType, comments: bool, feedback: bool
+) -> None:
+    prompts = ProgPrompts(examples=7, comments=comments, feedback=feedback)
+
+    for name, example in zip(PAPER, prompts.examples(house()), strict=True):
+        world, context = SmallHouse(), diary()
+        model = ScriptedModel([example])
+        ProgPrompt(model, NOBODY, check='graph').run(Task('t', name), world, context)
+
+        assert context.failed == [], name
+        assert any(world.has(*reached) for reached in REACHED[name]), name
+        assert not any(fact.object == 'open' for fact in world.observe().facts), name
+
+
+def test_examples_assert_and_comment_so_that_the_ablations_have_something_to_leave_out() -> None:
+    for example in ProgPrompts(examples=7).examples(house()):
+        assert example.count('assert(') >= 2
+        assert example.count('else:') >= 2
+        assert example.count('# ') >= 3
+        assert verbs_of(parse_program(example)) <= {*HOUSEHOLD_SKILLS}
