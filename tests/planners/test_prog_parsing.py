@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bbllm.core.errors import ParseError
+from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.planners.prog_parsing import MAX_LINES, parse_program
 from bbllm.planners.prog_program import Assertion, Call, Condition, Program, SubGoal
 
@@ -122,6 +122,12 @@ def test_a_line_that_is_none_is_refused_with_its_number_and_what_would_do(
         assert str(caught.value).startswith('Line 2, ')
 
 
+@pytest.mark.parametrize('text', ['cannot: no iron', 'def f():\n\t# Cannot: no iron'])
+def test_a_model_may_say_that_there_is_no_program(text: str) -> None:
+    with pytest.raises(GaveUpError, match=r'\Ano iron\Z'):
+        parse_program(text)
+
+
 @pytest.mark.parametrize('text', ['', '   \n\n', '```python\n```'])
 def test_a_reply_without_a_program_is_refused(text: str) -> None:
     with pytest.raises(ParseError, match='no program in the reply'):
@@ -146,7 +152,7 @@ def test_a_program_of_ten_thousand_lines_is_refused_with_how_many_would_do() -> 
 def test_any_text_is_a_program_or_refused_as_none(lines: list[str]) -> None:
     try:
         program = parse_program('\n'.join(lines))
-    except ParseError:
+    except (ParseError, GaveUpError):
         return
 
     for call in program.calls:

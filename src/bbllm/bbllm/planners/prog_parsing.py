@@ -11,14 +11,15 @@ The grammar of programs: what ProgPrompt's model may answer, and what is made of
     recovery  = "else:" call                       below an assertion; there may be several
     thing     = 'name' | "name" | name | number
 
-Indentation says nothing. It looks like Python and is none: no line is ever given to Python.
+One line `cannot: <reason>` in its place says that there is no program. Indentation says nothing.
+It looks like Python and is none: no line is ever given to Python.
 """
 
 from __future__ import annotations
 
 import re
 
-from bbllm.core.errors import ParseError
+from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.planners.prog_program import (
     Assertion,
     Call,
@@ -48,6 +49,7 @@ _THING = re.compile(
 _ASSERTION = re.compile(r'assert\b\s*(.*)')
 _WORD = re.compile(r"""\s*(?:'([^'"\\]*)'|"([^'"\\]*)"|([^\W\d]\w*))""")
 _RECOVERY = re.compile(r'else\s*:\s*(.*)')
+_CANNOT = re.compile(r'[#\s]*cannot\s*:\s*(.+)', re.IGNORECASE)
 _NOT_HERE = {
     **dict.fromkeys(('for', 'while'), 'a loop'),
     **dict.fromkeys(('if', 'elif', 'match', 'case', 'with', 'try', 'except'), 'a branch'),
@@ -63,6 +65,7 @@ def parse_program(text: str) -> Program:
 
     Raises:
         ParseError: Not the grammar; says which line, and what would do.
+        GaveUpError: The line `cannot: <reason>` in place of a program.
     """
     block = _FENCED.search(text)
     reader = _Reader()
@@ -101,6 +104,8 @@ class _Reader:
         if line.startswith('def') and _HEADER.fullmatch(line):
             first, self._begun = not self._begun, True
             return first
+        if not (self._comment or self._statements) and (found := _CANNOT.fullmatch(line)):
+            raise GaveUpError(found[1])
         self._begun = True
         if line.startswith('#'):
             self._begin(line.lstrip('# \t'))

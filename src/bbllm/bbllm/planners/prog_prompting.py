@@ -31,7 +31,8 @@ INSTRUCTIONS = (
     'form of the functions above. Call only what is imported, and name only what is in objects.',
     'Before each part stands a comment, `# 1: what it is for`.',
     'What has to hold is asserted, with `else:` lines below for what to do if it does not.',
-    'Reply with the lines of the body alone: no loops, no branches, no variables.',
+    'Reply with the lines of the body alone: no loops, no branches, no variables. Where the robot',
+    'cannot do what is asked, reply with the one line `cannot: ` and why.',
 )
 """For a chat model. An ablation leaves out those that speak of what it leaves out."""
 
