@@ -67,6 +67,8 @@ class Original:
         self._in_order = in_order
         self._executor: Any = None
         self._state: Any = None
+        self._last: Any = None
+        """What the state was built from, where that is known."""
         self._begin(graph)
 
     def step(self, text: str, index: int = 0) -> Verdict:
@@ -90,12 +92,13 @@ class Original:
             return Verdict(False, broke_off=type(error).__name__)
         messages = tuple(self._executor.info.messages[before:])
         if self._fresh:
-            self._begin(self._state.to_dict())
+            self._last = self._state.to_dict()
+            self._begin(self._last)
         return Verdict(done, messages)
 
     def graph_dict(self) -> dict[str, list[dict[str, Any]]]:
         """Return the graph as it is now; the order of what is in it means nothing."""
-        found: dict[str, list[dict[str, Any]]] = self._state.to_dict()
+        found: dict[str, list[dict[str, Any]]] = self._last or self._state.to_dict()
         return found
 
     def _begin(self, data: GraphData) -> None:

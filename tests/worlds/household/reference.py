@@ -1,0 +1,282 @@
+"""Runs the household and the original one side by side, and says where they first disagree."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from bbllm.bench.random_houses import House, draw_house
+from bbllm.bench.random_scripts import draw_script
+from bbllm.bench.virtualhome import Original, Verdict
+from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.household import Household, Mode, StepResult
+from bbllm.worlds.household.houses import list_houses, load_house
+from bbllm.worlds.household.script import ScriptLine, parse_line
+
+SEED_VARIABLE, STEPS_VARIABLE = 'BBLLM_HOUSEHOLD_SEED', 'BBLLM_HOUSEHOLD_STEPS'
+DRAWN = int(os.environ.get(SEED_VARIABLE) or random.SystemRandom().randrange(10**6, 10**9))
+"""The first seed that is not fixed."""
+TOLD: list[str] = []
+"""What is printed at the end of the tests."""
+LINES = 40
+"""Length of a script."""
+Edge = tuple[int, str, int]
+USES_ROOMS = ('WALK', 'RUN', 'FIND', 'GRAB', 'DROP', 'RELEASE', 'WATCH')
+NO_ROOM, RING = -1, -2
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """A graph without the order of what is in it."""
+
+    nodes: dict[int, tuple[Any, ...]]
+    edges: frozenset[Edge]
+
+    def is_room(self, node_id: int) -> bool:
+        return bool(self.nodes[node_id][1] == 'Rooms')
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """Where the two part."""
+
+    line: int
+    about: str
+    original: str
+    ours: str
+
+
+@dataclass
+class Run:
+    """What came of one script."""
+
+    done: Counter[str] = field(default_factory=Counter)
+    """Lines per action that both carried out."""
+    tried: Counter[str] = field(default_factory=Counter)
+    """Lines per action that both were given."""
+    broke_off: int = 0
+    left_out: int = 0
+    """Lines that were given to neither, because the order of Python's sets would have decided."""
+    disagreement: Disagreement | None = None
+
+    @property
+    def steps(self) -> int:
+        return self.tried.total()
+
+
+@dataclass(frozen=True)
+class Case:
+    """A household and a script that both are given."""
+
+    seed: int
+    mode: Mode
+    house: House
+    script: tuple[str, ...]
+    in_order: bool
+    """Whether the original looks at the ends of edges by id; else as Python's sets have them."""
+
+    def run(self, script: tuple[str, ...] | None = None) -> Run:
+        return run_beside(self, self.script if script is None else script)
+
+
+def draw_case(seed: int, mode: Mode) -> Case:
+    """Draw a house, one in ten of them one that comes with the project, and a script."""
+    dice = random.Random(seed)
+    if dice.random() < 0.1:
+        house: House = load_house(dice.choice(list_houses())).graph.to_dict()
+    else:
+        size = round(20 + 100 * dice.random() ** 2)
+        house = draw_house(dice, size, odd=dice.choice((0.0, 0.1, 0.1, 0.2)))
+    return Case(seed, mode, house, draw_script(dice, house, LINES), dice.random() < 0.5)
+
+
+def seeds() -> Iterator[int]:
+    """Yield the seeds of this run: those from the variable on, else half fixed and half drawn."""
+    for number in range(10**6):
+        if SEED_VARIABLE not in os.environ:
+            yield number
+        yield DRAWN + number
+
+
+def steps_wanted() -> int:
+    return int(os.environ.get(STEPS_VARIABLE, '5000'))
+
+
+def run_beside(case: Case, script: Iterable[str]) -> Run:
+    """Give both each line, and stop where they first disagree."""
+    fresh = case.mode is Mode.FRESH
+    original = Original(case.house, fresh=fresh, in_order=case.in_order)
+    ours = Household(Graph.from_dict(case.house, strict=False), mode=case.mode)
+    run, before = Run(), freeze(original.graph_dict())
+    for number, text in enumerate(script, start=1):
+        index = 0 if fresh else number  # as ProgPrompt, and as the original's own executor
+        line = parse_line(text, index)
+        if order_decides(line, before, case.in_order):
+            run.left_out += 1
+            continue
+        verdict = original.step(text, index)
+        result = ours.step(line)
+        now = before if verdict.broke_off else freeze(original.graph_dict())
+        found = _compare(verdict, result) or _compare_graphs(now, freeze(ours.graph.to_dict()))
+        if found:
+            run.disagreement = Disagreement(number, *found)
+            return run
+        run.tried[line.action.value] += 1
+        run.done[line.action.value] += verdict.succeeded
+        run.broke_off += bool(verdict.broke_off)
+        before = now
+    return run
+
+
+def shrink(case: Case, run: Run) -> tuple[str, ...]:
+    """Return the shortest script found that still makes them disagree."""
+    assert run.disagreement is not None
+    script = case.script[: run.disagreement.line]
+    for index in reversed(range(len(script))):
+        shorter = script[:index] + script[index + 1 :]
+        disagreement = case.run(shorter).disagreement
+        if disagreement:
+            script = shorter[: disagreement.line]
+    return script
+
+
+def describe(case: Case, run: Run) -> str:
+    """Say what a person needs to look into a disagreement."""
+    script = shrink(case, run)
+    found = case.run(script).disagreement
+    assert found is not None
+    ids = {int(word.strip('()')) for text in script for word in text.split() if word[0] == '('}
+    nodes = [node for node in case.house['nodes'] if node['id'] in ids]
+    edges = [
+        f'{edge["from_id"]} {edge["relation_type"]} {edge["to_id"]}'
+        for edge in case.house['edges']
+        if ids & {edge['from_id'], edge['to_id']} and edge['relation_type'] != 'CLOSE'
+    ]
+    return '\n'.join(
+        [
+            f'{case.mode.value}, seed {case.seed}, {len(case.house["nodes"])} nodes'
+            + (', ends of edges by id' if case.in_order else ''),
+            f'again: {SEED_VARIABLE}={case.seed} {STEPS_VARIABLE}=1 python -m pytest '
+            f'tests/worlds/household -k {case.mode.value}',
+            'shortest script found:',
+            *(f'  {text}' for text in script),
+            f'line {found.line}, {found.about}:',
+            f'  original: {found.original}',
+            f'  ours:     {found.ours}',
+            'things of the script:',
+            *(f'  {node}' for node in nodes),
+            'their edges, those of CLOSE left out:',
+            f'  {"; ".join(edges)}',
+        ]
+    )
+
+
+def freeze(graph: Mapping[str, list[dict[str, Any]]]) -> Frozen:
+    nodes = {
+        node['id']: (
+            node['class_name'],
+            node['category'],
+            node['prefab_name'],
+            frozenset(node['properties']),
+            frozenset(node['states']),
+            str(node['bounding_box']),
+        )
+        for node in graph['nodes']
+    }
+    edges = [(e['from_id'], e['relation_type'], e['to_id']) for e in graph['edges']]
+    frozen = Frozen(nodes, frozenset(edges))
+    assert (len(nodes), len(frozen.edges)) == (len(graph['nodes']), len(edges)), 'doubles'
+    return frozen
+
+
+def order_decides(line: ScriptLine, graph: Frozen, in_order: bool) -> bool:
+    """
+    Say whether the original would take the first of several, in whatever order they come.
+
+    It does so with what a grabbed thing was on, in or near, and with rooms. Where a room is looked
+    for along a ring of INSIDE, it does not end at all.
+    """
+    if line.action.value not in USES_ROOMS:
+        return False
+    ids = [node_id for _, node_id in line.objects if node_id in graph.nodes]
+    person = min(node_id for node_id, node in graph.nodes.items() if node[0] == 'character')
+    inside: dict[int, set[int]] = {}
+    for start, relation, end in graph.edges:
+        if relation == 'INSIDE':
+            inside.setdefault(start, set()).add(end)
+    for rooms in (_rooms(node_id, graph, inside, in_order) for node_id in (person, *ids)):
+        if RING in rooms or (len(rooms) > 1 and not in_order):
+            return True
+    if line.action.value != 'GRAB' or in_order or not ids:
+        return False
+    for word in ('ON', 'INSIDE', 'CLOSE'):
+        near = [end for start, relation, end in graph.edges
+                if start == ids[0] and relation == word and not graph.is_room(end)]  # fmt: skip
+        if near:
+            return len(near) > 1
+    return False
+
+
+def _rooms(
+    node_id: int, graph: Frozen, inside: Mapping[int, set[int]], in_order: bool
+) -> set[int]:
+    """Return all rooms that the original may find for a thing."""
+
+    def first_of(ends: set[int]) -> set[int]:
+        return {min(ends)} if in_order and ends else ends
+
+    if graph.is_room(node_id):
+        return {node_id}
+    parents = inside.get(node_id, set())
+    if len(parents) > 1:
+        return first_of({end for end in parents if graph.is_room(end)}) or {NO_ROOM}
+    found, seen, waiting = set[int](), {node_id}, list(parents)
+    if not parents:
+        return {NO_ROOM}
+    while waiting:
+        node = waiting.pop()
+        if graph.is_room(node):
+            found.add(node)
+        elif node in seen:
+            # Two ways to one place are no ring, yet rare enough to be left out as well.
+            found.add(RING)
+        else:
+            seen.add(node)
+            further = first_of(inside.get(node, set()))
+            waiting += further
+            found |= set() if further else {NO_ROOM}
+    return found
+
+
+def _compare(verdict: Verdict, result: StepResult) -> tuple[str, str, str] | None:
+    if verdict.broke_off or result.broken == 'unsupported':
+        if (verdict.broke_off != '') == (result.broken == 'unsupported' and not result.succeeded):
+            return None
+        return 'breaking off', str(verdict), str(result)
+    if verdict.succeeded != result.succeeded or result.succeeded != (result.broken == ''):
+        return 'success', str(verdict), str(result)
+    if verdict.messages != result.messages:
+        return 'messages', str(verdict.messages), str(result.messages)
+    return None
+
+
+def _compare_graphs(original: Frozen, ours: Frozen) -> tuple[str, str, str] | None:
+    if original == ours:
+        return None
+    about = {
+        node_id: (original.nodes.get(node_id), ours.nodes.get(node_id))
+        for node_id in original.nodes.keys() | ours.nodes.keys()
+        if original.nodes.get(node_id) != ours.nodes.get(node_id)
+    }
+    texts = [
+        f'nodes {[pair[side] for pair in about.values()]} edges {sorted(mine - others)}'
+        for side, mine, others in (
+            (0, original.edges, ours.edges),
+            (1, ours.edges, original.edges),
+        )
+    ]
+    return f'the graph, which has alone (nodes {sorted(about)})', texts[0], texts[1]

@@ -1,0 +1,188 @@
+"""The household agrees with VirtualHome 2.3.0: same verdicts, same messages, same graphs."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from bbllm.bench.random_houses import draw_house
+from bbllm.bench.random_scripts import draw_script
+from bbllm.bench.virtualhome import Original, load_original, why_not_here
+from bbllm.worlds.household.household import Mode
+from bbllm.worlds.household.script import ScriptError, parse_line
+from bbllm.worlds.household.vocabulary import OTHER_WORDS, Action, Property, Relation, State
+
+if why_not_here():
+    pytest.skip(why_not_here(), allow_module_level=True)
+
+from reference import (
+    DRAWN,
+    SEED_VARIABLE,
+    TOLD,
+    Case,
+    Run,
+    describe,
+    draw_case,
+    freeze,
+    seeds,
+    steps_wanted,
+)
+
+MODES = (Mode.PERSISTENT, Mode.FRESH)
+NEVER_DONE = {'PUTOFF', 'LOOKAT_SHORT', 'LOOKAT_LONG'}
+"""Actions for which the original breaks off."""
+SHORT = 4000
+"""With fewer steps than this, as for one seed, it is not asked what the scripts did."""
+
+
+@dataclass
+class Comparison:
+    """What came of all scripts of one mode."""
+
+    runs: list[Run] = field(default_factory=list)
+    parted: tuple[Case, Run] | None = None
+    """Where the two first disagreed; nothing was run after that."""
+
+    @property
+    def steps(self) -> int:
+        return sum(run.steps for run in self.runs)
+
+    def counted(self, what: str) -> Counter[str]:
+        return sum((getattr(run, what) for run in self.runs), Counter[str]())
+
+
+@pytest.fixture(scope='module')
+def comparisons() -> Mapping[Mode, Comparison]:
+    """Give both households the scripts of all seeds, in both modes, once for all tests."""
+    found = {mode: compare(mode) for mode in MODES}
+    TOLD.extend(summary(mode, comparison) for mode, comparison in found.items())
+    return found
+
+
+def compare(mode: Mode) -> Comparison:
+    found = Comparison()
+    for seed in seeds():
+        case = draw_case(seed, mode)
+        run = case.run()
+        found.runs.append(run)
+        if run.disagreement:
+            found.parted = (case, run)
+        if found.parted or found.steps >= steps_wanted():
+            break
+    return found
+
+
+def summary(mode: Mode, found: Comparison) -> str:
+    tried, done = found.counted('tried'), found.counted('done')
+    rarest = min(tried, key=lambda word: tried[word])
+    fixed = '' if len(found.runs) == 1 else f' and from {DRAWN}'
+    return (
+        f'household beside virtualhome 2.3.0, {mode.value}: {found.steps} steps, '
+        f'{done.total() / found.steps:.0%} done, {sum(r.broke_off for r in found.runs)} broken '
+        f'off by the original, {sum(r.left_out for r in found.runs)} left out; '
+        f'{len(tried)} actions, the rarest {rarest} ({tried[rarest]}); '
+        f'{len(found.runs)} seeds from 0{fixed} ({SEED_VARIABLE}={DRAWN} repeats)'
+    )
+
+
+@pytest.mark.parametrize('mode', MODES, ids=lambda mode: mode.value)
+def test_random_scripts_in_random_houses_come_out_alike_after_every_step(
+    mode: Mode, comparisons: Mapping[Mode, Comparison]
+) -> None:
+    parted = comparisons[mode].parted
+    if parted:
+        pytest.fail(describe(*parted), pytrace=False)
+
+    assert comparisons[mode].steps >= steps_wanted()
+
+
+def test_the_scripts_try_every_action_and_a_third_of_the_steps_can_be_done(
+    comparisons: Mapping[Mode, Comparison],
+) -> None:
+    if min(found.steps for found in comparisons.values()) < SHORT:
+        pytest.skip('too few steps to tell')
+    done = Counter[str]()
+    for found in comparisons.values():
+        assert {action.value for action in Action} == set(found.counted('tried'))
+        assert found.counted('done').total() / found.steps > 1 / 3
+        assert sum(run.left_out for run in found.runs) < found.steps / 20
+        done += found.counted('done')
+
+    assert {action.value for action in Action} - set(done) == NEVER_DONE
+
+
+def test_words_and_arities_are_those_of_the_original() -> None:
+    parts = load_original()
+    known = parts.scripts.Action.__members__
+
+    assert {word: len_of(action) for word, action in known.items()} == {
+        **{action.value: action.arity for action in Action},
+        **{word: action.arity for word, action in OTHER_WORDS.items()},
+    }
+    for ours, theirs in ((State, 'State'), (Property, 'Property'), (Relation, 'Relation')):
+        assert set(ours.__members__) == set(getattr(parts.environment, theirs).__members__)
+
+
+def len_of(action: Any) -> int:
+    return int(action.value[1])
+
+
+def test_lines_are_read_as_the_original_reads_them_or_refused_with_its_words() -> None:
+    refused = 0
+    for text in spoiled_lines(random.Random(DRAWN), 3000):
+        theirs, why = read_by_original(text)
+        if why is None:
+            assert str(parse_line(text, 7)) == theirs, text
+            continue
+        refused += 1
+        with pytest.raises(ScriptError) as told:
+            parse_line(text, 7)
+        # A person is told more than its words, before the quote that ends some of them.
+        assert str(told.value).startswith(why.rstrip('"')), text
+    assert 300 < refused < 2700
+
+
+def read_by_original(text: str) -> tuple[str, str | None]:
+    """Return the line as the original prints it, and why it refuses it, None where it does not."""
+    scripts = load_original().scripts
+    try:
+        return str(scripts.parse_script_line(text, 7)), None
+    except scripts.ScriptParseException as error:
+        return '', str(error)
+    except ValueError:
+        return '', ''  # of int(), whose words say nothing of scripts
+
+
+def spoiled_lines(dice: random.Random, count: int) -> Iterator[str]:
+    house = draw_house(dice, 40)
+    for text in draw_script(dice, house, count):
+        letters = list(text.lower() if dice.random() < 0.2 else text)
+        for _ in range(dice.choice((0, 0, 1, 2))):
+            place = dice.randrange(len(letters))
+            letters[place] = dice.choice(('', ' ', '<', '>', '(', ')', '1.', '-', 'ä', '_', 'X'))
+        yield ''.join(letters)
+
+
+def test_the_driver_goes_on_as_the_executor_of_the_original_does() -> None:
+    """A script in one go, as users of the package run it, ends where the driver's steps do."""
+    parts = load_original()
+    compared = 0
+    for seed in range(30):
+        case = draw_case(seed, Mode.PERSISTENT)
+        original = Original(case.house, fresh=False)
+        done = [text for text in case.script if original.step(text).succeeded]
+
+        graph = parts.environment.EnvironmentGraph(case.house)
+        executor = parts.execution.ScriptExecutor(graph, {})
+        lines = [parts.scripts.parse_script_line(text, 0) for text in done]
+        succeeded, state, _ = executor.execute(parts.scripts.Script(lines), w_graph_list=False)
+
+        assert succeeded, executor.info.get_error_string()
+        assert freeze(state.to_dict()) == freeze(original.graph_dict())
+        compared += len(done)
+    assert compared > 300
