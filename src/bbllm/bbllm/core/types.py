@@ -37,6 +37,8 @@ class Code(IntEnum):
     """No way that is free of collisions was found."""
     NOT_HOLDING = 16
     ALREADY_HOLDING = 17
+    PRECONDITION = 18
+    """A rule of the world forbids the action now; the outcome's `raw` names the rule's check."""
     GRASP_FAILED = 20
     """The fingers closed on nothing."""
     OBJECT_LOST = 21

@@ -17,7 +17,6 @@ Predicate = Callable[[Situation], bool]
 
 A = 0
 B = 1
-POSTURES = frozenset({State.SITTING, State.LYING})
 _TO_CUT_WITH = 'knife'
 
 

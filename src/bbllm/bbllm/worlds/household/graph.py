@@ -87,7 +87,7 @@ class Graph:
         for start, relation, end in graph_data.read_edges(data, graph.nodes):
             graph.add(start, relation, end)
         if strict:
-            graph_data.refuse_rings(graph._to[Relation.INSIDE])
+            graph.refuse_rings()
         return graph
 
     def to_dict(self) -> dict[str, list[dict[str, object]]]:
@@ -189,6 +189,10 @@ class Graph:
     def sources(self, to_id: int, relation: Relation) -> Set[int]:
         """Return where edges to a node begin; the graph's own set, not to be kept or changed."""
         return self._from[relation].get(to_id, NONE)
+
+    def refuse_rings(self) -> None:
+        """Raise GraphError where things stand INSIDE each other in a ring."""
+        graph_data.refuse_rings(self._to[Relation.INSIDE])
 
     def room_of(self, node_id: int) -> int | None:
         """

@@ -10,6 +10,7 @@ from bbllm.worlds.household.graph import CycleError, Graph
 from bbllm.worlds.household.graph_data import GraphError
 from bbllm.worlds.household.rule import Rule, follow
 from bbllm.worlds.household.rules import RULES
+from bbllm.worlds.household.sane import SANE_RULES
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.situation import Memory, Situation, UnsupportedError
 from bbllm.worlds.household.vocabulary import Action
@@ -59,7 +60,7 @@ class Household:
             rules: Other rules for the same mode, for tests of the tests.
 
         Raises:
-            GraphError: It has no character.
+            GraphError: It has no character; or, for the clean rules, a ring of INSIDE.
         """
         self.graph = graph.copy()
         """The household as it is now."""
@@ -69,8 +70,10 @@ class Household:
                 'There is no character in the graph; it needs a node of class character that is '
                 'INSIDE a room.'
             )
+        if mode is Mode.SANE:
+            self.graph.refuse_rings()
         self._character = self.graph.nodes[self.graph.character]
-        self._rules = RULES if rules is None else rules
+        self._rules = rules or (SANE_RULES if mode is Mode.SANE else RULES)
         self._memory = Memory()
         if mode is Mode.PERSISTENT:
             self._memory.posture = frozenset(self._character.states)

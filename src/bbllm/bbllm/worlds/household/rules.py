@@ -123,7 +123,7 @@ CLEANING = Rule((CLOSE_A,), (TO_CLEAN,))
 RISE = Rule((RESTING,))
 
 
-def _moving(*also: str) -> Rule:
+def moving(*also: str) -> Rule:
     movable = any_of(has(A, Property.MOVABLE), of_class(A, 'button', 'chair', 'curtain', *also))
     return Rule(
         (Check('not_movable', movable, '{a} is not movable'), CLOSE_A, REACHABLE, FREE_HAND)
@@ -324,8 +324,8 @@ RULES: Mapping[Action, Rule] = {
         )
     ),
     Action.PUSH: Rule((CLOSE_A, REACHABLE, FREE_HAND)),
-    Action.PULL: _moving(),
-    Action.MOVE: _moving(),
+    Action.PULL: moving(),
+    Action.MOVE: moving(),
     Action.TYPE: Rule(
         (
             CLOSE_A,

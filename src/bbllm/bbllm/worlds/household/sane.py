@@ -1,0 +1,272 @@
+"""The clean rules: VirtualHome's table with the rows that a person would not expect replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from bbllm.worlds.household.checks import (
+    A,
+    B,
+    any_of,
+    has_room,
+    holding,
+    in_same_room,
+    in_state,
+    no,
+    remembered,
+    taken_from_inside,
+)
+from bbllm.worlds.household.effects import (
+    face_what_it_faces,
+    forget_place,
+    pour,
+    set_state,
+    take_posture,
+    unhand,
+    wear,
+)
+from bbllm.worlds.household.rule import Check, Rule
+from bbllm.worlds.household.rules import (
+    B_NOT_OPEN,
+    B_OPEN,
+    BERTHS,
+    CLOSE_A,
+    CLOSE_B,
+    FREE_HAND,
+    HOLDING_A,
+    LOOK,
+    PLUG,
+    RULES,
+    SEATS,
+    STANDING,
+    moving,
+)
+from bbllm.worlds.household.sane_checks import (
+    at_hand,
+    can_go_to,
+    not_under_character,
+    place_left_beside,
+    worn,
+)
+from bbllm.worlds.household.sane_effects import (
+    get_up,
+    go_off,
+    go_to,
+    let_fall,
+    pick_up,
+    set_back,
+    set_down,
+    settle_on,
+    take_off,
+)
+from bbllm.worlds.household.vocabulary import Action, Relation, State
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One way in which the clean rules are not VirtualHome's."""
+
+    actions: tuple[Action, ...]
+    """Empty: all of them."""
+    original: str
+    """What VirtualHome does."""
+    sane: str
+    """What holds here."""
+
+
+AT_HAND = Check('inside_closed', at_hand(A), '{a} is inside other closed thing')
+B_AT_HAND = Check('inside_closed', at_hand(B), '{b} is inside other closed thing')
+NOT_INTO_ITSELF = Check('inside_itself', can_go_to(A, B), '{b} is {a} or goes along with it')
+PUT_DOWN = (HOLDING_A, CLOSE_B, B_AT_HAND, NOT_INTO_ITSELF)
+SAME_ROOM = Check('other_room', in_same_room(A), '{C} is not in the room of {a}')
+WALK = Rule((STANDING, Check('no_room', has_room(A), '{a} is in no room')), (go_to(A),))
+LET_FALL = Rule((HOLDING_A,), (let_fall(A),))
+
+
+def _with_at_hand(action: Action) -> Rule:
+    rule = RULES[action]
+    return replace(rule, checks=(*rule.checks, AT_HAND))
+
+
+def _resting(action: Action, posture: State, places: dict[str, int]) -> Rule:
+    close, posture_check, property_check, _ = RULES[action].checks
+    place = Check('no_place', place_left_beside(A, places, 1), 'Too many things on {a}')
+    return Rule(
+        (close, posture_check, property_check, place),
+        (settle_on(A), face_what_it_faces(A), take_posture(posture)),
+    )
+
+
+_CHANGED: Mapping[Action, Rule] = {
+    Action.WALK: WALK,
+    Action.RUN: WALK,
+    Action.FIND: replace(RULES[Action.FIND], instead=WALK, misses_things=True),
+    Action.GRAB: Rule(
+        (
+            RULES[Action.GRAB].checks[0],
+            Check('already_grabbed', no(holding(A)), '{a} already grabbed'),
+            CLOSE_A,
+            AT_HAND,
+            FREE_HAND,
+            Check('under_character', not_under_character(A), '{C} is on {a}'),
+        ),
+        (pick_up(A),),
+    ),
+    Action.PUTBACK: Rule(PUT_DOWN, (set_down(A, Relation.ON, B),)),
+    Action.PUTIN: Rule(
+        (*PUT_DOWN, Check('not_open', B_OPEN, B_NOT_OPEN)), (set_down(A, Relation.INSIDE, B),)
+    ),
+    Action.PUTOBJBACK: Rule(
+        (
+            Check('not_grabbed', remembered(A), '{a} not grabbed'),
+            *PUT_DOWN,
+            Check('not_open', any_of(no(taken_from_inside(A)), B_OPEN), B_NOT_OPEN),
+        ),
+        (set_back(A, B),),
+        recalls_place=True,
+    ),
+    Action.SIT: _resting(Action.SIT, State.SITTING, SEATS),
+    Action.LIE: _resting(Action.LIE, State.LYING, BERTHS),
+    Action.STANDUP: replace(RULES[Action.STANDUP], effects=(take_posture(), get_up)),
+    Action.DROP: LET_FALL,
+    Action.RELEASE: LET_FALL,
+    Action.POUR: Rule((*RULES[Action.POUR].checks, B_AT_HAND, NOT_INTO_ITSELF), (pour(A, B),)),
+    Action.LOOKAT_SHORT: LOOK,
+    Action.LOOKAT_LONG: LOOK,
+    Action.TURNTO: replace(RULES[Action.TURNTO], checks=(SAME_ROOM,)),
+    Action.WATCH: Rule(
+        (RULES[Action.WATCH].checks[0], SAME_ROOM, *LOOK.checks, AT_HAND),
+    ),
+    Action.PUSH: moving(),
+    Action.PLUGOUT: Rule(
+        (
+            PLUG,
+            CLOSE_A,
+            FREE_HAND,
+            Check('not_plugged_in', in_state(A, State.PLUGGED_IN), '{a} is not plugged_in'),
+        ),
+        (set_state(A, State.PLUGGED_OUT, State.PLUGGED_IN), go_off(A)),
+    ),
+    Action.PUTON: Rule(RULES[Action.PUTON].checks, (wear(A), unhand(A), forget_place(A))),
+    Action.PUTOFF: Rule(
+        (Check('not_worn', worn(A), '{C} does not wear {a}'), FREE_HAND), (take_off(A),)
+    ),
+    **{
+        action: _with_at_hand(action)
+        for action in (
+            Action.OPEN,
+            Action.CLOSE,
+            Action.SWITCHON,
+            Action.SWITCHOFF,
+            Action.EAT,
+            Action.WIPE,
+            Action.WASH,
+            Action.RINSE,
+            Action.SCRUB,
+            Action.SQUEEZE,
+            Action.CUT,
+            Action.TOUCH,
+            Action.TYPE,
+            Action.PLUGIN,
+        )
+    },
+}
+SANE_RULES: Mapping[Action, Rule] = {**RULES, **_CHANGED}
+"""One row for each action, as in `rules.RULES`."""
+
+DIFFERENCES = (
+    Difference(
+        (Action.STANDUP, Action.WALK, Action.RUN, Action.SLEEP, Action.WAKEUP),
+        'in the mode persistent it is written and never seen that the character sits or lies: it '
+        'walks off while it sits, and cannot stand up',
+        'it is seen: who sits or lies has to stand up first',
+    ),
+    Difference(
+        (Action.STANDUP, Action.SIT, Action.LIE),
+        'the character stays ON what it sat on for ever, so that a chair takes nobody again',
+        'who stands up or walks is ON nothing; who sits down elsewhere is only there; the '
+        'character takes no place from itself; who lies faces what the bed faces too',
+    ),
+    Difference(
+        (Action.WALK, Action.RUN),
+        'what is held is INSIDE the room that the character came from; what is in it falls out',
+        'what is held or worn goes along, with all that is in or on it',
+    ),
+    Difference(
+        (Action.WALK, Action.RUN),
+        'the character is close to the contents of what it walks to, also when that is closed',
+        'only when it is not closed',
+    ),
+    Difference(
+        (Action.WALK, Action.RUN, Action.FIND),
+        'a thing that does not exist ends the program with an error of Python; one that is in no '
+        'room fails without a word, or so does whoever holds something and is in no room',
+        'both fail with a message, and the last can be done',
+    ),
+    Difference(
+        (Action.GRAB,),
+        'what is ON or INSIDE the thing falls off',
+        'it goes along; a thing that the character is on cannot be taken',
+    ),
+    Difference(
+        (Action.GRAB, Action.PUTOBJBACK),
+        'whether a thing is held is looked up in a list beside the graph, which the mode fresh '
+        'forgets; of a thing that stood nowhere, a thing nearby is its place',
+        'the hands say what is held; a thing is put back where it was ON or INSIDE, and to '
+        'nothing else',
+    ),
+    Difference(
+        (Action.PUTOBJBACK,),
+        'what cannot be put back is told, yet succeeds',
+        'it fails',
+    ),
+    Difference(
+        (Action.PUTBACK, Action.PUTIN, Action.PUTOBJBACK, Action.POUR),
+        'a thing can be put into itself, or into what is inside it',
+        'it cannot',
+    ),
+    Difference(
+        (Action.PUTBACK, Action.PUTIN, Action.PUTOBJBACK, Action.DROP, Action.RELEASE),
+        'a thing that is put down stays INSIDE every room that it was INSIDE before',
+        'it is in the room of its place, and nowhere else; what is dropped stays close',
+    ),
+    Difference(
+        (
+            Action.GRAB, Action.TOUCH, Action.WATCH, Action.OPEN, Action.CLOSE, Action.SWITCHON,
+            Action.SWITCHOFF, Action.EAT, Action.WIPE, Action.WASH, Action.RINSE, Action.SCRUB,
+            Action.SQUEEZE, Action.CUT, Action.TYPE, Action.PLUGIN, Action.PUTBACK, Action.PUTIN,
+            Action.PUTOBJBACK, Action.POUR,
+        ),
+        'only GRAB, TOUCH, PULL, MOVE and PUSH ask whether a thing is shut in, and only by what '
+        'it is INSIDE directly; WATCH asks, tells, and succeeds',
+        'nothing that is in something closed, however deep, can be used',
+    ),
+    Difference(
+        (Action.PUSH,),
+        'anything can be pushed',
+        'only what can be pulled',
+    ),
+    Difference(
+        (Action.TURNTO, Action.WATCH),
+        'one can turn to a thing in another room; who sits can watch only what the seat faces or '
+        'what it turned to itself; that the rooms are not the same is told with both',
+        'it has to be in the same room, and then it can be turned to',
+    ),
+    Difference(
+        (Action.PLUGOUT,),
+        'a thing that is on is told to be so and stays on without its plug',
+        'it goes off',
+    ),
+    Difference(
+        (Action.PUTON,),
+        'clothes that are put on are remembered as grabbed, so that they cannot be grabbed again',
+        'they are forgotten',
+    ),
+    Difference(
+        (Action.PUTOFF, Action.LOOKAT_SHORT, Action.LOOKAT_LONG),
+        'they end the program with an error of Python',
+        'clothes come off into a free hand; looking is LOOKAT, however long',
+    ),
+)  # fmt: skip
+"""Every way in which the clean rules are not VirtualHome's; docs/household.md lists the same."""

@@ -1,0 +1,97 @@
+"""What the character gets to see: all of the household, or the room that it is in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.vocabulary import HANDS, Relation, State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visibility:
+    """
+    How much of a household is seen.
+
+    VirtualHome's two helpers for it do not agree: one hides what is in a container unless that is
+    OPEN, so that the books in a shelf without a door are hidden; the other only if it is CLOSED.
+    """
+
+    reach: Literal['full', 'room'] = 'full'
+    """`room`: what is in the character's room, in nothing that hides it; all rooms; what is held.
+    """
+    hides: Literal['closed', 'not_open'] = 'closed'
+    """Which containers hide what is in them: those that are CLOSED, or all that are not OPEN."""
+    accumulating: bool = False
+    """Whether what was once seen stays known, as it is now."""
+
+
+FULL = Visibility()
+
+
+class Sight:
+    """Remembers what was seen."""
+
+    def __init__(self, visibility: Visibility = FULL) -> None:
+        self.visibility = visibility
+        self._seen: frozenset[int] = frozenset()
+
+    def look(self, graph: Graph) -> frozenset[int]:
+        """Return the ids of what is known now."""
+        now = visible(graph, self.visibility)
+        self._seen = now | self._seen if self.visibility.accumulating else now
+        return self._seen
+
+
+def visible(graph: Graph, visibility: Visibility) -> frozenset[int]:
+    """Return the ids of what the character sees now."""
+    if visibility.reach == 'full' or graph.character is None:
+        return frozenset(graph.nodes)
+    here = _rooms_around(graph, graph.character)
+    seen = {node_id for node_id, node in graph.nodes.items() if node.is_room}
+    seen.add(graph.character)
+    waiting = [*here, *(held for hand in HANDS for held in graph.targets(graph.character, hand))]
+    looked_into: set[int] = set()
+    while waiting:
+        node_id = waiting.pop()
+        seen.add(node_id)
+        if node_id in looked_into or _hides(graph, node_id, visibility):
+            continue
+        looked_into.add(node_id)
+        waiting.extend(
+            thing
+            for thing in graph.sources(node_id, Relation.INSIDE)
+            if not _is_hidden(graph, thing, visibility)
+        )
+        waiting.extend(graph.sources(node_id, Relation.ON) - looked_into)
+    return frozenset(seen)
+
+
+def _rooms_around(graph: Graph, node_id: int) -> set[int]:
+    found: set[int] = set()
+    waiting, seen = [node_id], {node_id}
+    while waiting:
+        for other in graph.targets(waiting.pop(), Relation.INSIDE):
+            if graph.nodes[other].is_room:
+                found.add(other)
+            elif other not in seen:
+                seen.add(other)
+                waiting.append(other)
+    return found
+
+
+def _hides(graph: Graph, node_id: int, visibility: Visibility) -> bool:
+    node = graph.nodes[node_id]
+    if node.is_room:
+        return False
+    if visibility.hides == 'closed':
+        return State.CLOSED in node.states
+    return State.OPEN not in node.states
+
+
+def _is_hidden(graph: Graph, thing: int, visibility: Visibility) -> bool:
+    """Tell whether something that a thing is INSIDE, beside its room, hides it."""
+    return any(
+        _hides(graph, container, visibility) for container in graph.targets(thing, Relation.INSIDE)
+    )

@@ -1,0 +1,127 @@
+"""The household as a world: symbols only, and VirtualHome's actions for skills."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bbllm.core.calls import CallError, check_call
+from bbllm.core.instances import id_of
+from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Status
+from bbllm.worlds.household.derived import DerivedStates
+from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.household import Household, Mode
+from bbllm.worlds.household.houses import House, load_house
+from bbllm.worlds.household.scenes import build_scene
+from bbllm.worlds.household.script import ScriptLine
+from bbllm.worlds.household.skills import SKILLS
+from bbllm.worlds.household.visibility import FULL, Sight, Visibility
+from bbllm.worlds.household.vocabulary import Action
+
+STEP_S = 1.0
+"""How far the clock goes with each step; a household of symbols has no time of its own [s]."""
+
+
+class HouseholdWorld:
+    """
+    A household behind `core.protocols.World`.
+
+    Args:
+        house: Name of a house, path of a house file or of a graph, the house or graph itself; it
+            is not changed.
+        mode: Which rules hold.
+        visibility: How much of it a scene tells. What is not told cannot be named in a call.
+        seed: Nothing in the household is left to chance; taken so that all worlds can be given
+            one.
+
+    Raises:
+        UnknownNameError: No house of that name.
+        ConfigError: A file that is no house, or a graph that is no household.
+    """
+
+    def __init__(
+        self,
+        house: str | Path | House | Graph,
+        *,
+        mode: Mode = Mode.SANE,
+        visibility: Visibility = FULL,
+        seed: int | None = None,
+    ) -> None:
+        if isinstance(house, (str, Path)):
+            house = load_house(house)
+        graph = house.graph if isinstance(house, House) else house
+        self.household = Household(graph, mode=mode)
+        self.lines: list[ScriptLine] = []
+        """What was carried out, as lines of a script; steps that were refused are not in it."""
+        self._derived = DerivedStates()
+        self._derived.look(self.graph)
+        self._sight = Sight(visibility)
+        self._steps = 0
+        self._scene: Scene | None = None
+
+    @property
+    def graph(self) -> Graph:
+        """The household as it is now; not to be changed from outside."""
+        return self.household.graph
+
+    @property
+    def derived(self) -> DerivedStates:
+        """What has become of things so far."""
+        return self._derived
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """The skills that `execute` knows."""
+        return SKILLS
+
+    @property
+    def time_s(self) -> float:
+        """A second for each step that was tried [s]."""
+        return self._steps * STEP_S
+
+    def observe(self) -> Scene:
+        """Return what the character knows now."""
+        if self._scene is None:
+            known = self._sight.look(self.graph)
+            self._scene = build_scene(self.graph, known, self._derived, SKILLS, self.time_s)
+        return self._scene
+
+    def execute(self, call: SkillCall) -> Outcome:
+        """
+        Do one action, or nothing and tell why not in VirtualHome's own words.
+
+        The name of the check that failed is the outcome's `raw`, for example `not_close`.
+        """
+        try:
+            checked = check_call(call, self.observe())
+        except CallError as error:
+            return error.outcome
+        line = line_of(checked, self.graph)
+        self._steps += 1
+        self._scene = None
+        result = self.household.step(line)
+        message = '; '.join(result.messages)
+        if not result.succeeded:
+            told = message or f'Nothing came of "{line}", and VirtualHome does not say why'
+            return Outcome(
+                call=call,
+                status=Status.REJECTED,
+                code=Code.PRECONDITION,
+                message=told,
+                raw=result.broken,
+            )
+        self.lines.append(line)
+        self._derived.look(self.graph)
+        return Outcome(call=call, status=Status.SUCCEEDED, message=message, duration_s=STEP_S)
+
+    def stop(self) -> None:
+        """Do nothing: each action is done at once."""
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to let go of."""
+
+
+def line_of(call: SkillCall, graph: Graph) -> ScriptLine:
+    """Return a checked call as a line of a script, numbered 0 as ProgPrompt's lines are."""
+    ids = [node_id for node_id in map(id_of, call.args) if node_id is not None]
+    things = tuple((graph.nodes[node_id].class_name, node_id) for node_id in ids)
+    return ScriptLine(Action(call.skill.upper()), things)
