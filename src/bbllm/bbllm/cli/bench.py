@@ -72,6 +72,12 @@ def weigh(context: typer.Context) -> None:
     _hand_over('bbllm.bench.weighing', context)
 
 
+@bench.command('household-speed', context_settings=HAND_OVER, add_help_option=False)
+def household_speed(context: typer.Context) -> None:
+    """Steps a second of the household, and of VirtualHome 2.3.0 beside it (needs make extras)."""
+    _hand_over('bbllm.bench.household_speed', context)
+
+
 @bench.command('stack', context_settings=HAND_OVER, add_help_option=False)
 def stack(context: typer.Context) -> None:
     """Start-up, memory, speed and overhead of the five nodes (needs ROS)."""

@@ -1,0 +1,218 @@
+"""What the household's speed came to, as a record, a table, JSON and a picture."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+from bbllm.pictures.shapes import Circle, Line, Page, Paint, Point, Shape, Text
+
+TARGET_RATIO = 30.0
+"""How many times faster than the original the household shall be at least."""
+LEFT, RIGHT, TOP, BOTTOM = 70.0, 470.0, 44.0, 300.0
+"""The plot's frame [px]."""
+INK, FAINT = '#22262b', '#d9dce0'
+COLORS = {'persistent': '#2f6db3', 'fresh': '#c2571a'}
+DASH = (5.0, 4.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """How fast one of the two was."""
+
+    step_s: float
+    """Processor time of a step, median of the rounds; the line is read in it too [s]."""
+    spread: float
+    """Longest time of a step in a round over the shortest one."""
+    load_s: float
+    """Time to make a household of the JSON data, median of the rounds [s]."""
+
+    @classmethod
+    def of(cls, rounds: Sequence[tuple[float, float]]) -> Rate:
+        """Sum up the rounds, each of them the time of a step and the time to load."""
+        steps = [step_s for step_s, _ in rounds]
+        return cls(
+            step_s=statistics.median(steps),
+            spread=max(steps) / min(steps),
+            load_s=statistics.median(load_s for _, load_s in rounds),
+        )
+
+    @property
+    def steps_per_s(self) -> float:
+        """How many steps are done in a second."""
+        return 1 / self.step_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeedFigures:
+    """What came out for one house in one mode."""
+
+    mode: str
+    nodes: int
+    edges: int
+    steps: int
+    """Lines of all scripts."""
+    done: int
+    """Lines that succeeded."""
+    alike: int
+    """Lines of which both said the same."""
+    ours: Rate
+    original: Rate
+
+    @property
+    def ratio(self) -> float:
+        """How many times faster than the original the household is."""
+        return self.original.step_s / self.ours.step_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeedReport:
+    """Everything that one run measured."""
+
+    machine: dict[str, str]
+    seed: int
+    scripts: int
+    lines: int
+    """Length of a script."""
+    rounds: int
+    figures: tuple[SpeedFigures, ...]
+    wall_s: float
+    """Of the whole run [s]."""
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """The modes that were measured."""
+        return tuple(dict.fromkeys(item.mode for item in self.figures))
+
+    def growth(self, mode: str, who: str) -> float:
+        """
+        Return the power of the number of nodes that the time of a step grows with.
+
+        It is the slope of the straight line through the logarithms, by least squares; nan for
+        fewer than two sizes.
+        """
+        points = [
+            (math.log(item.nodes), math.log(getattr(item, who).step_s))
+            for item in self.figures
+            if item.mode == mode
+        ]
+        if len({x for x, _ in points}) < 2:
+            return math.nan
+        return statistics.linear_regression([x for x, _ in points], [y for _, y in points]).slope
+
+    def as_json(self) -> dict[str, object]:
+        """Return plain values for a JSON file, None for what was not measured."""
+        growth = {
+            mode: {who: self.growth(mode, who) for who in ('ours', 'original')}
+            for mode in self.modes
+        }
+        return {
+            **asdict(self),
+            'figures': [{**asdict(item), 'ratio': item.ratio} for item in self.figures],
+            'growth': {
+                mode: {who: None if math.isnan(p) else p for who, p in powers.items()}
+                for mode, powers in growth.items()
+            },
+        }
+
+
+def print_report(report: SpeedReport, console: Console) -> None:
+    """Print the table."""
+    table = Table(
+        title=f'Household and VirtualHome 2.3.0, seed {report.seed}',
+        caption=f'The same {report.scripts} scripts of {report.lines} lines in the same random '
+        'house, one process, in turns. Steps a second of processor time, the line read in it '
+        f'too; median of {report.rounds} rounds. Fresh: the graph is built anew after each step, '
+        'as ProgPrompt does; the household need not. Same: lines of which both say the same. '
+        'Load: until a graph is made of the JSON data.',
+    )
+    names = ('mode', 'nodes', 'edges', 'done', 'same', 'ours, 1/s', 'original, 1/s', 'ratio')
+    for name in (*names, 'load, ms', 'original, ms'):
+        table.add_column(name, justify='left' if name == 'mode' else 'right')
+    for item in report.figures:
+        met = item.ratio >= TARGET_RATIO
+        table.add_row(
+            item.mode,
+            str(item.nodes),
+            str(item.edges),
+            f'{item.done / max(1, item.steps):.0%}',
+            f'{item.alike}/{item.steps}',
+            f'{item.ours.steps_per_s:,.0f}',
+            f'{item.original.steps_per_s:,.0f}',
+            f'[{"green" if met else "red"}]{item.ratio:.0f} x[/]',
+            f'{item.ours.load_s * 1e3:.1f}',
+            f'{item.original.load_s * 1e3:.1f}',
+        )
+    console.print(table)
+    for mode in report.modes:
+        ours, original = (report.growth(mode, who) for who in ('ours', 'original'))
+        if not math.isnan(ours):
+            console.print(
+                f'{mode}: the time of a step grows with nodes^{ours:.2f}, that of the original '
+                f'with nodes^{original:.2f}'
+            )
+    console.print(', '.join(f'{key} {value}' for key, value in report.machine.items()))
+
+
+def draw_report(report: SpeedReport) -> Page:
+    """Return the picture: steps a second over the size of the house, both logarithmic."""
+    sizes = sorted({item.nodes for item in report.figures})
+    rates = [r.steps_per_s for item in report.figures for r in (item.ours, item.original)]
+    low, high = math.floor(math.log10(min(rates))), math.ceil(math.log10(max(rates)))
+    # One size alone stands in the middle.
+    first, last = (sizes[0], sizes[-1]) if len(sizes) > 1 else (sizes[0] / 2, sizes[0] * 2)
+
+    def at(nodes: float, rate: float) -> Point:
+        across = math.log(nodes / first) / math.log(last / first)
+        up = (math.log10(rate) - low) / max(1, high - low)
+        return (LEFT + across * (RIGHT - LEFT), BOTTOM - up * (BOTTOM - TOP))
+
+    shapes: list[Shape] = []
+    for power in range(low, high + 1):
+        left, right = at(first, 10.0**power), at(last, 10.0**power)
+        shapes.append(Line((left, right), Paint(stroke=FAINT)))
+        shapes.append(
+            Text(position=(left[0] - 8, left[1]), text=f'{10.0**power:,g}', anchor='end')
+        )
+    for nodes in sizes:
+        x, y = at(nodes, 10.0**low)
+        shapes.append(Line(((x, y), (x, y + 5)), Paint(stroke=INK)))
+        shapes.append(Text(position=(x, y + 15), text=str(nodes), anchor='middle'))
+    for mode in report.modes:
+        for who in ('ours', 'original'):
+            points = [
+                at(item.nodes, getattr(item, who).steps_per_s)
+                for item in report.figures
+                if item.mode == mode
+            ]
+            shapes += _curve(points, mode, who)
+    shapes += _words()
+    title = 'Steps a second of the household and of VirtualHome 2.3.0, over the size of the house'
+    return Page(width=590, height=350, title=title, shapes=tuple(shapes))
+
+
+def _curve(points: Sequence[Point], mode: str, who: str) -> list[Shape]:
+    color = COLORS.get(mode, INK)
+    dash = None if who == 'ours' else DASH
+    name = mode if who == 'ours' else f'original, {mode}'
+    label = Text(position=(points[-1][0] + 8, points[-1][1]), text=name, size=10, color=color)
+    marks = [Circle(point, 3.5, Paint(fill=color)) for point in points]
+    return [Line(tuple(points), Paint(stroke=color, width=2, dash=dash)), *marks, label]
+
+
+def _words() -> list[Shape]:
+    middle = (LEFT + RIGHT) / 2
+    return [
+        Text(position=(LEFT, 18), text='Steps a second', size=13, bold=True),
+        Text(
+            position=(LEFT, 34),
+            text='full: the household;  dashed: VirtualHome 2.3.0, same scripts and houses',
+            size=10,
+        ),
+        Text(position=(middle, 335), text='nodes of the house', anchor='middle'),
+    ]
