@@ -43,7 +43,7 @@ THINGS: Mapping[str, tuple[str, str, str]] = {
     'clothespile_17': ('bathroom_2', 'GRABBABLE', ''),
     'table_30': ('kitchen_1', 'SURFACES', ''),
     'kitchencabinet_31': ('kitchen_1', 'CAN_OPEN', 'CLOSED'),
-    'garbagecan_32': ('kitchen_1', 'CAN_OPEN', 'CLOSED'),
+    'garbagecan_32': ('kitchen_1', 'CAN_OPEN', 'OPEN'),
     'fridge_33': ('kitchen_1', 'CAN_OPEN', 'CLOSED'),
     'sink_34': ('kitchen_1', 'RECIPIENT', ''),
     'faucet_35': ('kitchen_1', 'HAS_SWITCH', 'OFF'),

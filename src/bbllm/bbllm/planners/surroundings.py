@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from bbllm.core.calls import plain
 from bbllm.core.instances import class_of
@@ -90,10 +91,12 @@ def meant_by(word: str, names: Iterable[str]) -> list[str]:
     put together: `kitchen cabinet` and `kitchen_cabinet` are `kitchencabinet`.
     """
     names = list(names)
-    exact = [name for name in names if plain(name) == plain(word)]
+    wanted = plain(word)
+    exact = [name for name in names if _plain(name) == wanted]
     if exact:
         return exact
-    return [name for name in names if squeezed(class_of(name)) == squeezed(word)]
+    wanted = squeezed(word)
+    return [name for name in names if _class(name) == wanted]
 
 
 def classes(scene: Scene) -> list[str]:
@@ -116,6 +119,17 @@ def class_scene(scene: Scene) -> Scene:
     )
 
 
+@lru_cache(maxsize=4096)  # a house has the same names at every step
 def squeezed(word: str) -> str:
     """Write a word without what stands between its parts: `kitchen cabinet` as one word."""
     return re.sub(r'[\s_-]+', '', word).lower()
+
+
+@lru_cache(maxsize=4096)
+def _plain(name: str) -> str:
+    return plain(name)
+
+
+@lru_cache(maxsize=4096)
+def _class(name: str) -> str:
+    return squeezed(class_of(name))
