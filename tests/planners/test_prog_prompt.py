@@ -17,7 +17,12 @@ from bbllm.core.types import Task
 from bbllm.llm.offline import OfflineModel
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import check_brain
+from bbllm.planners.grounding import Policy
 from bbllm.planners.prog_prompt import STEPS_OF_A_SUB_GOAL, ProgPrompt
+from bbllm.planners.prog_prompting import ProgPrompts
+from bbllm.worlds.household.houses import list_houses
+from bbllm.worlds.household.visibility import Visibility
+from bbllm.worlds.household.world import HouseholdWorld
 
 DiaryType = Callable[..., Any]
 TASK = Task('t', 'put the salmon in the fridge')
@@ -231,3 +236,33 @@ def test_an_episode_keeps_the_whole_name_of_its_planner_and_what_was_found_out()
 def test_the_stand_in_that_knows_no_programs_is_refused() -> None:
     with pytest.raises(ConfigError, match='base_llm, brain_body only'):
         check_brain('prog_prompt', find_planner('prog_prompt'), OfflineModel())
+
+
+def test_what_is_not_seen_is_not_there_until_somebody_goes_and_looks(diary: DiaryType) -> None:
+    world, context = SmallHouse(Visibility(reach='room')), diary()
+
+    play("grab('mug')\nwalk('kitchen')\nfind('mug')\ngrab('mug')", world, context)
+
+    ((index, cause),) = context.failed
+    assert (index, cause[:36]) == (0, "There is no 'mug' in the scene. The ")
+    assert world.has('mug_12', 'held_by', 'character_40')
+
+
+@pytest.mark.parametrize('house', list_houses())
+@pytest.mark.parametrize('grounding', [policy.value for policy in Policy])
+def test_every_example_can_be_tried_in_every_house_and_what_fails_says_why(
+    diary: DiaryType, house: str, grounding: str
+) -> None:
+    examples = ProgPrompts(examples=7).examples(HouseholdWorld(house).observe())
+    n_tried = n_failed = 0
+
+    for example in examples:
+        world, context = HouseholdWorld(house), diary()
+        options = {'check': 'graph', 'grounding': grounding}
+        ProgPrompt(ScriptedModel([example]), NOBODY, **options).run(TASK, world, context)
+        n_tried += sum(line.startswith('step ') for line in context.lines)
+        n_failed += len(context.failed)
+        assert all(cause for _, cause in context.failed)
+
+    assert len(examples) == 7
+    assert n_failed < n_tried / 2
