@@ -1,0 +1,235 @@
+"""Graphs come back as they were written, and what is no graph is refused with where and why."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from small_houses import BEDROOM, KITCHEN, ME, MUG, SPOON, TABLE, two_rooms
+
+from bbllm.core.errors import BbllmError
+from bbllm.worlds.household.graph import CycleError, Graph, Node
+from bbllm.worlds.household.graph_data import GraphError
+from bbllm.worlds.household.household import Household, Mode
+from bbllm.worlds.household.vocabulary import Property, Relation, State
+
+IDS = st.integers(1, 30)
+NODES = st.builds(
+    Node,
+    id=IDS,
+    class_name=st.text(min_size=1, max_size=6),
+    category=st.sampled_from(['', 'Rooms', 'Props']),
+    prefab_name=st.none() | st.just('Mug_1'),
+    properties=st.frozensets(st.sampled_from(Property), max_size=4),
+    states=st.sets(st.sampled_from(State), max_size=3),
+    bounding_box=st.none() | st.just({'center': [0.0, 1.0, 2.0], 'size': [1.0, 1.0, 1.0]}),
+)
+
+
+@st.composite
+def graphs(draw: Any) -> Graph:
+    graph = Graph()
+    graph.nodes = {node.id: node for node in draw(st.lists(NODES, min_size=1, max_size=8))}
+    ends = st.sampled_from(sorted(graph.nodes))
+    for start, relation, end in draw(
+        st.lists(st.tuples(ends, st.sampled_from(Relation), ends), max_size=20)
+    ):
+        graph.add(start, relation, end)
+    return graph
+
+
+@given(graphs())
+def test_a_graph_survives_json(graph: Graph) -> None:
+    data = json.loads(json.dumps(graph.to_dict()))
+
+    again = Graph.from_dict(data, strict=False)
+
+    assert again == graph
+    assert again.to_dict() == data
+
+
+@given(graphs(), st.data())
+def test_edges_are_found_from_both_ends(graph: Graph, data: st.DataObject) -> None:
+    ends = st.sampled_from(sorted(graph.nodes))
+    start, relation, end = data.draw(ends), data.draw(st.sampled_from(Relation)), data.draw(ends)
+    change = data.draw(st.sampled_from(['add', 'remove', 'remove_from', 'remove_to']))
+    before = set(graph.edges())
+
+    if change == 'remove_from':
+        graph.remove_from(start, relation)
+        after = {edge for edge in before if edge[:2] != (start, relation)}
+    elif change == 'remove_to':
+        graph.remove_to(end, relation)
+        after = {edge for edge in before if edge[1:] != (relation, end)}
+    else:
+        getattr(graph, change)(start, relation, end)
+        edge = {(start, relation, end)}
+        after = before | edge if change == 'add' else before - edge
+
+    assert set(graph.edges()) == after
+    for node_id in graph.nodes:
+        for word in Relation:
+            assert graph.targets(node_id, word) == {
+                e for s, r, e in after if (s, r) == (node_id, word)
+            }
+            assert graph.sources(node_id, word) == {
+                s for s, r, e in after if (r, e) == (word, node_id)
+            }
+
+
+@given(graphs())
+def test_a_copy_changes_by_itself(graph: Graph) -> None:
+    before = graph.to_dict()
+
+    other = graph.copy()
+    node_id = min(other.nodes)
+    other.add(node_id, Relation.BETWEEN, node_id)
+    other.remove_to(node_id, Relation.INSIDE)
+    other.nodes[node_id].states ^= {State.OPEN}
+
+    assert graph.to_dict() == before
+
+
+def test_a_room_is_found_as_virtualhome_finds_it() -> None:
+    graph = two_rooms()
+    assert graph.room_of(KITCHEN) == KITCHEN
+    assert graph.room_of(MUG) == KITCHEN
+    assert graph.room_of(SPOON) == KITCHEN  # in the mug and in the kitchen
+
+    graph.remove(SPOON, Relation.INSIDE, KITCHEN)
+    assert graph.room_of(SPOON) == KITCHEN  # by way of the mug
+
+    graph.add(SPOON, Relation.INSIDE, TABLE)
+    assert graph.room_of(SPOON) is None  # of two things that are no rooms neither is followed
+
+
+def test_a_ring_of_inside_ends_the_search_for_a_room() -> None:
+    graph = two_rooms()
+    graph.remove(MUG, Relation.INSIDE, KITCHEN)
+    graph.remove(SPOON, Relation.INSIDE, KITCHEN)
+    graph.add(MUG, Relation.INSIDE, SPOON)
+
+    with pytest.raises(CycleError):
+        graph.room_of(SPOON)
+
+
+def changed(path: tuple[Any, ...], value: Any) -> Any:
+    """Return the two rooms as data with one value replaced; a path that ends in -1 appends."""
+    data: Any = copy.deepcopy(two_rooms().to_dict())
+    target = data
+    for key in path[:-1]:
+        target = target[key]
+    if path[-1] == -1:
+        target.append(value)
+    elif value is ...:
+        del target[path[-1]]
+    else:
+        target[path[-1]] = value
+    return data
+
+
+def edge(start: Any, relation: Any, end: Any) -> dict[str, Any]:
+    return {'from_id': start, 'relation_type': relation, 'to_id': end}
+
+
+BAD: list[tuple[Any, str]] = [
+    ([], "no list 'nodes' in []"),
+    (None, "no list 'nodes' in None"),
+    ({'nodes': []}, "no list 'edges'"),
+    ({'nodes': 'x', 'edges': []}, "no list 'nodes'"),
+    (changed(('nodes', 0), 7), 'node 0: expected an object'),
+    (changed(('nodes', 0, 'id'), ...), 'node 0: id is missing'),
+    (changed(('nodes', 0, 'id'), '1'), 'node 0: id must be a whole number'),
+    (changed(('nodes', 0, 'id'), True), 'node 0: id must be a whole number'),
+    (changed(('nodes', 0, 'class_name'), None), 'class_name must be a text, found None'),
+    (changed(('nodes', 0, 'states'), None), 'states must be a list of words'),
+    (changed(('nodes', 0, 'states'), ['HEATED']), "there is no state 'HEATED'"),
+    (changed(('nodes', 0, 'states'), ['close']), "Did you mean 'CLOSED'?"),
+    (changed(('nodes', 0, 'properties'), ['GRABABLE']), "Did you mean 'GRABBABLE'?"),
+    (changed(('nodes', 0, 'properties'), [['x']]), 'there is no property'),
+    (changed(('nodes', 0, 'bounding_box'), 3), 'bounding_box must be an object or null'),
+    (changed(('nodes', 1, 'id'), KITCHEN), 'the id 1 is taken by node 0; free from'),
+    (changed(('edges', -1), edge(ME, 'INSIDE', 999)), 'to_id is 999, and no node has that id'),
+    (changed(('edges', -1), edge('x', 'INSIDE', ME)), "from_id is 'x', and no node has that id"),
+    (changed(('edges', -1), edge(ME, 'WITHIN', 1)), "there is no relation 'WITHIN'"),
+    (changed(('edges', -1), {'from_id': ME}), 'relation_type is missing; there are from_id'),
+    (changed(('edges', -1), 5), 'expected an object with from_id'),
+    (changed(('edges', -1), edge(MUG, 'INSIDE', SPOON)), 'A ring of INSIDE: '),
+    (changed(('edges', -1), edge(MUG, 'inside', MUG)), f'A ring of INSIDE: {MUG} in {MUG};'),
+]
+
+
+@pytest.mark.parametrize(('data', 'told'), BAD, ids=[told for _, told in BAD])
+def test_what_is_no_graph_is_refused_with_where_and_why(data: Any, told: str) -> None:
+    with pytest.raises(GraphError) as raised:
+        Graph.from_dict(data)
+
+    assert told in str(raised.value)
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(max_size=4),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(['nodes', 'edges', 'id', 'class_name', 'states', 'properties']),
+                inner,
+            )
+        ),
+        max_leaves=12,
+    )
+)
+def test_no_json_value_ends_in_anything_but_a_graph_or_its_error(data: Any) -> None:
+    try:
+        graph = Graph.from_dict(data)
+    except BbllmError:
+        return
+    assert isinstance(graph, Graph)
+
+
+def test_as_the_original_the_last_of_two_nodes_wins_and_rings_are_taken() -> None:
+    data = changed(('edges', -1), edge(MUG, 'INSIDE', MUG))
+    data['nodes'].append({**data['nodes'][0], 'class_name': 'cellar'})
+
+    graph = Graph.from_dict(data, strict=False)
+
+    assert graph.nodes[KITCHEN].class_name == 'cellar'
+    assert graph.has(MUG, Relation.INSIDE, MUG)
+
+
+def test_ten_thousand_things_inside_each_other_are_no_ring() -> None:
+    nodes = [{'id': i, 'class_name': 'box', 'states': [], 'properties': []} for i in range(10_000)]
+    edges = [edge(i, 'INSIDE', i + 1) for i in range(9_999)]
+
+    graph = Graph.from_dict({'nodes': nodes, 'edges': edges})
+
+    assert graph.room_of(0) is None
+
+
+def test_a_household_needs_a_character() -> None:
+    graph = two_rooms()
+    del graph.nodes[ME]
+
+    with pytest.raises(GraphError, match='no character'):
+        Household(graph)
+
+
+def test_clean_rules_need_a_graph_without_rings() -> None:
+    graph = two_rooms()
+    graph.add(KITCHEN, Relation.INSIDE, KITCHEN)
+
+    with pytest.raises(GraphError, match='ring'):
+        Household(graph, mode=Mode.SANE)
+
+
+def test_the_character_is_the_one_with_the_lowest_id() -> None:
+    graph = two_rooms()
+    graph.nodes[5] = Node(5, 'character')
+
+    assert graph.character == 5
+    assert graph.nodes[BEDROOM].is_room
