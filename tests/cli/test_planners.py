@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 from typer.testing import Result
@@ -58,3 +59,37 @@ def test_of_a_planner_that_goes_on_from_what_it_observes_failed_actions_show_as_
         ('PLACE [1 2 3]', StepState.FAILED, ''),
         ('PICK b', StepState.RUNNING, ''),
     ]
+
+
+def test_options_of_a_planner_go_after_a_colon_and_stay_part_of_its_name(
+    bbllm: Command, script: Script
+) -> None:
+    spec = 'prog_prompt:check=graph,grounding=nearest'
+    script(
+        "# 1: take it\nassert('red_cube' in 'hands')\n\telse: pick('red_cube')\nplace('location_B')"
+    )
+
+    result = bbllm('plan', TASK, '--planner', spec, '--json')
+
+    assert result.exit_code == 0
+    told = json.loads(result.stdout)
+    assert told['planner'] == spec
+    assert [row['call'] for row in told['plan']] == ['pick(red_cube)', 'place(location_B)']
+
+
+def test_an_option_that_is_none_is_refused_with_those_there_are(bbllm: Command) -> None:
+    result = bbllm('plan', TASK, '--planner', 'prog_prompt:chek=graph')
+
+    assert result.exit_code == 2
+    assert "Did you mean 'check'?" in ' '.join(result.output.split())
+
+
+def test_a_planner_that_matches_by_embedding_is_refused_without_it(
+    bbllm: Command, script: Script
+) -> None:
+    script('0: Done')
+
+    result = bbllm('plan', TASK, '--planner', 'huang')
+
+    assert result.exit_code == 2
+    assert '`--mapping embedding`' in ' '.join(result.output.split())
