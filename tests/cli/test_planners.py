@@ -65,9 +65,8 @@ def test_options_of_a_planner_go_after_a_colon_and_stay_part_of_its_name(
     bbllm: Command, script: Script
 ) -> None:
     spec = 'prog_prompt:check=graph,grounding=nearest'
-    script(
-        "# 1: take it\nassert('red_cube' in 'hands')\n\telse: pick('red_cube')\nplace('location_B')"
-    )
+    recovery = "assert('red_cube' in 'hands')\n\telse: pick('red_cube')"
+    script(f"# 1: take it\n{recovery}\nplace('location_B')")
 
     result = bbllm('plan', TASK, '--planner', spec, '--json')
 
