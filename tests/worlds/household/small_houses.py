@@ -12,6 +12,7 @@ from bbllm.worlds.household.vocabulary import Property, Relation, State
 KITCHEN, BEDROOM, ME = 1, 2, 10
 TABLE, FRIDGE, SALMON, MUG, SPOON, CHAIR, BED, TV, LAMP, SHIRT, KNIFE, BOX = range(20, 32)
 SINK, FAUCET, PLATE, TOASTER, BREAD, MICROWAVE, SHELF, BOOK, PHONE, PAN, STOVE = range(40, 51)
+JUICE = 51
 
 _THINGS: tuple[tuple[int, str, str, str], ...] = (
     (TABLE, 'kitchentable', 'SURFACES', ''),
@@ -36,6 +37,7 @@ _THINGS: tuple[tuple[int, str, str, str], ...] = (
     (BOOK, 'book', 'GRABBABLE READABLE', ''),
     (PHONE, 'wallphone', 'HAS_SWITCH', 'OFF'),
     (PAN, 'fryingpan', 'GRABBABLE SURFACES', ''),
+    (JUICE, 'juice', 'GRABBABLE DRINKABLE POURABLE', ''),
     (STOVE, 'stove', 'HAS_SWITCH CAN_OPEN', 'OFF CLOSED'),
 )
 _IN_BEDROOM = {BED, TV, LAMP, SHIRT, SHELF, BOOK}
@@ -48,6 +50,7 @@ _PLACED = (
     (PLATE, Relation.ON, TABLE),
     (BOOK, Relation.INSIDE, SHELF),
     (PAN, Relation.ON, STOVE),
+    (JUICE, Relation.INSIDE, FRIDGE),
     (CHAIR, Relation.FACING, TABLE),
 )
 

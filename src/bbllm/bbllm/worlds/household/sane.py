@@ -26,8 +26,7 @@ from bbllm.worlds.household.effects import (
     unhand,
     wear,
 )
-from bbllm.worlds.household.rule import Check, Rule
-from bbllm.worlds.household.rules import (
+from bbllm.worlds.household.named_checks import (
     B_NOT_OPEN,
     B_OPEN,
     BERTHS,
@@ -35,13 +34,12 @@ from bbllm.worlds.household.rules import (
     CLOSE_B,
     FREE_HAND,
     HOLDING_A,
-    LOOK,
     PLUG,
-    RULES,
     SEATS,
     STANDING,
-    moving,
 )
+from bbllm.worlds.household.rule import Check, Rule
+from bbllm.worlds.household.rules import LOOK, MOVING, RULES
 from bbllm.worlds.household.sane_checks import (
     at_hand,
     can_go_to,
@@ -138,7 +136,7 @@ _CHANGED: Mapping[Action, Rule] = {
     Action.WATCH: Rule(
         (RULES[Action.WATCH].checks[0], SAME_ROOM, *LOOK.checks, AT_HAND),
     ),
-    Action.PUSH: moving(),
+    Action.PUSH: MOVING,
     Action.PLUGOUT: Rule(
         (
             PLUG,

@@ -31,9 +31,12 @@ def at_hand(which: int) -> Predicate:
     """Nothing that it is in, however deep, is closed; a room never counts."""
 
     def holds(s: Situation) -> bool:
+        thing = s.objects[which].id
+        # What stands ON a closed cabinet is not shut in by it.
         return not any(
             State.CLOSED in s.graph.nodes[other].states and not s.graph.nodes[other].is_room
-            for other in above(s.graph, s.objects[which].id)
+            for below in (thing, *above(s.graph, thing))
+            for other in s.graph.targets(below, Relation.INSIDE)
         )
 
     return holds

@@ -1,0 +1,262 @@
+"""What every mode has in common, and the faults of VirtualHome that two of them keep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_houses import (
+    BED,
+    BEDROOM,
+    CHAIR,
+    FRIDGE,
+    KITCHEN,
+    ME,
+    MUG,
+    PLATE,
+    SALMON,
+    SHIRT,
+    SPOON,
+    TABLE,
+    TV,
+    do,
+    edges,
+    household,
+    two_rooms,
+)
+
+from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.household import Household, Mode
+from bbllm.worlds.household.rule import OnFailure
+from bbllm.worlds.household.rules import RULES
+from bbllm.worlds.household.sane import SANE_RULES
+from bbllm.worlds.household.script import ScriptLine, parse_line
+from bbllm.worlds.household.vocabulary import HANDS, Action, Relation, State
+
+ORIGINAL = (Mode.PERSISTENT, Mode.FRESH)
+IDS = st.sampled_from([*sorted(two_rooms().nodes), 999])
+CARRY = (Action.PUTBACK, Action.PUTIN, Action.POUR, Action.PUTOBJBACK, Action.PUTON, Action.DROP)
+
+
+def line(action: Action, *ids: int) -> ScriptLine:
+    return ScriptLine(action, tuple(('x', node_id) for node_id in ids[: action.arity]))
+
+
+@st.composite
+def pieces(draw: Any) -> list[ScriptLine]:
+    """A few lines that often succeed: going there first, taking first what is put somewhere."""
+    thing, place = draw(IDS), draw(IDS)
+    go, take, open_it = (
+        line(Action.WALK, thing),
+        line(Action.GRAB, thing),
+        line(Action.OPEN, place),
+    )
+    carry = line(draw(st.sampled_from(CARRY)), thing, place)
+    there = line(Action.WALK, place)
+    return draw(
+        st.sampled_from(Action).map(lambda action: [go, line(action, thing, place)])
+        | st.just([there, open_it, go, take, there, carry])
+        | st.just([go, take, there, carry])
+        | st.sampled_from(Action).map(lambda action: [line(action, thing, place)])
+    )
+
+
+SCRIPTS = st.lists(pieces(), max_size=12).map(
+    lambda found: [ln for piece in found for ln in piece]
+)
+
+
+@pytest.mark.parametrize('rules', [RULES, SANE_RULES])
+def test_every_action_has_a_rule(rules: object) -> None:
+    assert set(rules) == set(Action)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize('mode', Mode)
+@settings(max_examples=60, deadline=None)
+@given(script=SCRIPTS)
+def test_a_step_that_fails_changes_nothing_and_says_which_check_failed(
+    mode: Mode, script: list[ScriptLine]
+) -> None:
+    home = household(mode)
+    known = {
+        check.name for rules in (RULES, SANE_RULES) for r in rules.values() for check in r.checks
+    }
+    known |= {'not_found', 'unsupported', 'no_room', 'sitting'}
+    for step in script:
+        before = home.graph.to_dict()
+        result = home.step(step)
+        if not result.succeeded:
+            assert home.graph.to_dict() == before
+            assert result.broken in known
+        else:
+            assert result.broken == ''
+        assert all(text.endswith(f' when executing "{step}"') for text in result.messages)
+
+
+@pytest.mark.parametrize('mode', Mode)
+@settings(max_examples=40, deadline=None)
+@given(script=SCRIPTS)
+def test_no_step_changes_nodes_but_for_their_states(mode: Mode, script: list[ScriptLine]) -> None:
+    home = household(mode)
+    still = {**two_rooms().nodes}
+    for step in script:
+        home.step(step)
+    for node_id, node in home.graph.nodes.items():
+        node.states = still[node_id].states
+    assert home.graph.nodes == still
+    assert sum(len(home.graph.targets(ME, hand)) for hand in HANDS) <= 2
+
+
+def test_the_graph_that_was_given_does_not_change() -> None:
+    graph = two_rooms()
+    home = Household(graph)
+
+    assert do(home, f'walk {TABLE}', f'grab {MUG}').succeeded
+    assert graph == two_rooms()
+
+
+@pytest.mark.parametrize('mode', Mode)
+def test_a_thing_that_does_not_exist_is_told_by_the_name_in_the_line(mode: Mode) -> None:
+    result = household(mode).step(parse_line('[GRAB] <unicorn> (999)'))
+
+    assert result.broken == 'not_found'
+    assert result.messages == (
+        '<unicorn> (999) cannot be found when executing "[GRAB] <unicorn> (999) [0]"',
+    )
+
+
+@pytest.mark.parametrize('mode', Mode)
+def test_a_line_with_the_wrong_number_of_things_fails(mode: Mode) -> None:
+    result = household(mode).step(ScriptLine(Action.PUTIN, (('mug', MUG),)))
+
+    assert (result.succeeded, result.broken) == (False, 'wrong_arity')
+
+
+@pytest.mark.parametrize('mode', ORIGINAL)
+@pytest.mark.parametrize('text', [f'putoff {SHIRT}', f'lookat_long {TV}', 'walk 999'])
+def test_where_the_original_breaks_off_the_step_fails(mode: Mode, text: str) -> None:
+    result = do(household(mode), text)
+
+    assert (result.succeeded, result.broken) == (False, 'unsupported')
+
+
+@pytest.mark.parametrize('mode', ORIGINAL)
+def test_things_inside_each_other_end_no_step_in_a_search_without_end(mode: Mode) -> None:
+    graph = two_rooms()
+    graph.remove(MUG, Relation.INSIDE, KITCHEN)
+    graph.add(MUG, Relation.INSIDE, MUG)
+
+    result = do(Household(graph, mode=mode), f'walk {MUG}')
+
+    assert (result.succeeded, result.broken) == (False, 'unsupported')
+
+
+def test_in_persistent_mode_nobody_is_seen_to_sit() -> None:
+    home = household(Mode.PERSISTENT)
+
+    assert do(home, f'walk {CHAIR}', f'sit {CHAIR}', f'walk {BED}').succeeded
+    assert home.graph.nodes[ME].states == {State.SITTING}
+    assert do(home, 'standup').broken == 'not_resting'
+
+
+def test_in_fresh_mode_who_sits_has_to_stand_up_and_leaves_the_chair_taken() -> None:
+    home = household(Mode.FRESH)
+
+    assert do(home, f'walk {CHAIR}', f'sit {CHAIR}', f'walk {BED}').broken == 'sitting'
+    assert do(home, 'standup', f'walk {BED}', f'walk {CHAIR}').succeeded
+    assert do(home, f'sit {CHAIR}').messages == (
+        f'Too many things on <chair> ({CHAIR}) when executing "[SIT] <x> ({CHAIR}) [0]"',
+    )
+
+
+def test_what_was_grabbed_is_remembered_in_persistent_mode_and_forgotten_in_fresh() -> None:
+    lines = (f'walk {TABLE}', f'grab {MUG}', f'grab {MUG}')
+
+    assert do(household(Mode.PERSISTENT), *lines).broken == 'already_grabbed'
+    assert do(household(Mode.FRESH), *lines).succeeded  # from one hand into the other
+    assert do(household(Mode.PERSISTENT), *lines[:2], f'putobjback {MUG}').succeeded
+    assert do(household(Mode.FRESH), *lines[:2], f'putobjback {MUG}').broken == 'not_grabbed'
+
+
+@pytest.mark.parametrize('mode', ORIGINAL)
+def test_what_is_held_lags_one_room_behind(mode: Mode) -> None:
+    home = household(mode)
+
+    assert do(home, f'walk {TABLE}', f'grab {MUG}', f'walk {BEDROOM}').succeeded
+    assert home.graph.targets(MUG, Relation.INSIDE) == {KITCHEN}
+
+
+@pytest.mark.parametrize('mode', ORIGINAL)
+def test_what_is_in_a_thing_falls_out_when_it_is_grabbed(mode: Mode) -> None:
+    home = household(mode)
+
+    assert do(home, f'walk {TABLE}', f'grab {MUG}').succeeded
+    assert home.graph.targets(SPOON, Relation.INSIDE) == {KITCHEN}
+
+
+def test_what_cannot_be_put_back_is_told_and_succeeds() -> None:
+    home = household(Mode.PERSISTENT)
+    assert do(home, f'walk {TABLE}', f'grab {PLATE}', f'walk {BED}').succeeded
+    before = edges(home.graph)
+
+    result = do(home, f'putobjback {PLATE}')
+
+    assert result.succeeded
+    assert 'is not close to <kitchentable>' in result.messages[0]
+    assert edges(home.graph) == before
+
+
+@pytest.mark.parametrize('mode', ORIGINAL)
+def test_a_plug_is_pulled_from_what_is_on_and_that_is_told(mode: Mode) -> None:
+    home = household(mode)
+
+    result = do(home, f'walk {TV}', f'plugout {TV}')
+
+    assert result.succeeded and 'is still on' in result.messages[0]
+    assert home.graph.nodes[TV].states == {State.ON, State.PLUGGED_OUT}
+
+
+@pytest.mark.parametrize('mode', Mode)
+def test_the_salmon_can_be_taken_once_the_fridge_is_open_and_put_back_in(mode: Mode) -> None:
+    home = household(mode)
+
+    reach = do(home, f'walk {FRIDGE}', f'grab {SALMON}')
+    assert not reach.succeeded
+    assert do(home, f'open {FRIDGE}', f'find {SALMON}', f'grab {SALMON}').succeeded
+    assert home.graph.has(ME, Relation.HOLDS_RH, SALMON)
+    assert do(home, f'putin {SALMON} {FRIDGE}', f'close {FRIDGE}').succeeded
+    assert home.graph.has(SALMON, Relation.INSIDE, FRIDGE)
+    assert home.graph.nodes[FRIDGE].states == {State.CLOSED, State.OFF, State.PLUGGED_IN}
+
+
+@pytest.mark.parametrize('mode', Mode)
+def test_a_third_thing_finds_no_free_hand(mode: Mode) -> None:
+    home = household(mode)
+
+    result = do(home, f'walk {TABLE}', f'grab {MUG}', f'find {PLATE}', f'grab {PLATE}')
+    assert result.succeeded
+    assert do(home, f'walk {CHAIR}', f'grab {CHAIR}').broken == 'no_free_hand'
+
+
+def test_only_rules_of_the_original_let_a_step_go_on_after_a_check_failed() -> None:
+    lenient = {
+        action
+        for action, rule in RULES.items()
+        if any(check.otherwise is not OnFailure.FAIL for check in rule.checks)
+    }
+
+    assert lenient == {Action.PUTOBJBACK, Action.WATCH, Action.PLUGOUT}
+    assert all(
+        check.otherwise is OnFailure.FAIL for rule in SANE_RULES.values() for check in rule.checks
+    )
+
+
+def test_without_a_character_in_a_room_the_clean_rules_still_do_nothing_by_half() -> None:
+    graph: Graph = two_rooms()
+    graph.remove(ME, Relation.INSIDE, KITCHEN)
+    home = Household(graph, mode=Mode.SANE)
+
+    assert do(home, f'walk {TABLE}', f'grab {MUG}').succeeded
+    assert home.graph.room_of(ME) == KITCHEN

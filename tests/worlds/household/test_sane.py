@@ -1,0 +1,171 @@
+"""The clean rules: what a person would expect, and every way in which they differ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from small_houses import (
+    BED,
+    BEDROOM,
+    BOX,
+    CHAIR,
+    FRIDGE,
+    JUICE,
+    KITCHEN,
+    ME,
+    MUG,
+    PLATE,
+    SALMON,
+    SHIRT,
+    SPOON,
+    TABLE,
+    TV,
+    do,
+    household,
+    leads_to_a_room,
+    places,
+)
+from test_household import SCRIPTS
+
+from bbllm.worlds.household.household import Household, Mode
+from bbllm.worlds.household.rules import RULES
+from bbllm.worlds.household.sane import DIFFERENCES, SANE_RULES
+from bbllm.worlds.household.script import ScriptLine
+from bbllm.worlds.household.vocabulary import HANDS, Relation, State
+
+
+@pytest.fixture
+def home() -> Household:
+    return household(Mode.SANE)
+
+
+@settings(max_examples=120, deadline=None)
+@given(SCRIPTS)
+def test_at_most_two_things_are_held_and_everything_leads_to_a_room(
+    script: list[ScriptLine],
+) -> None:
+    home = household(Mode.SANE)
+    for line in script:
+        result = home.step(line)
+        assert result.broken != 'unsupported'
+        graph = home.graph
+        held = [thing for hand in HANDS for thing in graph.targets(ME, hand)]
+        assert len(held) == len(set(held)) <= 2
+        assert all(len(graph.targets(ME, hand)) <= 1 for hand in HANDS)
+        assert all(leads_to_a_room(graph, node_id) for node_id in graph.nodes)
+        # What is held is in the room of who holds it; what was poured is also where it went.
+        assert all(graph.room_of(ME) in places(graph, thing) for thing in held)
+        for node_id in graph.nodes:
+            rooms = [p for p in graph.targets(node_id, Relation.INSIDE) if graph.nodes[p].is_room]
+            assert len(rooms) <= 1
+        resting = graph.nodes[ME].states & {State.SITTING, State.LYING}
+        assert len(resting) == len(graph.targets(ME, Relation.ON)) <= 1
+        graph.refuse_rings()
+
+
+def test_who_sits_has_to_stand_up_and_can_sit_down_on_the_same_chair_again(
+    home: Household,
+) -> None:
+    assert do(home, f'walk {CHAIR}', f'sit {CHAIR}', f'walk {BED}').broken == 'sitting'
+    assert do(home, 'standup', f'walk {BED}', f'walk {CHAIR}', f'sit {CHAIR}').succeeded
+
+
+def test_who_sits_on_a_bed_can_lie_down_on_it(home: Household) -> None:
+    assert do(home, f'walk {BED}', f'sit {BED}', f'lie {BED}', 'sleep', 'wakeup').succeeded
+    assert home.graph.nodes[ME].states == {State.LYING}
+
+
+def test_what_is_held_goes_along_with_all_that_is_in_it(home: Household) -> None:
+    assert do(home, f'walk {TABLE}', f'grab {MUG}', f'walk {BED}').succeeded
+    assert home.graph.targets(MUG, Relation.INSIDE) == {BEDROOM}
+    assert home.graph.targets(SPOON, Relation.INSIDE) == {MUG, BEDROOM}
+
+
+def test_what_is_put_down_is_in_the_room_of_its_place(home: Household) -> None:
+    assert do(
+        home, f'walk {TABLE}', f'grab {MUG}', f'walk {BED}', f'putback {MUG} {BED}'
+    ).succeeded
+    assert places(home.graph, MUG) == {BED, BEDROOM}
+    assert home.graph.room_of(SPOON) == BEDROOM
+
+
+def test_the_contents_of_what_is_closed_are_out_of_reach_however_deep(home: Household) -> None:
+    put_away = (f'walk {TABLE}', f'grab {MUG}', f'walk {FRIDGE}', f'open {FRIDGE}')
+    assert do(home, *put_away, f'putin {MUG} {FRIDGE}').succeeded
+    assert do(home, f'close {FRIDGE}', f'find {SPOON}', f'grab {SPOON}').broken == 'inside_closed'
+    assert do(home, f'walk {FRIDGE}', f'grab {SALMON}').broken == 'not_close'
+
+
+def test_a_thing_cannot_be_put_into_itself_nor_into_what_it_holds(home: Household) -> None:
+    fill = (f'walk {TABLE}', f'grab {MUG}', f'walk {BOX}', f'putin {MUG} {BOX}', f'grab {BOX}')
+    assert do(home, *fill).succeeded
+    assert do(home, f'putin {BOX} {BOX}').broken == 'inside_itself'
+    assert do(home, f'putin {BOX} {MUG}').broken == 'inside_itself'
+
+
+def test_what_is_poured_is_in_its_place_while_the_vessel_stays_in_the_hand(
+    home: Household,
+) -> None:
+    assert do(home, f'walk {FRIDGE}', f'open {FRIDGE}', f'find {JUICE}', f'grab {JUICE}').succeeded
+    assert do(home, f'walk {MUG}', f'pour {JUICE} {MUG}').succeeded
+    assert home.graph.has(JUICE, Relation.INSIDE, MUG)
+    assert home.graph.has(ME, Relation.HOLDS_RH, JUICE)
+
+
+def test_a_chair_that_one_sits_on_cannot_be_taken(home: Household) -> None:
+    assert do(home, f'walk {CHAIR}', f'sit {CHAIR}', f'grab {CHAIR}').broken == 'under_character'
+    assert do(home, 'standup', f'grab {CHAIR}').succeeded
+
+
+def test_what_cannot_be_put_back_fails(home: Household) -> None:
+    take = (f'walk {TABLE}', f'grab {PLATE}')
+    assert do(home, *take, f'walk {BED}', f'putobjback {PLATE}').broken == 'not_close'
+    assert do(home, f'walk {TABLE}', f'putobjback {PLATE}').succeeded
+    assert places(home.graph, PLATE) == {TABLE, KITCHEN}
+
+
+def test_clothes_come_off_again(home: Household) -> None:
+    assert do(home, f'walk {SHIRT}', f'grab {SHIRT}', f'puton {SHIRT}', f'walk {TABLE}').succeeded
+    assert home.graph.targets(SHIRT, Relation.INSIDE) == {KITCHEN}
+    assert do(home, f'putoff {SHIRT}').succeeded
+    assert home.graph.has(ME, Relation.HOLDS_RH, SHIRT)
+    assert do(home, f'drop {SHIRT}', f'putoff {SHIRT}').broken == 'not_worn'
+
+
+def test_a_device_goes_off_with_its_plug(home: Household) -> None:
+    result = do(home, f'walk {TV}', f'plugout {TV}')
+
+    assert result.succeeded and result.messages == ()
+    assert home.graph.nodes[TV].states == {State.OFF, State.PLUGGED_OUT}
+
+
+def test_one_turns_to_what_is_in_the_same_room_and_can_watch_it_sitting(home: Household) -> None:
+    assert do(home, f'turnto {TV}').broken == 'other_room'
+    watch = (f'walk {BED}', f'sit {BED}', f'turnto {TV}', f'watch {TV}', f'lookat_long {TV}')
+    assert do(home, *watch).succeeded
+
+
+def test_a_thing_that_does_not_exist_cannot_be_walked_to_and_that_is_told(home: Household) -> None:
+    assert do(home, 'walk 999').broken == 'not_found'
+
+
+def test_what_cannot_be_moved_cannot_be_pushed(home: Household) -> None:
+    assert do(home, f'walk {TABLE}', f'push {TABLE}').broken == 'not_movable'
+
+
+def test_every_action_with_a_rule_of_its_own_is_in_the_list_of_differences() -> None:
+    named = {action for difference in DIFFERENCES for action in difference.actions}
+    changed = {action for action, rule in SANE_RULES.items() if rule != RULES[action]}
+
+    assert changed <= named
+
+
+def test_the_manual_tells_every_difference() -> None:
+    manual = Path(__file__).parents[3] / 'docs' / 'household.md'
+    text = ' '.join(manual.read_text().split())
+
+    for difference in DIFFERENCES:
+        assert difference.original in text
+        assert difference.sane in text

@@ -1,0 +1,196 @@
+"""The household behind the protocol of a world: scenes, calls and outcomes."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from small_houses import BED, FRIDGE, MUG, SALMON, TABLE, two_rooms
+
+from bbllm.core.instances import id_of
+from bbllm.core.protocols import World
+from bbllm.core.records import from_json, to_json
+from bbllm.core.types import Code, Kind, Outcome, Scene, SkillCall, Status
+from bbllm.worlds.household.houses import list_houses
+from bbllm.worlds.household.rule import OnFailure
+from bbllm.worlds.household.rules import RULES
+from bbllm.worlds.household.script import parse_line
+from bbllm.worlds.household.visibility import Visibility
+from bbllm.worlds.household.vocabulary import Action
+from bbllm.worlds.household.world import HouseholdWorld
+
+MANUAL = Path(__file__).parents[3] / 'docs' / 'household.md'
+
+
+@pytest.fixture
+def world() -> HouseholdWorld:
+    return HouseholdWorld(two_rooms())
+
+
+def do(world: World, *calls: str) -> Outcome:
+    """Execute calls such as `grab mug_23`; all but the last have to succeed."""
+    outcomes = []
+    for call in calls:
+        skill, *args = call.split()
+        outcomes.append(world.execute(SkillCall(skill, tuple(args))))
+    assert all(outcome.succeeded for outcome in outcomes[:-1]), outcomes
+    return outcomes[-1]
+
+
+def told(scene: Scene, subject: str) -> set[tuple[str, str]]:
+    return {(fact.predicate, fact.object) for fact in scene.facts if fact.subject == subject}
+
+
+def test_a_scene_names_every_thing_by_class_and_number(world: HouseholdWorld) -> None:
+    scene = world.observe()
+
+    assert scene.domain == 'household'
+    assert {id_of(name) for name in scene.names} == set(world.graph.nodes)
+    assert scene.object('kitchen_1').kind is Kind.LOCATION
+    assert scene.object(f'fridge_{FRIDGE}').kind is Kind.FIXTURE
+    assert scene.object(f'mug_{MUG}').kind is Kind.OTHER
+    assert scene.object('character_10').kind is Kind.OTHER
+
+
+def test_a_scene_tells_where_things_are_what_they_are_and_what_they_are_good_for(
+    world: HouseholdWorld,
+) -> None:
+    assert told(world.observe(), f'mug_{MUG}') == {
+        ('inside', 'kitchen_1'),
+        ('on', f'kitchentable_{TABLE}'),
+        ('in_room', 'kitchen_1'),
+        ('is', 'dirty'),
+        ('affords', 'grabbable'),
+        ('affords', 'recipient'),
+    }
+
+
+def test_what_is_held_close_faced_and_heated_is_told(world: HouseholdWorld) -> None:
+    fetch = ('walk fridge_21', 'open fridge_21', 'find salmon_22', 'grab salmon_22')
+    heat = ('walk microwave_45', 'putin salmon_22 microwave_45', 'close microwave_45')
+    assert do(world, *fetch).succeeded
+    assert ('held_by', 'character_10') in told(world.observe(), f'salmon_{SALMON}')
+    assert do(world, *heat, 'switchon microwave_45', 'turnto microwave_45').succeeded
+
+    scene = world.observe()
+
+    assert ('is', 'heated') in told(scene, 'salmon_22')
+    assert ('held_by', 'character_10') not in told(scene, 'salmon_22')
+    assert ('close_to', 'character_10') in told(scene, 'microwave_45')
+    assert ('facing', 'microwave_45') in told(scene, 'character_10')
+    assert not any(
+        fact.predicate == 'close_to' and fact.object != 'character_10' for fact in scene.facts
+    )
+
+
+def test_a_scene_survives_json(world: HouseholdWorld) -> None:
+    scene = world.observe()
+
+    assert from_json(Scene, json.loads(json.dumps(to_json(scene)))) == scene
+
+
+def test_a_check_that_fails_rejects_the_call_in_virtualhomes_words(world: HouseholdWorld) -> None:
+    call = SkillCall('grab', ('mug_23',))
+    before = world.graph.to_dict()
+
+    outcome = world.execute(call)
+
+    assert outcome.call == call
+    assert (outcome.status, outcome.code, outcome.raw) == (
+        Status.REJECTED,
+        Code.PRECONDITION,
+        'not_close',
+    )
+    assert outcome.message == (
+        '<character> (10) is not close to <mug> (23) when executing "[GRAB] <mug> (23) [0]"'
+    )
+    assert world.graph.to_dict() == before
+
+
+@pytest.mark.parametrize(
+    ('call', 'code', 'message'),
+    [
+        ('grab mug_24', Code.UNKNOWN_OBJECT, r"no object named 'mug_24'.*: mug_23, "),
+        ('putin mug_23', Code.BAD_ARGUMENTS, 'putin takes object, place, but got 1'),
+        ('fly mug_23', Code.UNKNOWN_SKILL, "no skill named 'fly'"),
+        ('walk 1,2,3', Code.UNKNOWN_OBJECT, 'no object named'),
+    ],
+)
+def test_what_the_scene_does_not_have_is_refused(
+    world: HouseholdWorld, call: str, code: Code, message: str
+) -> None:
+    outcome = do(world, call)
+
+    assert (outcome.status, outcome.code) == (Status.REJECTED, code)
+    assert re.search(message, outcome.message)
+
+
+def test_every_action_is_a_skill_with_its_number_of_arguments(world: HouseholdWorld) -> None:
+    assert {skill.name: len(skill.params) for skill in world.skills} == {
+        action.skill: action.arity for action in Action
+    }
+    assert all(skill.summary for skill in world.skills)
+
+
+def test_what_was_done_is_a_script_that_does_the_same_again(world: HouseholdWorld) -> None:
+    do(world, 'walk kitchentable_20', 'grab mug_23', 'walk bed_26', 'grab salmon_22')
+    do(world, f'putback mug_23 bed_{BED}')
+
+    again = HouseholdWorld(two_rooms()).household
+    for line in world.lines:
+        assert again.step(parse_line(str(line))).succeeded
+
+    assert len(world.lines) == 4
+    assert again.graph == world.graph
+
+
+def test_what_is_not_seen_cannot_be_named() -> None:
+    world = HouseholdWorld(two_rooms(), visibility=Visibility(reach='room'))
+
+    assert do(world, f'walk bed_{BED}').code is Code.UNKNOWN_OBJECT
+    assert do(world, 'walk bedroom_2', f'walk bed_{BED}').succeeded
+
+
+def test_a_clock_goes_on_with_each_step_that_is_tried(world: HouseholdWorld) -> None:
+    do(world, 'walk kitchentable_20', 'open kitchentable_20')
+
+    assert world.time_s == world.observe().stamp_s == 2.0
+
+
+def test_the_graph_that_was_given_does_not_change() -> None:
+    graph = two_rooms()
+
+    assert do(HouseholdWorld(graph), 'walk kitchentable_20', 'grab mug_23').succeeded
+    assert graph == two_rooms()
+
+
+@pytest.mark.parametrize('house', list_houses())
+def test_in_every_house_of_our_own_each_room_can_be_walked_to(house: str) -> None:
+    world = HouseholdWorld(house)
+    rooms = [item.name for item in world.observe().objects if item.kind is Kind.LOCATION]
+
+    assert len(rooms) >= 4
+    assert all(do(world, f'walk {room}').succeeded for room in rooms)
+
+
+def test_the_manual_has_the_table_of_checks_and_its_example_prints_what_it_says(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    manual = MANUAL.read_text()
+    notes = {OnFailure.FAIL: '', OnFailure.TELL: ' (told, goes on)'}
+    skipped = ' (told, succeeds without effect)'
+    for action, rule in RULES.items():
+        checks = '; '.join(
+            f'`{check.name}`'
+            + (f': {check.message}' if check.message else '')
+            + notes.get(check.otherwise, skipped)
+            for check in rule.checks
+        )
+        assert f'| {action.value} | {checks or "none"} |\n' in manual
+    (example,) = re.findall(r'```python\n(.*?)```', manual, re.DOTALL)
+
+    exec(compile(example, 'docs/household.md', 'exec'), {})
+
+    assert f'prints `{capsys.readouterr().out.strip()}`' in manual
