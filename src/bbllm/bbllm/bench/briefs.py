@@ -6,8 +6,8 @@ import zlib
 from collections.abc import Iterable
 
 from bbllm.bench.case import Case
-from bbllm.bench.goals import Corners, Goal, Hold, Needs, Tower
-from bbllm.bench.suite import TaskSpec
+from bbllm.bench.goals import Corners, Hold, Needs, Tower
+from bbllm.bench.suite import AnyGoal, TaskSpec
 from bbllm.core.errors import ConfigError
 from bbllm.llm.expert.brief import TOLD, ExpertBrief
 from bbllm.llm.sections import LlmConfig
@@ -69,7 +69,7 @@ def _with(llm: LlmConfig, brief: ExpertBrief) -> LlmConfig:
     return llm.model_copy(update={'brain': llm.brain.model_copy(update={'brief': brief})})
 
 
-def _brief(goal: Goal, needs: Needs, label: str) -> ExpertBrief:
+def _brief(goal: AnyGoal, needs: Needs, label: str) -> ExpertBrief:
     if isinstance(goal, Tower):
         return ExpertBrief(goal='tower', needs=needs, order=goal.order, height=goal.height)
     if isinstance(goal, Corners):

@@ -1,11 +1,17 @@
-"""One task on one table: what a planner is told, and what it is judged by."""
+"""One task on one table, or in one house: what a planner is told, and what it is judged by."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from bbllm.bench.goals import Goal, Needs
+from bbllm.bench.house_goals import FinalStateGoal, HouseholdGoal
+from bbllm.bench.house_start import HouseStart
 from bbllm.sim.scenes import SceneFile
+
+
+class WrongWorldError(TypeError):
+    """A case of one world was given to what plays or judges another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,8 +27,8 @@ class Case:
     """Seed of the run; it makes the scene together with task and trial."""
     instruction: str
     """All that a planner is told beside the scene."""
-    scene: SceneFile
-    goal: Goal
+    scene: SceneFile | HouseStart
+    goal: Goal | HouseholdGoal | FinalStateGoal
     difficulty: str
     """easy, medium or hard, as in Table 4 of the paper."""
     least_loops: int
@@ -31,3 +37,31 @@ class Case:
     """Objects and locations that the hand cannot come down on, by geometry."""
     needs: Needs = 'none'
     """What has to be found out before acting, since no scene shows it."""
+
+    @property
+    def table(self) -> SceneFile:
+        """The scene of a case on a table; who asks knows that it is one."""
+        if isinstance(self.scene, SceneFile):
+            return self.scene
+        raise WrongWorldError(f'The task {self.task} of {self.suite} has a house, and no table.')
+
+    @property
+    def table_goal(self) -> Goal:
+        """The goal of a case on a table."""
+        if isinstance(self.goal, HouseholdGoal | FinalStateGoal):
+            raise WrongWorldError(f'The goal of {self.task} is one of a house, not of a table.')
+        return self.goal
+
+    @property
+    def house(self) -> HouseStart:
+        """The start of a case in a house."""
+        if isinstance(self.scene, HouseStart):
+            return self.scene
+        raise WrongWorldError(f'The task {self.task} of {self.suite} has a table, and no house.')
+
+    @property
+    def house_goal(self) -> HouseholdGoal | FinalStateGoal:
+        """The goal of a case in a house."""
+        if isinstance(self.goal, HouseholdGoal | FinalStateGoal):
+            return self.goal
+        raise WrongWorldError(f'The goal of {self.task} is one of a table, not of a house.')

@@ -14,6 +14,8 @@ from bbllm.bench.canonical import canonical
 from bbllm.bench.case import Case
 from bbllm.bench.drawing import draw
 from bbllm.bench.goal_needs import lacks
+from bbllm.bench.house_drawing import NoStartError, draw_start
+from bbllm.bench.house_start import HouseStart
 from bbllm.bench.placement import Dice, NoRoomError
 from bbllm.bench.scene_recipe import Recipe
 from bbllm.bench.suite import Suite, TaskSpec
@@ -40,12 +42,16 @@ def make_case(suite: Suite, task: str, *, seed: int, trial: int) -> Case:
         CaseError: No scene as the task describes it could be made.
     """
     spec = suite.task(task)
-    if spec.generate is not None:
+    scene: SceneFile | HouseStart
+    out_of_reach: tuple[str, ...] = ()
+    if spec.houses:
+        scene = _start(suite, spec, seed, trial)
+    elif spec.generate is not None:
         scene, out_of_reach = _generated(suite.name, spec, spec.generate, seed, trial)
     else:
         scene = suite.scenes[task]
         out_of_reach = _out_of_reach(scene)
-        if faults := lacks(spec.goal, scene, out_of_reach):
+        if faults := lacks(spec.table_goal, scene, out_of_reach):
             raise CaseError(f'The task {task} of {suite.name} has no case: {"; ".join(faults)}.')
     return Case(
         suite=suite.name,
@@ -70,6 +76,22 @@ def fingerprint(case: Case) -> str:
         'goal': case.goal.model_dump(),
     }
     return hashlib.sha256(canonical(parts).encode()).hexdigest()
+
+
+def _start(suite: Suite, spec: TaskSpec, seed: int, trial: int) -> HouseStart:
+    """Draw the household of a trial; the houses of a task take turns."""
+    houses = suite.houses[spec.name]
+    house = houses[trial % len(houses)]
+    dice = Dice(f'{suite.name}/{spec.name}/{seed}/{trial}')
+    try:
+        graph = draw_start(house.graph, spec.house_goal, spec.at_first, dice)
+    except NoStartError as error:
+        raise CaseError(
+            f'The task {spec.name} of {suite.name} has no case in {house.name}: {error}.'
+        ) from error
+    return HouseStart(
+        name=house.name, graph=graph.to_dict(), mode=suite.mode, visibility=suite.visibility
+    )
 
 
 def _generated(
@@ -110,7 +132,7 @@ def _promised(spec: TaskSpec, recipe: Recipe, dice: Dice) -> tuple[SceneFile, tu
             near = item.name in drawn.in_reach
             rule = 'reach_m, but is out of reach' if near else 'beyond_m, but is in reach'
             raise NoRoomError(f'a {item.kind.value} lies within {rule}')
-    for fault in lacks(spec.goal, drawn.scene, out_of_reach):
+    for fault in lacks(spec.table_goal, drawn.scene, out_of_reach):
         raise NoRoomError(fault)
     return drawn.scene, out_of_reach
 

@@ -82,7 +82,7 @@ class _Story:
 
 
 def _told(case: Case, events: Sequence[Event]) -> _Story:
-    heights = {item.name: item.pose.position_m[2] for item in case.scene.movables}
+    heights = {item.name: item.pose.position_m[2] for item in case.table.movables}
     story = _Story(start_z=heights, last_z=dict(heights), standing_z=dict(heights))
     for number, event in enumerate(events):
         # What a Body is asked while a plan is carried out decides nothing of the plan.
@@ -170,12 +170,12 @@ def _counts(case: Case, story: _Story, name: str) -> bool:
     """Tell whether putting a block down commits to the final state."""
     if isinstance(case.goal, Tower):
         return story.last_z.get(name, 0.0) - story.start_z.get(name, 0.0) > ON_ANOTHER_M
-    return all(spec.name != name or not spec.fixed for spec in case.scene.objects)
+    return all(spec.name != name or not spec.fixed for spec in case.table.objects)
 
 
 def _weights(case: Case, story: _Story, decision: int, decided: str) -> Information:
     """All blocks must have been weighed: of the one left out nobody knows where it belongs."""
-    names = [item.name for item in case.scene.movables]
+    names = [item.name for item in case.table.movables]
     missing = [name for name in names if story.weighed.get(name, decision) >= decision]
     if not missing:
         return Information(needed='weights', holds=True, rule=WEIGHED)
@@ -189,7 +189,7 @@ def _weights(case: Case, story: _Story, decision: int, decided: str) -> Informat
 
 def _movable(case: Case, story: _Story, decision: int, decided: str) -> Information:
     """Of each block it must be known, or follow from the others, whether it can be moved."""
-    specs = case.scene.objects
+    specs = case.table.objects
     n_fixed = sum(spec.fixed for spec in specs)
     rose = {name for name, number in story.lifted.items() if number < decision}
     stuck = {name for name, number in story.stuck.items() if number < decision} - rose

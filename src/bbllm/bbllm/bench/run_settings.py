@@ -34,7 +34,7 @@ class RunSettings:
     suite: str
     suite_sha256: str
     world: str
-    """tabletop or ros."""
+    """tabletop, household or ros."""
     planner: str
     brain: str
     """Name of the model that plans, as reports show it."""

@@ -13,6 +13,7 @@ from bbllm.bench.case import Case
 from bbllm.bench.conversations import hash_of, refuse_existing, split_recording
 from bbllm.bench.generator import make_case
 from bbllm.bench.machine import describe_machine
+from bbllm.bench.play_here import world_of
 from bbllm.bench.playing import Setup
 from bbllm.bench.prices import PriceTable, load_prices
 from bbllm.bench.results import EpisodeKey
@@ -49,7 +50,8 @@ class RunRequest:
     seed: int = 0
     tasks: tuple[str, ...] = ()
     """Names of tasks; all of the suite where none is given."""
-    world: str = 'tabletop'
+    world: str = ''
+    """tabletop, household or ros; where the suite is played if it is empty."""
     limits: Limits = field(default_factory=Limits)
     record: Path | None = None
     replay: Path | None = None
@@ -84,6 +86,7 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
     if request.record is not None and request.replay is not None:
         raise ConfigError('--record and --replay exclude each other: a replay is on record.')
     suite = load_suite(request.suite)
+    request = replace(request, world=world_of(suite, request.world))
     tasks = _tasks(suite, request.tasks)
     request, loops_notice = _with_loops_that_matter(request)
     prices = load_prices(request.prices) if request.prices is not None else None

@@ -39,6 +39,7 @@ def score(
     after: Scene | None,
     robot_s: float,
     unsafe: int | None,
+    judged: tuple[Judgement, Judgement] | None = None,
 ) -> EpisodeResult:
     """
     Judge an episode and count what its events tell.
@@ -54,12 +55,16 @@ def score(
         after: The table once everything had come to rest; None where the world was lost.
         robot_s: Time that passed in the world, settling included [s].
         unsafe: Commands that left the limits; None where that was not measured.
+        judged: What its own judge says of start and end, where there is no table to judge.
     """
     tally = _tally(episode)
     fault = _fault(episode, tally.error, after)
     verdict, reason, conditions, gcr = LOST, fault, dict[str, bool](), 0.0
     if after is not None and not fault:
-        start, end = _judged(job.case, before, before), _judged(job.case, before, after)
+        start, end = judged or (
+            _judged(job.case, before, before),
+            _judged(job.case, before, after),
+        )
         verdict, reason = end.verdict.value, end.reason
         conditions = _conditions(end)
         gcr = goal_recall(_conditions(start), conditions)
@@ -90,7 +95,7 @@ def score(
         model_s=sum(call.duration_s for call in calls),
         wall_s=episode.wall_s,
         robot_s=robot_s,
-        settled=after.objects if after is not None else (),
+        settled=after.objects if after is not None and judged is None else (),
         case_hash=fingerprint(job.case),
         models=_models(calls),
         informed=None if known.needed == 'none' else known.holds,
@@ -217,11 +222,11 @@ def _judged(case: Case, start: Scene, now: Scene) -> Judgement:
         objects={item.name: item for item in now.objects},
         start={item.name: item for item in start.objects},
         out_of_reach=frozenset(case.out_of_reach),
-        mass_kg={spec.name: spec.mass for spec in case.scene.objects},
-        fixed=frozenset(spec.name for spec in case.scene.objects if spec.fixed),
+        mass_kg={spec.name: spec.mass for spec in case.table.objects},
+        fixed=frozenset(spec.name for spec in case.table.objects if spec.fixed),
         held=now.held or '',
     )
-    return judge(case.goal, situation)
+    return judge(case.table_goal, situation)
 
 
 def _conditions(judgement: Judgement) -> dict[str, bool]:

@@ -3,7 +3,8 @@ Suite files: the tasks of a bench.
 
 A suite is `config/suites/<name>.yaml`; `tabletop.yaml` there explains every field. A task has an
 instruction, a goal (bench.goals) and a table: either scenes made anew for every trial
-(`generate:`, bench.scene_recipe), or one that never changes (`scene:`, sim.scenes).
+(`generate:`, bench.scene_recipe), or one that never changes (`scene:`, sim.scenes). Or it is
+played in houses (`houses:`, bench.house_suite); `household.yaml` explains that.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
 
-import yaml
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -29,13 +29,20 @@ from pydantic import (
 from bbllm.bench.canonical import canonical
 from bbllm.bench.goal_needs import lacks, never_has
 from bbllm.bench.goals import NEEDING, Goal, Needs
+from bbllm.bench.house_goals import FinalStateGoal, HouseCondition, HouseholdGoal
+from bbllm.bench.house_start import SeenWord
+from bbllm.bench.house_suite import checked_houses, hash_of_house
 from bbllm.bench.scene_recipe import Recipe, greatest
 from bbllm.bench.suite_errors import SuiteFileError, readable
 from bbllm.bench.unseen_needs import unmet
 from bbllm.core.errors import SceneFileError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
 from bbllm.sim.scenes import Name, SceneFile, load_scene
-from bbllm.sim.yaml_files import YamlFiles
+from bbllm.sim.yaml_files import WordsLoader, YamlFiles
+from bbllm.worlds.household.household import Mode
+from bbllm.worlds.household.houses import House
+
+AnyGoal = Annotated[Goal | HouseholdGoal | FinalStateGoal, Field(discriminator='kind')]
 
 
 class TaskSpec(BaseModel):
@@ -49,18 +56,45 @@ class TaskSpec(BaseModel):
     difficulty: Literal['easy', 'medium', 'hard']
     least_loops: Annotated[int, Field(ge=0, le=20)]
     """Feedback loops that a planner spends that takes things and places in the order listed."""
-    goal: Goal
+    goal: AnyGoal
     needs: Needs = 'none'
     """What has to be found out before acting, since no scene shows it."""
     scene: Annotated[str, Field(min_length=1)] | None = None
     """Name of a scene, or path of a scene file from the suite file; the same in all trials."""
     generate: Recipe | None = None
     """What is drawn anew for every trial."""
+    houses: Annotated[tuple[str, ...], Field(max_length=100)] = ()
+    """Names of houses, or paths of house files from the suite file; trials take turns."""
+    at_first: tuple[HouseCondition, ...] = ()
+    """How things are in a house at the start of a trial, whatever the house says."""
+
+    @property
+    def table_goal(self) -> Goal:
+        """The goal of a task on a table."""
+        assert not isinstance(self.goal, HouseholdGoal | FinalStateGoal)  # the file was checked
+        return self.goal
+
+    @property
+    def house_goal(self) -> HouseholdGoal | FinalStateGoal:
+        """The goal of a task in a house."""
+        assert isinstance(self.goal, HouseholdGoal | FinalStateGoal)  # the file was checked
+        return self.goal
 
     @model_validator(mode='after')
     def _one_kind_of_table(self) -> TaskSpec:
-        if (self.scene is None) == (self.generate is None):
+        if self.houses:
+            if self.scene is not None or self.generate is not None:
+                raise ValueError('a task in houses has neither scene nor generate; leave them out')
+        elif (self.scene is None) == (self.generate is None):
             raise ValueError('give either scene (a fixed one) or generate, and not both')
+        if self.at_first and not self.houses:
+            raise ValueError('at_first arranges a house; give houses, or leave it out')
+        if bool(self.houses) is not isinstance(self.goal, HouseholdGoal | FinalStateGoal):
+            where = 'in houses' if self.houses else 'on a table'
+            raise ValueError(
+                f'the goal {self.goal.kind} cannot be that of a task {where}; houses go with the '
+                'goal household, scene and generate with all others'
+            )
         return self
 
     @model_validator(mode='after')
@@ -87,6 +121,21 @@ class _SuiteFile(BaseModel):
     name: Name
     description: str = ''
     tasks: tuple[TaskSpec, ...]
+    mode: Mode = Mode.SANE
+    """The rules of all houses; of no meaning on tables."""
+    visibility: SeenWord = 'full'
+
+    @model_validator(mode='after')
+    def _of_one_kind(self) -> _SuiteFile:
+        in_houses = [task.name for task in self.tasks if task.houses]
+        if in_houses and len(in_houses) < len(self.tasks):
+            raise ValueError(
+                f'{", ".join(in_houses)} are played in houses and the other tasks on tables; make '
+                'two suites of them'
+            )
+        if not in_houses and self.model_fields_set & {'mode', 'visibility'}:
+            raise ValueError('mode and visibility are for suites that are played in houses')
+        return self
 
     @field_validator('tasks')
     @classmethod
@@ -96,16 +145,7 @@ class _SuiteFile(BaseModel):
         return tasks
 
 
-class _Yaml(yaml.SafeLoader):
-    """Takes `on` and `off` for words, as YAML 1.2 does; the goal `resting` has a field `on`."""
-
-    yaml_implicit_resolvers = {  # noqa: RUF012  # as in the base class
-        first: [entry for entry in entries if first in 'tTfF' or not entry[0].endswith(':bool')]
-        for first, entries in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-
-
-FILES = YamlFiles('suite', fields='tasks, description', error=SuiteFileError, loader=_Yaml)
+FILES = YamlFiles('suite', fields='tasks, description', error=SuiteFileError, loader=WordsLoader)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,19 +157,38 @@ class Suite:
     tasks: tuple[TaskSpec, ...]
     scenes: Mapping[str, SceneFile] = field(default_factory=dict)
     """The fixed scenes, by task."""
+    houses: Mapping[str, tuple[House, ...]] = field(default_factory=dict)
+    """The houses, by task; empty where the suite is played on tables."""
+    mode: Mode = Mode.SANE
+    visibility: SeenWord = 'full'
 
     @cached_property
     def sha256(self) -> str:
         """Hash of all that counts: not of comments and descriptions."""
         parts = {
             'name': self.name,
-            'tasks': [task.model_dump(exclude={'scene'}) for task in self.tasks],
+            'tasks': [
+                task.model_dump(exclude={'scene', 'houses', 'at_first'}) for task in self.tasks
+            ],
             'scenes': {
                 task: scene.model_dump(exclude={'name', 'description'})
                 for task, scene in self.scenes.items()
             },
+            **self._of_houses(),
         }
         return hashlib.sha256(canonical(parts).encode()).hexdigest()
+
+    def _of_houses(self) -> dict[str, object]:
+        """Return what counts of a suite in houses; nothing of others, whose hash stays."""
+        if not self.houses:
+            return {}
+        hashes = {h.name: hash_of_house(h) for many in self.houses.values() for h in many}
+        return {
+            'houses': {task: [hashes[h.name] for h in many] for task, many in self.houses.items()},
+            'at_first': {t.name: [c.model_dump() for c in t.at_first] for t in self.tasks},
+            'mode': self.mode.value,
+            'visibility': self.visibility,
+        }
 
     def task(self, name: str) -> TaskSpec:
         """
@@ -185,7 +244,7 @@ def parse_suite(content: str, path: Path) -> Suite:
                 f'{path}: the task name {name} is given {count} times; names must be unique.'
             )
     for index, task in enumerate(file.tasks):
-        if task.generate is not None and (faults := never_has(task.goal, task.generate)):
+        if task.generate is not None and (faults := never_has(task.table_goal, task.generate)):
             raise SuiteFileError(f'{path}: tasks[{index}] ({task.name}): {"; ".join(faults)}.')
     return Suite(
         name=file.name,
@@ -196,6 +255,19 @@ def parse_suite(content: str, path: Path) -> Suite:
             for index, task in enumerate(file.tasks)
             if task.scene is not None
         },
+        houses={
+            task.name: checked_houses(
+                task.houses,
+                task.house_goal,
+                task.at_first,
+                path.parent,
+                f'{path}: tasks[{index}] ({task.name})',
+            )
+            for index, task in enumerate(file.tasks)
+            if task.houses
+        },
+        mode=file.mode,
+        visibility=file.visibility,
     )
 
 
@@ -208,7 +280,7 @@ def _scene_of(task: TaskSpec, where: str, path: Path) -> SceneFile:
     except (UnknownNameError, SceneFileError) as error:
         raise SuiteFileError(f'{where}, scene: {error}') from error
     masses, fixed = {spec.mass for spec in scene.objects}, sum(s.fixed for s in scene.objects)
-    faults = lacks(task.goal, scene) + unmet(task.needs, masses=len(masses), fixed=fixed)
+    faults = lacks(task.table_goal, scene) + unmet(task.needs, masses=len(masses), fixed=fixed)
     if faults:
         raise SuiteFileError(f'{where}: {"; ".join(faults)}.')
     return scene

@@ -116,6 +116,11 @@ TokensOption = Annotated[
 ]
 TimeoutOption = Annotated[float | None, timeout_option('Wall time of an episode.')]
 WorldOption = Annotated[
-    WorldName,
-    typer.Option('--world', help='tabletop: simulate in worker processes. ros: five nodes.'),
+    WorldName | None,
+    typer.Option(
+        '--world',
+        help='tabletop: simulate in worker processes. ros: five nodes. household: symbols. By '
+        'default tabletop, and household for a suite that is played in houses.',
+        show_default=False,
+    ),
 ]

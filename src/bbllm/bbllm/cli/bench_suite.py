@@ -74,7 +74,7 @@ def suite(
     trials: TrialsOption = 5,
     seed: SeedOption = 0,
     tasks: TasksOption = None,
-    world: WorldOption = WorldName.tabletop,
+    world: WorldOption = None,
     out: OutOption = None,
     jobs: JobsOption = None,
     ray: RayOption = None,
@@ -93,8 +93,8 @@ def suite(
     """
     Score a planner and its models on the tasks of a suite.
 
-    Every task is played on several tables, made from the seed, and judged by
-    where everything came to rest. A run that was ended, by Ctrl-C or by a
+    Every task is played on several tables or in several houses, made from the
+    seed, and judged by how everything is at the end. A run that was ended, by Ctrl-C or by a
     crash, goes on when the same command is said again with its --out.
 
     Exit code: 0 when all episodes were played, whatever the score; 1 when the
@@ -106,6 +106,7 @@ def suite(
       bbllm bench tabletop --brain offline --body offline --trials 5
       bbllm bench tabletop --brain gpt-4o -k 0-3 --out runs/gpt-4o --record talk.jsonl
       bbllm bench tabletop -k 0-3 --replay talk.jsonl
+      bbllm bench household --planner prog_prompt:check=graph --trials 6
       bbllm bench my_suite.yaml --tasks first,second --jobs 8
     """
     from bbllm.bench.run_setup import RunRequest
@@ -121,7 +122,7 @@ def suite(
         trials=trials,
         seed=seed,
         tasks=parse_tasks(tasks) if tasks is not None else (),
-        world=world.value,
+        world=world.value if world is not None else '',
         limits=Limits(
             steps=limit_steps, model_calls=limit_model_calls, tokens=limit_tokens, wall_s=timeout
         ),
@@ -178,7 +179,7 @@ def parse_tasks(text: str) -> tuple[str, ...]:
     return names
 
 
-def _choose_workers(world: WorldName, ray: str | None) -> Callable[[int], Workers]:
+def _choose_workers(world: WorldName | None, ray: str | None) -> Callable[[int], Workers]:
     from bbllm.bench.workers import LocalWorkers
 
     if ray is None:
@@ -191,13 +192,13 @@ def _choose_workers(world: WorldName, ray: str | None) -> Callable[[int], Worker
     return partial(RayWorkers, _choose_play(world), ray)
 
 
-def _choose_play(world: WorldName) -> Play:
+def _choose_play(world: WorldName | None) -> Play:
     if world is WorldName.ros:
         need_ros('bbllm bench --world ros')
         from bbllm.nodes.bench_episode import play as play_with_nodes
 
         return play_with_nodes
-    from bbllm.bench.play_tabletop import play
+    from bbllm.bench.play_here import play
 
     return play
 
@@ -207,7 +208,7 @@ def _new_folder(suite: str) -> Path:
     return state_dir() / 'bench' / f'bench-{Path(suite).stem}-{stamp}'
 
 
-def _default_jobs(world: WorldName, ray: str | None) -> int:
+def _default_jobs(world: WorldName | None, ray: str | None) -> int:
     if ray not in (None, 'local'):
         return MAX_JOBS  # as many as the cluster has cores
     return 1 if world is WorldName.ros else len(os.sched_getaffinity(0))

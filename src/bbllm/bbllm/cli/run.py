@@ -50,6 +50,7 @@ class WorldName(str, Enum):
 
     ros = 'ros'
     tabletop = 'tabletop'
+    household = 'household'
 
 
 def run(

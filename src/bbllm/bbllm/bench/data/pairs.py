@@ -99,8 +99,8 @@ def draw_pairs(episode: str, task: DataTask, case: Case, exchanges: Sequence[Exc
                 output=str(reply),
                 id=f'{episode}/{i}',
                 task=str(task),
-                masses_kg={spec.name: spec.mass for spec in case.scene.objects},
-                fixed=tuple(spec.name for spec in case.scene.objects if spec.fixed),
+                masses_kg={spec.name: spec.mass for spec in case.table.objects},
+                fixed=tuple(spec.name for spec in case.table.objects if spec.fixed),
             )
         )
     return Drawn(tuple(pairs), tuple(refused))

@@ -1,0 +1,132 @@
+"""
+What a household must be like at the end, as data: the goals of suites that are played in houses.
+
+A condition speaks of classes of things, and any thing of the class will do:
+
+    {thing: salmon, inside: fridge}     also on a plate that is inside a fridge
+    {thing: book, on: sofa, count: 2}   two different books, or more
+    {thing: tv, is: 'on'}               a state, or heated, washed, toasted, used
+    {held: toothbrush}                  in a hand
+    {person: sitting, on: sofa}
+    {thing: apple, on: kitchentable, not: true}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from bbllm.worlds.household.derived import WORDS
+from bbllm.worlds.household.vocabulary import State, did_you_mean
+
+STATE_WORDS = (*(state.value.lower() for state in State), *WORDS)
+"""All that a thing can be said to be."""
+
+ClassName = Annotated[str, Field(pattern=r'^[A-Za-z]\w*$', max_length=64)]
+
+
+class HouseCondition(BaseModel):
+    """One thing that must be so, or must not."""
+
+    model_config = ConfigDict(extra='forbid', frozen=True, populate_by_name=True)
+
+    thing: ClassName | None = None
+    held: ClassName | None = None
+    """What must be in a hand."""
+    person: Literal['sitting', 'lying'] | None = None
+    inside: ClassName | None = None
+    on: ClassName | None = None
+    is_: str | None = Field(None, alias='is')
+    count: Annotated[int, Field(ge=1, le=100)] = 1
+    """How many different things of the class at least."""
+    not_: bool = Field(False, alias='not')
+
+    @field_validator('is_')
+    @classmethod
+    def _a_state_there_is(cls, word: str | None) -> str | None:
+        if word is not None and word not in STATE_WORDS:
+            raise ValueError(
+                f'nothing can be {word!r}.{did_you_mean(word, STATE_WORDS)} Known: '
+                f'{", ".join(STATE_WORDS)}'
+            )
+        return word
+
+    @model_validator(mode='after')
+    def _says_one_thing(self) -> HouseCondition:
+        about = [name for name in ('thing', 'held', 'person') if getattr(self, name)]
+        if len(about) != 1:
+            raise ValueError(
+                'a condition speaks of one of thing, held and person: {thing: salmon, inside: '
+                'fridge}, {held: toothbrush}, {person: sitting, on: sofa}'
+            )
+        said = [name for name in ('inside', 'on', 'is_') if getattr(self, name)]
+        if self.thing and len(said) != 1:
+            raise ValueError(
+                f'give one of inside, on and is for the thing {self.thing}, as in {{thing: '
+                f'{self.thing}, on: kitchentable}}'
+            )
+        if self.held and said:
+            raise ValueError(f'what is held is nowhere else; write {{held: {self.held}}}')
+        if self.person and (set(said) - {'on'} or self.count > 1):
+            raise ValueError(
+                f'of a person only what it is on can be said: {{person: {self.person}, on: sofa}}'
+            )
+        return self
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Classes of which there must be one."""
+        return tuple(name for name in (self.thing, self.held, self.inside, self.on) if name)
+
+    def __str__(self) -> str:
+        what = ' '.join(self._words())
+        often = f' (at least {self.count})' if self.count > 1 else ''
+        return f'{"not: " if self.not_ else ""}{what}{often}'
+
+    def _words(self) -> Iterator[str]:
+        yield self.thing or self.held or f'person {self.person}'
+        if self.held:
+            yield 'in a hand'
+        if self.is_:
+            yield f'is {self.is_}'
+        if self.inside:
+            yield f'inside {self.inside}'
+        if self.on:
+            yield f'on {self.on}'
+
+
+class HouseholdGoal(BaseModel):
+    """What a person would look for; all of it must hold."""
+
+    model_config = ConfigDict(extra='forbid', frozen=True)
+
+    kind: Literal['household']
+    all: Annotated[tuple[HouseCondition, ...], Field(min_length=1)]
+
+    @field_validator('all')
+    @classmethod
+    def _each_once(cls, conditions: tuple[HouseCondition, ...]) -> tuple[HouseCondition, ...]:
+        texts = [str(condition) for condition in conditions]
+        for text in texts:
+            if texts.count(text) > 1:
+                raise ValueError(f'the condition {text!r} is given twice; say it once, or count')
+        return conditions
+
+
+class FinalStateGoal(BaseModel):
+    """
+    What an annotator's plan changed: ProgPrompt's metric, by classes and not by things.
+
+    Source: `run_eval.eval` of ProgPrompt's release. Conditions are what is true of the annotated
+    final graph and was not of the first; nearness and what the character faces are among them.
+    """
+
+    model_config = ConfigDict(extra='forbid', frozen=True)
+
+    kind: Literal['final_state']
+    relations: tuple[str, ...]
+    """For example `salmon INSIDE fridge`."""
+    states: tuple[str, ...]
+    """For example `tv ON`."""

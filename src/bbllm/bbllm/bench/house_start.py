@@ -1,0 +1,38 @@
+"""The house that an episode starts in, complete: it can be played on another machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.household import Mode
+from bbllm.worlds.household.visibility import Visibility
+
+SeenWord = Literal['full', 'room', 'rooms_seen']
+SEEN: Mapping[str, Visibility] = {
+    'full': Visibility(),
+    'room': Visibility(reach='room'),
+    'rooms_seen': Visibility(reach='room', accumulating=True),
+}
+"""How much a planner is told, by the word of a suite: of all; of the room that the person is in;
+of all rooms that the person has been in."""
+
+
+class HouseStart(BaseModel):
+    """One household before anybody acts in it, and by which rules it goes on."""
+
+    model_config = ConfigDict(extra='forbid', frozen=True)
+
+    name: str
+    """The house's, as reports show it."""
+    graph: dict[str, Any]
+    """As VirtualHome writes it, after what the trial drew."""
+    mode: Mode = Mode.SANE
+    visibility: SeenWord = 'full'
+
+    def build(self) -> Graph:
+        """Return the graph; a new one each time."""
+        return Graph.from_dict(self.graph)

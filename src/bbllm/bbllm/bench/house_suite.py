@@ -1,0 +1,101 @@
+"""What a suite says of houses, held against them; and the start of one trial in one of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from bbllm.bench.canonical import canonical
+from bbllm.bench.house_goals import FinalStateGoal, HouseCondition, HouseholdGoal
+from bbllm.bench.suite_errors import SuiteFileError
+from bbllm.core.errors import BbllmError, UnknownNameError
+from bbllm.core.paths import is_yaml_path
+from bbllm.worlds.household.derived import WORDS
+from bbllm.worlds.household.houses import House, load_house
+
+HouseGoal = HouseholdGoal | FinalStateGoal
+SAID_AT_FIRST = 'things in or on others, and their states'
+
+
+def checked_houses(
+    names: Sequence[str],
+    goal: HouseGoal,
+    at_first: Sequence[HouseCondition],
+    folder: Path,
+    where: str,
+) -> tuple[House, ...]:
+    """
+    Return the houses of a task, which have all that it speaks of.
+
+    Raises:
+        SuiteFileError: A house cannot be had, or lacks something; begins with `where`.
+    """
+    try:
+        houses = read_houses(names, folder)
+    except BbllmError as error:
+        raise SuiteFileError(f'{where}, houses: {error}') from error
+    if faults := faults_of(goal, at_first, houses):
+        raise SuiteFileError(f'{where}: {"; ".join(faults)}.')
+    return houses
+
+
+def read_houses(names: Sequence[str], folder: Path) -> tuple[House, ...]:
+    """
+    Return the houses that a task names.
+
+    Args:
+        names: Names of houses, or paths of house files or of graphs.
+        folder: Where paths begin.
+
+    Raises:
+        BbllmError: One cannot be had; says which and why.
+    """
+    found = []
+    for name in names:
+        is_path = is_yaml_path(name) or name.endswith('.json')
+        found.append(_house(str(folder / Path(name).expanduser()) if is_path else name))
+    return tuple(found)
+
+
+@lru_cache(maxsize=16)
+def _house(name: str) -> House:
+    """Read a house once for all tasks of a suite."""
+    return load_house(name if '/' not in name else Path(name))
+
+
+def faults_of(
+    goal: HouseGoal, at_first: Sequence[HouseCondition], houses: Iterable[House]
+) -> list[str]:
+    """Return what a task speaks of and its houses lack, with the nearest; empty where nothing."""
+    faults = [fault for condition in at_first if (fault := _no_start(condition))]
+    conditions = goal.all if isinstance(goal, HouseholdGoal) else ()
+    for house in houses:
+        there = Counter(node.class_name for node in house.graph.nodes.values())
+        for condition in (*conditions, *at_first):
+            for name in condition.classes:
+                if name not in there:
+                    wrong = UnknownNameError(f'class of things in {house.name}', name, there)
+                    faults.append(f'{condition}: {wrong}'.rstrip('.'))
+            what = condition.thing or condition.held
+            if what in there and not condition.not_ and there[what] < condition.count:
+                faults.append(f'{condition}: {house.name} has only {there[what]} {what}')
+    return list(dict.fromkeys(faults))
+
+
+def hash_of_house(house: House) -> str:
+    """Return a hash of all that is in a house: not of its name and description."""
+    return hashlib.sha256(canonical(house.graph.to_dict()).encode()).hexdigest()
+
+
+def _no_start(condition: HouseCondition) -> str:
+    """Say why a condition cannot be told to be so at the start, '' where it can."""
+    said = condition.thing and not condition.not_ and condition.count == 1
+    if said and condition.is_ not in WORDS:
+        return ''
+    return (
+        f'at_first: {condition}: only {SAID_AT_FIRST} can be arranged, each for all things of a '
+        'class: {thing: salmon, on: kitchencounter}, {thing: lightswitch, is: on}'
+    )

@@ -1,0 +1,208 @@
+"""The suite `household`: what its tasks are, that they can be done, and what a trial draws."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from household_cases import SCRIPTS, SUITE, TASKS, Person, case_of, world_of
+
+from bbllm.bench.checkers.household import judge_household
+from bbllm.bench.checkers.situation import Verdict
+from bbllm.bench.generator import CaseError, fingerprint, make_case
+from bbllm.bench.suite import load_suite, parse_suite
+from bbllm.bench.suite_errors import SuiteFileError
+from bbllm.core.paths import config_dir
+from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.houses import list_houses, load_house
+from bbllm.worlds.household.vocabulary import Relation
+
+TRIALS = range(6)
+
+
+def suite(path: str = '/x/mine.yaml', **changes: Any) -> Any:
+    """A suite of one task, as if read from a file; fields of the file begin with `file_`."""
+    task = {
+        'name': 'a',
+        'instruction': 'Do it.',
+        'difficulty': 'easy',
+        'least_loops': 0,
+        'houses': ['studio'],
+        'goal': {'kind': 'household', 'all': [{'thing': 'salmon', 'inside': 'microwave'}]},
+        **{name: value for name, value in changes.items() if not name.startswith('file_')},
+    }
+    whole = {name[5:]: value for name, value in changes.items() if name.startswith('file_')}
+    present = {name: value for name, value in task.items() if value is not None}
+    return parse_suite(yaml.safe_dump({'tasks': [present], **whole}), Path(path))
+
+
+def test_the_suite_has_the_ten_tasks_of_both_papers_in_all_our_houses() -> None:
+    assert set(TASKS) == set(SCRIPTS)
+    assert len(TASKS) == 10
+    for task in TASKS:
+        names = [house.name for house in SUITE.houses[task]]
+        assert sorted(names) == sorted(list_houses())
+
+
+@pytest.mark.parametrize('task', TASKS)
+def test_each_task_begins_unsolved_and_can_be_done_in_each_house(task: str) -> None:
+    for seed in (0, 1):
+        for trial in TRIALS:
+            case = case_of(task, trial, seed)
+            world = world_of(case)
+            before = judge_household(case.house_goal, world.graph, world.derived.now)
+
+            SCRIPTS[task](Person(world))
+
+            after = judge_household(case.house_goal, world.graph, world.derived.now)
+            assert before.verdict is Verdict.FAILED
+            assert after.verdict is Verdict.PASSED, (seed, trial, after.reason)
+
+
+def test_trials_take_the_houses_in_turn_and_differ_within_one() -> None:
+    cases = [case_of('watch_tv', trial) for trial in range(12)]
+
+    assert [case.scene.name for case in cases[:3]] == [h.name for h in SUITE.houses['watch_tv']]
+    assert len({fingerprint(case) for case in cases}) == 12
+    rooms = {
+        graph.nodes[graph.room_of(1) or 0].class_name
+        for graph in (case.house.build() for case in cases[::3])
+    }
+    assert len(rooms) > 1
+
+
+def test_a_case_is_the_same_each_time_and_travels() -> None:
+    case = case_of('make_toast', 4, 7)
+
+    assert case == case_of('make_toast', 4, 7)
+    assert fingerprint(case) != fingerprint(case_of('make_toast', 4, 8))
+    assert pickle.loads(pickle.dumps(case)) == case
+    json.dumps(case.house.graph)
+
+
+def test_a_draw_takes_nothing_from_a_house_and_makes_nothing_of_it_a_bad_graph() -> None:
+    for trial in range(30):
+        case = case_of('brush_teeth', trial)
+        house = load_house(case.house.name)
+        drawn = Graph.from_dict(case.house.graph)
+
+        assert drawn.nodes.keys() == house.graph.nodes.keys()
+        for node_id in drawn.nodes:
+            assert (drawn.room_of(node_id) is None) is (house.graph.room_of(node_id) is None)
+        held = [
+            n for hand in (Relation.HOLDS_LH, Relation.HOLDS_RH) for n in drawn.targets(1, hand)
+        ]
+        assert held == []
+
+
+def test_what_is_so_at_first_is_so_of_all_things_of_the_class() -> None:
+    for trial in TRIALS:
+        graph = case_of('put_salmon_in_the_fridge', trial).house.build()
+        salmons = [n for n, node in graph.nodes.items() if node.class_name == 'salmon']
+
+        assert salmons
+        for node_id in salmons:
+            tables = [graph.nodes[n].class_name for n in graph.targets(node_id, Relation.ON)]
+            assert tables == ['kitchencounter']
+            around = [graph.nodes[n].class_name for n in graph.targets(node_id, Relation.INSIDE)]
+            assert around == ['kitchen']
+
+
+@pytest.mark.parametrize(
+    ('changes', 'told'),
+    [
+        ({'goal': {'kind': 'household', 'all': [{'thing': 'salmn', 'on': 'sofa'}]}},
+         "no class of things in studio named 'salmn'. Did you mean 'salmon'?"),
+        ({'goal': {'kind': 'household', 'all': [{'thing': 'salmon', 'inside': 'frige'}]}},
+         "Did you mean 'fridge'?"),
+        ({'goal': {'kind': 'household', 'all': [{'thing': 'tv', 'is': 'onn'}]}},
+         "nothing can be 'onn'. Did you mean 'on'?"),
+        ({'goal': {'kind': 'household', 'all': [{'thing': 'salmon'}]}},
+         'one of inside, on and is'),
+        ({'goal': {'kind': 'household', 'all': [{'held': 'salmon', 'on': 'sofa'}]}},
+         'what is held is nowhere else'),
+        ({'goal': {'kind': 'household', 'all': [{'person': 'sitting', 'inside': 'bed'}]}},
+         'of a person only what it is on'),
+        ({'goal': {'kind': 'household', 'all': [{'on': 'sofa'}]}},
+         'one of thing, held and person'),
+        ({'goal': {'kind': 'household', 'all': [{'thing': 'salmon', 'on': 'sofa', 'count': 3}]}},
+         'studio has only 1 salmon'),
+        ({'goal': {'kind': 'household', 'all': [{'held': 'book'}, {'held': 'book'}]}},
+         "'book in a hand' is given twice"),
+        ({'goal': {'kind': 'household', 'all': []}}, 'at least 1 item'),
+        ({'goal': {'kind': 'household', 'any': [], 'all': [{'held': 'book'}]}}, "field 'any'"),
+        ({'goal': {'kind': 'houshold', 'all': []}},
+         "no kind 'houshold'; did you mean 'household'"),
+        ({'houses': ['studioo']}, "no house named 'studioo'. Did you mean 'studio'?"),
+        ({'houses': ['no/such.yaml']}, 'no/such.yaml'),
+        ({'scene': 'tabletop'}, 'neither scene nor generate'),
+        ({'houses': None, 'scene': 'tabletop'}, 'household cannot be that of a task on a table'),
+        ({'goal': {'kind': 'segregated', 'margin_m': 0.1, 'level_m': 0.01, 'tilt_deg': 1}},
+         'segregated cannot be that of a task in houses'),
+        ({'at_first': [{'thing': 'salmon', 'is': 'heated'}]}, 'only things in or on others'),
+        ({'at_first': [{'held': 'salmon'}]}, 'only things in or on others'),
+        ({'file_mode': 'sain'}, "'sane'"),
+        ({'file_visibility': 'rooms'}, "'rooms_seen'"),
+    ],
+)  # fmt: skip
+def test_a_bad_suite_is_told_what_would_have_worked(changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(SuiteFileError) as caught:
+        suite(**changes)
+
+    assert '/x/mine.yaml' in str(caught.value)
+    assert told in str(caught.value)
+
+
+def test_a_suite_is_all_on_tables_or_all_in_houses() -> None:
+    text = (config_dir() / 'suites' / 'tabletop.yaml').read_text()
+    tables = yaml.safe_load(text)['tasks'][:1]
+    houses = yaml.safe_load((config_dir() / 'suites' / 'household.yaml').read_text())['tasks'][:1]
+    houses[0]['goal'] = {'kind': 'household', 'all': [{'held': 'book'}]}
+
+    with pytest.raises(SuiteFileError, match='watch_tv are played in houses'):
+        parse_suite(yaml.safe_dump({'tasks': [*tables, *houses]}), Path('/x/both.yaml'))
+    with pytest.raises(SuiteFileError, match='mode and visibility are for suites'):
+        parse_suite(yaml.safe_dump({'tasks': tables, 'mode': 'sane'}), Path('/x/one.yaml'))
+
+
+def test_a_task_whose_goal_always_holds_at_first_has_no_case() -> None:
+    mine = suite(goal={'kind': 'household', 'all': [{'thing': 'salmon', 'inside': 'fridge'}]})
+
+    with pytest.raises(CaseError, match=r'reached the goal already.*at_first'):
+        make_case(mine, 'a', seed=0, trial=0)
+
+
+def test_a_house_of_ones_own_lies_beside_the_suite_and_its_content_counts(tmp_path: Path) -> None:
+    file = tmp_path / 'mine.yaml'
+    hashes = set()
+    for number, extra in enumerate(('', ', book')):
+        house = tmp_path / f'{number}' / 'hut.yaml'
+        house.parent.mkdir()
+        house.write_text(f'rooms: {{kitchen: [salmon, microwave, fridge{extra}]}}')
+        mine = suite(str(file), houses=[f'{number}/hut.yaml'])
+        assert make_case(mine, 'a', seed=0, trial=0).scene.name == 'hut'
+        hashes.add(mine.sha256)
+
+    assert len(hashes) == 2
+
+
+def test_a_graph_in_virtualhomes_json_is_a_house_too(tmp_path: Path) -> None:
+    (tmp_path / 'theirs.json').write_text(json.dumps(load_house('studio').graph.to_dict()))
+
+    mine = suite(str(tmp_path / 'mine.yaml'), houses=['theirs.json'])
+
+    assert make_case(mine, 'a', seed=0, trial=0).house.build().character == 1
+
+
+def test_the_hash_is_of_rules_and_sight_too() -> None:
+    plain = suite().sha256
+
+    assert suite(file_mode='fresh').sha256 != plain
+    assert suite(file_visibility='room').sha256 != plain
+    assert suite(at_first=[{'thing': 'salmon', 'on': 'desk'}]).sha256 != plain
+    assert suite(file_description='Other words.').sha256 == plain
+    assert load_suite('household').sha256 == SUITE.sha256

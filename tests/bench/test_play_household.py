@@ -1,0 +1,174 @@
+"""Episodes in a household: a scripted model that does its task, and some that do not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from household_cases import SUITE, case_of
+
+from bbllm.bench.case import Case, WrongWorldError
+from bbllm.bench.generator import make_case
+from bbllm.bench.play_here import world_of
+from bbllm.bench.play_household import play_with
+from bbllm.bench.playing import Job, Setup
+from bbllm.bench.results import EpisodeKey, EpisodeResult
+from bbllm.bench.run_setup import RunRequest, prepare
+from bbllm.bench.suite import load_suite
+from bbllm.core.errors import ConfigError, ModelUnavailableError
+from bbllm.core.events import Event, EventKind
+from bbllm.llm.config import Models
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.llm.sections import LlmConfig, ModelConfig
+
+OFFLINE = ModelConfig(provider='offline')
+PLANNER = 'prog_prompt:check=graph,grounding=nearest'
+TASK = 'put_salmon_in_the_fridge'
+PROGRAM = """
+    # 1: take the salmon
+    find('salmon')
+    grab('salmon')
+    # 2: put it into the fridge
+    find('fridge')
+    assert('fridge' is 'opened')
+        else: open('fridge')
+    putin('salmon', 'fridge')
+    # 3: done
+"""
+
+
+def played(
+    *replies: Any, case: Case | None = None, planner: str = PLANNER
+) -> tuple[EpisodeResult, list[Event]]:
+    case = case or case_of(TASK)
+    events: list[Event] = []
+    setup = Setup(
+        planner=planner, brain=None, body=None, mapping='auto',
+        llm=LlmConfig(brain=OFFLINE, body=OFFLINE),
+    )  # fmt: skip
+    job = Job(key=EpisodeKey(case.task, case.trial, 0), case=case, setup=setup)
+    models = Models(ScriptedModel(replies), ScriptedModel([]), ())
+    return play_with(job, models, events.append), events
+
+
+def test_a_program_that_does_the_task_passes() -> None:
+    result, events = played(PROGRAM)
+
+    assert result.passed, result.reason
+    assert result.gcr == 1.0
+    assert result.executable == result.attempted >= 4
+    assert result.conditions == {'salmon inside fridge': True}
+    assert (result.unsafe, result.settled, result.informed) == (None, (), None)
+    assert result.robot_s == float(result.attempted)
+    settings = events[0].data['settings']
+    assert settings['world'] == 'household'
+    assert settings['scene'] == 'family_flat'
+    assert settings['mode'] == 'sane'
+
+
+def test_a_program_that_leaves_something_out_fails_and_says_where_it_ended() -> None:
+    result, _ = played(PROGRAM.replace("    grab('salmon')\n", ''))
+
+    assert result.verdict == 'failed'
+    assert result.gcr == 0.0
+    assert result.ending == 'GAVE_UP'
+    assert result.executable < result.attempted
+    assert 'It is not so: salmon inside fridge. Salmon_' in result.reason
+    assert 'is on kitchencounter_' in result.reason
+
+
+def test_a_part_of_a_goal_counts_for_gcr() -> None:
+    only_one = """
+    # 1: bring the coffeepot
+    find('coffeepot')
+    grab('coffeepot')
+    find('coffeetable')
+    putback('coffeepot', 'coffeetable')
+    """
+    result, _ = played(only_one, case=case_of('bring_coffeepot_and_cupcake'))
+
+    assert result.verdict == 'failed'
+    assert result.gcr == 0.5
+
+
+def test_a_call_that_a_rule_forbids_is_counted_by_its_code() -> None:
+    result, events = played(
+        "    # 1: start\n    open('fridge')\n    open('fridge')\n    # 2: done"
+    )
+
+    failed = [e.data for e in events if e.kind is EventKind.OUTCOME and e.data['raw']]
+    assert {outcome['raw'] for outcome in failed} == {'not_close'}
+    assert result.codes == {'PRECONDITION': 2}
+    assert result.executable == 0
+
+
+def test_a_server_that_cannot_be_asked_loses_the_episode() -> None:
+    result, _ = played(ModelUnavailableError('No answer from http://x after 3 tries.'))
+
+    assert result.lost
+    assert 'http://x' in result.reason
+
+
+def test_partial_sight_leaves_things_unknown_that_are_elsewhere(tmp_path: Path) -> None:
+    suite = tmp_path / 'mine.yaml'
+    suite.write_text(json.dumps({
+        'visibility': 'room',
+        'tasks': [{
+            'name': 'one', 'instruction': 'watch tv', 'difficulty': 'easy', 'least_loops': 0,
+            'houses': ['family_flat'], 'goal': {'kind': 'household', 'all': [
+                {'thing': 'tv', 'is': 'on'}]},
+        }],
+    }))  # fmt: skip
+    program = "    # 1: tv\n    find('tv')\n    switchon('tv')"
+    loaded = load_suite(suite)
+    rooms = {}
+    for trial in range(12):
+        case = make_case(loaded, 'one', seed=0, trial=trial)
+        graph = case.house.build()
+        room = graph.nodes[graph.room_of(1) or 0].class_name
+        rooms[room] = played(program, case=case)[0].passed
+
+    assert rooms['livingroom']
+    assert not rooms['kitchen']
+    assert {room for room, passed in rooms.items() if passed} == {'livingroom'}
+
+
+def test_what_belongs_to_tables_says_so() -> None:
+    with pytest.raises(WrongWorldError, match='no table'):
+        _ = case_of(TASK).table
+    table = make_case(load_suite('tabletop'), 'plus_sign', seed=0, trial=0)
+    with pytest.raises(WrongWorldError, match='no house'):
+        _ = table.house
+
+
+def test_a_suite_decides_where_it_is_played() -> None:
+    tables = load_suite('tabletop')
+
+    assert world_of(SUITE, '') == world_of(SUITE, 'household') == 'household'
+    assert (world_of(tables, ''), world_of(tables, 'ros')) == ('tabletop', 'ros')
+    for world in ('tabletop', 'ros'):
+        with pytest.raises(ConfigError, match=r'played in houses.*leave --world out'):
+            world_of(SUITE, world)
+    with pytest.raises(ConfigError, match=r'played on tables.*tabletop'):
+        world_of(tables, 'household')
+
+
+def test_a_run_knows_its_world(tmp_path: Path) -> None:
+    request = RunRequest(suite='household', planner=PLANNER, brain='gpt-x', body='offline')
+    with pytest.raises(ConfigError, match=r'played in houses'):
+        prepare(RunRequest(suite='household', planner=PLANNER, world='ros'), tmp_path)
+
+    assert prepare_with_key(request, tmp_path) == 'household'
+
+
+def prepare_with_key(request: RunRequest, folder: Path) -> str:
+    """Prepare a run against a server that is never asked."""
+    config = folder / 'llm.yaml'
+    config.write_text(
+        'brain: {provider: openai, model: m, base_url: "http://127.0.0.1:9/v1"}\n'
+        'body: {provider: offline}\n'
+    )
+    request = RunRequest(suite=request.suite, planner=request.planner, llm_config=config)
+    return prepare(request, folder).plan.settings.world
