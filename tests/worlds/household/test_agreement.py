@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -80,13 +81,13 @@ def compare(mode: Mode) -> Comparison:
 def summary(mode: Mode, found: Comparison) -> str:
     tried, done = found.counted('tried'), found.counted('done')
     rarest = min(tried, key=lambda word: tried[word])
-    fixed = '' if len(found.runs) == 1 else f' and from {DRAWN}'
+    first = '' if SEED_VARIABLE in os.environ else '0 and from '
     return (
         f'household beside virtualhome 2.3.0, {mode.value}: {found.steps} steps, '
         f'{done.total() / found.steps:.0%} done, {sum(r.broke_off for r in found.runs)} broken '
         f'off by the original, {sum(r.left_out for r in found.runs)} left out; '
         f'{len(tried)} actions, the rarest {rarest} ({tried[rarest]}); '
-        f'{len(found.runs)} seeds from 0{fixed} ({SEED_VARIABLE}={DRAWN} repeats)'
+        f'{len(found.runs)} seeds from {first}{DRAWN} ({SEED_VARIABLE}={DRAWN} repeats)'
     )
 
 
