@@ -17,7 +17,7 @@ from bbllm.core.tasks import make_task
 from bbllm.core.types import SkillCall
 from bbllm.llm.expert import ExpertBrief, ExpertModel
 from bbllm.planners.ft_pop import FTCoT, FTVanilla
-from bbllm.planners.llm_pop import LLMPop
+from bbllm.planners.llm_pop import LLMPop, LLMPopNoEvaluator
 
 sys.path.insert(0, str(Path(__file__).parent.parent / 'doubles'))
 
@@ -33,7 +33,7 @@ def evaluated(model: ChatModel) -> Planner:
 
 
 def not_evaluated(model: ChatModel) -> Planner:
-    return LLMPop(model, None, k=3, evaluator=False)  # type: ignore[arg-type]
+    return LLMPopNoEvaluator(model, None, k=3)  # type: ignore[arg-type]
 
 
 def chain_of_thought(model: ChatModel) -> Planner:
