@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,7 +22,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
 
     folder = tmp_path_factory.mktemp('data') / 'set'
     words = ['data', 'generate', '--out', str(folder), '--pairs', '2', '--jobs', '1', '--json']
-    return folder, CliRunner().invoke(app, words, prog_name='bbllm')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, 'argv', ['/some/where/bbllm', *words])
+        return folder, CliRunner().invoke(app, words, prog_name='bbllm')
 
 
 def test_one_command_writes_pairs_that_trainers_take_and_a_card(
@@ -34,7 +37,7 @@ def test_one_command_writes_pairs_that_trainers_take_and_a_card(
     assert card['pairs'] == len(json.loads((folder / 'alpaca.json').read_text())) == 2
     assert len((folder / 'chat.jsonl').read_text().splitlines()) == 2
     assert 'no language model' in done.stderr
-    assert card['command'].startswith('bbllm ')
+    assert card['command'] == f'bbllm data generate --out {folder} --pairs 2 --jobs 1 --json'
     assert json.loads((folder / 'card.json').read_text())['pairs'] == 2
     assert (folder / 'card.md').read_text().startswith('# 2 pairs for `ft_cot`')
 
