@@ -42,6 +42,13 @@ HOLD = {'kind': 'hold', 'which': 'heaviest', 'raised_m': 0.05, **STANDING}
 MASSES = {'mass': [0.05, 0.15], 'mass_ratio': 1.5}
 
 
+def test_the_six_tasks_of_the_paper_bear_its_names_for_them() -> None:
+    labels = {spec.label: spec.name for spec in SUITE.tasks if spec.label}
+
+    assert labels == {f'T{i}': name for i, name in enumerate(TASKS[:6], 1)}
+    assert [spec.label for spec in SUITE.tasks[6:]] == ['', '']
+
+
 def cases_of(name: str) -> list[Case]:
     return [make_case(SUITE, name, seed=0, trial=trial) for trial in range(TRIALS)]
 

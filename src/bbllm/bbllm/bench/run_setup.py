@@ -169,6 +169,7 @@ def _settings(
                 instruction=task.instruction,
                 difficulty=task.difficulty,
                 least_loops=task.least_loops,
+                label=task.label,
             )
             for task in tasks
         ),

@@ -52,6 +52,8 @@ class TaskSpec(BaseModel):
     goal: Goal
     needs: Needs = 'none'
     """What has to be found out before acting, since no scene shows it."""
+    label: Annotated[str, Field(pattern=r'^[A-Za-z0-9][A-Za-z0-9_.-]*$', max_length=12)] = ''
+    """What a paper calls the task, as in T3; tables and reports show it before the name."""
     scene: Annotated[str, Field(min_length=1)] | None = None
     """Name of a scene, or path of a scene file from the suite file; the same in all trials."""
     generate: Recipe | None = None
@@ -120,10 +122,10 @@ class Suite:
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of all that counts: not of comments and descriptions."""
+        """Hash of all that counts: not of comments, labels and descriptions."""
         parts = {
             'name': self.name,
-            'tasks': [task.model_dump(exclude={'scene'}) for task in self.tasks],
+            'tasks': [task.model_dump(exclude={'scene', 'label'}) for task in self.tasks],
             'scenes': {
                 task: scene.model_dump(exclude={'name', 'description'})
                 for task, scene in self.scenes.items()

@@ -21,10 +21,13 @@ RARE = ('informed', '95 % of it', 'tokens', 'false success', 'disputed', 'lost')
 HEADINGS = {'95 % of it': '95 %'}
 CAPTION = 'loops: used, and in brackets what a planner spends that goes by the order listed'
 KNOWING_CAPTION = (
-    'state: the goal was reached; informed: with what was needed found out before the decision\n'
-    'loops: used, and in brackets what a planner spends that finds all out at once\n'
-    'false success: ended as done, which the checker denies'
+    'state: the goal was reached; informed: with what was needed found out before the decision,\n'
+    'which is the state where nothing was needed; the last row is over the tasks that need it\n'
+    'loops: used, and in brackets what a planner spends that finds all out at once'
 )
+FALSE_CAPTION = '\nfalse success: ended as done, which the checker denies'
+NEEDING = 'to find out'
+"""Names the row over the tasks in which something had to be found out."""
 MOST_CODES = 6
 _VERDICTS = {
     'A': 'better',
@@ -71,26 +74,40 @@ def _print_whole(table: Table, console: Console) -> None:
 
 
 def _task_table(group: Mapping[str, Any]) -> Table:
+    needing = group['needing']
+    whole = _cells(group, needing)
+    shown = [i for i, name in enumerate(COLUMNS) if name not in RARE or whole[i]]
     table = Table(
         title=f'K = {group["k"]}',
         title_justify='left',
-        caption=KNOWING_CAPTION if group['needing'] else CAPTION,
+        caption=_caption(group),
         caption_justify='left',
         box=box.SIMPLE_HEAD,
         pad_edge=False,
     )
-    needing = group['needing']
-    rows = [(task['name'], _cells(task, needing)) for task in group['tasks']]
-    rows.append(('all', _cells(group, needing)))
-    shown = [i for i, name in enumerate(COLUMNS) if name not in RARE or rows[-1][1][i]]
     table.add_column('task', no_wrap=True)
     for i in shown:
         table.add_column(_heading(COLUMNS[i], group), justify='right', no_wrap=True)
-    for name, cells in rows[:-1]:
-        table.add_row(name, *(cells[i] for i in shown))
+    for task in group['tasks']:
+        cells = _cells(task, needing)
+        table.add_row(titled(task), *(cells[i] for i in shown))
     table.add_section()
-    table.add_row('all', *(rows[-1][1][i] for i in shown), style='bold')
+    table.add_row('all', *(whole[i] for i in shown), style='bold')
+    if needing:
+        cells = _needing_cells(group)
+        table.add_row(NEEDING, *(cells[i] for i in shown), style='bold')
     return table
+
+
+def titled(task: Mapping[str, Any]) -> str:
+    """Return the name of a task's row, after what its paper calls it: `T3 pick_heavier`."""
+    return f'{task.get("label") or ""} {task["name"]}'.strip()
+
+
+def _caption(group: Mapping[str, Any]) -> str:
+    caption = KNOWING_CAPTION if group['needing'] else CAPTION
+    told = group['needing'] or group['false_success']
+    return caption + FALSE_CAPTION if told else caption
 
 
 def _heading(column: str, group: Mapping[str, Any]) -> str:
@@ -105,12 +122,13 @@ def _k_table(groups: Sequence[Mapping[str, Any]]) -> Table:
     for group in groups:
         table.add_column(f'K = {group["k"]}', justify='right', no_wrap=True)
     for rows in zip(*(group['tasks'] for group in groups), strict=True):
-        table.add_row(rows[0]['name'], *(_number(row['sr']) for row in rows))
+        table.add_row(titled(rows[0]), *(_number(row['sr']) for row in rows))
     table.add_section()
     table.add_row('all', *(_number(group['sr']) for group in groups), style='bold')
     table.add_row('95 %', *map(_rate_interval, groups))
     if any(group['needing'] for group in groups):
-        table.add_row('informed', *(_number(group['informed']) for group in groups))
+        for name, key in (('state', 'needing_sr'), ('informed', 'needing_informed')):
+            table.add_row(f'{NEEDING}: {name}', *(_number(group[key]) for group in groups))
     for name, key in (('GCR', 'gcr'), ('EXEC', 'exec')):
         table.add_row(name, *(_number(group[key]) for group in groups))
     table.add_row('loops', *map(_loops, groups))
@@ -134,10 +152,24 @@ def _cells(row: Mapping[str, Any], needing: int) -> tuple[str, ...]:
         _loops(row),
         str(row['model_calls']),
         f'{tokens:,}' if tokens else '',
-        (str(row['false_success']) if row['n'] else '') if needing else '',
+        (str(row['false_success']) if row['n'] else '')
+        if needing
+        else _count(row['false_success']),
         _count(row['disputed']),
         _count(row['infrastructure_failures']),
     )
+
+
+def _needing_cells(group: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return both kinds of success over the tasks that need something; the rest is not counted."""
+    known = {
+        'n': str(group['needing']),
+        'SR': _number(group['needing_sr']),
+        '95 %': interval_text(group['needing_sr_low'], group['needing_sr_high']),
+        'informed': _number(group['needing_informed']),
+        '95 % of it': interval_text(group['needing_informed_low'], group['needing_informed_high']),
+    }
+    return tuple(known.get(name, '') for name in COLUMNS)
 
 
 def _loops(row: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ COMPARED = {
     'sr': 'SR',
     'sr_judged': 'SR, none lost',
     'informed': 'Informed',
+    'false_success': 'False success',
     'gcr': 'GCR',
     'exec': 'EXEC',
     'loops': 'Loops',
