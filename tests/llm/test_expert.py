@@ -190,6 +190,10 @@ def test_where_no_force_is_measured_it_says_that_it_guesses(make: Make) -> None:
 
     episode = play(make, ExpertBrief(goal='hold', needs='weights', which='heaviest'), world)
 
+    if make in (chain_of_thought, vanilla):  # their prompts have a vector, and it no place for it
+        assert (episode.ending, world.calls) == (Ending.WORLD_FAILED, [])
+        assert 'The force on the hand is not measured.' in episode.message
+        return
     assert episode.ending is Ending.FINISHED
     assert world.held is not None
     told = [str(event.data.get('text', '')) for event in episode.events]

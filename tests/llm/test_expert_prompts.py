@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
+from bbllm.core.errors import NotMeasuredError
 from bbllm.core.observed import Observed
 from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject, Task
 from bbllm.llm.expert.deciding import Decision, Stage
@@ -204,13 +206,20 @@ def test_ft_rounds_in_short_tell_what_was_felt() -> None:
     assert sight.deeds[0] == Deed(move=SOME_MOVES[0], done=True, force_z_n=-1.25)
 
 
-def test_a_hand_of_zeros_was_not_measured() -> None:
-    scene = Scene(SCENE.objects, SKILLS, (), 0.0)
+def test_a_force_of_zeros_was_measured_as_such() -> None:
+    assert SCENE.hand is not None
+    scene = replace(SCENE, hand=replace(SCENE.hand, force_n=(0.0, 0.0, 0.0)))
     prompt = str(FtPrompts().ask(Question.NEXT, TASK, scene, FtHistory().text()))
 
-    now = read_ft_prompt(prompt).now
+    assert read_ft_prompt(prompt).now.force_n == (0.0, 0.0, 0.0)
 
-    assert (now.eef, now.force_n, now.fingers_m) == (None, None, None)
+
+def test_without_a_force_no_prompt_with_a_vector_is_written() -> None:
+    assert SCENE.hand is not None
+    scene = replace(SCENE, hand=replace(SCENE.hand, force_n=None))
+
+    with pytest.raises(NotMeasuredError, match='force on the hand is not measured'):
+        FtPrompts().ask(Question.NEXT, TASK, scene, FtHistory().text())
 
 
 @pytest.mark.parametrize('stage', list(Stage))

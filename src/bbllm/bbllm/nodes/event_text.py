@@ -39,8 +39,6 @@ def event_text(event: Event) -> str:
         return f'{data["role"]} call: {data["model"]}, {tokens} tokens, {data["duration_s"]:.1f} s'
     if kind is EventKind.MODEL_TEXT:
         return f'{data["role"]} says: {" ".join(data["text"].split())[:LONGEST]}'
-    if kind is EventKind.SENSED:
-        return f'sensed {from_json(Observed, data)}'
     if kind is EventKind.ENDED:
         return f'ended {data["ending"]}' + (f': {data["message"]}' if data['message'] else '')
     number = f' {data["index"]}' if 'index' in data else ''

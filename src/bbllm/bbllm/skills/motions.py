@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bbllm.core.types import Code, Scene, SceneObject, SkillCall
+from bbllm.core.types import MOVABLE, Code, Scene, SceneObject, SkillCall
 from bbllm.skills.grasps import (
     MAX_WIDTH_M,
     GraspParams,
@@ -29,7 +29,6 @@ from bbllm.skills.placing import place_grips, place_target
 from bbllm.skills.pose_targets import PlaceTarget
 from bbllm.skills.reach_targets import reach_target
 from bbllm.skills.rejection import Rejection, listed
-from bbllm.skills.shapes import MOVABLE
 
 WIDEST_GRASP_M = 0.076
 """Widest thing that fits with a little room on both sides [m]."""

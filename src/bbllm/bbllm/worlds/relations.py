@@ -26,10 +26,9 @@ from dataclasses import dataclass, replace
 
 from bbllm.core.errors import SceneError
 from bbllm.core.lost import LostObject, lost_facts
-from bbllm.core.types import Fact, Kind, Scene, SceneObject, Skill
+from bbllm.core.types import MOVABLE, Fact, Kind, Scene, SceneObject, Skill
 from bbllm.skills.grasps import Hand, in_tool_frame
 from bbllm.skills.shapes import (
-    MOVABLE,
     bottom_z,
     contains,
     half_extent,
