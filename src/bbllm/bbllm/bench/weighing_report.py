@@ -13,8 +13,9 @@ from rich.table import Table
 from bbllm.bench.arm_timing import percentile
 from bbllm.bench.intervals import Estimate, rate_of
 from bbllm.bench.weighing_trials import Lift, WeighingTrial
+from bbllm.core.gravity import GRAVITY_M_S2
 from bbllm.pictures.shapes import Circle, Line, Page, Paint, Point, Shape, Text
-from bbllm.sim.simulation import FORCE_NOISE_N, GRAVITY_M_S2
+from bbllm.sim.simulation import FORCE_NOISE_N
 from bbllm.worlds.hand_force import PERIOD_S, WINDOW_S
 
 READINGS = round(WINDOW_S / PERIOD_S) + 1

@@ -162,7 +162,11 @@ class Fr3ExecutorParams:
         2.0, 'Nothing moves while no scene was heard of for longer [s].', 0.1, 60.0
     )
     lift_cap_n: float = param(
-        10.0, 'A lift that takes more ends: what is gripped is fixed or too heavy [N].', 2.0, 30.0
+        10.0,
+        'A lift that takes more ends: what is gripped is fixed or too heavy; contact_force of the '
+        'safety file has to be 2.33 times as much [N].',
+        2.0,
+        30.0,
     )
 
 

@@ -16,6 +16,7 @@ from bbllm.arm.driver import N_JOINTS, Array, JointState
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.model import ARM_JOINTS, FINGER_JOINTS, FLANGE_SITE, MAX_WIDTH_M
 from bbllm.core.errors import UnknownNameError, WorldError
+from bbllm.core.gravity import GRAVITY_M_S2
 from bbllm.core.types import Pose, SceneObject
 from bbllm.sim.build import build_model
 from bbllm.sim.scenes import SceneFile
@@ -24,7 +25,6 @@ FORCE_NOISE_N = 0.2
 """Standard deviation of one reading of the wrench's force, and of its bias [N]."""
 TORQUE_NOISE_NM = 0.02
 """The same of its torque [Nm]."""
-GRAVITY_M_S2 = 9.81
 MAX_ACCELERATION = 1e10
 """MuJoCo's own bound for a state that is still sound."""
 
