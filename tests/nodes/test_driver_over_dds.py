@@ -490,7 +490,8 @@ def test_no_goal_is_sent_after_a_stop_that_came_while_the_robot_was_looked_at(
         until(lambda: said, 'the goal that is sent')
 
     assert followed.status is moved.status is GoalStatus.CANCELED
-    assert followed.error_string == moved.error == 'It was stopped before it was sent.'
+    assert followed.error_string == 'The trajectory was stopped before it was sent.'
+    assert moved.error == 'The motion of the fingers was stopped before it was sent.'
     assert not moved.begun
     assert said == ['follow_joint_trajectory']
 

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-import rclpy
 from controller_manager_msgs.srv import ListControllers, ListHardwareComponents
 from franka_msgs.msg import FrankaRobotState
 from rcl_interfaces.srv import GetParameters
@@ -20,10 +19,9 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node, NodeNameNonExistentError
 from rclpy.parameter import parameter_value_to_python
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
-from bbllm.nodes.leaving import leave_graph
+from bbllm.nodes.own_nodes import OwnNodes
 from bbllm.nodes.robot_graph import Giver, Heard, RobotGraph
 from bbllm.nodes.stack import REAL_NODES, node_environ
 
@@ -56,22 +54,9 @@ def probe(
     os.environ.setdefault(
         'ROS_AUTOMATIC_DISCOVERY_RANGE', node_environ()['ROS_AUTOMATIC_DISCOVERY_RANGE']
     )
-    context = rclpy.Context()
-    rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
-    try:
-        node = Node(
-            f'bbllm_doctor_{os.getpid()}',
-            namespace=f'/{namespace}',
-            context=context,
-            enable_rosout=False,
-            start_parameter_services=False,
-        )
-        try:
-            return _Probe(node, namespace, gripper, tell).look()
-        finally:
-            leave_graph(node)
-    finally:
-        rclpy.try_shutdown(context=context)
+    with OwnNodes() as own:
+        node = own.join(f'bbllm_doctor_{os.getpid()}', f'/{namespace}')
+        return _Probe(node, namespace, gripper, tell).look()
 
 
 class _Probe:

@@ -34,7 +34,7 @@ from bbllm.core.types import (
     SkillCall,
     Status,
 )
-from bbllm.nodes.action_call import ActionCall
+from bbllm.nodes.action_call import ActionCall, not_begun
 from bbllm.nodes.convert import (
     call_from_msg,
     call_to_msg,
@@ -132,15 +132,12 @@ class RosWorld:
         except LostNodeError:
             self._hold()
             raise
-        if result is None and status is GoalStatus.CANCELED:
-            message = f'{call} was stopped before it was sent.'
-            return Outcome(call=call, status=Status.REJECTED, code=Code.CANCELLED, message=message)
         if result is None:
             return Outcome(
                 call=call,
                 status=Status.REJECTED,
-                code=Code.INTERNAL,
-                message=f'fr3_executor rejected the goal {call}.',
+                code=Code.CANCELLED if status is GoalStatus.CANCELED else Code.INTERNAL,
+                message=not_begun(status, f'the call {call}', 'fr3_executor'),
             )
         self._seen_s = max(self._seen_s, stamp_from_msg(result.stamp))
         if status is GoalStatus.CANCELED and result.code == ExecuteSkill.Result.CODE_INTERNAL:
