@@ -13,7 +13,14 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeVar, get_args
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+)
 from pydantic_core import ErrorDetails
 
 from bbllm.core.errors import ConfigError
@@ -24,6 +31,9 @@ Provider = Literal['auto', 'offline', 'openai', 'replay', 'expert', 'uninformed'
 PROVIDERS: tuple[str, ...] = get_args(Provider)
 EmbeddingProvider = Literal['auto', 'lexical', 'openai', 'replay']
 
+LEAST_PROMPT_TOKENS = 2000
+"""What a planner's prompt takes in its first rounds."""
+
 _VARIABLE = re.compile(r'[A-Z_][A-Z0-9_]*')
 _SECRET_NAMES = re.compile(r'(^|_)(key|token|secret|password|passwd|authorization|bearer)$', re.I)
 _LOGIN_IN_URL = re.compile(r'://[^/\s]*@')
@@ -32,6 +42,16 @@ _LOGIN_IN_URL = re.compile(r'://[^/\s]*@')
 def _variable_name(value: str) -> str:
     if not _VARIABLE.fullmatch(value):
         raise ValueError('must be the NAME of an environment variable, like OPENAI_API_KEY')
+    return value
+
+
+def _room_for_prompts(value: int | None, info: ValidationInfo) -> int | None:
+    least = info.data.get('max_tokens', 0) + LEAST_PROMPT_TOKENS
+    if value is not None and value < least:
+        raise ValueError(
+            f'must be at least {least}, which is max_tokens for the reply and '
+            f'{LEAST_PROMPT_TOKENS} for the shortest prompts'
+        )
     return value
 
 
@@ -65,6 +85,8 @@ class ModelConfig(ServerConfig):
     model: _ModelName = 'gpt-4o'
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.5
     max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] = 2048
+    context_tokens: Annotated[int | None, AfterValidator(_room_for_prompts)] = None
+    """What the server takes in all, prompt and reply; None where prompts are not to be cut."""
     first_token_timeout_s: Annotated[float, Field(gt=0, le=3600)] = 60.0
     # `schema` is a method of pydantic's models.
     use_schema: Annotated[Literal['auto'] | bool, Field(alias='schema')] = 'auto'
