@@ -23,7 +23,7 @@ QUESTIONS = {
 
 _ROUND = re.compile(r'Round \d+: \[([^\[\]]*)\] \[(.*)\] \[([^\[\]]*)\]$')
 _CALL = re.compile(r"(\w+)\(((?:'[^']*')?)[, ]*((?:\[[^\]]*\][, ]*)*)\)")
-_SHORT = re.compile(r'(\w+) ?(.*?)(?: ?force z (-?\d+\.\d+))?')
+_SHORT = re.compile(r'(\w+) (?:(.+) )?force z (-?\d+\.\d+)')
 
 
 def is_ft_prompt(text: str) -> bool:
@@ -99,8 +99,7 @@ def _short_deed(text: str) -> Deed:
     found = _SHORT.fullmatch(text.strip())
     if found is None:
         raise UnreadableError(f'{text[:80]!r} is no action in short.')
-    force_n = None if found[3] is None else float(found[3])
-    return Deed(move=Move(found[1], found[2]), done=True, force_z_n=force_n)
+    return Deed(move=Move(found[1], found[2] or ''), done=True, force_z_n=float(found[3]))
 
 
 def _move(call: re.Match[str]) -> Move:
