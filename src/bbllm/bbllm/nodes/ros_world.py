@@ -114,8 +114,8 @@ class RosWorld:
         """Return a scene that shows what the last call did."""
         self.check()
         # A plan may go on where the robot has stopped between two calls: the executor recovers
-        # it before the next one, and looks anew.
-        return self._scenes.get(self._seen_s, or_stopped=True, look=self.check)
+        # it before the next one, and looks anew.  It may weigh what is held.
+        return self._scenes.get(self._seen_s, or_stopped=True, felt=True, look=self.check)
 
     def execute(self, call: SkillCall) -> Outcome:
         """Execute one call to its end; that of a node that was lost raises LostNodeError."""
