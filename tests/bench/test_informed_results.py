@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 from fake_settings import make_run_settings
+from made_informed import GUESSED, KNOWING, MIXED, summary_of
 from made_journals import Journal
-from made_results import make_result, make_settings, write_run
+from made_results import make_result
 from rich.console import Console
 from solved_cases import objects_of
 
@@ -20,14 +21,12 @@ from bbllm.bench.generator import make_case
 from bbllm.bench.metrics import figures_of
 from bbllm.bench.pairs import Difference, compare, pair_up
 from bbllm.bench.playing import Job, Setup
-from bbllm.bench.report.folder import read_run
-from bbllm.bench.report.write import render, write_report
 from bbllm.bench.results import EpisodeKey, EpisodeResult
 from bbllm.bench.results_file import read_results
 from bbllm.bench.run_settings import join
 from bbllm.bench.scoring import lost, score
 from bbllm.bench.suite import load_suite
-from bbllm.bench.summary import closing_line, summarize_run
+from bbllm.bench.summary import closing_line
 from bbllm.bench.summary_table import print_summary
 from bbllm.core.events import Ending
 from bbllm.core.records import from_json, to_json
@@ -37,8 +36,6 @@ from bbllm.llm.sections import LlmConfig
 SUITE = load_suite('partial')
 CASE = make_case(SUITE, 'lighter_on_heavier', seed=0, trial=0)
 LIGHT, HEAVY = (s.name for s in sorted(CASE.scene.objects, key=lambda spec: spec.mass))
-KNOWING = {'informed': True, 'information': 'every block was weighed'}
-GUESSED = {'informed': False, 'information': f'Not weighed: {HEAVY}.'}
 
 
 def job_of(case: Case) -> Job:
@@ -166,35 +163,15 @@ def test_what_was_found_out_is_kept_in_the_file() -> None:
 
 _FIRST = ('task ', 'stack ')
 """How head and row of a table of one task begin."""
-MIXED = (
-    make_result('stack', 0),
-    make_result('stack', 1),
-    make_result('pick_heavier', 0, **KNOWING),
-    make_result('pick_heavier', 1, **GUESSED),
-    make_result('pick_heavier', 2, 3, 'failed', **GUESSED, false_success=True),
-    make_result('pick_heavier', 3, 3, 'lost', informed=False),
-)
 
 
 def test_figures_are_over_all_episodes_and_over_those_that_need_something() -> None:
     figures = figures_of(MIXED)
 
     assert figures.sr.value == pytest.approx(4 / 6)
-    assert figures.informed.value == pytest.approx(3 / 6)
-    assert (figures.informed.n, figures.needing) == (6, 4)
-    assert figures.informed.low is not None and figures.informed.low < 0.5
+    assert (figures.needing, figures.needing_sr.n, figures.needing_informed.n) == (4, 4, 4)
     assert (figures.needing_sr.value, figures.needing_informed.value) == (0.5, 0.25)
     assert figures.false_success == 1
-
-
-def summary_of(results: tuple[EpisodeResult, ...], **changes: Any) -> dict[str, Any]:
-    tasks = sorted({result.key.task for result in results})
-    listed = [
-        {'name': name, 'instruction': 'Do it.', 'difficulty': 'easy', 'least_loops': 1}
-        for name in tasks
-    ]
-    settings = make_settings(**{'suite': 'partial', 'trials': 4, 'tasks': listed, **changes})
-    return summarize_run(settings, results, [])
 
 
 def printed(summary: dict[str, Any]) -> str:
@@ -211,8 +188,8 @@ def test_the_table_has_state_informed_and_false_success_where_something_is_neede
     assert 'false success' in text
     by_task = {row[0]: row for row in rows}
     assert [by_task['pick_heavier'][i] for i in (1, 2, 5)] == ['4', '0.50', '0.25']
-    assert [by_task['stack'][i] for i in (1, 2, 5)] == ['2', '1.00', '1.00']
-    assert [by_task['all'][i] for i in (1, 2, 5)] == ['6', '0.67', '0.50']
+    assert [by_task['stack'][i] for i in (1, 2, 5)] == ['2', '1.00', '–']
+    assert [by_task['all'][i] for i in (1, 2, 5)] == ['6', '0.67', '–']
     # Both over the same episodes: those of tasks that need something.
     assert ' '.join(by_task['to']) == 'to find out 4 0.50 [0.15, 0.85] 0.25 [0.05, 0.70]'
     assert (
@@ -314,20 +291,3 @@ def test_runs_are_compared_by_false_success_and_fewer_are_better() -> None:
     found = measures(honest, boasting)['false_success']
 
     assert (found.a, found.b, found.winner, found.certain) == (0, 1, 'A', True)
-
-
-def test_the_report_has_columns_and_cards_for_it(tmp_path: Path) -> None:
-    summary = summary_of(MIXED)
-    settings = make_settings(suite='partial', trials=4, tasks=summary['tasks'])
-    folder = write_run(tmp_path / 'run', MIXED, settings)
-    (folder / 'summary.json').write_text(json.dumps(summary))
-    (folder / 'sessions.jsonl').write_text('')
-
-    page = write_report(folder).read_text()
-
-    assert '<th scope="col">State</th><th scope="col">Informed</th>' in page
-    assert 'False<br>success' in page
-    assert f'Not informed: Not weighed: {HEAVY}. The planner ended as if it was done.' in page
-    assert 'Informed: every block was weighed.' in page
-    plain = render(dataclasses.replace(read_run(folder), summary=summary_of(MIXED[:2])))
-    assert 'False<br>success' not in plain

@@ -21,11 +21,13 @@ RARE = ('informed', '95 % of it', 'tokens', 'false success', 'disputed', 'lost')
 HEADINGS = {'95 % of it': '95 %'}
 CAPTION = 'loops: used, and in brackets what a planner spends that goes by the order listed'
 KNOWING_CAPTION = (
-    'state: the goal was reached; informed: with what was needed found out before the decision,\n'
-    'which is the state where nothing was needed; the last row is over the tasks that need it\n'
+    'state: the goal was reached; informed: with what was needed found out before the decision;\n'
+    'the last row has both over the tasks in which something was needed, others have a dash\n'
     'loops: used, and in brackets what a planner spends that finds all out at once'
 )
 FALSE_CAPTION = '\nfalse success: ended as done, which the checker denies'
+NOTHING = '–'
+"""Stands where nothing had to be found out."""
 NEEDING = 'to find out'
 """Names the row over the tasks in which something had to be found out."""
 MOST_CODES = 6
@@ -74,9 +76,12 @@ def _print_whole(table: Table, console: Console) -> None:
 
 
 def _task_table(group: Mapping[str, Any]) -> Table:
-    needing = group['needing']
-    whole = _cells(group, needing)
-    shown = [i for i, name in enumerate(COLUMNS) if name not in RARE or whole[i]]
+    knowing = bool(group['needing'])
+    sums = {'all': _cells(group, knowing=knowing)}
+    if knowing:
+        sums[NEEDING] = _needing_cells(group)
+    used = [any(row[i] for row in sums.values()) for i in range(len(COLUMNS))]
+    shown = [i for i, name in enumerate(COLUMNS) if name not in RARE or used[i]]
     table = Table(
         title=f'K = {group["k"]}',
         title_justify='left',
@@ -89,13 +94,11 @@ def _task_table(group: Mapping[str, Any]) -> Table:
     for i in shown:
         table.add_column(_heading(COLUMNS[i], group), justify='right', no_wrap=True)
     for task in group['tasks']:
-        cells = _cells(task, needing)
+        cells = _cells(task, knowing=knowing)
         table.add_row(titled(task), *(cells[i] for i in shown))
     table.add_section()
-    table.add_row('all', *(whole[i] for i in shown), style='bold')
-    if needing:
-        cells = _needing_cells(group)
-        table.add_row(NEEDING, *(cells[i] for i in shown), style='bold')
+    for name, cells in sums.items():
+        table.add_row(name, *(cells[i] for i in shown), style='bold')
     return table
 
 
@@ -139,37 +142,48 @@ def _rate_interval(row: Mapping[str, Any]) -> str:
     return interval_text(row['sr_low'], row['sr_high']) if row['n'] else ''
 
 
-def _cells(row: Mapping[str, Any], needing: int) -> tuple[str, ...]:
+def _cells(row: Mapping[str, Any], *, knowing: bool) -> tuple[str, ...]:
+    """
+    Return what stands in the columns.
+
+    Args:
+        row: A task, or all of them.
+        knowing: Whether something had to be found out in any task, so that success is twofold.
+    """
     tokens = row['prompt_tokens'] + row['completion_tokens']
+    false = str(row['false_success']) if knowing and row['n'] else _count(row['false_success'])
     return (
         str(row['n']),
         _number(row['sr']),
         _rate_interval(row),
-        _number(row['informed']) if needing else '',
-        interval_text(row['informed_low'], row['informed_high']) if needing and row['n'] else '',
+        *(_informed_cells(row) if knowing else ('', '')),
         _number(row['gcr']),
         _number(row['exec']),
         _loops(row),
         str(row['model_calls']),
         f'{tokens:,}' if tokens else '',
-        (str(row['false_success']) if row['n'] else '')
-        if needing
-        else _count(row['false_success']),
+        false,
         _count(row['disputed']),
         _count(row['infrastructure_failures']),
     )
 
 
+def _informed_cells(row: Mapping[str, Any]) -> tuple[str, str]:
+    # Of all tasks together it would be a share of other episodes than the state beside it.
+    if not row['needing'] or row['needing'] < row['n']:
+        return NOTHING, ''
+    low, high = row['needing_informed_low'], row['needing_informed_high']
+    return _number(row['needing_informed']), interval_text(low, high)
+
+
 def _needing_cells(group: Mapping[str, Any]) -> tuple[str, ...]:
     """Return both kinds of success over the tasks that need something; the rest is not counted."""
-    known = {
-        'n': str(group['needing']),
-        'SR': _number(group['needing_sr']),
-        '95 %': interval_text(group['needing_sr_low'], group['needing_sr_high']),
-        'informed': _number(group['needing_informed']),
-        '95 % of it': interval_text(group['needing_informed_low'], group['needing_informed_high']),
-    }
-    return tuple(known.get(name, '') for name in COLUMNS)
+    low, high = group['needing_sr_low'], group['needing_sr_high']
+    known = dict.fromkeys(COLUMNS, '')
+    known |= {'n': str(group['needing']), 'SR': _number(group['needing_sr'])}
+    known['95 %'] = interval_text(low, high)
+    known['informed'], known['95 % of it'] = _informed_cells({**group, 'n': group['needing']})
+    return tuple(known.values())
 
 
 def _loops(row: Mapping[str, Any]) -> str:
