@@ -25,6 +25,7 @@ from bbllm.core.errors import BbllmError, ConfigError, TaskError, WorldError
 from bbllm.core.journal import read_episode
 from bbllm.core.registry import find_planner
 from bbllm.core.types import MOVABLE, Pose, Scene
+from bbllm.llm.sections import TOLD_SUFFIX
 from bbllm.nodes.client import StackClient
 from bbllm.nodes.domains import own_domain
 from bbllm.nodes.stack import Stack, StackConfig, Value
@@ -94,7 +95,7 @@ class _Files:
     def __init__(self, folder: Path, job: Job):
         self._job = job
         self._scene = folder / 'scene.yaml'
-        self._llm = folder / 'llm.yaml'
+        self._llm = folder / f'llm{TOLD_SUFFIX}'
         self._replay = folder / 'replay.jsonl'
         self._recording = folder / 'talk.jsonl'
         self._episodes = folder / 'episodes'
