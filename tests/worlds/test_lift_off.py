@@ -18,8 +18,10 @@ from bbllm.arm.driver import (
 )
 from bbllm.arm.lifting import slow_move
 from bbllm.bench.recording import RecordingDriver
+from bbllm.core.gravity import GRAVITY_M_S2
 from bbllm.core.types import Code, Outcome, Status
 from bbllm.sim.scenes import ObjectSpec, SceneFile
+from bbllm.sim.simulation import FORCE_NOISE_N
 from bbllm.worlds.tabletop import TabletopWorld
 
 CAP_N = 10.0
@@ -133,6 +135,8 @@ def test_what_is_not_too_heavy_rises_whatever_the_noise(mass: float, seed: int) 
 
     assert outcome.succeeded, outcome.message
     assert felt.world.observe().held == 'it'
+    pulls_n = felt.world.driver.vertical_force_n(settled=True)
+    assert pulls_n == pytest.approx(-GRAVITY_M_S2 * mass, abs=5 * FORCE_NOISE_N)
 
 
 @pytest.mark.parametrize('mass', [1.5, 3.0, 20.0])
