@@ -6,7 +6,8 @@ import threading
 
 import pytest
 from chat_clients import ASK, Client
-from fake_server import FakeServer, drips, hangs, rambles, says, status
+from fake_faults import drips, hangs, rambles
+from fake_server import FakeServer, says, status
 
 from bbllm.core.errors import (
     CancelledError,
