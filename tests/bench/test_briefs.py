@@ -59,6 +59,16 @@ def test_goals_differ_by_what_they_ask_for() -> None:
     assert brief_of(case_of('pick_heavier'), 1).which == 'heaviest'
 
 
+def test_how_many_are_fixed_is_told_as_the_instruction_tells_it() -> None:
+    case = case_of('movable_to_corner')
+    fixed = tuple(item.model_copy(update={'fixed': True}) for item in case.scene.objects)
+    scene = case.scene.model_copy(update={'objects': fixed})
+
+    assert brief_of(case, 1).n_fixed == 1
+    assert brief_of(case.model_copy(update={'scene': scene}), 1).n_fixed == len(fixed) > 1
+    assert brief_of(case_of('stack'), 1).n_fixed == ExpertBrief(goal='tower').n_fixed
+
+
 def test_guesses_differ_by_case_and_by_seed() -> None:
     seeds = {brief_of(case_of('stack', trial), seed).seed for trial in range(3) for seed in (1, 2)}
 

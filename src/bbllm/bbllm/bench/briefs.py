@@ -21,7 +21,8 @@ def brief_of(case: Case, seed: int) -> ExpertBrief:
     Return what is to be told of a case.
 
     Args:
-        case: The case; what its things weigh, and which are fixed, stays unsaid.
+        case: The case; what its things weigh, and which are fixed, stays unsaid; how many
+            are fixed is in its instruction where that matters.
         seed: Of guesses; other cases guess differently with the same one.
 
     Raises:
@@ -29,7 +30,10 @@ def brief_of(case: Case, seed: int) -> ExpertBrief:
     """
     name = f'{case.suite}/{case.task}/{case.trial}/{seed}'
     brief = _brief(case.goal, case.needs, f'The task {case.task}')
-    return brief.model_copy(update={'seed': zlib.crc32(name.encode())})
+    told: dict[str, object] = {'seed': zlib.crc32(name.encode())}
+    if case.needs == 'movable':
+        told['n_fixed'] = sum(spec.fixed for spec in case.scene.objects)
+    return brief.model_copy(update=told)
 
 
 def with_brief(llm: LlmConfig, case: Case, *, said: str | None = None) -> LlmConfig:

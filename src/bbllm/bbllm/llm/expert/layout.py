@@ -40,7 +40,7 @@ def lay_out(
     if brief.order == 'any':
         pile = _any_order(table, heaviest_first)
     elif brief.order == 'on_fixed':
-        pile = [name for name in heaviest_first if name not in free] + free
+        pile = [name for name in heaviest_first if name not in free][:1] + free
     else:
         pile = list(heaviest_first)
     return _build(table, pile[: brief.height])
