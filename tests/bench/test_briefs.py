@@ -65,7 +65,7 @@ def test_how_many_are_fixed_is_told_as_the_instruction_tells_it() -> None:
     scene = case.scene.model_copy(update={'objects': fixed})
 
     assert brief_of(case, 1).n_fixed == 1
-    assert brief_of(case.model_copy(update={'scene': scene}), 1).n_fixed == len(fixed) > 1
+    assert brief_of(dataclasses.replace(case, scene=scene), 1).n_fixed == len(fixed) > 1
     assert brief_of(case_of('stack'), 1).n_fixed == ExpertBrief(goal='tower').n_fixed
 
 
