@@ -11,6 +11,7 @@ import rclpy
 from bbllm_interfaces.msg import Scene as SceneMsg
 from bbllm_interfaces.srv import ResetSim, SetObjectMass
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from stacks import PATIENCE_S, Running, started, until
@@ -73,18 +74,26 @@ def test_an_executor_whose_safety_file_is_wrong_does_not_start(
     assert 'Traceback' not in str(caught.value)
 
 
-def test_a_scene_that_was_latched_long_ago_does_not_count_as_heard(node: Node) -> None:
+@pytest.fixture
+def spun(node: Node) -> Iterator[SingleThreadedExecutor]:
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    yield executor
+    executor.shutdown()
+
+
+def test_a_scene_that_was_latched_long_ago_does_not_count_as_heard(
+    node: Node, spun: SingleThreadedExecutor
+) -> None:
     publisher = node.create_publisher(SceneMsg, 'scene', LATCHED)
     publisher.publish(SceneMsg())
-    executor = rclpy.executors.SingleThreadedExecutor(context=node.context)
-    executor.add_node(node)
     latched: list[SceneMsg] = []
     node.create_subscription(SceneMsg, 'scene', latched.append, LATCHED)
     age = SceneAge(node, ReentrantCallbackGroup(), max_age_s=0.0)
 
     def spin_until(heard: object) -> None:
         def look() -> bool:
-            executor.spin_once(timeout_sec=0.01)
+            spun.spin_once(timeout_sec=0.01)
             return bool(heard() if callable(heard) else heard)
 
         until(look, 'scene')
@@ -94,7 +103,7 @@ def test_a_scene_that_was_latched_long_ago_does_not_count_as_heard(node: Node) -
 
     publisher.publish(SceneMsg())
     spin_until(lambda: len(latched) == 2)
-    executor.spin_once(timeout_sec=0.1)
+    spun.spin_once(timeout_sec=0.1)
     heard_s = time.monotonic()
 
     assert age() < time.monotonic() - heard_s + PATIENCE_S

@@ -56,19 +56,28 @@ def probe(
     )
     with OwnNodes() as own:
         node = own.join(f'bbllm_doctor_{os.getpid()}', f'/{namespace}')
-        return _Probe(node, namespace, gripper, tell).look()
+        executor = SingleThreadedExecutor(context=node.context)
+        executor.add_node(node)
+        try:
+            return _Probe(node, executor, namespace, gripper, tell).look()
+        finally:
+            executor.shutdown()
 
 
 class _Probe:
     """One look at the graph."""
 
     def __init__(
-        self, node: Node, namespace: str, gripper: str, tell: Callable[[str], None]
+        self,
+        node: Node,
+        executor: SingleThreadedExecutor,
+        namespace: str,
+        gripper: str,
+        tell: Callable[[str], None],
     ) -> None:
-        self._node, self._gripper, self._tell = node, gripper, tell
+        self._node, self._executor = node, executor
+        self._gripper, self._tell = gripper, tell
         self._root = f'/{namespace}'.rstrip('/') + '/'
-        self._executor = SingleThreadedExecutor(context=node.context)
-        self._executor.add_node(node)
         self._heard: dict[str, list[tuple[float, JointState]]] = {ARM: [], self._hand: []}
         self._states: list[FrankaRobotState] = []
         self._patience_s = ALONE_S
