@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import made_pairs as made
 import pytest
-from made_collections import TASKS, Here, played
+from made_collections import TASKS, Here, played, talk_of
+from made_results import make_result
 
-from bbllm.bench.attempts import Answer
+from bbllm.bench.attempts import Answer, Done
 from bbllm.bench.data.collected import Collected
 from bbllm.bench.data.collecting import Wanted, collect
 from bbllm.bench.data.files import ALPACA, CHAT, PAIRS, write_pairs
@@ -22,8 +24,10 @@ from bbllm.bench.data.settings import (
     read_begun,
     settings_to_resume,
 )
+from bbllm.bench.data.tasks import suite_of
 from bbllm.bench.data.wordings import Wordings
-from bbllm.bench.playing import Job
+from bbllm.bench.generator import make_case
+from bbllm.bench.playing import Job, Played
 from bbllm.core.errors import ConfigError
 from bbllm.llm.sections import LlmConfig
 
@@ -36,7 +40,13 @@ class KilledError(BaseException):
 
 
 def mixed(job: Job) -> Answer:
-    """Let some episodes fail and some give what was had before."""
+    """Let some episodes fail, and one of each later table say again what was said before."""
+    if job.key.task == TASKS[2].name and job.key.trial:
+        key = replace(job.key, trial=0)
+        case = make_case(suite_of(TASKS), key.task, seed=0, trial=0)
+        said = made.recording(talk_of(replace(job, key=key, case=case)))
+        result = make_result(job.key.task, job.key.trial, job.key.k, 'passed')
+        return Done(Played(result=result, journal='', recording=said))
     return played(job, 'failed' if job.key.task == TASKS[1].name else 'passed')
 
 
@@ -70,10 +80,12 @@ def contents(path: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize('episodes', [0, 1, 4, 6])
 def test_what_was_killed_is_gone_on_with_to_the_same_files(tmp_path: Path, episodes: int) -> None:
-    whole = work(tmp_path / 'whole', Here(mixed))
+    first = Here(mixed)
+    whole = work(tmp_path / 'whole', first)
+    names = [job.key.name for job in first.jobs]
     (tmp_path / 'killed').mkdir()
     (tmp_path / 'killed' / SETTINGS).write_text('{}')
-    killed_after(tmp_path / 'killed', episodes)
+    killed_after(tmp_path / 'killed', episodes, size=1)
 
     workers = Here(mixed)
     found = work(tmp_path / 'killed', workers)
@@ -81,7 +93,9 @@ def test_what_was_killed_is_gone_on_with_to_the_same_files(tmp_path: Path, episo
     assert contents(tmp_path / 'killed') == contents(tmp_path / 'whole')
     assert (found.endings, found.tables) == (whole.endings, whole.tables)
     assert found.checked == whole.checked
-    assert whole.checked.refused
+    assert whole.checked.refused['duplicate'] == 4
+    assert whole.checked.refused['episode failed'] > 0
+    assert workers.jobs[0].key.name == names[episodes]
 
 
 def test_each_episode_is_on_disk_when_it_has_ended(tmp_path: Path) -> None:
@@ -102,6 +116,7 @@ def test_what_was_half_written_is_played_again(tmp_path: Path) -> None:
     (folder / PAIRS).write_text(pairs + pairs.splitlines()[0] + '\n' + pairs[:100])
     with (folder / EPISODES).open('a') as file:
         file.write('{"episode": "sta')
+    killed_after(folder, 1, size=1)
 
     found = work(folder, Here(mixed))
 
