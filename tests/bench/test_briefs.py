@@ -137,6 +137,20 @@ def test_a_run_says_that_it_measures_the_plumbing(tmp_path: Path) -> None:
     assert any('measures the plumbing, not planning' in notice for notice in run.notices)
 
 
+def test_a_run_whose_planner_asks_no_body_needs_none_and_says_nothing_of_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ('OPENAI_API_KEY', 'OPENAI_BASE_URL'):
+        monkeypatch.delenv(name, raising=False)
+
+    run = prepared(tmp_path, body=None)
+    other = prepared(tmp_path, planner='brain_body', brain='offline', body=None)
+
+    assert not any('Body' in notice for notice in run.notices)
+    assert run.plan.settings.body == 'offline'
+    assert any('the Body is `offline`' in notice for notice in other.notices)
+
+
 @pytest.mark.parametrize(
     ('changes', 'told'),
     [
