@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from bbllm_interfaces.srv import SetObjectMass
@@ -40,8 +41,9 @@ def feed(topics: Topics) -> ForceFeed:
 
 @pytest.fixture(scope='module')
 def arm_at_work(ros_domain: int) -> Iterator[Running]:
-    """Start what it takes to lift a thing and to see the scene, as fast as it can simulate."""
-    with started(('mujoco_sim', 'state_estimator', 'fr3_executor')) as stack:
+    """Start what it takes to lift a thing and to see the scene, with a sensor that is exact."""
+    exact: Any = {'mujoco_sim': {'force_noise_n': 0.0}}
+    with started(('mujoco_sim', 'state_estimator', 'fr3_executor'), params=exact) as stack:
         yield stack
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -60,8 +61,9 @@ def test_a_fixed_block_ends_its_pick_without_a_reflex_and_the_next_one_goes_on(
 
 @pytest.fixture(scope='module')
 def sim(ros_domain: int) -> Iterator[Running]:
-    """Start `mujoco_sim` alone, in real time."""
-    with started(('mujoco_sim',), speed=1.0) as running:
+    """Start `mujoco_sim` alone, in real time, with a sensor that is exact."""
+    exact: Any = {'mujoco_sim': {'force_noise_n': 0.0, 'speed': 1.0}}
+    with started(('mujoco_sim',), params=exact) as running:
         yield running
 
 

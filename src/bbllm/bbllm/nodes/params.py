@@ -179,7 +179,10 @@ class MujocoSimParams:
         1.0, 'Simulated seconds per second; 0: as fast as it can while a goal runs.', 0.0, 100.0
     )
     viewer: bool = param(False, 'Open the MuJoCo viewer.')
-    seed: int = param(0, 'Makes the wrench noisy, with this seed; 0: exact readings.', 0, 2**31)
+    force_noise_n: float = param(
+        -1.0, 'Deviation of forces and their bias; 0: exact; -1: as in the scene [N].', -1.0, 5.0
+    )
+    seed: int = param(0, 'Of the noise of the force.', 0, 2**31)
     homed: bool = param(True, 'The hand was homed already; otherwise it knows no width yet.')
 
 

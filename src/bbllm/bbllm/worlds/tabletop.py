@@ -37,7 +37,7 @@ class TabletopWorld:
 
     Args:
         scene: Name of a scene, path of a scene file, or the scene itself.
-        seed: Makes the wrench noisy, with this seed; exact where None.
+        seed: Makes the wrench as noisy as the scene says, with this seed; exact where None.
         speed: Simulated seconds per second; 1 is real time, 0 as fast as it goes.
         params: How the executor moves and judges.
         on_advance: Called after every 20 ms of simulated time, for pictures; may call `stop`.
