@@ -13,6 +13,7 @@ pose with a quaternion is where the TCP shall be, for `place` when it lets go (p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bbllm.core.types import MOVABLE, Code, Scene, SceneObject, SkillCall
@@ -178,6 +179,32 @@ def plan_motions(
 
 
 def _pick(item: SceneObject, scene: Scene, params: MotionParams) -> Motions | Rejection:
+    name, widths = item.name, grip_widths(item)
+    rejection = _unpickable(item, widths, scene)
+    if rejection is not None:
+        return rejection
+    others = [other for other in scene.objects if other.name != name]
+    grips = grips_for(item, others, params.grasp)
+    if isinstance(grips, NoRoom):
+        leave = 'leaves' if len(grips.neighbours) == 1 else 'leave'
+        return Rejection(
+            Code.NO_CLEARANCE,
+            f'{name} cannot be picked because {listed(grips.neighbours)} {leave} no room for '
+            'the fingers.',
+        )
+    return (
+        MoveAbove(grips, params.hover_m, name, (name,)),
+        OpenTo(),
+        Descend(),
+        CloseOn(name, min(widths), max(width for width in widths if width <= MAX_WIDTH_M)),
+        LiftOff(name),
+        Rise(),
+        ExpectHeld(name),
+    )
+
+
+def _unpickable(item: SceneObject, widths: Sequence[float], scene: Scene) -> Rejection | None:
+    """Return why a thing cannot be picked however much room there is around it, if so."""
     name = item.name
     if item.kind not in MOVABLE:
         return Rejection(
@@ -190,7 +217,6 @@ def _pick(item: SceneObject, scene: Scene, params: MotionParams) -> Motions | Re
             Code.ALREADY_HOLDING,
             f'{name} cannot be picked because {scene.held} is in the hand; place that first.',
         )
-    widths = grip_widths(item)
     if not widths:
         return Rejection(
             Code.NOT_GRASPABLE, f'{name} stands on an edge, and cannot be gripped from above.'
@@ -210,24 +236,7 @@ def _pick(item: SceneObject, scene: Scene, params: MotionParams) -> Motions | Re
             Code.COVERED,
             f'{name} cannot be picked because {listed(on_top)} {stands} on it.',
         )
-    others = [other for other in scene.objects if other.name != name]
-    grips = grips_for(item, others, params.grasp)
-    if isinstance(grips, NoRoom):
-        leave = 'leaves' if len(grips.neighbours) == 1 else 'leave'
-        return Rejection(
-            Code.NO_CLEARANCE,
-            f'{name} cannot be picked because {listed(grips.neighbours)} {leave} no room for '
-            'the fingers.',
-        )
-    return (
-        MoveAbove(grips, params.hover_m, name, (name,)),
-        OpenTo(),
-        Descend(),
-        CloseOn(name, min(widths), max(width for width in widths if width <= MAX_WIDTH_M)),
-        LiftOff(name),
-        Rise(),
-        ExpectHeld(name),
-    )
+    return None
 
 
 def _place(arg: str, scene: Scene, hand: Hand, params: MotionParams) -> Motions | Rejection:
