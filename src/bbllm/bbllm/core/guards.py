@@ -128,8 +128,8 @@ class GuardedModel:
         if not cut or self._warn is None:
             return
         self._warn(
-            f'{self.name} {cut}: its server seems to have cut it, and to answer the rest. Give the '
-            'server a longer context (Ollama: OLLAMA_CONTEXT_LENGTH), and write how many tokens '
+            f'{self.name} {cut}: its server seems to have cut it, and to answer the rest. Give '
+            'the server a longer context (Ollama: OLLAMA_CONTEXT_LENGTH), and write how many tokens '
             f'it has into `context_tokens`, section `{self._role}` of config/llm.yaml, so that '
             'prompts are kept shorter than that.'
         )
