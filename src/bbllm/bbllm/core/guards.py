@@ -129,9 +129,9 @@ class GuardedModel:
             return
         self._warn(
             f'{self.name} {cut}: its server seems to have cut it, and to answer the rest. Give '
-            'the server a longer context (Ollama: OLLAMA_CONTEXT_LENGTH), and write how many tokens '
-            f'it has into `context_tokens`, section `{self._role}` of config/llm.yaml, so that '
-            'prompts are kept shorter than that.'
+            'the server a longer context (Ollama: OLLAMA_CONTEXT_LENGTH), and write how many '
+            f'tokens it has into `context_tokens`, section `{self._role}` of config/llm.yaml, so '
+            'that prompts are kept shorter than that.'
         )
         self._warn = None
 
