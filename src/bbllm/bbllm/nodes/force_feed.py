@@ -25,7 +25,7 @@ from bbllm.worlds.hand_force import Force, ForceFilter
 TOPIC = f'{STATE_BROADCASTER}/external_wrench_in_base_frame'
 """The small topic of the broadcaster: `robot_state` has the same wrench, and comes a thousand
 times a second with a hundred other numbers."""
-LIVES_S = 0.2
+LIVES_S = 1.0
 """A broadcaster that was silent for longer is not waited for, by the wall clock [s]."""
 SILENT_S = 2.0
 """How long a force that was measured after a motion may take to come, by the wall clock; they

@@ -25,7 +25,7 @@ from bbllm.worlds.relations import build_scene
 from bbllm.worlds.sources import Source, read_sources
 from bbllm.worlds.table import TableView
 
-FELT_S = 0.1
+FELT_S = 1.0
 """How long to wait for a first reading of the force, by the wall clock [s]."""
 
 
