@@ -12,8 +12,8 @@ from bbllm.llm.expert.table import Point, Table
 INSET_M = 0.04
 """How far from both edges of the table the centre of a block in a corner is [m]."""
 AT_CORNER_M = 0.02
-"""How far a block may be from there and stay [m]: from the corner itself that is at most 0.077 m, and
-the suite `partial` allows 0.08."""
+"""How far a block may be from there and stay [m]: from the corner itself that is at most 0.077 m,
+and the suite `partial` allows 0.08."""
 
 
 def lay_out(
