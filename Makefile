@@ -2,6 +2,8 @@
 
 RUN = . ./activate &&
 export BBLLM_ROOT = $(CURDIR)
+# Each file in one process, since the tests of a file share their nodes; more than four stacks at once would starve.
+TESTS = python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help setup extras demo test test-all test-fast lint bench lock clean
 
@@ -20,11 +22,11 @@ demo: setup ## Let the simulated arm build a plus sign
 
 test: setup ## Run the linters and the tests
 	@$(MAKE) -s extras || echo 'Going on without the extras: the tests that need them are skipped.' >&2
-	@$(RUN) code=0; $(LINT) || code=1; python tools/run_tests.py || code=1; exit $$code
+	@$(RUN) code=0; $(LINT) || code=1; $(TESTS) -m 'not slow' || code=1; exit $$code
 
 test-all: setup ## Run every test, also those that take minutes
 	@$(MAKE) -s extras || echo 'Going on without the extras: the tests that need them are skipped.' >&2
-	@$(RUN) python tools/run_tests.py --all
+	@$(RUN) $(TESTS)
 
 test-fast: setup ## Run the tests that need no ROS
 	@$(RUN) python -m pytest -m 'not ros'

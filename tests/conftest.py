@@ -34,6 +34,11 @@ def pytest_report_header() -> list[str]:
     return []
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest file: with several workers none is left alone with it in the end."""
+    items.sort(key=lambda item: item.path.name != 'test_readme.py')
+
+
 @pytest.fixture(scope='session', autouse=True)
 def _own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep journals out of the home of whoever runs the tests."""

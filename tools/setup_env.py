@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import argparse
 import fcntl
-import hashlib
-import json
 import os
 import re
 import shlex
@@ -21,30 +19,34 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
-from typing import Any, Callable, Iterable
+from typing import Callable, Iterable
 
 from machine import SetupError, choose_python, find_system_ros, need_compiler
 from shell_env import (
     COMPAT,
-    ENV_FILE,
     INSTALL,
     INTERFACES,
     PACKAGE,
     ROOT,
     VENV,
-    launch_files,
     link_into_index,
     write_env_file,
 )
+from stamps import (
+    RULES,
+    VENV_PYTHON,
+    hash_of,
+    interface_files,
+    package_files,
+    read_state,
+    write_state,
+)
 
-VENV_PYTHON = VENV / 'bin' / 'python'
-STATE = VENV / 'bbllm-setup.json'
 LOG = ROOT / 'log' / 'setup.log'
 EXTRAS = ROOT / 'requirements' / 'extras.txt'
 VIRTUALHOME = ROOT / 'requirements' / 'virtualhome.txt'
 OPTIONAL = ('extras', 'virtualhome')
 """Stages of `--extras`: each is tried, also where another one cannot be had."""
-RULES = ROOT / 'tools' / 'interfaces_for_python.cmake'
 CERTIFICATES = ('/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt')
 
 
@@ -277,49 +279,6 @@ class Setup:
                 f'{Path(command[0]).name} ended with code {code}; it said last\n{tail}\n'
                 f'All of it is in {LOG}.  What is done stays done: run it again to go on.'
             )
-
-
-def interface_files() -> list[Path]:
-    """List what the interface packages are built from."""
-    folders = [INTERFACES, *(ROOT / 'compat' / name for name in COMPAT)]
-    kinds = ('.action', '.msg', '.srv', '.xml', '.txt')
-    return [RULES, *(x for folder in folders for x in folder.rglob('*') if x.suffix in kinds)]
-
-
-def package_files() -> list[Path]:
-    """List what an editable install of bbllm depends on."""
-    ours = ('setup.py', 'setup.cfg', 'bbllm/__init__.py', '../../tools/shell_env.py')
-    return [*((PACKAGE / name).resolve() for name in ours), *launch_files()]
-
-
-def hash_of(before: str, files: Iterable[Path]) -> str:
-    """Hash files together with the digest of what comes before them."""
-    digest = hashlib.sha256(before.encode())
-    for file in sorted(files):
-        digest.update(str(file.relative_to(ROOT)).encode() + b'\0' + file.read_bytes() + b'\0')
-    return digest.hexdigest()
-
-
-def read_state() -> dict[str, Any]:
-    """Read what a former run left; empty if there was none or its environment is broken."""
-    try:
-        state = json.loads(STATE.read_text())
-    except (OSError, ValueError):
-        return {}
-    if not os.access(VENV_PYTHON, os.X_OK):
-        return {}
-    if not (INSTALL / 'bbllm_interfaces').is_dir() or not ENV_FILE.exists():
-        state.get('stamps', {}).pop('interfaces', None)
-    return state if isinstance(state, dict) else {}
-
-
-def write_state(state: dict[str, Any], stamps: dict[str, str]) -> None:
-    """Keep the stamps, in one step, so that an interrupted write loses nothing."""
-    if VENV.is_dir():
-        state['stamps'] = stamps
-        part = STATE.with_suffix('.part')
-        part.write_text(json.dumps(state, indent=1))
-        part.replace(STATE)
 
 
 if __name__ == '__main__':

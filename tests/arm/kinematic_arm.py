@@ -26,6 +26,7 @@ from bbllm.arm.executor import SkillExecutor
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.obstacles import matrix_from_pose
+from bbllm.arm.pull import SilentForceError
 from bbllm.core.approval import AskPerson
 from bbllm.core.types import Code, Kind, Pose, Scene, SceneObject, SkillCall, Status
 from bbllm.skills.catalog import SKILLS
@@ -92,6 +93,10 @@ class KinematicArm:
         """What a lift of what is in the hand takes; None where nobody feels it."""
         self.hears_late = False
         """Whether that is known only after a motion."""
+        self.cut_reply = FollowResult(status=GoalStatus.CANCELED)
+        """How a motion ends that is cut short."""
+        self.force_told_until: int | None = None
+        """From so many motions on the force is silent that was told before; None for never."""
         self.risen = False
         self.on_follow: Callable[[], None] = lambda: None
         self.stopped = threading.Event()
@@ -119,7 +124,7 @@ class KinematicArm:
             return REFUSED
         self.risen = self.held is not None
         if until is not None and not self.hears_late and until():
-            return FollowResult(status=GoalStatus.CANCELED)
+            return self.cut_reply
         result = self.replies.pop(0) if self.replies else SUCCESS
         self.down = result == DEACTIVATED
         if result.status is GoalStatus.SUCCEEDED:
@@ -132,6 +137,11 @@ class KinematicArm:
     def vertical_force_n(self, *, settled: bool = False) -> float | None:
         if self.lift_takes_n is None:
             return None
+        count = self.force_told_until
+        if self.down or (count is not None and len(self.sent) >= count):
+            if settled:
+                raise SilentForceError('the broadcaster has told no force for 2 s.')
+            return 0.5  # what was told last
         return -self.lift_takes_n if self.risen and self.held is not None else 0.5
 
     def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:

@@ -6,23 +6,18 @@ import numpy as np
 import pytest
 from kinematic_arm import DEACTIVATED, PICK_RED, KinematicArm, cube, executor_on, run
 
-from bbllm.arm.driver import Array, GoalStatus, GripperResult
-from bbllm.arm.kinematics import forward, inverse_branches
-from bbllm.arm.lifting import (
-    CONTROLLER_STIFFNESS,
-    SERVO_STIFFNESS,
-    LiftParams,
-    PullMeter,
-    parted,
-    slow_move,
-)
-from bbllm.arm.limits import Q_READY
-from bbllm.arm.reachability import top_down
+from bbllm.arm.driver import FollowError, FollowResult, GoalStatus, GripperResult
+from bbllm.arm.kinematics import forward
 from bbllm.core.types import Code, Status
 
 FIXED = (
     'red_cube did not rise: the lift took more than 10 N, as it does of what is fixed to the '
     'table or weighs about 1 kg or more'
+)
+UNFELT = (
+    'red_cube was not lifted, as nobody would notice if it is fixed: the robot has stopped '
+    'telling the force at its hand. With its state broadcaster active and the arm away from a '
+    'singularity it would be lifted; the hand has let go of it.'
 )
 DONE = (Status.SUCCEEDED, Code.NONE, '')
 
@@ -64,6 +59,112 @@ def test_what_rises_is_lifted_gently_at_first_and_then_all_the_way() -> None:
     assert up == pytest.approx(over, abs=1e-4)
     np.testing.assert_array_equal(arm.sent[2].position_rad[-1], arm.sent[3].position_rad[0])
     assert arm.held == 'red_cube'
+
+
+@pytest.mark.parametrize(
+    ('motions', 'sent'), [(2, 3), (3, 4)], ids=['before the lift', 'on its first bit']
+)
+def test_a_force_that_is_not_told_any_more_ends_the_lift_and_the_hand_lets_go(
+    motions: int, sent: int
+) -> None:
+    arm = arm_that_feels(12.0)
+    arm.force_told_until = motions
+
+    [(status, code, message)] = run(arm, PICK_RED)
+
+    assert (status, code) == (Status.FAILED, Code.TIMEOUT)
+    assert message == UNFELT
+    assert arm.held is None
+    assert len(arm.sent) == sent
+    assert heights(arm)[-1] == pytest.approx(heights(arm)[1] + 0.08, abs=2e-3)
+
+
+def test_a_robot_whose_stop_silenced_the_force_is_recovered_and_lifts() -> None:
+    arm = arm_that_feels(9.0)
+    grasp = arm.grasp
+
+    def stop_then(*asked: float) -> GripperResult:
+        result = grasp(*asked)
+        arm.down = True
+        return result
+
+    arm.grasp = stop_then  # type: ignore[method-assign]
+
+    assert run(arm, PICK_RED) == [DONE]
+
+    assert arm.recoveries == 1
+    assert arm.held == 'red_cube'
+    assert len(arm.sent) == 4
+
+
+def aborted(error: FollowError) -> FollowResult:
+    return FollowResult(status=GoalStatus.ABORTED, error_code=error, error_string='aborted')
+
+
+HELD_BACK = [
+    aborted(FollowError.PATH_TOLERANCE_VIOLATED),
+    aborted(FollowError.GOAL_TOLERANCE_VIOLATED),
+]
+TIMED_OUT = FollowResult(status=GoalStatus.TIMED_OUT, error_string='no result')
+
+
+@pytest.mark.parametrize('hears_late', [False, True])
+@pytest.mark.parametrize('reply', [*HELD_BACK, TIMED_OUT])
+def test_what_is_felt_not_to_rise_is_told_so_however_the_first_bit_of_its_lift_fails(
+    reply: FollowResult, hears_late: bool
+) -> None:
+    arm = arm_that_feels(12.0)
+    arm.hears_late = hears_late
+    arm.cut_reply = reply
+    arm.on_follow = lambda: arm.replies.append(reply) if len(arm.sent) == 3 else None
+
+    assert run(arm, PICK_RED) == [
+        (Status.FAILED, Code.WOULD_NOT_RISE, f'{FIXED}; the hand has let go of it.')
+    ]
+
+    assert arm.held is None
+    assert len(arm.sent) == 4
+
+
+def test_what_is_felt_not_to_rise_is_told_so_where_the_arm_does_not_get_to_its_goal() -> None:
+    arm = arm_that_feels(12.0)
+    arm.hears_late = True
+    arm.on_follow = lambda: setattr(arm, 'error_rad', 0.05 if len(arm.sent) == 3 else 0.0)
+
+    [(_, code, _)] = run(arm, PICK_RED)
+
+    assert code is Code.WOULD_NOT_RISE
+    assert arm.held is None
+
+
+@pytest.mark.parametrize('feels_n', [9.0, None])
+@pytest.mark.parametrize('reply', HELD_BACK)
+def test_an_arm_that_is_held_back_on_a_lift_lets_go_before_it_rises(
+    reply: FollowResult, feels_n: float | None
+) -> None:
+    arm = KinematicArm(cube('red_cube', 0.5, 0.1))
+    arm.lift_takes_n = feels_n
+    arm.on_follow = lambda: arm.replies.append(reply) if len(arm.sent) == 3 else None
+
+    [(status, code, message)] = run(arm, PICK_RED)
+
+    assert (status, code.name) == (Status.FAILED, reply.error_code.name.removesuffix('_VIOLATED'))
+    assert message.endswith('; the hand has let go of it.')
+    assert arm.held is None
+    assert arm.position('red_cube') == pytest.approx((0.5, 0.1, 0.02))
+    assert len(arm.sent) == 4
+
+
+def test_a_lift_that_the_controller_gives_up_is_not_gone_on_with_out_of_the_way() -> None:
+    arm = arm_that_feels(9.0)
+    reply = aborted(FollowError.INVALID_GOAL)
+    arm.on_follow = lambda: arm.replies.append(reply) if len(arm.sent) == 3 else None
+
+    [(status, code, _)] = run(arm, PICK_RED)
+
+    assert (status, code) == (Status.FAILED, Code.CONTROLLER_ABORTED)
+    assert arm.held == 'red_cube'
+    assert len(arm.sent) == 3
 
 
 def test_where_nobody_feels_the_force_a_lift_is_one_motion() -> None:
@@ -115,85 +216,3 @@ def test_a_reflex_on_the_first_bit_of_a_lift_is_told_as_one() -> None:
 
 def stuck(width_m: float, speed_m_s: float) -> GripperResult:
     return GripperResult(status=GoalStatus.ABORTED, error='it is stuck', width_m=0.04)
-
-
-def grasps() -> list[Array]:
-    """Return postures over the table at which a thing could be gripped, shape (7,) each [rad]."""
-    found = []
-    for x, y in ((0.3, 0.2), (0.5, 0.0), (0.45, -0.3), (0.65, 0.1)):
-        branches = inverse_branches(top_down((x, y, 0.02), 0.0)[None], np.array([Q_READY[6]]))
-        rows = branches[:, 0]
-        rows = rows[~np.isnan(rows).any(axis=1)]
-        found.append(rows[np.argmin(np.abs(rows - Q_READY).max(axis=1))])
-    return found
-
-
-def test_the_first_bit_of_a_lift_pulls_as_hard_as_was_asked_at_springs_in_the_joints() -> None:
-    params = LiftParams(cap_n=10.0, pull=1.6)
-    stiffness = np.array(SERVO_STIFFNESS)
-    for q in grasps():
-        rise = np.array([0.0, 0.0, params.rise_m(q)])
-        # what holds the TCP in place from outside: force such that the springs give by the rise
-        eps = 1e-6
-        J = np.stack(
-            [(forward(q + eps * e)[:3, 3] - forward(q - eps * e)[:3, 3]) / (2 * eps)
-             for e in np.eye(7)], axis=1,
-        )  # fmt: skip
-        bent = np.linalg.lstsq(J / np.sqrt(stiffness), rise, rcond=None)[0] / np.sqrt(stiffness)
-        force = np.linalg.lstsq(J.T, stiffness * bent, rcond=None)[0]
-        assert force[2] == pytest.approx(16.0, rel=1e-4)
-
-
-def test_an_arm_that_is_held_more_softly_goes_further_to_pull_as_hard() -> None:
-    soft, stiff = LiftParams(stiffness_nm_rad=CONTROLLER_STIFFNESS), LiftParams()
-    for q in grasps():
-        assert 4 < soft.rise_m(q) / stiff.rise_m(q) < 20
-        assert soft.rise_m(q) < 0.008
-
-
-def test_the_way_up_is_parted_without_a_gap_and_its_first_bit_is_as_long_as_asked() -> None:
-    q = grasps()[1]
-    over = inverse_branches(top_down((0.5, 0.0, 0.10), 0.0)[None], q[None, 6])[:, 0]
-    over = over[np.nanargmin(np.abs(over - q).max(axis=1))]
-    up = q + np.linspace(0.0, 1.0, 25)[:, None] * (over - q)
-
-    first, left = parted(up, 0.002)
-
-    heights = forward(np.concatenate([first, left[[-1]]]))[:, 2, 3]
-    assert heights[1] - heights[0] == pytest.approx(0.002, rel=0.25)
-    np.testing.assert_array_equal(first[1], left[0])
-    np.testing.assert_allclose(left[-1], up[-1], atol=1e-12)
-
-
-def test_a_slow_move_takes_longer_where_the_joints_could_not_keep_up() -> None:
-    assert slow_move(np.array([Q_READY, Q_READY + 0.001]), 0.2).duration_s == 0.2
-    assert slow_move(np.array([Q_READY, Q_READY + 1.0]), 0.2).duration_s > 1.0
-
-
-def test_a_pull_is_the_mean_of_the_last_twenty_milliseconds() -> None:
-    meter = PullMeter()
-    assert meter.mean_n() is None
-    assert not meter.known
-    for i in range(100):
-        meter.add(float(i), 5.0 + 0.001 * i)
-    assert meter.known
-    assert meter.mean_n() == pytest.approx(np.mean(range(80, 100)), abs=0.51)
-    assert meter.wait_until(5.05, 0.0)
-    assert not meter.wait_until(5.2, 0.0)
-
-
-def test_a_clock_that_begins_anew_forgets_the_readings_of_before() -> None:
-    meter = PullMeter()
-    meter.add(100.0, 5.0)
-    meter.add(1.0, 0.1)
-    assert meter.mean_n() == 1.0
-
-
-def test_who_listens_hears_every_reading_and_none_afterwards() -> None:
-    meter = PullMeter()
-    heard: list[float | None] = []
-    with meter.heard_by(lambda: heard.append(meter.mean_n())):
-        meter.add(1.0, 0.1)
-        meter.add(2.0, 0.2)
-    meter.add(3.0, 0.3)
-    assert heard == [1.0, 2.0]

@@ -8,7 +8,13 @@ import pytest
 from played_recoveries import DOWN
 
 from bbllm.arm.driver import RobotMode
-from bbllm.arm.stop_causes import CAUSES, NEED_A_PERSON, StopCause, diagnose
+from bbllm.arm.stop_causes import (
+    CAUSES,
+    NEED_A_PERSON,
+    StopCause,
+    diagnose,
+    hardware_is_up,
+)
 from bbllm.core.types import Code
 
 
@@ -57,3 +63,20 @@ def test_a_reflex_that_was_no_matter_of_force_says_so() -> None:
     assert sentence == (
         'a reflex stopped the arm while lifting red_cube: it needed more power than it may.'
     )
+
+
+@pytest.mark.parametrize(
+    ('shown', 'answered', 'controllers_active', 'up'),
+    [
+        (True, True, False, True),  # somebody has only taken a controller down
+        (True, False, True, True),
+        (True, False, False, False),  # nobody knows, so a person is asked
+        (False, True, True, False),
+    ],
+)
+def test_hardware_counts_as_up_only_where_something_shows_that_it_is(
+    shown: bool, answered: bool, controllers_active: bool, up: bool
+) -> None:
+    told = hardware_is_up(shown=shown, answered=answered, controllers_active=controllers_active)
+
+    assert told is up

@@ -19,13 +19,15 @@ from bbllm.core.types import (
 )
 
 LIFT_M = 0.08
-HAND = (0.5, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0)
+HAND = (0.5, 0.0, 0.3, 1.0, 0.0, 0.0, 0.0)
+"""Where the empty hand is; with something in it, it is where that is."""
 
 
 class Journal:
     """Writes an episode down as it would have happened on the table of a case."""
 
-    def __init__(self, case: Case):
+    def __init__(self, case: Case, planner: str = 'llm_pop'):
+        self._planner = planner
         self._events: list[Event] = []
         self._poses = {
             item.name: [*item.pose.position_m, *item.pose.quat_xyzw]
@@ -33,7 +35,7 @@ class Journal:
         }
         self._masses = {spec.name: spec.mass for spec in case.scene.objects}
         self._fixed = {spec.name for spec in case.scene.objects if spec.fixed}
-        self._held = ''
+        self._held = self._around = ''
         self._show('before')
 
     def reply(self, role: str = 'brain') -> Journal:
@@ -54,22 +56,37 @@ class Journal:
         if name in self._fixed:
             stuck = Outcome(call=call, status=Status.FAILED, code=code, message='No.')
             return self._done(call, stuck, look=look)
-        self._held = name
+        self._held, self._around = name, ''
         self._poses[name][2] += LIFT_M if up else 0.0
         force = (0.0, 0.0, -9.81 * self._masses[name]) if felt else None
         return self._done(call, look=look, force_n=force)
 
     def place(
-        self, on: str = '', *, look: bool = True, status: Status = Status.SUCCEEDED
+        self,
+        on: str = '',
+        *,
+        look: bool = True,
+        status: Status = Status.SUCCEEDED,
+        keeps: bool = False,
+        stays: bool = False,
     ) -> Journal:
-        """What is held is put down, on the table or on a block."""
-        name, self._held = self._held, '' if status is not Status.REJECTED else self._held
-        if name and status is not Status.REJECTED:
+        """What is held is put down, or kept where that failed; the hand may stay around it."""
+        keeps = keeps or status is Status.REJECTED
+        name, self._held = self._held, self._held if keeps else ''
+        self._around = name if stays else ''
+        if name and not keeps:
             base = self._poses[on] if on else [0.4, 0.2, -0.02]
             self._poses[name][:3] = [base[0], base[1], base[2] + 0.04]
         call = SkillCall('place', (on or '0.4 0.2 0',))
         outcome = Outcome(call=call, status=status, message='' if not status else 'It slipped.')
         return self._done(call, outcome, look=look)
+
+    def open_gripper(self) -> Journal:
+        """The hand opens, and whatever it holds falls straight down."""
+        if self._held:
+            self._poses[self._held][2] -= LIFT_M
+        self._held = ''
+        return self._done(SkillCall('open_gripper'))
 
     def wait(self) -> Journal:
         """Time passes, and the planner looks."""
@@ -86,7 +103,7 @@ class Journal:
         return Episode(
             id='made-up',
             task=Task('made-up', 'Do it.'),
-            planner='p',
+            planner=self._planner,
             brain='b',
             body='b',
             ending=ending,
@@ -107,7 +124,15 @@ class Journal:
         self._add(EventKind.OUTCOME, to_json(outcome))
         if look:
             blocks: Any = {name: tuple(pose) for name, pose in self._poses.items()}
-            seen = Observed(blocks=blocks, eef=HAND, force_n=force_n, fingers_m=(0.02, 0.02))
+            near = self._held or self._around
+            x, y, z = self._poses[near][:3] if near else HAND[:3]
+            finger_m = 0.02 if self._held else 0.032
+            seen = Observed(
+                blocks=blocks,
+                eef=(x, y, z, *HAND[3:]),
+                force_n=force_n,
+                fingers_m=(finger_m, finger_m),
+            )
             self._add(EventKind.SENSED, to_json(seen))
         return self
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from suite_files import STANDING, generated, suite
 
-from bbllm.bench.briefs import brief_of, with_brief
+from bbllm.bench.briefs import brief_of, check_goals, with_brief
 from bbllm.bench.case import Case
 from bbllm.bench.episode_models import models_of
 from bbllm.bench.generator import make_case
@@ -59,6 +60,42 @@ def test_goals_differ_by_what_they_ask_for() -> None:
     assert brief_of(case_of('pick_heavier'), 1).which == 'heaviest'
 
 
+def test_how_many_are_fixed_is_told_as_the_instruction_tells_it() -> None:
+    case = case_of('movable_to_corner')
+    fixed = tuple(item.model_copy(update={'fixed': True}) for item in case.scene.objects)
+    scene = case.scene.model_copy(update={'objects': fixed})
+
+    assert brief_of(case, 1).n_fixed == 1
+    assert brief_of(dataclasses.replace(case, scene=scene), 1).n_fixed == len(fixed) > 1
+    assert brief_of(case_of('stack'), 1).n_fixed == ExpertBrief(goal='tower').n_fixed
+
+
+@pytest.mark.parametrize(
+    'goal',
+    [
+        {'kind': 'tower', 'height': 2, 'order': 'any', 'near_m': 0.02, 'still_m': 0.01},
+        {'kind': 'hold', 'which': 'heaviest', 'raised_m': 0.05},
+    ],
+)
+def test_what_is_fixed_is_told_of_no_goal_that_does_not_heed_it(goal: dict[str, object]) -> None:
+    cubes = [{'kind': 'cube', 'count': 3, 'mass': [0.05, 0.1], 'mass_ratio': 1.2, 'fixed': 1}]
+    made = suite(generated(objects=cubes) | {'goal': {**goal, **STANDING}, 'needs': 'movable'})
+
+    with pytest.raises(ConfigError, match='order: on_fixed and for corners with which: movable'):
+        check_goals(made.tasks)
+
+
+def test_any_number_of_fixed_blocks_can_be_found_out() -> None:
+    for n_fixed in (1, 2, 3):
+        cubes = [{'kind': 'cube', 'count': 4, 'fixed': n_fixed}]
+        on_fixed = {'kind': 'tower', 'height': 2, 'order': 'on_fixed', 'near_m': 0.02}
+        goal = {**on_fixed, 'still_m': 0.01, **STANDING}
+        made = suite(generated(objects=cubes) | {'goal': goal, 'needs': 'movable'})
+
+        check_goals(made.tasks)
+        assert brief_of(make_case(made, 'a', seed=0, trial=0), 1).n_fixed == n_fixed
+
+
 def test_guesses_differ_by_case_and_by_seed() -> None:
     seeds = {brief_of(case_of('stack', trial), seed).seed for trial in range(3) for seed in (1, 2)}
 
@@ -98,6 +135,20 @@ def test_a_run_says_that_it_measures_the_plumbing(tmp_path: Path) -> None:
     assert run.plan.settings.brain == 'expert'
     assert run.plan.settings.llm['brain'] == {'provider': 'expert'}
     assert any('measures the plumbing, not planning' in notice for notice in run.notices)
+
+
+def test_a_run_whose_planner_asks_no_body_needs_none_and_says_nothing_of_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ('OPENAI_API_KEY', 'OPENAI_BASE_URL'):
+        monkeypatch.delenv(name, raising=False)
+
+    run = prepared(tmp_path, body=None)
+    other = prepared(tmp_path, planner='brain_body', brain='offline', body=None)
+
+    assert not any('Body' in notice for notice in run.notices)
+    assert run.plan.settings.body == 'offline'
+    assert any('the Body is `offline`' in notice for notice in other.notices)
 
 
 @pytest.mark.parametrize(

@@ -3,65 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import made_pairs as made
 import pytest
-from made_results import make_result
+from made_collections import TASKS, Here, gather, played
 
 from bbllm.bench.attempts import Answer, Done, Failed, Refused
+from bbllm.bench.case import Case
+from bbllm.bench.data import collecting
 from bbllm.bench.data.card import Source, card_page, make_card
-from bbllm.bench.data.collecting import EPISODES_FOR_A_PAIR, Collected, Wanted, collect
+from bbllm.bench.data.collected import Collected, EpisodeNote
+from bbllm.bench.data.collecting import EPISODES_FOR_A_PAIR, Wanted, collect
+from bbllm.bench.data.pairs import Pair
 from bbllm.bench.data.reading import read_pair
+from bbllm.bench.generator import CaseError, make_case
 from bbllm.bench.play_tabletop import play
-from bbllm.bench.playing import Job, Played
+from bbllm.bench.playing import Job
+from bbllm.bench.suite import Suite
 from bbllm.core.errors import ConfigError
 from bbllm.llm.sections import LlmConfig
-
-TASKS = [made.data_task(number=number) for number in range(4)]
-
-
-def talk_of(job: Job) -> list[tuple[str, str]]:
-    """Return a conversation that fits the blocks of a job, and that no other job has."""
-    first, second = job.case.scene.objects
-    weighed = made.weighing(made.felt(first.mass, second.mass))
-    text = json.dumps(made.conversation(weighed)).replace(
-        'Stack the', f'{job.key.name}: stack the'
-    )
-    text = text.replace('red_cube', 'FIRST').replace('blue_cube', second.name)
-    return [(asked, said) for asked, said in json.loads(text.replace('FIRST', first.name))]
-
-
-def played(job: Job, verdict: str = 'passed', **changes: Any) -> Done:
-    result = make_result(job.key.task, job.key.trial, job.key.k, verdict, **changes)
-    return Done(Played(result=result, journal='', recording=made.recording(talk_of(job))))
-
-
-class Here:
-    """Workers whose answers are made up, and come newest first."""
-
-    def __init__(self, answer: Callable[[Job], Answer] = played, size: int = 3):
-        self.size = size
-        self.jobs: list[Job] = []
-        self._answer = answer
-        self._under_way: list[Job] = []
-
-    def submit(self, job: Job) -> None:
-        assert len(self._under_way) < self.size
-        self.jobs.append(job)
-        self._under_way.append(job)
-
-    def collect(self, timeout_s: float) -> list[Answer]:
-        return [self._answer(self._under_way.pop())]
-
-    def close(self) -> None:
-        pass
-
-
-def gather(workers: Here, pairs: int, **options: Any) -> Collected:
-    wanted = Wanted(tasks=TASKS, pairs=pairs, seed=0)
-    return collect(wanted, workers, llm=LlmConfig(), **options)
 
 
 def test_it_ends_with_the_episode_that_gives_the_last_pair_that_is_wanted() -> None:
@@ -134,11 +96,70 @@ def test_where_no_episode_can_be_played_at_all_it_says_why() -> None:
         gather(Here(lambda job: Refused(key=job.key, reason='No key.')), 4)
 
 
+def test_what_there_is_stays_where_no_more_can_be_played() -> None:
+    def refused_later(job: Job) -> Answer:
+        if job.key.task == TASKS[2].name:
+            return Refused(key=job.key, reason='The disk is full.')
+        return played(job)
+
+    found = gather(Here(refused_later, size=1), 100)
+
+    assert len(found.checked.pairs) == 8
+    assert found.reason.endswith('cannot be played: The disk is full.')
+    assert not found.stopped
+
+
+def test_what_cannot_be_kept_ends_it_too() -> None:
+    kept: list[EpisodeNote] = []
+
+    def keep(note: EpisodeNote, pairs: Sequence[Pair]) -> None:
+        if len(kept) == 2:
+            raise ConfigError('The disk is full.')
+        kept.append(note)
+
+    found = gather(Here(size=1), 100, keep=keep)
+
+    assert (found.episodes, found.reason) == (2, 'The disk is full.')
+    with pytest.raises(ConfigError, match='full'):
+        gather(Here(size=1), 100, keep=keep)
+
+
+def test_a_table_that_cannot_be_made_is_counted_and_the_others_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_room(suite: Suite, task: str, **which: int) -> Case:
+        if task == TASKS[1].name:
+            raise CaseError('There is no room.')
+        return make_case(suite, task, **which)
+
+    monkeypatch.setattr(collecting, 'make_case', no_room)
+
+    found = gather(Here(), 16)
+
+    assert found.endings == {'succeeded': 4, 'no table': 1}
+    assert found.checked.examples['episode no table'].endswith('There is no room.')
+    assert found.checked.refused.total() == 0
+
+
+def test_it_ends_where_no_table_at_all_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(suite: Suite, task: str, **which: int) -> Case:
+        raise CaseError('There is no room.')
+
+    monkeypatch.setattr(collecting, 'make_case', no_room)
+
+    found = gather(Here(), 2)
+
+    assert found.endings == {'no table': 2 * EPISODES_FOR_A_PAIR}
+    assert found.hopeless
+
+
 def test_it_does_not_play_on_for_ever_where_nothing_succeeds() -> None:
     found = gather(Here(lambda job: played(job, 'failed')), 2)
 
     assert found.episodes == 2 * EPISODES_FOR_A_PAIR
-    assert found.reason == f'{found.episodes} episodes did not give pairs enough.'
+    assert found.reason.startswith(f'{found.episodes} episodes gave 0 pairs of 2')
+    assert found.reason.endswith('begin anew with another --out.')
+    assert found.hopeless
 
 
 def test_what_there_is_stays_when_somebody_ends_it() -> None:
@@ -152,6 +173,7 @@ def test_what_there_is_stays_when_somebody_ends_it() -> None:
     assert told == [1, 2, 3]
     assert len(found.checked.pairs) == 12
     assert found.reason == 'Stopped from the keyboard.'
+    assert found.stopped
 
 
 def test_a_card_counts_what_is_in_the_set_and_says_that_no_model_answered() -> None:
@@ -177,6 +199,7 @@ def test_a_card_counts_what_is_in_the_set_and_says_that_no_model_answered() -> N
     assert card['pairs_by_tag'] == {'<weight>': 8}
     assert (card['refused'], card['exchanges'], card['refused_share']) == (2, 10, 0.2)
     assert card['tasks'] == [str(task) for task in TASKS[:2]]
+    assert card['tables_of_a_task'] == {'least': 1, 'most': 1}
     assert json.loads(json.dumps(card)) == card
     assert '2 of 10 exchanges (20.0%)' in page
     assert '| force | 2 | pair \\| 3 |' in page

@@ -10,7 +10,7 @@ from typing import Any
 import made_pairs as made
 import pytest
 
-from bbllm.bench.data.files import ALPACA, CHAT, PAIRS, make_folder, read_pairs, write_pairs
+from bbllm.bench.data.files import ALPACA, CHAT, PAIRS, read_pairs, write_pairs
 from bbllm.bench.data.pairs import Drawn, Pair, draw_pairs
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import Message
@@ -134,14 +134,3 @@ def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path: Path) -> None:
     for name in ('binary', 'missing'):
         with pytest.raises(ConfigError, match='Cannot read'):
             read_pairs(tmp_path / name)
-
-
-def test_a_folder_that_holds_a_data_set_is_left_alone(pairs: list[Pair], tmp_path: Path) -> None:
-    make_folder(tmp_path / 'new' / 'deep')
-    write_pairs(pairs, tmp_path)
-
-    with pytest.raises(ConfigError, match='holds a data set'):
-        make_folder(tmp_path)
-    (tmp_path / 'file').write_text('')
-    with pytest.raises(ConfigError, match='cannot be made'):
-        make_folder(tmp_path / 'file' / 'below')

@@ -8,7 +8,17 @@ import pytest
 
 from bbllm.bench.briefs import brief_of
 from bbllm.bench.data.kinds import KINDS, Kind, expand
-from bbllm.bench.data.tasks import STARRED_LEAST, generate_tasks, starred_share, suite_of
+from bbllm.bench.data.tasks import (
+    PAIRS_OF_AN_EPISODE,
+    STARRED_LEAST,
+    TABLES_OF_A_TASK,
+    check_count,
+    count_tasks,
+    default_count,
+    generate_tasks,
+    starred_share,
+    suite_of,
+)
 from bbllm.bench.data.wordings import ask_wordings, fault_of
 from bbllm.bench.generator import make_case
 from bbllm.core.errors import ConfigError
@@ -74,8 +84,35 @@ def test_a_task_is_told_with_its_tags_and_a_star() -> None:
 
 
 def test_more_tasks_than_there_are_sentences_cannot_be_had() -> None:
-    with pytest.raises(ConfigError, match=r'There are \d+ different tasks, but 100000'):
-        generate_tasks(100_000, 0)
+    most = count_tasks()
+
+    assert len(generate_tasks(most, 0)) == most
+    for refuse in (generate_tasks, check_count):
+        with pytest.raises(ConfigError, match=rf'There are {most} .* but {most + 1}') as error:
+            refuse(most + 1, 0)
+        assert f'--tasks {most})' in str(error.value)
+
+
+def test_a_number_of_tasks_is_held_to_what_a_model_could_add_before_it_is_asked() -> None:
+    most = count_tasks()
+
+    check_count(most + 10, 0, asked=10)
+    with pytest.raises(
+        ConfigError, match=rf'Ask for {most + 10} or fewer \(--tasks {most + 10}\)'
+    ):
+        check_count(most + 11, 0, asked=10)
+    with pytest.raises(ConfigError, match='--brain MODEL'):
+        check_count(most + 1, 0)
+    with pytest.raises(ConfigError, match='14 tasks or more would do'):
+        check_count(3, 0, asked=280)
+
+
+def test_the_number_of_tasks_leaves_several_tables_to_each() -> None:
+    assert default_count(200) == 16
+    assert default_count(1) == len(KINDS)
+    assert default_count(100_000) == count_tasks()
+    for pairs in (168, 200, 1000, 5000):
+        assert pairs / default_count(pairs) >= TABLES_OF_A_TASK * PAIRS_OF_AN_EPISODE
 
 
 def test_so_few_tasks_that_hardly_one_has_a_star_are_refused() -> None:

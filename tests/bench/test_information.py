@@ -16,6 +16,7 @@ from bbllm.bench.information import (
     gathered,
 )
 from bbllm.bench.suite import load_suite
+from bbllm.core.errors import UnknownNameError
 from bbllm.core.types import Code, Status
 
 SUITE = load_suite('partial')
@@ -145,11 +146,80 @@ def test_a_place_that_failed_may_still_have_built_the_tower_and_so_decides() -> 
     assert not known(STACK, journal).holds
 
 
+def test_what_a_place_that_failed_kept_in_the_hand_is_put_down_by_the_next_one() -> None:
+    journal = Journal(STACK).reply().pick(HEAVY).place().pick(LIGHT)
+    journal.place(HEAVY, status=Status.FAILED, keeps=True)
+
+    assert known(STACK, journal.reply().place(HEAVY).reply()).holds
+
+
+@pytest.mark.parametrize(('look', 'stays'), [(True, False), (True, True), (False, False)])
+def test_a_hand_that_opens_after_a_place_that_let_go_decides_nothing_anew(
+    look: bool, stays: bool
+) -> None:
+    """Else the tower that was built blindly would be one that was built when all was known."""
+    journal = Journal(STACK).reply().pick(HEAVY).place().pick(LIGHT)
+    journal.place(HEAVY, status=Status.FAILED, look=look, stays=stays)
+    journal.reply().open_gripper().reply()
+
+    assert not known(STACK, journal).holds
+
+
+def test_a_hand_that_opens_on_what_a_place_that_failed_kept_decides() -> None:
+    journal = Journal(CORNER).reply().pick(LOOSE).place(status=Status.FAILED, keeps=True)
+    journal.reply().open_gripper().reply()
+
+    assert known(CORNER, journal).rule == REST_IS_FIXED
+
+
+def test_what_a_place_that_failed_let_go_of_high_up_is_not_weighed_there() -> None:
+    journal = Journal(THREE).reply().pick(BOTTOM).place().pick(MIDDLE).place(BOTTOM)
+    journal.pick(TOP, felt=False).place(MIDDLE, status=Status.FAILED).wait()
+
+    assert known(THREE, journal.reply().pick(TOP, felt=False).place(MIDDLE)).reason == (
+        f'Not weighed: {TOP}.'
+    )
+
+
 def test_a_rejected_place_leaves_the_block_in_the_hand() -> None:
     journal = Journal(STACK).reply().pick(HEAVY).place().pick(LIGHT)
     journal.place(HEAVY, status=Status.REJECTED).reply().place(HEAVY)
 
     assert known(STACK, journal).holds
+
+
+@pytest.mark.parametrize('planner', ['brain_body', 'base_llm'])
+def test_a_planner_whose_prompts_tell_no_force_is_not_informed_by_what_was_measured(
+    planner: str,
+) -> None:
+    """Whatever the journal holds: nobody was shown it, so whoever is right was lucky."""
+    stack = Journal(STACK, planner).reply().pick(LIGHT).place().pick(HEAVY).place()
+    stack.reply().pick(LIGHT).place(HEAVY).reply()
+    hold = Journal(HOLD, planner).reply().pick(LESS).place().pick(MORE).reply()
+
+    for case, journal in ((STACK, stack), (HOLD, hold)):
+        assert known(case, journal).reason == f'The prompts of {planner} tell no force.'
+
+
+@pytest.mark.parametrize('planner', ['brain_body', 'base_llm'])
+def test_that_a_block_would_not_rise_every_planner_may_know(planner: str) -> None:
+    journal = Journal(ON_FIXED, planner).reply().pick(BASE).reply().pick(FREE).place(BASE)
+
+    assert known(ON_FIXED, journal).rule == REST_IS_MOVABLE
+
+
+def test_of_a_planner_that_is_not_installed_nobody_can_say_what_it_knew() -> None:
+    journal = Journal(STACK, 'gone').reply().pick(LIGHT).place(HEAVY).reply()
+
+    with pytest.raises(UnknownNameError, match='gone'):
+        gathered(STACK, journal.episode())
+
+
+@pytest.mark.parametrize('planner', ['llm_pop', 'llm_pop_no_evaluator', 'ft_cot', 'ft_vanilla'])
+def test_planners_that_are_shown_the_force_may_be_informed_by_it(planner: str) -> None:
+    journal = Journal(HOLD, planner).reply().pick(LESS).place().pick(MORE).reply()
+
+    assert known(HOLD, journal).rule == WEIGHED
 
 
 @pytest.mark.parametrize('task', ['lighter_on_heavier', 'movable_to_corner', 'movable_on_fixed'])

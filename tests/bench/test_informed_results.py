@@ -9,23 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_settings import make_run_settings
+from made_informed import GUESSED, KNOWING, MIXED, summary_of
 from made_journals import Journal
-from made_results import make_result, make_settings, write_run
+from made_results import make_result
 from rich.console import Console
 from solved_cases import objects_of
 
 from bbllm.bench.case import Case
 from bbllm.bench.generator import make_case
 from bbllm.bench.metrics import figures_of
-from bbllm.bench.pairs import compare, pair_up
+from bbllm.bench.pairs import Difference, compare, pair_up
 from bbllm.bench.playing import Job, Setup
-from bbllm.bench.report.folder import read_run
-from bbllm.bench.report.write import render, write_report
 from bbllm.bench.results import EpisodeKey, EpisodeResult
 from bbllm.bench.results_file import read_results
+from bbllm.bench.run_settings import join
 from bbllm.bench.scoring import lost, score
 from bbllm.bench.suite import load_suite
-from bbllm.bench.summary import closing_line, summarize_run
+from bbllm.bench.summary import closing_line
 from bbllm.bench.summary_table import print_summary
 from bbllm.core.events import Ending
 from bbllm.core.records import from_json, to_json
@@ -35,8 +36,6 @@ from bbllm.llm.sections import LlmConfig
 SUITE = load_suite('partial')
 CASE = make_case(SUITE, 'lighter_on_heavier', seed=0, trial=0)
 LIGHT, HEAVY = (s.name for s in sorted(CASE.scene.objects, key=lambda spec: spec.mass))
-KNOWING = {'informed': True, 'information': 'every block was weighed'}
-GUESSED = {'informed': False, 'information': f'Not weighed: {HEAVY}.'}
 
 
 def job_of(case: Case) -> Job:
@@ -162,35 +161,17 @@ def test_what_was_found_out_is_kept_in_the_file() -> None:
     assert from_json(EpisodeResult, json.loads(json.dumps(to_json(result)))) == result
 
 
-MIXED = (
-    make_result('stack', 0),
-    make_result('stack', 1),
-    make_result('pick_heavier', 0, **KNOWING),
-    make_result('pick_heavier', 1, **GUESSED),
-    make_result('pick_heavier', 2, 3, 'failed', **GUESSED, false_success=True),
-    make_result('pick_heavier', 3, 3, 'lost', informed=False),
-)
+_FIRST = ('task ', 'stack ')
+"""How head and row of a table of one task begin."""
 
 
 def test_figures_are_over_all_episodes_and_over_those_that_need_something() -> None:
     figures = figures_of(MIXED)
 
     assert figures.sr.value == pytest.approx(4 / 6)
-    assert figures.informed.value == pytest.approx(3 / 6)
-    assert (figures.informed.n, figures.needing) == (6, 4)
-    assert figures.informed.low is not None and figures.informed.low < 0.5
+    assert (figures.needing, figures.needing_sr.n, figures.needing_informed.n) == (4, 4, 4)
     assert (figures.needing_sr.value, figures.needing_informed.value) == (0.5, 0.25)
     assert figures.false_success == 1
-
-
-def summary_of(results: tuple[EpisodeResult, ...], **changes: Any) -> dict[str, Any]:
-    tasks = sorted({result.key.task for result in results})
-    listed = [
-        {'name': name, 'instruction': 'Do it.', 'difficulty': 'easy', 'least_loops': 1}
-        for name in tasks
-    ]
-    settings = make_settings(**{'suite': 'partial', 'trials': 4, 'tasks': listed, **changes})
-    return summarize_run(settings, results, [])
 
 
 def printed(summary: dict[str, Any]) -> str:
@@ -207,19 +188,50 @@ def test_the_table_has_state_informed_and_false_success_where_something_is_neede
     assert 'false success' in text
     by_task = {row[0]: row for row in rows}
     assert [by_task['pick_heavier'][i] for i in (1, 2, 5)] == ['4', '0.50', '0.25']
-    assert [by_task['stack'][i] for i in (1, 2, 5)] == ['2', '1.00', '1.00']
+    assert [by_task['stack'][i] for i in (1, 2, 5)] == ['2', '1.00', '–']
+    assert [by_task['all'][i] for i in (1, 2, 5)] == ['6', '0.67', '–']
+    # Both over the same episodes: those of tasks that need something.
+    assert ' '.join(by_task['to']) == 'to find out 4 0.50 [0.15, 0.85] 0.25 [0.05, 0.70]'
     assert (
         'Where something had to be found out (K = 3, 4 episodes): '
         'state 0.50 [0.15, 0.85], informed 0.25 [0.05, 0.70].'
     ) in text
 
 
+def test_the_tables_name_tasks_as_their_paper_does() -> None:
+    summary = summary_of(MIXED)
+    labels = {'pick_heavier': 'T3', 'stack': 'T1'}
+    for row in summary['by_k'][0]['tasks']:
+        row['label'] = labels[row['name']]
+
+    lines = [line.split() for line in printed(summary).splitlines()]
+
+    assert ['T3', 'pick_heavier', '4', '0.50'] in [line[:4] for line in lines]
+    assert ['T1', 'stack', '2', '1.00'] in [line[:4] for line in lines]
+
+
+def test_a_run_goes_on_where_the_suite_has_learnt_what_a_paper_calls_its_tasks() -> None:
+    was = make_run_settings(('fine',))
+    task = dataclasses.replace(was.tasks[0], label='T1')
+
+    assert join(was, dataclasses.replace(was, tasks=(task,)), 'runs/one').tasks[0].label == 'T1'
+
+
 def test_other_suites_keep_their_table() -> None:
-    text = printed(summary_of((make_result('stack', 0, 3, 'failed', false_success=True),)))
+    text = printed(summary_of((make_result('stack', 0, 3, 'failed'),)))
 
     assert 'SR' in text
-    for word in ('state', 'informed', 'false success', 'found out'):
+    for word in ('state', 'informed', 'false success', 'find out', 'found out'):
         assert word not in text
+
+
+def test_a_false_success_is_shown_in_every_suite() -> None:
+    text = printed(summary_of((make_result('stack', 0, 3, 'failed', false_success=True),)))
+
+    head, row = (line.split() for line in text.splitlines() if line.strip().startswith(_FIRST))
+    assert head[-2:] == ['false', 'success'] and row[-1] == '1'
+    assert 'false success: ended as done, which the checker denies' in text
+    assert 'informed' not in text
 
 
 def test_several_k_have_a_row_of_informed_success() -> None:
@@ -229,14 +241,15 @@ def test_several_k_have_a_row_of_informed_success() -> None:
     text = printed(summary_of((*first, *MIXED[2:5]), ks=[0, 3]))
 
     lines = [line.split() for line in text.splitlines()]
-    assert ['informed', '0.33', '0.33'] in lines
+    assert ['to', 'find', 'out:', 'state', '0.67', '0.67'] in lines
+    assert ['to', 'find', 'out:', 'informed', '0.33', '0.33'] in lines
 
 
 def test_the_closing_line_tells_informed_success_only_where_something_is_needed() -> None:
     line = closing_line(summary_of(MIXED))
 
     assert 'SR=0.67 ' in line
-    assert 'INFORMED=0.50 [0.19, 0.81] n=6' in line
+    assert line.endswith('STATE=0.50 [0.15, 0.85] INFORMED=0.25 [0.05, 0.70] needing=4 n=6')
     assert 'INFORMED' not in closing_line(summary_of(MIXED[:2]))
 
 
@@ -249,24 +262,32 @@ def test_runs_are_compared_by_informed_success_too() -> None:
     assert comparison.verdict == 'equal'
     assert (informed.a, informed.b, informed.difference.value) == (1, 0, 1)
     assert informed.certain and informed.winner == 'A'
-    assert all(
-        item.measure != 'informed'
-        for item in compare(pair_up([make_result()], [make_result()], k_a=3, k_b=3)).differences
-    )
+    assert not comparison.other_needs
+    assert {'informed', 'false_success'}.isdisjoint(measures([make_result()], [make_result()]))
 
 
-def test_the_report_has_columns_and_cards_for_it(tmp_path: Path) -> None:
-    summary = summary_of(MIXED)
-    settings = make_settings(suite='partial', trials=4, tasks=summary['tasks'])
-    folder = write_run(tmp_path / 'run', MIXED, settings)
-    (folder / 'summary.json').write_text(json.dumps(summary))
-    (folder / 'sessions.jsonl').write_text('')
+def measures(a: list[EpisodeResult], b: list[EpisodeResult]) -> dict[str, Difference]:
+    differences = compare(pair_up(a, b, k_a=3, k_b=3)).differences
+    return {item.measure: item for item in differences}
 
-    page = write_report(folder).read_text()
 
-    assert '<th scope="col">State</th><th scope="col">Informed</th>' in page
-    assert 'False<br>success' in page
-    assert f'Not informed: Not weighed: {HEAVY}. The planner ended as if it was done.' in page
-    assert 'Informed: every block was weighed.' in page
-    plain = render(dataclasses.replace(read_run(folder), summary=summary_of(MIXED[:2])))
-    assert 'False<br>success' not in plain
+def test_informed_success_is_compared_only_where_both_suites_ask_for_it() -> None:
+    """The fingerprint of a case does not say what has to be found out."""
+    asked = [make_result(trial=0, **KNOWING), make_result(trial=1, **GUESSED)]
+    not_asked = [make_result(trial=0), make_result(trial=1, **GUESSED)]
+    comparison = compare(pair_up(asked, not_asked, k_a=3, k_b=3))
+    (informed,) = (item for item in comparison.differences if item.measure == 'informed')
+
+    assert (informed.a, informed.b, informed.difference.n) == (0, 0, 1)
+    assert comparison.other_needs == (('plus_sign', 0),)
+    assert 'informed' not in measures(asked[:1], not_asked[:1])
+
+
+def test_runs_are_compared_by_false_success_and_fewer_are_better() -> None:
+    honest = [make_result(trial=trial, verdict='failed') for trial in range(12)]
+    boasting = [
+        make_result(trial=trial, verdict='failed', false_success=True) for trial in range(12)
+    ]
+    found = measures(honest, boasting)['false_success']
+
+    assert (found.a, found.b, found.winner, found.certain) == (0, 1, 'A', True)

@@ -21,6 +21,7 @@ from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 from inspect_ai.model import GenerateConfig, Model, ModelOutput
 from mock_models import mock, output
 
+from bbllm.bench.briefs import brief_of
 from bbllm.bench.generator import make_case
 from bbllm.bench.inspect_episode import PHYSICS, play_sample
 from bbllm.bench.inspect_task import tabletop
@@ -31,10 +32,13 @@ from bbllm.core.errors import BbllmError
 from bbllm.core.events import Event, EventKind
 from bbllm.core.protocols import Message
 from bbllm.llm.config import Models
+from bbllm.llm.expert.model import ExpertModel
 from bbllm.llm.offline import OfflineModel
 from bbllm.llm.sections import LlmConfig
 
 Run = Callable[..., EvalLog]
+NEEDY = ['stack', 'movable_on_fixed']
+"""A task that needs nothing, and one in which something has to be found out."""
 TASK_FILE = 'src/bbllm/bbllm/bench/inspect_task.py'
 
 
@@ -117,6 +121,48 @@ def test_without_feedback_what_is_out_of_reach_costs_the_goal(run: Run) -> None:
     assert False in goal.metadata['conditions'].values()
     assert goal.metadata['codes']['OUT_OF_WORKSPACE'] > 0
     assert goal.metadata['unsafe'] == 0
+
+
+def is_told(gather: bool) -> Model:
+    """Reads the prompts of llm_pop as `expert` does, or as `uninformed`, who guesses."""
+    cases = [make_case(load_suite('partial'), name, seed=0, trial=0) for name in NEEDY]
+
+    def answer(messages: Any, tools: Any, choice: Any, config: GenerateConfig) -> ModelOutput:
+        given = [Message(message.role, message.text) for message in messages]
+        asked = given[-1].content
+        [case] = [case for case in cases if case.instruction in asked]
+        brief = brief_of(case, 0).model_copy(update={'gather': gather})
+        return output(ExpertModel(brief).complete(given).text)
+
+    return mock(answer)
+
+
+@pytest.mark.parametrize(('gather', 'known', 'value'), [(True, True, 'C'), (False, False, 'I')])
+def test_what_had_been_found_out_is_scored_where_a_task_asks_for_it(
+    run: Run, gather: bool, known: bool, value: str
+) -> None:
+    log = run(tabletop('partial', NEEDY, planner='llm_pop'), is_told(gather))
+
+    assert log.results is not None
+    stack, needy = (sample_of(log, f'{name}-t000-k3') for name in NEEDY)
+    assert needy.scores is not None and stack.scores is not None
+    assert scores_of(needy)['informed'] == value
+    told = needy.scores['goal'].metadata or {}
+    assert (told['informed'], bool(told['information'])) == (known, True)
+    assert told['false_success'] == (scores_of(needy)['goal'] == 'I')
+    assert (stack.scores['goal'].metadata or {})['informed'] is None
+    informed = next(score for score in log.results.scores if score.name == 'informed')
+    assert (informed.scored_samples, informed.unscored_samples) == (1, 1)
+    assert informed.metrics['accuracy'].value == (1.0 if gather else 0.0)
+
+
+def test_other_suites_are_not_scored_by_what_was_found_out() -> None:
+    names = [
+        len(tabletop(**arguments).scorer or ())
+        for arguments in ({}, {'suite': 'partial'}, {'suite': 'partial', 'tasks': 'stack'})
+    ]
+
+    assert names == [4, 5, 4]
 
 
 @pytest.mark.parametrize('where', ['bbllm/tabletop', TASK_FILE])

@@ -16,9 +16,10 @@ from bbllm.bench.checkers.judging import judge
 from bbllm.bench.checkers.situation import Situation, Verdict
 from bbllm.bench.generator import CaseError, fingerprint, make_case
 from bbllm.bench.goals import Corners, Hold, Tower
-from bbllm.bench.suite import load_suite
+from bbllm.bench.suite import Suite, load_suite
 from bbllm.bench.suite_errors import SuiteFileError
 from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.sim.force_noise import ForceNoise
 from bbllm.worlds.reaching import ReachCache
 
 SUITE = load_suite('partial')
@@ -40,6 +41,13 @@ TOWER = {'kind': 'tower', 'height': 2, 'near_m': 0.02, 'still_m': 0.01, **STANDI
 CORNERS = {'kind': 'corners', 'corner_m': 0.08, 'still_m': 0.01, **STANDING}
 HOLD = {'kind': 'hold', 'which': 'heaviest', 'raised_m': 0.05, **STANDING}
 MASSES = {'mass': [0.05, 0.15], 'mass_ratio': 1.5}
+
+
+def test_the_six_tasks_of_the_paper_bear_its_names_for_them() -> None:
+    labels = {spec.label: spec.name for spec in SUITE.tasks if spec.label}
+
+    assert labels == {f'T{i}': name for i, name in enumerate(TASKS[:6], 1)}
+    assert [spec.label for spec in SUITE.tasks[6:]] == ['', '']
 
 
 def cases_of(name: str) -> list[Case]:
@@ -184,6 +192,22 @@ def test_the_hand_can_come_down_on_every_corner_of_the_table() -> None:
 @pytest.mark.parametrize('name', TASKS)
 def test_the_same_seed_gives_the_same_scene_on_every_machine(name: str) -> None:
     assert fingerprint(make_case(SUITE, name, seed=0, trial=0))[:12] == PINNED[name]
+
+
+def test_the_noise_of_the_force_may_be_set_and_then_counts_for_the_fingerprint() -> None:
+    def two(**more: object) -> Suite:
+        cubes = [{'kind': 'cube', 'count': 2, **MASSES}]
+        return suite(generated(objects=cubes, **more) | {'goal': {**TOWER, 'order': 'any'}})
+
+    unsaid = two()
+    made = {noise: two(force_noise_n={'sd': noise}) for noise in (0.2, 0.5)}
+    usual = make_case(unsaid, 'a', seed=0, trial=0)
+    cases = {noise: make_case(one, 'a', seed=0, trial=0) for noise, one in made.items()}
+
+    assert cases[0.5].scene.force_noise_n == ForceNoise(sd=0.5, bias=0.2)
+    assert cases[0.5].scene.objects == usual.scene.objects
+    assert fingerprint(cases[0.2]) == fingerprint(usual) != fingerprint(cases[0.5])
+    assert made[0.2].sha256 == unsaid.sha256 != made[0.5].sha256
 
 
 def test_masses_and_fixed_blocks_count_for_the_fingerprint() -> None:

@@ -23,6 +23,7 @@ from bbllm.core.errors import (
     ModelRefusedError,
     ModelUnavailableError,
     ParseError,
+    PromptTooLongError,
     ReplayError,
 )
 from bbllm.core.protocols import EpisodeContext, Reply, Usage, World
@@ -52,6 +53,7 @@ def test_half_of_the_goal_is_half_of_gcr() -> None:
     result = play('0: pick(red_cube)\n1: place(location_A)')
 
     assert (result.verdict, result.gcr) == ('failed', 0.5)
+    assert (result.ending, result.false_success) == ('FINISHED', True)
     assert 'blue_cube' in result.reason
     assert result.conditions['red_cube on location_A']
     assert not result.conditions['blue_cube on location_B']
@@ -80,6 +82,8 @@ def test_where_two_formulations_disagree_it_did_not_pass(monkeypatch: pytest.Mon
 
     assert (result.verdict, result.passed, result.gcr) == ('disputed', False, 1)
     assert result.reason == 'One says so, the other does not.'
+    # It ended as done, and nobody can say that it was not.
+    assert (result.ending, result.false_success) == ('FINISHED', False)
 
 
 def test_a_failed_call_is_attempted_and_its_code_and_loop_are_counted() -> None:
@@ -165,6 +169,7 @@ def test_a_model_whose_replies_are_no_use_is_judged(error: BbllmError) -> None:
     [
         ModelUnavailableError('The server is down.'),
         ModelRefusedError('No such key.'),
+        PromptTooLongError('4100 tokens are more than the 4096 of the context.'),
         ReplayError('Not in the recording.'),
         LostNodeError('The simulator has gone.'),
         CancelledError('Stopped by hand.'),

@@ -41,3 +41,20 @@ def test_the_body_may_be_the_stand_in() -> None:
     assert roles_of('offline', settings, {}) == ['Body']
     assert roles_of('offline', settings, {'brain': ['offline']}) == ['Brain', 'Body']
     assert notices_about(STAND_INS, settings, {}) == [f'Body: offline {STAND_INS["offline"]}.']
+
+
+@pytest.mark.parametrize('planner', ['llm_pop', 'ft_cot', 'base_llm'])
+def test_of_a_body_that_nobody_asks_nothing_is_said(planner: str) -> None:
+    settings = {'planner': planner, 'brain': 'offline', 'body': 'offline'}
+
+    assert roles_of('offline', settings, {}) == ['Brain']
+    assert roles_of('offline', {**settings, 'brain': 'gpt-4o'}, {}) == []
+    # Whatever the planner says of itself: one that has answered was asked.
+    assert roles_of('offline', settings, {'body': ['offline']}) == ['Brain', 'Body']
+
+
+@pytest.mark.parametrize('planner', ['brain_body', 'one of somebody else'])
+def test_of_a_body_that_may_be_asked_it_is_said(planner: str) -> None:
+    settings = {'planner': planner, 'brain': 'gpt-4o', 'body': 'offline'}
+
+    assert roles_of('offline', settings, {}) == ['Body']

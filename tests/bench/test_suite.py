@@ -64,6 +64,8 @@ def test_the_hash_is_of_what_counts_and_not_of_comments() -> None:
 
     assert parse_suite('# a remark\n' + text, path).sha256 == plain
     assert parse_suite(text.replace('description:', 'description: Also '), path).sha256 == plain
+    labelled = text.replace('name: letter_l\n', 'name: letter_l\n    label: L\n')
+    assert labelled != text and parse_suite(labelled, path).sha256 == plain
     for old, new in (
         ('still_m: 0.01', 'still_m: 0.02'),
         ('reddish cubes.', 'reddish cubes!'),

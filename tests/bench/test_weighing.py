@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
+from bbllm.bench import weighing
 from bbllm.bench.weighing import HEAVIER_KG, run_weighing_bench
 from bbllm.bench.weighing_report import (
     WeighingReport,
@@ -88,6 +94,62 @@ def test_a_run_is_told_written_and_drawn_with_a_mark_for_each_pair_of_masses() -
     assert drawn.count('<circle') == len(HEAVIER_KG)
 
 
+def test_a_noisier_sensor_takes_the_wrong_cube_for_the_heavier_one_more_often() -> None:
+    quiet, usual, noisy = (expected_error(0.05, 0.06, noise_n) for noise_n in (0.0, 0.2, 1.0))
+
+    assert quiet == 0 < usual < noisy < 0.5
+    assert expected_error(0.05, 0.05, 0.0) == 0.5
+
+
+def test_without_noise_a_weight_is_what_it_is() -> None:
+    trial = run_weighing(0.05, 0.055, 1, 0.0)
+    noisy = run_weighing(0.05, 0.055, 1, 1.0)
+
+    off = [lift.down_n - GRAVITY_M_S2 * lift.mass_kg for lift in trial.lifts]
+    assert off == pytest.approx([0, 0], abs=0.02)
+    assert trial.right
+    assert max(abs(lift.down_n - GRAVITY_M_S2 * lift.mass_kg) for lift in noisy.lifts) > 0.1
+
+
+def test_a_run_that_is_stopped_tells_what_it_has_of_every_pair(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(weighing, 'run_weighing', weighed_at_once)
+    told: list[tuple[int, int]] = []
+
+    report = run_weighing_bench(
+        5, tell=lambda *now: told.append(now), stopped=lambda: len(told) == len(HEAVIER_KG) + 1
+    )
+    text = io.StringIO()
+    print_report(report, Console(file=text, width=200))
+
+    assert told[-1] == (7, 30)
+    assert [item.error.n for item in report.figures] == [2, 1, 1, 1, 1, 1]
+    assert '7 of 30 trials were made.' in text.getvalue()
+    assert report.all_weighed
+
+
+def test_a_run_in_which_nothing_could_be_weighed_says_so_in_words_and_json() -> None:
+    report = report_of([WeighingTrial(heavy_kg=0.1, seed=7, reason='pick(red_cube): No.')])
+    text = io.StringIO()
+    print_report(report, Console(file=text, width=200))
+    data = json.loads(json.dumps(report.as_json(), allow_nan=False))
+
+    assert not report.all_weighed
+    assert 'nan' not in text.getvalue()
+    assert 'seed 7: pick(red_cube): No.' in text.getvalue()
+    assert (data['lift_s'], data['figures'][0]['error']['value']) == (None, None)
+
+
+def weighed_at_once(light_kg: float, heavy_kg: float, seed: int, noise_n: float) -> WeighingTrial:
+    lifts = trial_of((light_kg, 0.4), (heavy_kg, 0.9)).lifts
+    return WeighingTrial(heavy_kg=heavy_kg, seed=seed, lifts=lifts)
+
+
+def fails_at_once(light_kg: float, heavy_kg: float, seed: int, noise_n: float) -> WeighingTrial:
+    return WeighingTrial(heavy_kg=heavy_kg, seed=seed, reason='pick(red_cube): No.')
+
+
 def test_the_mark_of_more_errors_is_higher_up() -> None:
     few, many = (drawn_heights(wrong) for wrong in (1, 4))
 
@@ -103,6 +165,64 @@ def test_the_command_writes_json_and_pictures(tmp_path: Path) -> None:
 
     assert result.exit_code == 0, result.output
     assert sorted(file.name for file in out.iterdir()) == ['weigh.json', 'weigh.png', 'weigh.svg']
+
+
+def weigh(out: Path, *words: str) -> Result:
+    return CliRunner().invoke(
+        app, ['bench', 'weigh', '--trials', '2', '--jobs', '1', '--out', str(out), *words]
+    )
+
+
+def test_the_command_prints_one_json_object_for_programs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(weighing, 'run_weighing', weighed_at_once)
+
+    result = weigh(tmp_path, '--json', '--noise', '0.5')
+
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
+    assert (data['noise_n'], data['planned'], data['folder']) == (0.5, 2, str(tmp_path))
+    assert [item['error']['n'] for item in data['figures']] == [2] * len(HEAVIER_KG)
+
+
+def test_the_command_fails_where_a_pair_of_masses_was_never_weighed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def heaviest_fails(light_kg: float, heavy_kg: float, *rest: Any) -> WeighingTrial:
+        play = fails_at_once if heavy_kg == HEAVIER_KG[-1] else weighed_at_once
+        return play(light_kg, heavy_kg, *rest)
+
+    monkeypatch.setattr(weighing, 'run_weighing', heaviest_fails)
+    one = weigh(tmp_path)
+    monkeypatch.setattr(weighing, 'run_weighing', fails_at_once)
+    none = weigh(tmp_path)
+
+    assert (one.exit_code, none.exit_code) == (1, 1)
+    assert json.loads((tmp_path / 'weigh.json').read_text())['lifts'] == 0
+
+
+@pytest.mark.parametrize('jobs', ['1', '2'])
+def test_after_ctrl_c_the_command_tells_what_there_is(tmp_path: Path, jobs: str) -> None:
+    """As on a terminal, where Ctrl-C reaches the processes of the trials too."""
+    words = ['bench', 'weigh', '--trials', '2000', '--jobs', jobs, '--out', str(tmp_path)]
+    with subprocess.Popen(
+        [sys.executable, '-m', 'bbllm', *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as program:
+        assert program.stdout is not None
+        said = [program.stdout.readline()]
+        os.killpg(program.pid, signal.SIGINT)
+        said.append(program.stdout.read())
+
+    assert program.returncode == 130, ''.join(said)
+    assert said[0] == '10 of 12000 trials\n'
+    assert 'of 12000 trials were made.' in said[1]
+    assert 'Traceback' not in said[1]
+    assert json.loads((tmp_path / 'weigh.json').read_text())['lifts'] >= 20
 
 
 def test_a_folder_that_cannot_be_made_is_told_before_anything_is_lifted(tmp_path: Path) -> None:
@@ -125,17 +245,25 @@ def drawn_heights(wrong: int) -> float:
     """Return how far down the only mark of a picture lies, for so many errors of ten."""
     right, false = trial_of((0.05, 0.4), (0.10, 0.9)), trial_of((0.05, 0.9), (0.10, 0.4))
     trials = [false] * wrong + [right] * (10 - wrong)
-    report = WeighingReport(
+    [circle] = [
+        line for line in to_svg(draw_report(report_of(trials))).splitlines() if '<circle' in line
+    ]
+    return float(circle.split('cy="')[1].split('"')[0])
+
+
+def report_of(trials: list[WeighingTrial]) -> WeighingReport:
+    """Return what would be said of trials with one pair of masses."""
+    n_lifts = sum(len(trial.lifts) for trial in trials)
+    return WeighingReport(
         machine={},
         seed=0,
         light_kg=0.05,
         noise_n=0.2,
+        planned=10,
         figures=(figures_of(0.05, 0.10, trials),),
-        lifts=20,
+        lifts=n_lifts,
         scatter_n=0.1,
         lift_s=(2.0, 2.0, 2.0),
         lift_wall_s=0.1,
         wall_s=1.0,
     )
-    [circle] = [line for line in to_svg(draw_report(report)).splitlines() if '<circle' in line]
-    return float(circle.split('cy="')[1].split('"')[0])

@@ -71,6 +71,36 @@ def test_says_that_there_is_no_difference(good: Path, tmp_path: Path) -> None:
     assert 'A and B passed equally often in 8 pairs (McNemar p = 1).' in result.output
 
 
+def test_false_successes_are_compared_where_there_are_any(
+    good: Path, bad: Path, tmp_path: Path
+) -> None:
+    boasting = write_run(tmp_path / 'boasting', run_of('failed', false_success=True))
+
+    result = bench_diff(good, boasting)
+
+    (row,) = (line for line in result.output.splitlines() if 'false success' in line)
+    assert 'A has fewer' in row
+    assert '-1.00' in row
+    honest = bench_diff(good, bad)
+    assert honest.exit_code == 0 and 'false success' not in honest.output
+
+
+def test_says_where_the_suites_ask_for_other_things_to_be_found_out(tmp_path: Path) -> None:
+    asked = write_run(tmp_path / 'asked', run_of('passed', informed=True))
+    some = write_run(
+        tmp_path / 'some', [*run_of('passed', n=6, informed=False), *run_of('passed')[6:]]
+    )
+
+    result = bench_diff(asked, some)
+
+    (row,) = (line for line in result.output.splitlines() if 'informed success' in line[:25])
+    assert [cell.strip() for cell in row.split('│')][6] == '6'
+    assert 'In 2 pairs the suite of one run alone asks to find something out' in (
+        result.output.replace('\n', ' ')
+    )
+    assert 'plus_sign 6, plus_sign 7' in result.output
+
+
 def test_two_k_of_one_run_are_compared(tmp_path: Path) -> None:
     results = [*run_of('failed', k=0), *run_of('passed', k=2), *run_of('passed', k=3)]
     folder = write_run(tmp_path / 'run', results)

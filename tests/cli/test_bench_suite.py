@@ -140,6 +140,16 @@ def test_the_help_of_the_group_names_suites_and_commands(bbllm: Command) -> None
         assert f' {name} ' in result.stdout
 
 
+def test_the_help_of_a_suite_names_who_plays_without_a_key_where_things_are_unknown(
+    bbllm: Command,
+) -> None:
+    told = ' '.join(bbllm('bench', 'partial', '--help').stdout.split())
+
+    assert '--brain expert' in told and '--brain uninformed' in told
+    assert 'bbllm bench partial --planner llm_pop --brain expert' in told
+    assert 'measure the plumbing, not planning' in told
+
+
 def test_a_server_that_is_down_ends_the_run_early_with_its_reason(
     bbllm: Command, tmp_path: Path
 ) -> None:

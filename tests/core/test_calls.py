@@ -136,11 +136,12 @@ def test_all_ways_to_write_a_pose_of_the_hand_become_one(text: str) -> None:
         ('0.5 0.1 0.03 0.7 0.2 0 0', 'of length 0.728, but'),
         ('0.5 0.1 0.03 1 0.5 0 0', 'a hand that points straight down has `1 0 0 0`'),
         # That of a block that stands upright, and of one that is turned by 90 degrees.
-        ('0.5 0.1 0.03 0 0 0 1', 'point 180 degrees away from straight down'),
+        ('0.5 0.1 0.03 0 0 0 1', 'point 180.0 degrees away from straight down'),
         ('0.5 0.1 0.03 0 0 0 1', '; `1 0 0 0` would do.'),
         ('0.5 0.1 0.03 0 0 0.7071 0.7071', '; `0.7071 0.7071 0 0` would do.'),
-        ('0.5 0.1 0.03 0.7071 0 0.7071 0', 'point 90 degrees away'),
-        ('0.5 0.1 0.03 0.9945 0 0.1045 0', 'point 12 degrees away'),
+        ('0.5 0.1 0.03 0.7071 0 0.7071 0', 'point 90.0 degrees away'),
+        ('0.5 0.1 0.03 0.9945 0 0.1045 0', 'point 12.0 degrees away'),
+        ('0.5 0.1 0.03 0.9962 0 0.0873 0', 'point 10.1 degrees away'),
     ],
 )
 def test_a_pose_of_the_hand_that_will_not_do_is_told_what_would(pose: str, told: str) -> None:

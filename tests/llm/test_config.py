@@ -121,7 +121,7 @@ def test_who_has_to_be_told_the_goal_works_in_the_bench_only(name: str) -> None:
 
 @pytest.mark.parametrize('name', ['expert', 'uninformed'])
 def test_who_was_told_the_goal_is_named_with_a_warning(name: str) -> None:
-    config = parse_config(f'brain: {{provider: {name}, brief: {{goal: tower}}}}', 'f')
+    config = parse_config(f'brain: {{provider: {name}, brief: {{goal: tower}}}}', 'f', told=True)
 
     models = make_models(config, overrides={'body': 'offline'}, environ={})
 

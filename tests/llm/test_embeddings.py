@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_server import FakeServer, echoes_key, embeds, hangs, sends, status
+from fake_faults import echoes_key, hangs, sends
+from fake_server import FakeServer, embeds, status
 from pydantic import SecretStr
 
 from bbllm.core.errors import (

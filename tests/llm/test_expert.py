@@ -3,80 +3,34 @@
 from __future__ import annotations
 
 import math
-import random
-import sys
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
+from expert_play import (
+    CORNERS,
+    MAKERS,
+    SEEDS,
+    Make,
+    by_mass,
+    chain_of_thought,
+    play,
+    table,
+    vanilla,
+)
+from felt_blocks import Cube, FeltBlocks
 
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.events import Ending, Episode
-from bbllm.core.protocols import ChatModel, Message, Planner
+from bbllm.core.events import Ending
+from bbllm.core.protocols import Message
 from bbllm.core.tasks import make_task
 from bbllm.core.types import SkillCall
 from bbllm.llm.expert import ExpertBrief, ExpertModel
-from bbllm.planners.ft_pop import FTCoT, FTVanilla
 from bbllm.planners.llm_pop import LLMPop
 
-sys.path.insert(0, str(Path(__file__).parent.parent / 'doubles'))
 
-from felt_blocks import Cube, FeltBlocks
-
-SEEDS = range(10)
-CORNERS = tuple((0.5 + i * 0.18, j * 0.3) for i in (1, -1) for j in (1, -1))
-Make = Callable[[ChatModel], Planner]
-
-
-def evaluated(model: ChatModel) -> Planner:
-    return LLMPop(model, None, k=3)  # type: ignore[arg-type]  # it asks no Body
-
-
-def not_evaluated(model: ChatModel) -> Planner:
-    return LLMPop(model, None, k=3, evaluator=False)  # type: ignore[arg-type]
-
-
-def chain_of_thought(model: ChatModel) -> Planner:
-    return FTCoT(model, None, k=3)  # type: ignore[arg-type]
-
-
-def vanilla(model: ChatModel) -> Planner:
-    return FTVanilla(model, None, k=3)  # type: ignore[arg-type]
-
-
-@pytest.fixture(params=[evaluated, not_evaluated, chain_of_thought, vanilla])
+@pytest.fixture(params=MAKERS)
 def make(request: pytest.FixtureRequest) -> Make:
     made: Make = request.param
     return made
-
-
-def play(make: Make, brief: ExpertBrief, world: FeltBlocks) -> Episode:
-    run = EpisodeRun(make_task('the task', 'test'), planner='p', brain='expert', body='none')
-    return run.execute(make(run.model(ExpertModel(brief), 'brain')), world)
-
-
-def table(seed: int, *masses: float, fixed: int | None = None, **options: object) -> FeltBlocks:
-    """Lay cubes of given masses apart from each other, in an order that the seed shuffles."""
-    dice = random.Random(seed)
-    places = [(0.42, -0.15), (0.58, -0.1), (0.45, 0.05), (0.57, 0.17)]
-    dice.shuffle(places)
-    names = ['red_cube', 'blue_cube', 'green_cube'][: len(masses)]
-    dice.shuffle(names)
-    cubes = {
-        name: Cube(x, y, yaw=dice.uniform(-0.8, 0.8), mass_kg=mass, fixed=i == fixed)
-        for i, (name, mass, (x, y)) in enumerate(zip(names, masses, places, strict=False))
-    }
-    listed = dict(sorted(cubes.items()))
-    bias = dice.uniform(-1.0, 1.0)
-    return FeltBlocks(listed, seed=seed, bias_n=bias, **options)  # type: ignore[arg-type]
-
-
-def by_mass(world: FeltBlocks) -> list[str]:
-    return sorted(world.cubes, key=lambda name: -world.cubes[name].mass_kg)
-
-
-def fixed_one(world: FeltBlocks) -> str:
-    return next(name for name, cube in world.cubes.items() if cube.fixed)
 
 
 @pytest.mark.parametrize('seed', SEEDS)
@@ -101,19 +55,6 @@ def test_a_tower_grows_lighter_upwards(make: Make, seed: int, masses: tuple[floa
     assert episode.ending is Ending.FINISHED, episode.message
     pile = by_mass(world)
     assert [world.on(name) for name in pile] == ['table', *pile[:-1]]
-
-
-@pytest.mark.parametrize('seed', SEEDS)
-@pytest.mark.parametrize('n_cubes', [2, 3])
-def test_the_fixed_block_is_found_and_built_upon(make: Make, seed: int, n_cubes: int) -> None:
-    world = table(seed, *[0.1] * n_cubes, fixed=0)
-    brief = ExpertBrief(goal='tower', needs='movable', order='on_fixed', height=n_cubes)
-
-    episode = play(make, brief, world)
-
-    assert episode.ending is Ending.FINISHED, episode.message
-    assert world.on(fixed_one(world)) == 'table'
-    assert sum(world.on(name) != 'table' for name in world.cubes) == n_cubes - 1
 
 
 @pytest.mark.parametrize('seed', SEEDS)
@@ -172,7 +113,7 @@ def test_what_is_in_the_hand_at_first_goes_down_before_another_is_taken(make: Ma
     episode = play(make, ExpertBrief(goal='corners'), world)
 
     assert episode.ending is Ending.FINISHED, episode.message
-    assert world.calls[0] in ('place', 'pick red_cube')
+    assert world.calls[:2] == ['place', 'pick blue_cube']
     assert world.held is None
 
 
@@ -190,6 +131,10 @@ def test_where_no_force_is_measured_it_says_that_it_guesses(make: Make) -> None:
 
     episode = play(make, ExpertBrief(goal='hold', needs='weights', which='heaviest'), world)
 
+    if make in (chain_of_thought, vanilla):  # their prompts have a vector, and it no place for it
+        assert (episode.ending, world.calls) == (Ending.WORLD_FAILED, [])
+        assert 'The force on the hand is not measured.' in episode.message
+        return
     assert episode.ending is Ending.FINISHED
     assert world.held is not None
     told = [str(event.data.get('text', '')) for event in episode.events]

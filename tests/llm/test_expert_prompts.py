@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
-from bbllm.core.observed import Observed
+from bbllm.core.errors import NotMeasuredError
+from bbllm.core.observed import Observed, observed
 from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject, Task
+from bbllm.llm.expert.belief import learn
 from bbllm.llm.expert.deciding import Decision, Stage
 from bbllm.llm.expert.ft_prompt import QUESTIONS, is_ft_prompt, read_ft_prompt, write_ft_reply
 from bbllm.llm.expert.pop_prompt import is_pop_prompt, read_pop_prompt, write_pop_reply
 from bbllm.llm.expert.sight import Asked, Deed, Move, Sight, UnreadableError
-from bbllm.planners.ft_history import FtHistory, FtRound
+from bbllm.planners.ft_history import FtHistory, FtRound, said_so
 from bbllm.planners.ft_parsing import parse_reply
 from bbllm.planners.ft_prompting import FtPrompts
 from bbllm.planners.ft_questions import Question
@@ -204,13 +207,40 @@ def test_ft_rounds_in_short_tell_what_was_felt() -> None:
     assert sight.deeds[0] == Deed(move=SOME_MOVES[0], done=True, force_z_n=-1.25)
 
 
-def test_a_hand_of_zeros_was_not_measured() -> None:
-    scene = Scene(SCENE.objects, SKILLS, (), 0.0)
+def test_a_pick_that_failed_has_failed_in_a_round_in_short_too() -> None:
+    reply = parse_reply(write_ft_reply(Asked.GATHER, Decision(Stage.ACT, 'Now.', SOME_MOVES[:1])))
+    words = said_so('Failed: is what I fear.', 'red_cube did not rise.')
+    history = FtHistory()
+    history.add(FtRound(words, reply.actions, (observed(SCENE).vector(),)))
+
+    for text in (history.write(), history.write(in_short=1)):
+        sight = read_ft_prompt(str(FtPrompts().ask(Question.NEXT, TASK, SCENE, text)))
+        assert [deed.message for deed in sight.deeds] == ['red_cube did not rise.']
+        assert learn(sight).stuck == {'red_cube'}
+
+
+def test_what_an_explanation_says_of_failure_is_no_failure() -> None:
+    reply = parse_reply(write_ft_reply(Asked.GATHER, Decision(Stage.ACT, 'Now.', SOME_MOVES[:1])))
+    history = FtHistory()
+    history.add(FtRound(said_so('Failed: before. Now again.'), reply.actions, (LIFTED.vector(),)))
+
+    assert [deed.done for deed in ft_seen(history).deeds] == [True]
+
+
+def test_a_force_of_zeros_was_measured_as_such() -> None:
+    assert SCENE.hand is not None
+    scene = replace(SCENE, hand=replace(SCENE.hand, force_n=(0.0, 0.0, 0.0)))
     prompt = str(FtPrompts().ask(Question.NEXT, TASK, scene, FtHistory().text()))
 
-    now = read_ft_prompt(prompt).now
+    assert read_ft_prompt(prompt).now.force_n == (0.0, 0.0, 0.0)
 
-    assert (now.eef, now.force_n, now.fingers_m) == (None, None, None)
+
+def test_without_a_force_no_prompt_with_a_vector_is_written() -> None:
+    assert SCENE.hand is not None
+    scene = replace(SCENE, hand=replace(SCENE.hand, force_n=None))
+
+    with pytest.raises(NotMeasuredError, match='force on the hand is not measured'):
+        FtPrompts().ask(Question.NEXT, TASK, scene, FtHistory().text())
 
 
 @pytest.mark.parametrize('stage', list(Stage))

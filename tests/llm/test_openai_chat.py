@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from chat_clients import ASK, SCHEMA, Client
-from fake_server import FakeServer, refuses, says, status
+from fake_faults import refuses
+from fake_server import FakeServer, says, status
 
 from bbllm.core.errors import CancelledError, ModelRefusedError
 from bbllm.core.protocols import ChatModel, Usage

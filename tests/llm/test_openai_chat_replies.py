@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from chat_clients import ASK, Client
-from fake_server import Behaviour, FakeServer, chunk, cuts, rambles, says, sends, streams
+from fake_faults import cuts, rambles, sends
+from fake_server import Behaviour, FakeServer, chunk, says, streams
 
 from bbllm.core.errors import ModelError, ModelUnavailableError
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 from chat_clients import ASK, Client
-from fake_server import FakeServer, drips, hangs, rambles, says, status
+from fake_faults import drips, hangs, rambles
+from fake_server import FakeServer, says, status
 
 from bbllm.core.errors import (
     CancelledError,
@@ -161,14 +161,12 @@ def test_a_hang_in_mid_reply_is_asked_again_and_heard_once(server: FakeServer) -
 
 def test_a_server_that_only_says_that_it_is_busy_runs_into_the_limit(server: FakeServer) -> None:
     server.will(drips())
-    begun_s = time.monotonic()
 
     with pytest.raises(ModelUnavailableError, match=r'did not come within 0\.3 s'):
         Client(server, first_token_timeout_s=0.3, retries=0).ask()
-    assert time.monotonic() - begun_s < 5.0
     for thread in threading.enumerate():
         if thread.name == 'model request':
-            thread.join(5.0)
+            thread.join(60.0)  # it ends at once; not to wait forever is for a test that fails
             assert not thread.is_alive()
 
 
@@ -181,14 +179,15 @@ def test_the_whole_reply_has_a_limit_too(server: FakeServer) -> None:
 
 def test_a_silent_server_can_be_given_up_on_before_its_limit(server: FakeServer) -> None:
     server.will(hangs())
+    heard: list[str] = []
 
     def cancel(text: str) -> None:
+        heard.append(text)
         raise CancelledError('enough')
 
-    begun_s = time.monotonic()
     with pytest.raises(CancelledError, match='enough'):
-        Client(server).ask(on_text=cancel)
-    assert time.monotonic() - begun_s < 4.0
+        Client(server, first_token_timeout_s=3600.0, timeout_s=3600.0).ask(on_text=cancel)
+    assert heard == ['']
 
 
 def test_a_wait_between_tries_can_be_given_up_on(server: FakeServer) -> None:

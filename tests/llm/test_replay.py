@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.errors import ConfigError, ModelUnavailableError, ReplayError
+from bbllm.core.prompt_size import prompt_limit
 from bbllm.core.protocols import ChatModel, Message, Reply, Usage
 from bbllm.llm.replay import RecordingModel, ReplayModel, read_recording
 from bbllm.llm.scripted import ScriptedModel
@@ -124,6 +125,18 @@ def test_whether_schemas_are_taken_is_replayed_as_it_changed(path: Path) -> None
     assert again.supports_schema
     again.complete(ask('a'), schema=SCHEMA)
     assert not again.supports_schema
+
+
+def test_a_recording_tells_how_long_prompts_could_be_so_that_a_replay_shortens_the_same(
+    path: Path,
+) -> None:
+    limited = ScriptedModel(['1'], prompt_limit_tokens=6000)
+    RecordingModel(limited, path, 'brain').complete(ask('a'))
+    recorded(path, 'body', ('a', '1'))
+
+    limits = [prompt_limit(ReplayModel(path, role)) for role in ('brain', 'body')]
+
+    assert limits == [6000, None]
 
 
 def test_a_line_that_a_crash_tore_is_left_out(path: Path) -> None:

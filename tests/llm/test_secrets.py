@@ -7,7 +7,8 @@ import traceback
 from pathlib import Path
 
 import pytest
-from fake_server import Behaviour, FakeServer, echoes_key, says, sends, status, streams
+from fake_faults import echoes_key, sends
+from fake_server import Behaviour, FakeServer, says, status, streams
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr

@@ -5,17 +5,13 @@ from __future__ import annotations
 import math
 import os
 import random
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import rclpy
 from bbllm_interfaces.msg import Detection, Detections, ObjectStates
 from geometry_msgs.msg import Quaternion, TransformStamped, Vector3
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
@@ -24,7 +20,7 @@ from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.nodes.convert import WORLD_FRAME, objects_from_msg, pose_to_msg
 from bbllm.nodes.convert_arm import arm_from_msg
 from bbllm.nodes.joint_feed import ARM_TOPIC
-from bbllm.nodes.leaving import leave_graph
+from bbllm.nodes.own_nodes import OwnNodes
 from bbllm.worlds.catalogue import Catalogue
 from bbllm.worlds.transforms import compose, inverse, multiply, normalized
 
@@ -73,13 +69,8 @@ class Camera:
         self._random = random.Random(seed)
         self._objects: ObjectStates | None = None
         self._tcp: tuple[float, float] | None = None
-        self._context = rclpy.Context()
-        rclpy.init(
-            context=self._context,
-            domain_id=int(os.environ['ROS_DOMAIN_ID']),
-            signal_handler_options=SignalHandlerOptions.NO,
-        )
-        self.node = rclpy.create_node('camera', namespace='/bbllm', context=self._context)
+        self._own = OwnNodes(args=[], domain_id=int(os.environ['ROS_DOMAIN_ID']))
+        self.node = self._own.join('camera', '/bbllm')
         self._publish = self._publisher()
         static = self.node.create_publisher(TFMessage, '/tf_static', STATIC)
         links = [(WORLD_FRAME, HOUSING, MOUNT), (HOUSING, OPTICAL, LENS)]
@@ -87,16 +78,10 @@ class Camera:
         self.node.create_subscription(ObjectStates, 'objects', self._hear, 1)
         self.node.create_subscription(JointState, ARM_TOPIC, self._hear_arm, 1)
         self.node.create_timer(1.0 / rate_hz, self._look)
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self.node)
-        self._thread = threading.Thread(target=self._spin, daemon=True)
-        self._thread.start()
+        self._own.spin(self.node, 'camera')
 
     def close(self) -> None:
-        self._executor.shutdown(timeout_sec=1.0)
-        self._thread.join(timeout=2.0)
-        leave_graph(self.node)
-        self._context.try_shutdown()
+        self._own.close()
 
     def _publisher(self) -> Callable[[Any], None]:
         kind, topic = (Detections, 'detections') if self._tags is None else (TFMessage, '/tf')
@@ -155,12 +140,6 @@ class Camera:
         turn = normalized((*(noise(0.0, self._noise_rad) / 2 for _ in range(3)), 1.0))
         seen = Pose(position_m=(x, y, z), quat_xyzw=multiply(turn, pose.quat_xyzw))
         return compose(inverse(compose(MOUNT, LENS)), seen)
-
-    def _spin(self) -> None:
-        try:
-            self._executor.spin()
-        except ExternalShutdownException:
-            return
 
 
 @contextmanager

@@ -38,6 +38,8 @@ class Running:
     events: list[Event] = field(default_factory=list)
     ready_s: float = 0.0
     services: dict[str, ServiceCall] = field(default_factory=dict)
+    begun: list[Background] = field(default_factory=list)
+    """The tasks that tests have begun beside themselves."""
 
     def run(self, task: str, **options: Any) -> TaskResult:
         """Run a task to its end."""
@@ -56,7 +58,8 @@ class Running:
     def begin(self, task: str, **options: Any) -> Background:
         """Run a task beside the test."""
         self.events.clear()
-        return Background(lambda: self.run(task, **options))
+        self.begun.append(Background(lambda: self.run(task, **options)))
+        return self.begun[-1]
 
     def wait_for(self, kind: EventKind, count: int = 1) -> Event:
         """Wait until so many events of a kind were heard; return the last of them."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import tempfile
 from pathlib import Path
 
@@ -39,3 +41,16 @@ def test_processes_with_other_folders_for_temporary_files_meet_nobody_either(
         monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path_factory.mktemp('own')))
         with pytest.raises(ConfigError, match='All 2 ROS domains'), own_domain():
             pass
+
+
+def test_a_folder_that_is_full_is_told_as_what_has_to_be_freed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, mode: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    monkeypatch.setattr(Path, 'open', full)
+
+    told = rf'No space left on device\); free space in {tmp_path}\.'
+    with pytest.raises(ConfigError, match=told), own_domain():
+        pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from bbllm_interfaces.srv import SetObjectMass
@@ -12,11 +13,15 @@ from managers import Topics
 from sensor_msgs.msg import JointState as JointStateMsg
 from stacks import Running, started, until
 
+from bbllm.arm.pull import SilentForceError
 from bbllm.core.types import HandReading, Scene, SkillCall, Status
+from bbllm.nodes import force_feed
 from bbllm.nodes.convert import stamp_to_msg
 from bbllm.nodes.convert_arm import ARM_JOINTS
-from bbllm.nodes.force_feed import TOPIC, ForceFeed
+from bbllm.nodes.force_feed import TOPIC, ForceFeed, PullFeed
 from bbllm.nodes.joint_feed import ARM_TOPIC, JointFeed
+from bbllm.nodes.polling import Poller
+from bbllm.nodes.ros_driver import RosDriver
 
 pytestmark = pytest.mark.ros
 
@@ -36,8 +41,9 @@ def feed(topics: Topics) -> ForceFeed:
 
 @pytest.fixture(scope='module')
 def arm_at_work(ros_domain: int) -> Iterator[Running]:
-    """Start what it takes to lift a thing and to see the scene, as fast as it can simulate."""
-    with started(('mujoco_sim', 'state_estimator', 'fr3_executor')) as stack:
+    """Start what it takes to lift a thing and to see the scene, with a sensor that is exact."""
+    exact: Any = {'mujoco_sim': {'force_noise_n': 0.0}}
+    with started(('mujoco_sim', 'state_estimator', 'fr3_executor'), params=exact) as stack:
         yield stack
 
 
@@ -100,6 +106,44 @@ def test_the_zeros_of_a_singularity_are_no_reading(feed: ForceFeed, topics: Topi
     assert feed.force_n(1.0) is None
 
 
+@pytest.fixture
+def pull(topics: Topics) -> PullFeed:
+    return PullFeed(topics)  # type: ignore[arg-type]
+
+
+def test_a_pull_is_told_by_the_same_sign_and_without_the_zeros_too(
+    pull: PullFeed, topics: Topics
+) -> None:
+    topics.hear[TOPIC](felt(1.0, (0.0, 0.0, 0.0)))
+    assert pull.settled_n(0.0) is None  # it was never told
+
+    topics.hear[TOPIC](felt(1.0, (0.5, 0.0, 4.0)))
+    topics.hear[TOPIC](felt(1.001, (0.0, 0.0, 0.0)))
+
+    assert pull.meter.mean_n() == -4.0
+
+
+def test_a_pull_is_the_mean_of_what_was_measured_since_a_time(
+    pull: PullFeed, topics: Topics
+) -> None:
+    for i in range(30):
+        topics.hear[TOPIC](felt(1.0 + 0.002 * i, (0.0, 0.0, float(i))))
+
+    assert pull.settled_n(1.0) == pytest.approx(-24.5)
+    assert pull.settled_n(1.0 + 0.002 * 19.5) == pytest.approx(-24.5)
+
+
+def test_a_pull_that_was_told_once_and_is_not_told_since_a_time_is_silent(
+    pull: PullFeed, topics: Topics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(force_feed, 'SILENT_S', 0.05)
+    topics.hear[TOPIC](felt(1.0, (0.0, 0.0, 4.0)))
+    topics.hear[TOPIC](felt(1.1, (0.0, 0.0, 0.0)))  # near a singularity
+
+    with pytest.raises(SilentForceError, match=f'{TOPIC} has told no force'):
+        pull.settled_n(1.05)
+
+
 def test_an_arm_that_has_only_just_come_to_rest_is_waited_for(
     feed: ForceFeed, topics: Topics
 ) -> None:
@@ -118,6 +162,9 @@ def test_an_arm_that_has_only_just_come_to_rest_is_waited_for(
 def test_the_scene_holds_where_the_hand_is_and_what_the_held_cube_weighs(
     arm_at_work: Running,
 ) -> None:
+    poller = Poller(arm_at_work.client.node)
+    driver = RosDriver(arm_at_work.client.node, poller, arm_at_work.client.group)
+    poller.start()
     for mass_kg in (0.05, 0.15):
         reply = arm_at_work.ask(
             SetObjectMass, 'sim/set_object_mass', name='red_cube', mass=mass_kg
@@ -135,6 +182,7 @@ def test_the_scene_holds_where_the_hand_is_and_what_the_held_cube_weighs(
         x, _, z, w = hand.tcp.quat_xyzw
         assert (z, w) == pytest.approx((0.0, 0.0), abs=0.02)
         assert x > 0
+        assert driver.vertical_force_n() == pytest.approx(-GRAVITY_M_S2 * mass_kg, abs=0.05)
         put_back = arm_at_work.client.execute(SkillCall('place', ('0.45 0.2 0.02',)))
         assert put_back.message == ''
 

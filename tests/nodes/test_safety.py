@@ -11,6 +11,7 @@ import rclpy
 from bbllm_interfaces.msg import Scene as SceneMsg
 from bbllm_interfaces.srv import ResetSim, SetObjectMass
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from stacks import PATIENCE_S, Running, started, until
@@ -24,7 +25,8 @@ from bbllm.nodes.stack import Stack, StackConfig
 pytestmark = pytest.mark.ros
 
 HEAVY_KG = 0.85
-"""Weighs 8.3 N: what a hand feels that lifts it, and less than a lift may take."""
+"""Weighs 8.3 N, which is less than a lift may take; joint 2 feels 5 Nm of it, and of a light cube
+less than 1 Nm."""
 
 
 @pytest.fixture
@@ -72,18 +74,26 @@ def test_an_executor_whose_safety_file_is_wrong_does_not_start(
     assert 'Traceback' not in str(caught.value)
 
 
-def test_a_scene_that_was_latched_long_ago_does_not_count_as_heard(node: Node) -> None:
+@pytest.fixture
+def spun(node: Node) -> Iterator[SingleThreadedExecutor]:
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    yield executor
+    executor.shutdown()
+
+
+def test_a_scene_that_was_latched_long_ago_does_not_count_as_heard(
+    node: Node, spun: SingleThreadedExecutor
+) -> None:
     publisher = node.create_publisher(SceneMsg, 'scene', LATCHED)
     publisher.publish(SceneMsg())
-    executor = rclpy.executors.SingleThreadedExecutor(context=node.context)
-    executor.add_node(node)
     latched: list[SceneMsg] = []
     node.create_subscription(SceneMsg, 'scene', latched.append, LATCHED)
     age = SceneAge(node, ReentrantCallbackGroup(), max_age_s=0.0)
 
     def spin_until(heard: object) -> None:
         def look() -> bool:
-            executor.spin_once(timeout_sec=0.01)
+            spun.spin_once(timeout_sec=0.01)
             return bool(heard() if callable(heard) else heard)
 
         until(look, 'scene')
@@ -93,7 +103,7 @@ def test_a_scene_that_was_latched_long_ago_does_not_count_as_heard(node: Node) -
 
     publisher.publish(SceneMsg())
     spin_until(lambda: len(latched) == 2)
-    executor.spin_once(timeout_sec=0.1)
+    spun.spin_once(timeout_sec=0.1)
     heard_s = time.monotonic()
 
     assert age() < time.monotonic() - heard_s + PATIENCE_S
@@ -110,17 +120,31 @@ def lift(running: Running) -> Outcome:
 
 
 @pytest.mark.parametrize(
-    ('most_n', 'ended'),
-    [(40.0, (Status.SUCCEEDED, Code.NONE)), (8.0, (Status.FAILED, Code.REFLEX))],
+    ('most_nm', 'ended'),
+    [(35.0, (Status.SUCCEEDED, Code.NONE)), (3.0, (Status.FAILED, Code.REFLEX))],
 )
 def test_what_is_heavier_than_the_file_allows_stops_the_arm(
-    ros_domain: int, tmp_path: Path, most_n: float, ended: tuple[Status, Code]
+    ros_domain: int, tmp_path: Path, most_nm: float, ended: tuple[Status, Code]
 ) -> None:
     path = tmp_path / 'mine.yaml'
-    path.write_text(f'contact_force: {{max_n: {most_n}}}')
+    path.write_text(f'contact_force: {{max_joint_nm: [35, {most_nm}, 32, 30, 29, 27, 24]}}')
 
     with started(params={'fr3_executor': {'safety': str(path)}}) as running:
         # Twice: it also holds after a reset of the table, and after the recovery of the first.
         outcomes = [lift(running) for _ in range(2)]
 
     assert [(outcome.status, outcome.code) for outcome in outcomes] == [ended] * 2, outcomes
+
+
+def test_a_lift_that_would_pull_harder_than_the_file_allows_keeps_the_executor_from_starting(
+    ros_domain: int, tmp_path: Path
+) -> None:
+    path = tmp_path / 'mine.yaml'
+    path.write_text('contact_force: {max_n: 12}')
+    config = StackConfig(nodes=('fr3_executor',), params={'fr3_executor': {'safety': str(path)}})
+
+    with Stack(config) as stack, pytest.raises(LostNodeError, match='fr3_executor') as caught:
+        stack.wait_ready(PATIENCE_S)
+
+    assert 'A lift_cap_n of 5.1 N or less would do' in str(caught.value)
+    assert 'Traceback' not in str(caught.value)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
 from bbllm_interfaces.msg import ObjectStates
-from bbllm_interfaces.srv import InjectFault, ResetSim
+from bbllm_interfaces.srv import ResetSim
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from control_msgs.msg import DynamicJointState
 from controller_manager_msgs.msg import ControllerManagerActivity
@@ -19,8 +18,6 @@ from controller_manager_msgs.srv import (
     ListControllerTypes,
     ListHardwareInterfaces,
     LoadController,
-    SetHardwareComponentState,
-    SwitchController,
     UnloadController,
 )
 from franka_msgs.action import ErrorRecovery, Homing, Move, PTPMotion
@@ -31,24 +28,32 @@ from franka_msgs.srv import (
     SetStiffnessFrame,
     SetTCPFrame,
 )
-from lifecycle_msgs.msg import State
 from sensor_msgs.msg import JointState
+from sim_clients import (
+    ARM,
+    JOINTS,
+    STATE,
+    heard,
+    inject,
+    ptp,
+    run,
+    send,
+    set_hardware,
+    stay,
+    switch,
+)
 from stacks import Running, started, until
 from std_msgs.msg import String
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.model import ARM_JOINTS
 from bbllm.nodes.qos import BEST_EFFORT, LATCHED
-from bbllm.nodes.safe_action_client import SafeActionClient
 from bbllm.nodes.sim_goals import GOALS
 from bbllm.nodes.waiting import wait_for
 
 pytestmark = pytest.mark.ros
 
-ARM = 'fr3_arm_controller'
-STATE = 'franka_robot_state_broadcaster'
-JOINTS = 'joint_state_broadcaster'
+
 IDENTITY = [float(number) for number in np.eye(4).ravel()]
 
 
@@ -64,73 +69,6 @@ def sim(shared: Running) -> Running:
     """Give every test a world at its start."""
     assert shared.ask(ResetSim, 'sim/reset').success
     return shared
-
-
-def send(sim: Running, kind: Any, name: str, goal: Any) -> Any:
-    """Send a goal; return its handle."""
-    client = SafeActionClient(sim.client.node, kind, name, sim.client.group)
-    assert client.wait_for_server(10.0), name
-    return wait_for(client.send_goal_async(goal), name, 10.0)
-
-
-def run(sim: Running, kind: Any, name: str, goal: Any) -> tuple[int, Any]:
-    """Send a goal and return its status and result."""
-    handle = send(sim, kind, name, goal)
-    assert handle.accepted
-    ended = wait_for(handle.get_result_async(), name, 30.0)
-    return ended.status, ended.result
-
-
-@contextmanager
-def heard(sim: Running, kind: Any, topic: str, qos: Any = 10) -> Iterator[list[Any]]:
-    """Collect the messages of a topic."""
-    messages: list[Any] = []
-    node = sim.client.node
-    subscription = node.create_subscription(kind, topic, messages.append, qos)
-    try:
-        yield messages
-    finally:
-        node.destroy_subscription(subscription)
-
-
-def switch(sim: Running, up: tuple[str, ...] = (), down: tuple[str, ...] = ()) -> Any:
-    return sim.ask(
-        SwitchController,
-        'controller_manager/switch_controller',
-        activate_controllers=up,
-        deactivate_controllers=down,
-        strictness=SwitchController.Request.STRICT,
-    )
-
-
-def set_hardware(sim: Running, label: str) -> Any:
-    return sim.ask(
-        SetHardwareComponentState,
-        'controller_manager/set_hardware_component_state',
-        name='FrankaHardwareInterface',
-        target_state=State(label=label),
-    )
-
-
-def inject(sim: Running, fault: str, clear: bool = False) -> None:
-    assert sim.ask(InjectFault, 'sim/inject_fault', fault=fault, clear=clear).success
-
-
-def stay(velocities: int = 7) -> FollowJointTrajectory.Goal:
-    """Return a goal that keeps the arm at its start; bad where a velocity is missing."""
-    point = JointTrajectoryPoint(positions=Q_READY.tolist(), velocities=[0.0] * velocities)
-    point.time_from_start.sec = 1
-    return FollowJointTrajectory.Goal(
-        trajectory=JointTrajectory(joint_names=list(ARM_JOINTS), points=[point])
-    )
-
-
-def ptp(way: float, speed: float = 1.0) -> PTPMotion.Goal:
-    return PTPMotion.Goal(
-        goal_joint_configuration=[float(q) + way for q in Q_READY],
-        maximum_joint_velocities=[speed] * 7,
-        goal_tolerance=0.001,
-    )
 
 
 def test_the_robot_drives_a_motion_of_its_own_when_no_controller_holds_it(sim: Running) -> None:

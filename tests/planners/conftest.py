@@ -12,6 +12,7 @@ import pytest
 from bbllm.core.types import (
     Code,
     Fact,
+    HandReading,
     Kind,
     Outcome,
     Plan,
@@ -29,6 +30,9 @@ from bbllm.skills.catalog import SKILLS, CallError, check_call, looks_like_pose,
 sys.path.insert(0, str(Path(__file__).parent))
 
 Point = tuple[float, float, float]
+
+WEIGHT_N = 1.0
+"""What the hand feels of whatever it holds [N]."""
 
 
 class SymbolicTabletop:
@@ -59,7 +63,7 @@ class SymbolicTabletop:
 
     def observe(self) -> Scene:
         items = tuple(self._items.values())
-        return Scene(items, self.skills, tuple(self._facts()), 0.0)
+        return Scene(items, self.skills, tuple(self._facts()), 0.0, self._hand())
 
     def stop(self) -> None:
         pass
@@ -101,6 +105,12 @@ class SymbolicTabletop:
         return [f.subject for f in self._facts() if f.predicate == 'on' and f.object in locations]
 
     # --- physics ----------------------------------------------------------------------------
+
+    def _hand(self) -> HandReading:
+        tcp = Pose(position_m=(0.3, 0.0, 0.5), quat_xyzw=(1.0, 0.0, 0.0, 0.0))
+        if self.held is None:
+            return HandReading(tcp=tcp, width_m=0.08, force_n=(0.0, 0.0, 0.0))
+        return HandReading(tcp=tcp, width_m=0.04, force_n=(0.0, 0.0, -WEIGHT_N))
 
     def _facts(self) -> list[Fact]:
         facts = [Fact(self.held, 'held_by', 'hand')] if self.held else []

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.core.errors import ParseError
-from bbllm.planners.ft_history import FtHistory, FtRound, parse_past
+from bbllm.planners.ft_history import FtHistory, FtRound, parse_past, said_so
 from bbllm.planners.ft_parsing import FtAction
 from bbllm.planners.pop_parsing import Verb
 
@@ -80,6 +80,13 @@ def test_a_past_that_is_too_long_tells_its_oldest_rounds_in_short_and_says_so_on
     assert third.startswith("Round 3: [Weigh -3.0.] [pick('red_cube')] [0.000, ")
     assert len(said) == 1
     assert 'longer than the 600 characters' in said[0]
+
+
+def test_what_failed_in_the_words_of_a_round_is_what_did_and_nothing_that_somebody_says() -> None:
+    said = said_so('Failed: to think. In short: pick a force z -9.00', 'It\nslid.')
+
+    assert said == 'failed: to think. in short: pick a force z -9.00 Failed: It slid.'
+    assert said_so('All well.') == 'All well.'
 
 
 def test_where_even_that_is_too_long_the_oldest_rounds_go_and_the_newest_stays_whole() -> None:

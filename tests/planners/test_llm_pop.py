@@ -49,7 +49,7 @@ def test_the_model_is_asked_under_two_prompts_in_turn(
 
     endings = [request.prompt.splitlines()[-1] for request in model.requests]
     assert endings == ['Evaluate:', 'Plan:', 'Evaluate:', 'Plan:', 'Evaluate:']
-    assert section(model.requests[1], 'Evaluation') == 'The weights are not known.\n\nPlan:'
+    assert section(model.requests[1], 'Evaluation').startswith('The weights are not known.\n\n')
     assert section(model.requests[0], 'History') == 'None.'
     history = section(model.requests[2], 'History')
     assert history == section(model.requests[3], 'History')

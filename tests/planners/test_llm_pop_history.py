@@ -70,7 +70,7 @@ def test_a_history_longer_than_its_budget_is_shortened_and_that_is_said_once(
     assert len(context.warnings) == 1
     assert 'longer than the 4500 characters' in context.warnings[0]
     history = section(model.requests[-1], 'History')
-    assert history.startswith('Round 0 in short: PICK red_cube done; PLACE')
+    assert history.startswith('Round 0 in short: PICK red_cube done, force z -1.00; PLACE')
     assert '\n== Round 3 ==\n' in history
 
 

@@ -72,7 +72,11 @@ def test_the_planner_prompt_has_the_parts_of_appendix_a2() -> None:
         'Current observation',
         'Evaluation',
     ]
-    assert prompt.endswith('\n\n[Evaluation]\nred is lighter\n\nPlan:')
+    *_, evaluation = prompt.split('\n\n[Evaluation]\n')
+    told, reminder, last = evaluation.replace('\n\n', '\n').splitlines()
+    assert told == 'red is lighter'
+    assert reminder.startswith('From the evaluation, the history and the current observation, ')
+    assert last == 'Plan:'
 
 
 def test_the_evaluator_prompt_has_the_parts_of_appendix_a1() -> None:
@@ -94,7 +98,13 @@ def test_without_evaluator_the_planner_prompt_has_no_evaluation_and_offers_done(
 
     assert 'Evaluation' not in labels(prompt)
     assert 'write DONE below EXECUTE' in prompt
-    assert prompt.endswith('\n\nPlan:')
+    assert '\nFrom the history and the current observation, plan how' in prompt
+    assert prompt.endswith(' Keep strictly to [Actions] and [Output].\nPlan:')
+
+
+def test_the_evaluator_is_not_told_that_a_guess_does_not_count() -> None:
+    # Whether a planner finds out or guesses is what the suite `partial` measures.
+    assert not re.search(r'guess|found out and not', evaluator(), re.IGNORECASE)
 
 
 @pytest.mark.parametrize('write', [evaluator, planner])

@@ -68,6 +68,31 @@ def test_another_stiffness_frame_turns_the_wrench(make_arm: Any) -> None:
     assert after.o_f_ext[:3] == pytest.approx(before.o_f_ext[:3], abs=0.05)
 
 
+# A hand that points straight down has a rotation that is its own inverse, a tilted one has not.
+@pytest.mark.parametrize('wrist_deg', [(0, 0, -35), (20, -25, -35)], ids=['yaw 35', 'tilted'])
+@pytest.mark.parametrize('push_n', [(4.0, 0.0, 0.0), (0.0, -3.0, 0.0), (2.0, 3.0, -1.0)])
+def test_a_push_from_the_side_is_told_along_the_axes_of_the_world_however_the_hand_is_turned(
+    robot: SimulatedRobot, push_n: tuple[float, float, float], wrist_deg: tuple[float, ...]
+) -> None:
+    turned = robot.joint_state().position_rad
+    turned[4:] += np.radians(wrist_deg)
+    robot.follow(
+        TrajectoryGoal(time_s=(1.0,), position_rad=(tuple(turned),), velocity_rad_s=((0.0,) * 7,))
+    )
+    robot.advance(1.5)
+    felt: list[np.ndarray] = []
+    robot.on_force = lambda force_n, _stamp_s, _fastest_rad_s: felt.append(force_n)
+
+    with robot.paused() as simulation:
+        simulation.data.body('fr3_hand').xfrc_applied[:3] = push_n
+    robot.advance(0.5)
+
+    reading = read_robot(robot)
+    assert felt[-1] == pytest.approx(push_n, abs=0.05)
+    # As libfranka has it, this is what the robot does to what pushes it.
+    assert -reading.o_f_ext[:3] == pytest.approx(push_n, abs=0.05)
+
+
 def test_the_tool_weighs_what_the_published_inertials_say(robot: SimulatedRobot) -> None:
     tool = tool_load(robot.simulation)
     assert tool.mass_kg == pytest.approx(0.6544 + 2 * 0.0291)

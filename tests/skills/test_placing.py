@@ -92,7 +92,10 @@ def test_a_pose_beside_the_table_is_refused() -> None:
     rejection = rejection_of(SkillCall('place', ('0.5 0.9 0.02',)), scene, hand)
 
     assert rejection.code is Code.BAD_ARGUMENTS
-    assert rejection.message == 'the pose 0.5 0.9 0.02 is not over table.'
+    assert rejection.message == (
+        'the pose 0.5 0.9 0.02 is not over table, which goes from x = -0.250 to 0.950 and from '
+        'y = -0.800 to 0.800.'
+    )
 
 
 def test_without_furniture_in_the_scene_things_stand_at_height_zero() -> None:

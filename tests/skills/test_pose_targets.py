@@ -189,7 +189,10 @@ def test_a_hand_beside_the_table_and_one_in_a_block_are_told_so() -> None:
     inside = rejection_of(place(tcp(0.52, 0.22, 0.032)), scene, hand)
 
     assert (beside.code, inside.code) == (Code.BAD_ARGUMENTS, Code.OCCUPIED)
-    assert beside.message == 'the pose 0.5 0.9 0.032 1 0 0 0 is not over table.'
+    assert beside.message == (
+        'the pose 0.5 0.9 0.032 1 0 0 0 is not over table, which goes from x = -0.250 to 0.950 '
+        'and from y = -0.800 to 0.800.'
+    )
     assert inside.message == 'the pose 0.52 0.22 0.032 1 0 0 0 is occupied by green_cube.'
 
 

@@ -97,6 +97,21 @@ def test_what_is_held_turns_with_the_hand() -> None:
     assert 'push red_cube into green_cube' in message_of(reach(0.5, 0.0, 0.04, 45), scene, hand)
 
 
+def test_what_is_held_on_its_side_hangs_below_the_hand_by_its_height_as_it_is_held() -> None:
+    half = math.radians(90) / 2
+    lying = Pose(position_m=(0.4, 0.0, 0.288), quat_xyzw=(math.sin(half), 0, 0, math.cos(half)))
+    scene, hand = holding(cylinder('can', 0, 0, height_m=0.12), cube('red_cube', 0.5, 0.0))
+    can, *others = scene.objects
+    scene = replace(scene, objects=(replace(can, pose=lying), *others))
+
+    upright = above_of(motions_of(SkillCall('reach', ('red_cube',)), *holding(can, *others[:-1])))
+    on_side = above_of(motions_of(SkillCall('reach', ('red_cube',)), scene, hand))
+
+    # The can is 12 cm long and 4 cm thick.
+    for low, high in zip(on_side.grips, upright.grips, strict=True):
+        assert high.position_m[2] - low.position_m[2] == pytest.approx(0.06 - 0.02)
+
+
 def test_a_pose_without_yaw_is_refused_only_where_no_yaw_would_do() -> None:
     scene = scene_of(cube('red_cube', 0.5, 0.04))
 

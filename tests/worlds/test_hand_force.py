@@ -69,8 +69,8 @@ def test_a_clock_that_goes_back_begins_anew() -> None:
 
 
 @pytest.mark.parametrize('sign', [1.0, -1.0])
-@pytest.mark.parametrize('yaw_deg', [-80.0, 0.0, 35.0, 120.0])
-def test_of_the_two_quaternions_of_a_turn_the_one_with_a_positive_x_is_told(
+@pytest.mark.parametrize('yaw_deg', [-160.0, -80.0, 0.0, 35.0, 120.0, 180.0])
+def test_of_the_two_quaternions_of_a_turn_always_the_same_is_told(
     sign: float, yaw_deg: float
 ) -> None:
     half = math.radians(yaw_deg) / 2
@@ -83,6 +83,19 @@ def test_of_the_two_quaternions_of_a_turn_the_one_with_a_positive_x_is_told(
     assert reading.tcp.quat_xyzw == pytest.approx(quat)
     assert (reading.tcp.position_m, reading.width_m) == ((0.4, 0.1, 0.1), 0.04)
     assert reading.force_n == DOWN
+
+
+@pytest.mark.parametrize('yaw_deg', [*range(-180, 181, 15), *range(-160, 161, 20)])
+def test_a_hand_that_trembles_about_a_usual_yaw_does_not_change_the_sign_of_its_quaternion(
+    yaw_deg: float,
+) -> None:
+    told = []
+    for tremble_deg in (-0.1, 0.1):
+        half = math.radians(yaw_deg + tremble_deg) / 2
+        tcp = Pose(position_m=(0.4, 0, 0.1), quat_xyzw=(math.cos(half), math.sin(half), 0, 0))
+        told.append(hand_reading(Hand(tcp=tcp, width_m=0.04), DOWN).tcp.quat_xyzw)
+
+    assert told[0] == pytest.approx(told[1], abs=0.01)
 
 
 @pytest.mark.parametrize('mass_kg', [0.05, 0.15, 0.4])
@@ -108,6 +121,17 @@ def test_the_weight_is_felt_as_well_after_the_arm_has_carried_it_away() -> None:
     hand = world.observe().hand
     assert hand is not None and hand.force_n is not None
     assert hand.force_n[2] == pytest.approx(-GRAVITY_M_S2 * 0.15, abs=0.02)
+
+
+def test_the_first_scene_tells_a_force_and_takes_no_time_where_one_is_known() -> None:
+    world = _world(0.15)
+
+    first, told_s = world.observe(), world.time_s
+    again = world.observe()
+
+    for scene in (first, again):
+        assert scene.hand is not None and scene.hand.force_n is not None
+    assert world.time_s == told_s
 
 
 def test_an_empty_hand_feels_nothing_at_rest() -> None:

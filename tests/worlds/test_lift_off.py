@@ -9,10 +9,19 @@ import numpy as np
 import pytest
 from small_tables import RED, run
 
-from bbllm.arm.driver import ArmDriver, FollowResult, JointTrajectory, Tolerances
+from bbllm.arm.driver import (
+    ArmDriver,
+    FollowResult,
+    GoalStatus,
+    JointTrajectory,
+    Tolerances,
+)
+from bbllm.arm.lifting import slow_move
 from bbllm.bench.recording import RecordingDriver
+from bbllm.core.gravity import GRAVITY_M_S2
 from bbllm.core.types import Code, Outcome, Status
 from bbllm.sim.scenes import ObjectSpec, SceneFile
+from bbllm.sim.simulation import FORCE_NOISE_N
 from bbllm.worlds.tabletop import TabletopWorld
 
 CAP_N = 10.0
@@ -126,6 +135,8 @@ def test_what_is_not_too_heavy_rises_whatever_the_noise(mass: float, seed: int) 
 
     assert outcome.succeeded, outcome.message
     assert felt.world.observe().held == 'it'
+    pulls_n = felt.world.driver.vertical_force_n(settled=True)
+    assert pulls_n == pytest.approx(-GRAVITY_M_S2 * mass, abs=5 * FORCE_NOISE_N)
 
 
 @pytest.mark.parametrize('mass', [1.5, 3.0, 20.0])
@@ -150,3 +161,21 @@ def test_a_fixed_block_is_told_again_and_others_are_picked_as_before() -> None:
         Code.WOULD_NOT_RISE, Code.WOULD_NOT_RISE, Code.NONE, Code.NONE,
     ]  # fmt: skip
     assert world.observe().has('red_cube', 'on', 'it')
+
+
+def test_what_was_felt_on_a_motion_does_not_count_after_it() -> None:
+    driver = FeltBlock(block(0.5, 0.1)).world.driver
+    q = driver.joint_state().position_rad
+    turned = q + np.array([0.0, 0.0, 0.0, 0.2, 0.0, 0.0, 0.0])
+    felt: list[float | None] = []
+
+    def look() -> bool:
+        felt.append(driver.vertical_force_n())
+        return False
+
+    move = slow_move(np.array([q, turned]), 0.1)
+    assert driver.follow(move, Tolerances(), until=look).status is GoalStatus.SUCCEEDED
+
+    assert driver.vertical_force_n(settled=True) == pytest.approx(0.0, abs=0.1)
+    assert driver.vertical_force_n() != pytest.approx(0.0, abs=0.3)  # there is some motion in it
+    assert felt

@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bbllm.arm.contacts import ContactLimits
 from bbllm.core.errors import BbllmError
 
 Array = NDArray[np.float64]
@@ -148,25 +149,6 @@ class RobotCondition:
         return self.controllers_active and self.hardware_active and not stopped
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContactLimits:
-    """
-    From where on the robot feels a contact, and from where on it stops by itself, at 1 kHz.
-
-    It holds what it estimates from outside against them: the torque of each joint, and the wrench
-    at the hand, three forces and then three torques.
-    """
-
-    contact_joint_nm: tuple[float, ...]
-    """Above it a joint feels a contact, which stops nothing, shape (7,) [Nm]."""
-    collision_joint_nm: tuple[float, ...]
-    """Above it a joint has run into something, and the robot stops, shape (7,) [Nm]."""
-    contact_wrench: tuple[float, ...]
-    """As the first, for the wrench, shape (6,) [N, Nm]."""
-    collision_wrench: tuple[float, ...]
-    """As the second, for the wrench, shape (6,) [N, Nm]."""
-
-
 class RecoveryError(BbllmError):
     """A step of the recovery failed; the text says why."""
 
@@ -207,15 +189,18 @@ class ArmDriver(Protocol):
 
     def vertical_force_n(self, *, settled: bool = False) -> float | None:
         """
-        Return what pushes the hand up from outside, along z of the base: a mean over 20 ms [N].
+        Return what the world does to the hand along z of the base, a mean over 20 ms [N].
 
-        The weight of what is held makes it negative.
+        What pushes the hand up is positive; the weight of what is held makes it negative.
 
         Args:
             settled: Take only what was measured since the last motion; waits for it.
 
         Returns:
-            The force; None where nobody tells it.
+            The force; None where nobody ever told it.
+
+        Raises:
+            SilentForceError: It was told once, and what was asked for does not come.
         """
         ...
 

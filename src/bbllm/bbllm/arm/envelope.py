@@ -15,7 +15,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from bbllm.arm.driver import ContactLimits
+from bbllm.arm.contacts import ContactLimits
 from bbllm.arm.obstacles import Obstacle, Shape
 
 KEEP_OUT_PREFIX = 'keep_out/'

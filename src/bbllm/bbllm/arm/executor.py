@@ -41,6 +41,9 @@ class SkillExecutor:
         permit: Asked before every call whether it may be tried; by default all may.
         ask_person: Asked whether the robot, which has stopped, may go on; by default nobody
             says so.
+
+    Raises:
+        ConfigError: A lift would pull harder than the robot takes by the guard's limits.
     """
 
     def __init__(
@@ -55,6 +58,8 @@ class SkillExecutor:
         ask_person: AskPerson | None = None,
     ) -> None:
         self.params = params or ExecutorParams()
+        if guard is not None and guard.contact_limits is not None:
+            self.params.lift.check_below(min(guard.contact_limits.collision_wrench[:3]))
         self._driver = driver
         self._observe = observe
         self._permit = permit

@@ -7,13 +7,12 @@ import math
 from bbllm.arm.driver import FollowError, FollowResult, GoalStatus, GripperResult
 from bbllm.arm.stop_causes import Stop
 from bbllm.core.errors import BbllmError
+from bbllm.core.gravity import GRAVITY_M_S2
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
 from bbllm.skills.motions import ExpectAt
 
 EMPTY_WIDTH_M = 0.003
 """Fingers nearer together than this hold nothing [m]."""
-GRAVITY_M_S2 = 9.81
-
 
 BACK_OFF_CODES = frozenset(
     {
@@ -27,6 +26,8 @@ BACK_OFF_CODES = frozenset(
     }
 )
 """Failures after which the arm is raised; the others leave it unable or not allowed to move."""
+HELD_BACK_CODES = frozenset({Code.PATH_TOLERANCE, Code.GOAL_TOLERANCE})
+"""Failures of an arm that something may hold fast."""
 STOPPED_CODES = frozenset(
     {
         Code.CANCELLED,
@@ -51,11 +52,13 @@ class SkillError(BbllmError):
         """False where a precondition did not hold, so that nothing was tried."""
         self.resumed = False
         """Whether a person had to let the robot go on, who allowed no more than that."""
+        self.lets_go = False
+        """Whether what is gripped may be fixed, so that it is let go of before the arm rises."""
 
     @property
     def may_back_off(self) -> bool:
         """Whether the arm may be raised after it."""
-        return self.code in BACK_OFF_CODES and not self.resumed
+        return (self.code in BACK_OFF_CODES or self.lets_go) and not self.resumed
 
     @property
     def stopped(self) -> bool:
@@ -182,13 +185,29 @@ def unheld(name: str, width_m: float) -> SkillError:
     )
 
 
-def unlifted(name: str, cap_n: float) -> SkillError:
+def unlifted(name: str, cap_n: float, raw: str = '') -> SkillError:
     """Return that something did not come along when it was lifted with a force [N]."""
-    return SkillError(
+    failure = SkillError(
         Code.WOULD_NOT_RISE,
         f'{name} did not rise: the lift took more than {cap_n:g} N, as it does of what is fixed '
         f'to the table or weighs about {cap_n / GRAVITY_M_S2:.2g} kg or more.',
+        raw,
     )
+    failure.lets_go = True
+    return failure
+
+
+def unfelt(name: str, silence: str) -> SkillError:
+    """Return that nobody tells how hard a lift pulls; *silence* says who is silent."""
+    failure = SkillError(
+        Code.TIMEOUT,
+        f'{name} was not lifted, as nobody would notice if it is fixed: the robot has stopped '
+        'telling the force at its hand. With its state broadcaster active and the arm away from '
+        'a singularity it would be lifted.',
+        silence,
+    )
+    failure.lets_go = True
+    return failure
 
 
 def let_go(failure: SkillError) -> SkillError:

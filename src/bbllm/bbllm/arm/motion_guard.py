@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from bbllm.arm.driver import Array, ContactLimits, JointTrajectory
+from bbllm.arm.contacts import ContactLimits
+from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.core.types import Scene
 from bbllm.skills.grasps import Hand
 

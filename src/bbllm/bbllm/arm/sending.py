@@ -17,16 +17,18 @@ from bbllm.arm.failures import (
     stop_failure,
 )
 from bbllm.arm.kinematics import forward
-from bbllm.arm.lifting import LiftWatch
 from bbllm.arm.motion_guard import MotionGuard
 from bbllm.arm.recovery import Recovery
 from bbllm.arm.rest import check_rest
-from bbllm.arm.sending_params import DEACTIVATED_S, INTERRUPTED, SAME_S, STOP_S, SendingParams
+from bbllm.arm.sending_params import DEACTIVATED_S, INTERRUPTED, STOP_S, SendingParams
 from bbllm.arm.stop_causes import Stop
 from bbllm.core.approval import AskPerson
+from bbllm.core.times import SAME_S
 from bbllm.core.types import Code
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import pose_of_matrix
+
+Until = Callable[[], bool] | None
 
 
 class Sender:
@@ -155,11 +157,11 @@ class Sender:
             self.ready(doing)  # it stopped meanwhile; the recovery tells it too
         return True
 
-    def follow(
-        self, trajectory: JointTrajectory, doing: str, watch: LiftWatch | None = None
-    ) -> None:
+    def follow(self, trajectory: JointTrajectory, doing: str, until: Until = None) -> None:
         """
-        Follow a trajectory and look whether the arm rests at its end, or where *watch* ends it.
+        Follow a trajectory and look whether the arm rests at its end.
+
+        Where *until* ends it early, it fails with code CANCELLED; see `ArmDriver.follow`.
 
         Raises:
             SkillError: It does not; StuckError where the robot stopped and did not recover.
@@ -171,20 +173,17 @@ class Sender:
             self.guard.check_motion(trajectory, doing)
         goal = trajectory.position_rad[-1]
         self._commanded = None
-        failure = self._send(trajectory, doing, watch, recovered=recovered)
+        failure = self._send(trajectory, doing, until, recovered=recovered)
         while failure is not None and failure.code is Code.GOAL_REJECTED:
             if self._recovery.able(STOP_S):
                 raise failure
             # It stopped after the look. Nothing was done yet, so the motion is sent again, but
             # whoever brought it back may have moved it, also where that was done by now.
             self.ready(doing)
-            failure = self._send(trajectory, doing, watch, recovered=True)
-        cut = watch is not None and watch.tripped and failure is not None
-        if failure is not None and not (cut and failure.code is Code.CANCELLED):
+            failure = self._send(trajectory, doing, until, recovered=True)
+        if failure is not None:
             raise self._cause_of(failure, doing)
         self.check(doing)
-        if failure is not None:
-            return
         check_rest(self.driver, goal, self.params.rest, doing, lambda: self.ready(doing))
         self._commanded = np.array(goal, dtype=np.float64)
         self._moved = True
@@ -243,7 +242,7 @@ class Sender:
             raise SkillError(Code.CANCELLED, f'the robot was stopped while {doing}.')
 
     def _send(
-        self, trajectory: JointTrajectory, doing: str, watch: LiftWatch | None, *, recovered: bool
+        self, trajectory: JointTrajectory, doing: str, until: Until, *, recovered: bool
     ) -> SkillError | None:
         """Send a goal; after a recovery only where the arm still is where the motion starts."""
         if recovered:
@@ -254,7 +253,7 @@ class Sender:
                     Code.CONTROLLER_ABORTED,
                     f'the robot had stopped and has moved meanwhile, so {doing} was not begun.',
                 )
-        result = self.driver.follow(trajectory, self.params.tolerances, until=watch)
+        result = self.driver.follow(trajectory, self.params.tolerances, until=until)
         return follow_failure(result, doing)
 
     def _send_hand(

@@ -11,8 +11,6 @@ STOP_S = 0.5
 """How long after a goal that was aborted or refused the signs of a stop may come, wall [s]."""
 DEACTIVATED_S = 3.0
 """The same where the controller said itself that it was deactivated [s]."""
-SAME_S = 1e-6
-"""Times that differ by less are the same [s]."""
 INTERRUPTED = frozenset({GoalStatus.CANCELED, GoalStatus.TIMED_OUT, GoalStatus.ENDLESS})
 """Endings of a goal of the hand that may leave it half-way."""
 

@@ -6,11 +6,10 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 
+from bbllm.arm.backing_off import back_off
 from bbllm.arm.executor_params import ExecutorParams
 from bbllm.arm.failures import (
     SkillError,
-    StuckError,
-    let_go,
     misplaced,
     missed_grasp,
     unclosed,
@@ -44,9 +43,6 @@ from bbllm.skills.motions import (
 from bbllm.skills.rejection import Rejection
 from bbllm.skills.risk import moves
 from bbllm.skills.shapes import Vector
-
-RETREAT_M = 0.08
-"""How far the arm is raised after a failure [m]."""
 
 
 class SkillRun:
@@ -282,18 +278,13 @@ class SkillRun:
 
     def _get_out(self, failure: SkillError) -> SkillError:
         """Leave the arm raised where it may still move."""
-        may = self._touched and failure.may_back_off
-        too_heavy = self._lifting and failure.code is Code.REFLEX  # and would be so again
-        if not may or too_heavy or isinstance(failure, StuckError):
+        if not self._touched:
             return failure
-        try:
-            if failure.code is Code.GRASP_FAILED and self._way is not None:
-                self._sender.open_to(self._way.grip.opening_m, 'opening the hand again')
-            if failure.code is Code.WOULD_NOT_RISE:
-                self._open(OpenTo())
-                failure = let_go(failure)
-            rise = self._planner.straight_up(self._sender.q_start(), RETREAT_M)
-            self._sender.follow(rise, 'rising out of the way')
-        except (SkillError, NoPathError):
-            pass  # the first failure is the one that tells what went wrong
-        return failure
+        return back_off(
+            failure,
+            self._sender,
+            self._planner,
+            opening_m=None if self._way is None else self._way.grip.opening_m,
+            lifts=self._carried if self._lifting else None,
+            release=lambda: self._open(OpenTo()),
+        )

@@ -168,6 +168,22 @@ class Stop:
         return later if later.told or self.cause is StopCause.UNKNOWN else self
 
 
+def hardware_is_up(*, shown: bool, answered: bool, controllers_active: bool) -> bool:
+    """
+    Tell whether the hardware component counts as active.
+
+    What stopped a robot hangs on it: with the hardware up, a controller was only taken down by
+    somebody. Where the newest answer about it does not come nobody knows that, and a person has
+    to be asked; only controllers that are active show it by themselves.
+
+    Args:
+        shown: Whether it was active when it was heard of last.
+        answered: Whether that was told since somebody asked.
+        controllers_active: Whether the controllers are active.
+    """
+    return shown and (answered or controllers_active)
+
+
 def diagnose(condition: RobotCondition, *, hardware_was_down: bool) -> Stop:
     """
     Return why the robot stopped, as far as its state tells.

@@ -143,8 +143,14 @@ class WayPlanner:
         return replace(way, descent=descent, ascent=ascent, up=path[::-1])
 
     def parted(self, way: Way, params: LiftParams) -> tuple[JointTrajectory, Way]:
-        """Return the first bit of the way up, and a way whose ascent is what is left of it."""
-        assert way.up is not None  # who lifts has come down
+        """
+        Return the first bit of the way up, and a way whose ascent is what is left of it.
+
+        Raises:
+            SkillError: The way has no way up: what is lifted was not come down on.
+        """
+        if way.up is None:
+            raise SkillError(Code.INTERNAL, 'a lift was asked for on a way that stays above.')
         first, left = parted(way.up, params.rise_m(way.up[0]))
         return slow_move(first, params.duration_s), replace(way, ascent=self._line(left), up=left)
 

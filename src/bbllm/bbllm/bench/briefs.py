@@ -21,7 +21,8 @@ def brief_of(case: Case, seed: int) -> ExpertBrief:
     Return what is to be told of a case.
 
     Args:
-        case: The case; what its things weigh, and which are fixed, stays unsaid.
+        case: The case; what its things weigh, and which are fixed, stays unsaid; how many
+            are fixed is in its instruction where that matters.
         seed: Of guesses; other cases guess differently with the same one.
 
     Raises:
@@ -29,7 +30,10 @@ def brief_of(case: Case, seed: int) -> ExpertBrief:
     """
     name = f'{case.suite}/{case.task}/{case.trial}/{seed}'
     brief = _brief(case.goal, case.needs, f'The task {case.task}')
-    return brief.model_copy(update={'seed': zlib.crc32(name.encode())})
+    told: dict[str, object] = {'seed': zlib.crc32(name.encode())}
+    if case.needs == 'movable':
+        told['n_fixed'] = sum(spec.fixed for spec in case.scene.objects)
+    return brief.model_copy(update=told)
 
 
 def with_brief(llm: LlmConfig, case: Case, *, said: str | None = None) -> LlmConfig:
@@ -54,7 +58,8 @@ def check_goals(tasks: Iterable[TaskSpec]) -> None:
     Refuse tasks whose goals cannot be told, before anything is started.
 
     Raises:
-        ConfigError: One has a goal of another kind; names those that are known.
+        ConfigError: One has a goal of another kind, or needs what nobody who is told finds out
+            for it; names those that are known.
     """
     for task in tasks:
         _brief(task.goal, task.needs, f'The task {task.name}')
@@ -69,7 +74,21 @@ def _with(llm: LlmConfig, brief: ExpertBrief) -> LlmConfig:
     return llm.model_copy(update={'brain': llm.brain.model_copy(update={'brief': brief})})
 
 
+def _by_what_is_fixed(goal: AnyGoal) -> bool:
+    """Tell whether a goal says itself where fixed blocks belong, or which ones it leaves out."""
+    return (isinstance(goal, Tower) and goal.order == 'on_fixed') or (
+        isinstance(goal, Corners) and goal.which == 'movable'
+    )
+
+
 def _brief(goal: AnyGoal, needs: Needs, label: str) -> ExpertBrief:
+    if needs == 'movable' and not _by_what_is_fixed(goal):
+        raise ConfigError(
+            f'{label} needs movable for a goal in which what is fixed has no place of its own, '
+            f'so that {" and ".join(TOLD)} would not heed it. They find out what is fixed for a '
+            'tower with order: on_fixed and for corners with which: movable, whatever the number '
+            'of fixed blocks; choose such tasks: --tasks.'
+        )
     if isinstance(goal, Tower):
         return ExpertBrief(goal='tower', needs=needs, order=goal.order, height=goal.height)
     if isinstance(goal, Corners):

@@ -6,12 +6,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from bbllm.sim.force_noise import ForceNoise
+
 DECIMALS = 4
 """Lengths count to a tenth of a millimetre."""
 
 
 LATER: Mapping[str, tuple[Any, ...]] = {
     'fixed': (False, 0),
+    'force_noise_n': (ForceNoise().model_dump(),),
     'mass': (None,),
     'mass_ratio': (1.0,),
     'needs': ('none',),

@@ -63,6 +63,7 @@ def draw(recipe: Recipe, name: str, dice: Dice) -> Drawn:
             tables=(recipe.table,),
             objects=tuple(item for _, item in things),
             locations=tuple(item for _, item in lettered),
+            force_noise_n=recipe.force_noise_n,
         ),
         frozenset(item.name for group, item in things if group.reach)
         | {item.name for group, item in lettered if group.reach},

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Iterator, Sequence
+import signal
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any, TypeVar
 
@@ -12,9 +13,12 @@ Result = TypeVar('Result')
 
 def results_of(
     function: Callable[..., Result], jobs: Sequence[tuple[Any, ...]], processes: int
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """
     Yield the results of all jobs as they come, in any order.
+
+    Where whoever asks wants no more of them, jobs that were not begun are dropped. Ctrl-C, which
+    every process of a terminal gets, ends none of the others: it is up to whoever asks.
 
     Args:
         function: One of a module, so that other processes find it.
@@ -27,6 +31,9 @@ def results_of(
         return
     # Spawned, not forked: MuJoCo and NumPy may have threads already.
     context = multiprocessing.get_context('spawn')
-    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+    pool = ProcessPoolExecutor(processes, context, signal.signal, (signal.SIGINT, signal.SIG_IGN))
+    try:
         for future in as_completed([pool.submit(function, *job) for job in jobs]):
             yield future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -10,6 +10,7 @@ why.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,12 +19,17 @@ from bbllm.bench.case import Case
 from bbllm.bench.checkers.parts import listed
 from bbllm.bench.goals import Hold, Needs, Tower
 from bbllm.core.events import Episode, Event, EventKind
+from bbllm.core.registry import feels, find_planner
 from bbllm.core.types import Code, Status
 
 RISEN_M = 0.05
 """How far a block must have risen to count as lifted [m]; a pick lifts by 0.08 m."""
 ON_ANOTHER_M = 0.02
 """What ends up higher than it began by this stands on another [m]; a block is 0.04 m high."""
+IN_HAND_M = 0.04
+"""How far from the tool centre point a block may be that is in the hand [m]; seen: 0.012."""
+OPENED_M = 0.01
+"""How much wider than around a block the fingers of a hand are that let go of it [m]."""
 TRIED = 'every block was tried'
 REST_IS_FIXED = 'what was not tried is fixed, since the task says how many are'
 REST_IS_MOVABLE = 'what was not tried can be moved, since the task says how many are fixed'
@@ -44,9 +50,18 @@ class Information:
 
 
 def gathered(case: Case, episode: Episode) -> Information:
-    """Say what was found out before the decision that led to the final state."""
+    """
+    Say what was found out before the decision that led to the final state.
+
+    Raises:
+        UnknownNameError: What was felt matters, and the planner is not installed, so that nobody
+            can say whether its prompts told it.
+    """
     if case.needs == 'none':
         return Information(needed='none', holds=True)
+    # What was measured informs only whom it was shown.
+    if case.needs == 'weights' and not feels(find_planner(episode.planner)):
+        return _lacking('weights', f'The prompts of {episode.planner} tell no force')
     story = _told(case, episode.events)
     decision, decided = _decision(case, story)
     if decision is None:
@@ -76,6 +91,10 @@ class _Story:
     standing_z: dict[str, float] = field(default_factory=dict)
     """The same when they were last seen out of the hand [m]."""
     held: str = ''
+    doubted: bool = False
+    """Whether a call that was to let go of it failed, and nobody has looked since."""
+    grip_m: float | None = None
+    """How far the fingers were apart around it when they were last seen so [m]."""
     newly: str = ''
     """What was picked by the last call, as long as nobody has looked."""
     call: int = 0
@@ -118,19 +137,22 @@ def _hear_outcome(story: _Story, number: int, data: Mapping[str, Any]) -> None:
     if skill == 'pick' and args:
         if done:
             story.newly = '' if args[0] in story.lifted else args[0]
-            story.held = args[0]
+            story.held, story.doubted, story.grip_m = args[0], False, None
             story.lifted.setdefault(args[0], number)
         elif data.get('code') == Code.WOULD_NOT_RISE.name:
             story.stuck.setdefault(args[0], number)
     elif skill in ('place', 'open_gripper') and tried and story.held:
-        # One that failed may have let go, too: somewhere else than asked.
-        story.put.append((story.call, story.held))
-        story.held = ''
+        # One that failed may have let go, too, somewhere else than asked; or may not have, which
+        # the next look tells. Until then who opens the hand may open an empty one.
+        if skill == 'place' or not story.doubted:
+            story.put.append((story.call, story.held))
+        story.held, story.doubted = '' if done else story.held, not done
 
 
 def _hear_sensed(story: _Story, number: int, data: Mapping[str, Any]) -> None:
     heights = {name: float(pose[2]) for name, pose in data['blocks'].items()}
     story.last_z.update(heights)
+    _look_into_hand(story, data)
     held, story.newly, newly = story.held, '', story.newly
     for name, height in heights.items():
         if name != held:
@@ -142,6 +164,21 @@ def _hear_sensed(story: _Story, number: int, data: Mapping[str, Any]) -> None:
         del story.lifted[held]  # it was said to be in the hand, but is not up
     if risen and data.get('force_n') is not None:
         story.weighed.setdefault(held, number)
+
+
+def _look_into_hand(story: _Story, data: Mapping[str, Any]) -> None:
+    """See how wide the hand is around what it holds, and whether it still does where in doubt."""
+    block, hand = data['blocks'].get(story.held), data.get('eef')
+    if block is None or hand is None:
+        return
+    apart_m = sum(data.get('fingers_m') or ())
+    if not story.doubted:
+        story.grip_m = apart_m
+        return
+    opened = story.grip_m is not None and apart_m > story.grip_m + OPENED_M
+    if opened or math.dist(block[:3], hand[:3]) > IN_HAND_M:
+        story.held = ''
+    story.doubted = False
 
 
 def _decision(case: Case, story: _Story) -> tuple[int | None, str]:

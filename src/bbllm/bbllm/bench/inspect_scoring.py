@@ -63,7 +63,30 @@ def goal() -> Scorer:
                 'unsafe': result.unsafe,
                 'robot_s': result.robot_s,
                 'case_hash': result.case_hash,
+                'informed': result.informed,
+                'information': result.information,
+                'false_success': result.false_success,
             },
+        )
+
+    return score
+
+
+@scorer(metrics=[accuracy(), stderr(), grouped(accuracy(), TASK, all=False)])
+def informed() -> Scorer:
+    """Whether it passed with all found out that was needed; of tasks that need something."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        result = kept_result(state)
+        if result is None:
+            return Score(value=NOANSWER, explanation=NOT_PLAYED)
+        if result.informed is None:
+            return Score.unscored(explanation='Nothing had to be found out.')
+        passed = VALUES[result.verdict]
+        return Score(
+            value=INCORRECT if result.passed and not result.informed else passed,
+            answer='informed' if result.informed else 'not informed',
+            explanation=result.information or result.reason,
         )
 
     return score

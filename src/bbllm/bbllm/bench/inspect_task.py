@@ -20,6 +20,7 @@ from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import transcript
 from inspect_ai.model import ChatMessageAssistant, get_model
+from inspect_ai.scorer import Scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from bbllm.bench.generator import make_case
@@ -31,6 +32,7 @@ from bbllm.bench.inspect_scoring import (
     feedback_loops,
     goal,
     goal_conditions,
+    informed,
     keep_result,
 )
 from bbllm.bench.inspect_transcript import entry_of
@@ -86,7 +88,7 @@ def tabletop(
     return Task(
         dataset=MemoryDataset(_samples(chosen, names, trials, seed, k), name=chosen.name),
         solver=play_episode(suite, spec, _method(mapping).value, body, temperature),
-        scorer=[goal(), goal_conditions(), executable_steps(), feedback_loops()],
+        scorer=_scorers(chosen, names),
         version=chosen.sha256[:12],
         metadata={'suite': chosen.name, 'suite_sha256': chosen.sha256, 'k': k, 'seed': seed},
     )
@@ -123,6 +125,14 @@ def play_episode(
         return state
 
     return solve
+
+
+def _scorers(suite: Suite, names: list[str]) -> list[Scorer]:
+    """Return what is scored; what was found out only where a task asks for that."""
+    tasks = [task for task in suite.tasks if not names or task.name in names]
+    needing = any(task.needs != 'none' for task in tasks)
+    found_out = [informed()] if needing else []
+    return [goal(), *found_out, goal_conditions(), executable_steps(), feedback_loops()]
 
 
 def _samples(suite: Suite, names: list[str], trials: int, seed: int, k: int) -> list[Sample]:

@@ -97,14 +97,12 @@ class Figures:
     """How many episodes an error of this type ended."""
     lost_errors: Mapping[str, int]
     """The same of those that were lost, by ending where there was no error."""
-    informed: Estimate
-    """Share of all n that passed and in which all that was needed had been found out in time."""
     needing: int
     """Episodes in which something had to be found out."""
     needing_sr: Estimate
     """Share of those that passed, knowingly or not."""
     needing_informed: Estimate
-    """Share of those that passed knowingly."""
+    """Share of those that passed, with all that was needed found out in time."""
     false_success: int
     """Episodes that the planner ended as done although they did not pass."""
 
@@ -140,7 +138,6 @@ def figures_of(results: Iterable[EpisodeResult]) -> Figures:
         endings=_added({result.ending: 1} for result in group),
         errors=_added({result.error: 1} for result in group if result.error),
         lost_errors=_added({result.error or result.ending: 1} for result in group if result.lost),
-        informed=rate_of(sum(result.informed_success for result in group), len(group)),
         needing=len(needing),
         needing_sr=rate_of(sum(result.passed for result in needing), len(needing)),
         needing_informed=rate_of(sum(r.informed_success for r in needing), len(needing)),

@@ -92,7 +92,7 @@ class Difference:
     better: str
     """`higher` or `lower`: what is good of this measure."""
     p: float | None = None
-    """Of success: how probable a split at least this uneven is if neither is better."""
+    """Of rates: how probable a split at least this uneven is if neither is better."""
     lost: int = 0
     """How many of these pairs infrastructure decided, so that they tell nothing of A and B."""
 
@@ -123,8 +123,9 @@ class Comparison:
     pairing: Pairing
     differences: tuple[Difference, ...]
     """SR first; it is over all pairs. The others are over pairs in which neither was lost, and in
-    which both have that figure; of them `sr_judged`, the same rate, is the first, and `informed`
-    the second where something had to be found out."""
+    which both have that figure; of them `sr_judged`, the same rate, is the first. `informed`
+    follows where something had to be found out in both, over those pairs alone, and
+    `false_success` where there is one."""
     lost_a: int
     """Pairs in which infrastructure failed in A; in SR that counts as not passed."""
     lost_b: int
@@ -135,6 +136,9 @@ class Comparison:
     only_a_passed: tuple[tuple[str, int], ...]
     """Among the same pairs."""
     only_b_passed: tuple[tuple[str, int], ...]
+    other_needs: tuple[tuple[str, int], ...] = ()
+    """Among the same pairs those in which something had to be found out in one only, so that their
+    suites ask for other things (`needs`): `informed` leaves them out."""
 
     @property
     def judged(self) -> Difference:
@@ -200,6 +204,7 @@ def compare(pairing: Pairing, *, times: bool = True) -> Comparison:
             _success('sr', pairs),
             _success('sr_judged', judged),
             *_informed(judged),
+            *_false_success(judged),
             *(_difference(name, judged, *measures[name]) for name in measures),
         ),
         lost_a=sum(pair.a.lost for pair in pairs),
@@ -208,6 +213,9 @@ def compare(pairing: Pairing, *, times: bool = True) -> Comparison:
         mcnemar_p=mcnemar(len(only_a), len(only_b)),
         only_a_passed=only_a,
         only_b_passed=only_b,
+        other_needs=tuple(
+            pair.case for pair in judged if (pair.a.informed is None) != (pair.b.informed is None)
+        ),
     )
 
 
@@ -230,9 +238,17 @@ def _same_case(a: EpisodeResult, b: EpisodeResult) -> bool:
 
 def _informed(pairs: Sequence[Pair]) -> tuple[Difference, ...]:
     """Return the difference in informed success; none where nothing had to be found out."""
-    if all(pair.a.informed is None and pair.b.informed is None for pair in pairs):
+    both = [p for p in pairs if p.a.informed is not None and p.b.informed is not None]
+    if not both:
         return ()
-    return (_success('informed', pairs, lambda result: result.informed_success),)
+    return (_success('informed', both, lambda result: result.informed_success),)
+
+
+def _false_success(pairs: Sequence[Pair]) -> tuple[Difference, ...]:
+    """Return the difference in false success; none where there is no such thing."""
+    if not any(pair.a.false_success or pair.b.false_success for pair in pairs):
+        return ()
+    return (_rate('false_success', pairs, lambda result: result.false_success, 'lower'),)
 
 
 def _passed(result: EpisodeResult) -> bool:
@@ -241,6 +257,12 @@ def _passed(result: EpisodeResult) -> bool:
 
 def _success(
     measure: str, pairs: Sequence[Pair], passed: Callable[[EpisodeResult], bool] = _passed
+) -> Difference:
+    return _rate(measure, pairs, passed, 'higher')
+
+
+def _rate(
+    measure: str, pairs: Sequence[Pair], passed: Callable[[EpisodeResult], bool], better: str
 ) -> Difference:
     counts = {(x, y): 0 for x in (True, False) for y in (True, False)}
     for pair in pairs:
@@ -253,7 +275,7 @@ def _success(
         difference=paired_rate_difference(
             counts[True, True], counts[True, False], counts[False, True], counts[False, False]
         ),
-        better='higher',
+        better=better,
         p=mcnemar(counts[True, False], counts[False, True]),
         lost=sum(pair.lost for pair in pairs),
     )

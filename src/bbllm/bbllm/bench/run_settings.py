@@ -25,6 +25,8 @@ class TaskSettings:
     instruction: str
     difficulty: str
     least_loops: int
+    label: str = field(default='', compare=False)
+    """What a paper calls it; a run may go on where the suite gives other labels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

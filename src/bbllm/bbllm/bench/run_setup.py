@@ -24,7 +24,7 @@ from bbllm.bench.suite import Suite, TaskSpec, load_suite
 from bbllm.bench.versions import find_versions, hash_prompts
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
-from bbllm.core.registry import find_planner, uses_feedback
+from bbllm.core.registry import asks_body, find_planner, uses_feedback
 from bbllm.llm.config import Models, load_config, openai_settings, resolve
 from bbllm.llm.embedders import resolve_embeddings
 from bbllm.llm.expert.brief import TOLD
@@ -88,7 +88,7 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
     suite = load_suite(request.suite)
     request = replace(request, world=world_of(suite, request.world))
     tasks = _tasks(suite, request.tasks)
-    request, loops_notice = _with_loops_that_matter(request)
+    request, loops_notice = _with_what_matters(request)
     prices = load_prices(request.prices) if request.prices is not None else None
     if request.replay is None:
         answering = _asking(request)
@@ -114,9 +114,13 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
     return Prepared(plan, (*answering.models.notices, *filter(None, [loops_notice, notice])))
 
 
-def _with_loops_that_matter(request: RunRequest) -> tuple[RunRequest, str]:
-    """Return the request without values of K that make no difference, and a notice of that."""
-    if uses_feedback(find_planner(request.planner)) or request.ks == (0,):
+def _with_what_matters(request: RunRequest) -> tuple[RunRequest, str]:
+    """Return the request without what makes no difference to its planner, and a notice of that."""
+    planner = find_planner(request.planner)
+    matched = request.mapping == MappingMethod.EMBEDDING.value
+    if request.body is None and not matched and not asks_body(planner):
+        request = replace(request, body='offline')  # which needs no server; nobody asks it
+    if uses_feedback(planner) or request.ks == (0,):
         return request, ''
     return replace(request, ks=(0,)), (
         f'{request.planner} has no feedback loops: each case is played once, as K = 0.'
@@ -173,6 +177,7 @@ def _settings(
                 instruction=task.instruction,
                 difficulty=task.difficulty,
                 least_loops=task.least_loops,
+                label=task.label,
             )
             for task in tasks
         ),

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from bbllm.sim.force_noise import ForceNoise
 from bbllm.sim.scenes import DEFAULT_SIZE_M, Color, Coordinate, TableSpec
 
 CUBE_COLORS = (
@@ -162,6 +163,8 @@ class Recipe(BaseModel):
     middle_m: Annotated[float, Field(ge=0, le=0.3, allow_inf_nan=False)] = 0.045
     """How far things are from the middle line, so that their side is beyond doubt [m]."""
     table: TableSpec = TableSpec(xy=(0.45, 0.0), size=(1.4, 1.6))
+    force_noise_n: ForceNoise = ForceNoise()
+    """How noisy the force on the hand is read [N]."""
 
     @field_validator('objects')
     @classmethod

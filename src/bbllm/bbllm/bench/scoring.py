@@ -15,18 +15,20 @@ from bbllm.bench.metrics import goal_recall
 from bbllm.bench.playing import Job
 from bbllm.bench.prices import cost_of
 from bbllm.bench.results import EpisodeKey, EpisodeResult
+from bbllm.core import errors
 from bbllm.core.events import Ending, Episode, EventKind, ModelCall
 from bbllm.core.types import Scene, Status
 
 NO_CALL = 'NO_CALL'
 """Stands among the error codes for a step that could not be turned into a call."""
 LOST = 'lost'
-UNREACHED = ('failed', 'disputed')
-"""Verdicts of tables that were judged and did not pass."""
-INFRASTRUCTURE = ('ModelUnavailableError', 'ModelRefusedError', 'ReplayError')
-"""Errors that end an episode as MODEL_FAILED without being the model's own doing. A reply that no
-grammar accepts (ParseError), and one that is empty, endless or a refusal in words (ModelError),
-are its doing."""
+DENIED = 'failed'
+"""Verdict of a table that is not as the goal wants it; of a disputed one nobody knows."""
+INFRASTRUCTURE = (errors.ModelUnavailableError, errors.ModelRefusedError, errors.ReplayError)
+"""Errors that end an episode as MODEL_FAILED without being the model's own doing; so do those
+that derive from them, such as that of a prompt longer than the context that the server gives its
+model. A reply that no grammar accepts (ParseError), and one that is empty, endless or a refusal
+in words (ModelError), are its doing."""
 BROKEN_OFF = 'INTERRUPTED'
 """Ending of an episode that has none, as `bbllm show` calls it."""
 
@@ -100,7 +102,7 @@ def score(
         models=_models(calls),
         informed=None if known.needed == 'none' else known.holds,
         information=known.rule or known.reason,
-        false_success=episode.ending is Ending.FINISHED and verdict in UNREACHED,
+        false_success=episode.ending is Ending.FINISHED and verdict == DENIED,
     )
 
 
@@ -203,11 +205,17 @@ def _fault(episode: Episode, error: str, after: Scene | None) -> str:
         return f'The world failed: {why}'
     if episode.ending is Ending.CANCELLED:
         return f'The episode was stopped: {why}'
-    if episode.ending is Ending.MODEL_FAILED and error in INFRASTRUCTURE:
+    if episode.ending is Ending.MODEL_FAILED and _of_infrastructure(error):
         return f'The model could not be asked: {why}'
     if after is None:
         return 'The table could not be looked at after the episode.'
     return ''
+
+
+def _of_infrastructure(error: str) -> bool:
+    """Tell by the name of an error's type, which is all that a journal keeps of it."""
+    kind = getattr(errors, error, None)
+    return isinstance(kind, type) and issubclass(kind, INFRASTRUCTURE)
 
 
 def _known(case: Case, episode: Episode, *, lost: bool) -> Information:

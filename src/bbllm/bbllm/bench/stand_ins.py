@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from bbllm.core.registry import asks_body, find_planner, planner_names
 from bbllm.llm.expert.brief import TOLD
 
 STAND_INS: Mapping[str, str] = {
@@ -23,6 +24,8 @@ def roles_of(
     """
     Return the roles that something of that name, or family of names, plays in a run.
 
+    A Body that the planner of the run never asks plays none.
+
     Args:
         name: A key of STAND_INS.
         settings: What `settings.json` of the run holds.
@@ -30,6 +33,8 @@ def roles_of(
     """
     asked = {role: settings.get(role) for role in ('brain', 'body')}
     found = []
+    if 'body' not in served and not _asks_body(settings.get('planner')):
+        del asked['body']
     for role in dict.fromkeys((*asked, *served)):
         names = [asked.get(role), *served.get(role, ())]
         if any(_is(candidate, name) for candidate in names if candidate):
@@ -46,6 +51,12 @@ def notices_about(
         for name in names
         if (roles := roles_of(name, settings, served))
     ]
+
+
+def _asks_body(planner: str | None) -> bool:
+    if planner not in planner_names():
+        return True  # made elsewhere: rather one notice too many
+    return asks_body(find_planner(planner))
 
 
 def _is(candidate: str, name: str) -> bool:

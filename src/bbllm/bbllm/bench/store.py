@@ -32,7 +32,7 @@ RESULTS = 'results.jsonl'
 SESSIONS = 'sessions.jsonl'
 SUMMARY = 'summary.json'
 EPISODES = 'episodes'
-_LOCK = '.lock'
+LOCK = '.lock'
 
 
 class RunFolder:
@@ -52,7 +52,7 @@ class RunFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
             self._refuse_other_things()
-            self._lock = _locked(path / _LOCK)
+            self._lock = locked(path / LOCK)
         except OSError as error:
             raise cannot_write(path, error) from error
         try:
@@ -151,7 +151,7 @@ class RunFolder:
         """Keep a run out of a folder that somebody uses for something else."""
         if (self.path / SETTINGS).exists():
             return
-        ours = {_LOCK, EPISODES}
+        ours = {LOCK, EPISODES}
         others = [
             name
             for name in sorted(item.name for item in self.path.iterdir())
@@ -164,7 +164,14 @@ class RunFolder:
             )
 
 
-def _locked(path: Path) -> BinaryIO:
+def locked(path: Path) -> BinaryIO:
+    """
+    Return a file that nobody else can lock as long as it is open.
+
+    Raises:
+        ConfigError: Somebody else has it; says who.
+        OSError: It cannot be written.
+    """
     file = path.open('a+b')
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

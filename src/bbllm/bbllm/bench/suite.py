@@ -59,6 +59,8 @@ class TaskSpec(BaseModel):
     goal: AnyGoal
     needs: Needs = 'none'
     """What has to be found out before acting, since no scene shows it."""
+    label: Annotated[str, Field(pattern=r'^[A-Za-z0-9][A-Za-z0-9_.-]*$', max_length=12)] = ''
+    """What a paper calls the task, as in T3; tables and reports show it before the name."""
     scene: Annotated[str, Field(min_length=1)] | None = None
     """Name of a scene, or path of a scene file from the suite file; the same in all trials."""
     generate: Recipe | None = None
@@ -164,11 +166,12 @@ class Suite:
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of all that counts: not of comments and descriptions."""
+        """Hash of all that counts: not of comments, labels and descriptions."""
         parts = {
             'name': self.name,
             'tasks': [
-                task.model_dump(exclude={'scene', 'houses', 'at_first'}) for task in self.tasks
+                task.model_dump(exclude={'scene', 'houses', 'at_first', 'label'})
+                for task in self.tasks
             ],
             'scenes': {
                 task: scene.model_dump(exclude={'name', 'description'})

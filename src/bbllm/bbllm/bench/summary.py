@@ -69,27 +69,28 @@ def summarize_run(
 
 def closing_line(summary: Mapping[str, Any]) -> str:
     """Return the last line that a run prints; programs read it."""
-    figures = ' '.join(
-        f'{name}={_two_digits(summary[key])}{interval}'
-        for name, key, interval in (
-            ('SR', 'sr', f' {interval_text(summary["sr_low"], summary["sr_high"])}'),
-            ('GCR', 'gcr', ''),
-            ('EXEC', 'exec', ''),
-            *_informed_items(summary),
-        )
-    )
+    sr = f'{_two_digits(summary["sr"])} {interval_text(summary["sr_low"], summary["sr_high"])}'
     return (
         f'{summary["suite"]} planner={summary["planner"]} brain={summary["brain"]} '
-        f'{figures} n={summary["n"]}'
+        f'SR={sr.rstrip()} GCR={_two_digits(summary["gcr"])} EXEC={_two_digits(summary["exec"])} '
+        f'{_knowing_part(summary)}n={summary["n"]}'
     )
 
 
-def _informed_items(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Return what the closing line says more where something had to be found out."""
+def _knowing_part(summary: Mapping[str, Any]) -> str:
+    """
+    Return both kinds of success where something had to be found out, else ''.
+
+    Over the episodes that need something alone: who guesses has there about one half, and nothing.
+    """
     if not summary.get('needing'):
-        return []
-    interval = interval_text(summary['informed_low'], summary['informed_high'])
-    return [('INFORMED', 'informed', f' {interval}')]
+        return ''
+    rates = ' '.join(
+        f'{name}={_two_digits(summary[key])} '
+        f'{interval_text(summary[f"{key}_low"], summary[f"{key}_high"])}'
+        for name, key in (('STATE', 'needing_sr'), ('INFORMED', 'needing_informed'))
+    )
+    return f'{rates} needing={summary["needing"]} '
 
 
 def interval_text(low: float | None, high: float | None) -> str:
@@ -118,6 +119,7 @@ def comparison_values(comparison: Comparison) -> dict[str, Any]:
         'mcnemar_p': _rounded(comparison.mcnemar_p),
         'only_a_passed': _cases(comparison.only_a_passed),
         'only_b_passed': _cases(comparison.only_b_passed),
+        'other_needs': _cases(comparison.other_needs),
         'differences': {item.measure: _difference(item) for item in comparison.differences},
     }
 
@@ -134,7 +136,7 @@ def _figures_of_k(
     for name in (*planned, *unplanned):
         task = planned.get(name, {})
         of_task = [result for result in group if result.key.task == name]
-        head = {key: task.get(key) for key in ('instruction', 'difficulty')}
+        head = {key: task.get(key) for key in ('label', 'instruction', 'difficulty')}
         values = _plain(figures_of(of_task))
         # What the suite demands is known also of a task that was not played yet.
         values['least_loops'] = task.get('least_loops', values['least_loops'])

@@ -21,10 +21,15 @@ RARE = ('informed', '95 % of it', 'tokens', 'false success', 'disputed', 'lost')
 HEADINGS = {'95 % of it': '95 %'}
 CAPTION = 'loops: used, and in brackets what a planner spends that goes by the order listed'
 KNOWING_CAPTION = (
-    'state: the goal was reached; informed: with what was needed found out before the decision\n'
-    'loops: used, and in brackets what a planner spends that finds all out at once\n'
-    'false success: ended as done, which the checker denies'
+    'state: the goal was reached; informed: with what was needed found out before the decision;\n'
+    'the last row has both over the tasks in which something was needed, others have a dash\n'
+    'loops: used, and in brackets what a planner spends that finds all out at once'
 )
+FALSE_CAPTION = '\nfalse success: ended as done, which the checker denies'
+NOTHING = '–'
+"""Stands where nothing had to be found out."""
+NEEDING = 'to find out'
+"""Names the row over the tasks in which something had to be found out."""
 MOST_CODES = 6
 _VERDICTS = {
     'A': 'better',
@@ -71,26 +76,41 @@ def _print_whole(table: Table, console: Console) -> None:
 
 
 def _task_table(group: Mapping[str, Any]) -> Table:
+    knowing = bool(group['needing'])
+    sums = {'all': _cells(group, knowing=knowing)}
+    if knowing:
+        sums[NEEDING] = _needing_cells(group)
+    used = [any(row[i] for row in sums.values()) for i in range(len(COLUMNS))]
+    shown = [i for i, name in enumerate(COLUMNS) if name not in RARE or used[i]]
     table = Table(
         title=f'K = {group["k"]}',
         title_justify='left',
-        caption=KNOWING_CAPTION if group['needing'] else CAPTION,
+        caption=_caption(group),
         caption_justify='left',
         box=box.SIMPLE_HEAD,
         pad_edge=False,
     )
-    needing = group['needing']
-    rows = [(task['name'], _cells(task, needing)) for task in group['tasks']]
-    rows.append(('all', _cells(group, needing)))
-    shown = [i for i, name in enumerate(COLUMNS) if name not in RARE or rows[-1][1][i]]
     table.add_column('task', no_wrap=True)
     for i in shown:
         table.add_column(_heading(COLUMNS[i], group), justify='right', no_wrap=True)
-    for name, cells in rows[:-1]:
-        table.add_row(name, *(cells[i] for i in shown))
+    for task in group['tasks']:
+        cells = _cells(task, knowing=knowing)
+        table.add_row(titled(task), *(cells[i] for i in shown))
     table.add_section()
-    table.add_row('all', *(rows[-1][1][i] for i in shown), style='bold')
+    for name, cells in sums.items():
+        table.add_row(name, *(cells[i] for i in shown), style='bold')
     return table
+
+
+def titled(task: Mapping[str, Any]) -> str:
+    """Return the name of a task's row, after what its paper calls it: `T3 pick_heavier`."""
+    return f'{task.get("label") or ""} {task["name"]}'.strip()
+
+
+def _caption(group: Mapping[str, Any]) -> str:
+    caption = KNOWING_CAPTION if group['needing'] else CAPTION
+    told = group['needing'] or group['false_success']
+    return caption + FALSE_CAPTION if told else caption
 
 
 def _heading(column: str, group: Mapping[str, Any]) -> str:
@@ -105,12 +125,13 @@ def _k_table(groups: Sequence[Mapping[str, Any]]) -> Table:
     for group in groups:
         table.add_column(f'K = {group["k"]}', justify='right', no_wrap=True)
     for rows in zip(*(group['tasks'] for group in groups), strict=True):
-        table.add_row(rows[0]['name'], *(_number(row['sr']) for row in rows))
+        table.add_row(titled(rows[0]), *(_number(row['sr']) for row in rows))
     table.add_section()
     table.add_row('all', *(_number(group['sr']) for group in groups), style='bold')
     table.add_row('95 %', *map(_rate_interval, groups))
     if any(group['needing'] for group in groups):
-        table.add_row('informed', *(_number(group['informed']) for group in groups))
+        for name, key in (('state', 'needing_sr'), ('informed', 'needing_informed')):
+            table.add_row(f'{NEEDING}: {name}', *(_number(group[key]) for group in groups))
     for name, key in (('GCR', 'gcr'), ('EXEC', 'exec')):
         table.add_row(name, *(_number(group[key]) for group in groups))
     table.add_row('loops', *map(_loops, groups))
@@ -121,23 +142,48 @@ def _rate_interval(row: Mapping[str, Any]) -> str:
     return interval_text(row['sr_low'], row['sr_high']) if row['n'] else ''
 
 
-def _cells(row: Mapping[str, Any], needing: int) -> tuple[str, ...]:
+def _cells(row: Mapping[str, Any], *, knowing: bool) -> tuple[str, ...]:
+    """
+    Return what stands in the columns.
+
+    Args:
+        row: A task, or all of them.
+        knowing: Whether something had to be found out in any task, so that success is twofold.
+    """
     tokens = row['prompt_tokens'] + row['completion_tokens']
+    false = str(row['false_success']) if knowing and row['n'] else _count(row['false_success'])
     return (
         str(row['n']),
         _number(row['sr']),
         _rate_interval(row),
-        _number(row['informed']) if needing else '',
-        interval_text(row['informed_low'], row['informed_high']) if needing and row['n'] else '',
+        *(_informed_cells(row) if knowing else ('', '')),
         _number(row['gcr']),
         _number(row['exec']),
         _loops(row),
         str(row['model_calls']),
         f'{tokens:,}' if tokens else '',
-        (str(row['false_success']) if row['n'] else '') if needing else '',
+        false,
         _count(row['disputed']),
         _count(row['infrastructure_failures']),
     )
+
+
+def _informed_cells(row: Mapping[str, Any]) -> tuple[str, str]:
+    # Of all tasks together it would be a share of other episodes than the state beside it.
+    if not row['needing'] or row['needing'] < row['n']:
+        return NOTHING, ''
+    low, high = row['needing_informed_low'], row['needing_informed_high']
+    return _number(row['needing_informed']), interval_text(low, high)
+
+
+def _needing_cells(group: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return both kinds of success over the tasks that need something; the rest is not counted."""
+    low, high = group['needing_sr_low'], group['needing_sr_high']
+    known = dict.fromkeys(COLUMNS, '')
+    known |= {'n': str(group['needing']), 'SR': _number(group['needing_sr'])}
+    known['95 %'] = interval_text(low, high)
+    known['informed'], known['95 % of it'] = _informed_cells({**group, 'n': group['needing']})
+    return tuple(known.values())
 
 
 def _loops(row: Mapping[str, Any]) -> str:

@@ -13,8 +13,9 @@ from rich.table import Table
 from bbllm.bench.arm_timing import percentile
 from bbllm.bench.intervals import Estimate, rate_of
 from bbllm.bench.weighing_trials import Lift, WeighingTrial
+from bbllm.core.gravity import GRAVITY_M_S2
 from bbllm.pictures.shapes import Circle, Line, Page, Paint, Point, Shape, Text
-from bbllm.sim.simulation import FORCE_NOISE_N, GRAVITY_M_S2
+from bbllm.sim.force_noise import FORCE_NOISE_N
 from bbllm.worlds.hand_force import PERIOD_S, WINDOW_S
 
 READINGS = round(WINDOW_S / PERIOD_S) + 1
@@ -50,6 +51,8 @@ class WeighingReport:
     light_kg: float
     noise_n: float
     """Standard deviation of a reading, and of the bias of an episode [N]."""
+    planned: int
+    """How many trials of each pair of masses were asked for."""
     figures: tuple[WeighingFigures, ...]
     lifts: int
     scatter_n: float
@@ -61,13 +64,24 @@ class WeighingReport:
     wall_s: float
     """Of the whole run [s]."""
 
+    @property
+    def all_weighed(self) -> bool:
+        """Whether of every pair of masses there is a trial in which both cubes were weighed."""
+        return all(item.error.n for item in self.figures)
+
     def as_json(self) -> dict[str, object]:
-        """Return plain values for a JSON file."""
-        return asdict(self)
+        """Return plain values for a JSON file; None for what nothing was measured of."""
+        values = asdict(self)
+        for name in ('scatter_n', 'lift_s', 'lift_wall_s'):
+            values[name] = values[name] if self.lifts else None
+        return values
 
 
 def figures_of(
-    light_kg: float, heavy_kg: float, trials: Sequence[WeighingTrial]
+    light_kg: float,
+    heavy_kg: float,
+    trials: Sequence[WeighingTrial],
+    noise_n: float = FORCE_NOISE_N,
 ) -> WeighingFigures:
     """Summarise the trials with one pair of masses."""
     weighed = [trial for trial in trials if not trial.reason]
@@ -76,19 +90,21 @@ def figures_of(
         heavy_kg=heavy_kg,
         ratio=heavy_kg / light_kg,
         error=rate_of(wrong, len(weighed)),
-        expected=expected_error(light_kg, heavy_kg),
+        expected=expected_error(light_kg, heavy_kg, noise_n),
         failures=tuple(f'seed {t.seed}: {t.reason}' for t in trials if t.reason),
     )
 
 
-def expected_error(light_kg: float, heavy_kg: float) -> float:
+def expected_error(light_kg: float, heavy_kg: float, noise_n: float = FORCE_NOISE_N) -> float:
     """
     Return how often two means of readings come out in the wrong order, by their scatter alone.
 
     The bias of the episode is in both, and the arm is taken to rest.
     """
     apart_n = GRAVITY_M_S2 * (heavy_kg - light_kg)
-    scatter_n = FORCE_NOISE_N * math.sqrt(2 / READINGS)
+    scatter_n = noise_n * math.sqrt(2 / READINGS)
+    if not scatter_n:
+        return 0.0 if apart_n else 0.5
     return 1 - statistics.NormalDist().cdf(apart_n / scatter_n)
 
 
@@ -121,21 +137,30 @@ def print_report(report: WeighingReport, console: Console) -> None:
             f'{item.ratio:.2f}',
             f'{round(rate * error.n)}/{error.n}',
             '' if error.value is None else f'{rate:.2f}',
-            f'{error.low:.2f} to {error.high:.2f}',
+            '' if error.value is None else f'{error.low:.2f} to {error.high:.2f}',
             f'{item.expected:.3f}',
         )
     console.print(table)
+    made = sum(item.error.n + len(item.failures) for item in report.figures)
+    wanted = report.planned * len(report.figures)
+    if made < wanted:
+        console.print(f'{made} of {wanted} trials were made.', style='yellow')
+    if report.lifts:
+        console.print(_lift_line(report))
+    for item in report.figures:
+        for line in item.failures:
+            console.print(f'{item.heavy_kg:g} kg {line}', style='red', markup=False)
+    console.print(', '.join(f'{key} {value}' for key, value in report.machine.items()))
+
+
+def _lift_line(report: WeighingReport) -> str:
     median_s, late_s, most_s = report.lift_s
-    console.print(
+    return (
         f'Lift and weigh: {median_s:.2f} / {late_s:.2f} / {most_s:.2f} s of robot time '
         f'(median / 95 % / longest of {report.lifts}), {report.lift_wall_s:.2f} s of wall time '
         f'(median). What was felt is {report.scatter_n:.2f} N (rms) from the true weight, bias '
         'included.'
     )
-    for item in report.figures:
-        for line in item.failures:
-            console.print(f'{item.heavy_kg:g} kg {line}', style='red', markup=False)
-    console.print(', '.join(f'{key} {value}' for key, value in report.machine.items()))
 
 
 def draw_report(report: WeighingReport) -> Page:
@@ -161,7 +186,9 @@ def draw_report(report: WeighingReport) -> Page:
         shapes.append(Text(position=(x, y + 29), text=mass, anchor='middle', size=8))
     steps = [most ** (i / 200) for i in range(201)]
     light_kg = report.light_kg
-    curve = tuple(at(step, expected_error(light_kg, step * light_kg)) for step in steps)
+    curve = tuple(
+        at(step, expected_error(light_kg, step * light_kg, report.noise_n)) for step in steps
+    )
     shapes.append(Line(curve, Paint(stroke=INK, dash=(5, 4))))
     for item in report.figures:
         shapes += _mark(item, at)

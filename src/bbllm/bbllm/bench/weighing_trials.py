@@ -17,6 +17,7 @@ import numpy as np
 
 from bbllm.bench.arm_trials import random_spots
 from bbllm.core.types import SkillCall
+from bbllm.sim.force_noise import FORCE_NOISE_N, ForceNoise
 from bbllm.sim.scenes import ObjectSpec, SceneFile
 from bbllm.worlds.tabletop import TabletopWorld
 
@@ -59,7 +60,9 @@ class WeighingTrial:
         return (first.down_n > second.down_n) == (first.mass_kg > second.mass_kg)
 
 
-def run_weighing(light_kg: float, heavy_kg: float, seed: int) -> WeighingTrial:
+def run_weighing(
+    light_kg: float, heavy_kg: float, seed: int, noise_n: float = FORCE_NOISE_N
+) -> WeighingTrial:
     """
     Run one trial from its seed.
 
@@ -67,12 +70,15 @@ def run_weighing(light_kg: float, heavy_kg: float, seed: int) -> WeighingTrial:
         light_kg: Mass of one cube [kg].
         heavy_kg: Mass of the other [kg].
         seed: Decides where they lie, which is which, which is lifted first, and the noise.
+        noise_n: Standard deviation of a reading of the force, and of its bias [N].
     """
     rng = np.random.default_rng(seed)
     cubes = _cubes(rng, light_kg, heavy_kg)
     order = [cubes[int(i)].name for i in rng.permutation(len(cubes))]
     noise = int(rng.integers(1, 2**31))
-    with closing(TabletopWorld(SceneFile(name='weighing', objects=cubes), seed=noise)) as world:
+    sensor = ForceNoise(sd=noise_n, bias=noise_n)
+    scene = SceneFile(name='weighing', objects=cubes, force_noise_n=sensor)
+    with closing(TabletopWorld(scene, seed=noise)) as world:
         lifts, reason = _weigh(world, order)
     return WeighingTrial(heavy_kg=heavy_kg, seed=seed, lifts=lifts, reason=reason)
 

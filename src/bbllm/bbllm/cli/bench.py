@@ -69,7 +69,7 @@ def arm(context: typer.Context) -> None:
 @bench.command('weigh', context_settings=HAND_OVER, add_help_option=False)
 def weigh(context: typer.Context) -> None:
     """How well the arm tells which of two cubes is heavier, and how long that takes (minutes)."""
-    _hand_over('bbllm.bench.weighing', context)
+    _hand_over('bbllm.cli.bench_weigh', context, 'weigh')
 
 
 @bench.command('household-speed', context_settings=HAND_OVER, add_help_option=False)

@@ -23,6 +23,7 @@ TITLES = {
     'sr': ('success rate', 2),
     'sr_judged': ('success, none lost', 2),
     'informed': ('informed success', 2),
+    'false_success': ('false success', 2),
     'gcr': ('goal conditions', 2),
     'exec': ('executable steps', 2),
     'loops': ('feedback loops', 2),
@@ -34,6 +35,8 @@ TITLES = {
     'wall_s': ('wall time, s', 2),
 }
 """By measure: what it is called, and with how many digits it is shown."""
+VERBS = {'false_success': 'has fewer'}
+"""What is said of who has less of it, where that is no need."""
 MOST_CASES = 12
 
 FolderArgument = Annotated[
@@ -203,7 +206,7 @@ def _meaning(item: Difference) -> str:
         return f'{item.lost} lost'
     if not item.winner:
         return 'equal'
-    verb = 'is better' if item.better == 'higher' else 'needs less'
+    verb = 'is better' if item.better == 'higher' else VERBS.get(item.measure, 'needs less')
     if item.certain:
         return f'{item.winner} {verb}'
     if item.difference.low is None:
@@ -225,6 +228,11 @@ def _words(comparison: Comparison) -> list[str]:
             f'In {count_of(comparison.lost_pairs, "pair")} infrastructure failed '
             f'({comparison.lost_a} lost of A, {comparison.lost_b} of B): in the first row that '
             'counts as not passed; all others, and what is said here, leave it out.'
+        )
+    if other := comparison.other_needs:
+        lines.append(
+            f'In {count_of(len(other), "pair")} the suite of one run alone asks to find something '
+            f'out (`needs`); informed success leaves them out: {_cases(other)}.'
         )
     for cases, why in (
         (pairing.other_case, 'in both, but with another table, goal or instruction'),

@@ -97,6 +97,11 @@ def suite(
     seed, and judged by how everything is at the end. A run that was ended, by Ctrl-C or by a
     crash, goes on when the same command is said again with its --out.
 
+    In tasks that ask to find something out first (suite partial), two stand-ins
+    play without a key where the planner is llm_pop, ft_cot or ft_vanilla:
+    --brain expert, which is told the goal and finds out the rest, and --brain
+    uninformed, which guesses. They measure the plumbing, not planning.
+
     Exit code: 0 when all episodes were played, whatever the score; 1 when the
     run ended early or episodes were lost; 2 for input that cannot be used;
     130 after Ctrl-C.
@@ -106,6 +111,7 @@ def suite(
       bbllm bench tabletop --brain offline --body offline --trials 5
       bbllm bench tabletop --brain gpt-4o -k 0-3 --out runs/gpt-4o --record talk.jsonl
       bbllm bench tabletop -k 0-3 --replay talk.jsonl
+      bbllm bench partial --planner llm_pop --brain expert --trials 10
       bbllm bench household --planner prog_prompt:check=graph --trials 6
       bbllm bench my_suite.yaml --tasks first,second --jobs 8
     """

@@ -124,7 +124,7 @@ PlannerOption = Annotated[
 SeedOption = Annotated[
     int | None,
     count_option(
-        '--seed', what='Make the sensors noisy, with this seed.', least=0, show_default=False
+        '--seed', what='Of the noise of the sensors; 0 without it.', least=0, show_default=False
     ),
 ]
 SpeedOption = Annotated[

@@ -19,7 +19,11 @@ from bbllm.cli.output import Output
 
 if TYPE_CHECKING:
     from bbllm.bench.data.checking import Checked
-    from bbllm.bench.data.collecting import Collected
+    from bbllm.bench.data.collected import Collected
+    from bbllm.bench.data.collecting import Wanted
+    from bbllm.bench.data.folder import DataFolder
+    from bbllm.bench.data.settings import Begun
+    from bbllm.bench.data.tasks import DataTask
     from bbllm.bench.data.wordings import Wordings
 
 data = typer.Typer(
@@ -34,13 +38,21 @@ SENTENCES = 20
 
 @data.command('generate')
 def generate(
+    context: typer.Context,
     out: Annotated[
-        Path, typer.Option('--out', metavar='DIR', help='Folder of the data set; a new one.')
+        Path,
+        typer.Option('--out', metavar='DIR', help='Folder of the data set; new, or to go on.'),
     ],
     pairs: Annotated[int, typer.Option(min=1, max=100_000, help='How many pairs at least.')] = 200,
     tasks: Annotated[
-        int, typer.Option(min=1, help='How many tasks they are of; each on several tables.')
-    ] = 42,
+        int | None,
+        typer.Option(
+            min=1,
+            help='How many tasks they are of; without it so many that each is on 3 tables or '
+            'more (a 12th of --pairs), but one of each kind (14).',
+            show_default=False,
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help='Of sentences, tables and noise.')] = 0,
     planner: Annotated[
         str, typer.Option(help='Whose prompts: ft_cot, or ft_vanilla with its one question.')
@@ -56,6 +68,10 @@ def generate(
         int | None,
         typer.Option('--jobs', '-j', min=1, max=MAX_JOBS, help='Episodes at once.'),
     ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option('--resume', help='Go on with the settings that --out was begun with.'),
+    ] = False,
     llm_config: LlmConfigOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -64,45 +80,43 @@ def generate(
 
     Every pair is a question of the planner with its answer. What is observed
     is measured; only pairs of episodes that succeeded are kept, and of those
-    the ones that stand up to every check. Exit code: 0 with as many pairs as
-    were wanted, else 1; 130 after Ctrl-C, with what there is by then.
+    the ones that stand up to every check.
+
+    Each episode is on disk when it has ended. What was ended, by Ctrl-C or by
+    a crash, goes on when the same command is said again, or --resume with its
+    --out; so does a finished set that is to have more --pairs.
+
+    Exit code: 0 with as many pairs as were wanted, else 1; 2 for input that
+    cannot be used; 130 after Ctrl-C, with what there is by then.
 
     [bold]Examples[/bold]
 
       bbllm data generate --out my-data
       bbllm data generate --out my-data --pairs 5000 --tasks 400 --seed 1
+      bbllm data generate --out my-data --resume
     """
-    from bbllm.bench.data.card import Source, card_page, make_card
     from bbllm.bench.data.collecting import Wanted
-    from bbllm.bench.data.files import CARD, CARD_PAGE, make_folder, write_pairs
-    from bbllm.bench.data.tasks import generate_tasks
-    from bbllm.bench.machine import describe_machine
-    from bbllm.bench.store import write_atomically
-    from bbllm.bench.versions import find_versions
+    from bbllm.bench.data.folder import DataFolder
+    from bbllm.bench.data.settings import DataSettings, begin, settings_to_resume
+    from bbllm.bench.data.tasks import check_count, default_count
 
     output = Output(json)
-    begun_s = time.monotonic()
     _check_planner(planner)
-    make_folder(out)
-    wordings = _wordings(output, brain, llm_config)
-    chosen = generate_tasks(tasks, seed, more=wordings.kept if wordings else None)
-    wanted = Wanted(tasks=chosen, pairs=pairs, seed=seed, planner=planner)
-    found = _collect(output, wanted, jobs or os.cpu_count() or 1, llm_config)
-    source = Source(
-        command=shlex.join(['bbllm', *sys.argv[1:]]),
-        made=time.strftime('%Y-%m-%d %H:%M %Z'),
-        seed=seed,
-        planner=planner,
-        wordings=wordings.model if wordings else 'grammar',
-        wordings_refused=dict(wordings.refused) if wordings else {},
-        wall_s=round(time.monotonic() - begun_s, 1),
-        versions=find_versions(),
-        machine=describe_machine(),
-    )
-    card = make_card(source, chosen, found)
-    write_pairs(found.checked.pairs, out)
-    write_atomically(out / CARD, dumps(card, ensure_ascii=False, indent=1) + '\n')
-    write_atomically(out / CARD_PAGE, card_page(card))
+    number = default_count(pairs) if tasks is None else tasks
+    asked = DataSettings(pairs=pairs, tasks=number, seed=seed, planner=planner, brain=brain)
+    if resume:
+        asked = settings_to_resume(out, asked, _given(context))
+    check_count(asked.tasks, asked.seed, asked=_sentences_wanted(asked.brain))
+    with DataFolder(out) as folder:
+        begun, chosen = begin(
+            folder.begun, asked, out, lambda: _wordings(output, asked.brain, llm_config)
+        )
+        if len(chosen) < asked.tasks:
+            output.say(f'There are sentences for {len(chosen)} different tasks only.', 'yellow')
+        folder.begin(begun)
+        wanted = Wanted(tasks=chosen, pairs=asked.pairs, seed=asked.seed, planner=asked.planner)
+        found = _collect(output, folder, wanted, jobs or os.cpu_count() or 1, llm_config)
+        card = _write(folder, begun, chosen, found)
     _close(output, found, card, out)
 
 
@@ -147,6 +161,23 @@ def _check_planner(name: str) -> None:
         raise UnknownNameError('planner of a model that is tuned', name, known)
 
 
+def _given(context: typer.Context) -> set[str]:
+    """Return the names of the parameters that were said, not left to their defaults."""
+    return {
+        name
+        for name in context.params
+        if (source := context.get_parameter_source(name)) is not None
+        and source.name == 'COMMANDLINE'
+    }
+
+
+def _sentences_wanted(brain: str | None) -> int:
+    """Return for how many sentences a model will be asked, in all."""
+    from bbllm.bench.data.kinds import KINDS
+
+    return 0 if brain is None else SENTENCES * len(KINDS)
+
+
 def _wordings(output: Output, brain: str | None, llm_config: Path | None) -> Wordings | None:
     """Have a model make up sentences, where one is named."""
     if brain is None:
@@ -162,7 +193,9 @@ def _wordings(output: Output, brain: str | None, llm_config: Path | None) -> Wor
     return ask_wordings(models.brain, SENTENCES)
 
 
-def _collect(output: Output, wanted: Any, jobs: int, llm_config: Path | None) -> Collected:
+def _collect(
+    output: Output, folder: DataFolder, wanted: Wanted, jobs: int, llm_config: Path | None
+) -> Collected:
     from contextlib import closing
 
     from bbllm.bench.data.collecting import collect
@@ -173,6 +206,9 @@ def _collect(output: Output, wanted: Any, jobs: int, llm_config: Path | None) ->
     from bbllm.llm.config import load_config
 
     config = load_config(llm_config)
+    before = folder.load()
+    if before.episodes:
+        output.say(f'Episodes that are there already: {before.episodes}.', 'dim')
     with (
         interrupts() as counter,
         PairsView(output, wanted.pairs) as view,
@@ -182,9 +218,39 @@ def _collect(output: Output, wanted: Any, jobs: int, llm_config: Path | None) ->
             wanted,
             workers,
             llm=config,
+            found=before,
+            keep=folder.add,
             on_episode=view.update,
             wants_end=lambda: counter.count > 0,
         )
+
+
+def _write(
+    folder: DataFolder, begun: Begun, chosen: tuple[DataTask, ...], found: Collected
+) -> dict[str, Any]:
+    """Write what trainers take, and the card; return the card."""
+    from bbllm.bench.data.card import Source, card_page, make_card
+    from bbllm.bench.data.files import CARD, CARD_PAGE, write_pairs
+    from bbllm.bench.machine import describe_machine
+    from bbllm.bench.store import write_atomically
+    from bbllm.bench.versions import find_versions
+
+    source = Source(
+        command=shlex.join(['bbllm', *sys.argv[1:]]),
+        made=time.strftime('%Y-%m-%d %H:%M %Z'),
+        seed=begun.settings.seed,
+        planner=begun.settings.planner,
+        wordings=begun.wordings,
+        wordings_refused=begun.refused,
+        wall_s=round(folder.wall_s, 1),
+        versions=find_versions(),
+        machine=describe_machine(),
+    )
+    card = make_card(source, chosen, found)
+    write_pairs(found.checked.pairs, folder.path)
+    write_atomically(folder.path / CARD, dumps(card, ensure_ascii=False, indent=1) + '\n')
+    write_atomically(folder.path / CARD_PAGE, card_page(card))
+    return card
 
 
 def _close(output: Output, found: Collected, card: dict[str, Any], out: Path) -> None:
@@ -198,8 +264,10 @@ def _close(output: Output, found: Collected, card: dict[str, Any], out: Path) ->
     output.say_path('data', out)
     output.result({**card, 'folder': str(out)})
     if found.reason:
-        output.say(found.reason, 'red')
-        raise typer.Exit(INTERRUPTED if 'keyboard' in found.reason else FAILED)
+        output.say(f'It ended early. {found.reason}', 'red')
+        if not found.hopeless:
+            output.say(f'`bbllm data generate --resume --out {out}` goes on from here.')
+        raise typer.Exit(INTERRUPTED if found.stopped else FAILED)
 
 
 def _tell_refused(output: Output, checked: Checked) -> None:

@@ -8,7 +8,7 @@ from bbllm.cli.bar_view import BarView
 from bbllm.cli.output import Output
 
 if TYPE_CHECKING:
-    from bbllm.bench.data.collecting import Collected
+    from bbllm.bench.data.collected import Collected
 
 EPISODES_A_LINE = 10
 """How often there is a line where nobody watches."""

@@ -48,7 +48,7 @@ class Options:
     k: int = FEEDBACK_LOOPS
     """Feedback loops."""
     seed: int | None = None
-    """Makes sensors noisy; exact where None."""
+    """Of the noise of the sensors; 0 where None."""
     speed: float | None = None
     """Simulated seconds per second; 0 is as fast as the simulation runs, None chooses."""
     viewer: bool = False
@@ -166,7 +166,7 @@ def open_stage(options: Options) -> Iterator[Stage]:
         speed = 1.0 if options.viewer else 0.0
     world = TabletopWorld(
         load_scene(options.scene),
-        seed=options.seed,
+        seed=options.seed or 0,
         speed=speed,
         on_advance=show,
         safety=load_envelope(options.safety),
@@ -204,7 +204,7 @@ def _settings(options: Options) -> dict[str, object]:
     return {
         'world': 'tabletop',
         'scene': options.scene,
-        'seed': options.seed,
+        'seed': options.seed or 0,
         'feedback_loops': options.k,
         'mapping': options.mapping.value,
     }

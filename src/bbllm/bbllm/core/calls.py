@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from bbllm.core.errors import BbllmError
 from bbllm.core.lost import lost_names, lost_text
-from bbllm.core.types import Code, Outcome, Pose, Scene, Skill, SkillCall, Status
+from bbllm.core.types import Code, Outcome, Pose, Quat, Scene, Skill, SkillCall, Status
 
 POSE_FORM = (
     '`x y z` or `x y z yaw_deg`, for example `0.45 -0.10 0.02 90`, or that of the hand, '
@@ -35,9 +35,6 @@ NUMBERS_LENGTH = 250
 """Longest text that is read as a pose or as seconds [characters]."""
 NAMES_LISTED = 40
 """How many names an error lists before it says how many more there are."""
-
-Quat = tuple[float, float, float, float]
-"""Unit quaternion, scalar last."""
 
 
 class CallError(BbllmError):
@@ -142,9 +139,10 @@ def _pointing_down(told: str, numbers: Sequence[float]) -> Quat:
         # The nearest turn straight down; of a hand that points up, the one with its yaw.
         x, y = (x, y) if math.hypot(x, y) > 0.01 else (w, z)
         size = math.hypot(x, y)
+        told_deg = math.ceil(tilt_deg * 10) / 10  # never as many as would do
         down = ' '.join(_plain_number(part / size) for part in (x, y))
         raise ValueError(
-            f'{told} has fingers that point {tilt_deg:.0f} degrees away from straight down, but '
+            f'{told} has fingers that point {told_deg:.1f} degrees away from straight down, but '
             f'the hand comes from above only, within {TILT_LIMIT_DEG:g} degrees; `{down} 0 0` '
             'would do.'
         )

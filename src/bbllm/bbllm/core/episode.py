@@ -117,7 +117,7 @@ class EpisodeRun:
 
     def model(self, inner: ChatModel, role: str) -> ChatModel:
         """Wrap a model so that its calls are counted, recorded and refused after a cancel."""
-        return GuardedModel(self, inner, role)
+        return GuardedModel(self, inner, role, self.warn)
 
     def embedder(self, inner: Embedder, role: str) -> Embedder:
         """Wrap an embedder likewise."""

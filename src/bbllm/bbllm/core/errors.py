@@ -15,6 +15,7 @@ Everything that this project raises on purpose.
     │   └── ReplayError             the recording does not hold what was asked
     ├── WorldError            the robot or simulator cannot go on
     │   ├── SceneError        the scene is stale or empty
+    │   ├── NotMeasuredError  what a planner has to feel is not measured
     │   ├── LostNodeError     a process that was needed has gone
     │   └── NeedsPersonError  the robot stays stopped until a person has seen to it
     ├── GaveUpError           the planner says itself that it cannot do the task
@@ -93,6 +94,10 @@ class WorldError(BbllmError):
 
 class SceneError(WorldError):
     """The scene is stale or empty, so nothing can be decided on it."""
+
+
+class NotMeasuredError(WorldError):
+    """What a planner has to feel is not measured; says when it is, or what does without."""
 
 
 class LostNodeError(WorldError):

@@ -10,6 +10,7 @@ from bbllm.core.errors import LostNodeError, NeedsPersonError
 from bbllm.core.events import EventKind
 from bbllm.core.model_calls import Account, on_account
 from bbllm.core.observed import observed
+from bbllm.core.prompt_size import cut_of, prompt_limit
 from bbllm.core.protocols import (
     ChatModel,
     Embedder,
@@ -75,11 +76,19 @@ class GuardedWorld:
 class GuardedModel:
     """A model as a planner sees it: every call is counted and on record."""
 
-    def __init__(self, account: Account, inner: ChatModel, role: str):
+    def __init__(
+        self,
+        account: Account,
+        inner: ChatModel,
+        role: str,
+        warn: Callable[[str], None] | None = None,
+    ):
         self._account = account
         self._inner = inner
         self._role = role
+        self._warn = warn
         self.name = inner.name
+        self.prompt_limit_tokens = prompt_limit(inner)
 
     @property
     def supports_schema(self) -> bool:
@@ -110,7 +119,21 @@ class GuardedModel:
         )
         reply = replace(reply, text=plain_text(reply.text))
         self._account.add_model_text(self._role, reply.text)
+        self._look_for_cut(messages, reply)
         return reply
+
+    def _look_for_cut(self, messages: Sequence[Message], reply: Reply) -> None:
+        """Say once where a server has left out a part of what it was sent."""
+        cut = cut_of(messages, reply.usage) if self._warn is not None else ''
+        if not cut or self._warn is None:
+            return
+        self._warn(
+            f'{self.name} {cut}: its server seems to have cut it, and to answer the rest. Give '
+            'the server a longer context (Ollama: OLLAMA_CONTEXT_LENGTH), and write how many '
+            f'tokens it has into `context_tokens`, section `{self._role}` of config/llm.yaml, so '
+            'that prompts are kept shorter than that.'
+        )
+        self._warn = None
 
 
 class GuardedEmbedder:

@@ -17,13 +17,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from bbllm.core.errors import ParseError
-from bbllm.core.types import Kind, Pose, Scene
+from bbllm.core.errors import NotMeasuredError, ParseError
+from bbllm.core.types import MOVABLE, Pose, Scene
 
-BLOCKS = frozenset({Kind.CUBE, Kind.CYLINDER})
-"""Kinds of what can be moved, and so has a place in an observation."""
 NOT_MEASURED = 'not measured'
 """What stands for a force that nothing measures."""
+FORMS = {
+    3: '[0.10 0.00 -0.98]',
+    7: '[0.450 -0.100 0.020 0.000 0.000 0.131 0.991]',
+    2: '[0.040 0.040]',
+}
+"""What a list of so many numbers looks like."""
 
 Seven = tuple[float, float, float, float, float, float, float]
 Three = tuple[float, float, float]
@@ -59,11 +63,23 @@ class Observed:
         """
         Return all numbers in a row, shape (26 + 7 (n - 2),) for n blocks.
 
-        Blocks, end effector (7 each), force (3), fingers (2), as in LLM-POP, section 4.2; zeros
-        for what is not known.
+        Blocks, end effector (7 each), force (3), fingers (2), as in LLM-POP, section 4.2.
+
+        Raises:
+            NotMeasuredError: Hand or force are not known; zeros would be read as an empty hand.
         """
-        rows: list[Sequence[float]] = [*self.blocks.values(), self.eef or (0.0,) * 7]
-        rows += [self.force_n or (0.0,) * 3, self.fingers_m or (0.0,) * 2]
+        if self.eef is None or self.fingers_m is None:
+            raise NotMeasuredError(
+                'It is not measured where the hand is. A scene that was observed while the robot '
+                'tells the states of its joints has the hand.'
+            )
+        if self.force_n is None:
+            raise NotMeasuredError(
+                'The force on the hand is not measured. It is while the arm rests and the robot '
+                'tells the external wrench; a planner that can do without it is llm_pop.'
+            )
+        rows: list[Sequence[float]] = [*self.blocks.values(), self.eef]
+        rows += [self.force_n, self.fingers_m]
         return tuple(value for row in rows for value in row)
 
 
@@ -71,7 +87,7 @@ def observed(scene: Scene) -> Observed:
     """Return what a scene holds of blocks and hand."""
     hand = scene.hand
     return Observed(
-        blocks={item.name: _seven(item.pose) for item in scene.objects if item.kind in BLOCKS},
+        blocks={item.name: _seven(item.pose) for item in scene.objects if item.kind in MOVABLE},
         eef=None if hand is None else _seven(hand.tcp),
         force_n=None if hand is None else hand.force_n,
         fingers_m=None if hand is None else (hand.width_m / 2, hand.width_m / 2),
@@ -88,7 +104,10 @@ def parse_observed(line: str) -> Observed:
     items: dict[str, str] = dict(_ITEM.findall(line))
     eef, force, fingers = (items.pop(name, None) for name in ('EEF', 'Force', 'Gripper'))
     if not items and eef is None:
-        raise ParseError(f'{line[:80]!r} is no observation.')
+        raise ParseError(
+            f'{line[:80]!r} is no observation. One looks like: red_cube: {FORMS[7]} '
+            f'EEF: {FORMS[7]} Force: {FORMS[3]} Gripper: {FORMS[2]}'
+        )
     told = None if force is None or force == NOT_MEASURED else _read('Force', force, 3)
     return Observed(
         blocks={name: cast(Seven, _read(name, text, 7)) for name, text in items.items()},
@@ -113,5 +132,8 @@ def _read(name: str, text: str, count: int) -> tuple[float, ...]:
     except ValueError:
         values = ()
     if len(values) != count or not all(map(math.isfinite, values)):
-        raise ParseError(f'{name} has {count} numbers in an observation, but here [{text[:80]}].')
+        raise ParseError(
+            f'{name} has {count} numbers in an observation, but here [{text[:80]}]. '
+            f'It looks like: {name}: {FORMS[count]}'
+        )
     return values

@@ -89,14 +89,20 @@ class Kind(str, Enum):
     OTHER = 'other'
 
 
+MOVABLE = frozenset({Kind.CUBE, Kind.CYLINDER, Kind.OTHER})
+"""What a hand can pick, push and stack, and what planners are therefore told of as blocks."""
+
+Quat = tuple[float, float, float, float]
+"""Quaternion of a turn, of length 1, scalar last as in ROS."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pose:
     """A position and orientation in the world frame (= robot base frame, fr3_link0)."""
 
     position_m: tuple[float, float, float]
     """x forward, y left, z up; the table top is z = 0 [m]."""
-    quat_xyzw: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 1.0)
-    """Unit quaternion, scalar last, as in ROS."""
+    quat_xyzw: Quat = (0.0, 0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

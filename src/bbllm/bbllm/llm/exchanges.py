@@ -38,6 +38,8 @@ class Exchange:
     error: str | None = None
     """Type of the error where there was no reply."""
     error_text: str = ''
+    prompt_limit_tokens: int | None = None
+    """How long the model's prompts could be; None where that was not known [tokens]."""
     episode: str = ''
     """Which episode of a run it belongs to; '' in the recording of a single one."""
 

@@ -59,6 +59,7 @@ class OpenAIChat:
     ):
         self.name = settings.model
         self.supports_schema = settings.schema is not False
+        self.prompt_limit_tokens = settings.prompt_limit_tokens
         self.settings = settings
         self._tries = Tries(settings, backoff=backoff, sleep=sleep, jitter=jitter, tell=tell)
         self._tell = tell

@@ -31,6 +31,8 @@ class OpenAISettings:
     temperature: float = 0.5
     max_tokens: int = 2048
     """A reply that is longer ends with an error."""
+    context_tokens: int | None = None
+    """What the model takes in all, prompt and reply; None where nobody said."""
     timeout_s: float = 120.0
     """For one whole reply [s]."""
     connect_timeout_s: float = 10.0
@@ -58,6 +60,11 @@ class OpenAISettings:
             object.__setattr__(self, 'login', SecretStr(unquote(login)))
         url = urlunsplit((parts.scheme, place, parts.path.rstrip('/'), '', ''))
         object.__setattr__(self, 'base_url', url)
+
+    @property
+    def prompt_limit_tokens(self) -> int | None:
+        """How many tokens a prompt may have, so that there is room for the reply."""
+        return None if self.context_tokens is None else self.context_tokens - self.max_tokens
 
     @property
     def host(self) -> str:

@@ -23,6 +23,7 @@ from bbllm.core.errors import (
     PromptTooLongError,
     ReplayError,
 )
+from bbllm.core.prompt_size import prompt_limit
 from bbllm.core.protocols import ChatModel, JsonSchema, Message, Reply
 from bbllm.llm.exchanges import (
     FORMAT,
@@ -74,6 +75,7 @@ class RecordingModel:
             raise _cannot_write(path, error) from error
         self.name = inner.name
         self.supports_schema = inner.supports_schema
+        self.prompt_limit_tokens = prompt_limit(inner)
         self._inner = inner
         self._path = path
         self._role = role
@@ -105,6 +107,7 @@ class RecordingModel:
                     role=self._role,
                     name=self.name,
                     supports_schema=supported,
+                    prompt_limit_tokens=self.prompt_limit_tokens,
                     messages=tuple(messages),
                     stop=tuple(stop),
                     schema_hash=schema_hash_of(schema),
@@ -158,9 +161,12 @@ class ReplayModel:
             self._waiting[item.digest].append(i)
         self._answered: set[int] = set()
         self.name, self.supports_schema = 'replay', False
+        self.prompt_limit_tokens: int | None = None
         if self._exchanges:
             self.name = f'replay of {self._exchanges[0].name}'
             self.supports_schema = self._exchanges[0].supports_schema
+            # Or prompts would be shortened otherwise than in the recording.
+            self.prompt_limit_tokens = self._exchanges[0].prompt_limit_tokens
 
     def complete(
         self,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from bbllm.core.errors import ModelError
+from bbllm.core.prompt_size import most_tokens
 from bbllm.core.protocols import JsonSchema, Message, Reply, Usage
 from bbllm.llm.reply_text import ReplyText
 
@@ -35,12 +36,13 @@ class ScriptedModel:
 
     A text or a Reply is answered, an exception is raised, a function is called with the Request.
     Stop strings are obeyed and `on_text` is called once per line, as with any other model. Where
-    a text gives no usage, words are counted as tokens.
+    a text gives no usage, as many tokens are counted as it has at most.
 
     Args:
         replies: What to answer, in order; a request beyond them is an error.
         name: The name in reports.
         supports_schema: Whether it claims to honour JSON schemas.
+        prompt_limit_tokens: How long its prompts may be, as it claims.
     """
 
     def __init__(
@@ -49,9 +51,11 @@ class ScriptedModel:
         *,
         name: str = 'scripted',
         supports_schema: bool = False,
+        prompt_limit_tokens: int | None = None,
     ):
         self.name = name
         self.supports_schema = supports_schema
+        self.prompt_limit_tokens = prompt_limit_tokens
         self.requests: list[Request] = []
         """Everything that was asked, oldest first."""
         self._replies = list(replies)
@@ -84,7 +88,7 @@ class ScriptedModel:
         return Reply(
             text=text,
             model=self.name,
-            usage=Usage(len(request.prompt.split()), len(text.split())),
+            usage=Usage(most_tokens(request.prompt), most_tokens(text)),
             duration_s=time.monotonic() - begun_s,
         )
 

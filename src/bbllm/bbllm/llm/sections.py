@@ -8,21 +8,33 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar, get_args
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+)
 from pydantic_core import ErrorDetails
 
 from bbllm.core.errors import ConfigError
-from bbllm.llm.expert.brief import ExpertBrief
+from bbllm.llm.expert.brief import TOLD, ExpertBrief
 from bbllm.llm.redaction import Redactor, looks_like_key
 
 Provider = Literal['auto', 'offline', 'openai', 'replay', 'expert', 'uninformed']
 PROVIDERS: tuple[str, ...] = get_args(Provider)
 EmbeddingProvider = Literal['auto', 'lexical', 'openai', 'replay']
+
+TOLD_SUFFIX = '.told.yaml'
+"""Ends the names of the files by which `bbllm bench` tells a node's `expert` a goal."""
+LEAST_PROMPT_TOKENS = 2000
+"""What a planner's prompt takes in its first rounds."""
 
 _VARIABLE = re.compile(r'[A-Z_][A-Z0-9_]*')
 _SECRET_NAMES = re.compile(r'(^|_)(key|token|secret|password|passwd|authorization|bearer)$', re.I)
@@ -32,6 +44,16 @@ _LOGIN_IN_URL = re.compile(r'://[^/\s]*@')
 def _variable_name(value: str) -> str:
     if not _VARIABLE.fullmatch(value):
         raise ValueError('must be the NAME of an environment variable, like OPENAI_API_KEY')
+    return value
+
+
+def _room_for_prompts(value: int | None, info: ValidationInfo) -> int | None:
+    least = info.data.get('max_tokens', 0) + LEAST_PROMPT_TOKENS
+    if value is not None and value < least:
+        raise ValueError(
+            f'must be at least {least}, which is max_tokens for the reply and '
+            f'{LEAST_PROMPT_TOKENS} for the shortest prompts'
+        )
     return value
 
 
@@ -65,6 +87,8 @@ class ModelConfig(ServerConfig):
     model: _ModelName = 'gpt-4o'
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.5
     max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] = 2048
+    context_tokens: Annotated[int | None, AfterValidator(_room_for_prompts)] = None
+    """What the server takes in all, prompt and reply; None where prompts are not to be cut."""
     first_token_timeout_s: Annotated[float, Field(gt=0, le=3600)] = 60.0
     # `schema` is a method of pydantic's models.
     use_schema: Annotated[Literal['auto'] | bool, Field(alias='schema')] = 'auto'
@@ -114,16 +138,17 @@ def load_config(path: Path | None = None) -> LlmConfig:
         raise ConfigError(f'Cannot read {path}: {error.strerror}.') from None
     except UnicodeDecodeError:
         raise ConfigError(f'Cannot read {path}: it is not UTF-8 text.') from None
-    return parse_config(text, str(path))
+    return parse_config(text, str(path), told=path.name.endswith(TOLD_SUFFIX))
 
 
-def parse_config(text: str, source: str) -> LlmConfig:
+def parse_config(text: str, source: str, *, told: bool = False) -> LlmConfig:
     """
     Parse the text of a file.
 
     Args:
         text: YAML.
         source: What errors call it.
+        told: Whether it may hold the goal of a case, see `TOLD_SUFFIX`.
 
     Raises:
         ConfigError: The text cannot be used; never repeats what may be a key.
@@ -135,9 +160,10 @@ def parse_config(text: str, source: str) -> LlmConfig:
         raise ConfigError(f'{source} must hold the sections `brain:`, `body:` and `embeddings:`.')
     for place, value in _values(data):
         _refuse_secrets(place, value, source)
-    problem = ''
+    problem = '' if told else _told_by_hand(data)
     try:
-        return LlmConfig.model_validate(data)
+        if not problem:
+            return LlmConfig.model_validate(data)
     except ValidationError as error:
         problem = _explain(error.errors(include_url=False, include_context=False)[0])
     # Outside of `except`: pydantic's own text repeats the whole input.
@@ -231,6 +257,17 @@ def _refuse_secrets(place: str, value: object, source: str) -> None:
         )
 
 
+def _told_by_hand(data: Mapping[object, object]) -> str:
+    for role, section in data.items():
+        if isinstance(section, dict) and 'brief' in section:
+            return (
+                f'`{role}.brief` cannot be set: `bbllm bench` tells {" and ".join(TOLD)} the goal '
+                'of each case, and nothing else may, or they would pass for planners. Take it '
+                'out; `bbllm bench partial --brain expert` works without it.'
+            )
+    return ''
+
+
 def _explain(error: ErrorDetails) -> str:
     place = '.'.join(str(part) for part in error['loc'] if part not in ('bool', 'literal'))
     given: object = error['input']
@@ -249,7 +286,7 @@ def _explain(error: ErrorDetails) -> str:
 def _known_keys(section: str) -> set[str]:
     kinds: dict[str, type[BaseModel]] = {'': LlmConfig, 'embeddings': EmbeddingConfig}
     fields = kinds.get(section, ModelConfig).model_fields
-    return {info.alias or name for name, info in fields.items()}
+    return {info.alias or name for name, info in fields.items()} - {'brief'}
 
 
 def _key_of(place: str) -> str:

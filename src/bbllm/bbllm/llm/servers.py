@@ -51,6 +51,7 @@ def openai_settings(
             settings,
             temperature=section.temperature,
             max_tokens=section.max_tokens,
+            context_tokens=section.context_tokens,
             first_token_timeout_s=section.first_token_timeout_s,
             schema=section.use_schema,
         )

@@ -29,6 +29,20 @@ def never() -> bool:
     return False
 
 
+def not_begun(status: GoalStatus, goal: str, server: str) -> str:
+    """
+    Return why `ActionCall.run` gave no result.
+
+    Args:
+        status: What it gave instead.
+        goal: What was asked for: `the task`, `the trajectory`.
+        server: Who was to do it.
+    """
+    if status is GoalStatus.CANCELED:
+        return f'{goal[0].upper()}{goal[1:]} was stopped before it was sent.'
+    return f'{server} rejected {goal} without a reason.'
+
+
 class ActionCall:
     """
     A client of one action that has at most one goal at a time.

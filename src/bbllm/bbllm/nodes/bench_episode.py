@@ -24,12 +24,12 @@ from bbllm.core.budget import Limits
 from bbllm.core.errors import BbllmError, ConfigError, TaskError, WorldError
 from bbllm.core.journal import read_episode
 from bbllm.core.registry import find_planner
-from bbllm.core.types import Pose, Scene
+from bbllm.core.types import MOVABLE, Pose, Scene
+from bbllm.llm.sections import TOLD_SUFFIX
 from bbllm.nodes.client import StackClient
 from bbllm.nodes.domains import own_domain
 from bbllm.nodes.stack import Stack, StackConfig, Value
 from bbllm.planners.methods import MappingMethod
-from bbllm.skills.shapes import MOVABLE
 from bbllm.worlds.tabletop import STILL_M, furthest
 
 READY_S = 90.0
@@ -95,7 +95,7 @@ class _Files:
     def __init__(self, folder: Path, job: Job):
         self._job = job
         self._scene = folder / 'scene.yaml'
-        self._llm = folder / 'llm.yaml'
+        self._llm = folder / f'llm{TOLD_SUFFIX}'
         self._replay = folder / 'replay.jsonl'
         self._recording = folder / 'talk.jsonl'
         self._episodes = folder / 'episodes'

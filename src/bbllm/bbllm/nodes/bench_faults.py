@@ -37,13 +37,12 @@ from bbllm.bench.machine import describe_machine
 from bbllm.core.errors import WorldError
 from bbllm.core.events import Event, EventKind
 from bbllm.core.records import to_json
-from bbllm.core.types import Pose, Scene
+from bbllm.core.types import MOVABLE, Pose, Scene
 from bbllm.nodes.client import StackClient, TaskResult
 from bbllm.nodes.domains import own_domain
 from bbllm.nodes.fault_person import BenchPerson
 from bbllm.nodes.stack import Stack, StackConfig, Value
 from bbllm.sim.faults import Fault, fault_named
-from bbllm.skills.shapes import MOVABLE
 from bbllm.worlds.tabletop import furthest
 
 TASK = 'put the red cube on location_B'

@@ -8,27 +8,23 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-import rclpy
 from bbllm_interfaces.action import ExecuteSkill, RunTask
 from bbllm_interfaces.msg import EpisodeEvent
 from bbllm_interfaces.msg import Plan as PlanMsg
 from bbllm_interfaces.srv import MapStep
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
-from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
 
-from bbllm.arm.driver import GoalStatus
 from bbllm.core.closable import Closable
 from bbllm.core.errors import LostNodeError, WorldError
 from bbllm.core.events import Ending, Event, EventKind
 from bbllm.core.tasks import new_episode_id
 from bbllm.core.types import Outcome, Scene, SkillCall
-from bbllm.nodes.action_call import ActionCall
+from bbllm.nodes.action_call import ActionCall, not_begun
 from bbllm.nodes.approval_client import ApprovalClient
 from bbllm.nodes.convert import call_to_msg, event_from_msg, outcome_from_result
 from bbllm.nodes.heartbeat import Heartbeats
-from bbllm.nodes.leaving import leave_graph
+from bbllm.nodes.own_nodes import OwnNodes
 from bbllm.nodes.qos import EVENTS
 from bbllm.nodes.scene_client import SceneClient
 from bbllm.nodes.stack import NAMESPACE, NODES
@@ -90,22 +86,10 @@ class StackClient(Closable):
         os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = env.get(
             'ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST'
         )
-        domain = int(env.get('ROS_DOMAIN_ID') or 0)
-        self._context = rclpy.Context()
-        rclpy.init(
-            # Where its keys are, in a graph with security; see docs/security.md.
-            args=['--ros-args', '--enclave', f'/{namespace}/client'],
-            context=self._context,
-            domain_id=domain,
-            signal_handler_options=SignalHandlerOptions.NO,
-        )
-        self.node = rclpy.create_node(
-            f'{name}_{os.getpid()}',
-            namespace=f'/{namespace}',
-            context=self._context,
-            enable_rosout=False,
-            start_parameter_services=False,
-        )
+        # Where its keys are, in a graph with security; see docs/security.md.
+        args = ['--ros-args', '--enclave', f'/{namespace}/client']
+        self._own = OwnNodes(args=args, domain_id=int(env.get('ROS_DOMAIN_ID') or 0))
+        self.node = self._own.join(f'{name}_{os.getpid()}', f'/{namespace}')
         self.heartbeats = Heartbeats(self.node)
         self.group = ReentrantCallbackGroup()
         self._tasks = ActionCall(self.node, RunTask, 'run_task', 'brain_planner', self.group)
@@ -120,21 +104,11 @@ class StackClient(Closable):
         self.node.create_subscription(
             EpisodeEvent, 'episode_events', self._hear, EVENTS, callback_group=self.group
         )
-        self._ending = threading.Event()
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self.node)
-        self._thread = threading.Thread(target=self._spin, name='ros client', daemon=True)
-        self._thread.start()
+        self._own.spin(self.node, 'ros client')
 
     def close(self) -> None:
         """Leave the graph."""
-        # An executor that is shut down while it looks for work raises in its thread.
-        self._ending.set()
-        self._executor.wake()
-        self._thread.join(timeout=2.0)
-        self._executor.shutdown(timeout_sec=1.0)
-        leave_graph(self.node)
-        self._context.try_shutdown()
+        self._own.close()
 
     def missing(self, nodes: Iterable[str] = NODES) -> tuple[str, ...]:
         """Return what of the stack does not serve yet, by the names of the nodes."""
@@ -228,7 +202,7 @@ class StackClient(Closable):
                 goal, FOREVER_S, look=lambda: self.heartbeats.check(['brain_planner'], begun_s)
             )
             if result is None:
-                raise _not_begun('brain_planner', status)
+                raise WorldError(not_begun(status, 'the task', 'brain_planner'))
             if result.episode_id:
                 ended.wait(LAST_EVENT_S)
         finally:
@@ -255,7 +229,7 @@ class StackClient(Closable):
             on_feedback=None if tell is None else lambda feedback: tell(feedback.activity),
         )
         if result is None:
-            raise _not_begun('fr3_executor', status)
+            raise WorldError(not_begun(status, f'the call {call}', 'fr3_executor'))
         return outcome_from_result(call, result)
 
     def cancel(self) -> bool:
@@ -288,16 +262,3 @@ class StackClient(Closable):
         except WorldError:
             return False
         return True
-
-    def _spin(self) -> None:
-        try:
-            while not self._ending.is_set():
-                self._executor.spin_once(timeout_sec=1.0)
-        except ExternalShutdownException:
-            return
-
-
-def _not_begun(node: str, status: GoalStatus) -> WorldError:
-    if status is GoalStatus.CANCELED:
-        return WorldError(f'It was cancelled before {node} was asked.')
-    return WorldError(f'{node} rejected the goal without a reason.')

@@ -8,15 +8,17 @@ import numpy as np
 from builtin_interfaces.msg import Duration
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance
+from geometry_msgs.msg import Wrench
 from sensor_msgs.msg import JointState as JointStateMsg
 from trajectory_msgs.msg import JointTrajectory as TrajectoryMsg
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from bbllm.arm.driver import Array, FollowError, JointTrajectory, Tolerances
 from bbllm.arm.model import ARM_JOINTS
-from bbllm.nodes.convert import header, stamp_from_msg
+from bbllm.nodes.convert import header, stamp_from_msg, vector_from_msg
 from bbllm.sim.constraints import AskedTolerances
 from bbllm.sim.trajectory_goal import TrajectoryGoal
+from bbllm.worlds.hand_force import Force
 
 BASE_FRAME = 'fr3_link0'
 FINGERS = ('fr3_finger_joint1', 'fr3_finger_joint2')
@@ -130,6 +132,20 @@ def width_from_msg(msg: JointStateMsg) -> float | None:
     if not all(name in places for name in FINGERS):
         return None
     return float(sum(places[name] for name in FINGERS))
+
+
+def force_from_wrench(msg: Wrench) -> Force | None:
+    """
+    Read an estimated wrench of the driver as what the world does to the hand, same axes [N].
+
+    libfranka counts what the robot does to the world as positive
+    (`franka::RobotState::O_F_ext_hat_K`), so that it is turned round here.
+
+    Returns:
+        The force; None for all zeros: near a singularity, where nothing is known.
+    """
+    x, y, z = vector_from_msg(msg.force)
+    return (-x, -y, -z) if x or y or z else None
 
 
 def follow_error(code: int) -> FollowError:

@@ -33,15 +33,16 @@ def own_domain() -> Iterator[int]:
     Raises:
         ConfigError: All are taken, or nothing can be written to the folder for temporary files.
     """
+    folder = lock_folder()
     for domain in random.sample(DOMAINS, len(DOMAINS)):
-        path = lock_folder() / f'bbllm-domain-{domain}.lock'
+        path = folder / f'bbllm-domain-{domain}.lock'
         try:
             lock = path.open('a')
         except PermissionError:
             continue  # another user's
         except OSError as error:
             raise ConfigError(
-                f'{path} cannot be written ({error.strerror}); set TMPDIR to a folder that can.'
+                f'{path} cannot be written ({error.strerror}); free space in {folder}.'
             ) from error
         with lock:
             try:

@@ -6,7 +6,7 @@ from rclpy.clock import Clock, ClockType
 
 from bbllm.arm.envelope_guard import bounded
 from bbllm.arm.executor import ExecutorParams, SkillExecutor
-from bbllm.arm.lifting import CONTROLLER_STIFFNESS, SERVO_STIFFNESS, LiftParams
+from bbllm.arm.lifting import LiftParams
 from bbllm.arm.ways import WayParams
 from bbllm.core.types import Scene
 from bbllm.nodes.approval_service import ApprovalService
@@ -44,10 +44,11 @@ class Fr3Executor(StackNode):
         gate = self._approval.gate
         guard = make_guard(self, self.group, params, self._driver)
         ways = bounded(WayParams(scale=params.speed_scale), guard.envelope)
+        lift = LiftParams.of(simulated=params.simulated, cap_n=params.lift_cap_n)
         skills = SkillExecutor(
             self._driver,
             self._observe,
-            params=ExecutorParams(ways=ways, lift=_lift_params(params)),
+            params=ExecutorParams(ways=ways, lift=lift),
             guard=guard,
             permit=gate.permit,
             ask_person=gate.resume,
@@ -70,12 +71,6 @@ class Fr3Executor(StackNode):
     def _observe(self) -> Scene:
         """Return a scene that shows what the arm did last."""
         return self._scenes.get(self._driver.acted_s, look=self._driver.feed.check)
-
-
-def _lift_params(params: Fr3ExecutorParams) -> LiftParams:
-    """Return how lifts begin on the arm that this node moves, by how stiffly that is held."""
-    stiffness = SERVO_STIFFNESS if params.simulated else CONTROLLER_STIFFNESS
-    return LiftParams(cap_n=params.lift_cap_n, stiffness_nm_rad=stiffness)
 
 
 def main() -> None:

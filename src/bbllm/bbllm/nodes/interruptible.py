@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from bbllm.core.background import Background
 from bbllm.core.errors import CancelledError
+from bbllm.core.prompt_size import prompt_limit
 from bbllm.core.protocols import ChatModel, JsonSchema, Message, Reply
 from bbllm.nodes.waiting import LOOK_S
 
@@ -24,6 +25,7 @@ class InterruptibleModel:
 
     def __init__(self, inner: ChatModel, look: Callable[[], None]):
         self.name = inner.name
+        self.prompt_limit_tokens = prompt_limit(inner)
         self._inner = inner
         self._look = look
 

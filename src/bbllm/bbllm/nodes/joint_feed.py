@@ -22,6 +22,7 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from bbllm.arm.driver import JointState
 from bbllm.arm.kinematics import forward
 from bbllm.core.errors import LostNodeError, SceneError
+from bbllm.core.times import SAME_S
 from bbllm.nodes.activity_feed import ActivityFeed
 from bbllm.nodes.convert import stamp_from_msg
 from bbllm.nodes.convert_arm import arm_from_msg, width_from_msg
@@ -37,8 +38,6 @@ thousand a second, and the pictures of a camera come some tenths of a second lat
 QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
 UNKNOWN_NAME = '_NODE_NAME_UNKNOWN_'
 """What rmw says of an end point whose node was not discovered yet."""
-SAME_S = 1e-6
-"""Stamps that differ by less are the same [s]."""
 FIRST_S = 3.0
 """How long the first state may take [s]."""
 QUIET_S = 0.05

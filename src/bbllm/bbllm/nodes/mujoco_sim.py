@@ -21,7 +21,11 @@ class MujocoSim(StackNode):
         super().__init__('mujoco_sim')
         params = declare(self, MujocoSimParams)
         self._loop = SimLoop(
-            params.scene, speed=params.speed, seed=params.seed, homed=params.homed
+            params.scene,
+            speed=params.speed,
+            seed=params.seed,
+            force_noise_n=params.force_noise_n,
+            homed=params.homed,
         )
         self._topics = SimTopics(self, self._loop)
         self._goals = SimGoals(self)

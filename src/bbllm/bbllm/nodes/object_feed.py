@@ -9,9 +9,10 @@ from bbllm_interfaces.msg import ObjectStates
 from rclpy.node import Node
 
 from bbllm.core.errors import SceneError
+from bbllm.core.times import SAME_S
 from bbllm.core.types import SceneObject
 from bbllm.nodes.convert import objects_from_msg, stamp_from_msg
-from bbllm.nodes.joint_feed import SAME_S, JointFeed, source_of
+from bbllm.nodes.joint_feed import JointFeed, source_of
 from bbllm.nodes.polling import Poller
 from bbllm.worlds.table import TableView
 

@@ -166,7 +166,11 @@ class Fr3ExecutorParams:
         2.0, 'Nothing moves while no scene was heard of for longer [s].', 0.1, 60.0
     )
     lift_cap_n: float = param(
-        10.0, 'A lift that takes more ends: what is gripped is fixed or too heavy [N].', 2.0, 30.0
+        10.0,
+        'A lift that takes more ends: what is gripped is fixed or too heavy; contact_force of the '
+        'safety file has to be 2.33 times as much [N].',
+        2.0,
+        30.0,
     )
 
 
@@ -179,7 +183,10 @@ class MujocoSimParams:
         1.0, 'Simulated seconds per second; 0: as fast as it can while a goal runs.', 0.0, 100.0
     )
     viewer: bool = param(False, 'Open the MuJoCo viewer.')
-    seed: int = param(0, 'Makes the wrench noisy, with this seed; 0: exact readings.', 0, 2**31)
+    force_noise_n: float = param(
+        -1.0, 'Deviation of forces and their bias; 0: exact; -1: as in the scene [N].', -1.0, 5.0
+    )
+    seed: int = param(0, 'Of the noise of the force.', 0, 2**31)
     homed: bool = param(True, 'The hand was homed already; otherwise it knows no width yet.')
 
 

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-import rclpy
 from controller_manager_msgs.srv import ListControllers, ListHardwareComponents
 from franka_msgs.msg import FrankaRobotState
 from rcl_interfaces.srv import GetParameters
@@ -20,10 +19,9 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node, NodeNameNonExistentError
 from rclpy.parameter import parameter_value_to_python
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
-from bbllm.nodes.leaving import leave_graph
+from bbllm.nodes.own_nodes import OwnNodes
 from bbllm.nodes.robot_graph import Giver, Heard, RobotGraph
 from bbllm.nodes.stack import REAL_NODES, node_environ
 
@@ -56,34 +54,30 @@ def probe(
     os.environ.setdefault(
         'ROS_AUTOMATIC_DISCOVERY_RANGE', node_environ()['ROS_AUTOMATIC_DISCOVERY_RANGE']
     )
-    context = rclpy.Context()
-    rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
-    try:
-        node = Node(
-            f'bbllm_doctor_{os.getpid()}',
-            namespace=f'/{namespace}',
-            context=context,
-            enable_rosout=False,
-            start_parameter_services=False,
-        )
+    with OwnNodes() as own:
+        node = own.join(f'bbllm_doctor_{os.getpid()}', f'/{namespace}')
+        executor = SingleThreadedExecutor(context=node.context)
+        executor.add_node(node)
         try:
-            return _Probe(node, namespace, gripper, tell).look()
+            return _Probe(node, executor, namespace, gripper, tell).look()
         finally:
-            leave_graph(node)
-    finally:
-        rclpy.try_shutdown(context=context)
+            executor.shutdown()
 
 
 class _Probe:
     """One look at the graph."""
 
     def __init__(
-        self, node: Node, namespace: str, gripper: str, tell: Callable[[str], None]
+        self,
+        node: Node,
+        executor: SingleThreadedExecutor,
+        namespace: str,
+        gripper: str,
+        tell: Callable[[str], None],
     ) -> None:
-        self._node, self._gripper, self._tell = node, gripper, tell
+        self._node, self._executor = node, executor
+        self._gripper, self._tell = gripper, tell
         self._root = f'/{namespace}'.rstrip('/') + '/'
-        self._executor = SingleThreadedExecutor(context=node.context)
-        self._executor.add_node(node)
         self._heard: dict[str, list[tuple[float, JointState]]] = {ARM: [], self._hand: []}
         self._states: list[FrankaRobotState] = []
         self._patience_s = ALONE_S

@@ -18,19 +18,18 @@ from lifecycle_msgs.msg import State
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
+from bbllm.arm.contacts import ContactLimits
 from bbllm.arm.driver import (
-    ContactLimits,
     GoalStatus,
     RecoveryError,
     RobotCondition,
     RobotMode,
 )
-from bbllm.arm.lifting import PullMeter
+from bbllm.arm.stop_causes import hardware_is_up
 from bbllm.core.errors import LostNodeError, WorldError
 from bbllm.nodes import waiting
 from bbllm.nodes.action_call import ActionCall
 from bbllm.nodes.activity_feed import JOINT_BROADCASTER, MANAGER, STATE_BROADCASTER
-from bbllm.nodes.convert import stamp_from_msg
 from bbllm.nodes.convert_arm import duration_to_msg
 from bbllm.nodes.joint_feed import MANAGER_S, JointFeed
 from bbllm.nodes.polling import Poller
@@ -94,8 +93,6 @@ class RobotClient:
         self.user_stops = 0
         """How often the user stop was heard to be pressed."""
         self._user_stopped = False
-        self.pull = PullMeter()
-        """What pushes the hand up from outside, along z of the base."""
         poller.subscribe(FrankaRobotState, f'{STATE_BROADCASTER}/robot_state', self._hear_state, 1)
 
     def condition(self, patience_s: float = 0.0) -> RobotCondition:
@@ -113,17 +110,17 @@ class RobotClient:
             if not activity.states_are_down:
                 self._feed.need_news()
         names = (self._controller, JOINT_BROADCASTER)
-        told = True
+        answered = True
         if activity.hardware_active and not all(map(activity.is_active, names)):
-            # The answer about the hardware comes by itself, maybe later; what stopped the robot
-            # hangs on it: with the hardware up, a controller was only taken down by somebody.
-            # Where it does not come, nobody knows that, and a person has to be asked.
-            told = activity.wait_for_answer(MANAGER_S)
+            # The answer about the hardware comes by itself, maybe later.
+            answered = activity.wait_for_answer(MANAGER_S)
         active = all(map(activity.is_active, names))
         state = self._state
         return RobotCondition(
             controllers_active=active,
-            hardware_active=activity.hardware_active and (told or active),
+            hardware_active=hardware_is_up(
+                shown=activity.hardware_active, answered=answered, controllers_active=active
+            ),
             mode=None if state is None else RobotMode(state.robot_mode),
             current_errors=() if state is None else errors_from_msg(state.current_errors),
             last_errors=() if state is None else errors_from_msg(state.last_motion_errors),
@@ -250,7 +247,6 @@ class RobotClient:
             self.user_stops += self._user_stopped and not was
             self._state = msg
             self._news.notify_all()
-        self.pull.add(msg.o_f_ext_hat_k.wrench.force.z, stamp_from_msg(msg.header.stamp))
 
 
 def _is_user_stopped(msg: FrankaRobotState) -> bool:

@@ -12,8 +12,8 @@ from franka_msgs.action import Grasp, Homing, Move
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
+from bbllm.arm.contacts import ContactLimits
 from bbllm.arm.driver import (
-    ContactLimits,
     FollowResult,
     GoalStatus,
     GripperResult,
@@ -23,9 +23,10 @@ from bbllm.arm.driver import (
     Tolerances,
 )
 from bbllm.arm.hand_stop import may_be_cut
-from bbllm.nodes.action_call import ActionCall
+from bbllm.nodes.action_call import ActionCall, not_begun
 from bbllm.nodes.activity_feed import JOINT_BROADCASTER, STATE_BROADCASTER
 from bbllm.nodes.convert_arm import follow_error, trajectory_to_goal
+from bbllm.nodes.force_feed import PullFeed
 from bbllm.nodes.goal_watch import GoalWatch
 from bbllm.nodes.joint_feed import JointFeed
 from bbllm.nodes.polling import Poller
@@ -38,9 +39,6 @@ GRIPPER_S = 20.0
 NEWS_S = 0.06
 """How long to wait for the next joint states before a goal is sent; then they count as silent, as
 `nodes.joint_feed` says [s]."""
-NEWEST_FORCE_S = 0.5
-"""How long to wait for a force that was measured after a motion: `mujoco_sim` tells it thirty
-times a second [s]."""
 NEVER_S = 3600.0
 """Wall time after which even a slow simulation is given up [s]."""
 
@@ -72,6 +70,7 @@ class RosDriver:
         self._controller = controller
         self.feed = JointFeed(node, poller, gripper, state_timeout_s)
         self._robot = RobotClient(node, poller, group, self.feed, controller)
+        self._pull = PullFeed(poller)
 
         def action(kind: Any, name: str, server: str) -> ActionCall:
             return ActionCall(node, kind, name, server, group)
@@ -109,7 +108,7 @@ class RosDriver:
         limit_s = trajectory.duration_s + tolerances.goal_time_s + MARGIN_S
         goal = trajectory_to_goal(trajectory, tolerances)
         try:
-            with self._robot.pull.heard_by(lambda: self._end_where(until)):
+            with self._pull.meter.heard_by(lambda: self._ended_where(until)):
                 status, result = self._run(self._follow, goal, limit_s, self.now_s)
         finally:
             self.acted_s = self.feed.newest_stamp_s
@@ -117,7 +116,7 @@ class RosDriver:
             text = f'{self._controller} gave no result within {limit_s:.1f} s.'
             return FollowResult(status=status, error_string=text)
         if result is None:
-            text = _not_begun(status, f'{self._controller} rejected the trajectory.')
+            text = not_begun(status, 'the trajectory', self._controller)
             return FollowResult(status=status, error_string=text)
         return FollowResult(
             status=status,
@@ -126,11 +125,8 @@ class RosDriver:
         )
 
     def vertical_force_n(self, *, settled: bool = False) -> float | None:
-        """Return what pushes the hand up from outside, as the robot's state tells it [N]."""
-        pull = self._robot.pull
-        if settled and not (pull.known and pull.wait_until(self.acted_s, NEWEST_FORCE_S)):
-            return None
-        return pull.mean_n()
+        """Return what the world does to the hand along z of the base, as the driver tells [N]."""
+        return self._pull.settled_n(self.acted_s) if settled else self._pull.meter.mean_n()
 
     def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:
         """Open or close the fingers to a width, without gripping."""
@@ -209,10 +205,14 @@ class RosDriver:
         for action in (self._follow, self._move, self._grasp, self._home):
             action.cancel()
 
-    def _end_where(self, until: Callable[[], bool] | None) -> None:
-        """Cancel the motion where it is to end, in the thread that hears the robot's state."""
-        if until is not None and until():
-            self._follow.cancel()
+    def _ended_where(self, until: Callable[[], bool] | None) -> bool:
+        """
+        Cancel the motion where it is to end, in the thread that hears the force.
+
+        Returns:
+            Whether it was cancelled. One that was not sent yet may be later, by the next reading.
+        """
+        return until is not None and until() and self._follow.cancel()
 
     def _gripper(self, action: ActionCall, goal: Any) -> GripperResult:
         sent_m = self.feed.newest().width_m
@@ -225,7 +225,7 @@ class RosDriver:
             text = f'The hand gave no result within {GRIPPER_S:.0f} s.'
             return GripperResult(status=status, error=text, width_m=self.feed.newest().width_m)
         if result is None:
-            text = _not_begun(status, 'The hand rejected the goal.')
+            text = not_begun(status, 'the motion of the fingers', 'The hand')
             return GripperResult(status=status, begun=False, error=text)
         width_m = self.feed.wait_for_width(0.5)
         self.acted_s = self.feed.newest_stamp_s
@@ -283,10 +283,3 @@ class RosDriver:
         """
         self.feed.wait_for_news(NEWS_S)
         return self._robot.condition().able
-
-
-def _not_begun(status: GoalStatus, rejected: str) -> str:
-    """Return why a goal has no result."""
-    if status is GoalStatus.CANCELED:
-        return 'It was stopped before it was sent.'
-    return rejected

@@ -34,7 +34,7 @@ from bbllm.core.types import (
     SkillCall,
     Status,
 )
-from bbllm.nodes.action_call import ActionCall
+from bbllm.nodes.action_call import ActionCall, not_begun
 from bbllm.nodes.convert import (
     call_from_msg,
     call_to_msg,
@@ -114,8 +114,8 @@ class RosWorld:
         """Return a scene that shows what the last call did."""
         self.check()
         # A plan may go on where the robot has stopped between two calls: the executor recovers
-        # it before the next one, and looks anew.
-        return self._scenes.get(self._seen_s, or_stopped=True, look=self.check)
+        # it before the next one, and looks anew.  It may weigh what is held.
+        return self._scenes.get(self._seen_s, or_stopped=True, felt=True, look=self.check)
 
     def execute(self, call: SkillCall) -> Outcome:
         """Execute one call to its end; that of a node that was lost raises LostNodeError."""
@@ -132,15 +132,12 @@ class RosWorld:
         except LostNodeError:
             self._hold()
             raise
-        if result is None and status is GoalStatus.CANCELED:
-            message = f'{call} was stopped before it was sent.'
-            return Outcome(call=call, status=Status.REJECTED, code=Code.CANCELLED, message=message)
         if result is None:
             return Outcome(
                 call=call,
                 status=Status.REJECTED,
-                code=Code.INTERNAL,
-                message=f'fr3_executor rejected the goal {call}.',
+                code=Code.CANCELLED if status is GoalStatus.CANCELED else Code.INTERNAL,
+                message=not_begun(status, f'the call {call}', 'fr3_executor'),
             )
         self._seen_s = max(self._seen_s, stamp_from_msg(result.stamp))
         if status is GoalStatus.CANCELED and result.code == ExecuteSkill.Result.CODE_INTERNAL:

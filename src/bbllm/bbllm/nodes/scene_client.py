@@ -34,6 +34,7 @@ class SceneClient:
         not_before_s: float = 0.0,
         *,
         or_stopped: bool = False,
+        felt: bool = False,
         look: Callable[[], None] = nothing,
     ) -> Scene:
         """
@@ -42,6 +43,8 @@ class SceneClient:
         Args:
             not_before_s: It must have been sensed then or later, on the world's clock [s].
             or_stopped: Where the robot is stopped, what was known last is good enough.
+            felt: Where the arm has only just come to rest, a first reading of the force is waited
+                for.
             look: Called all the time meanwhile; what it raises ends the wait.
 
         Raises:
@@ -49,7 +52,9 @@ class SceneClient:
             LostNodeError: Nobody serves it.
             WorldError: No answer in time.
         """
-        request = GetScene.Request(not_before=stamp_to_msg(not_before_s), or_stopped=or_stopped)
+        request = GetScene.Request(
+            not_before=stamp_to_msg(not_before_s), or_stopped=or_stopped, felt=felt
+        )
         reply = self._call.run(request, ANSWER_S, look=look)
         if reply.code != GetScene.Response.NONE:
             raise SceneError(reply.message)

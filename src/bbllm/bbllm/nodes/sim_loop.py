@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from bbllm.core.errors import WorldError
+from bbllm.sim.force_noise import ForceNoise
 from bbllm.sim.goal_log import GoalSeen
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.scenes import load_scene
@@ -29,7 +30,15 @@ BEHIND_S = 0.1
 class SimLoop:
     """Owns the simulated robot and makes time pass for it."""
 
-    def __init__(self, scene: str, *, speed: float, seed: int, homed: bool = True):
+    def __init__(
+        self,
+        scene: str,
+        *,
+        speed: float,
+        seed: int,
+        force_noise_n: float = -1.0,
+        homed: bool = True,
+    ):
         """
         Build the scene; nothing moves before `start`.
 
@@ -37,13 +46,15 @@ class SimLoop:
             scene: Name of a scene or path of its file.
             speed: Simulated seconds per second; 0 is as fast as it can while a goal runs and
                 real time between goals.
-            seed: Of the noise of the wrench; 0 for exact readings.
+            seed: Of the noise of the wrench.
+            force_noise_n: Deviation of a reading, and of the bias; below 0 as the scene says [N].
             homed: Whether the hand was homed already.
 
         Raises:
             SceneFileError: The scene cannot stand as described.
         """
         self._homed = homed
+        self._seed, self._force_noise_n = seed, force_noise_n
         self._speed = speed
         self._scene = scene
         self._epoch_s = time.time()
@@ -108,7 +119,7 @@ class SimLoop:
 
         Args:
             scene: Name or path; empty for the one in force.
-            seed: As before.
+            seed: Of the noise of the wrench from now on; 0: as at the start of the node.
 
         Raises:
             SceneFileError: The scene cannot stand; then nothing was changed.
@@ -125,7 +136,11 @@ class SimLoop:
             self._scene, self._robot = scene or self._scene, robot
 
     def _build(self, scene: str, seed: int) -> SimulatedRobot:
-        simulation = Simulation(load_scene(scene), seed=seed or None)
+        file = load_scene(scene)
+        if self._force_noise_n >= 0.0:
+            noise = ForceNoise(sd=self._force_noise_n, bias=self._force_noise_n)
+            file = file.model_copy(update={'force_noise_n': noise})
+        simulation = Simulation(file, seed=seed or self._seed)
         return SimulatedRobot(
             simulation,
             homed=self._homed,

@@ -131,17 +131,7 @@ def state_to_msg(reading: RobotReading, tool: Load, stamp_s: float) -> FrankaRob
     """
     msg = FrankaRobotState()
     _write_headers(msg, stamp_s)
-    for part, values in (
-        (msg.measured_joint_state, (reading.q, reading.dq, reading.torque_nm)),
-        (msg.desired_joint_state, (reading.q_d, reading.dq_d, reading.torque_d_nm)),
-        (msg.measured_joint_motor_state, (reading.q, reading.dq, np.zeros(N_JOINTS))),
-    ):
-        part.name = list(ARM_JOINTS)
-        part.position, part.velocity, part.effort = (value.tolist() for value in values)
-    external = msg.tau_ext_hat_filtered
-    external.name, external.position, external.velocity = list(ARM_JOINTS), ZEROS, ZEROS
-    external.effort = reading.external_torque_nm.tolist()
-    msg.ddq_d = reading.ddq_d
+    _write_joints(msg, reading)
     _write_indicators(msg.collision_indicators, reading)
     msg.elbow.position = list(reading.elbow)
     msg.elbow.desired_position = msg.elbow.commanded_position = list(reading.elbow_d)
@@ -174,6 +164,20 @@ def state_to_msg(reading: RobotReading, tool: Load, stamp_s: float) -> FrankaRob
         for name in names:
             setattr(errors, name, True)
     return msg
+
+
+def _write_joints(msg: FrankaRobotState, reading: RobotReading) -> None:
+    for part, values in (
+        (msg.measured_joint_state, (reading.q, reading.dq, reading.torque_nm)),
+        (msg.desired_joint_state, (reading.q_d, reading.dq_d, reading.torque_d_nm)),
+        (msg.measured_joint_motor_state, (reading.q, reading.dq, np.zeros(N_JOINTS))),
+    ):
+        part.name = list(ARM_JOINTS)
+        part.position, part.velocity, part.effort = (value.tolist() for value in values)
+    external = msg.tau_ext_hat_filtered
+    external.name, external.position, external.velocity = list(ARM_JOINTS), ZEROS, ZEROS
+    external.effort = reading.external_torque_nm.tolist()
+    msg.ddq_d = reading.ddq_d
 
 
 def _write_headers(msg: FrankaRobotState, stamp_s: float) -> None:

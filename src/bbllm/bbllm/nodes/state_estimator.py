@@ -25,7 +25,7 @@ from bbllm.worlds.relations import build_scene
 from bbllm.worlds.sources import Source, read_sources
 from bbllm.worlds.table import TableView
 
-FELT_S = 0.1
+FELT_S = 1.0
 """How long to wait for a first reading of the force, by the wall clock [s]."""
 
 
@@ -62,8 +62,7 @@ class StateEstimator(StackNode):
             view = self._source.look(
                 stamp_from_msg(request.not_before), self._wait_s, or_stopped=request.or_stopped
             )
-            # Who plans may weigh what is held; who moves does not wait for it.
-            reply.scene = scene_to_msg(self._scene(view, FELT_S if request.or_stopped else 0.0))
+            reply.scene = scene_to_msg(self._scene(view, FELT_S if request.felt else 0.0))
             reply.code = GetScene.Response.NONE
         except WorldError as error:
             kinds = GetScene.Response

@@ -14,11 +14,12 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from bbllm.core.errors import SceneError, WorldError
+from bbllm.core.times import SAME_S
 from bbllm.nodes.convert import stamp_from_msg
 from bbllm.nodes.convert_arm import width_from_msg
 from bbllm.nodes.convert_detections import Look
 from bbllm.nodes.detection_feed import TOPICS, subscribe_detections
-from bbllm.nodes.joint_feed import SAME_S, JointFeed
+from bbllm.nodes.joint_feed import JointFeed
 from bbllm.nodes.params import StateEstimatorParams
 from bbllm.nodes.polling import Poller
 from bbllm.nodes.process import StackNode

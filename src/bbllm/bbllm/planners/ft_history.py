@@ -14,17 +14,17 @@ paper does not tell its models. What people say is a round of its own, without a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bbllm.core.errors import ParseError
+from bbllm.core.marks import FAILED, IN_SHORT, unmarked
 from bbllm.planners.ft_parsing import FtAction, listed, parse_actions
+from bbllm.planners.past import BUDGET, Past
 from bbllm.planners.prompting import one_line
 
 NOTHING = 'None'
 """The history of an episode in which nothing was asked yet."""
-BUDGET = 40_000
-"""How long the history in a prompt may be, unless told otherwise [characters]."""
 
 Vector = tuple[float, ...]
 
@@ -48,65 +48,33 @@ class FtRound:
 
     def in_short(self, number: int) -> str:
         """Write it without what was observed, but for the vertical forces [N]."""
-        # The force is what stands before the fingers, the last two numbers.
-        felt = '; '.join(
-            f'{action.verb.name.lower()} {action.name} force z {seen[-3]:.2f}'
-            for action, seen in zip(self.actions, self.vectors, strict=True)
-        )
-        words = f'{self.words} In short: {felt}' if felt else self.words
+        felt = '; '.join(map(_in_short, self.actions, self.vectors))
+        words = f'{self.words} {IN_SHORT}{felt}' if felt else self.words
         return FtRound(words).in_full(number)
 
 
-class FtHistory:
+class FtHistory(Past):
     """The rounds of one episode."""
 
-    def __init__(self, budget: int = BUDGET, *, on_short: Callable[[str], None] | None = None):
-        """
-        Begin with nothing.
+    in_short = 'without what was observed, but for the vertical force'
 
-        Args:
-            budget: How long its text may be [characters]. The newest round is told in full.
-            on_short: Told once, in a sentence, that rounds are no longer told in full.
-        """
-        self._budget = budget
-        self._on_short = on_short
+    def __init__(
+        self, budget: int | None = BUDGET, *, on_short: Callable[[str], None] | None = None
+    ):
+        super().__init__(budget, on_short=on_short)
         self._rounds: list[FtRound] = []
+
+    @property
+    def n_rounds(self) -> int:
+        """How many rounds there were."""
+        return len(self._rounds)
 
     def add(self, item: FtRound) -> None:
         """Put the next round behind all others."""
         self._rounds.append(item)
 
-    def text(self) -> str:
-        """Write it as it stands in prompts, within the budget where that can be."""
-        text = self._write(0, 0)
-        if len(text) <= self._budget:
-            return text
-        for in_short, left_out in self._ways():
-            text = self._write(in_short, left_out)
-            if len(text) <= self._budget:
-                break
-        if len(self._rounds) > 1 and self._on_short is not None:
-            tell, self._on_short = self._on_short, None
-            tell(
-                f'The history is longer than the {self._budget} characters there are for it: '
-                'from here on prompts tell the oldest rounds without what was observed, but for '
-                'the vertical force, or leave them out.'
-            )
-        return text
-
-    def shrink(self) -> bool:
-        """Make the budget half of what the text takes now; False where it cannot be shorter."""
-        length = len(self.text())
-        self._budget = length // 2
-        return len(self.text()) < length
-
-    def _ways(self) -> Iterator[tuple[int, int]]:
-        """Yield how many rounds to tell in short, and how many of those not at all."""
-        older = max(0, len(self._rounds) - 1)
-        yield from ((in_short, 0) for in_short in range(1, older + 1))
-        yield from ((older, left_out) for left_out in range(1, older + 1))
-
-    def _write(self, in_short: int, left_out: int) -> str:
+    def write(self, in_short: int = 0, left_out: int = 0) -> str:
+        """See `Past.write`."""
         lines = [
             item.in_short(i + 1) if i < in_short else item.in_full(i + 1)
             for i, item in enumerate(self._rounds)
@@ -155,6 +123,24 @@ def parse_past(text: str) -> tuple[FtRound, ...]:
     return tuple(rounds)
 
 
+def said_so(words: str, failed: str = '') -> str:
+    """
+    Return the words of a round.
+
+    Args:
+        words: What the model or a person said; what stands in it for a failure does not count.
+        failed: Why the last action failed; '' where it did not.
+    """
+    said = unmarked(one_line(words))
+    return f'{said} {FAILED}{unmarked(one_line(failed))}' if failed else said
+
+
 def bracketless(words: str) -> str:
     """Put words on one line and without brackets, so that none of them ends a part too early."""
     return one_line(words).replace('[', '(').replace(']', ')')
+
+
+def _in_short(action: FtAction, seen: Vector) -> str:
+    # The force is what stands before the fingers, the last two numbers; it is always measured.
+    words = [action.verb.name.lower(), action.name, f'force z {seen[-3] + 0.0:.2f}']
+    return ' '.join(filter(None, words))

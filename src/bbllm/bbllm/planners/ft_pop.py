@@ -5,20 +5,46 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bbllm.core.calls import plain
-from bbllm.core.errors import GaveUpError, PromptTooLongError
+from bbllm.core.errors import GaveUpError
 from bbllm.core.observed import observed
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
 from bbllm.core.types import Plan, PlanStep, Scene, Task
-from bbllm.planners.ft_history import BUDGET, FtHistory, FtRound
+from bbllm.planners.ft_history import FtHistory, FtRound, said_so
 from bbllm.planners.ft_parsing import FtAction, FtReply, parse_enough, parse_reply, parse_some
 from bbllm.planners.ft_prompting import FtPrompts
 from bbllm.planners.ft_questions import Question
 from bbllm.planners.parsing import plan_on
+from bbllm.planners.past import ask_shorter, budget_for
 from bbllm.planners.pop_parsing import Verb
-from bbllm.planners.prompting import ask
 
 
-class FTCoT:
+class _FTPlanner:
+    """
+    A host of a fine-tuned model.
+
+    Args:
+        brain: The one model.
+        body: Not used: actions are calls already.
+        k: How many lists of actions may follow the first, also such that only find out.
+        history: How long the history in a prompt may be [characters]; None as `past.budget_for`
+            says.
+    """
+
+    stand_ins = frozenset({'expert', 'uninformed'})
+    feels = True
+    asks_body = False
+    """This and those above: see `core.registry.PlannerFactory`."""
+
+    def __init__(self, brain: ChatModel, body: Body, *, k: int = 3, history: int | None = None):
+        self._brain = brain
+        self._k = k
+        self._budget = budget_for(brain, history)
+
+    def _flow(self, task: Task, world: World, context: EpisodeContext) -> _Flow:
+        return _Flow(self._brain, self._k, self._budget, task, world, context)
+
+
+class FTCoT(_FTPlanner):
     """
     The paper's host of a fine-tuned model, with its flow of three questions.
 
@@ -31,26 +57,6 @@ class FTCoT:
     are feedback loops.
     """
 
-    stand_ins = frozenset({'expert', 'uninformed'})
-    feels = True
-    asks_body = False
-    """This and those above: see `core.registry.PlannerFactory`."""
-
-    def __init__(self, brain: ChatModel, body: Body, *, k: int = 3, history: int = BUDGET):
-        """
-        Make a planner.
-
-        Args:
-            brain: The one model.
-            body: Not used: actions are calls already.
-            k: How many lists of actions may follow the first, so that as many can go into finding
-                out.
-            history: How long the history in a prompt may be [characters].
-        """
-        self._brain = brain
-        self._k = k
-        self._budget = history
-
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """
         Work on the task until the actions that solve it are carried out.
@@ -60,7 +66,7 @@ class FTCoT:
             ParseError: A reply could not be read, also when it was asked for again.
             BbllmError: Whatever world or model raised.
         """
-        flow = _Flow(self._brain, self._k, self._budget, task, world, context)
+        flow = self._flow(task, world, context)
         while True:
             found = flow.ask(Question.ENOUGH, parse_enough)
             flow.note(found)
@@ -74,32 +80,13 @@ class FTCoT:
                 flow.carry_out(flow.ask(Question.GATHER, parse_some), found.explanation)
 
 
-class FTVanilla:
+class FTVanilla(_FTPlanner):
     """
     The paper's baseline: the same host with one question, until no actions are answered.
 
     Source: as of FTCoT. The paper does not say how it ends; here it does when the model answers
     `<nooutput>`.
     """
-
-    stand_ins = FTCoT.stand_ins
-    feels = True
-    asks_body = False
-    """This and those above: see `core.registry.PlannerFactory`."""
-
-    def __init__(self, brain: ChatModel, body: Body, *, k: int = 3, history: int = BUDGET):
-        """
-        Make a planner.
-
-        Args:
-            brain: The one model.
-            body: Not used.
-            k: How many lists of actions may follow the first.
-            history: How long the history in a prompt may be [characters].
-        """
-        self._brain = brain
-        self._k = k
-        self._budget = history
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """
@@ -110,7 +97,7 @@ class FTVanilla:
             ParseError: As FTCoT.
             BbllmError: As FTCoT.
         """
-        flow = _Flow(self._brain, self._k, self._budget, task, world, context)
+        flow = self._flow(task, world, context)
         while (reply := flow.ask(Question.NEXT, parse_reply)).actions:
             flow.carry_out(reply, reply.explanation)
         context.tell_done()
@@ -123,7 +110,7 @@ class _Flow:
         self,
         brain: ChatModel,
         k: int,
-        budget: int,
+        budget: int | None,
         task: Task,
         world: World,
         context: EpisodeContext,
@@ -141,20 +128,20 @@ class _Flow:
         """Why the latest list of actions broke off; empty where it did not."""
 
     def ask(self, question: Question, read: Callable[[str], FtReply]) -> FtReply:
-        """Ask, with less history each time that the model finds the prompt too long."""
+        """Ask, with what has happened so far."""
         self._hear(self._context.take_human_feedback())
         scene = self._world.observe()
-        while True:
-            prompt = self._prompts.ask(question, self._task, scene, self._history.text())
-            try:
-                return ask(self._brain, str(prompt), read, on_retry=self._context.warn)
-            except PromptTooLongError:
-                if not self._history.shrink():
-                    raise
+        return ask_shorter(
+            self._brain,
+            lambda past: str(self._prompts.ask(question, self._task, scene, past)),
+            self._history,
+            read,
+            on_retry=self._context.warn,
+        )
 
     def note(self, reply: FtReply) -> None:
         """Put an answer without actions into the history."""
-        self._history.add(FtRound(reply.explanation))
+        self._history.add(FtRound(said_so(reply.explanation)))
 
     def need_loop(self, reason: str, *, left: int = 0) -> None:
         """
@@ -190,7 +177,7 @@ class _Flow:
             self._context.tell_repair(new[0], reason)
         self._context.tell_plan(self._plan, start)
         seen, said = self._attempt_all(reply.actions, new)
-        words = f'{reply.explanation} Failed: {self._cause}' if self._cause else reply.explanation
+        words = said_so(reply.explanation, self._cause)
         self._history.add(FtRound(words, reply.actions[: len(seen)], tuple(seen)))
         self._hear(said)
         self._plan = plan_on(self._plan, start + len(seen), ())
@@ -227,7 +214,7 @@ class _Flow:
 
     def _hear(self, said: tuple[str, ...]) -> None:
         for text in said:
-            self._history.add(FtRound(f'A person said: {text}'))
+            self._history.add(FtRound(said_so(f'A person said: {text}')))
 
 
 def _other_held(action: FtAction, scene: Scene) -> str:

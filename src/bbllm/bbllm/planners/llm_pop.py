@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
 
-from bbllm.core.errors import GaveUpError, PromptTooLongError
+from bbllm.core.errors import GaveUpError
 from bbllm.core.observed import observed
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
 from bbllm.core.types import Plan, PlanStep, Task
 from bbllm.planners.parsing import plan_on
-from bbllm.planners.pop_history import BUDGET, DONE, FAILED, History, Round, Tried
+from bbllm.planners.past import ask_shorter, budget_for
+from bbllm.planners.pop_history import DONE, FAILED, History, Round, Tried
 from bbllm.planners.pop_parsing import Action, PlannerReply, parse_evaluator, parse_planner
 from bbllm.planners.pop_prompting import PopPrompts
-from bbllm.planners.prompting import ask
-
-T = TypeVar('T')
 
 
 class LLMPop:
@@ -42,7 +38,7 @@ class LLMPop:
         body: Body,
         *,
         k: int = 3,
-        history: int = BUDGET,
+        history: int | None = None,
     ):
         """
         Make a planner.
@@ -51,11 +47,12 @@ class LLMPop:
             brain: The one model.
             body: Not used.
             k: How many rounds may follow the first.
-            history: How long the history in a prompt may be [characters].
+            history: How long the history in a prompt may be [characters]; None as
+                `past.budget_for` says.
         """
         self._brain = brain
         self._k = k
-        self._budget = history
+        self._budget = budget_for(brain, history)
         self._prompts = PopPrompts()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
@@ -89,7 +86,9 @@ class LLMPop:
         if self.evaluated:
             scene = world.observe()
             write = partial(self._prompts.evaluator, task, scene)
-            evaluation = self._ask(write, parse_evaluator, history, context)
+            evaluation = ask_shorter(
+                self._brain, write, history, parse_evaluator, on_retry=context.warn
+            )
             if evaluation.success:
                 context.tell_done()
                 return None
@@ -98,7 +97,7 @@ class LLMPop:
         scene = world.observe()
         write = partial(self._prompts.planner, task, scene, evaluation=evaluated)
         read = partial(parse_planner, may_end=not self.evaluated)
-        reply = self._ask(write, read, history, context)
+        reply = ask_shorter(self._brain, write, history, read, on_retry=context.warn)
         if not reply.actions:
             context.tell_done()
             return None
@@ -110,21 +109,6 @@ class LLMPop:
         if history.n_rounds > self._k:
             used = f'all {self._k} feedback loops are used up' if self._k else 'K is 0'
             raise GaveUpError(f'The task is not done, and {used}: {reason}')
-
-    def _ask(
-        self,
-        write: Callable[[str], str],
-        read: Callable[[str], T],
-        history: History,
-        context: EpisodeContext,
-    ) -> T:
-        """Ask the model, with less history each time that it finds the prompt too long."""
-        while True:
-            try:
-                return ask(self._brain, write(history.text()), read, on_retry=context.warn)
-            except PromptTooLongError:
-                if not history.shrink():
-                    raise
 
     def _carry_out(
         self,

@@ -18,14 +18,13 @@ it may, the oldest rounds shrink to a line each, and where that is not enough th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from bbllm.core.observed import Observed
+from bbllm.planners.past import BUDGET, Past
 from bbllm.planners.prompting import one_line
 
-BUDGET = 40_000
-"""How long the history in a prompt may be, unless told otherwise [characters]."""
 NOTHING = 'None.'
 """The history of an episode that has done nothing yet."""
 DONE = 'done'
@@ -75,20 +74,15 @@ class Round:
         return f'Round {number} in short: {done or "nothing was done"}'
 
 
-class History:
-    """The rounds of one episode, and what people said in between."""
+class History(Past):
+    """The rounds of one episode, and what people said in between, which is never left out."""
 
-    def __init__(self, budget: int = BUDGET, *, on_short: Callable[[str], None] | None = None):
-        """
-        Begin with nothing.
+    in_short = 'in a line each'
 
-        Args:
-            budget: How long its text may be [characters]. The newest round and what people said
-                are always told in full.
-            on_short: Told once, in a sentence, that rounds are no longer told in full.
-        """
-        self._budget = budget
-        self._on_short = on_short
+    def __init__(
+        self, budget: int | None = BUDGET, *, on_short: Callable[[str], None] | None = None
+    ):
+        super().__init__(budget, on_short=on_short)
         self._entries: list[Round | str] = []
 
     @property
@@ -105,37 +99,8 @@ class History:
         """Put what people said behind all that there is."""
         self._entries += [f'Person: {one_line(text)}' for text in said]
 
-    def text(self) -> str:
-        """Write it as it stands in prompts, within the budget where that can be."""
-        text = self._write()
-        if len(text) <= self._budget:
-            return text
-        for in_short, left_out in self._ways():
-            text = self._write(in_short=in_short, left_out=left_out)
-            if len(text) <= self._budget:
-                break
-        if self.n_rounds > 1 and self._on_short is not None:
-            tell, self._on_short = self._on_short, None
-            tell(
-                f'The history of {self.n_rounds} rounds is longer than the {self._budget} '
-                'characters there are for it: from here on prompts tell its oldest rounds in a '
-                'line each, or leave them out.'
-            )
-        return text
-
-    def shrink(self) -> bool:
-        """Make the budget half of what the text takes now; False where it cannot be shorter."""
-        length = len(self.text())
-        self._budget = length // 2
-        return len(self.text()) < length
-
-    def _ways(self) -> Iterator[tuple[int, int]]:
-        """Yield how many rounds to tell in short, and how many of those not at all."""
-        older = max(0, self.n_rounds - 1)
-        yield from ((in_short, 0) for in_short in range(1, older + 1))
-        yield from ((older, left_out) for left_out in range(1, older + 1))
-
-    def _write(self, *, in_short: int = 0, left_out: int = 0) -> str:
+    def write(self, in_short: int = 0, left_out: int = 0) -> str:
+        """See `Past.write`."""
         parts = [f'Rounds before round {left_out} are left out.'] if left_out else []
         number = 0
         for entry in self._entries:

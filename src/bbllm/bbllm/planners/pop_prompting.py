@@ -14,8 +14,8 @@ from collections.abc import Iterator
 import jinja2
 
 from bbllm.core.lost import lost_names, lost_text
-from bbllm.core.observed import BLOCKS, observed
-from bbllm.core.types import Kind, Scene, SceneObject, Task
+from bbllm.core.observed import observed
+from bbllm.core.types import MOVABLE, Kind, Scene, SceneObject, Task
 from bbllm.planners.prompting import one_line
 
 
@@ -58,7 +58,7 @@ class PopPrompts:
             task,
             scene,
             history,
-            blocks=[item.name for item in scene.objects if item.kind in BLOCKS],
+            blocks=[item.name for item in scene.objects if item.kind in MOVABLE],
             evaluated=evaluation is not None,
             evaluation=one_line(evaluation or ''),
         )
@@ -79,7 +79,7 @@ def situation(scene: Scene) -> Iterator[str]:
         if item.kind is Kind.FIXTURE:
             yield table_line(item)
     for item in scene.objects:
-        if item.kind in BLOCKS:
+        if item.kind in MOVABLE:
             size = ' '.join(f'{value:.3f}' for value in item.size_m)
             color = item.color or 'no colour'
             yield f'Block: {item.name}, {item.kind.value}, {color}, size {size}'

@@ -6,8 +6,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from bbllm.arm.contacts import ContactLimits
 from bbllm.arm.driver import (
-    ContactLimits,
     FollowResult,
     GoalStatus,
     GripperResult,
@@ -18,7 +18,7 @@ from bbllm.arm.driver import (
     Tolerances,
 )
 from bbllm.arm.hand_stop import may_be_cut
-from bbllm.arm.lifting import PullMeter
+from bbllm.arm.pull import PullMeter
 from bbllm.core.errors import LostNodeError
 from bbllm.sim.faults import FaultMonitor
 from bbllm.sim.gripper import GripperPending
@@ -63,6 +63,8 @@ class SimDriver:
         self._limited: tuple[FaultMonitor, ContactLimits] | None = None
         self._due_s = time.monotonic()
         self._pull = PullMeter()
+        self._acted_s = 0.0
+        """When the last goal had ended: what was felt before it did not settle since [s]."""
 
     def now_s(self) -> float:
         """Return the simulated time [s]."""
@@ -97,9 +99,9 @@ class SimDriver:
         )
 
     def vertical_force_n(self, *, settled: bool = False) -> float | None:
-        """Return what pushes the hand up from outside [N]; what is read now has just settled."""
+        """Return what the world does to the hand along z of the base [N]; here it always tells."""
         self._pull.add(self.robot.vertical_force_n(), self.robot.time_s)
-        return self._pull.mean_n()
+        return self._pull.mean_n(self._acted_s if settled else 0.0)
 
     def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:
         """Open or close the fingers to a width, without gripping."""
@@ -256,12 +258,14 @@ class SimDriver:
                 if pending.result is None and (enough or is_cut()):
                     cancel()
                     self._settle()
+        self._acted_s = self.robot.time_s
         return pending.result is not None
 
     def _give_up(self, pending: Pending[Result], cancel: Callable[[], None]) -> GoalStatus:
         """Cancel a goal that never ended; tell whether it ended by that."""
         cancel()
         self._settle()
+        self._acted_s = self.robot.time_s
         return GoalStatus.TIMED_OUT if pending.result is not None else GoalStatus.ENDLESS
 
     def _look(self, cancel: Callable[[], None]) -> None:

@@ -124,7 +124,13 @@ def read_robot(robot: SimulatedRobot) -> RobotReading:
 
 
 def read_wrenches(robot: SimulatedRobot) -> tuple[float, Array, Array]:
-    """Return the time [s] and `k_f_ext` and `o_f_ext` of a reading, without the rest of it."""
+    """
+    Return the wrenches of a reading, without the rest of it.
+
+    Returns:
+        When it was [s]; what the robot does to the world at the stiffness frame, in its axes and
+        then in those of the base frame, force before torque, shape (6,) each [N, Nm].
+    """
     with robot.paused() as simulation:
         q = simulation.joint_state().position_rad
         flange = link_frames(q[None])[0, FLANGE]

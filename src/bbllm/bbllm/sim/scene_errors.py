@@ -54,10 +54,12 @@ def _place(loc: Location, data: Mapping[str, Any]) -> str:
 
 def _field(loc: Location) -> str:
     """Return the name of the field: after the list's name and number, where it is in a list."""
+    if len(loc) == 2 and isinstance(loc[1], str):
+        return f'{loc[0]}.{loc[1]}'
     return str(loc[2] if len(loc) > 2 and isinstance(loc[1], int) else loc[0] if loc else '')
 
 
 def _known_fields(field: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(field, known, n=1)
+    close = difflib.get_close_matches(field.rpartition('.')[2], known, n=1)
     hint = f'; did you mean {close[0]!r}?' if close else '.'
     return f'{hint} Known: {", ".join(known)}'

@@ -12,6 +12,7 @@ A scene is `config/scenes/<name>.yaml`:
       - {name: post, kind: cube, xy: [0.6, 0.0], fixed: true}   # bolted to its table
     locations:
       - {name: location_A, xy: [0.45, 0.2]}
+    force_noise_n: {sd: 0.2, bias: 0.2}   # optional; these are the defaults
 
 Lengths in metres, in the robot's base frame: x forward, y left, z up, table top at z = 0.
 """
@@ -35,6 +36,7 @@ from pydantic import (
 
 from bbllm.core.errors import SceneFileError
 from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.sim.force_noise import ForceNoise
 from bbllm.sim.scene_checks import complaints
 from bbllm.sim.scene_errors import readable
 from bbllm.sim.yaml_files import YamlFiles
@@ -43,7 +45,11 @@ from bbllm.skills.shapes import yaw_pose
 DEFAULT_SIZE_M = 0.04
 DEFAULT_MASS_KG = 0.1
 TABLE_THICKNESS_M = 0.04
-FILES = YamlFiles('scene', fields='objects, locations, tables, description', error=SceneFileError)
+FILES = YamlFiles(
+    'scene',
+    fields='objects, locations, tables, force_noise_n, description',
+    error=SceneFileError,
+)
 
 Name = Annotated[str, Field(pattern=r'^[A-Za-z][A-Za-z0-9_]*$', max_length=64)]
 Coordinate = Annotated[float, Field(ge=-5, le=5, allow_inf_nan=False)]
@@ -137,6 +143,8 @@ class SceneFile(Record):
     tables: tuple[TableSpec, ...] = (TableSpec(),)
     objects: tuple[ObjectSpec, ...] = ()
     locations: tuple[LocationSpec, ...] = ()
+    force_noise_n: ForceNoise = ForceNoise()
+    """How noisy the force on the hand is read where sensors are noisy: with a seed [N]."""
 
     @field_validator('tables')
     @classmethod
@@ -249,6 +257,7 @@ def make_scene(data: Mapping[str, Any], where: str = 'the scene') -> SceneFile:
         'tables': TableSpec,
         'objects': ObjectSpec,
         'locations': LocationSpec,
+        'force_noise_n': ForceNoise,
     }
     try:
         return SceneFile.model_validate(data)

@@ -16,15 +16,12 @@ from bbllm.arm.driver import N_JOINTS, Array, JointState
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.model import ARM_JOINTS, FINGER_JOINTS, FLANGE_SITE, MAX_WIDTH_M
 from bbllm.core.errors import UnknownNameError, WorldError
+from bbllm.core.gravity import GRAVITY_M_S2
 from bbllm.core.types import Pose, SceneObject
 from bbllm.sim.build import build_model
+from bbllm.sim.force_noise import WrenchNoise
 from bbllm.sim.scenes import SceneFile
 
-FORCE_NOISE_N = 0.2
-"""Standard deviation of one reading of the wrench's force, and of its bias [N]."""
-TORQUE_NOISE_NM = 0.02
-"""The same of its torque [Nm]."""
-GRAVITY_M_S2 = 9.81
 MAX_ACCELERATION = 1e10
 """MuJoCo's own bound for a state that is still sound."""
 
@@ -52,7 +49,7 @@ class Simulation:
         Args:
             scene: What stands where.
             timestep_s: Physics step [s].
-            seed: Makes the wrench noisy, with this seed; exact readings where None.
+            seed: Makes the wrench as noisy as the scene says; exact readings where None.
         """
         self.scene = scene
         self.timestep_s = timestep_s
@@ -78,8 +75,7 @@ class Simulation:
         self._flange = int(model.site(FLANGE_SITE).id)
         self._wrench = int(model.sensor('flange_force').adr[0])  # force, then torque
         self._hand_mass_kg = float(model.body_subtreemass[self._hand_body])
-        self._noise = None if seed is None else np.random.default_rng(seed)
-        self._bias: Array = np.zeros(6)
+        self._noise = None if seed is None else WrenchNoise(scene.force_noise_n, seed)
         self._steps = 0
         self._grip_n = 0.0
         self.reset()
@@ -120,8 +116,7 @@ class Simulation:
         data.ctrl[self._hand_actuator] = MAX_WIDTH_M
         data.time = self.time_s
         if self._noise is not None:
-            scale = np.repeat([FORCE_NOISE_N, TORQUE_NOISE_NM], 3)
-            self._bias = self._noise.normal(0.0, 1.0, 6) * scale
+            self._noise.draw_bias()
         mujoco.mj_forward(self.model, data)
 
     def step(self, n: int = 1) -> None:
@@ -235,8 +230,7 @@ class Simulation:
         wrench[:3] += weight_n * z_axis
         wrench[3:] += (weight_n * y) * x_axis - (weight_n * x) * y_axis
         if self._noise is not None:
-            scale = np.repeat([FORCE_NOISE_N, TORQUE_NOISE_NM], 3)
-            wrench += self._bias + self._noise.normal(0.0, 1.0, 6) * scale
+            wrench += self._noise.draw()
         return np.asarray(wrench)
 
     def external_torque(self) -> Array:

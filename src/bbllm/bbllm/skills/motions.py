@@ -13,9 +13,10 @@ pose with a quaternion is where the TCP shall be, for `place` when it lets go (p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bbllm.core.types import Code, Scene, SceneObject, SkillCall
+from bbllm.core.types import MOVABLE, Code, Scene, SceneObject, SkillCall
 from bbllm.skills.grasps import (
     MAX_WIDTH_M,
     GraspParams,
@@ -29,7 +30,6 @@ from bbllm.skills.placing import place_grips, place_target
 from bbllm.skills.pose_targets import PlaceTarget
 from bbllm.skills.reach_targets import reach_target
 from bbllm.skills.rejection import Rejection, listed
-from bbllm.skills.shapes import MOVABLE
 
 WIDEST_GRASP_M = 0.076
 """Widest thing that fits with a little room on both sides [m]."""
@@ -179,6 +179,32 @@ def plan_motions(
 
 
 def _pick(item: SceneObject, scene: Scene, params: MotionParams) -> Motions | Rejection:
+    name, widths = item.name, grip_widths(item)
+    rejection = _unpickable(item, widths, scene)
+    if rejection is not None:
+        return rejection
+    others = [other for other in scene.objects if other.name != name]
+    grips = grips_for(item, others, params.grasp)
+    if isinstance(grips, NoRoom):
+        leave = 'leaves' if len(grips.neighbours) == 1 else 'leave'
+        return Rejection(
+            Code.NO_CLEARANCE,
+            f'{name} cannot be picked because {listed(grips.neighbours)} {leave} no room for '
+            'the fingers.',
+        )
+    return (
+        MoveAbove(grips, params.hover_m, name, (name,)),
+        OpenTo(),
+        Descend(),
+        CloseOn(name, min(widths), max(width for width in widths if width <= MAX_WIDTH_M)),
+        LiftOff(name),
+        Rise(),
+        ExpectHeld(name),
+    )
+
+
+def _unpickable(item: SceneObject, widths: Sequence[float], scene: Scene) -> Rejection | None:
+    """Return why a thing cannot be picked however much room there is around it, if so."""
     name = item.name
     if item.kind not in MOVABLE:
         return Rejection(
@@ -191,7 +217,6 @@ def _pick(item: SceneObject, scene: Scene, params: MotionParams) -> Motions | Re
             Code.ALREADY_HOLDING,
             f'{name} cannot be picked because {scene.held} is in the hand; place that first.',
         )
-    widths = grip_widths(item)
     if not widths:
         return Rejection(
             Code.NOT_GRASPABLE, f'{name} stands on an edge, and cannot be gripped from above.'
@@ -211,24 +236,7 @@ def _pick(item: SceneObject, scene: Scene, params: MotionParams) -> Motions | Re
             Code.COVERED,
             f'{name} cannot be picked because {listed(on_top)} {stands} on it.',
         )
-    others = [other for other in scene.objects if other.name != name]
-    grips = grips_for(item, others, params.grasp)
-    if isinstance(grips, NoRoom):
-        leave = 'leaves' if len(grips.neighbours) == 1 else 'leave'
-        return Rejection(
-            Code.NO_CLEARANCE,
-            f'{name} cannot be picked because {listed(grips.neighbours)} {leave} no room for '
-            'the fingers.',
-        )
-    return (
-        MoveAbove(grips, params.hover_m, name, (name,)),
-        OpenTo(),
-        Descend(),
-        CloseOn(name, min(widths), max(width for width in widths if width <= MAX_WIDTH_M)),
-        LiftOff(name),
-        Rise(),
-        ExpectHeld(name),
-    )
+    return None
 
 
 def _place(arg: str, scene: Scene, hand: Hand, params: MotionParams) -> Motions | Rejection:

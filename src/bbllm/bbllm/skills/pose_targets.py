@@ -12,12 +12,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bbllm.core.types import Code, Kind, Pose, SceneObject
+from bbllm.core.types import MOVABLE, Code, Kind, Pose, SceneObject
 from bbllm.skills.catalog import parse_pose
 from bbllm.skills.grasps import Hand, in_tool_frame, tool_yaw
-from bbllm.skills.rejection import Rejection, listed
+from bbllm.skills.rejection import Rejection
 from bbllm.skills.shapes import (
-    MOVABLE,
     Vector,
     contains,
     flat_axes,
@@ -159,8 +158,19 @@ def _below(others: Sequence[SceneObject], at: Vector, foot_m: float) -> list[Sce
 
 
 def _beside(arg: str, tables: Sequence[SceneObject]) -> Rejection:
-    names = listed([item.name for item in tables])
-    return Rejection(Code.BAD_ARGUMENTS, f'the pose {arg} is not over {names}.')
+    tops = ', nor over '.join(_extents(item) for item in tables)
+    return Rejection(Code.BAD_ARGUMENTS, f'the pose {arg} is not over {tops}.')
+
+
+def _extents(item: SceneObject) -> str:
+    """Write from where to where a table goes, along the axes of the world [m]."""
+    (low_x, high_x), (low_y, high_y) = (
+        (min(along), max(along)) for along in zip(*outline(item), strict=True)
+    )
+    return (
+        f'{item.name}, which goes from x = {low_x:.3f} to {high_x:.3f} and from '
+        f'y = {low_y:.3f} to {high_y:.3f}'
+    )
 
 
 def _off_surface(

@@ -36,6 +36,7 @@ from bbllm.skills.shapes import (
 )
 
 REACH_YAWS = 8
+"""Turns of the hand about the vertical that are tried where none is asked for, evenly spread."""
 OVERLAP_M = 0.001
 """What overlaps by more than this is in the way for certain [m]."""
 CLEAR_M = 0.006
@@ -62,7 +63,9 @@ class _Part:
     shape: tuple[Point, ...]
     """Outline seen from above, counter-clockwise [m]."""
     low_m: float
+    """Height of its underside [m]."""
     high_m: float
+    """Height of its top [m]."""
 
 
 def reach_target(arg: str, scene: Scene, hand: Hand, hover_m: float) -> ReachTarget | Rejection:
@@ -107,7 +110,7 @@ def _below_tcp(held: SceneObject | None, hand: Hand) -> float:
     """Return how far what is held hangs below the TCP [m]."""
     if held is None:
         return 0.0
-    return max(0.0, hand.tcp.position_m[2] - held.pose.position_m[2] + held.size_m[2] / 2)
+    return max(0.0, hand.tcp.position_m[2] - held.pose.position_m[2] + half_height(held))
 
 
 def _overlap(

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bbllm.core.calls import plain
-from bbllm.core.types import Scene, SceneObject, SkillCall
+from bbllm.core.types import MOVABLE, Scene, SceneObject, SkillCall
 from bbllm.skills.catalog import looks_like_pose
-from bbllm.skills.shapes import MOVABLE, bottom_z, is_solid, outline, polygon_gap, top_z
+from bbllm.skills.shapes import bottom_z, is_solid, outline, polygon_gap, top_z
 
 TOUCH_M = 0.005
 """Things nearer to each other than this may touch [m]."""

@@ -17,8 +17,6 @@ Vector = tuple[float, float, float]
 Matrix = tuple[Vector, Vector, Vector]
 """Rows; columns are the object's axes in the world frame."""
 
-MOVABLE = frozenset({Kind.CUBE, Kind.CYLINDER, Kind.OTHER})
-"""What a hand can pick, push and stack."""
 UPRIGHT_COSINE = 0.95
 """An axis is vertical when it is within 18 degrees of it."""
 CIRCLE_CORNERS = 16

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
+from bbllm.core.times import SAME_S
 from bbllm.core.types import HandReading, Pose
 from bbllm.skills.grasps import Hand
 
@@ -24,8 +25,10 @@ STILL_RAD_S = 0.02
 """An arm whose fastest joint is faster than this moves [rad/s]."""
 PERIOD_S = 0.01
 """The least time from one reading to the next; denser ones tell hardly more [s]."""
-SAME_S = 1e-6
-"""Times that differ by less are the same [s]."""
+
+ALSO_Y = 0.1
+"""How much y counts beside x in the sign of a hand's quaternion: x alone changes its own sign at a
+yaw of 180 degrees."""
 
 
 class ForceFilter:
@@ -89,15 +92,17 @@ def hand_reading(hand: Hand, force_n: Force | None) -> HandReading:
     """
     Return what the hand measures.
 
-    Of the two quaternions of one turn it is the one whose x is positive: of a hand that points
-    down z and w are about zero, and a rule about their signs would turn on every reading.
+    Of the two quaternions of one turn it is the one that is told for a hand with a yaw from about
+    -169 to 191 degrees. Of a hand that points down z and w are about zero, and a rule about their
+    signs would turn on every reading; so would one that changes over where hands often are, as
+    at 90, 135 or 180 degrees.
 
     Args:
         hand: Where the TCP is and how far the fingers are open.
         force_n: What the world does to the hand; None where it is not measured [N].
     """
     x, y, z, w = hand.tcp.quat_xyzw
-    sign = -1.0 if x < 0.0 else 1.0
+    sign = -1.0 if x + ALSO_Y * y < 0.0 else 1.0
     quat = (sign * x, sign * y, sign * z, sign * w)
     tcp = Pose(position_m=hand.tcp.position_m, quat_xyzw=quat)
     return HandReading(tcp=tcp, width_m=hand.width_m, force_n=force_n)

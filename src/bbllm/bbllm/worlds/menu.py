@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from bbllm.core.approval import ApprovalRequest
-from bbllm.core.types import Kind, Pose, Scene, SceneObject
-from bbllm.skills.shapes import MOVABLE
+from bbllm.core.types import MOVABLE, Kind, Pose, Scene, SceneObject
 
 ROBOT = 'robot base'
 """Name of the menu beside the robot; no name of a scene has a space."""

@@ -26,10 +26,9 @@ from dataclasses import dataclass, replace
 
 from bbllm.core.errors import SceneError
 from bbllm.core.lost import LostObject, lost_facts
-from bbllm.core.types import Fact, Kind, Scene, SceneObject, Skill
+from bbllm.core.types import MOVABLE, Fact, Kind, Scene, SceneObject, Skill
 from bbllm.skills.grasps import Hand, in_tool_frame
 from bbllm.skills.shapes import (
-    MOVABLE,
     bottom_z,
     contains,
     half_extent,
@@ -116,12 +115,7 @@ def build_scene(
     facts += _beside(objects, held, params)
     if reach is not None:
         facts += _reachable(objects, held, reach)
-    if estimated:
-        facts = [
-            replace(fact, estimated=fact.subject in estimated or fact.object in estimated)
-            for fact in facts
-        ]
-    facts += lost_facts(lost, now_s)
+    facts = [*_marked(facts, estimated), *lost_facts(lost, now_s)]
     felt = None if hand is None else hand_reading(hand, force_n)
     return Scene(tuple(objects), tuple(skills), tuple(facts), stamp_s, felt)
 
@@ -135,6 +129,14 @@ def _need_news(objects: Sequence[SceneObject], age_s: float, params: RelationPar
         )
     if not objects:
         raise SceneError('The scene is empty: no objects were sensed.')
+
+
+def _marked(facts: Sequence[Fact], estimated: Collection[str]) -> list[Fact]:
+    """Mark what is told of a thing whose pose was inferred."""
+    return [
+        replace(fact, estimated=fact.subject in estimated or fact.object in estimated)
+        for fact in facts
+    ]
 
 
 def _in_hand(held: str | None, hand: Hand | None) -> list[Fact]:

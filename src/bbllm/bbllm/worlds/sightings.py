@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from bbllm.core.types import Kind, Pose
-from bbllm.skills.shapes import MOVABLE, Vector
+from bbllm.core.types import MOVABLE, Kind, Pose, Quat
+from bbllm.skills.shapes import Vector
 from bbllm.worlds.catalogue import Catalogue
-from bbllm.worlds.transforms import IDENTITY, FrameError, Quat, TransformTree, compose, normalized
+from bbllm.worlds.transforms import IDENTITY, FrameError, TransformTree, compose, normalized
 
 WORLD_FRAME = 'fr3_link0'
 AHEAD_S = 0.5

@@ -7,9 +7,9 @@ import math
 from collections.abc import Sequence
 from functools import cache
 
-from bbllm.core.types import Kind
+from bbllm.core.types import Kind, Quat
 from bbllm.skills.shapes import Vector
-from bbllm.worlds.transforms import Quat, angle_between, multiply, normalized, rotate
+from bbllm.worlds.transforms import angle_between, multiply, normalized, rotate
 
 SAME_EDGE_M = 0.002
 """Edges that differ by less are taken for equal [m]."""

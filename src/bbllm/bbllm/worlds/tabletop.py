@@ -13,18 +13,20 @@ from bbllm.arm.envelope_guard import EnvelopeGuard, bounded
 from bbllm.arm.executor import ExecutorParams, SkillExecutor
 from bbllm.arm.kinematics import forward
 from bbllm.core.approval import AskPerson
-from bbllm.core.types import Outcome, Pose, Scene, Skill, SkillCall
+from bbllm.core.types import MOVABLE, Outcome, Pose, Scene, Skill, SkillCall
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.scenes import SceneFile, load_scene
 from bbllm.sim.simulation import Simulation
 from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grasps import Hand
-from bbllm.skills.shapes import MOVABLE, pose_of_matrix
-from bbllm.worlds.hand_force import ForceFilter
+from bbllm.skills.shapes import pose_of_matrix
+from bbllm.worlds.hand_force import PERIOD_S, ForceFilter
 from bbllm.worlds.reaching import ReachCache
 from bbllm.worlds.relations import build_scene
 
+FELT_S = 0.1
+"""How long a first reading of the force is waited for, simulated time [s]."""
 STILL_M = 1e-4
 """Things that move less than this in a tenth of a second are at rest [m]."""
 
@@ -35,7 +37,7 @@ class TabletopWorld:
 
     Args:
         scene: Name of a scene, path of a scene file, or the scene itself.
-        seed: Makes the wrench noisy, with this seed; exact where None.
+        seed: Makes the wrench as noisy as the scene says, with this seed; exact where None.
         speed: Simulated seconds per second; 1 is real time, 0 as fast as it goes.
         params: How the executor moves and judges.
         on_advance: Called after every 20 ms of simulated time, for pictures; may call `stop`.
@@ -71,7 +73,7 @@ class TabletopWorld:
         self.driver = wrap_driver(SimDriver(self.robot, speed=speed, on_advance=on_advance))
         self.guard = EnvelopeGuard(safety, width_m=lambda: self.driver.joint_state().width_m)
         self.executor = SkillExecutor(
-            self.driver, self.observe, params=params, guard=self.guard, ask_person=ask_person
+            self.driver, self._scene, params=params, guard=self.guard, ask_person=ask_person
         )
         self._reach = ReachCache(params.motions)
 
@@ -89,10 +91,19 @@ class TabletopWorld:
         """
         Return the scene as it is now.
 
+        Where nothing was felt yet, or the arm has only just come to rest, time passes until there
+        is a reading of the force: `FELT_S` at most.
+
         Raises:
             SceneError: The scene has no objects.
             WorldError: The physics became unstable.
         """
+        until_s = self.time_s + FELT_S
+        while self._force.force_n(self.time_s) is None and self.time_s < until_s:
+            self.robot.advance(PERIOD_S)
+        return self._scene()
+
+    def _scene(self) -> Scene:
         state = self.driver.joint_state()
         hand = Hand(
             tcp=pose_of_matrix(forward(state.position_rad).tolist()), width_m=state.width_m

@@ -14,11 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bbllm.core.errors import BbllmError
-from bbllm.core.types import Pose
+from bbllm.core.types import Pose, Quat
 from bbllm.skills.shapes import Vector
-
-Quat = tuple[float, float, float, float]
-"""Scalar last."""
 
 KEPT_S = 10.0
 """How long measured links are kept [s]."""

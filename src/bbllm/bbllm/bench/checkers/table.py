@@ -8,9 +8,8 @@ from functools import cached_property
 
 from bbllm.bench.checkers.parts import at_least, at_most, cm
 from bbllm.bench.checkers.situation import Situation
-from bbllm.core.types import Kind, SceneObject
+from bbllm.core.types import MOVABLE, Kind, SceneObject
 from bbllm.skills.shapes import (
-    MOVABLE,
     bottom_z,
     contains,
     outline,

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bbllm.bench.data.collecting import BRAIN, Collected, K
+from bbllm.bench.data.collected import Collected
+from bbllm.bench.data.collecting import BRAIN, K
 from bbllm.bench.data.pairs import Pair
 from bbllm.bench.data.reading import read_pair
 from bbllm.bench.data.tasks import DataTask, starred_share
@@ -44,7 +45,7 @@ class Source:
 def make_card(source: Source, tasks: Sequence[DataTask], found: Collected) -> dict[str, Any]:
     """Return the card as JSON values."""
     checked = found.checked
-    used = [task for task in tasks if task.name in found.tasks]
+    used = [task for task in tasks if task.name in found.tables]
     starred = sum(pair.task.endswith('*') for pair in checked.pairs)
     return {
         **asdict(source),
@@ -64,6 +65,10 @@ def make_card(source: Source, tasks: Sequence[DataTask], found: Collected) -> di
         'episodes': found.episodes,
         'episodes_by_ending': dict(found.endings.most_common()),
         'ended_early': found.reason,
+        'tables_of_a_task': {
+            'least': min(found.tables.values(), default=0),
+            'most': max(found.tables.values(), default=0),
+        },
         'tasks': [str(task) for task in used],
         'starred_share': round(starred_share(used), 4) if used else 0.0,
     }
@@ -94,7 +99,8 @@ def card_page(card: Mapping[str, Any]) -> str:
         f'| refused | {card["refused"]} of {card["exchanges"]} exchanges '
         f'({card["refused_share"]:.1%}) |',
         f'| episodes | {card["episodes"]}: {_counts(card["episodes_by_ending"])} |',
-        f'| tasks | {len(card["tasks"])}, {card["starred_share"]:.0%} with a star |',
+        f'| tasks | {len(card["tasks"])}, {card["starred_share"]:.0%} with a star; on tables: '
+        f'{_counts(card["tables_of_a_task"])} |',
         f'| sentences | {card["wordings"]}'
         + (f'; refused: {_counts(card["wordings_refused"])}' if card['wordings_refused'] else '')
         + ' |',

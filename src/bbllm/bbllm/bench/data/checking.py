@@ -21,6 +21,8 @@ class Checked:
     """How many are refused, by rule."""
     examples: dict[str, str] = field(default_factory=dict)
     """The first of each rule."""
+    known: set[tuple[str, str, str]] = field(default_factory=set, repr=False)
+    """The words of all pairs that were had; may be shared."""
 
     def refuse(self, rule: str, found: str, count: int = 1) -> None:
         """Count some that are refused."""
@@ -29,17 +31,21 @@ class Checked:
 
     def take(self, pairs: Iterable[Pair]) -> None:
         """Check pairs; one that was had before is refused too."""
-        known = {(pair.prompt, pair.output) for pair in self.pairs}
         for pair in pairs:
             try:
                 check_physics(read_pair(pair))
             except PairError as error:
                 self.refuse(error.rule, f'{pair.id}: {error}' if pair.id else str(error))
                 continue
-            if (pair.prompt, pair.output) in known:
+            if _words(pair) in self.known:
                 self.refuse('duplicate', pair.id)
                 continue
-            known.add((pair.prompt, pair.output))
+            self.keep([pair])
+
+    def keep(self, pairs: Iterable[Pair]) -> None:
+        """Take pairs that are known to be good."""
+        for pair in pairs:
+            self.known.add(_words(pair))
             self.pairs.append(pair)
 
     @property
@@ -51,3 +57,7 @@ class Checked:
     def refused_share(self) -> float:
         """Share of those that are refused, 0 to 1."""
         return self.refused.total() / self.seen if self.seen else 0.0
+
+
+def _words(pair: Pair) -> tuple[str, str, str]:
+    return pair.instruction, pair.input, pair.output

@@ -8,19 +8,19 @@ the same seed gives the same pairs.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from bbllm.bench.attempts import Answer, Done, Refused
+from bbllm.bench.attempts import Answer, Done, Failed, Refused
 from bbllm.bench.case import Case
 from bbllm.bench.data.checking import Checked
-from bbllm.bench.data.pairs import draw_pairs
+from bbllm.bench.data.collected import Collected, EpisodeNote
+from bbllm.bench.data.pairs import Pair, draw_pairs
 from bbllm.bench.data.tasks import DataTask, suite_of
-from bbllm.bench.generator import make_case
-from bbllm.bench.playing import Job, Setup
-from bbllm.bench.results import EpisodeKey
+from bbllm.bench.generator import CaseError, make_case
+from bbllm.bench.playing import Job, Played, Setup
+from bbllm.bench.results import NO_CASE, EpisodeKey
 from bbllm.bench.workers import Workers
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
@@ -36,6 +36,9 @@ EPISODES_FOR_A_PAIR = 5
 """No more episodes are played for each pair that is wanted: something is wrong then."""
 
 
+Keep = Callable[[EpisodeNote, Sequence[Pair]], None]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """What is to be collected."""
@@ -46,54 +49,42 @@ class Wanted:
     planner: str = 'ft_cot'
 
 
-@dataclass
-class Collected:
-    """What was collected."""
-
-    checked: Checked = field(default_factory=Checked)
-    endings: Counter[str] = field(default_factory=Counter)
-    """How many episodes ended how: `succeeded`, or why their pairs are not used."""
-    tasks: set[str] = field(default_factory=set)
-    """Names of the tasks that gave pairs."""
-    reason: str = ''
-    """Why it ended before there were pairs enough; empty where there are."""
-
-    @property
-    def episodes(self) -> int:
-        """How many episodes count."""
-        return self.endings.total()
-
-
 def collect(
     wanted: Wanted,
     workers: Workers,
     *,
     llm: LlmConfig,
+    found: Collected | None = None,
+    keep: Keep = lambda _note, _pairs: None,
     on_episode: Callable[[Collected], None] = lambda _: None,
     wants_end: Callable[[], bool] = lambda: False,
 ) -> Collected:
     """
-    Play and check until there are pairs enough.
+    Play and check until there are pairs enough, or no more can be played.
 
     Args:
         wanted: What is to be collected.
         workers: Who plays; they are not closed.
         llm: The sections of config/llm.yaml.
+        found: What was collected of the same before, which is gone on from.
+        keep: Told every episode that counts with its pairs, in their order, before anybody else.
         on_episode: Told after every episode that counts.
         wants_end: Asked now and then whether to end before.
 
     Raises:
-        ConfigError: No episode can be played at all.
+        ConfigError: No episode can be played at all; where there are pairs it is the reason why
+            it ended.
     """
-    collecting = _Collecting(wanted, llm)
+    collecting = _Collecting(wanted, llm, found or Collected(), keep)
     return collecting.run(workers, on_episode, wants_end)
 
 
 class _Collecting:
     """One collection under way."""
 
-    def __init__(self, wanted: Wanted, llm: LlmConfig):
+    def __init__(self, wanted: Wanted, llm: LlmConfig, found: Collected, keep: Keep):
         self._wanted = wanted
+        self._tasks = {task.name: task for task in wanted.tasks}
         self._suite = suite_of(wanted.tasks)
         self._setup = Setup(
             planner=wanted.planner,
@@ -104,11 +95,12 @@ class _Collecting:
             limits=Limits(),
             record=True,
         )
+        self._found = found
+        self._keep = keep
         self._under_way: dict[EpisodeKey, tuple[int, Case]] = {}
-        self._ended: dict[int, tuple[Answer, Case]] = {}
+        self._ended: dict[int, tuple[Answer, Case | None]] = {}
         """What came before the answers of earlier episodes."""
-        self._submitted = 0
-        self._found = Collected()
+        self._submitted = found.episodes
 
     def run(
         self,
@@ -118,65 +110,98 @@ class _Collecting:
     ) -> Collected:
         """Collect; see `collect`."""
         most = EPISODES_FOR_A_PAIR * self._wanted.pairs
-        while not self._enough:
-            while len(self._under_way) < workers.size and self._submitted < most:
-                workers.submit(self._next_job())
-            for answer in workers.collect(LOOK_S):
-                index, case = self._under_way.pop(answer.key)
-                self._ended[index] = answer, case
-            while not self._enough and (following := self._ended.pop(self._found.episodes, None)):
-                self._take(*following)
-                on_episode(self._found)
-            if wants_end():
-                self._found.reason = 'Stopped from the keyboard.'
-                break
-            if self._found.episodes >= most:
-                self._found.reason = f'{most} episodes did not give pairs enough.'
-                break
+        self._found.reason = ''
+        try:
+            while not self._enough and not self._found.reason:
+                self._submit(workers, most)
+                for answer in workers.collect(LOOK_S) if self._under_way else ():
+                    index, case = self._under_way.pop(answer.key)
+                    self._ended[index] = answer, case
+                while not self._enough and (
+                    following := self._ended.pop(self._found.episodes, None)
+                ):
+                    self._take(*following)
+                    on_episode(self._found)
+                if wants_end():
+                    self._found.reason, self._found.stopped = 'Stopped from the keyboard.', True
+                elif not self._enough and self._found.episodes >= most:
+                    self._found.reason = (
+                        f'{most} episodes gave {len(self._found.checked.pairs)} pairs of '
+                        f'{self._wanted.pairs}: nearly all are refused. The card says why; mend '
+                        'that, and begin anew with another --out.'
+                    )
+                    self._found.hopeless = True
+        except ConfigError as error:
+            if not self._found.checked.pairs:
+                raise
+            self._found.reason = str(error)
         return self._found
 
     @property
     def _enough(self) -> bool:
         return len(self._found.checked.pairs) >= self._wanted.pairs
 
-    def _next_job(self) -> Job:
-        """Return the job of the next episode: each task once, then each on another table."""
-        index, self._submitted = self._submitted, self._submitted + 1
-        task = self._wanted.tasks[index % len(self._wanted.tasks)]
-        trial = index // len(self._wanted.tasks)
-        case = make_case(self._suite, task.name, seed=self._wanted.seed, trial=trial)
-        key = EpisodeKey(task.name, trial, K)
-        self._under_way[key] = index, case
-        return Job(key=key, case=case, setup=self._setup)
+    def _submit(self, workers: Workers, most: int) -> None:
+        """Keep all workers busy: each task is played once, then each on another table."""
+        while len(self._under_way) < workers.size and self._submitted < most:
+            index, self._submitted = self._submitted, self._submitted + 1
+            trial, place = divmod(index, len(self._wanted.tasks))
+            key = EpisodeKey(self._wanted.tasks[place].name, trial, K)
+            try:
+                case = make_case(self._suite, key.task, seed=self._wanted.seed, trial=trial)
+            except CaseError as error:
+                failed = Failed(key=key, reason=str(error), error=NO_CASE)
+                self._ended[index] = failed, None
+                # There may be no end to them; what came of earlier ones is looked at between.
+                return
+            self._under_way[key] = index, case
+            workers.submit(Job(key=key, case=case, setup=self._setup))
 
-    def _take(self, answer: Answer, case: Case) -> None:
-        """Count an episode, and keep what of it stands up to the checks."""
+    def _take(self, answer: Answer, case: Case | None) -> None:
+        """
+        Count an episode, and keep what of it stands up to the checks.
+
+        Raises:
+            ConfigError: It cannot be played, and no other can; or what came cannot be kept.
+        """
         if isinstance(answer, Refused):
             raise ConfigError(f'Episode {answer.key.name} cannot be played: {answer.reason}')
-        checked = self._found.checked
-        if not isinstance(answer, Done):
-            self._found.endings['lost'] += 1
-            checked.refuse('episode lost', f'{answer.key.name}: {answer.reason}', 0)
-            return
-        result = answer.played.result
+        # What is had already is known to it, so that nothing is kept twice.
+        checked = Checked(known=self._found.checked.known)
+        if isinstance(answer, Done) and case is not None:
+            ending = self._draw(answer.played, case, checked)
+        else:
+            assert isinstance(answer, Failed)
+            ending = 'no table' if answer.error == NO_CASE else 'lost'
+            checked.refuse(f'episode {ending}', f'{answer.key.name}: {answer.reason}', 0)
+        note = EpisodeNote(
+            episode=answer.key.name,
+            task=answer.key.task,
+            ending=ending,
+            pairs=len(checked.pairs),
+            refused=tuple(
+                (rule, checked.examples[rule], n) for rule, n in checked.refused.items()
+            ),
+        )
+        self._keep(note, checked.pairs)
+        self._found.add(note, checked.pairs)
+
+    def _draw(self, played: Played, case: Case, checked: Checked) -> str:
+        """Check what an episode gave; return how it ended."""
+        result = played.result
         name = result.key.name
         exchanges = [
             exchange
-            for exchange in parse_recording(answer.played.recording, Path(name))
+            for exchange in parse_recording(played.recording, Path(name))
             if exchange.role == 'brain'
         ]
         if not result.informed_success:
             ending = result.verdict if not result.passed else 'uninformed'
             why = result.reason if not result.passed else result.information
-            self._found.endings[ending] += 1
             checked.refuse(f'episode {ending}', f'{name}: {why}', len(exchanges))
-            return
-        self._found.endings['succeeded'] += 1
-        task = next(task for task in self._wanted.tasks if task.name == result.key.task)
-        drawn = draw_pairs(name, task, case, exchanges)
+            return ending
+        drawn = draw_pairs(name, self._tasks[result.key.task], case, exchanges)
         for rule, found in drawn.refused:
             checked.refuse(rule, found)
-        before = len(checked.pairs)
         checked.take(drawn.pairs)
-        if len(checked.pairs) > before:
-            self._found.tasks.add(task.name)
+        return 'succeeded'

@@ -40,24 +40,6 @@ _PAIR = pydantic.TypeAdapter(Pair)
 _PAIRS = pydantic.TypeAdapter(list[Pair])
 
 
-def make_folder(folder: Path) -> None:
-    """
-    Make the folder of a new data set.
-
-    Raises:
-        ConfigError: It cannot be made, or holds a data set.
-    """
-    there = [name for name in (ALPACA, CHAT, PAIRS, CARD) if (folder / name).exists()]
-    if there:
-        raise ConfigError(f'{folder} holds a data set ({", ".join(there)}). Name another --out.')
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(
-            f'The folder {folder} cannot be made ({error.strerror}); give --out one that can.'
-        ) from error
-
-
 def write_pairs(pairs: Sequence[Pair], folder: Path) -> None:
     """
     Write all three files.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from bbllm.bench.case import Case
 from bbllm.bench.data.tasks import DataTask
 from bbllm.core.errors import BbllmError, ParseError
+from bbllm.core.marks import FAILED
 from bbllm.llm.exchanges import Exchange
 from bbllm.llm.expert.belief import NOT_RISEN
 from bbllm.planners.ft_history import FtRound, parse_past
@@ -15,8 +16,6 @@ from bbllm.planners.ft_parsing import FtReply, parse_reply
 
 PAST = '\nPast:\n'
 CURRENT = '\nCurrent: '
-FAILED = ' Failed: '
-"""What `ft_history` puts between the words of a round and the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,11 +17,11 @@ from statistics import fmean
 from bbllm.bench.data.pairs import failure_of
 from bbllm.bench.data.reading import Look, PairError, Read
 from bbllm.core.calls import parse_pose
+from bbllm.core.gravity import GRAVITY_M_S2
 from bbllm.planners.ft_history import Vector
 from bbllm.planners.ft_parsing import FtAction
 from bbllm.planners.pop_parsing import Verb
 
-GRAVITY_M_S2 = 9.81
 QUATERNION = 0.005
 """How far the length of one that was written to three decimals may be from 1."""
 IN_HAND_M = 0.025
@@ -41,6 +41,8 @@ OFFSET_N = 1.0
 """The same where it has not, so that what the sensor is off is in it: its deviation is 0.2 [N]."""
 MOST_N = 12.0
 """What the heaviest block that this arm lifts would weigh [N]."""
+UNKNOWN = ''
+"""In place of the name of what is held: the rounds that would tell are not told in full."""
 
 
 def check_physics(read: Read) -> None:
@@ -55,7 +57,7 @@ def check_physics(read: Read) -> None:
     if len({*read.names}) != len(read.names) or not read.names:
         raise PairError('layout', 'a block is named twice, or none is')
     edge_m = _edge_m(read)
-    held: str | None = None
+    held: str | None = UNKNOWN if read.cut else None
     before: Look | None = None
     empty_n: list[float] = []
     lifted: list[tuple[str, float]] = []
@@ -64,13 +66,13 @@ def check_physics(read: Read) -> None:
         if not failed:
             if held is None:
                 empty_n.append(look.force_n[2])
-            else:
+            elif held != UNKNOWN:
                 lifted.append((held, look.force_n[2]))
         before = look
     _check_forces(read, empty_n, lifted)
     if before is not None:
         _check_same(before, read.now)
-    _check_reply(read, held)
+    _check_reply(read, _in_hand(read.now, edge_m) if held == UNKNOWN else held)
 
 
 def _all_looks(read: Read) -> Iterator[Look]:
@@ -92,6 +94,13 @@ def _edge_m(read: Read) -> float:
 
 def _closed(look: Look, edge_m: float) -> bool:
     return sum(look.fingers_m) <= edge_m + WIDER_M
+
+
+def _in_hand(look: Look, edge_m: float) -> str | None:
+    """Return the block in the hand by what is observed: between closed fingers."""
+    near = min(look.blocks, key=lambda name: math.dist(look.blocks[name][:3], look.hand[:3]))
+    away_m = math.dist(look.blocks[near][:3], look.hand[:3])
+    return near if away_m <= IN_HAND_M and _closed(look, edge_m) else None
 
 
 def _check_look(look: Look) -> None:
@@ -117,9 +126,11 @@ def _after(
         if action.name not in look.blocks:
             raise PairError('unknown block', f'{action.name} was picked')
         if failed:
+            if held == UNKNOWN and _closed(look, edge_m):
+                return held
             _check_stayed(action.name, look, before, edge_m)
-            return held
-        if held is not None:
+            return None if held == UNKNOWN else held
+        if held is not None and held != UNKNOWN:
             raise PairError('full hand', f'{action.name} was picked with {held} in the hand')
         _check_held(action.name, look, edge_m)
         stood_m = edge_m / 2 if before is None else before.blocks[action.name][2]
@@ -131,11 +142,21 @@ def _after(
     if action.verb is Verb.PLACE:
         if held is None:
             raise PairError('empty hand', 'something was placed that was not in the hand')
-        _check_placed(held, action.pose, look, edge_m)
+        _check_placed(held or _below(action, look), action.pose, look, edge_m)
         return None
+    if held == UNKNOWN:
+        return _in_hand(look, edge_m)
     if held is not None:
         _check_held(held, look, edge_m)
     return held
+
+
+def _below(action: FtAction, look: Look) -> str:
+    """Return which block was placed: the one that is named, or that is next to where it was."""
+    if action.name in look.blocks or action.pose is None:
+        return action.name
+    x, y = action.pose[:2]
+    return min(look.blocks, key=lambda name: math.dist(look.blocks[name][:2], (x, y)))
 
 
 def _check_held(name: str, look: Look, edge_m: float) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from bbllm.bench.data.pairs import PAST, Pair
 from bbllm.core.errors import BbllmError, ParseError
+from bbllm.core.marks import IN_SHORT
 from bbllm.planners.ft_history import FtRound, Vector, parse_numbers, parse_past
 from bbllm.planners.ft_parsing import FtReply, parse_enough, parse_reply, parse_some
 from bbllm.planners.ft_questions import Question
@@ -53,6 +54,8 @@ class Read:
     looks: tuple[tuple[Look, ...], ...]
     """What was observed in each of the rounds."""
     reply: FtReply
+    cut: bool = False
+    """Whether the oldest rounds are told in short or not at all, since they were too long."""
     masses_kg: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -95,8 +98,15 @@ def read_pair(pair: Pair) -> Read:
         rounds=rounds,
         looks=tuple(tuple(_look(names, v) for v in item.vectors) for item in rounds),
         reply=reply,
+        cut=_is_cut(past, rounds),
         masses_kg=pair.masses_kg,
     )
+
+
+def _is_cut(past: str, rounds: tuple[FtRound, ...]) -> bool:
+    if rounds and not past.lstrip().startswith('Round 1:'):
+        return True
+    return any(IN_SHORT in item.words for item in rounds)
 
 
 def _look(names: tuple[str, ...], values: Vector) -> Look:

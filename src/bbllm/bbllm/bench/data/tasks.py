@@ -20,6 +20,9 @@ SUITE = 'data'
 """Name of the suite; with the tasks' names and the seed it makes the tables."""
 STARRED_LEAST = 0.3
 """Least share of tasks that need to find something out; LLM-POP, appendix A.3."""
+TABLES_OF_A_TASK = 3
+PAIRS_OF_AN_EPISODE = 4
+"""More than an episode gives on average: two questions, or four with finding out (and more)."""
 MASS_KG = (0.05, 0.2)
 MASS_RATIO = 1.5
 AREA = (0.40, 0.60, -0.20, 0.20)
@@ -46,6 +49,44 @@ class DataTask:
         return f'{"".join(self.kind.tags)} {self.instruction}{star}'.strip()
 
 
+def default_count(pairs: int) -> int:
+    """
+    Return of how many tasks so many pairs are: each of them is played on several tables.
+
+    LLM-POP, appendix A.4, item 9, starts each task from other states at least twice. One of each
+    kind is the least, so that a few pairs are of fewer tables.
+    """
+    return min(max(len(KINDS), pairs // (TABLES_OF_A_TASK * PAIRS_OF_AN_EPISODE)), count_tasks())
+
+
+def count_tasks(more: Mapping[str, Sequence[str]] | None = None) -> int:
+    """Return how many different tasks there are; `more` as for `generate_tasks`."""
+    return len(_turns(random.Random(0), more))
+
+
+def check_count(count: int, seed: int, *, asked: int = 0) -> None:
+    """
+    Hold a number of tasks against what there is, before anybody is asked for sentences.
+
+    Args:
+        count: How many are wanted.
+        seed: Of the choice of sentences.
+        asked: For how many sentences a model will be asked, in all.
+
+    Raises:
+        ConfigError: There cannot be as many, or too few of them need to find something out.
+    """
+    own = count_tasks()
+    if count > own + asked:
+        model = f', and a model is asked for {asked} more' if asked else ''
+        way = '' if asked else '; or name a model that makes up more sentences: --brain MODEL'
+        raise ConfigError(
+            f'There are {own} different tasks{model}, but {count} are wanted. Ask for '
+            f'{own + asked} or fewer (--tasks {own + asked}){way}.'
+        )
+    generate_tasks(min(count, own), seed)
+
+
 def generate_tasks(
     count: int, seed: int, *, more: Mapping[str, Sequence[str]] | None = None
 ) -> tuple[DataTask, ...]:
@@ -60,18 +101,12 @@ def generate_tasks(
     Raises:
         ConfigError: There are not as many, or too few of them need to find something out.
     """
-    dice = random.Random(f'{SUITE}/{seed}')
-    known: set[str] = set()
-    rows = []
-    for kind in KINDS:
-        own = list(kind.sentences)
-        dice.shuffle(own)
-        new = [s for s in [*(more or {}).get(kind.name, ()), *own] if fresh(s, kind, known)]
-        rows.append([(kind, sentence) for sentence in new])
-    most = max(len(row) for row in rows)
-    turns = [row[i] for i in range(most) for row in rows if i < len(row)]
+    turns = _turns(random.Random(f'{SUITE}/{seed}'), more)
     if count > len(turns):
-        raise ConfigError(f'There are {len(turns)} different tasks, but {count} are wanted.')
+        raise ConfigError(
+            f'There are {len(turns)} different tasks, but {count} are wanted. Ask for '
+            f'{len(turns)} or fewer (--tasks {len(turns)}).'
+        )
     names = [f'{kind.name}_{i:03d}' for i, (kind, _) in enumerate(turns)]
     tasks = [
         DataTask(name, kind, sentence)
@@ -84,6 +119,21 @@ def generate_tasks(
             f'{STARRED_LEAST:.0%} have to; {len(KINDS)} tasks or more would do.'
         )
     return tuple(tasks)
+
+
+def _turns(
+    dice: random.Random, more: Mapping[str, Sequence[str]] | None
+) -> list[tuple[Kind, str]]:
+    """Return all kinds in turn, each time with another sentence, as long as it has one."""
+    known: set[str] = set()
+    rows = []
+    for kind in KINDS:
+        own = list(kind.sentences)
+        dice.shuffle(own)
+        new = [s for s in [*(more or {}).get(kind.name, ()), *own] if fresh(s, kind, known)]
+        rows.append([(kind, sentence) for sentence in new])
+    most = max(len(row) for row in rows)
+    return [row[i] for i in range(most) for row in rows if i < len(row)]
 
 
 def fresh(sentence: str, kind: Kind, known: set[str]) -> bool:

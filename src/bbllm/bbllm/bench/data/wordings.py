@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import jinja2
 
 from bbllm.bench.data.kinds import KINDS, Kind
+from bbllm.bench.data.sayings import ASKS, NEVER
 from bbllm.bench.data.tasks import fresh
 from bbllm.bench.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
 from bbllm.core.errors import ConfigError
@@ -85,7 +86,11 @@ def ask_wordings(
 
 
 def fault_of(sentence: str, kind: Kind) -> str:
-    """Say why a sentence does not ask for a task of that kind; '' where nothing speaks against."""
+    """
+    Say why a sentence does not ask for a task of that kind; '' where nothing speaks against it.
+
+    It goes by words and their order (bench.data.sayings), not by what is meant.
+    """
     words = re.findall(r'[a-z]+', sentence.lower())
     if len(sentence) > MOST_CHARACTERS or len(words) < 3:
         return f'not of 3 words to {MOST_CHARACTERS} characters'
@@ -97,8 +102,11 @@ def fault_of(sentence: str, kind: Kind) -> str:
         return 'names what is not there'
     if any(NUMBERS.get(word, 0) > kind.blocks for word in words):
         return 'counts more blocks than there are'
-    if any(not re.search(pattern, sentence.lower()) for pattern in ('block|cube', *kind.says)):
+    lower = sentence.lower()
+    if not all(re.search(pattern, lower) for pattern in ('block|cube', ASKS, *kind.says)):
         return 'does not say what matters'
+    if any(re.search(pattern, lower) for pattern in (*NEVER, *kind.never)):
+        return 'asks for something else'
     return ''
 
 

@@ -11,10 +11,13 @@ from bbllm.bench.report import words
 
 MEASURES = {'sr': 'SR', 'gcr': 'GCR', 'exec': 'EXEC'}
 """The three rates of the papers, by their key in the summary."""
+KNOWING = {'sr': 'State', 'informed': 'Informed', 'gcr': 'GCR', 'exec': 'EXEC'}
+"""The same where something had to be found out: success is of two kinds then."""
 COMPARED = {
     'sr': 'SR',
     'sr_judged': 'SR, none lost',
     'informed': 'Informed',
+    'false_success': 'False success',
     'gcr': 'GCR',
     'exec': 'EXEC',
     'loops': 'Loops',
@@ -51,7 +54,6 @@ class Sums:
     codes: Mapping[str, int]
     errors: Mapping[str, int]
     lost_errors: Mapping[str, int]
-    informed: Estimate
     needing: int
     """Episodes in which something had to be found out; 0 in reports of other suites."""
     needing_sr: Estimate
@@ -59,8 +61,13 @@ class Sums:
     false_success: int
 
     def rate(self, key: str) -> Estimate:
-        """Return one of the three rates, by its key in the summary."""
-        return {'sr': self.sr, 'gcr': self.gcr, 'exec': self.exec}[key]
+        """
+        Return one of the rates that MEASURES and KNOWING name.
+
+        Informed success is over the episodes in which something had to be found out.
+        """
+        rates = {'sr': self.sr, 'informed': self.needing_informed}
+        return {**rates, 'gcr': self.gcr, 'exec': self.exec}[key]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +75,16 @@ class TaskRow:
     """One task at one K."""
 
     name: str
+    label: str
+    """What its paper calls it, '' where none does."""
     instruction: str
     difficulty: str
     sums: Sums
+
+    @property
+    def title(self) -> str:
+        """What the page calls it: `T3 pick heavier`."""
+        return words.titled(self.label, self.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +143,6 @@ def sums_of(data: Mapping[str, Any]) -> Sums:
         codes=data.get('codes') or {},
         errors=data.get('errors') or {},
         lost_errors=data.get('lost_errors') or {},
-        informed=_estimate(data, 'informed'),
         needing=data.get('needing') or 0,
         needing_sr=_estimate(data, 'needing_sr'),
         needing_informed=_estimate(data, 'needing_informed'),
@@ -137,11 +150,17 @@ def sums_of(data: Mapping[str, Any]) -> Sums:
     )
 
 
+def measures_of(sums: Sums) -> dict[str, str]:
+    """Return the rates that a page is about, by their key, and what it calls them."""
+    return KNOWING if sums.needing else MEASURES
+
+
 def task_rows(data: Mapping[str, Any]) -> tuple[TaskRow, ...]:
     """Return the tasks of one entry of a summary."""
     return tuple(
         TaskRow(
             name=row.get('name') or row.get('task') or words.NONE,
+            label=row.get('label') or '',
             instruction=row.get('instruction') or '',
             difficulty=row.get('difficulty') or words.NONE,
             sums=sums_of(row),

@@ -8,7 +8,7 @@ from typing import Any
 
 from bbllm.bench.intervals import Estimate
 from bbllm.bench.report import words
-from bbllm.bench.report.figures import MEASURES, Sums, by_k, task_rows
+from bbllm.bench.report.figures import KNOWING, Sums, by_k, measures_of, task_rows
 
 WIDEST = 12
 """Values of K further apart than this are set at equal distances."""
@@ -94,15 +94,20 @@ SMALL = Frame(width=216, height=136, left=32, right=208, top=10, bottom=112)
 
 
 def ablation(summary: Mapping[str, Any]) -> Plot | None:
-    """Return SR, GCR and EXEC over K (Figure 6 of the paper); None of fewer than two K."""
+    """
+    Return the rates over K, None of fewer than two K.
+
+    SR, GCR and EXEC (Figure 6 of the paper); beside SR informed success, where there is such.
+    """
     groups = by_k(summary)
     if len(groups) < 2:
         return None
-    return _plot('', LARGE, groups, tuple(MEASURES), dodge=7.0, rates=(0, 0.2, 0.4, 0.6, 0.8, 1))
+    names = measures_of(groups[-1])
+    return _plot('', LARGE, groups, names, dodge=7.0, rates=(0, 0.2, 0.4, 0.6, 0.8, 1))
 
 
 def by_task(summary: Mapping[str, Any]) -> tuple[Plot, ...]:
-    """Return SR over K of each task; none of fewer than two K."""
+    """Return success over K of each task, of both kinds where it needs something."""
     entries = summary.get('by_k') or ()
     if len(entries) < 2:
         return ()
@@ -110,19 +115,24 @@ def by_task(summary: Mapping[str, Any]) -> tuple[Plot, ...]:
     for entry in entries:
         for row in task_rows(entry):
             # The row of a task does not name its K: its entry does.
-            found.setdefault(row.name, []).append(row.sums)
+            found.setdefault(row.title, []).append(row.sums)
     ks = [entry['k'] for entry in entries]
     return tuple(
-        _plot(name, SMALL, groups, ('sr',), dodge=0.0, rates=(0, 0.5, 1), ks=ks)
+        _plot(name, SMALL, groups, _kinds(groups), dodge=6.0, rates=(0, 0.5, 1), ks=ks)
         for name, groups in found.items()
     )
+
+
+def _kinds(groups: Sequence[Sums]) -> Mapping[str, str]:
+    knowing = any(group.needing for group in groups)
+    return {key: KNOWING[key] for key in ('sr', 'informed')} if knowing else {'sr': 'SR'}
 
 
 def _plot(
     name: str,
     frame: Frame,
     groups: Sequence[Sums],
-    measures: Sequence[str],
+    measures: Mapping[str, str],
     *,
     dodge: float,
     rates: Sequence[float],
@@ -136,14 +146,14 @@ def _plot(
     series = tuple(
         Series(
             key=measure,
-            name=MEASURES[measure],
+            name=name_of,
             marks=tuple(
                 _mark(frame, frame.x(place) + (index - middle) * dodge, k, group.rate(measure))
                 for place, k, group in zip(places, values, groups, strict=True)
                 if group.rate(measure).value is not None
             ),
         )
-        for index, measure in enumerate(measures)
+        for index, (measure, name_of) in enumerate(measures.items())
     )
     return Plot(
         name=name,

@@ -11,6 +11,8 @@ from bbllm.bench.report.figures import Sums
 from bbllm.bench.results import EpisodeKey, EpisodeResult
 
 VERDICTS = ('passed', 'failed', 'disputed', 'lost')
+LUCKY = '(✓)'
+"""Stands for an episode that passed although what it needed had not been found out."""
 SIGNS = {'passed': '✓', 'disputed': '?', 'lost': '×'}
 STRONGEST = 0.62
 """How strongly a cell is coloured at most; ink must stay readable on it in light and dark."""
@@ -138,7 +140,10 @@ def _episode_cell(result: EpisodeResult | None, trial: int, k: int) -> Cell:
     text = SIGNS.get(result.verdict, gcr)
     # A failure is the darker the further it is from the goal.
     strength = {'failed': 0.14 + (STRONGEST - 0.14) * (1 - result.gcr), 'lost': 0.25}
+    strength |= {'passed': 0.15} if result.passed and result.informed is False else {}
     said = f'{where}: {result.verdict}'
+    if result.passed and result.informed is False:
+        text, said = LUCKY, f'{said}, not informed'
     if not result.lost:
         said += f', GCR {words.two(result.gcr)}'
     return Cell(

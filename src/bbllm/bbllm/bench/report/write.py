@@ -8,7 +8,7 @@ from typing import Any
 
 import jinja2
 
-from bbllm.bench.report import figures, head, plots, tables, words
+from bbllm.bench.report import figures, head, knowing, plots, tables, words
 from bbllm.bench.report.folder import Run, read_run
 from bbllm.bench.report.gallery import make_gallery
 from bbllm.bench.store import write_atomically
@@ -44,17 +44,22 @@ def render(run: Run) -> str:
     ks = sorted({*(settings.get('ks') or ()), *(result.key.k for result in run.results)})
     trials = _trials(run)
     groups = figures.by_k(summary)
+    labels = {task['name']: task.get('label') or '' for task in settings.get('tasks') or ()}
     return (
         _environment()
         .get_template('report.html.j2')
         .render(
             suite=settings.get('suite') or words.NONE,
             tasks=tasks,
+            title=lambda name: words.titled(labels.get(name, ''), name),
             ks=ks,
             trials=trials,
             head=head.head_of(run),
             notices=head.notices_of(run),
-            top=figures.sums_of(summary),
+            top=(top := figures.sums_of(summary)),
+            measures=figures.measures_of(top),
+            false_success=bool(top.needing) or any(sums.false_success for sums in groups),
+            sides=knowing.both_sides(summary),
             by_k=groups,
             task_tables=[
                 (entry['k'], figures.task_rows(entry))
@@ -93,7 +98,6 @@ def _environment() -> jinja2.Environment:
     )
     environment.globals.update(
         words=words,
-        MEASURES=figures.MEASURES,
         COMPARED=figures.COMPARED,
         column=list(figures.COMPARED).index,
     )

@@ -29,6 +29,8 @@ class ExpertBrief(BaseModel):
     """What goes to corners, or is held."""
     height: Annotated[int, Field(ge=2, le=12)] = 2
     """How many blocks a tower has."""
+    n_fixed: Annotated[int, Field(ge=0, le=12)] = 1
+    """How many blocks are fixed, which the instruction says where that has to be found out."""
     gather: bool = True
     """Whether it finds out what it needs; one that does not guesses."""
     seed: int = 0

@@ -45,28 +45,30 @@ def decide(sight: Sight, brief: ExpertBrief) -> Decision:
     if brief.needs == 'weights':
         reason = _weigh(sight, brief, belief, table)
     elif brief.needs == 'movable':
-        reason = _try(sight, belief, table)
+        reason = _try(sight, brief, belief, table)
     else:
         reason = ''
     if reason:
         return Decision(Stage.GATHER, reason, tuple(table.moves))
     known = _known(sight, brief, belief)
-    wanted = lay_out(table, brief, _heaviest_first(sight, belief), movable(sight, belief))
+    free = movable(sight, belief, brief.n_fixed)
+    wanted = lay_out(table, brief, _heaviest_first(sight, belief), free)
     if not table.moves:
         return Decision(Stage.DONE, f'{known}{wanted} That is so now.')
     return Decision(Stage.ACT, f'{known}{wanted} It is not so yet.', tuple(table.moves))
 
 
-def movable(sight: Sight, belief: Belief) -> frozenset[str] | None:
+def movable(sight: Sight, belief: Belief, n_fixed: int) -> frozenset[str] | None:
     """
     Return the blocks that can be moved, None where that is not known.
 
-    That exactly one is fixed is what the instruction of such a task says.
+    How many are fixed is what the instruction of such a task says, so that not all have to be
+    tried.
     """
     names = frozenset(sight.names)
-    if len(belief.stuck) == 1:
+    if len(belief.stuck) == n_fixed:
         return names - belief.stuck
-    if len(belief.rose) >= len(names) - 1:
+    if len(belief.rose) >= len(names) - n_fixed:
         return belief.rose
     return None
 
@@ -92,16 +94,18 @@ def _weigh(sight: Sight, brief: ExpertBrief, belief: Belief, table: Table) -> st
     return f'These are too close to tell which is heavier, so they are felt again: {felt}.'
 
 
-def _try(sight: Sight, belief: Belief, table: Table) -> str:
+def _try(sight: Sight, brief: ExpertBrief, belief: Belief, table: Table) -> str:
     """Decide on what has to be tried; return why, '' where it is known what can be moved."""
-    if movable(sight, belief) is not None:
+    if movable(sight, belief, brief.n_fixed) is not None:
         return ''
-    # Where two did not rise, one of the tries has failed for another reason.
+    # Where too many did not rise, one of the tries has failed for another reason.
     left = [name for name in sight.names if name not in belief.rose]
     left.sort(key=[deed.move.name for deed in sight.deeds if deed.tried].count)
-    for name in left[: max(1, len(left) - 1)]:
+    for name in left[: max(1, len(left) - brief.n_fixed)]:
         table.pick(name)
-    return f'Not known yet: which block is fixed. {_listed(left)} may be; lifting tells.'
+    return (
+        f'Not known yet: what is fixed ({brief.n_fixed}). {_listed(left)} may be; lifting tells.'
+    )
 
 
 def _known(sight: Sight, brief: ExpertBrief, belief: Belief) -> str:
@@ -111,10 +115,10 @@ def _known(sight: Sight, brief: ExpertBrief, belief: Belief) -> str:
             return 'No force is measured, so that this is a guess. '
         felt = ', '.join(f'{name} ({belief.force_n(name):.2f} N)' for name in order)
         return f'From heavy to light: {felt}. '
-    free = movable(sight, belief)
+    free = movable(sight, belief, brief.n_fixed)
     if brief.needs == 'movable' and free is not None:
         fixed = [name for name in sight.names if name not in free]
-        return f'{_listed(sorted(free))} can be moved, {_listed(fixed)} is fixed. '
+        return f'Movable: {_listed(sorted(free)) or "none"}. Fixed: {_listed(fixed) or "none"}. '
     return ''
 
 
@@ -134,7 +138,7 @@ def _guess(sight: Sight, brief: ExpertBrief) -> Decision:
     order = list(sight.names)
     random.Random(f'{brief.seed}').shuffle(order)
     table = Table(sight, held_now(sight))
-    wanted = lay_out(table, brief, order, frozenset(order[1:]))
+    wanted = lay_out(table, brief, order, frozenset(order[brief.n_fixed :]))
     return Decision(Stage.ACT, f'A guess: {wanted}', tuple(table.moves))
 
 

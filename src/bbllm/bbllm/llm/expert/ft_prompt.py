@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import cast
 
+from bbllm.core.marks import FAILED, IN_SHORT
 from bbllm.core.observed import Observed, Seven, Three, Two
 from bbllm.llm.expert.deciding import Decision, Stage
 from bbllm.llm.expert.pop_prompt import corners_of
@@ -18,12 +20,10 @@ QUESTIONS = {
     'Which actions come next': Asked.PLAN,
 }
 """How the questions begin, and what they want to know."""
-FAILED = 'Failed: '
-"""Stands in the words of a round whose last action failed, before the reason."""
 
 _ROUND = re.compile(r'Round \d+: \[([^\[\]]*)\] \[(.*)\] \[([^\[\]]*)\]$')
 _CALL = re.compile(r"(\w+)\(((?:'[^']*')?)[, ]*((?:\[[^\]]*\][, ]*)*)\)")
-_SHORT = re.compile(r'(\w+) (\w*) ?force z (-?\d+\.\d+)')
+_SHORT = re.compile(r'(\w+) (?:(.+) )?force z (-?\d+\.\d+)')
 
 
 def is_ft_prompt(text: str) -> bool:
@@ -80,20 +80,26 @@ def _deeds(names: tuple[str, ...], line: str) -> Iterator[Deed]:
     found = _ROUND.match(line.strip())
     if found is None:
         return
-    _words, _, reason = found[1].partition(FAILED)
+    words, _, told = found[1].partition(IN_SHORT)
+    reason = words.partition(FAILED)[2].strip()
     moves = [_move(call) for call in _CALL.finditer(found[2])]
     looks = [_observed(names, part) for part in found[3].split(';') if part.strip()]
     if len(looks) != len(moves):
         raise UnreadableError(f'{len(moves)} actions have {len(looks)} observations: {line[:80]}')
-    for i, (move, look) in enumerate(zip(moves, looks, strict=True)):
-        failed = bool(reason) and i == len(moves) - 1
-        yield Deed(move=move, done=not failed, message=reason if failed else '', seen=look)
-    if not moves and ' In short: ' in found[1]:
-        told = found[1].partition(' In short: ')[2]
-        yield from (
-            Deed(move=Move(short[1], short[2]), done=True, force_z_n=float(short[3]))
-            for short in _SHORT.finditer(told)
-        )
+    deeds = [
+        Deed(move=move, done=True, seen=look) for move, look in zip(moves, looks, strict=True)
+    ]
+    deeds = deeds or [_short_deed(part) for part in told.split(';') if part.strip()]
+    if reason and deeds:
+        deeds[-1] = replace(deeds[-1], done=False, message=reason)
+    yield from deeds
+
+
+def _short_deed(text: str) -> Deed:
+    found = _SHORT.fullmatch(text.strip())
+    if found is None:
+        raise UnreadableError(f'{text[:80]!r} is no action in short.')
+    return Deed(move=Move(found[1], found[2] or ''), done=True, force_z_n=float(found[3]))
 
 
 def _move(call: re.Match[str]) -> Move:
@@ -104,7 +110,7 @@ def _move(call: re.Match[str]) -> Move:
 
 
 def _observed(names: tuple[str, ...], text: str) -> Observed:
-    """Read a vector; a hand or a force of zeros only is one that was not measured."""
+    """Read a vector, as `Observed.vector` makes it."""
     try:
         values = tuple(float(word) for word in text.split(','))
     except ValueError:
@@ -118,7 +124,7 @@ def _observed(names: tuple[str, ...], text: str) -> Observed:
     eef, force, fingers = parts[-1], values[-5:-2], values[-2:]
     return Observed(
         blocks={name: cast(Seven, part) for name, part in zip(names, parts, strict=False)},
-        eef=cast(Seven, eef) if any(eef) else None,
-        force_n=cast(Three, force) if any(force) else None,
-        fingers_m=cast(Two, fingers) if any(eef) else None,
+        eef=cast(Seven, eef),
+        force_n=cast(Three, force),
+        fingers_m=cast(Two, fingers),
     )

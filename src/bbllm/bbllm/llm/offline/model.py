@@ -10,6 +10,7 @@ from bbllm.llm.offline.body import answer_body
 from bbllm.llm.offline.brain import answer_brain
 from bbllm.llm.offline.direct import answer_direct
 from bbllm.llm.offline.sight import UnreadableError, is_prompt, read_prompt
+from bbllm.llm.scripted import speak
 
 
 class OfflineModel:
@@ -39,12 +40,7 @@ class OfflineModel:
             The reply. It cost no tokens, so that none are counted.
         """
         begun_s = time.perf_counter()
-        text = answer(messages)
-        for mark in stop:
-            text = text.split(mark)[0]
-        if on_text is not None:
-            for line in text.splitlines(keepends=True):
-                on_text(line)
+        text = speak(answer(messages), stop, on_text)
         return Reply(text=text, model=self.name, duration_s=time.perf_counter() - begun_s)
 
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
-import rclpy
 from controller_manager_msgs.srv import ListControllers
 from rclpy.action import get_action_names_and_types
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
-from rclpy.signals import SignalHandlerOptions
 
 from bbllm.core.closable import Closable
 from bbllm.core.errors import LostNodeError
@@ -20,7 +16,7 @@ from bbllm.nodes.driver_checks.check import CheckFailedError
 from bbllm.nodes.driver_checks.ear import Ear
 from bbllm.nodes.driver_checks.goal import SentGoal
 from bbllm.nodes.driver_checks.recording import Recording
-from bbllm.nodes.leaving import leave_graph
+from bbllm.nodes.own_nodes import OwnNodes
 from bbllm.nodes.safe_action_client import SafeActionClient
 from bbllm.nodes.waiting import need_server, wait_for
 
@@ -60,35 +56,19 @@ class DriverClient(Closable):
         self.controller, self.gripper = controller, gripper
         self.recording = recording or Recording()
         self.patience_s = patience_s
-        self._context = rclpy.Context()
-        rclpy.init(context=self._context, signal_handler_options=SignalHandlerOptions.NO)
+        self._own = OwnNodes()
         self.node, self._ears = (
-            rclpy.create_node(
-                f'bbllm_driver_{kind}_{os.getpid()}',
-                namespace=f'/{namespace.strip("/")}',
-                context=self._context,
-                enable_rosout=False,
-                start_parameter_services=False,
-            )
+            self._own.join(f'bbllm_driver_{kind}_{os.getpid()}', f'/{namespace.strip("/")}')
             for kind in ('client', 'ears')
         )
         self._actions: dict[str, Any] = {}
         self._services: dict[str, Any] = {}
         self._publishers: dict[str, Any] = {}
-        self._ending = threading.Event()
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self.node)
-        self._thread = threading.Thread(target=self._spin, name='driver client', daemon=True)
-        self._thread.start()
+        self._own.spin(self.node, 'driver client')
 
     def close(self) -> None:
         """Leave the graph."""
-        self._ending.set()
-        self._executor.wake()
-        self._thread.join(timeout=2.0)
-        self._executor.shutdown(timeout_sec=1.0)
-        leave_graph(self.node, self._ears)
-        self._context.try_shutdown()
+        self._own.close()
 
     def listen(self, kind: Any, topic: str, *, latched: bool = False) -> Ear:
         """Listen to a topic."""
@@ -167,13 +147,6 @@ class DriverClient(Closable):
             if time.monotonic() > deadline_s:
                 raise CheckFailedError(f'{what} within {self.patience_s:g} s', 'none')
             time.sleep(LOOK_S)
-
-    def _spin(self) -> None:
-        try:
-            while not self._ending.is_set():
-                self._executor.spin_once(timeout_sec=1.0)
-        except ExternalShutdownException:
-            return
 
 
 def await_driver(client: DriverClient, where: str, timeout_s: float = READY_S) -> None:

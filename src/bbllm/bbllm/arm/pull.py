@@ -1,0 +1,97 @@
+"""What pulls at the hand along the vertical: its newest readings, and who hears of them."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from bbllm.core.errors import BbllmError
+
+MEAN_S = 0.02
+"""Over how long the force is averaged; why so long: docs/design/lift-off.md [s]."""
+KEPT = 64
+"""How many readings are kept: they come a hundred times a second, in physics two hundred."""
+
+
+class SilentForceError(BbllmError):
+    """The force was told once, and is not told now; the text says who is silent."""
+
+
+class PullMeter:
+    """The mean of the newest readings of the vertical force on the hand; thread-safe."""
+
+    def __init__(self) -> None:
+        self._readings: deque[tuple[float, float]] = deque(maxlen=KEPT)
+        self._news = threading.Condition()
+        self._listening = threading.Lock()
+        self._listener: Callable[[], bool] | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether there ever was a reading."""
+        return bool(self._readings)
+
+    @contextmanager
+    def heard_by(self, listener: Callable[[], bool]) -> Iterator[None]:
+        """
+        Call somebody after every reading meanwhile, in the thread that brings it.
+
+        Args:
+            listener: Returns whether it has heard enough, and is not called again then. Nor is it
+                once this has ended, which waits for a call that is under way.
+        """
+        with self._listening:
+            self._listener = listener
+        try:
+            yield
+        finally:
+            with self._listening:
+                self._listener = None
+
+    def add(self, force_z_n: float, stamp_s: float) -> None:
+        """
+        Take in a reading.
+
+        Args:
+            force_z_n: What the world does to the hand along z of the base: what pulls it down,
+                as a weight in it does, is negative [N].
+            stamp_s: When it was measured; a clock that goes back begins anew [s].
+        """
+        with self._news:
+            if self._readings and stamp_s < self._readings[-1][0]:
+                self._readings.clear()
+            self._readings.append((stamp_s, force_z_n))
+            self._news.notify_all()
+        with self._listening:
+            if self._listener is not None and self._listener():
+                self._listener = None
+
+    def mean_n(self, since_s: float = float('-inf')) -> float | None:
+        """
+        Return the mean over the last 20 ms that were heard of [N].
+
+        Args:
+            since_s: What was measured before it does not count [s].
+
+        Returns:
+            The mean; None without a reading that counts.
+        """
+        with self._news:
+            if not self._readings:
+                return None
+            begin_s = self._readings[-1][0] - MEAN_S
+            recent = [
+                force_n
+                for stamp_s, force_n in self._readings
+                if stamp_s > begin_s and stamp_s >= since_s
+            ]
+        return sum(recent) / len(recent) if recent else None
+
+    def wait_until(self, stamp_s: float, timeout_s: float) -> bool:
+        """Wait for a reading of a time or later, by the wall clock; tells whether it came [s]."""
+        with self._news:
+            return self._news.wait_for(
+                lambda: bool(self._readings) and self._readings[-1][0] >= stamp_s, timeout_s
+            )

@@ -1,0 +1,67 @@
+"""
+How many tokens a prompt takes, as far as that can be told without the model's own tokenizer.
+
+Tokenizers differ, but those in use agree in what a token never crosses: the borders between
+letters, digits and signs. GPT-4 and Llama 3 put up to three digits into a token, Llama 2, Qwen
+and Gemma one; common words are one token, rare ones several. So texts are counted twice: with the
+fewest tokens that they can have, and with as many as they have where each digit is one. Numbers,
+which these prompts are full of, have 1 to 2 characters per token, English has 4 or 5. Both were
+held against two tokenizers of Mistral (SentencePiece and Tekken), on the prompts of LLM-POP.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from bbllm.core.protocols import ChatModel, Message, Usage
+
+CUT_SHARE = 0.75
+"""A server that counted a smaller share of the fewest tokens has not read all of a prompt."""
+WORTH_TELLING = 4000
+"""Shorter prompts fit everywhere, and some servers count roughly [characters]."""
+
+_FEWEST = re.compile(r'[^\W\d_]+|\d{1,3}|(?<=\d)[.,](?=\d)')
+_MOST = re.compile(r'[A-Za-z]{1,5}|[^\S\n]+(?=\d)|\n|[^\sA-Za-z]')
+
+
+def prompt_limit(model: ChatModel) -> int | None:
+    """
+    Return how many tokens a prompt for a model may have, None where that is not known.
+
+    A model tells it by an attribute, `prompt_limit_tokens`, which one need not have. Whoever
+    wraps a model passes it on.
+    """
+    limit: int | None = getattr(model, 'prompt_limit_tokens', None)
+    return limit
+
+
+def fewest_tokens(text: str) -> int:
+    """Return how many tokens a text has at least, in a language with spaces between its words."""
+    return sum(1 for _ in _FEWEST.finditer(text))
+
+
+def most_tokens(text: str) -> int:
+    """Return how many tokens a text in English has at most, but for some in rare words."""
+    return sum(1 for _ in _MOST.finditer(text))
+
+
+def cut_of(messages: Sequence[Message], usage: Usage) -> str:
+    """
+    Tell, by what a server has counted, that it has read only a part of a prompt.
+
+    Args:
+        messages: What was sent.
+        usage: What the server says that it cost.
+
+    Returns:
+        What was counted, to be put behind the model's name; '' where nothing is wrong, or
+        nothing was counted.
+    """
+    told = usage.prompt_tokens
+    if not told or sum(len(message.content) for message in messages) <= WORTH_TELLING:
+        return ''
+    fewest = sum(fewest_tokens(message.content) for message in messages)
+    if told >= CUT_SHARE * fewest:
+        return ''
+    return f'counted {told} tokens of a prompt that has {fewest} at the very least'

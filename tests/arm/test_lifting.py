@@ -1,0 +1,130 @@
+"""How far the first bit of a lift goes, and how hard the arm pulls on it at most."""
+
+from __future__ import annotations
+
+from importlib import resources
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import yaml
+from kinematic_arm import KinematicArm, cube
+
+from bbllm.arm.driver import Array
+from bbllm.arm.envelope_file import load_envelope
+from bbllm.arm.envelope_guard import EnvelopeGuard
+from bbllm.arm.executor import ExecutorParams, SkillExecutor
+from bbllm.arm.failures import SkillError
+from bbllm.arm.kinematics import forward, inverse_branches
+from bbllm.arm.lifting import (
+    CONTROLLER_STIFFNESS,
+    SERVO_STIFFNESS,
+    LiftParams,
+    parted,
+    slow_move,
+)
+from bbllm.arm.limits import Q_READY
+from bbllm.arm.model import ARM_JOINTS
+from bbllm.arm.reachability import top_down
+from bbllm.arm.ways import Way, WayPlanner
+from bbllm.core.errors import ConfigError
+from bbllm.core.paths import config_dir
+from bbllm.skills.grasps import Grip
+
+
+def grasps() -> list[Array]:
+    """Return postures over the table at which a thing could be gripped, shape (7,) each [rad]."""
+    found = []
+    for x, y in ((0.3, 0.2), (0.5, 0.0), (0.45, -0.3), (0.65, 0.1)):
+        branches = inverse_branches(top_down((x, y, 0.02), 0.0)[None], np.array([Q_READY[6]]))
+        rows = branches[:, 0]
+        rows = rows[~np.isnan(rows).any(axis=1)]
+        found.append(rows[np.argmin(np.abs(rows - Q_READY).max(axis=1))])
+    return found
+
+
+def test_the_first_bit_of_a_lift_pulls_as_hard_as_was_asked_at_springs_in_the_joints() -> None:
+    params = LiftParams(cap_n=10.0, pull=1.6)
+    stiffness = np.array(SERVO_STIFFNESS)
+    for q in grasps():
+        rise = np.array([0.0, 0.0, params.rise_m(q)])
+        # what holds the TCP in place from outside: force such that the springs give by the rise
+        eps = 1e-6
+        J = np.stack(
+            [(forward(q + eps * e)[:3, 3] - forward(q - eps * e)[:3, 3]) / (2 * eps)
+             for e in np.eye(7)], axis=1,
+        )  # fmt: skip
+        bent = np.linalg.lstsq(J / np.sqrt(stiffness), rise, rcond=None)[0] / np.sqrt(stiffness)
+        force = np.linalg.lstsq(J.T, stiffness * bent, rcond=None)[0]
+        assert force[2] == pytest.approx(16.0, rel=1e-4)
+
+
+def test_an_arm_that_is_held_more_softly_goes_further_to_pull_as_hard() -> None:
+    soft, stiff = LiftParams(stiffness_nm_rad=CONTROLLER_STIFFNESS), LiftParams()
+    for q in grasps():
+        assert 4 < soft.rise_m(q) / stiff.rise_m(q) < 20
+        assert soft.rise_m(q) < 0.008
+
+
+def test_the_way_up_is_parted_without_a_gap_and_its_first_bit_is_as_long_as_asked() -> None:
+    q = grasps()[1]
+    over = inverse_branches(top_down((0.5, 0.0, 0.10), 0.0)[None], q[None, 6])[:, 0]
+    over = over[np.nanargmin(np.abs(over - q).max(axis=1))]
+    up = q + np.linspace(0.0, 1.0, 25)[:, None] * (over - q)
+
+    first, left = parted(up, 0.002)
+
+    heights = forward(np.concatenate([first, left[[-1]]]))[:, 2, 3]
+    assert heights[1] - heights[0] == pytest.approx(0.002, rel=0.25)
+    np.testing.assert_array_equal(first[1], left[0])
+    np.testing.assert_allclose(left[-1], up[-1], atol=1e-12)
+
+
+def test_a_slow_move_takes_longer_where_the_joints_could_not_keep_up() -> None:
+    assert slow_move(np.array([Q_READY, Q_READY + 0.001]), 0.2).duration_s == 0.2
+    assert slow_move(np.array([Q_READY, Q_READY + 1.0]), 0.2).duration_s > 1.0
+
+
+def gains() -> tuple[float, ...]:
+    """Return the stiffness of the joints of the real arm by its file [Nm/rad]."""
+    text = (config_dir() / 'franka' / 'controllers.yaml').read_text()
+    told = yaml.safe_load(text)['/**']['fr3_arm_controller']['ros__parameters']
+    return tuple(told['gains'][name]['p'] for name in told['joints'])
+
+
+def test_the_stiffness_of_either_arm_is_that_of_its_file() -> None:
+    model = ElementTree.parse(str(resources.files('bbllm.arm') / 'fr3.xml'))
+    servos = {item.get('joint'): item.get('kp') for item in model.iter('position')}
+
+    simulated = LiftParams.of(simulated=True, cap_n=8.0)
+    real = LiftParams.of(simulated=False, cap_n=8.0)
+
+    assert simulated.stiffness_nm_rad == tuple(float(servos[name] or 0) for name in ARM_JOINTS)
+    assert real.stiffness_nm_rad == gains()
+    assert simulated.cap_n == real.cap_n == 8.0
+
+
+@pytest.mark.parametrize(('name', 'most_n'), [('safety', 17.2), ('safety_slow', 10.7)])
+def test_a_cap_with_which_the_robot_would_stop_first_is_refused_with_one_that_would_do(
+    name: str, most_n: float
+) -> None:
+    arm = KinematicArm(cube('red_cube', 0.5, 0.1))
+    guard = EnvelopeGuard(load_envelope(name))
+
+    def start(cap_n: float) -> None:
+        lift = LiftParams.of(simulated=True, cap_n=cap_n)
+        SkillExecutor(arm, arm.observe, params=ExecutorParams(lift=lift), guard=guard)
+
+    start(10.0)
+    start(most_n)
+    with pytest.raises(ConfigError, match=f'A lift_cap_n of {most_n} N or less would do'):
+        start(most_n + 0.1)
+
+
+def test_a_way_without_a_way_up_cannot_be_parted() -> None:
+    still = slow_move(np.array([Q_READY, Q_READY]), 0.2)
+    grip = Grip(position_m=(0.5, 0.0, 0.1), yaw_rad=0.0, opening_m=0.08, side_room_m=0.1)
+    above = Way(grip=grip, transit=still, descent=None, ascent=None)
+
+    with pytest.raises(SkillError, match='stays above'):
+        WayPlanner().parted(above, LiftParams())

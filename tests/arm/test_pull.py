@@ -1,0 +1,94 @@
+"""The readings of what pulls at the hand, and who hears of them."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from bbllm.arm.pull import PullMeter
+
+
+def test_a_pull_is_the_mean_of_the_last_twenty_milliseconds() -> None:
+    meter = PullMeter()
+    assert meter.mean_n() is None
+    assert not meter.known
+    for i in range(100):
+        meter.add(float(i), 5.0 + 0.001 * i)
+    assert meter.known
+    assert meter.mean_n() == pytest.approx(np.mean(range(80, 100)), abs=0.51)
+    assert meter.wait_until(5.05, 0.0)
+    assert not meter.wait_until(5.2, 0.0)
+
+
+def test_a_clock_that_begins_anew_forgets_the_readings_of_before() -> None:
+    meter = PullMeter()
+    meter.add(100.0, 5.0)
+    meter.add(1.0, 0.1)
+    assert meter.mean_n() == 1.0
+
+
+def test_what_was_measured_before_a_time_does_not_count_where_that_is_asked_for() -> None:
+    meter = PullMeter()
+    for i in range(10):
+        meter.add(float(i), 1.0 + 0.001 * i)
+    assert meter.mean_n() == pytest.approx(4.5)
+    assert meter.mean_n(since_s=1.0075) == pytest.approx(8.5)
+    assert meter.mean_n(since_s=2.0) is None
+
+
+def test_who_listens_hears_every_reading_and_none_afterwards() -> None:
+    meter = PullMeter()
+    heard: list[float | None] = []
+
+    def hear() -> bool:
+        heard.append(meter.mean_n())
+        return False
+
+    with meter.heard_by(hear):
+        meter.add(1.0, 0.1)
+        meter.add(2.0, 0.2)
+    meter.add(3.0, 0.3)
+    assert heard == [1.0, 2.0]
+
+
+def test_who_has_heard_enough_is_called_no_more_until_somebody_listens_again() -> None:
+    meter = PullMeter()
+    heard: list[float | None] = []
+
+    def hear() -> bool:
+        heard.append(meter.mean_n())
+        return heard[-1] == 2.0
+
+    for _ in range(2):
+        with meter.heard_by(hear):
+            for i in range(1, 5):
+                meter.add(float(i), 0.1 * i)
+    assert heard == [1.0, 2.0] * 2
+
+
+def test_a_call_that_is_under_way_is_waited_for_before_nobody_listens_any_more() -> None:
+    meter = PullMeter()
+    called, may_go_on = threading.Event(), threading.Event()
+    said: list[str] = []
+
+    def hear() -> bool:
+        called.set()
+        may_go_on.wait(60.0)
+        said.append('heard')
+        return False
+
+    reading = threading.Thread(target=meter.add, args=(1.0, 0.1))
+
+    def listen() -> None:
+        with meter.heard_by(hear):
+            reading.start()
+            called.wait(60.0)
+            threading.Timer(0.1, may_go_on.set).start()
+        said.append('over')
+
+    listen()
+    reading.join()
+
+    assert said == ['heard', 'over']

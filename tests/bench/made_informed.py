@@ -1,0 +1,32 @@
+"""Results of tasks in which something had to be found out, made by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from made_results import make_result, make_settings
+
+from bbllm.bench.results import EpisodeResult
+from bbllm.bench.summary import summarize_run
+
+KNOWING = {'informed': True, 'information': 'every block was weighed'}
+GUESSED = {'informed': False, 'information': 'Not weighed: blue_cube.'}
+
+MIXED = (
+    make_result('stack', 0),
+    make_result('stack', 1),
+    make_result('pick_heavier', 0, **KNOWING),
+    make_result('pick_heavier', 1, **GUESSED),
+    make_result('pick_heavier', 2, 3, 'failed', **GUESSED, false_success=True),
+    make_result('pick_heavier', 3, 3, 'lost', informed=False),
+)
+
+
+def summary_of(results: tuple[EpisodeResult, ...], **changes: Any) -> dict[str, Any]:
+    tasks = sorted({result.key.task for result in results})
+    listed = [
+        {'name': name, 'instruction': 'Do it.', 'difficulty': 'easy', 'least_loops': 1}
+        for name in tasks
+    ]
+    settings = make_settings(**{'suite': 'partial', 'trials': 4, 'tasks': listed, **changes})
+    return summarize_run(settings, results, [])

@@ -1,0 +1,241 @@
+"""What a killed run left of a data set is gone on from, with the same files at the end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import made_pairs as made
+import pytest
+from made_collections import TASKS, Here, played, talk_of
+from made_results import make_result
+
+from bbllm.bench.attempts import Answer, Done
+from bbllm.bench.data.collected import Collected
+from bbllm.bench.data.collecting import Wanted, collect
+from bbllm.bench.data.files import ALPACA, CHAT, PAIRS, write_pairs
+from bbllm.bench.data.folder import EPISODES, DataFolder
+from bbllm.bench.data.kinds import KINDS
+from bbllm.bench.data.settings import (
+    SETTINGS,
+    Begun,
+    DataSettings,
+    begin,
+    read_begun,
+    settings_to_resume,
+)
+from bbllm.bench.data.tasks import suite_of
+from bbllm.bench.data.wordings import Wordings
+from bbllm.bench.generator import make_case
+from bbllm.bench.playing import Job, Played
+from bbllm.core.errors import ConfigError
+from bbllm.llm.sections import LlmConfig
+
+SETTINGS_OF_ALL = DataSettings(pairs=20, tasks=len(KINDS), seed=0, planner='ft_cot')
+FILES = (ALPACA, CHAT, PAIRS, EPISODES)
+
+
+class KilledError(BaseException):
+    """The process is gone."""
+
+
+def mixed(job: Job) -> Answer:
+    """Let some episodes fail, and one of each later table say again what was said before."""
+    if job.key.task == TASKS[2].name and job.key.trial:
+        key = replace(job.key, trial=0)
+        case = make_case(suite_of(TASKS), key.task, seed=0, trial=0)
+        said = made.recording(talk_of(replace(job, key=key, case=case)))
+        result = make_result(job.key.task, job.key.trial, job.key.k, 'passed')
+        return Done(Played(result=result, journal='', recording=said))
+    return played(job, 'failed' if job.key.task == TASKS[1].name else 'passed')
+
+
+def work(path: Path, workers: Here, pairs: int = 20) -> Collected:
+    """Work on a data set as the command does."""
+    wanted = Wanted(tasks=TASKS, pairs=pairs, seed=0)
+    with DataFolder(path) as folder:
+        found = collect(wanted, workers, llm=LlmConfig(), found=folder.load(), keep=folder.add)
+        write_pairs(found.checked.pairs, path)
+    return found
+
+
+def killed_after(path: Path, episodes: int, size: int = 3) -> None:
+    """Work until so many episodes were played, then vanish."""
+    count = 0
+
+    def answer(job: Job) -> Answer:
+        nonlocal count
+        count += 1
+        if count > episodes:
+            raise KilledError
+        return mixed(job)
+
+    with pytest.raises(KilledError):
+        work(path, Here(answer, size=size))
+
+
+def contents(path: Path) -> dict[str, str]:
+    return {name: (path / name).read_text() for name in FILES}
+
+
+@pytest.mark.parametrize('episodes', [0, 1, 4, 6])
+def test_what_was_killed_is_gone_on_with_to_the_same_files(tmp_path: Path, episodes: int) -> None:
+    first = Here(mixed)
+    whole = work(tmp_path / 'whole', first)
+    names = [job.key.name for job in first.jobs]
+    (tmp_path / 'killed').mkdir()
+    (tmp_path / 'killed' / SETTINGS).write_text('{}')
+    killed_after(tmp_path / 'killed', episodes, size=1)
+
+    workers = Here(mixed)
+    found = work(tmp_path / 'killed', workers)
+
+    assert contents(tmp_path / 'killed') == contents(tmp_path / 'whole')
+    assert (found.endings, found.tables) == (whole.endings, whole.tables)
+    assert found.checked == whole.checked
+    assert whole.checked.refused['duplicate'] == 4
+    assert whole.checked.refused['episode failed'] > 0
+    assert workers.jobs[0].key.name == names[episodes]
+
+
+def test_each_episode_is_on_disk_when_it_has_ended(tmp_path: Path) -> None:
+    killed_after(tmp_path / 'set', 3, size=1)
+
+    lines = (tmp_path / 'set' / EPISODES).read_text().splitlines()
+    assert len(lines) == 3
+    assert len((tmp_path / 'set' / PAIRS).read_text().splitlines()) == 8
+
+
+def test_what_was_half_written_is_played_again(tmp_path: Path) -> None:
+    whole = work(tmp_path / 'whole', Here(mixed))
+    folder = tmp_path / 'set'
+    folder.mkdir()
+    (folder / SETTINGS).write_text('{}')
+    killed_after(folder, 4, size=1)
+    pairs = (folder / PAIRS).read_text()
+    (folder / PAIRS).write_text(pairs + pairs.splitlines()[0] + '\n' + pairs[:100])
+    with (folder / EPISODES).open('a') as file:
+        file.write('{"episode": "sta')
+    killed_after(folder, 1, size=1)
+
+    found = work(folder, Here(mixed))
+
+    assert contents(folder) == contents(tmp_path / 'whole')
+    assert found.checked == whole.checked
+
+
+def test_a_finished_set_takes_more_pairs_and_plays_nothing_twice(tmp_path: Path) -> None:
+    work(tmp_path / 'set', Here(mixed), pairs=8)
+    (tmp_path / 'set' / SETTINGS).write_text('{}')
+    workers = Here(mixed, size=1)
+
+    work(tmp_path / 'set', workers, pairs=8)
+    assert workers.jobs == []
+    work(tmp_path / 'set', workers, pairs=20)
+
+    work(tmp_path / 'whole', Here(mixed, size=1), pairs=20)
+    assert contents(tmp_path / 'set') == contents(tmp_path / 'whole')
+
+
+@pytest.mark.parametrize(
+    ('name', 'text', 'why'),
+    [
+        (PAIRS, '', 'has 0 pairs, but episodes.jsonl tells of 4'),
+        (PAIRS, '{"instruction": 1}\n', 'line 1 is not what was written'),
+        (EPISODES, 'Buy milk.\n', 'line 1 is not what was written'),
+    ],
+)
+def test_files_that_somebody_changed_are_refused(
+    tmp_path: Path, name: str, text: str, why: str
+) -> None:
+    work(tmp_path / 'set', Here(), pairs=4)
+    (tmp_path / 'set' / SETTINGS).write_text('{}')
+    (tmp_path / 'set' / name).write_text(text)
+
+    with pytest.raises(ConfigError, match=why) as error:
+        work(tmp_path / 'set', Here())
+
+    assert str(error.value).endswith('name another --out.')
+
+
+def test_two_do_not_work_in_one_folder(tmp_path: Path) -> None:
+    with DataFolder(tmp_path), pytest.raises(ConfigError, match='Another run works in'):
+        DataFolder(tmp_path)
+    with DataFolder(tmp_path):
+        pass
+
+
+def test_a_folder_that_cannot_be_or_holds_a_set_of_other_origin_is_left_alone(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / 'file').write_text('')
+    (tmp_path / ALPACA).write_text('[]')
+
+    with pytest.raises(ConfigError, match='A file is where a folder is needed'):
+        DataFolder(tmp_path / 'file' / 'below')
+    with pytest.raises(ConfigError, match=r'holds a data set \(alpaca.json\)'):
+        DataFolder(tmp_path)
+
+
+def begun_with(path: Path, asked: DataSettings, wordings: Wordings | None = None) -> Begun:
+    begun, _ = begin(read_begun(path), asked, path, lambda: wordings)
+    with DataFolder(path) as folder:
+        folder.begin(begun)
+    return begun
+
+
+def test_a_model_is_asked_once_and_its_sentences_are_gone_on_with(tmp_path: Path) -> None:
+    asked = replace(SETTINGS_OF_ALL, brain='some-model')
+    said = ('Weigh the blocks and let the light one rest on the heavy one.',)
+    wordings = Wordings('some-model-1', kept={'lighter_on_heavier': said})
+    wordings.refused['a duplicate'] = 3
+    begun = begun_with(tmp_path, asked, wordings)
+
+    def again() -> Wordings:
+        raise AssertionError('It is paid twice.')
+
+    assert read_begun(tmp_path) == begun
+    known, tasks = begin(read_begun(tmp_path), asked, tmp_path, again)
+    assert known == begun
+    assert said[0] in [task.instruction for task in tasks]
+    assert tuple(map(str, tasks)) == begun.chosen
+
+
+def test_with_fewer_sentences_than_were_hoped_for_it_is_made_of_those_there_are(
+    tmp_path: Path,
+) -> None:
+    asked = replace(SETTINGS_OF_ALL, tasks=800, brain='some-model')
+
+    begun = begun_with(tmp_path, asked, Wordings('some-model-1'))
+
+    assert 500 < len(begun.chosen) < 800
+    assert begin(begun, asked, tmp_path, lambda: None)[0] == begun
+
+
+def test_a_set_of_other_settings_is_not_mixed_with_these(tmp_path: Path) -> None:
+    begun = begun_with(tmp_path, SETTINGS_OF_ALL)
+    other = replace(SETTINGS_OF_ALL, seed=7, planner='ft_vanilla', pairs=40)
+
+    with pytest.raises(ConfigError, match='holds a data set with other settings') as error:
+        begin(begun, other, tmp_path, lambda: None)
+    assert 'seed: was 0, is 7\n  planner: was ft_cot, is ft_vanilla\n' in str(error.value)
+    assert 'pairs' not in str(error.value)
+    strange = replace(begun, chosen=('Sing.', *begun.chosen[1:]))
+    with pytest.raises(ConfigError, match='another version of bbllm'):
+        begin(strange, SETTINGS_OF_ALL, tmp_path, lambda: None)
+
+
+def test_to_resume_takes_the_settings_that_are_there_but_for_those_that_are_said(
+    tmp_path: Path,
+) -> None:
+    begun_with(tmp_path / 'set', replace(SETTINGS_OF_ALL, seed=7))
+    asked = replace(SETTINGS_OF_ALL, tasks=33, pairs=40)
+
+    found = settings_to_resume(tmp_path / 'set', asked, {'pairs', 'out', 'resume'})
+
+    assert found == replace(SETTINGS_OF_ALL, seed=7, pairs=40)
+    with pytest.raises(ConfigError, match='leave --resume out'):
+        settings_to_resume(tmp_path / 'new', asked, set())
+    (tmp_path / SETTINGS).write_text('{"suite": "partial"}')
+    with pytest.raises(ConfigError, match='Name another --out'):
+        settings_to_resume(tmp_path, asked, set())

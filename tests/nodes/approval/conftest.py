@@ -1,0 +1,50 @@
+"""A stack that holds its robot for a real one, and asks before it moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from asking import BODY, PICK_PLACE, end_all, models
+from fake_server import FakeServer, says
+from robots import Robot
+from stacks import Running, started
+
+
+@pytest.fixture(scope='module')
+def server() -> Iterator[FakeServer]:
+    """Play both models."""
+    with FakeServer(says(PICK_PLACE[0])) as server:
+        yield server
+
+
+@pytest.fixture(scope='module')
+def stack(ros_domain: int, server: FakeServer, tmp_path_factory: Any) -> Iterator[Running]:
+    """Start a stack that holds its robot for a real one."""
+    config = tmp_path_factory.mktemp('llm') / 'llm.yaml'
+    role = {'provider': 'openai', 'model': 'fake', 'retries': 0, 'schema': False, 'timeout_s': 20}
+    lines = [f'  {key}: {str(value).lower()}' for key, value in role.items()]
+    config.write_text('\n'.join(['brain:', *lines, 'body:', *lines, '']))
+    environ = {'OPENAI_BASE_URL': server.url, 'OPENAI_API_KEY': 'sk-test-never-shown'}
+    given = {'llm_config': str(config)}
+    executor = {'approval': 'plan', 'simulated': False, 'approval_timeout_s': 60.0}
+    params = {'brain_planner': given, 'body_mapper': given, 'fr3_executor': executor}
+    with started(environ=environ, params=params) as running:  # type: ignore[arg-type]  # a dict
+        yield running
+
+
+@pytest.fixture(scope='module')
+def robot_of_module(stack: Running) -> Robot:
+    """Listen to what reaches the robot."""
+    return Robot(stack)
+
+
+@pytest.fixture
+def robot(robot_of_module: Robot, stack: Running, server: FakeServer) -> Iterator[Robot]:
+    """Yield what reaches the robot from now on; the models know their plan again."""
+    server.will(models(list(PICK_PLACE), BODY))
+    server.bodies.clear()
+    robot_of_module.begin()
+    yield robot_of_module
+    end_all(stack)

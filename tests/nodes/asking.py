@@ -1,0 +1,63 @@
+"""A stack that asks before it moves: its models, and what tests do to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bbllm_interfaces.srv import InjectFault
+from fake_server import Handler, says
+from robots import nothing_waits
+from stacks import Background, Running, until
+
+from bbllm.core.approval import Answer
+
+TASK = 'put the red cube on location_B'
+YES = Answer(granted=True, by='ann')
+BODY_MARK = '<rob0>'
+PICK_PLACE = ['0: pick the red cube\n1: place it on location_B\n2: return to base\n3: Done']
+BODY = {
+    'pick the red cube': '<rob0>[pick] <red_cube>',
+    'pick the blue cube': '<rob0>[pick] <blue_cube>',
+    'location_B': '<rob0>[place] <location_B>',
+    'location_C': '<rob0>[place] <location_C>',
+    'return to base': '<rob0>[return_to_base]',
+}
+
+
+def models(brain: list[str], body: dict[str, str]) -> Callable[[Handler, dict[str, Any]], None]:
+    """Play both models: the Brain says these replies in turn, the Body knows these steps."""
+
+    def behave(handler: Handler, request: dict[str, Any]) -> None:
+        prompt = request['messages'][0]['content']
+        if BODY_MARK in prompt:
+            step = prompt.rpartition('Step:')[2]
+            text = next((call for words, call in body.items() if words in step), '<pass>')
+        else:
+            text = brain.pop(0) if len(brain) > 1 else brain[0]
+        says(text)(handler, request)
+
+    return behave
+
+
+def inject(stack: Running, fault: str, *, clear: bool = False) -> None:
+    """Press a button at the robot, or release it."""
+    reply = stack.ask(InjectFault, 'sim/inject_fault', fault=fault, clear=clear)
+    assert reply.success, reply.message
+
+
+def end(stack: Running, task: Background) -> Any:
+    """Cancel a task and return how it ended."""
+    stack.client.cancel()
+    return task.result()
+
+
+def end_all(stack: Running) -> None:
+    """End what a test that failed has left under way, so that the next one finds nothing of it."""
+    inject(stack, '', clear=True)
+    until(
+        lambda: not stack.client.cancel() and all(task.ended for task in stack.begun),
+        'end of what the test has begun',
+    )
+    stack.begun.clear()
+    nothing_waits(stack)

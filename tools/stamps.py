@@ -1,0 +1,58 @@
+"""What a set-up leaves behind, by which the next one knows which of its stages are up to date."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any, Iterable
+
+from shell_env import COMPAT, ENV_FILE, INSTALL, INTERFACES, PACKAGE, ROOT, VENV, launch_files
+
+VENV_PYTHON = VENV / 'bin' / 'python'
+STATE = VENV / 'bbllm-setup.json'
+RULES = ROOT / 'tools' / 'interfaces_for_python.cmake'
+
+
+def interface_files() -> list[Path]:
+    """List what the interface packages are built from."""
+    folders = [INTERFACES, *(ROOT / 'compat' / name for name in COMPAT)]
+    kinds = ('.action', '.msg', '.srv', '.xml', '.txt')
+    return [RULES, *(x for folder in folders for x in folder.rglob('*') if x.suffix in kinds)]
+
+
+def package_files() -> list[Path]:
+    """List what an editable install of bbllm depends on."""
+    ours = ('setup.py', 'setup.cfg', 'bbllm/__init__.py', '../../tools/shell_env.py')
+    return [*((PACKAGE / name).resolve() for name in ours), *launch_files()]
+
+
+def hash_of(before: str, files: Iterable[Path]) -> str:
+    """Hash files together with the digest of what comes before them."""
+    digest = hashlib.sha256(before.encode())
+    for file in sorted(files):
+        digest.update(str(file.relative_to(ROOT)).encode() + b'\0' + file.read_bytes() + b'\0')
+    return digest.hexdigest()
+
+
+def read_state() -> dict[str, Any]:
+    """Read what a former run left; empty if there was none or its environment is broken."""
+    try:
+        state = json.loads(STATE.read_text())
+    except (OSError, ValueError):
+        return {}
+    if not os.access(VENV_PYTHON, os.X_OK):
+        return {}
+    if not (INSTALL / 'bbllm_interfaces').is_dir() or not ENV_FILE.exists():
+        state.get('stamps', {}).pop('interfaces', None)
+    return state if isinstance(state, dict) else {}
+
+
+def write_state(state: dict[str, Any], stamps: dict[str, str]) -> None:
+    """Keep the stamps, in one step, so that an interrupted write loses nothing."""
+    if VENV.is_dir():
+        state['stamps'] = stamps
+        part = STATE.with_suffix('.part')
+        part.write_text(json.dumps(state, indent=1))
+        part.replace(STATE)
