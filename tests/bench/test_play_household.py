@@ -13,6 +13,7 @@ from bbllm.bench.case import Case, WrongWorldError
 from bbllm.bench.generator import make_case
 from bbllm.bench.play_here import world_of
 from bbllm.bench.play_household import play_with
+from bbllm.bench.play_tabletop import Alone
 from bbllm.bench.playing import Job, Setup
 from bbllm.bench.results import EpisodeKey, EpisodeResult
 from bbllm.bench.run_setup import RunRequest, prepare
@@ -50,7 +51,7 @@ def played(
     )  # fmt: skip
     job = Job(key=EpisodeKey(case.task, case.trial, 0), case=case, setup=setup)
     models = Models(ScriptedModel(replies), ScriptedModel([]), ())
-    return play_with(job, models, events.append), events
+    return play_with(job, models, events.append, Alone()), events
 
 
 def test_a_program_that_does_the_task_passes() -> None:

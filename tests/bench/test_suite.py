@@ -149,7 +149,7 @@ def test_text_that_is_no_suite_is_refused(text: str, words: tuple[str, ...]) -> 
         (task(difficulty='harder'), ('difficulty', "'easy', 'medium' or 'hard'")),
         (task(least_loops='x'), ('least_loops', 'integer')),
         (task(least_loops=-1), ('least_loops', '-1')),
-        (task(goal=3), ('goal', 'expected the fields level_m, tilt_deg, kind')),
+        (task(goal=3), ('goal', 'expected the fields kind')),
         (task(goal={}), ("goal: the field 'kind' is missing",)),
         (task(goal={'kind': 'one_sid'}), ("'one_sid'", "mean 'one_side'", 'letter_l, color_line')),
         (task(goal=goal('one_side', margin_m=None)), ('goal: margin_m', 'number')),

@@ -71,8 +71,8 @@ def test_a_planner_with_options_says_of_itself_what_it_says_without(spec: str) -
         ('varied:check=graph,check=model', ConfigError, 'there twice'),
         ('varied:=graph', ConfigError, 'varied:check=graph'),
         ('vared:check=graph', UnknownNameError, "Did you mean 'varied'"),
-        ('brain_body:check=graph', UnknownNameError, "option of brain_body named 'check'"),
-        ('brain_body:', ConfigError, 'has no options; write just brain_body'),
+        ('llm_pop:check=graph', UnknownNameError, "option of llm_pop named 'check'"),
+        ('llm_pop:', ConfigError, 'has no options; write just llm_pop'),
     ],
 )
 def test_an_option_that_is_none_is_answered_with_those_there_are(

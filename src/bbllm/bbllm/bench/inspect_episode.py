@@ -1,4 +1,4 @@
-"""Plays one sample of inspect_ai: an episode on a simulated table, in a thread of its own."""
+"""Plays one sample of inspect_ai: an episode in a thread of its own."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from types import MappingProxyType
 
 from anyio import from_thread
 
+from bbllm.bench import play_household
+from bbllm.bench.house_start import HouseStart
 from bbllm.bench.inspect_model import STOPPED
 from bbllm.bench.play_tabletop import Alone, play_with
 from bbllm.bench.playing import Job
@@ -36,6 +38,8 @@ def play_sample(job: Job, models: Models, sink: EventSink) -> EpisodeResult:
         models: Who answers.
         sink: Told every event.
     """
+    if isinstance(job.case.scene, HouseStart):
+        return play_household.play_with(job, models, sink, _AmongSamples())
     return play_with(job, models, sink, _AmongSamples())
 
 

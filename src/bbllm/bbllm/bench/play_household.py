@@ -5,7 +5,7 @@ from __future__ import annotations
 from bbllm.bench.checkers.household import judge_household
 from bbllm.bench.episode_models import open_models
 from bbllm.bench.house_start import SEEN
-from bbllm.bench.play_tabletop import JournalText, noise_seed, settings_of
+from bbllm.bench.play_tabletop import Alone, JournalText, noise_seed, settings_of
 from bbllm.bench.playing import Job, Played
 from bbllm.bench.results import EpisodeResult
 from bbllm.bench.scoring import score
@@ -14,7 +14,7 @@ from bbllm.core.protocols import EventSink
 from bbllm.core.registry import find_planner
 from bbllm.core.tasks import make_task
 from bbllm.llm.config import Models
-from bbllm.planners.assembly import build_planner, heard_by
+from bbllm.planners.assembly import build_planner
 from bbllm.planners.bodies import MappingMethod, body_name
 from bbllm.worlds.household.world import HouseholdWorld
 
@@ -26,11 +26,11 @@ def play(job: Job) -> Played:
     """Play an episode in a household of its own; see `playing.Play`."""
     with open_models(job) as given:
         journal = JournalText()
-        result = play_with(job, given.models, journal)
+        result = play_with(job, given.models, journal, Alone())
         return Played(result=result, journal=journal.text, recording=given.recording())
 
 
-def play_with(job: Job, models: Models, sink: EventSink) -> EpisodeResult:
+def play_with(job: Job, models: Models, sink: EventSink, around: Alone) -> EpisodeResult:
     """
     Play an episode to its end and judge it.
 
@@ -38,6 +38,7 @@ def play_with(job: Job, models: Models, sink: EventSink) -> EpisodeResult:
         job: What to play; its case has a house.
         models: Who answers, whatever the job's setup names.
         sink: Told every event.
+        around: What else goes on in this process; a step takes no time, so no turns are taken.
     """
     make_planner = find_planner(job.setup.planner)
     mapping = MappingMethod(job.setup.mapping)
@@ -59,11 +60,12 @@ def play_with(job: Job, models: Models, sink: EventSink) -> EpisodeResult:
             **settings_of(job, WORLD),
             'mode': house.mode.value,
             'visibility': house.visibility,
+            **around.settings,
         },
     )
     before = world.observe()
     start = judge_household(goal, world.graph, world.derived.now)
-    with heard_by(run):
+    with around.hearing(run):
         planner = build_planner(run, make_planner, models, job.key.k, mapping)
         episode = run.execute(planner, world)
     end = judge_household(goal, world.graph, world.derived.now)

@@ -11,8 +11,8 @@ from bbllm.core.protocols import Embedder
 from bbllm.core.types import Scene, Skill
 from bbllm.planners.body_matching import SECONDS, UNTAKABLE, Vector, cosine
 from bbllm.planners.prog_program import Call
-from bbllm.planners.prog_prompting import HOUSEHOLD, offered
-from bbllm.planners.surroundings import classes
+from bbllm.planners.prog_prompting import offered
+from bbllm.planners.surroundings import HOUSEHOLD, classes
 
 SHORTLIST = 8
 """How many things are looked at for one step: those whose own words are nearest to it. All pairs

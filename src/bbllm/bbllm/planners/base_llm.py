@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from random import Random
+from types import MappingProxyType
+
 from bbllm.core.errors import ParseError
-from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, World
-from bbllm.core.types import Plan, PlanStep, Task
+from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, Pass, World
+from bbllm.core.types import Plan, PlanStep, Scene, SkillCall, Task
 from bbllm.planners.call_parsing import parse_call
+from bbllm.planners.grounding import Policy
+from bbllm.planners.house_body import HouseBody
 from bbllm.planners.parsing import parse_plan
 from bbllm.planners.prompting import Prompts, ask
+from bbllm.planners.surroundings import HOUSEHOLD
 
 
 class BaseLLM:
@@ -24,10 +31,20 @@ class BaseLLM:
 
     uses_feedback = False
     asks_body = False
+    stand_ins = frozenset({'offline', 'expert'})
+    options: Mapping[str, tuple[str, ...]] = MappingProxyType(
+        {'grounding': ('nearest', 'held_first', 'random')}
+    )
     """This and those above: see `core.registry.PlannerFactory`."""
 
     def __init__(
-        self, brain: ChatModel, body: Body, *, k: int = 3, prompts: Prompts | None = None
+        self,
+        brain: ChatModel,
+        body: Body,
+        *,
+        k: int = 3,
+        prompts: Prompts | None = None,
+        grounding: str = Policy.NEAREST.value,
     ):
         """
         Make a planner.
@@ -36,10 +53,12 @@ class BaseLLM:
             brain: The one model.
             body: Not used.
             k: Not used: there are no feedback loops.
-            prompts: The prompts; those of the tabletop by default.
+            prompts: The prompts; those for the kind of the scene by default.
+            grounding: In a household, how one of several things of a class is chosen.
         """
         self._model = brain
         self._prompts = prompts or Prompts()
+        self._policy = Policy(grounding)
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """
@@ -53,13 +72,18 @@ class BaseLLM:
         prompt = self._prompts.direct(task, world.observe())
         program = Plan(ask(self._model, prompt, parse_plan, on_retry=context.warn))
         context.tell_plan(program, 0)
+        reader: Body = _Reader()
+        if world.observe().domain == HOUSEHOLD:
+            reader = HouseBody(reader, self._policy, Random(task.id), context)
         for line in program.steps:
-            self._execute(line, world, context)
+            self._execute(line, reader, world, context)
 
-    def _execute(self, line: PlanStep, world: World, context: EpisodeContext) -> None:
+    def _execute(
+        self, line: PlanStep, reader: Body, world: World, context: EpisodeContext
+    ) -> None:
         context.tell_step(line)
         try:
-            call = parse_call(line.text, world.observe())
+            call = reader.map(line, world.observe())
         except ParseError as error:
             context.tell_failed(line, f'This line is no call that there is. {error}')
             return
@@ -70,3 +94,12 @@ class BaseLLM:
         if not outcome.succeeded:
             cause = outcome.message or f'{call} failed with code {outcome.code.name}.'
             context.tell_failed(line, cause)
+
+
+class _Reader:
+    """Takes a line of the program for what it says; nobody is asked."""
+
+    name = 'none'
+
+    def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
+        return parse_call(step.text, scene)

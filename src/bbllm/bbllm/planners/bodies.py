@@ -92,7 +92,7 @@ def body_of(
         method: How it works.
         model: Who is asked; not used by `embedding`.
         embedder: Who embeds; used by `embedding` only.
-        prompts: The prompts; those of the tabletop by default.
+        prompts: The prompts; those for the kind of the scene by default.
         known: Vectors that Bodies share, see `MatchingBody`.
 
     Raises:

@@ -29,7 +29,7 @@ class BodyLLM:
 
         Args:
             model: Who is asked.
-            prompts: The prompts; those of the tabletop by default.
+            prompts: The prompts; those for the kind of the scene by default.
             schema: Whether it is held to a JSON schema.
 
         Raises:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from random import Random
+from types import MappingProxyType
 
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, World
 from bbllm.core.types import Plan, PlanStep, Task
+from bbllm.planners.grounding import Policy
+from bbllm.planners.house_body import HouseBody
 from bbllm.planners.parsing import parse_plan, plan_on
 from bbllm.planners.prompting import Failure, Prompts, ask
+from bbllm.planners.surroundings import HOUSEHOLD
 
 
 class BrainBody:
@@ -17,11 +23,24 @@ class BrainBody:
 
     Source: Bhat et al., Grounding LLMs For Robot Task Planning Using Closed-loop State Feedback,
     Algorithm 1. Two things are added that the paper leaves open: what people say in mid-task
-    is feedback too, and a reply that cannot be read is asked for once more.
+    is feedback too, and a reply that cannot be read is asked for once more. In a household the
+    Body answers in classes, as theirs does; how a thing is then chosen the paper does not say.
     """
 
+    stand_ins = frozenset({'offline', 'expert'})
+    options: Mapping[str, tuple[str, ...]] = MappingProxyType(
+        {'grounding': ('nearest', 'held_first', 'random')}
+    )
+    """This and that above: see `core.registry.PlannerFactory`."""
+
     def __init__(
-        self, brain: ChatModel, body: Body, *, k: int = 3, prompts: Prompts | None = None
+        self,
+        brain: ChatModel,
+        body: Body,
+        *,
+        k: int = 3,
+        prompts: Prompts | None = None,
+        grounding: str = Policy.NEAREST.value,
     ):
         """
         Make a planner.
@@ -30,12 +49,14 @@ class BrainBody:
             brain: The model that plans.
             body: Turns steps into calls.
             k: How many feedback loops an episode has in all.
-            prompts: The prompts; those of the tabletop by default.
+            prompts: The prompts; those for the kind of the scene by default.
+            grounding: In a household, how one of several things of a class is chosen.
         """
         self._brain = brain
         self._body = body
         self._k = k
         self._prompts = prompts or Prompts()
+        self._policy = Policy(grounding)
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """
@@ -46,13 +67,14 @@ class BrainBody:
             GaveUpError: The Brain said that it has no plan.
             BbllmError: Whatever world, model or Body raised.
         """
+        body = self._body_for(task, world, context)
         plan = self._plan(task, world, context)
         context.tell_plan(plan, 0)
         failures: list[Failure] = []
         i = k = 0
         while i != len(plan.steps):
             step = plan.steps[i]
-            failure = self._told(step, k, context) or self._attempt(step, world, context)
+            failure = self._told(step, k, context) or self._attempt(step, body, world, context)
             if failure is None:
                 i += 1
             elif k != self._k:
@@ -70,15 +92,23 @@ class BrainBody:
                 context.tell_failed(step, failure.cause)
                 i += 1
 
+    def _body_for(self, task: Task, world: World, context: EpisodeContext) -> Body:
+        if world.observe().domain != HOUSEHOLD:
+            return self._body
+        # Seeded by the episode, so that one that is played again goes the same way.
+        return HouseBody(self._body, self._policy, Random(task.id), context)
+
     def _plan(self, task: Task, world: World, context: EpisodeContext) -> Plan:
         prompt = self._prompts.planning(task, world.observe())
         return Plan(ask(self._brain, prompt, parse_plan, on_retry=context.warn))
 
-    def _attempt(self, step: PlanStep, world: World, context: EpisodeContext) -> Failure | None:
+    def _attempt(
+        self, step: PlanStep, body: Body, world: World, context: EpisodeContext
+    ) -> Failure | None:
         """Map one step and carry it out; None where it succeeded or was passed."""
         context.tell_step(step)
         try:
-            call = self._body.map(step, world.observe())
+            call = body.map(step, world.observe())
         except ParseError as error:
             return self._failure(
                 step, f'This step could not be turned into a call. {error}', context

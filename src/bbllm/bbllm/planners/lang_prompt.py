@@ -13,10 +13,9 @@ from bbllm.planners.grounding import Policy
 from bbllm.planners.lang_prompting import LangPrompts
 from bbllm.planners.parsing import parse_plan
 from bbllm.planners.prog_program import Call
-from bbllm.planners.prog_prompting import HOUSEHOLD
 from bbllm.planners.prog_referents import Referents, carry_out
 from bbllm.planners.prompting import ask
-from bbllm.planners.surroundings import class_scene
+from bbllm.planners.surroundings import HOUSEHOLD, class_scene
 
 EXAMPLES = 3
 """As many as in the paper."""

@@ -9,9 +9,9 @@ import jinja2
 
 from bbllm.core.types import PlanStep, Scene, Task
 from bbllm.planners.parsing import parse_plan
-from bbllm.planners.prog_prompting import HOUSEHOLD, declared, offered
+from bbllm.planners.prog_prompting import declared, offered
 from bbllm.planners.prompting import one_line
-from bbllm.planners.surroundings import classes
+from bbllm.planners.surroundings import HOUSEHOLD, classes
 
 _TASK = 'Task: '
 

@@ -18,9 +18,8 @@ from bbllm.planners.prog_checking import state_text
 from bbllm.planners.prog_parsing import parse_program
 from bbllm.planners.prog_program import Assertion, Call, Condition, Program
 from bbllm.planners.prompting import one_line
-from bbllm.planners.surroundings import classes
+from bbllm.planners.surroundings import HOUSEHOLD, classes
 
-HOUSEHOLD = 'household'
 HOUSEHOLD_SKILLS = (
     *('walk', 'run', 'grab', 'switchon', 'switchoff', 'open', 'close', 'lookat', 'sit'),
     *('standup', 'find', 'turnto', 'drink', 'pointat', 'watch', 'putin', 'putback'),

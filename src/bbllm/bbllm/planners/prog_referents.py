@@ -29,12 +29,30 @@ class Referents:
     is of that class, the only one where there is only one, and else what the policy chooses.
     """
 
-    def __init__(self, policy: Policy, rng: Random, context: EpisodeContext):
+    def __init__(
+        self,
+        policy: Policy,
+        rng: Random,
+        context: EpisodeContext,
+        *,
+        put_unheld: bool = False,
+    ):
+        """
+        Begin with nothing gone to.
+
+        Args:
+            policy: How one of several things of a class is chosen.
+            rng: Decides where chance does.
+            context: Is told what was chosen.
+            put_unheld: Whether the world is to refuse what is put and is in no hand, and not
+                this.
+        """
         self.found: str | None = None
         """What the program has gone to last."""
         self._policy = policy
         self._rng = rng
         self._context = context
+        self._put_unheld = put_unheld
 
     def resolve(self, call: Call, scene: Scene) -> SkillCall:
         """
@@ -54,7 +72,7 @@ class Referents:
         return check_call(SkillCall(skill.name, args), scene)
 
     def _thing(self, i: int, skill: Skill, word: str, call: SkillCall, scene: Scene) -> str:
-        if skill.name in PUTTING and i == 0:
+        if skill.name in PUTTING and i == 0 and not self._left_to_world(word, scene):
             return self._held(word, call, scene)
         names = meant_by(word, scene.names)
         if skill.name not in GOING and self.found in names:
@@ -68,6 +86,9 @@ class Referents:
         if skill.name in GOING:
             self.found = name
         return name
+
+    def _left_to_world(self, word: str, scene: Scene) -> bool:
+        return self._put_unheld and not meant_by(word, surroundings(scene).held)
 
     def _held(self, word: str, call: SkillCall, scene: Scene) -> str:
         held = meant_by(word, surroundings(scene).held)

@@ -17,6 +17,9 @@ from bbllm.core.errors import ParseError
 from bbllm.core.lost import lost_names
 from bbllm.core.protocols import ChatModel, JsonSchema, Message
 from bbllm.core.types import Kind, Plan, PlanStep, Scene, SceneObject, Skill, Task
+from bbllm.planners.house_actions import house_skills
+from bbllm.planners.house_environment import house_environment
+from bbllm.planners.surroundings import HOUSEHOLD, classes
 
 T = TypeVar('T')
 
@@ -24,6 +27,12 @@ SYNTAX = '<rob0>[action] <argument>, or <rob0>[action] where it takes none, or <
 """How the Body is told to write a call."""
 DIRECT_SYNTAX = '<rob0>[action] <argument>, or <rob0>[action] where it takes none'
 """How the only model of Base-LLM is told to write one."""
+HOUSE_DIRECT_SYNTAX = (
+    '<char0>[action] <object>, or <char0>[action] <object><place> where it takes two, or '
+    '<char0>[action] where it takes none'
+)
+HOUSE_SYNTAX = f'{HOUSE_DIRECT_SYNTAX}, or <pass>'
+"""How both are told to write one in a household."""
 REACH_PREDICATES = frozenset({'reachable', 'unreachable', 'out_of_reach'})
 """Facts that are left out: as in the paper, the Brain learns what it can reach from feedback."""
 DIRECTIONS = frozenset({'left_of', 'right_of', 'in_front_of', 'behind', 'near'})
@@ -55,16 +64,10 @@ class Failure:
 
 
 class Prompts:
-    """Renders the prompts for one kind of scene."""
+    """Renders the prompts, each for the kind of its scene."""
 
-    def __init__(self, domain: str = 'tabletop'):
-        """
-        Load the templates and the examples.
-
-        Args:
-            domain: Folder of the in-context examples.
-        """
-        self._domain = domain
+    def __init__(self) -> None:
+        """Load the templates and the examples."""
         self._templates = jinja2.Environment(
             loader=jinja2.PackageLoader('bbllm.planners', 'prompts'),
             undefined=jinja2.StrictUndefined,
@@ -86,7 +89,7 @@ class Prompts:
         return self._render(
             'direct',
             scene,
-            syntax=DIRECT_SYNTAX,
+            syntax=HOUSE_DIRECT_SYNTAX if scene.domain == HOUSEHOLD else DIRECT_SYNTAX,
             environment=environment(scene),
             task=one_line(task.instruction),
         )
@@ -96,7 +99,7 @@ class Prompts:
         return self._render(
             'execution',
             scene,
-            syntax=SYNTAX,
+            syntax=HOUSE_SYNTAX if scene.domain == HOUSEHOLD else SYNTAX,
             step=one_line(step.text),
             # A step about a lost thing shall be refused, so that the Brain hears of it. To a Body
             # that does not know the name it would be one to pass over.
@@ -121,11 +124,15 @@ class Prompts:
         )
 
     def _render(self, name: str, scene: Scene, **values: object) -> str:
-        template = self._templates.get_template(f'{name}.md.j2')
+        in_house = scene.domain == HOUSEHOLD
+        folder = f'{HOUSEHOLD}/' if in_house else ''
+        template = self._templates.get_template(f'{folder}{name}.md.j2')
+        # A Body is shown a scene of its own; a Brain is to plan with what that can do.
+        skills = house_skills(scene) if in_house and name != 'execution' else scene.skills
         common: dict[str, object] = {
-            'examples': self._source(f'{self._domain}/{name}_examples.md').strip(),
-            'objects': scene.names,
-            'actions': [describe_skill(skill) for skill in scene.skills],
+            'examples': self._source(f'{scene.domain}/{name}_examples.md').strip(),
+            'objects': classes(scene) if in_house else scene.names,
+            'actions': [describe_skill(skill) for skill in skills],
         }
         return template.render(common | values)
 
@@ -143,7 +150,9 @@ def describe_skill(skill: Skill) -> str:
 
 
 def environment(scene: Scene) -> str:
-    """Write what is where, compactly: one line per object, then one line per fact."""
+    """Write what is where, compactly: on a table a line per object, then a line per fact."""
+    if scene.domain == HOUSEHOLD:
+        return house_environment(scene)
     lines = ['Each object: name, kind, colour, x y z of its centre, size [m]. x points away from']
     lines += ['the arm, y to its left, z up; the table top is z = 0.']
     lines += [_object_line(item) for item in scene.objects]

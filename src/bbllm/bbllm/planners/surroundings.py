@@ -11,6 +11,8 @@ from bbllm.core.calls import plain
 from bbllm.core.instances import class_of
 from bbllm.core.types import Scene
 
+HOUSEHOLD = 'household'
+"""The domain of a household's scenes."""
 CHARACTER = 'character'
 """Class of who acts in a household; the lowest number is the one that is told what to do."""
 BETWEEN_THINGS = ('inside', 'on')

@@ -64,6 +64,8 @@ class Gallery:
     groups: tuple[Group, ...]
     rules: str
     """CSS of all paints."""
+    pictured: bool = True
+    """Whether there is a table to see; a household of symbols has none."""
 
 
 def make_gallery(run: Run, tasks: Sequence[tuple[str, str]]) -> Gallery:
@@ -79,7 +81,11 @@ def make_gallery(run: Run, tasks: Sequence[tuple[str, str]]) -> Gallery:
         _group(run, name, instruction, inks, f't{number}')
         for number, (name, instruction) in enumerate(tasks)
     ]
-    return Gallery(groups=tuple(group for group in groups if group.cards), rules=inks.rules)
+    return Gallery(
+        groups=tuple(group for group in groups if group.cards),
+        rules=inks.rules,
+        pictured=run.settings.get('world') != 'household',
+    )
 
 
 def _group(run: Run, name: str, instruction: str, inks: Inks, prefix: str) -> Group:

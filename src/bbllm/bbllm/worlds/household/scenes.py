@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 
 from bbllm.core.instances import instance_name
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, Skill
@@ -39,10 +40,7 @@ def build_scene(
         stamp_s: When it was looked at [s].
     """
     names = {node_id: name_of(graph, node_id) for node_id in sorted(known)}
-    objects = tuple(
-        SceneObject(name=name, kind=_kind(graph.nodes[node_id]), pose=NOWHERE)
-        for node_id, name in names.items()
-    )
+    objects = tuple(_object(name, _kind(graph.nodes[node_id])) for node_id, name in names.items())
     facts: list[Fact] = []
     for node_id in names:
         facts.extend(_facts_of(graph, node_id, names, derived))
@@ -80,8 +78,19 @@ def _facts_of(
     room = _room(graph, node_id)
     if room is not None and room != node_id and room in names:
         yield Fact(name, 'in_room', names[room])
-    for word in sorted(item.value.lower() for item in node.properties):
-        yield Fact(name, 'affords', word)
+    yield from _affords(name, node.properties)
+
+
+# A scene is made after every step, and most of its facts never change.
+@lru_cache(maxsize=10_000)
+def _affords(name: str, properties: frozenset[Property]) -> tuple[Fact, ...]:
+    words = sorted(item.value.lower() for item in properties)
+    return tuple(Fact(name, 'affords', word) for word in words)
+
+
+@lru_cache(maxsize=10_000)
+def _object(name: str, kind: Kind) -> SceneObject:
+    return SceneObject(name=name, kind=kind, pose=NOWHERE)
 
 
 def _told(ids: Iterable[int], names: dict[int, str]) -> list[int]:

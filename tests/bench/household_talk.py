@@ -1,0 +1,56 @@
+"""A recording of a run of the suite `household`, as a model would have answered: no server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from household_cases import case_of
+
+from bbllm.bench.play_household import play_with
+from bbllm.bench.play_tabletop import Alone
+from bbllm.bench.playing import Job, Setup
+from bbllm.bench.results import EpisodeKey
+from bbllm.llm.config import Models
+from bbllm.llm.recorded_models import record_models
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.llm.sections import LlmConfig, ModelConfig
+
+PLANNER = 'prog_prompt:check=graph,grounding=nearest'
+OFFLINE = ModelConfig(provider='offline')
+PROGRAMS = {
+    'watch_tv': """
+    # 1: go to the tv
+    find('tv')
+    # 2: switch it on
+    switchon('tv')
+    """,
+    'throw_away_apple': """
+    # 1: take the apple
+    find('apple')
+    grab('apple')
+    # 2: throw it away
+    find('garbagecan')
+    assert('garbagecan' is 'opened')
+        else: open('garbagecan')
+    putin('apple', 'garbagecan')
+    """,
+}
+"""The second knows nothing of an apple in a closed fridge."""
+
+
+def write_talk(path: Path, trials: int) -> None:
+    """Record every episode of both tasks."""
+    for task, program in PROGRAMS.items():
+        for trial in range(trials):
+            key = EpisodeKey(task, trial, 0)
+            scripted = Models(ScriptedModel([program]), ScriptedModel([]), ())
+            setup = Setup(
+                planner=PLANNER,
+                brain=None,
+                body=None,
+                mapping='auto',
+                llm=LlmConfig(brain=OFFLINE, body=OFFLINE),
+            )
+            job = Job(key=key, case=case_of(task, trial), setup=setup)
+            models = record_models(scripted, path, episode=key.name)
+            play_with(job, models, lambda event: None, Alone())

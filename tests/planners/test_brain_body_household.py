@@ -1,0 +1,199 @@
+"""BrainBody-LLM and Base-LLM in a household: answers in classes, refusals in its own words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from small_house import SmallHouse
+
+from bbllm.core.protocols import PASS
+from bbllm.core.types import Plan, PlanStep, Task
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.base_llm import BaseLLM
+from bbllm.planners.body_llm import BodyLLM
+from bbllm.planners.brain_body import BrainBody
+from bbllm.planners.call_parsing import parse_call
+from bbllm.planners.house_actions import ACTIONS, shown_to_body
+from bbllm.planners.house_environment import house_environment
+from bbllm.planners.parsing import parse_plan
+from bbllm.planners.prompting import Failure, Prompts
+from bbllm.worlds.household.houses import list_houses
+from bbllm.worlds.household.world import HouseholdWorld
+
+DiaryType = Callable[..., Any]
+TASK = Task('t', 'put the salmon in the fridge')
+PLAN = """0: walk to the salmon
+1: grab the salmon
+2: walk to the fridge
+3: put the salmon in the fridge
+4: Done"""
+REPAIR = """Explanation: the fridge is closed.
+New plan:
+3: open the fridge
+4: put the salmon in the fridge
+5: Done"""
+WALK, GRAB = '<char0>[walk] <salmon>', '<char0>[grab] <salmon>'
+GO, OPEN = '<char0>[walktowards] <fridge>', '<char0>[open] <fridge>'
+PUT = '<char0>[putin] <salmon><fridge>'
+BODY = [WALK, GRAB, GO, PUT, OPEN, PUT]
+FEEDBACK_LABELS = (
+    *('Task:', 'Earlier plan:', 'Error step:', 'Feedback:', 'Controller:', 'Human feedback:'),
+    *('Earlier feedback:', 'Objects in the scene:', 'Available actions:', 'Environment:'),
+    *('Task:', 'Explanation:', 'New plan:'),
+)
+
+
+def play(world: Any, context: Any, plans: list[Any], body: list[Any], **options: Any) -> Any:
+    brain, answers = ScriptedModel(plans), ScriptedModel(body)
+    BrainBody(brain, BodyLLM(answers), **options).run(TASK, world, context)
+    return brain, answers
+
+
+def test_a_refusal_goes_to_the_brain_in_virtualhomes_own_words_and_is_repaired(
+    diary: DiaryType,
+) -> None:
+    world = SmallHouse()
+    context = diary()
+
+    brain, _ = play(world, context, [PLAN, REPAIR], BODY)
+
+    feedback = brain.requests[1].messages[0].content
+    told = (
+        '<fridge> (33) is not open or is not openable when executing '
+        '"[PUTIN] <salmon> (13) <fridge> (33) [0]"'
+    )
+    assert f'Feedback: {told}\nController: not_open\n' in feedback
+    assert context.repairs == [told]
+    assert world.has('salmon_13', 'inside', 'fridge_33')
+    assert world.calls[2] == 'walk(fridge_33)'  # walktowards goes all the way
+
+
+def test_words_of_the_body_become_things_by_the_policy_and_that_is_told(diary: DiaryType) -> None:
+    context = diary()
+
+    play(SmallHouse(), context, [PLAN, REPAIR], BODY)
+
+    assert 'salmon is salmon_13 (nearest of 2)' in context.lines
+    assert 'salmon is salmon_13 (held of 1)' in context.lines
+
+
+def test_the_policy_of_a_planner_is_its_option(diary: DiaryType) -> None:
+    chosen = set()
+    for number in range(20):
+        context, world = diary(), SmallHouse()
+        brain = ScriptedModel(['0: walk to the salmon\n1: Done'])
+        planner = BrainBody(brain, BodyLLM(ScriptedModel([WALK])), grounding='random')
+        planner.run(Task(f't{number}', 'go to the salmon'), world, context)
+        assert any('(random of 2)' in line for line in context.lines)
+        chosen.update(world.calls)
+
+    assert chosen == {'walk(salmon_13)', 'walk(salmon_14)'}
+
+
+def test_what_is_put_and_is_in_no_hand_is_refused_by_the_house_itself(diary: DiaryType) -> None:
+    context = diary()
+
+    play(SmallHouse(), context, ['0: put the salmon in the fridge\n1: Done'], [PUT], k=0)
+
+    ((step, cause),) = context.failed
+    assert step == 0
+    assert cause.startswith('<character> (40) is not holding <salmon> (13) when executing ')
+
+
+def test_a_turn_changes_nothing_and_is_passed_over_with_a_word(diary: DiaryType) -> None:
+    context, world = diary(), SmallHouse()
+
+    play(world, context, ['0: turn to the left\n1: Done'], ['<char0>[turnleft]'])
+
+    assert world.calls == []
+    assert 'pass 0' in context.lines
+    assert context.warnings == [
+        "turnleft changes nothing in a household, which has no positions; the step 'turn to the "
+        "left' is passed over."
+    ]
+
+
+def test_a_class_that_is_not_there_is_asked_for_again_with_the_nearest(diary: DiaryType) -> None:
+    world = SmallHouse()
+
+    _, body = play(
+        world, diary(), ['0: take the tuna\n1: Done'], ['<char0>[walk] <tuna>', '<pass>'], k=0
+    )
+
+    assert "'tuna'" in body.requests[1].messages[-1].content
+    assert world.calls == []
+
+
+def test_the_body_is_shown_classes_and_the_papers_eighteen_actions() -> None:
+    scene = shown_to_body(SmallHouse().observe())
+
+    assert tuple(skill.name for skill in scene.skills) == ACTIONS
+    assert len(ACTIONS) == 18
+    prompt = Prompts().execution(PlanStep(0, 'take the salmon'), scene)
+    assert 'salmon_13' not in prompt
+    assert '\nObjects in the scene: apple, bananas, ' in prompt
+    assert '\nAction Plan: <char0>[action] <object>' in prompt
+
+
+@pytest.mark.parametrize('house', list_houses())
+def test_the_prompts_of_a_house_name_classes_only_and_hold_the_parts_of_the_paper(
+    house: str,
+) -> None:
+    scene = HouseholdWorld(house).observe()
+    plan = Prompts().planning(TASK, scene)
+    step = PlanStep(0, 'open the fridge')
+
+    feedback = Prompts().feedback(
+        TASK, scene, Plan(parse_plan(PLAN)), Failure(step, 'no', 'not_close'), []
+    )
+
+    for prompt in (plan, feedback, Prompts().direct(TASK, scene)):
+        assert not [name for name in scene.names if name in prompt]
+        assert f'\n{house_environment(scene)}\n' in prompt
+    at = -1
+    for label in FEEDBACK_LABELS:
+        at = feedback.index(f'\n{label}', at + 1)
+
+
+def test_the_examples_of_the_prompts_can_be_read_as_replies() -> None:
+    scene = HouseholdWorld('family_flat').observe()
+    planning, direct = (
+        prompt(TASK, scene).split('\n\nEnd of the examples.')[0]
+        for prompt in (Prompts().planning, Prompts().direct)
+    )
+    blocks = planning.split('Step-by-step plan:\n')[1:]
+    programs = direct.split('Program:\n')[1:]
+
+    assert len(blocks) == 5
+    for block in blocks[:-1]:
+        assert parse_plan(block.split('\n\n')[0])
+    shown = shown_to_body(scene)
+    for program in programs[:-1]:
+        for step in parse_plan(program.split('\n\n')[0]):
+            if 'clothespile' not in step.text:  # which this flat does not have
+                assert parse_call(step.text, shown) is not PASS
+
+
+def test_the_environment_tells_what_is_where_and_what_is_held(diary: DiaryType) -> None:
+    world = SmallHouse()
+    before = house_environment(world.observe())
+
+    play(world, diary(), [PLAN, REPAIR], BODY)
+
+    assert before.startswith('You are in the bathroom. In your hands: nothing.\n')
+    assert 'table (on it: wineglass, lime, mug (dirty), 2 salmon, bananas, apple)' in before
+    after = house_environment(world.observe())
+    assert 'fridge (open; inside: salmon)' in after
+    assert 'You are in the kitchen. In your hands: nothing.\nClose to you: ' in after
+
+
+def test_base_llm_writes_classes_that_are_grounded_in_the_same_way(diary: DiaryType) -> None:
+    world, context = SmallHouse(), diary()
+    program = '\n'.join(f'{i}: {line}' for i, line in enumerate([WALK, GRAB, GO, OPEN, PUT]))
+
+    BaseLLM(ScriptedModel([program]), BodyLLM(ScriptedModel())).run(TASK, world, context)
+
+    assert world.has('salmon_13', 'inside', 'fridge_33')
+    assert context.failed == []
