@@ -20,8 +20,8 @@ from bbllm.arm.lifting import slow_move
 from bbllm.bench.recording import RecordingDriver
 from bbllm.core.gravity import GRAVITY_M_S2
 from bbllm.core.types import Code, Outcome, Status
+from bbllm.sim.force_noise import FORCE_NOISE_N
 from bbllm.sim.scenes import ObjectSpec, SceneFile
-from bbllm.sim.simulation import FORCE_NOISE_N
 from bbllm.worlds.tabletop import TabletopWorld
 
 CAP_N = 10.0
