@@ -26,6 +26,7 @@ from small_houses import (
     household,
     leads_to_a_room,
     places,
+    two_rooms,
 )
 from test_household import SCRIPTS
 
@@ -33,7 +34,7 @@ from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.rules import RULES
 from bbllm.worlds.household.sane import DIFFERENCES, SANE_RULES
 from bbllm.worlds.household.script import ScriptLine
-from bbllm.worlds.household.vocabulary import HANDS, Relation, State
+from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
 
 
 @pytest.fixture
@@ -96,6 +97,54 @@ def test_the_contents_of_what_is_closed_are_out_of_reach_however_deep(home: Hous
     assert do(home, *put_away, f'putin {MUG} {FRIDGE}').succeeded
     assert do(home, f'close {FRIDGE}', f'find {SPOON}', f'grab {SPOON}').broken == 'inside_closed'
     assert do(home, f'walk {FRIDGE}', f'grab {SALMON}').broken == 'not_close'
+
+
+def test_what_is_in_a_closed_thing_two_deep_cannot_be_touched(home: Household) -> None:
+    home.graph.nodes[FRIDGE].states = {State.CLOSED}
+    home.graph.add(MUG, Relation.INSIDE, FRIDGE)
+    home.graph.add(ME, Relation.CLOSE, SPOON)
+
+    assert do(home, f'touch {SPOON}').broken == 'inside_closed'
+
+
+def test_what_is_grabbed_leaves_its_place_and_its_neighbours(home: Household) -> None:
+    home.graph.add(MUG, Relation.CLOSE, PLATE)
+
+    assert do(home, f'walk {TABLE}', f'grab {MUG}').succeeded
+    assert places(home.graph, MUG) == {KITCHEN}
+    assert do(home, f'walk {BED}').succeeded
+    assert home.graph.targets(MUG, Relation.CLOSE) <= {ME, SPOON}
+
+
+def test_what_is_carried_away_from_its_neighbours_is_not_close_to_them(home: Household) -> None:
+    assert do(home, f'walk {TABLE}', f'grab {MUG}').succeeded
+    home.graph.add(MUG, Relation.CLOSE, PLATE)
+
+    assert do(home, f'walk {BED}').succeeded
+    assert not home.graph.has(MUG, Relation.CLOSE, PLATE)
+
+
+def test_who_walks_is_on_nothing_any_more() -> None:
+    graph = two_rooms()
+    graph.add(ME, Relation.ON, CHAIR)
+    home = Household(graph, mode=Mode.SANE)
+
+    assert do(home, f'walk {TABLE}').succeeded
+    assert places(home.graph, ME) == {KITCHEN}
+
+
+def test_a_vessel_that_is_put_down_is_only_there(home: Household) -> None:
+    assert do(home, f'walk {FRIDGE}', f'open {FRIDGE}', f'find {JUICE}', f'grab {JUICE}').succeeded
+    pour = (f'walk {MUG}', f'pour {JUICE} {MUG}', f'putback {JUICE} {TABLE}')
+    assert do(home, *pour).succeeded
+    assert places(home.graph, JUICE) == {TABLE, KITCHEN}
+    assert do(home, f'putobjback {JUICE}').broken == 'not_grabbed'
+
+
+def test_the_character_takes_no_place_from_itself(home: Household) -> None:
+    home.graph.nodes[CHAIR].properties |= {Property.LIEABLE}
+
+    assert do(home, f'walk {CHAIR}', f'sit {CHAIR}', f'lie {CHAIR}').succeeded
 
 
 def test_a_thing_cannot_be_put_into_itself_nor_into_what_it_holds(home: Household) -> None:

@@ -59,6 +59,8 @@ class RunRequest:
     llm_config: Path | None = None
     give_up_after: int = GIVE_UP_AFTER
     retry_lost: bool = False
+    data: Path | None = None
+    """The user's copy of what a suite needs and cannot bring."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
     """
     if request.record is not None and request.replay is not None:
         raise ConfigError('--record and --replay exclude each other: a replay is on record.')
-    suite = load_suite(request.suite)
+    suite = load_suite(request.suite, data=request.data)
     request = replace(request, world=world_of(suite, request.world))
     tasks = _tasks(suite, request.tasks)
     request, loops_notice = _with_what_matters(request)

@@ -32,6 +32,7 @@ from bbllm.bench.goals import NEEDING, Goal, Needs
 from bbllm.bench.house_goals import FinalStateGoal, HouseCondition, HouseholdGoal
 from bbllm.bench.house_start import SeenWord
 from bbllm.bench.house_suite import checked_houses, hash_of_house
+from bbllm.bench.original_suite import with_original
 from bbllm.bench.scene_recipe import Recipe, greatest
 from bbllm.bench.suite_errors import SuiteFileError, readable
 from bbllm.bench.unseen_needs import unmet
@@ -212,30 +213,38 @@ def list_suites() -> tuple[str, ...]:
     return FILES.names()
 
 
-def load_suite(name_or_path: str | Path) -> Suite:
+def load_suite(name_or_path: str | Path, *, data: Path | None = None) -> Suite:
     """
     Read a suite by its name, or by the path of a .yaml file.
+
+    Args:
+        name_or_path: Which one.
+        data: The user's copy of what a suite is made of that cannot be shipped.
 
     Raises:
         UnknownNameError: No suite of that name.
         SuiteFileError: The file cannot be read or used; says which task and field.
     """
-    return parse_suite(*FILES.read(name_or_path))
+    return parse_suite(*FILES.read(name_or_path), copy=data)
 
 
-def parse_suite(content: str, path: Path) -> Suite:
+def parse_suite(content: str, path: Path, *, copy: Path | None = None) -> Suite:
     """
     Make a suite from the text of a file.
 
     Args:
         content: YAML.
         path: What errors call the file; its stem names the suite, its folder holds the scenes.
+        copy: See `load_suite`.
 
     Raises:
         SuiteFileError: Not YAML, unknown fields, values that will not do, or a goal that speaks
             of what its scene lacks.
     """
     data = FILES.parse(content, str(path))
+    given: Mapping[str, House] = {}
+    if 'original' in data:
+        data, given = with_original(data, copy, str(path))
     try:
         file = _SuiteFile.model_validate({'name': path.stem, **data})
     except ValidationError as error:
@@ -259,7 +268,9 @@ def parse_suite(content: str, path: Path) -> Suite:
             if task.scene is not None
         },
         houses={
-            task.name: checked_houses(
+            task.name: (given[task.name],)
+            if task.name in given
+            else checked_houses(
                 task.houses,
                 task.house_goal,
                 task.at_first,

@@ -100,6 +100,16 @@ ReplayOption = Annotated[
         'Answer from such a file instead of asking models: the whole table without a key.',
     ),
 ]
+DataOption = Annotated[
+    Path | None,
+    file_option(
+        '--data',
+        "Your copy of ProgPrompt's data, for household_original; otherwise "
+        '$BBLLM_PROGPROMPT_DATA.',
+        metavar='DIR',
+        panel=RUN,
+    ),
+]
 PricesOption = Annotated[
     Path | None, file_option('--prices', 'Price table; see config/prices.example.yaml.')
 ]

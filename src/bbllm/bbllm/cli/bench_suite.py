@@ -16,6 +16,7 @@ from bbllm.bench.summary import closing_line
 from bbllm.bench.summary_table import print_summary
 from bbllm.cli.bench_choices import (
     MAX_JOBS,
+    DataOption,
     GiveUpOption,
     JobsOption,
     KsOption,
@@ -84,6 +85,7 @@ def suite(
     record: RecordOption = None,
     replay: ReplayOption = None,
     prices: PricesOption = None,
+    data: DataOption = None,
     limit_steps: StepsOption = 200,
     limit_model_calls: ModelCallsOption = 300,
     limit_tokens: TokensOption = None,
@@ -138,6 +140,7 @@ def suite(
         llm_config=llm_config,
         give_up_after=give_up_after,
         retry_lost=retry_lost,
+        data=data,
     )
     output = Output(json)
     hire = _choose_workers(world, ray)

@@ -78,6 +78,16 @@ class Household:
         if mode is Mode.PERSISTENT:
             self._memory.posture = frozenset(self._character.states)
 
+    def copy(self) -> Household:
+        """Return a household that goes on by itself from here, with what this one remembers."""
+        other = Household.__new__(Household)  # the graph was looked at when this one began
+        other.graph = self.graph.copy()
+        other.mode = self.mode
+        other._character = other.graph.nodes[self._character.id]
+        other._rules = self._rules
+        other._memory = Memory(dict(self._memory.taken_from), self._memory.posture)
+        return other
+
     def step(self, line: ScriptLine) -> StepResult:
         """Do what a line says, or nothing at all and tell why not; never raises."""
         try:

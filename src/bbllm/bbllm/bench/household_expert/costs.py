@@ -1,0 +1,191 @@
+"""About how many actions it takes to make a condition true; it guides a search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from bbllm.bench.house_goals import HouseCondition
+from bbllm.worlds.household.derived import (
+    FAUCETS,
+    HEATED,
+    HEATING,
+    PHONES,
+    SINKS,
+    TOASTED,
+    TOASTERS,
+    USED,
+    WASHED,
+    WASHING,
+    WORDS,
+    Derived,
+)
+from bbllm.worlds.household.graph import Graph, Node
+from bbllm.worlds.household.sane_checks import above
+from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
+
+NEVER = 1000
+"""More than any plan: it cannot be done."""
+OPPOSITE: Mapping[str, str] = {'on': 'off', 'off': 'on', 'open': 'closed', 'closed': 'open'}
+"""States that an action which all planners offer changes."""
+MAKERS: Mapping[str, tuple[frozenset[str], ...]] = {
+    HEATED: (HEATING,),
+    TOASTED: (TOASTERS,),
+    WASHED: (WASHING, SINKS),
+    USED: (PHONES,),
+}
+"""What makes something of a thing that is inside; sinks do while a faucet of the room is on."""
+
+
+class Costs:
+    """Counts actions in one household as it is now."""
+
+    def __init__(self, graph: Graph, derived: Derived):
+        self._graph = graph
+        self._derived = derived
+        me = graph.character
+        assert me is not None  # a household has one
+        self._me = graph.nodes[me]
+        self._close = graph.targets(me, Relation.CLOSE)
+        self._held = {thing for hand in HANDS for thing in graph.targets(me, hand)}
+
+    def of(self, condition: HouseCondition) -> int:
+        """Return about how many actions are missing; NEVER where no actions will do."""
+        if condition.person:
+            return self._posture(condition)
+        ids = of_class(self._graph, condition.thing or condition.held or '')
+        if condition.not_:
+            return sum(self._undo(node_id, condition) for node_id in ids)
+        costs = sorted(self._do(node_id, condition) for node_id in ids)
+        return sum(costs[: condition.count]) if len(costs) >= condition.count else NEVER
+
+    def _do(self, thing: int, condition: HouseCondition) -> int:
+        if condition.held:
+            return self._take(thing)
+        if condition.is_ in WORDS:
+            return self._make(thing, str(condition.is_))
+        if condition.is_:
+            return self._set(thing, condition.is_)
+        relation = Relation.INSIDE if condition.inside else Relation.ON
+        places = of_class(self._graph, condition.inside or condition.on or '')
+        return min((self._put(thing, relation, place) for place in places), default=NEVER)
+
+    def _undo(self, thing: int, condition: HouseCondition) -> int:
+        if self._do(thing, condition) > 0:
+            return 0
+        if condition.is_ in OPPOSITE:
+            return self._set(thing, OPPOSITE[str(condition.is_)])
+        if condition.is_:
+            return NEVER
+        return 2 if condition.held else self._take(thing)
+
+    def _posture(self, condition: HouseCondition) -> int:
+        sitting = State.SITTING in self._me.states
+        if condition.not_:
+            return int(sitting)
+        if condition.person != 'sitting':
+            return NEVER
+        seats = [
+            node.id
+            for node in self._graph.nodes.values()
+            if Property.SITTABLE in node.properties and condition.on in (None, node.class_name)
+        ]
+        on = self._graph.targets(self._me.id, Relation.ON)
+        if sitting and any(seat in on for seat in seats):
+            return 0
+        return min((self._reach(seat) + 1 + sitting for seat in seats), default=NEVER)
+
+    def _make(self, thing: int, word: str) -> int:
+        if (thing, word) in self._derived:
+            return 0
+        if word == USED:
+            return self._set(thing, 'on') if _is(self._graph.nodes[thing], PHONES) else NEVER
+        edible = {Property.EATABLE, Property.DRINKABLE} & self._graph.nodes[thing].properties
+        if word in (HEATED, TOASTED) and not (
+            edible or self._graph.nodes[thing].category == 'Food'
+        ):
+            return NEVER
+        costs = [NEVER]
+        for node in self._graph.nodes.values():
+            if any(_is(node, makers) for makers in MAKERS[word]):
+                inside = self._put(thing, Relation.INSIDE, node.id)
+                costs.append(inside + self._start(node))
+        return min(costs)
+
+    def _start(self, device: Node) -> int:
+        """Count what starts a device next to which the character stands."""
+        if not _is(device, SINKS):
+            return int(State.ON not in device.states)
+        room = self._graph.room_of(device.id)
+        taps = [
+            self._set(node.id, 'on')
+            for node in self._graph.nodes.values()
+            if _is(node, FAUCETS) and self._graph.room_of(node.id) == room
+        ]
+        return min(taps, default=NEVER)
+
+    def _set(self, thing: int, word: str) -> int:
+        states = self._graph.nodes[thing].states
+        if State(word.upper()) in states:
+            return 0
+        opposite = OPPOSITE.get(word)
+        if opposite is None or State(opposite.upper()) not in states:
+            return NEVER
+        if word == 'on' and State.PLUGGED_OUT in states:
+            return NEVER
+        running = word == 'open' and State.ON in states
+        return self._reach(thing) + self._shut(thing) + running + 1
+
+    def _take(self, thing: int) -> int:
+        if thing in self._held:
+            return 0
+        if Property.GRABBABLE not in self._graph.nodes[thing].properties:
+            return NEVER
+        full = len(self._held) >= len(HANDS)
+        return self._reach(thing) + self._shut(thing) + full + 1
+
+    def _put(self, thing: int, relation: Relation, place: int) -> int:
+        if self._graph.has(thing, relation, place):
+            return 0
+        if thing == place:
+            return NEVER
+        node = self._graph.nodes[place]
+        cost = self._take(thing) + self._shut(place) + 1
+        cost += self._reach(place) if thing in self._held else 1
+        if relation is Relation.INSIDE and Property.CAN_OPEN in node.properties:
+            cost += (State.OPEN not in node.states) + (
+                State.OPEN not in node.states and State.ON in node.states
+            )
+        return cost
+
+    def _reach(self, thing: int) -> int:
+        return int(thing not in self._close and thing not in self._held)
+
+    def _shut(self, thing: int) -> int:
+        return len(shut_around(self._graph, thing))
+
+
+def shut_around(graph: Graph, thing: int) -> list[int]:
+    """Return what a thing is in or on that is closed, however deep; no rooms."""
+    return [
+        other
+        for other in sorted(above(graph, thing))
+        if State.CLOSED in graph.nodes[other].states and not graph.nodes[other].is_room
+    ]
+
+
+def of_class(graph: Graph, class_name: str) -> list[int]:
+    """Return the ids of a class, sorted."""
+    return sorted(n for n, node in graph.nodes.items() if node.class_name == class_name)
+
+
+def makers_of(graph: Graph, word: str) -> tuple[set[str], set[str]]:
+    """Return the classes that things are put into so that a word holds, and those switched on."""
+    into = {n.class_name for n in graph.nodes.values() if any(_is(n, m) for m in MAKERS[word])}
+    switched = {name for name in into if name.replace('_', '').lower() not in SINKS}
+    if word == WASHED:
+        switched |= {n.class_name for n in graph.nodes.values() if _is(n, FAUCETS)}
+    return into, switched
+
+
+def _is(node: Node, names: Iterable[str]) -> bool:
+    return node.class_name.replace('_', '').lower() in names

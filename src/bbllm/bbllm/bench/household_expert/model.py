@@ -1,0 +1,147 @@
+"""`expert` as a ChatModel, for planners of households."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from bbllm.bench.house_goals import HouseholdGoal
+from bbllm.bench.house_start import HouseStart
+from bbllm.bench.household_expert.moves import Said, Standing
+from bbllm.bench.household_expert.prompts import Asked, Prompt, read_prompt, verdict
+from bbllm.bench.household_expert.search import NoPlanError, search
+from bbllm.bench.household_expert.wording import (
+    bracketed,
+    numbered,
+    program,
+    read_step,
+    said,
+    step_text,
+)
+from bbllm.core.errors import ParseError
+from bbllm.core.protocols import JsonSchema, Message, Reply
+from bbllm.llm.scripted import speak
+from bbllm.worlds.household.derived import derived
+from bbllm.worlds.household.household import Household
+from bbllm.worlds.household.vocabulary import Action
+
+NAME = 'expert'
+PLANNERS = ('prog_prompt', 'lang_prompt', 'huang', 'brain_body', 'base_llm')
+"""Planners whose prompts it reads."""
+PASS = '<pass>'
+
+
+class HouseholdExpert:
+    """
+    A deterministic stand-in that is told the start and the goal of a case.
+
+    All that it knows beside these it reads in the prompt: how far a plan has come, and which step
+    failed. It takes each class for what it would mean to a planner that grounds by `nearest`;
+    with another policy things can turn out otherwise than it believes.
+
+    Args:
+        start: The house as the trial finds it; None for one that is asked nothing.
+        goal: What the case asks for.
+    """
+
+    name = NAME
+    supports_schema = False
+
+    def __init__(self, start: HouseStart | None = None, goal: HouseholdGoal | None = None):
+        self._start = start
+        self._goal = goal
+        self._plan: list[Said] | None = None
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        schema: JsonSchema | None = None,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
+        """
+        Answer a conversation from the text of its latest prompt.
+
+        Args:
+            messages: The conversation; the last message of a user that is a prompt counts.
+            stop: Strings at which the reply ends.
+            schema: Ignored.
+            on_text: Called with each line of the reply.
+
+        Returns:
+            The reply. It cost no tokens, so that none are counted.
+        """
+        begun_s = time.perf_counter()
+        text = speak(self._answer(messages), stop, on_text)
+        return Reply(text=text, model=self.name, duration_s=time.perf_counter() - begun_s)
+
+    def _answer(self, messages: Sequence[Message]) -> str:
+        texts = [message.content for message in messages if message.role == 'user']
+        try:
+            prompts = [prompt for text in texts if (prompt := read_prompt(text))]
+            if not prompts:
+                return f'cannot: {NAME} reads only the prompts of {", ".join(PLANNERS)} in houses.'
+            return self._reply(prompts[-1])
+        except (NoPlanError, ParseError) as error:
+            return f'cannot: {error}'
+
+    def _reply(self, prompt: Prompt) -> str:
+        if prompt.asked is Asked.VERDICT:
+            return str(verdict(prompt.text))
+        if prompt.asked is Asked.CALL:
+            step = read_step(prompt.step)
+            return PASS if step is None else bracketed(step, prompt.actions)
+        if prompt.asked is Asked.REPAIR:
+            return self._repair(prompt)
+        plan = self._planned()
+        if prompt.asked is Asked.PROGRAM:
+            return program(
+                plan,
+                # What the prompt's own functions have; an ablation leaves it out.
+                comments='\t# ' in prompt.text,
+                assertions='\tassert(' in prompt.text,
+                rooms=self._rooms(),
+            )
+        if prompt.asked is Asked.CALLS:
+            return numbered([bracketed(item, prompt.actions) for item in plan])
+        texts = [step_text(item) for item in plan]
+        if prompt.asked is Asked.NEXT_STEP:
+            return f'{prompt.start}: {[*texts, "Done"][min(prompt.start, len(texts))]}'
+        return numbered(texts)
+
+    def _planned(self) -> list[Said]:
+        """Return the plan from the start of the case; searched for once."""
+        if self._plan is None:
+            household, goal = self._case()
+            self._plan = said(search(household, goal))
+        return self._plan
+
+    def _repair(self, prompt: Prompt) -> str:
+        """Go through the steps that are done, and search on from there."""
+        household, goal = self._case()
+        standing = Standing(household, derived(household.graph))
+        for text in prompt.plan[: prompt.start]:
+            step = read_step(text)
+            after = standing.after(step) if step is not None else None
+            standing = after or standing  # what cannot be done has changed nothing
+        lines = search(standing.household, goal, seen=standing.derived, found=standing.found)
+        texts = [step_text(item) for item in said(lines)]
+        failed = prompt.plan[prompt.start] if prompt.start < len(prompt.plan) else ''
+        step = read_step(failed)
+        if texts and texts[0] == failed and step is not None and step[1]:
+            # By its own account it should have worked; to go there is all that could help.
+            texts.insert(0, step_text((Action.WALK, step[1][-1:])))
+        return (
+            f'Explanation: the steps before step {prompt.start} have led to where the new plan '
+            f'begins.\nNew plan:\n{numbered(texts, prompt.start)}'
+        )
+
+    def _case(self) -> tuple[Household, HouseholdGoal]:
+        if self._start is None or self._goal is None:
+            raise NoPlanError(f'{NAME} was told no case; it works in `bbllm bench` only.')
+        return Household(self._start.build(), mode=self._start.mode), self._goal
+
+    def _rooms(self) -> set[str]:
+        household, _ = self._case()
+        return {node.class_name for node in household.graph.nodes.values() if node.is_room}

@@ -1,0 +1,198 @@
+"""
+The actions that matter to a condition, said in classes as a planner says them.
+
+A class means what it would mean to a planner whose policy is `nearest`: what was gone to last,
+else what is close, else what is in the room. So a plan that is found here keeps its meaning when
+it is told in classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from bbllm.bench.house_goals import HouseCondition
+from bbllm.bench.household_expert.costs import makers_of, of_class, shut_around
+from bbllm.worlds.household.derived import USED, WORDS, Derived, derived
+from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.household import Household
+from bbllm.worlds.household.script import ScriptLine
+from bbllm.worlds.household.vocabulary import HANDS, Action, Property, Relation, State
+
+GOING = frozenset({Action.WALK, Action.RUN, Action.FIND})
+PUTTING = frozenset({Action.PUTIN, Action.PUTBACK})
+
+Said = tuple[Action, tuple[str, ...]]
+"""An action and the classes that it is done to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A household on the way, with what a planner remembers of the way."""
+
+    household: Household
+    derived: Derived
+    found: int | None = None
+    """What was gone to last."""
+    lines: tuple[ScriptLine, ...] = ()
+
+    def after(self, said: Said) -> Standing | None:
+        """Return how it is after an action; None where it cannot be done."""
+        line = self.grounded(said)
+        if line is None:
+            return None
+        household = self.household.copy()
+        if not household.step(line).succeeded:
+            return None
+        return Standing(
+            household,
+            derived(household.graph, self.derived),
+            line.objects[0][1] if said[0] in GOING else self.found,
+            (*self.lines, line),
+        )
+
+    def grounded(self, said: Said) -> ScriptLine | None:
+        """Return an action on things; None where there is none of a class."""
+        action, words = said
+        ids = [self._thing(action, i, word) for i, word in enumerate(words)]
+        things = tuple(
+            (self.household.graph.nodes[node_id].class_name, node_id)
+            for node_id in ids
+            if node_id is not None
+        )
+        return ScriptLine(action, things) if len(things) == len(words) else None
+
+    def _thing(self, action: Action, i: int, word: str) -> int | None:
+        graph = self.household.graph
+        ids = of_class(graph, word)
+        if action in PUTTING and i == 0:
+            held = held_by(graph)
+            return next((node_id for node_id in ids if node_id in held), None)
+        if action not in GOING and self.found in ids:
+            return self.found
+        return _nearest(graph, ids)
+
+
+@dataclass(slots=True)
+class Focus:
+    """Classes that matter to a condition, by what is done to them."""
+
+    taken: set[str] = field(default_factory=set)
+    into: set[str] = field(default_factory=set)
+    onto: set[str] = field(default_factory=set)
+    switched: set[str] = field(default_factory=set)
+    opened: set[str] = field(default_factory=set)
+    closed: set[str] = field(default_factory=set)
+    seats: set[str] = field(default_factory=set)
+
+    @property
+    def all(self) -> set[str]:
+        """All of them."""
+        return (
+            self.taken | self.into | self.onto | self.switched | self.opened | self.closed
+        ) | self.seats
+
+
+def focus_on(condition: HouseCondition, graph: Graph) -> Focus:
+    """Return what matters to a condition."""
+    focus = Focus()
+    if condition.person:
+        focus.seats = {
+            node.class_name
+            for node in graph.nodes.values()
+            if Property.SITTABLE in node.properties and condition.on in (None, node.class_name)
+        }
+        return focus
+    thing = condition.thing or condition.held or ''
+    if condition.is_ in ('on', 'off'):
+        focus.switched = {thing}
+    elif condition.is_ in ('open', 'closed'):
+        focus.opened = focus.closed = {thing}
+        focus.switched = {thing}  # what is on cannot be opened
+    elif condition.is_ in WORDS:
+        focus.taken = set() if condition.is_ == USED else {thing}
+        focus.into, focus.switched = makers_of(graph, str(condition.is_))
+        focus.into = set() if condition.is_ == USED else focus.into
+    elif not condition.is_:
+        focus.taken = {thing}
+        focus.into = {condition.inside} if condition.inside else set()
+        focus.onto = {condition.on} if condition.on else set()
+        if condition.not_ and condition.held:
+            focus.onto = _surfaces(graph)
+    return focus
+
+
+def moves(standing: Standing, focus: Focus) -> Iterator[Said]:
+    """Yield what could be done next about it."""
+    graph = standing.household.graph
+    ids = [node_id for name in sorted(focus.all) for node_id in of_class(graph, name)]
+    shut = _classes(graph, (other for node_id in ids for other in shut_around(graph, node_id)))
+    held = _classes(graph, held_by(graph))
+    rooms = _classes(graph, (room for n in ids if (room := graph.room_of(n)) is not None))
+    for name in sorted(focus.all | shut | rooms):
+        yield Action.WALK, (name,)
+    for name in sorted(focus.taken):
+        yield Action.GRAB, (name,)
+    for name in sorted(shut | focus.opened | focus.into):
+        yield Action.OPEN, (name,)
+    for name in sorted(focus.closed):
+        yield Action.CLOSE, (name,)
+    if not held & focus.taken:  # what works on a thing is switched on when that is in its place
+        for name in sorted(focus.switched):
+            yield Action.SWITCHON, (name,)
+    for name in sorted(focus.switched | shut | focus.into):
+        yield Action.SWITCHOFF, (name,)
+    for name in sorted(focus.seats):
+        yield Action.SIT, (name,)
+    if graph.character is not None and State.SITTING in graph.nodes[graph.character].states:
+        yield Action.STANDUP, ()
+    yield from _puts(graph, focus, held)
+
+
+def held_by(graph: Graph) -> set[int]:
+    """Return what is in the character's hands."""
+    me = graph.character
+    return set() if me is None else {t for hand in HANDS for t in graph.targets(me, hand)}
+
+
+def _puts(graph: Graph, focus: Focus, held: set[str]) -> Iterator[Said]:
+    for name in sorted(held & focus.taken):
+        for place in sorted(focus.into):
+            yield Action.PUTIN, (name, place)
+        for place in sorted(focus.onto):
+            yield Action.PUTBACK, (name, place)
+    if len(held_by(graph)) == len(HANDS):
+        me = graph.character
+        assert me is not None  # it holds something
+        near = _classes(graph, graph.targets(me, Relation.CLOSE)) & _surfaces(graph)
+        for name in sorted(held - focus.taken):
+            for place in sorted(near):
+                yield Action.PUTBACK, (name, place)
+
+
+def _nearest(graph: Graph, ids: Iterable[int]) -> int | None:
+    """Choose as `planners.grounding` does by the policy `nearest`."""
+    me = graph.character
+    assert me is not None  # a household has one
+    here, close, held = graph.room_of(me), graph.targets(me, Relation.CLOSE), held_by(graph)
+
+    def distance(node_id: int) -> int:
+        if node_id in close or node_id in held:
+            return 1
+        return 2 if here is not None and graph.room_of(node_id) == here else 3
+
+    return min(ids, key=distance, default=None)
+
+
+def _classes(graph: Graph, ids: Iterable[int]) -> set[str]:
+    return {graph.nodes[node_id].class_name for node_id in ids}
+
+
+def _surfaces(graph: Graph) -> set[str]:
+    return {
+        node.class_name
+        for node in graph.nodes.values()
+        if Property.SURFACES in node.properties
+        and not {Property.GRABBABLE, Property.SITTABLE, Property.LIEABLE} & node.properties
+        and node.category not in ('Floor', 'Floors')
+    }

@@ -1,0 +1,143 @@
+"""From a household and a goal to a script: condition by condition, the most promising first."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import count, permutations
+
+from bbllm.bench.checkers.household import judge_household
+from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
+from bbllm.bench.household_expert.costs import NEVER, Costs, of_class
+from bbllm.bench.household_expert.moves import Focus, Said, Standing, focus_on, moves
+from bbllm.core.errors import BbllmError
+from bbllm.worlds.household.derived import Derived, derived
+from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.household import Household
+from bbllm.worlds.household.script import ScriptLine
+from bbllm.worlds.household.vocabulary import Relation, State
+
+EFFORT = 3000
+"""How many situations are looked at for one condition."""
+ORDERS = 24
+"""How many orders of the conditions are tried."""
+
+
+class NoPlanError(BbllmError):
+    """No plan was found; says for which condition."""
+
+
+def search(
+    household: Household,
+    goal: HouseholdGoal,
+    *,
+    seen: Iterable[tuple[int, str]] = (),
+    found: int | None = None,
+) -> tuple[ScriptLine, ...]:
+    """
+    Return the lines that reach a goal; none where it is reached.
+
+    Only actions that all planners of households offer are used. Told by class and grounded by the
+    policy `nearest`, the lines mean the same things again.
+
+    Args:
+        household: Where it begins; it stays as it is.
+        goal: What must be so.
+        seen: What has become of things so far, see `worlds.household.derived`.
+        found: What was gone to last.
+
+    Raises:
+        NoPlanError: There is none that is found with reasonable effort.
+    """
+    start = Standing(household, derived(household.graph, seen), found)
+    reason = ''
+    for order in _orders(goal.all):
+        try:
+            return _in_order(start, order).lines
+        except NoPlanError as error:
+            reason = reason or str(error)
+    raise NoPlanError(reason)
+
+
+def holds(conditions: Sequence[HouseCondition], graph: Graph, known: Derived) -> bool:
+    """Tell whether all conditions hold."""
+    goal = HouseholdGoal(kind='household', all=tuple(conditions))
+    return judge_household(goal, graph, known).findings[0].passed
+
+
+def _orders(conditions: Sequence[HouseCondition]) -> Iterable[tuple[HouseCondition, ...]]:
+    """Yield the conditions in different orders; who sits down does it last."""
+    first = sorted(conditions, key=lambda condition: condition.person is not None)
+    for _, order in zip(range(ORDERS), permutations(first), strict=False):
+        yield order
+
+
+def _in_order(standing: Standing, order: Sequence[HouseCondition]) -> Standing:
+    for n_done in range(len(order)):
+        standing = _reach(standing, order[: n_done + 1])
+    return standing
+
+
+def _reach(start: Standing, wanted: Sequence[HouseCondition]) -> Standing:
+    """Make the last condition true, and leave those before it so or make them so again."""
+    graph = start.household.graph
+    focus = [focus_on(condition, graph) for condition in wanted]
+    watched = sorted({n for item in focus for name in item.all for n in of_class(graph, name)})
+    ticket = count()
+    waiting = [(_cost(start, wanted), 0, next(ticket), start)]
+    known = {_key(start, watched)}
+    for _ in range(EFFORT):
+        if not waiting or waiting[0][0] >= NEVER:
+            break
+        _, n_steps, _, standing = heapq.heappop(waiting)
+        if holds(wanted, standing.household.graph, standing.derived):
+            return standing
+        for said in _moves(standing, focus):
+            after = standing.after(said)
+            if after is None or (key := _key(after, watched)) in known:
+                continue
+            known.add(key)
+            cost = n_steps + 1 + _cost(after, wanted)
+            heapq.heappush(waiting, (cost, n_steps + 1, next(ticket), after))
+    raise NoPlanError(
+        f'No plan was found that makes it so that {wanted[-1]}. What can be reached by walking, '
+        'grabbing, opening, closing, putting, switching and sitting is found; choose other tasks '
+        'with --tasks, or a language model for the Brain.'
+    )
+
+
+def _moves(standing: Standing, focus: Sequence[Focus]) -> list[Said]:
+    """Return each move once, in order: about the latest condition first."""
+    return list(dict.fromkeys(said for item in reversed(focus) for said in moves(standing, item)))
+
+
+def _cost(standing: Standing, wanted: Sequence[HouseCondition]) -> int:
+    costs = Costs(standing.household.graph, standing.derived)
+    return sum(
+        0
+        if holds([condition], standing.household.graph, standing.derived)
+        else max(1, costs.of(condition))
+        for condition in wanted
+    )
+
+
+def _key(standing: Standing, watched: Sequence[int]) -> Hashable:
+    """Tell situations apart by all that matters to the conditions."""
+    graph = standing.household.graph
+    me = graph.character
+    assert me is not None  # a household has one
+    return (
+        standing.found,
+        standing.derived,
+        frozenset(graph.nodes[me].states),
+        *(frozenset(graph.targets(me, relation)) for relation in Relation),
+        *(
+            (
+                frozenset(graph.nodes[node_id].states),
+                frozenset(graph.targets(node_id, Relation.INSIDE)),
+                frozenset(graph.targets(node_id, Relation.ON)),
+            )
+            for node_id in watched
+        ),
+        frozenset(node_id for node_id, node in graph.nodes.items() if State.CLOSED in node.states),
+    )
