@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from bbllm.bench.case import Case
 from bbllm.bench.goals import Corners, Hold, Needs, Tower
+from bbllm.bench.household_expert.answering import check_houses, check_table_planner
 from bbllm.bench.suite import AnyGoal, TaskSpec
 from bbllm.core.errors import ConfigError
 from bbllm.llm.expert.brief import TOLD, ExpertBrief
@@ -49,13 +50,24 @@ def with_brief(llm: LlmConfig, case: Case, *, said: str | None = None) -> LlmCon
     return _with(llm, brief_of(case, case.seed))
 
 
-def check_goals(tasks: Iterable[TaskSpec]) -> None:
+def check_goals(tasks: Iterable[TaskSpec], brain: str, planner: str) -> None:
     """
     Refuse tasks whose goals cannot be told, before anything is started.
 
+    Args:
+        tasks: Tasks of one suite.
+        brain: Who is to be told them.
+        planner: Whose prompts it gets.
+
     Raises:
-        ConfigError: One has a goal of another kind; names those that are known.
+        ConfigError: One has a goal of another kind; names those that are known. Or the prompts
+            of the planner are not known in that world.
     """
+    tasks = tuple(tasks)
+    if any(task.houses for task in tasks):
+        check_houses(tasks, brain, planner)
+        return
+    check_table_planner(brain, planner)
     for task in tasks:
         _brief(task.goal, task.needs, f'The task {task.name}')
 
