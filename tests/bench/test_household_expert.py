@@ -214,6 +214,8 @@ def test_a_run_says_of_both_roles_that_it_measures_the_plumbing(tmp_path: Path) 
     [
         ({'planner': 'llm_pop', 'body': 'offline'}, 'cannot work with `expert` in houses'),
         ({'planner': 'llm_pop', 'brain': 'uninformed', 'body': 'offline'}, 'nothing of houses'),
+        ({'brain': 'offline'}, 'knows nothing of houses'),
+        ({'planner': 'lang_prompt', 'body': 'offline'}, 'say --body expert'),
         ({'brain': 'uninformed'}, 'cannot work with `uninformed`'),
         ({'suite': 'partial', 'body': 'offline'}, 'cannot work with `expert` on a table'),
         ({'suite': 'tabletop', 'planner': 'prog_prompt', 'body': 'offline'}, 'on a table'),

@@ -10,6 +10,7 @@ from bbllm.bench.goals import Corners, Hold, Needs, Tower
 from bbllm.bench.household_expert.answering import check_houses, check_table_planner
 from bbllm.bench.suite import AnyGoal, TaskSpec
 from bbllm.core.errors import ConfigError
+from bbllm.llm.config import Models
 from bbllm.llm.expert.brief import TOLD, ExpertBrief
 from bbllm.llm.sections import LlmConfig
 
@@ -50,13 +51,13 @@ def with_brief(llm: LlmConfig, case: Case, *, said: str | None = None) -> LlmCon
     return _with(llm, brief_of(case, case.seed))
 
 
-def check_goals(tasks: Iterable[TaskSpec], brain: str, planner: str) -> None:
+def check_goals(tasks: Iterable[TaskSpec], models: Models, planner: str) -> None:
     """
     Refuse tasks whose goals cannot be told, before anything is started.
 
     Args:
         tasks: Tasks of one suite.
-        brain: Who is to be told them.
+        models: Who is asked; only stand-ins are refused anything.
         planner: Whose prompts it gets.
 
     Raises:
@@ -65,9 +66,11 @@ def check_goals(tasks: Iterable[TaskSpec], brain: str, planner: str) -> None:
     """
     tasks = tuple(tasks)
     if any(task.houses for task in tasks):
-        check_houses(tasks, brain, planner)
+        check_houses(tasks, models, planner)
         return
-    check_table_planner(brain, planner)
+    if models.brain.name not in TOLD:
+        return
+    check_table_planner(models.brain.name, planner)
     for task in tasks:
         _brief(task.goal, task.needs, f'The task {task.name}')
 

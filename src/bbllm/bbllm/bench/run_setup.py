@@ -99,8 +99,7 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
         answering = _replaying(request.replay, MappingMethod(request.mapping))
     check_brain(request.planner, find_planner(request.planner), answering.models.brain)
     check_mapping(request.planner, find_planner(request.planner), MappingMethod(request.mapping))
-    if answering.llm.brain.provider in TOLD:
-        check_goals(tasks, answering.llm.brain.provider, request.planner)
+    check_goals(tasks, answering.models, request.planner)
     settings = _settings(request, suite, tasks, answering, prices, folder)
     replay, notice = None, ''
     if request.replay is not None:

@@ -10,6 +10,7 @@ from bbllm.bench.house_goals import HouseholdGoal
 from bbllm.bench.household_expert.model import NAME, PLANNERS, HouseholdExpert
 from bbllm.bench.suite import TaskSpec
 from bbllm.core.errors import ConfigError
+from bbllm.core.registry import OFFLINE, asks_body, find_planner
 from bbllm.llm.config import Models
 from bbllm.llm.expert.brief import TOLD
 from bbllm.llm.sections import LlmConfig
@@ -55,7 +56,8 @@ def models_in_house(
     notice = f'{who[0].upper()}{who[1:]} `{NAME}` {TOLD[NAME]}.'
     models = replace(others, notices=(*others.notices, notice))
     if 'brain' in experts:
-        models = replace(models, brain=expert)
+        # Where an embedder does the Body's work, the Brain holds its place.
+        models = replace(models, brain=expert, body=models.body if 'body' in chosen else expert)
     return replace(models, body=expert) if 'body' in experts else models
 
 
@@ -64,20 +66,30 @@ def needs_house_expert(llm: LlmConfig, brain: str | None, body: str | None) -> b
     return NAME in (brain or llm.brain.provider, body or llm.body.provider)
 
 
-def check_houses(tasks: Iterable[TaskSpec], brain: str, planner: str) -> None:
+def check_houses(tasks: Iterable[TaskSpec], models: Models, planner: str) -> None:
     """
-    Refuse a stand-in that is told goals where it knows nothing of houses, or of their goals.
+    Refuse a stand-in that knows nothing of houses, of a planner's prompts or of a goal in them.
 
     Args:
         tasks: Tasks in houses.
-        brain: `expert` or `uninformed`.
+        models: Who is asked.
         planner: Name of the planner, with or without options.
 
     Raises:
         ConfigError: Says what would work.
     """
-    if brain != NAME:
-        raise ConfigError(f'`{brain}` knows nothing of houses; say --brain {NAME}, or a model.')
+    asked = {'brain': models.brain}
+    if asks_body(find_planner(planner)):
+        asked['body'] = models.body
+    for role, model in asked.items():
+        if model.name in (OFFLINE, *TOLD) and model.name != NAME:
+            raise ConfigError(
+                f'`{model.name}`, which is no language model, knows nothing of houses. Name a '
+                f'language model (docs/models.md says how), or say --{role} {NAME}: it is told '
+                'the goal, and measures the plumbing.'
+            )
+    if models.brain.name != NAME:
+        return
     if planner.partition(':')[0] not in PLANNERS:
         raise ConfigError(
             f'The planner {planner} cannot work with `{NAME}` in houses: there it reads the '
