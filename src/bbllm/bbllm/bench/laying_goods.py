@@ -34,12 +34,12 @@ def lay_goods(recipe: Recipe, dice: Dice) -> list[tuple[Group, ObjectSpec]]:
         NoRoomError: One did not fit; the text names it.
     """
     chosen: list[tuple[Group, str]] = []
-    for group in recipe.things:
+    for wanted in recipe.things:
         known = {kind for _, kind in chosen}
-        kinds = [kind for kind in group.kinds if kind not in known]
-        if group.count is not None:
-            kinds = dice.shuffled(kinds)[: dice.number(group.count)]
-        chosen += [(group, kind) for kind in kinds]
+        kinds = [kind for kind in wanted.kinds if kind not in known]
+        if wanted.count is not None:
+            kinds = dice.shuffled(kinds)[: dice.number(wanted.count)]
+        chosen += [(wanted, kind) for kind in kinds]
     chosen.sort(key=lambda item: -_radius_m(item[1]))
     laid: list[Laid] = []
     found: list[tuple[Group, ObjectSpec]] = []
