@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -204,3 +206,26 @@ def test_the_first_graph_that_the_release_lacks_is_asked_for(data: Path) -> None
     write_lines(data / 'final_states' / 'initial_states_env0.json', [FIRST, FIRST])
     with pytest.raises(ConfigError, match='has 2 graphs, and there are 4'):
         read_set(data, 'test_unseen')
+
+
+@pytest.mark.skipif(VARIABLE not in os.environ, reason=f'${VARIABLE} names no copy of the data')
+@pytest.mark.parametrize('name', ['env1', 'env2'])
+def test_every_annotated_plan_of_a_real_copy_reaches_all_its_goals(name: str) -> None:
+    folder = Path(os.environ[VARIABLE])
+    folder = folder / 'data' if (folder / 'data').is_dir() else folder
+    suite = load_suite(f'household_original_{name}')
+    lines = (folder / 'new_env' / f'{name}_annotated.json').read_text().splitlines()
+    plans = dict(item for line in lines for item in json.loads(line).items())
+
+    assert len(suite.tasks) == len(plans) == 10
+    for task in suite.tasks:
+        case = make_case(suite, task.name, seed=0, trial=0)
+        world = HouseholdWorld(case.house.build(), mode=case.house.mode)
+        for step in (step for steps in plans[task.instruction].values() for step in steps):
+            skill = re.findall(r'\[(\w+)\]', step)[0]
+            things = tuple(
+                f'{word}_{number}' for word, number in re.findall(r'<(\w+)> \((\d+)\)', step)
+            )
+            assert world.execute(SkillCall(skill, things)).succeeded, step
+        judgement = judge_household(case.house_goal, world.graph, world.derived.now)
+        assert judgement.verdict is Verdict.PASSED, (task.name, judgement.reason)

@@ -39,7 +39,9 @@ def test_the_tabletop_suite_has_the_seven_tasks_of_the_paper() -> None:
     assert 'tabletop' in list_suites()
 
 
-@pytest.mark.parametrize('name', [name for name in list_suites() if name != 'household_original'])
+@pytest.mark.parametrize(
+    'name', [name for name in list_suites() if not name.startswith('household_original')]
+)
 def test_every_colour_of_a_shipped_suite_is_known_to_pictures_and_offline(name: str) -> None:
     for spec in load_suite(name).tasks:
         for group in spec.generate.objects if spec.generate else ():

@@ -18,9 +18,12 @@ from bbllm.arm.failures import SkillError
 from bbllm.arm.motion_guard import MotionGuard
 from bbllm.arm.sending import Sender
 from bbllm.arm.skill_run import SkillRun
+from bbllm.arm.two_halves import grab_and_putin
 from bbllm.arm.ways import Way, WayPlanner
 from bbllm.core.approval import AskPerson, Permit, Provenance
+from bbllm.core.calls import plain
 from bbllm.core.types import Outcome, Scene, SkillCall
+from bbllm.skills.catalog import GRAB_AND_PUTIN
 from bbllm.skills.grasps import Hand
 from bbllm.skills.motions import MoveAbove
 from bbllm.skills.risk import moves
@@ -110,7 +113,7 @@ class SkillExecutor:
                 )
                 # How long a person thinks it over is no part of what the call takes.
                 start_s = self._driver.now_s()
-                outcome = refused or self._run(call).outcome()
+                outcome = refused or self._carry_out(call)
             finally:
                 with self._state:
                     self._running = False
@@ -166,6 +169,11 @@ class SkillExecutor:
             failure.moved = failure.stopped
             return failure.outcome(call)
         return None
+
+    def _carry_out(self, call: SkillCall) -> Outcome:
+        if plain(call.skill) == GRAB_AND_PUTIN.skill.name:
+            return grab_and_putin(call, self._observe, lambda half: self._run(half).outcome())
+        return self._run(call).outcome()
 
     def _run(self, call: SkillCall) -> SkillRun:
         return SkillRun(call, self._observe, self._sender, self._planner, self.params)

@@ -9,6 +9,7 @@ from bbllm.arm.stop_causes import Stop
 from bbllm.core.errors import BbllmError
 from bbllm.core.gravity import GRAVITY_M_S2
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
+from bbllm.skills.containers import lies_in
 from bbllm.skills.motions import ExpectAt
 
 EMPTY_WIDTH_M = 0.003
@@ -224,6 +225,13 @@ def misplaced(scene: Scene, motion: ExpectAt, tolerance_m: float) -> SkillError 
         )
     if motion.name not in scene.names:
         return SkillError(Code.OBJECT_LOST, f'{motion.name} is not seen any more.')
+    target = motion.target
+    if target.within in scene.names:
+        if lies_in(scene.object(motion.name), scene.object(target.within)):
+            return None
+        return SkillError(
+            Code.MISPLACED, f'{motion.name} was let go but does not lie in {target.within}.'
+        )
     rests = scene.object(motion.name).pose.position_m
     error = math.dist(rests, motion.target.centre_m)
     if error <= tolerance_m:

@@ -7,8 +7,10 @@ from collections.abc import Iterable
 
 from bbllm.bench.case import Case
 from bbllm.bench.goals import Corners, Hold, Needs, Tower
+from bbllm.bench.household_expert.answering import check_houses, check_table_planner
 from bbllm.bench.suite import AnyGoal, TaskSpec
 from bbllm.core.errors import ConfigError
+from bbllm.llm.config import Models
 from bbllm.llm.expert.brief import TOLD, ExpertBrief
 from bbllm.llm.sections import LlmConfig
 
@@ -53,14 +55,27 @@ def with_brief(llm: LlmConfig, case: Case, *, said: str | None = None) -> LlmCon
     return _with(llm, brief_of(case, case.seed))
 
 
-def check_goals(tasks: Iterable[TaskSpec]) -> None:
+def check_goals(tasks: Iterable[TaskSpec], models: Models, planner: str) -> None:
     """
     Refuse tasks whose goals cannot be told, before anything is started.
 
+    Args:
+        tasks: Tasks of one suite.
+        models: Who is asked; only stand-ins are refused anything.
+        planner: Whose prompts it gets.
+
     Raises:
         ConfigError: One has a goal of another kind, or needs what nobody who is told finds out
-            for it; names those that are known.
+            for it; names those that are known. Or the prompts of the planner are not known in
+            that world.
     """
+    tasks = tuple(tasks)
+    if any(task.houses for task in tasks):
+        check_houses(tasks, models, planner)
+        return
+    if models.brain.name not in TOLD:
+        return
+    check_table_planner(models.brain.name, planner)
     for task in tasks:
         _brief(task.goal, task.needs, f'The task {task.name}')
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from bbllm.bench.laying_goods import lay_goods
 from bbllm.bench.placement import Dice, Floor, NoRoomError, Point
 from bbllm.bench.scene_recipe import (
     EDGE_M,
@@ -40,6 +41,8 @@ def draw(recipe: Recipe, name: str, dice: Dice) -> Drawn:
     Raises:
         NoRoomError: Something did not fit; the text names it.
     """
+    if recipe.things:
+        return _goods(recipe, name, dice)
     colors = _colors(recipe, dice)
     n_cubes = sum(
         len(found)
@@ -68,6 +71,16 @@ def draw(recipe: Recipe, name: str, dice: Dice) -> Drawn:
         frozenset(item.name for group, item in things if group.reach)
         | {item.name for group, item in lettered if group.reach},
     )
+
+
+def _goods(recipe: Recipe, name: str, dice: Dice) -> Drawn:
+    laid = lay_goods(recipe, dice)
+    scene = SceneFile(
+        name=name,
+        tables=(recipe.table,),
+        objects=tuple(item for _, item in _in_list_order(laid, dice)),
+    )
+    return Drawn(scene, frozenset(item.name for group, item in laid if group.reach))
 
 
 def _colors(recipe: Recipe, dice: Dice) -> list[list[str]]:

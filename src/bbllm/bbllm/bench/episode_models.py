@@ -10,6 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from bbllm.bench.briefs import with_brief
+from bbllm.bench.house_start import HouseStart
+from bbllm.bench.household_expert.answering import models_in_house, needs_house_expert
 from bbllm.bench.playing import Job
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import Models
@@ -68,6 +70,12 @@ def models_of(job: Job) -> Models:
         ConfigError: This machine lacks what they need, for example a key.
     """
     setup = job.setup
+    in_house = isinstance(job.case.scene, HouseStart)
+    if in_house and needs_house_expert(setup.llm, setup.brain, setup.body):
+        method = MappingMethod(setup.mapping)
+        return models_in_house(
+            method, setup.llm, brain=setup.brain, body=setup.body, case=job.case
+        )
     return _models(
         with_brief(setup.llm, job.case, said=setup.brain).model_dump_json(by_alias=True),
         MappingMethod(setup.mapping),

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from bbllm.bench.goals import (
     ColorLine,
+    Contained,
     Corners,
     Goal,
     Hold,
@@ -43,6 +44,8 @@ def lacks(goal: Goal, scene: SceneFile, out_of_reach: Sequence[str] = ()) -> lis
         movable = [item.name for item in scene.movables]
         places = [item.name for item in (*scene.places, *scene.fixtures)]
         return _faults_of_names(goal, movable, places)
+    if isinstance(goal, Contained):
+        return list(_unknown_goods(goal, [item.name for item in scene.movables]))
     if isinstance(goal, Tower | Corners | Hold):
         return unseen_lacks(goal, scene, out_of_reach)
     near = Counter(item.kind for item in scene.movables if item.name not in out_of_reach)
@@ -72,11 +75,25 @@ def never_has(goal: Goal, recipe: Recipe) -> list[str]:
         return list(_colors_never_drawn(goal, recipe))
     if isinstance(goal, Tower | Corners | Hold):
         return unseen_never_has(goal, recipe)
+    if isinstance(goal, Contained):
+        sure = [group for group in recipe.things if group.count is None]
+        return list(_unknown_goods(goal, [kind for group in sure for kind in group.kinds]))
     if not isinstance(goal, Resting):
         return []
     movable = [group.name_of(color) for group in recipe.objects for color in group.palette]
     places = [location_name(index) for index in range(recipe.most_locations)]
     return list(_faults_of_names(goal, movable, [*places, recipe.table.name]))
+
+
+def _unknown_goods(goal: Contained, known: Sequence[str]) -> Iterable[str]:
+    for name in dict.fromkeys((*goal.inside, *goal.inside.values())):
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f'; did you mean {close[0]!r}?' if close else '.'
+            yield (
+                f'the goal {goal.kind} names {name!r}, which the scene lacks{hint} '
+                f'Known: {", ".join(known) or "none"}'
+            )
 
 
 def _faults_of_names(goal: Resting, movable: Sequence[str], places: Sequence[str]) -> list[str]:

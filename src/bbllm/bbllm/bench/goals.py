@@ -144,6 +144,16 @@ class Resting(GoalRecord):
     """How far a centre may be from the middle of what it rests on [m]."""
 
 
+class Contained(GoalRecord):
+    """Named things in or on named containers, and no other thing in or on any container."""
+
+    kind: Literal['contained']
+    inside: dict[str, str]
+    """What is to lie in or on which container, by name."""
+    rim_m: Positive
+    """How far inside the outer edge of the container the middle of a thing must be [m]."""
+
+
 class Tower(GoalRecord):
     """Some of the blocks one on the other, on the table, and nothing else on top."""
 
@@ -189,6 +199,7 @@ Goal = Annotated[
     | PlusSign
     | Segregated
     | Resting
+    | Contained
     | Tower
     | Corners
     | Hold,

@@ -12,8 +12,9 @@ from bbllm.bench.briefs import check_goals, with_any_brief
 from bbllm.bench.case import Case
 from bbllm.bench.conversations import hash_of, refuse_existing, split_recording
 from bbllm.bench.generator import make_case
+from bbllm.bench.household_expert.answering import models_in_house
 from bbllm.bench.machine import describe_machine
-from bbllm.bench.play_here import world_of
+from bbllm.bench.play_here import HOUSEHOLD, world_of
 from bbllm.bench.playing import Setup
 from bbllm.bench.prices import PriceTable, load_prices
 from bbllm.bench.results import EpisodeKey
@@ -98,8 +99,7 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
         answering = _replaying(request.replay, MappingMethod(request.mapping))
     check_brain(request.planner, find_planner(request.planner), answering.models.brain)
     check_mapping(request.planner, find_planner(request.planner), MappingMethod(request.mapping))
-    if answering.llm.brain.provider in TOLD:
-        check_goals(tasks)
+    check_goals(tasks, answering.models, request.planner)
     settings = _settings(request, suite, tasks, answering, prices, folder)
     replay, notice = None, ''
     if request.replay is not None:
@@ -197,11 +197,11 @@ def _settings(
 
 def _asking(request: RunRequest) -> _Answering:
     config = load_config(request.llm_config)
-    method = MappingMethod(request.mapping)
     if (request.brain or config.brain.provider) in TOLD:
         config = with_any_brief(config)
     # What is wrong with a key shows here, before a worker meets it.
-    models = models_for(method, config, brain=request.brain, body=request.body)
+    build = models_in_house if request.world == HOUSEHOLD else models_for
+    models = build(MappingMethod(request.mapping), config, brain=request.brain, body=request.body)
     fixed = {role: _fixed(item, role) for role, item in _sections(request, config).items()}
     described = {role: _described(section, role) for role, section in fixed.items()}
     return _Answering(config.model_copy(update=fixed), models, described)

@@ -7,11 +7,21 @@ a group leaves open is drawn anew for every trial, by `bench.generator`.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from bbllm.sim.force_noise import ForceNoise
+from bbllm.sim.goods import GOODS
 from bbllm.sim.scenes import DEFAULT_SIZE_M, Color, Coordinate, TableSpec
 
 CUBE_COLORS = (
@@ -147,11 +157,30 @@ class LocationGroup(Group):
         return self
 
 
+class GoodsGroup(Group):
+    """Containers, fruit and other things of `sim.goods`, each called by its kind."""
+
+    kinds: Annotated[tuple[str, ...], Field(min_length=1)]
+    count: Count | None = None
+    """How many of the kinds are drawn, each at most once; all of them by default."""
+
+    @model_validator(mode='after')
+    def _kinds_are_known_and_enough(self) -> GoodsGroup:
+        for kind in self.kinds:
+            if kind not in GOODS:
+                raise ValueError(f'{kind!r} is no kind of thing; there are {", ".join(GOODS)}')
+        if self.count is not None and greatest(self.count) > len(self.kinds):
+            raise ValueError(f'a count of {self.count} does not fit {len(self.kinds)} kinds')
+        return self
+
+
 class Recipe(BaseModel):
     """All that the scenes of one task have in common."""
 
     model_config = ConfigDict(extra='forbid', frozen=True)
 
+    things: tuple[GoodsGroup, ...] = ()
+    """Where there are any, there is nothing else: `objects: []` and no locations."""
     objects: tuple[ObjectGroup, ...]
     locations: tuple[LocationGroup, ...] = ()
     reach_m: Span = (0.32, 0.68)
@@ -168,9 +197,14 @@ class Recipe(BaseModel):
 
     @field_validator('objects')
     @classmethod
-    def _an_object_there_is(cls, objects: tuple[ObjectGroup, ...]) -> tuple[ObjectGroup, ...]:
-        if not objects:
+    def _an_object_there_is(
+        cls, objects: tuple[ObjectGroup, ...], info: ValidationInfo
+    ) -> tuple[ObjectGroup, ...]:
+        goods = info.data.get('things')
+        if not objects and not goods:
             raise ValueError('a table needs a group of objects')
+        if objects and goods:
+            raise ValueError('a table with things has no other objects; write `objects: []`')
         return objects
 
     @model_validator(mode='after')
@@ -194,6 +228,12 @@ class Recipe(BaseModel):
                 f'{location_name(MOST_LOCATIONS - 1)}; make the counts smaller'
             )
         return self
+
+    @model_serializer(mode='wrap')
+    def _without_goods(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what is not there, so that the hashes of older suites stay."""
+        data: dict[str, Any] = handler(self)
+        return data if self.things else {key: data[key] for key in data if key != 'things'}
 
     @property
     def most_cubes(self) -> int:

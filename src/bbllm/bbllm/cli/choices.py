@@ -36,6 +36,12 @@ def _scenes() -> list[str]:
     return list(list_scenes())
 
 
+def _houses() -> list[str]:
+    from bbllm.worlds.household.houses import list_houses
+
+    return list(list_houses())
+
+
 def _episodes() -> list[str]:
     from bbllm.core.journal import list_journals
     from bbllm.core.paths import episodes_dir
@@ -107,6 +113,17 @@ SceneOption = Annotated[
         '`tabletop` by default.',
         show_default=False,
         autocompletion=_beginning(_scenes),
+    ),
+]
+HouseOption = Annotated[
+    str | None,
+    typer.Option(
+        '--house',
+        metavar='NAME',
+        help='Household to act in, in this process: a name (see `bbllm scenes`), a .yaml file, or '
+        "a graph of VirtualHome's in .json; for planners such as prog_prompt.",
+        show_default=False,
+        autocompletion=_beginning(_houses),
     ),
 ]
 PlannerOption = Annotated[

@@ -67,6 +67,8 @@ def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures
     before, after = scenes.get('before'), scenes.get('after')
     if before is None:
         return Pictures((), ('There is no picture: the record holds no scene.',))
+    if before.domain == 'household':
+        return Pictures(())  # symbols have no places to draw
     page = draw_sheet(caption_of(progress, check), before, after, reach_ring())
     svg, png = journal.with_suffix('.svg'), journal.with_suffix('.png')
     hints: list[str] = []

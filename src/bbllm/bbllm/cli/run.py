@@ -11,6 +11,7 @@ from bbllm.cli.choices import (
     BodyOption,
     BrainOption,
     DomainOption,
+    HouseOption,
     JsonOption,
     LlmConfigOption,
     LoopsOption,
@@ -33,6 +34,7 @@ from bbllm.cli.output import Output
 from bbllm.cli.ros import choose_domain
 from bbllm.cli.session import (
     FEEDBACK_LOOPS,
+    HOUSE,
     PLANNER,
     SCENE,
     STEPS,
@@ -58,9 +60,12 @@ def run(
     world: Annotated[
         WorldName,
         typer.Option(
-            '--world', help='ros: the running stack. tabletop: simulate here, without ROS.'
+            '--world',
+            help='ros: the running stack. tabletop: simulate here, without ROS. household: '
+            'symbols, see --house.',
         ),
     ] = WorldName.ros,
+    house: HouseOption = None,
     feedback_loops: LoopsOption = None,
     timeout: TimeoutOption = None,
     yes: YesOption = False,
@@ -96,8 +101,10 @@ def run(
       bbllm run 'put the red cube on location_B'
       bbllm run 'stack all cubes' --world tabletop --json
       bbllm run 'stack all cubes' --world tabletop --record talk.jsonl
+      bbllm run 'watch tv' --house family_flat --planner prog_prompt
     """
     output = Output(json)
+    world, house = _with_house(world, house, scene)
     if world is WorldName.ros:
         said_at_start = {
             '--scene': scene,
@@ -119,9 +126,10 @@ def run(
         ran = _on_stack(task, output, feedback_loops, timeout, yes)
     else:
         if yes:
-            raise ConfigError('--yes is for a running stack; --world tabletop asks nobody.')
+            raise ConfigError(f'--yes is for a running stack; --world {world.value} asks nobody.')
         options = Options(
             scene=scene or SCENE,
+            house=house,
             planner=planner or PLANNER,
             brain=brain,
             body=body,
@@ -141,6 +149,17 @@ def run(
     tell_files(output, ran, pictures)
     output.result(summary_of(ran, pictures))
     leave(exit_code(ran))
+
+
+def _with_house(world: WorldName, house: str | None, scene: str | None) -> tuple[WorldName, str]:
+    """Return the world and the house in it, '' where there is none: each says the other."""
+    if house is None and world is not WorldName.household:
+        return world, ''
+    if world is WorldName.tabletop or scene is not None:
+        raise ConfigError(
+            'A house has no table in it: leave --world tabletop and --scene out, or --house.'
+        )
+    return WorldName.household, house or HOUSE
 
 
 def _refuse(names: list[str]) -> None:

@@ -13,7 +13,7 @@ from bbllm.cli.picture_files import rendering_of
 from bbllm.cli.supervision import supervise
 from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.errors import BbllmError
+from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.core.events import Episode
 from bbllm.core.journal import JournalWriter, read_episode
 from bbllm.core.paths import episodes_dir
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 SCENE = 'tabletop'
+HOUSE = 'family_flat'
 PLANNER = 'brain_body'
 FEEDBACK_LOOPS = 3
 STEPS = 200
@@ -39,6 +40,8 @@ class Options:
 
     scene: str
     """Name of a scene, or the path of a scene file."""
+    house: str = ''
+    """Name of a house, or the path of its file: a household in place of the table."""
     planner: str = PLANNER
     brain: str | None = None
     """A provider or a model's name; None takes what config/llm.yaml says."""
@@ -105,7 +108,9 @@ def run_here(instruction: str, options: Options, output: Output) -> Ran:
     for notice in models.notices:
         output.say(notice, style='yellow')
     if output.live:
-        output.say('Setting the table ...', style='dim')
+        output.say(
+            'Furnishing the house ...' if options.house else 'Setting the table ...', style='dim'
+        )
     with open_stage(options) as stage, JournalWriter(episodes_dir(), task.id) as journal:
         view = output.view(stage.clock)
         run = EpisodeRun(
@@ -127,7 +132,8 @@ def run_here(instruction: str, options: Options, output: Output) -> Ran:
             # Whoever pressed Ctrl-C wants to go.
             return Ran(episode, journal.path, interrupted)
         # Where nothing moved, a rendering would show nothing that the drawing does not.
-        rendering = rendering_of(journal.path) if episode.robot_s else None
+        moved = episode.robot_s and not options.house
+        rendering = rendering_of(journal.path) if moved else None
         settled, hints = _look_around(stage, rendering)
     return Ran(episode, journal.path, interrupted, settled, hints)
 
@@ -149,7 +155,10 @@ def make_chosen_models(options: Options) -> Models:
 
 @contextmanager
 def open_stage(options: Options) -> Iterator[Stage]:
-    """Build the simulated table of a scene, with a window where one is asked for."""
+    """Build the simulated table of a scene, with a window where one is asked for, or a house."""
+    if options.house:
+        yield _household(options)
+        return
     from bbllm.arm.envelope_file import load_envelope
     from bbllm.sim.render import save_picture, viewer
     from bbllm.sim.scenes import load_scene
@@ -187,6 +196,17 @@ def open_stage(options: Options) -> Iterator[Stage]:
         yield Stage(world, lambda: world.time_s, settle, render)
 
 
+def _household(options: Options) -> Stage:
+    from bbllm.worlds.household.world import HouseholdWorld
+
+    world = HouseholdWorld(options.house, seed=options.seed)
+
+    def render(path: Path) -> None:
+        raise ConfigError(f'A household is symbols, so there is no {path.name} to draw.')
+
+    return Stage(world, lambda: world.time_s, world.observe, render)
+
+
 def _look_around(stage: Stage, rendering: Path | None) -> tuple[Scene | None, tuple[str, ...]]:
     """Return the settled scene, and why there is no rendering, if so."""
     settled: Scene | None = None
@@ -202,8 +222,8 @@ def _look_around(stage: Stage, rendering: Path | None) -> tuple[Scene | None, tu
 
 def _settings(options: Options) -> dict[str, object]:
     return {
-        'world': 'tabletop',
-        'scene': options.scene,
+        'world': 'household' if options.house else 'tabletop',
+        'scene': options.house or options.scene,
         'seed': options.seed or 0,
         'feedback_loops': options.k,
         'mapping': options.mapping.value,

@@ -86,6 +86,8 @@ class Kind(str, Enum):
     FIXTURE = 'fixture'
     """Furniture, such as the table."""
     HAND = 'hand'
+    CONTAINER = 'container'
+    """A plate, bowl or open box: things can be put in or on it, and it is never picked."""
     OTHER = 'other'
 
 

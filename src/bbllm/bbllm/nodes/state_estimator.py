@@ -19,7 +19,7 @@ from bbllm.nodes.polling import Poller
 from bbllm.nodes.process import StackNode, run
 from bbllm.nodes.qos import LATCHED
 from bbllm.nodes.table_feed import TableFeed
-from bbllm.skills.catalog import SKILLS
+from bbllm.skills.catalog import skills_for
 from bbllm.worlds.reaching import ReachCache
 from bbllm.worlds.relations import build_scene
 from bbllm.worlds.sources import Source, read_sources
@@ -86,7 +86,7 @@ class StateEstimator(StackNode):
         return build_scene(
             view.objects,
             view.hand,
-            skills=SKILLS,
+            skills=skills_for(view.objects),
             stamp_s=view.stamp_s,
             now_s=view.stamp_s,  # its age was looked at by the wall clock already
             reach=self._reach,

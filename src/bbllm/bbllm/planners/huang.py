@@ -38,7 +38,7 @@ class Huang:
 
     uses_feedback = False
     needs_embedder = True
-    stand_ins: frozenset[str] = frozenset()
+    stand_ins = frozenset({'expert'})
     options: Mapping[str, tuple[str, ...]] = MappingProxyType(
         {'correction': ('yes', 'no'), 'grounding': tuple(policy.value for policy in Policy)}
     )

@@ -32,7 +32,7 @@ class LangPrompt:
     """
 
     uses_feedback = False
-    stand_ins: frozenset[str] = frozenset()
+    stand_ins = frozenset({'expert'})
     options: Mapping[str, tuple[str, ...]] = MappingProxyType(
         {'grounding': tuple(policy.value for policy in Policy)}
     )

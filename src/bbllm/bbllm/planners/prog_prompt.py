@@ -37,7 +37,7 @@ class ProgPrompt:
 
     uses_feedback = False
     asks_body = False
-    stand_ins: frozenset[str] = frozenset()
+    stand_ins = frozenset({'expert'})
     options: Mapping[str, tuple[str, ...]] = MappingProxyType(
         {
             'comments': ('yes', 'no'),

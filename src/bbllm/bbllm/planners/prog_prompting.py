@@ -20,6 +20,7 @@ from bbllm.planners.prog_program import Assertion, Call, Condition, Program
 from bbllm.planners.prompting import one_line
 from bbllm.planners.surroundings import HOUSEHOLD, classes
 
+GRAB_AND_PUTIN = 'grab_and_putin'
 HOUSEHOLD_SKILLS = (
     *('walk', 'run', 'grab', 'switchon', 'switchoff', 'open', 'close', 'lookat', 'sit'),
     *('standup', 'find', 'turnto', 'drink', 'pointat', 'watch', 'putin', 'putback'),
@@ -68,13 +69,14 @@ class ProgPrompts:
             objects=listed if house else '',
             local_objects='' if house else listed,
             examples='\n\n'.join(self.examples(scene)),
-            instructions=self._kept(INSTRUCTIONS),
+            instructions=self._kept(INSTRUCTIONS, asserted=not moves_to_containers(scene)),
             header=header_of(task.instruction),
         )
 
     def examples(self, scene: Scene) -> list[str]:
         """Return the example programs that only call what the world can do, as they are shown."""
-        known = {skill.name for skill in scene.skills}
+        known = {skill.name for skill in offered(scene)}
+        known |= set() if moves_to_containers(scene) else {skill.name for skill in scene.skills}
         programs = [
             item for item in self._sources(scene) if verbs_of(parse_program(item)) <= known
         ]
@@ -92,21 +94,32 @@ class ProgPrompts:
         text, _, _ = loader.get_source(self._templates, f'{scene.domain}.md')
         return [f'def {item.strip()}' for item in re.split(r'^def ', text, flags=re.M)[1:]]
 
-    def _kept(self, lines: Sequence[str]) -> list[str]:
+    def _kept(self, lines: Sequence[str], *, asserted: bool = True) -> list[str]:
         """Leave lines out as the published ablations do."""
         return [
             line
             for line in lines
             if (self._comments or '# ' not in line)
-            and (self._feedback or not ('assert' in line or 'else' in line))
+            and ((self._feedback and asserted) or not ('assert' in line or 'else' in line))
         ]
 
 
 def offered(scene: Scene) -> list[Skill]:
-    """Return the skills that are imported: all of a table's, of a household's the published."""
+    """
+    Return the skills that are imported: all of a table's, of a household's the published.
+
+    Of a table with containers, only the one that moves things there (section IV-B).
+    """
     by_name = {skill.name: skill for skill in scene.skills}
+    if moves_to_containers(scene):
+        return [by_name[GRAB_AND_PUTIN]]
     chosen = [by_name[name] for name in HOUSEHOLD_SKILLS if name in by_name]
     return chosen if scene.domain == HOUSEHOLD and chosen else list(scene.skills)
+
+
+def moves_to_containers(scene: Scene) -> bool:
+    """Tell whether it is a table on which things are put into containers; nothing is asserted."""
+    return any(skill.name == GRAB_AND_PUTIN for skill in scene.skills)
 
 
 def header_of(instruction: str) -> str:

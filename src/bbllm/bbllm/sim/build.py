@@ -8,16 +8,16 @@ is two steps; slower ones let a held cube creep by millimetres during a carry), 
 
 from __future__ import annotations
 
-import colorsys
-import zlib
-
 import mujoco
 import numpy as np
-from PIL import ImageColor
 
 from bbllm.arm.model import robot_spec
 from bbllm.core.types import Kind, SceneObject
+from bbllm.sim.build_goods import OBJECT_BITS, add_good, rgba_of
+from bbllm.sim.goods import GOODS
 from bbllm.sim.scenes import SceneFile
+
+__all__ = ['CAMERA', 'build_model', 'rgba_of']
 
 FLOOR_Z_M = -0.75
 """The table tops are at z = 0; what falls off lies here [m]."""
@@ -30,9 +30,6 @@ Time constant of contacts between objects and tables, in physics steps.
 
 MuJoCo's own (20 ms) lets a tower of five sink by 1.4 mm and lean by 1.1 mm; this one by 0.1 mm.
 """
-
-_OBJECT_BITS = 1
-"""Contact bit of everything but the robot (see fr3.xml)."""
 
 
 def build_model(scene: SceneFile, timestep_s: float) -> mujoco.MjModel:
@@ -55,26 +52,14 @@ def build_model(scene: SceneFile, timestep_s: float) -> mujoco.MjModel:
         _add_table(spec.worldbody, table, timestep_s)
     for place in scene.places:
         _add_marker(spec, place)
-    masses = {item.name: item.mass for item in scene.objects}
-    for item in scene.movables:
-        body = _add_object(spec, item, masses[item.name], timestep_s)
+    for item, given in zip(scene.movables, scene.objects, strict=True):
+        if given.kind in GOODS:
+            body = add_good(spec, item, GOODS[given.kind], given.mass, CONTACT_STEPS * timestep_s)
+        else:
+            body = _add_object(spec, item, given.mass, timestep_s)
         if item.name not in scene.fixed:  # a body without a joint is part of the world
             body.add_freejoint(name=item.name)
     return spec.compile()
-
-
-def rgba_of(color: str) -> tuple[float, float, float, float]:
-    """
-    Return how a colour word looks.
-
-    Any CSS colour name; a word that is none gets a colour of its own, always the same.
-    """
-    try:
-        red, green, blue = ImageColor.getrgb(color.replace(' ', '').replace('_', ''))[:3]
-        return (red / 255, green / 255, blue / 255, 1.0)
-    except ValueError:
-        hue = zlib.crc32(color.encode()) % 360 / 360
-        return (*colorsys.hsv_to_rgb(hue, 0.6, 0.8), 1.0)
 
 
 def _set_options(spec: mujoco.MjSpec, timestep_s: float) -> None:
@@ -119,8 +104,8 @@ def _add_room(spec: mujoco.MjSpec, scene: SceneFile) -> None:
         size=[4, 4, 0.1],
         pos=[0, 0, FLOOR_Z_M],
         rgba=[0.75, 0.76, 0.78, 1],
-        contype=_OBJECT_BITS,
-        conaffinity=_OBJECT_BITS,
+        contype=OBJECT_BITS,
+        conaffinity=OBJECT_BITS,
     )
     spec.worldbody.add_light(
         pos=[0.8, -1.2, 2.6], dir=[-0.2, 0.45, -1], diffuse=[0.55] * 3, castshadow=True
@@ -144,8 +129,8 @@ def _add_table(body: mujoco.MjsBody, item: SceneObject, timestep_s: float) -> No
         size=[length / 2 for length in item.size_m],
         pos=item.pose.position_m,
         rgba=rgba_of(item.color),
-        contype=_OBJECT_BITS,
-        conaffinity=_OBJECT_BITS,
+        contype=OBJECT_BITS,
+        conaffinity=OBJECT_BITS,
         condim=4,
         solref=[CONTACT_STEPS * timestep_s, 1.0],
     )
@@ -179,8 +164,8 @@ def _add_object(
         size=size,
         mass=mass_kg,
         rgba=rgba_of(item.color),
-        contype=_OBJECT_BITS,
-        conaffinity=_OBJECT_BITS,
+        contype=OBJECT_BITS,
+        conaffinity=OBJECT_BITS,
         condim=4,
         friction=[1.0, 0.005, 0.0001],
         solref=[CONTACT_STEPS * timestep_s, 1.0],

@@ -10,6 +10,7 @@ A scene is `config/scenes/<name>.yaml`:
       - {name: red_cube, kind: cube, color: red, xy: [0.5, 0.1], yaw_deg: 20}
       - {name: can, kind: cylinder, color: grey, xyz: [0.4, 0.0, 0.03], size: [0.04, 0.06]}
       - {name: post, kind: cube, xy: [0.6, 0.0], fixed: true}   # bolted to its table
+      - {name: banana, kind: banana, xy: [0.5, -0.2]}   # or another word of sim.goods
     locations:
       - {name: location_A, xy: [0.45, 0.2]}
     force_noise_n: {sd: 0.2, bias: 0.2}   # optional; these are the defaults
@@ -37,6 +38,7 @@ from pydantic import (
 from bbllm.core.errors import SceneFileError
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.sim.force_noise import ForceNoise
+from bbllm.sim.goods import GOODS
 from bbllm.sim.scene_checks import complaints
 from bbllm.sim.scene_errors import readable
 from bbllm.sim.yaml_files import YamlFiles
@@ -55,6 +57,23 @@ Name = Annotated[str, Field(pattern=r'^[A-Za-z][A-Za-z0-9_]*$', max_length=64)]
 Coordinate = Annotated[float, Field(ge=-5, le=5, allow_inf_nan=False)]
 Length = Annotated[float, Field(ge=0.005, le=4, allow_inf_nan=False)]
 Color = Annotated[str, Field(pattern=r'^[a-z][a-z _-]*$', max_length=32)]
+
+
+ThingKind = Literal[
+    'cube',
+    'cylinder',
+    'plate',
+    'bowl',
+    'box',
+    'banana',
+    'pear',
+    'strawberry',
+    'orange',
+    'bottle',
+    'can',
+    'drill',
+]
+"""Shapes of any size, and the kinds of `sim.goods`, which have a size of their own."""
 
 
 class Record(BaseModel):
@@ -88,10 +107,10 @@ class TableSpec(Record):
 
 
 class ObjectSpec(Record):
-    """A cube (any box) or an upright cylinder; it can be moved unless it is fixed."""
+    """A cube (any box), an upright cylinder or one of `sim.goods`; movable unless it is fixed."""
 
     name: Name
-    kind: Literal['cube', 'cylinder']
+    kind: ThingKind
     color: Color = 'grey'
     xy: tuple[Coordinate, Coordinate] | None = None
     """Where it stands on its table [m]; give this or xyz."""
@@ -106,13 +125,25 @@ class ObjectSpec(Record):
     fixed: bool = False
     """Whether it is bolted to its table; nothing that a world shows of it tells."""
 
+    @model_validator(mode='before')
+    @classmethod
+    def _goods_are_as_they_are(cls, data: Any) -> Any:
+        good = GOODS.get(str(data.get('kind'))) if isinstance(data, Mapping) else None
+        if good is None:
+            return data
+        size = data.get('size', good.size_m)
+        if not isinstance(size, list | tuple) or tuple(size) != good.size_m:
+            raise ValueError(f'leave size out: a {data["kind"]} has a size of its own')
+        own = {'color': good.color, 'mass': good.mass_kg, 'size': good.size_m}
+        return {**own, **data}
+
     @model_validator(mode='after')
     def _one_position_and_a_size_that_fits_the_kind(self) -> ObjectSpec:
         if (self.xy is None) == (self.xyz is None):
             raise ValueError('give either xy (on a table) or xyz (its centre), and not both')
-        wanted = 3 if self.kind == 'cube' else 2
+        wanted = 2 if self.kind == 'cylinder' else 3
         if isinstance(self.size, tuple) and len(self.size) != wanted:
-            form = '[x, y, z]' if self.kind == 'cube' else '[diameter, height]'
+            form = '[diameter, height]' if self.kind == 'cylinder' else '[x, y, z]'
             raise ValueError(f'the size of a {self.kind} is one length or {form}')
         return self
 
@@ -199,7 +230,7 @@ class SceneFile(Record):
             centre = (*spec.xy, self._top_at(spec.xy) + spec.size_m[2] / 2)
         return SceneObject(
             name=spec.name,
-            kind=Kind(spec.kind),
+            kind=GOODS[spec.kind].kind if spec.kind in GOODS else Kind(spec.kind),
             pose=yaw_pose(centre, math.radians(spec.yaw_deg)),
             size_m=spec.size_m,
             color=spec.color,

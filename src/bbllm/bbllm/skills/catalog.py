@@ -6,6 +6,7 @@ The skills of the arm: name, parameters, what must hold before and what holds af
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bbllm.core.calls import (
@@ -17,10 +18,11 @@ from bbllm.core.calls import (
     parse_pose,
 )
 from bbllm.core.errors import UnknownNameError
-from bbllm.core.types import Skill
+from bbllm.core.types import Kind, SceneObject, Skill
 
 __all__ = [
     'CATALOG',
+    'GRAB_AND_PUTIN',
     'SKILLS',
     'CallError',
     'PoseLiteral',
@@ -29,6 +31,7 @@ __all__ = [
     'format_pose',
     'looks_like_pose',
     'parse_pose',
+    'skills_for',
     'spec',
 ]
 
@@ -88,14 +91,33 @@ CATALOG: tuple[SkillSpec, ...] = (
         'the fingers are closed, on nothing or on what is between them',
     ),
 )
-"""All skills, in the order in which prompts list them."""
+"""The skills of every table, in the order in which prompts list them."""
 
 SKILLS: tuple[Skill, ...] = tuple(entry.skill for entry in CATALOG)
+
+GRAB_AND_PUTIN = SkillSpec(
+    Skill(
+        'grab_and_putin',
+        ('obj1', 'obj2'),
+        'pick obj1 and put it down in or on obj2, such as a plate, bowl or box',
+    ),
+    'obj1 can be picked, or is in the hand already; obj2 is within reach and has room for it',
+    'obj1 rests in or on obj2, and the hand is empty',
+)
+"""Offered where there is a container: the one action of ProgPrompt on a table (section IV-B)."""
+
+
+def skills_for(objects: Iterable[SceneObject]) -> tuple[Skill, ...]:
+    """Return the skills of a table: all of them, and one more where there is a container."""
+    if any(item.kind is Kind.CONTAINER for item in objects):
+        return (*SKILLS, GRAB_AND_PUTIN.skill)
+    return SKILLS
 
 
 def spec(name: str) -> SkillSpec:
     """Return the contract of a skill by its name, or raise UnknownNameError."""
-    for entry in CATALOG:
+    known = (*CATALOG, GRAB_AND_PUTIN)
+    for entry in known:
         if entry.skill.name == name:
             return entry
-    raise UnknownNameError('skill', name, (skill.name for skill in SKILLS))
+    raise UnknownNameError('skill', name, (entry.skill.name for entry in known))

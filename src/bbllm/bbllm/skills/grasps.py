@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from bbllm.core.types import Pose, SceneObject
+from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.skills.shapes import (
     Point,
     Vector,
@@ -56,6 +56,8 @@ HAND_ABOVE_TCP_M = 0.0384
 """Height of the palm above the TCP [m]."""
 HAND_HALF_M = (0.0315, 0.102)
 """Half extents of the hand across and along the opening direction [m]."""
+PALM_ROOM_M = HAND_ABOVE_TCP_M - 0.005
+"""How far what is gripped may reach up above the TCP [m]."""
 _HAND_REACH_M = math.hypot(*HAND_HALF_M) + 0.01
 
 
@@ -253,16 +255,24 @@ def _finger_axes(item: SceneObject) -> list[tuple[float, float]]:
     if is_round(item):
         step = math.pi / ROUND_YAWS
         return [(index * step, item.size_m[0]) for index in range(ROUND_YAWS)]
-    return list(flat_axes(item))
+    axes = flat_axes(item)
+    if item.kind is Kind.OTHER:  # lengthwise its ends may be thin, round and uneven
+        return [axis for axis in axes if axis[1] <= min(width for _, width in axes) + 0.002]
+    return list(axes)
 
 
 def _grip_height(item: SceneObject, params: GraspParams) -> float:
+    """Return how far above the centre the TCP grips; what may be round is widest there [m]."""
     half = half_height(item)
+    if item.kind is Kind.OTHER:
+        return max(0.0, half - PALM_ROOM_M, _lowest_grip(item, params))
     below = params.below_tall_top_m if 2 * half > params.tall_m else params.below_top_m
     return max(half - below, _lowest_grip(item, params))
 
 
 def _highest_grip(item: SceneObject, params: GraspParams) -> float:
+    if item.kind is Kind.OTHER:
+        return _grip_height(item, params)
     return max(half_height(item) - params.below_top_m, _lowest_grip(item, params))
 
 
@@ -273,13 +283,7 @@ def _lowest_grip(item: SceneObject, params: GraspParams) -> float:
 
 def _turned(grip: Grip) -> Grip:
     """Return the same grip with the hand turned by half a turn."""
-    yaw = math.remainder(grip.yaw_rad + math.pi, 2 * math.pi)
-    return Grip(
-        position_m=grip.position_m,
-        yaw_rad=yaw,
-        opening_m=grip.opening_m,
-        side_room_m=grip.side_room_m,
-    )
+    return replace(grip, yaw_rad=math.remainder(grip.yaw_rad + math.pi, 2 * math.pi))
 
 
 def in_tool_frame(point_m: Vector, tcp: Pose) -> Vector:

@@ -16,7 +16,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from bbllm.core.calls import looks_like_pose
 from bbllm.core.types import MOVABLE, Code, Scene, SceneObject, SkillCall
+from bbllm.skills.containers import container_place, is_container
 from bbllm.skills.grasps import (
     MAX_WIDTH_M,
     GraspParams,
@@ -246,6 +248,8 @@ def _place(arg: str, scene: Scene, hand: Hand, params: MotionParams) -> Motions 
             'nothing is in the hand, so nothing can be placed; pick an object first.',
         )
     held = scene.object(scene.held)
+    if not looks_like_pose(arg) and is_container(scene.object(arg)):
+        return _place_in(scene.object(arg), held, scene, hand, params)
     target = place_target(arg, held, scene, hand)
     if isinstance(target, Rejection):
         return target
@@ -257,6 +261,22 @@ def _place(arg: str, scene: Scene, hand: Hand, params: MotionParams) -> Motions 
             f'{held.name} cannot be placed at {target.label} because '
             f'{listed(grips.neighbours)} {leave} no room for the fingers.',
         )
+    return (
+        MoveAbove(grips, params.hover_m, target.label, (held.name, *target.supports)),
+        Descend(),
+        OpenTo(),
+        Rise(),
+        ExpectAt(held.name, target),
+    )
+
+
+def _place_in(
+    container: SceneObject, held: SceneObject, scene: Scene, hand: Hand, params: MotionParams
+) -> Motions | Rejection:
+    found = container_place(container, scene, hand, params.grasp, params.place_gap_m)
+    if isinstance(found, Rejection):
+        return found
+    target, grips = found
     return (
         MoveAbove(grips, params.hover_m, target.label, (held.name, *target.supports)),
         Descend(),

@@ -46,6 +46,8 @@ class PlaceTarget:
     hand_yaw_rad: float | None = None
     """How the hand shall be turned, where the fingers have room; half a turn further is the same
     to them. None where only the thing matters [rad]."""
+    within: str = ''
+    """Name of the container in which it may come to rest anywhere; empty where there is none."""
 
 
 def pose_target(

@@ -7,12 +7,13 @@ import math
 from bbllm.arm.collision import CollisionChecker
 from bbllm.arm.reachability import reachable_top_down
 from bbllm.core.types import Kind, SceneObject
+from bbllm.skills.containers import floor_z
 from bbllm.skills.grasps import GraspParams, Grip, grips_for
 from bbllm.skills.motions import MotionParams
 from bbllm.skills.shapes import yaw_pose
 
 PLACED_EDGE_M = 0.04
-"""A location is in reach when a cube of this edge can be put there [m]."""
+"""A location or container is in reach when a cube of this edge can be put there [m]."""
 
 Key = tuple[Kind, tuple[float, ...]]
 
@@ -49,8 +50,10 @@ class ReachCache:
 
 
 def _grips(item: SceneObject, params: GraspParams) -> tuple[Grip, ...]:
-    if item.kind is Kind.LOCATION:
+    if item.kind in (Kind.LOCATION, Kind.CONTAINER):
         x, y, z = item.pose.position_m
+        if item.kind is Kind.CONTAINER:
+            z = floor_z(item)
         item = SceneObject(
             name=item.name,
             kind=Kind.CUBE,

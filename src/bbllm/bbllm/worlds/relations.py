@@ -1,9 +1,9 @@
 """
 From objects, hand and clock to a scene with its relations as triples.
 
-* (a on b): a rests on b, which is the top of an object, a location whose middle is within 2 cm,
-  or a piece of furniture; only the nearest of these, in that order.
-* (a in b): the centre of a is inside the furniture b.
+* (a on b): a rests on b, which is a shallow container, the top of an object, a location whose
+  middle is within 2 cm, or a piece of furniture; only the nearest of these, in that order.
+* (a in b): the centre of a is inside the furniture b, or a lies in the deep container b.
 * (location occupied_by a): a is on that location.
 * (a left_of b), (a right_of b): as the robot sees it, b is the thing nearest to a at the same
   height, within 15 cm, and more beside it than before or behind it.
@@ -11,7 +11,6 @@ From objects, hand and clock to a scene with its relations as triples.
 * (hand is empty): nothing is held.
 * (a is clear): a is a thing, and nothing is on top of it.
 * (a reachable yes), (a reachable no): the hand can, or cannot, come down on it from above.
-
 * (a is lost): a was seen and is no longer there to be seen, see `core.lost`.
 
 Everything is derived from what was sensed now; nothing is remembered or taken from commands. What
@@ -27,6 +26,7 @@ from dataclasses import dataclass, replace
 from bbllm.core.errors import SceneError
 from bbllm.core.lost import LostObject, lost_facts
 from bbllm.core.types import MOVABLE, Fact, Kind, Scene, SceneObject, Skill
+from bbllm.skills.containers import is_deep, lies_in
 from bbllm.skills.grasps import Hand, in_tool_frame
 from bbllm.skills.shapes import (
     bottom_z,
@@ -43,6 +43,7 @@ from bbllm.worlds.hand_force import Force, hand_reading
 HAND = 'hand'
 """How facts call the hand."""
 
+TARGETS = MOVABLE | {Kind.LOCATION, Kind.CONTAINER}
 ReachTest = Callable[[SceneObject], bool]
 """Tells whether the hand can come down on an object or location from above."""
 
@@ -157,7 +158,7 @@ def _reachable(objects: Sequence[SceneObject], held: str | None, reach: ReachTes
     return [
         Fact(item.name, 'reachable', 'yes' if reach(item) else 'no')
         for item in objects
-        if item.name != held and (item.kind in MOVABLE or item.kind is Kind.LOCATION)
+        if item.name != held and item.kind in TARGETS
     ]
 
 
@@ -199,12 +200,13 @@ def _resting(
     objects: Sequence[SceneObject], held: str | None, params: RelationParams
 ) -> list[Fact]:
     facts = []
+    deep = {other.name for other in objects if is_deep(other)}
     for item in objects:
         if item.kind not in MOVABLE or item.name == held:
             continue
         on = _support(item, objects, held, params)
         if on is not None:
-            facts.append(Fact(item.name, 'on', on))
+            facts.append(Fact(item.name, 'in' if on in deep else 'on', on))
         facts += [
             Fact(item.name, 'in', other.name)
             for other in objects
@@ -216,8 +218,10 @@ def _resting(
 def _support(
     item: SceneObject, objects: Sequence[SceneObject], held: str | None, params: RelationParams
 ) -> str | None:
-    """Return what an object rests on: another object, a location, or furniture, in that order."""
+    """Return what an object rests on: a container, a thing, a location, or else furniture."""
     x, y, _ = item.pose.position_m
+    if around := [other.name for other in objects if lies_in(item, other)]:
+        return around[0]
     foot = bottom_z(item)
     shape = outline(item)
     under = [

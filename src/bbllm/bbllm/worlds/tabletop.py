@@ -13,12 +13,12 @@ from bbllm.arm.envelope_guard import EnvelopeGuard, bounded
 from bbllm.arm.executor import ExecutorParams, SkillExecutor
 from bbllm.arm.kinematics import forward
 from bbllm.core.approval import AskPerson
-from bbllm.core.types import MOVABLE, Outcome, Pose, Scene, Skill, SkillCall
+from bbllm.core.types import MOVABLE, Kind, Outcome, Pose, Scene, Skill, SkillCall
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.scenes import SceneFile, load_scene
 from bbllm.sim.simulation import Simulation
-from bbllm.skills.catalog import SKILLS
+from bbllm.skills.catalog import skills_for
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import pose_of_matrix
 from bbllm.worlds.hand_force import PERIOD_S, ForceFilter
@@ -27,6 +27,8 @@ from bbllm.worlds.relations import build_scene
 
 FELT_S = 0.1
 """How long a first reading of the force is waited for, simulated time [s]."""
+LOOSE = MOVABLE | {Kind.CONTAINER}
+"""What can come to rest somewhere else."""
 STILL_M = 1e-4
 """Things that move less than this in a tenth of a second are at rest [m]."""
 
@@ -76,11 +78,12 @@ class TabletopWorld:
             self.driver, self._scene, params=params, guard=self.guard, ask_person=ask_person
         )
         self._reach = ReachCache(params.motions)
+        self._skills = skills_for(self.robot.objects())
 
     @property
     def skills(self) -> tuple[Skill, ...]:
         """The skills that `execute` knows."""
-        return SKILLS
+        return self._skills
 
     @property
     def time_s(self) -> float:
@@ -111,7 +114,7 @@ class TabletopWorld:
         return build_scene(
             self.robot.objects(),
             hand,
-            skills=SKILLS,
+            skills=self._skills,
             stamp_s=state.stamp_s,
             now_s=self.time_s,
             reach=self._reach,
@@ -152,7 +155,7 @@ class TabletopWorld:
         self.stop()
 
     def _movables(self) -> dict[str, Pose]:
-        return {item.name: item.pose for item in self.robot.objects() if item.kind in MOVABLE}
+        return {item.name: item.pose for item in self.robot.objects() if item.kind in LOOSE}
 
 
 def furthest(before: Mapping[str, Pose], now: Mapping[str, Pose]) -> float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from bbllm.bench.checkers import (
     color_line,
+    contained,
     corners,
     hold,
     letter_l,
@@ -27,6 +28,7 @@ from bbllm.bench.checkers.situation import Finding, Judgement, Situation, Verdic
 from bbllm.bench.checkers.table import Table
 from bbllm.bench.goals import (
     ColorLine,
+    Contained,
     Corners,
     Goal,
     Hold,
@@ -82,6 +84,8 @@ def _both(goal: Goal, table: Table) -> tuple[list[Part], Finding]:
             return segregated.parts_of(goal, table), segregated.second_look(goal, table)
         case Resting():
             return resting.parts_of(goal, table), resting.second_look(goal, table)
+        case Contained():
+            return contained.parts_of(goal, table), contained.second_look(goal, table)
         case Tower():
             return tower.parts_of(goal, table), tower.second_look(goal, table)
         case Corners():

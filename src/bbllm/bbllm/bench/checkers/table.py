@@ -9,6 +9,7 @@ from functools import cached_property
 from bbllm.bench.checkers.parts import at_least, at_most, cm
 from bbllm.bench.checkers.situation import Situation
 from bbllm.core.types import MOVABLE, Kind, SceneObject
+from bbllm.skills.containers import lies_in
 from bbllm.skills.shapes import (
     bottom_z,
     contains,
@@ -26,7 +27,7 @@ class Table:
     A thing stands on the table when its centre is over a table top and its lowest point near
     that top; a cube must stand on a face besides, and a cylinder upright. What stands on another
     thing, is in the hand or has fallen off does not stand on the table, and no goal counts it but
-    `resting`, `tower` and `hold`.
+    `resting`, `contained`, `tower` and `hold`.
 
     Args:
         situation: What there is and was.
@@ -43,6 +44,11 @@ class Table:
         self.mass_kg = situation.mass_kg
         self.fixed = situation.fixed
         self.held = situation.held
+
+    @cached_property
+    def tilt_cosine(self) -> float:
+        """Least share of an axis that still counts as upright."""
+        return math.cos(math.radians(self.tilt_deg))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -108,7 +114,7 @@ class Table:
         """Say that a cube is on no face, or a cylinder not upright; '' where it stands."""
         item = self.now[name]
         ups = [abs(share) for share in rotation_of(item.pose)[2]]
-        least = math.cos(math.radians(self.tilt_deg))
+        least = self.tilt_cosine
         if item.kind is Kind.CUBE and not at_least(max(ups), least):
             return f'{name} is tipped onto an edge.'
         if item.kind is Kind.CYLINDER and not at_least(ups[2], least):
@@ -153,4 +159,4 @@ class Table:
             and polygon_gap(outline(item), outline(self.now[other])) < 0
             for other in self.movables
             if other != name and other in self.now
-        )
+        ) or any(lies_in(item, other) for other in self.now.values())

@@ -1,0 +1,218 @@
+"""
+Where in a container a held thing fits, and what lies in a container already.
+
+Of a container no more is known than its outer size and that it is open at the top, with a floor of
+6 mm and walls that may lean outwards. What is reckoned with is the ellipse that fits into its
+outline: exact for plates and bowls, on the safe side for boxes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from bbllm.core.types import Code, Kind, Scene, SceneObject
+from bbllm.skills.grasps import FINGER_LAYERS, GraspParams, Grip, Hand, NoRoom
+from bbllm.skills.placing import place_grips
+from bbllm.skills.pose_targets import PlaceTarget, yaw_like
+from bbllm.skills.rejection import Rejection, listed
+from bbllm.skills.shapes import (
+    Point,
+    bottom_z,
+    flat_axes,
+    half_height,
+    is_solid,
+    outline,
+    polygon_gap,
+    top_z,
+)
+
+FLOOR_M = 0.006
+"""Thickness of a container's floor [m]."""
+RIM_M = 0.028
+"""How far from its outer edge a container's floor may end [m]."""
+FINGER_RIM_M = 0.014
+"""How near to its outer edge fingers may come down [m]."""
+DEEP_M = 0.02
+"""What stands in a container of this height or more is in it; else it is on it [m]."""
+SPOT_M = 0.015
+"""Distance between the spots that are tried [m]."""
+APART_M = 0.004
+"""What is kept from what lies in the container already [m]."""
+SPARE_M = 0.008
+"""How much larger all others are taken, where there is room: the arm keeps away from them [m]."""
+SLACK_M = 0.003
+"""How far from where it should be the middle of what lies in a container may be [m]."""
+TURNS = (0.0, math.pi / 4, math.pi / 2, -math.pi / 4)
+"""How a thing may be turned against the container, as wished first [rad]."""
+
+
+_NEVER_IN = (Kind.LOCATION, Kind.FIXTURE, Kind.HAND)
+
+
+def is_container(item: SceneObject) -> bool:
+    """Tell whether things can be put in or on it."""
+    return item.kind is Kind.CONTAINER
+
+
+def is_deep(item: SceneObject) -> bool:
+    """Tell whether things are in this container rather than on it."""
+    return is_container(item) and item.size_m[2] >= DEEP_M
+
+
+def floor_z(container: SceneObject) -> float:
+    """Return the height of the surface on which things in a container rest [m]."""
+    return bottom_z(container) + FLOOR_M
+
+
+def lies_in(item: SceneObject, container: SceneObject) -> bool:
+    """Tell whether a thing lies in or on a container, as far as poses and sizes say."""
+    if not is_container(container) or is_container(item) or item.kind in _NEVER_IN:
+        return False
+    x, y, z = item.pose.position_m
+    return (
+        within(container, [(x, y)], 0.0)
+        and bottom_z(item) <= top_z(container) + SLACK_M
+        and z >= floor_z(container) + min(item.size_m) / 2 - SLACK_M
+    )
+
+
+def within(container: SceneObject, points: Sequence[Point], rim_m: float) -> bool:
+    """Tell whether points seen from above are in a container's ellipse, less a rim [m]."""
+    a, b = (size / 2 - rim_m for size in container.size_m[:2])
+    if min(a, b) <= 0.0:
+        return False
+    yaw = yaw_like(container)
+    cx, cy, _ = container.pose.position_m
+    cos, sin = math.cos(yaw), math.sin(yaw)
+    return all(
+        ((cos * (x - cx) + sin * (y - cy)) / a) ** 2 + ((cos * (y - cy) - sin * (x - cx)) / b) ** 2
+        <= 1.0
+        for x, y in points
+    )
+
+
+def container_place(
+    container: SceneObject, scene: Scene, hand: Hand, params: GraspParams, gap_m: float
+) -> tuple[PlaceTarget, tuple[Grip, ...]] | Rejection:
+    """
+    Return where in a container the held thing shall rest, and how to let go of it there.
+
+    Args:
+        container: What to put it in or on.
+        scene: What is there; something is held.
+        hand: Where the TCP is and how far the fingers are open.
+        params: How much room to keep.
+        gap_m: How far above the floor to let go [m].
+    """
+    assert scene.held is not None  # the caller looked
+    held = scene.object(scene.held)
+    others = [item for item in scene.objects if item.name != held.name]
+    inside = [item for item in others if lies_in(item, container)]
+    blockers: list[str] = []
+    targets = list(_targets(container, held, inside))
+    for spare_m in (SPARE_M, 0.0):
+        free = [_swollen(item, spare_m) for item in others if item is not container]
+        around = replace(scene, objects=(held, *free))
+        for target in targets:
+            grips = place_grips(held, target, around, hand, params, gap_m)
+            if isinstance(grips, NoRoom):
+                blockers += grips.neighbours
+                continue
+            if clear := tuple(grip for grip in grips if _fingers_fit(grip, container)):
+                return target, clear
+    return _no_room(container, held, inside, blockers, fits=bool(targets))
+
+
+def _swollen(item: SceneObject, spare_m: float) -> SceneObject:
+    """Return a thing that is larger on all sides, as if it were so."""
+    if not is_solid(item) or item.kind is Kind.FIXTURE:
+        return item
+    x, y, z = (size + 2 * spare_m for size in item.size_m)
+    return replace(item, size_m=(x, y, z))
+
+
+def _targets(
+    container: SceneObject, held: SceneObject, inside: Sequence[SceneObject]
+) -> Iterator[PlaceTarget]:
+    """Yield free places in the container, the nearest to its middle first."""
+    shapes = [outline(item) for item in inside]
+    z = floor_z(container) + half_height(held)
+    # The thing is turned from how it is in the hand now, which may lie on any of its sides.
+    axes = flat_axes(held)
+    yaw_now = axes[0][0] if axes else 0.0
+    for x, y in _spots(container):
+        for turn in TURNS if axes else (0.0,):
+            yaw = yaw_like(container) + turn
+            shape = _turned(outline(held), held, yaw - yaw_now, (x, y))
+            if within(container, shape, RIM_M) and all(
+                polygon_gap(shape, other) >= APART_M for other in shapes
+            ):
+                yield PlaceTarget(
+                    label=container.name,
+                    centre_m=(x, y, z),
+                    yaw_rad=yaw,
+                    supports=(container.name,),
+                    within=container.name,
+                )
+
+
+def _spots(container: SceneObject) -> list[Point]:
+    cx, cy, _ = container.pose.position_m
+    n = int(max(container.size_m[:2]) / 2 / SPOT_M)
+    steps = [(i * SPOT_M, j * SPOT_M) for i in range(-n, n + 1) for j in range(-n, n + 1)]
+    steps.sort(key=lambda step: (math.hypot(*step), step))
+    spots = [(cx + dx, cy + dy) for dx, dy in steps]
+    return [spot for spot in spots if within(container, [spot], RIM_M)]
+
+
+def _turned(
+    shape: Sequence[Point], held: SceneObject, turn_rad: float, to: Point
+) -> tuple[Point, ...]:
+    """Return an outline as it is once the thing has been turned and is somewhere else."""
+    x0, y0, _ = held.pose.position_m
+    cos, sin = math.cos(turn_rad), math.sin(turn_rad)
+    return tuple(
+        (
+            to[0] + cos * (x - x0) - sin * (y - y0),
+            to[1] + sin * (x - x0) + cos * (y - y0),
+        )
+        for x, y in shape
+    )
+
+
+def _fingers_fit(grip: Grip, container: SceneObject) -> bool:
+    """Tell whether the opened fingers come down within the walls."""
+    x, y, _ = grip.position_m
+    tip = FINGER_LAYERS[0]
+    sin, cos = math.sin(grip.yaw_rad), math.cos(grip.yaw_rad)
+    ends = [
+        (x + cos * across - sin * along, y + sin * across + cos * along)
+        for across in (-tip.half_width_m, tip.half_width_m)
+        for side in (-1.0, 1.0)
+        for along in [side * (grip.opening_m / 2 + tip.outer_m)]
+    ]
+    return within(container, ends, FINGER_RIM_M)
+
+
+def _no_room(
+    container: SceneObject,
+    held: SceneObject,
+    inside: Sequence[SceneObject],
+    blockers: Sequence[str],
+    *,
+    fits: bool,
+) -> Rejection:
+    names = list(dict.fromkeys([*(item.name for item in inside), *blockers]))
+    if names:
+        leave = 'leaves' if len(names) == 1 else 'leave'
+        return Rejection(
+            Code.OCCUPIED if inside else Code.NO_CLEARANCE,
+            f'{held.name} cannot be put into {container.name} because {listed(names)} {leave} no '
+            'room for it and the fingers.',
+        )
+    what = 'the fingers that hold it do not' if fits else 'it does not'
+    return Rejection(
+        Code.NO_CLEARANCE, f'{held.name} cannot be put into {container.name}: {what} fit into it.'
+    )

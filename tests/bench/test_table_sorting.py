@@ -1,0 +1,93 @@
+"""The four table tasks of ProgPrompt: a program is carried out in physics, and then judged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bbllm.bench.case import Case
+from bbllm.bench.checkers.judging import judge
+from bbllm.bench.checkers.situation import Judgement, Situation, Verdict
+from bbllm.bench.generator import make_case
+from bbllm.bench.suite import load_suite
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.events import Ending
+from bbllm.core.tasks import make_task
+from bbllm.core.types import Scene, SkillCall
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.prog_prompt import ProgPrompt
+from bbllm.worlds.tabletop import TabletopWorld
+
+SUITE = load_suite('table_sorting')
+NAMES = [task.name for task in SUITE.tasks]
+NOBODY: Any = None
+
+
+def program(case: Case) -> str:
+    """Write what a model would: a part with a comment for each thing."""
+    inside: dict[str, str] = case.table_goal.inside  # type: ignore[union-attr]
+    return '\n'.join(
+        f"# {i}: put the {thing} there\ngrab_and_putin('{thing}', '{container}')"
+        for i, (thing, container) in enumerate(inside.items(), 1)
+    )
+
+
+def judged(case: Case, before: Scene, after: Scene) -> Judgement:
+    return judge(
+        case.table_goal,
+        Situation(
+            objects={item.name: item for item in after.objects},
+            start={item.name: item for item in before.objects},
+        ),
+    )
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_each_task_is_done_in_physics_by_a_program(name: str) -> None:
+    case = make_case(SUITE, name, seed=1, trial=0)
+    world = TabletopWorld(case.table)
+    before = world.observe()
+    model = ScriptedModel([program(case)])
+    run = EpisodeRun(
+        make_task(case.instruction), planner='prog_prompt', brain='scripted', body='none'
+    )
+
+    episode = run.execute(ProgPrompt(model, NOBODY), world)
+
+    assert (episode.ending, episode.message) == (Ending.FINISHED, '')
+    world.settled()
+    after = judged(case, before, world.observe())
+    assert (after.verdict, after.reason) == (Verdict.PASSED, '')
+    assert judged(case, before, before).verdict is Verdict.FAILED
+
+
+def test_what_does_not_belong_into_a_container_fails_the_task() -> None:
+    case = make_case(SUITE, 'sort_fruits_and_bottles_1', seed=1, trial=0)
+    world = TabletopWorld(case.table)
+    before = world.observe()
+    moves = {'banana': 'plate', 'strawberry': 'plate', 'bottle': 'plate'}
+
+    for thing, container in moves.items():
+        assert world.execute(SkillCall('grab_and_putin', (thing, container))).succeeded
+
+    world.settled()
+    judgement = judged(case, before, world.observe())
+    assert judgement.verdict is Verdict.FAILED
+    assert [part.text for part in judgement.conditions if not part.holds] == ['bottle in box']
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_scenes_are_drawn_for_every_trial_and_have_as_many_distractors_as_they_say(
+    name: str,
+) -> None:
+    cases = [make_case(SUITE, name, seed=0, trial=trial) for trial in range(5)]
+
+    goal = cases[0].table_goal
+    wanted = {*goal.inside, *goal.inside.values()}  # type: ignore[union-attr]
+    for case in cases:
+        names = {item.name for item in case.table.movables}
+        assert wanted <= names
+        assert len(names - wanted) == int(name[-1])
+        assert case.out_of_reach == ()
+    assert len({str(case.table.objects) for case in cases}) == 5

@@ -1,0 +1,82 @@
+"""Containers and everyday things of plain shapes: they stand as files describe them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from bbllm.core.errors import SceneFileError
+from bbllm.core.types import Kind
+from bbllm.sim.build import build_model
+from bbllm.sim.goods import GOODS
+from bbllm.sim.scenes import SceneFile, load_scene, make_scene
+from bbllm.sim.simulation import Simulation
+
+
+def alone(kind: str, **more: object) -> SceneFile:
+    return make_scene({'objects': [{'name': 'it', 'kind': kind, 'xy': [0.5, 0.0], **more}]})
+
+
+@pytest.mark.parametrize('kind', sorted(GOODS))
+def test_a_thing_stays_as_its_file_describes_it(kind: str) -> None:
+    sim = Simulation(alone(kind, yaw_deg=30))
+    before = sim.object_poses()['it']
+
+    sim.step(1500)
+
+    after = sim.object_poses()['it']
+    assert math.dist(after.position_m, before.position_m) < 0.002
+    assert sum(a * b for a, b in zip(after.quat_xyzw, before.quat_xyzw, strict=True)) > 0.9995
+
+
+@pytest.mark.parametrize('kind', sorted(GOODS))
+def test_all_parts_of_a_thing_together_weigh_what_it_weighs(kind: str) -> None:
+    model = build_model(alone(kind), 0.001)
+
+    assert model.body('it').mass[0] == pytest.approx(GOODS[kind].mass_kg)
+
+
+def test_a_container_keeps_what_is_dropped_into_it() -> None:
+    scene = make_scene(
+        {
+            'objects': [
+                {'name': 'bowl', 'kind': 'bowl', 'xy': [0.5, 0.0]},
+                {'name': 'orange', 'kind': 'orange', 'xy': [0.3, 0.4]},
+            ]
+        }
+    )
+    sim = Simulation(scene)
+    above = sim.object_poses()['bowl']
+    x, y, _ = above.position_m
+    sim.set_object_pose('orange', type(above)(position_m=(x + 0.03, y, 0.12)))
+
+    sim.step(3000)
+
+    poses = sim.object_poses()
+    (bx, by, _), (ox, oy, oz) = poses['bowl'].position_m, poses['orange'].position_m
+    assert math.hypot(ox - bx, oy - by) < 0.06
+    assert oz == pytest.approx(0.036, abs=0.004)
+
+
+def test_things_have_the_size_colour_and_weight_of_their_kind() -> None:
+    scene = alone('banana')
+
+    (banana,), (spec,) = scene.movables, scene.objects
+    assert (banana.kind, banana.size_m) == (Kind.OTHER, GOODS['banana'].size_m)
+    assert (spec.color, spec.mass) == ('gold', 0.12)
+    assert alone('plate', color='pink').movables[0].color == 'pink'
+    assert alone('plate').movables[0].kind is Kind.CONTAINER
+
+
+def test_a_scene_with_goods_can_be_written_and_read_again() -> None:
+    scene = load_scene('fruit')
+
+    assert make_scene(scene.model_dump(mode='json')) == scene
+
+
+def test_a_size_for_what_has_its_own_is_refused_and_told_why() -> None:
+    with pytest.raises(SceneFileError, match='leave size out: a bowl has a size of its own'):
+        alone('bowl', size=[0.3, 0.3, 0.1])
+    with pytest.raises(SceneFileError, match='leave size out'):
+        alone('pear', size=0.05)

@@ -1,0 +1,136 @@
+"""Things are put in and on containers, in physics; of a failure it is told which half failed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bbllm.core.types import Code, Outcome, SkillCall, Status
+from bbllm.sim.scenes import SceneFile, load_scene, make_scene
+from bbllm.skills.catalog import SKILLS
+from bbllm.worlds.tabletop import TabletopWorld
+
+PLACES = {
+    'plate': (0.44, 0.36),
+    'bowl': (0.34, -0.40),
+    'box': (0.60, -0.30),
+    'banana': (0.42, 0.10),
+    'pear': (0.56, 0.02),
+    'strawberry': (0.44, -0.08),
+    'orange': (0.60, 0.17),
+    'bottle': (0.52, -0.12),
+}
+
+
+def table(*kinds: str) -> SceneFile:
+    things: list[dict[str, Any]] = [
+        {'name': kind, 'kind': kind, 'xy': PLACES[kind], 'yaw_deg': 90 if kind == 'box' else 20}
+        for kind in kinds
+    ]
+    return make_scene({'tables': [{'xy': [0.45, 0], 'size': [1.0, 1.4]}], 'objects': things})
+
+
+def put(world: TabletopWorld, thing: str, container: str) -> Outcome:
+    return world.execute(SkillCall('grab_and_putin', (thing, container)))
+
+
+def facts(world: TabletopWorld) -> list[str]:
+    world.settled()
+    return [str(fact) for fact in world.observe().facts if fact.predicate in ('on', 'in')]
+
+
+def test_only_a_table_with_a_container_offers_to_put_things_there() -> None:
+    assert TabletopWorld('tabletop').observe().skills == SKILLS
+    world = TabletopWorld(table('plate', 'pear'))
+    names = [skill.name for skill in world.observe().skills]
+    assert names == [*(skill.name for skill in SKILLS), 'grab_and_putin']
+    assert world.skills == world.observe().skills
+
+
+def test_fruit_and_bottle_come_to_rest_in_and_on_their_containers() -> None:
+    world = TabletopWorld(table('plate', 'bowl', 'box', 'banana', 'pear', 'strawberry', 'bottle'))
+
+    outcomes = [
+        put(world, 'banana', 'bowl'),
+        put(world, 'pear', 'plate'),
+        put(world, 'strawberry', 'plate'),
+        put(world, 'bottle', 'box'),
+    ]
+
+    assert [outcome.message for outcome in outcomes if not outcome.succeeded] == []
+    assert facts(world) == [
+        '(banana in bowl)',
+        '(pear on plate)',
+        '(strawberry on plate)',
+        '(bottle in box)',
+    ]
+
+
+def test_what_is_held_can_be_placed_in_a_container_and_grabbed_no_second_time() -> None:
+    world = TabletopWorld(table('bowl', 'orange'))
+    assert world.execute(SkillCall('pick', ('orange',))).succeeded
+
+    assert put(world, 'orange', 'bowl').succeeded
+
+    assert facts(world) == ['(orange in bowl)']
+
+
+def test_a_plain_place_puts_a_thing_on_a_plate() -> None:
+    world = TabletopWorld(table('plate', 'strawberry'))
+    world.execute(SkillCall('pick', ('strawberry',)))
+
+    assert world.execute(SkillCall('place', ('plate',))).succeeded
+
+    assert facts(world) == ['(strawberry on plate)']
+
+
+def test_of_a_failure_it_is_told_which_half_failed() -> None:
+    world = TabletopWorld(table('bowl', 'plate', 'banana', 'orange'))
+    assert put(world, 'banana', 'bowl').succeeded
+
+    first = put(world, 'bowl', 'plate')
+    second = put(world, 'orange', 'bowl')
+
+    assert (first.status, first.code) == (Status.REJECTED, Code.NOT_GRASPABLE)
+    assert first.message == (
+        'The first half, pick(bowl), failed: bowl is a container, and that cannot be picked.'
+    )
+    assert (second.status, second.code) == (Status.FAILED, Code.OCCUPIED)
+    assert second.message == (
+        'orange is picked, but the second half, place(bowl), failed: orange cannot be put into '
+        'bowl because banana leaves no room for it and the fingers.'
+    )
+    assert world.observe().held == 'orange'
+    assert put(world, 'orange', 'plate').succeeded  # another container would have done
+
+
+@pytest.mark.parametrize(
+    ('args', 'code', 'text'),
+    [
+        (('pear', 'pear'), Code.BAD_ARGUMENTS, 'cannot be put into itself'),
+        (('pear', 'dish'), Code.UNKNOWN_OBJECT, 'dish'),
+        (('pear',), Code.BAD_ARGUMENTS, 'takes obj1, obj2'),
+    ],
+)
+def test_bad_arguments_are_refused_before_anything_moves(
+    args: tuple[str, ...], code: Code, text: str
+) -> None:
+    world = TabletopWorld(table('plate', 'pear'))
+    before = world.time_s
+
+    outcome = world.execute(SkillCall('grab_and_putin', args))
+
+    assert (outcome.status, outcome.code) == (Status.REJECTED, code)
+    assert text in outcome.message
+    assert world.time_s == before
+
+
+def test_the_scene_of_fruit_can_be_tidied_up() -> None:
+    world = TabletopWorld(load_scene('fruit'))
+
+    for thing, container in (('banana', 'plate'), ('pear', 'bowl'), ('soup_can', 'box')):
+        assert put(world, thing, container).message == ''
+
+    told = facts(world)
+    assert {'(banana on plate)', '(pear in bowl)', '(soup_can in box)'} <= set(told)
