@@ -18,10 +18,13 @@ from bbllm.bench.results import EpisodeKey
 from bbllm.bench.run_setup import Prepared, RunRequest, prepare
 from bbllm.bench.suite import load_suite
 from bbllm.core.errors import ConfigError
+from bbllm.llm.config import Models
 from bbllm.llm.expert.brief import ExpertBrief
+from bbllm.llm.scripted import ScriptedModel
 from bbllm.llm.sections import LlmConfig, ModelConfig
 
 PARTIAL = load_suite('partial')
+EXPERT = Models(brain=ScriptedModel(name='expert'), body=ScriptedModel())
 
 
 def case_of(task: str, trial: int = 0) -> Case:
@@ -82,7 +85,7 @@ def test_what_is_fixed_is_told_of_no_goal_that_does_not_heed_it(goal: dict[str, 
     made = suite(generated(objects=cubes) | {'goal': {**goal, **STANDING}, 'needs': 'movable'})
 
     with pytest.raises(ConfigError, match='order: on_fixed and for corners with which: movable'):
-        check_goals(made.tasks)
+        check_goals(made.tasks, EXPERT, 'llm_pop')
 
 
 def test_any_number_of_fixed_blocks_can_be_found_out() -> None:
@@ -92,7 +95,7 @@ def test_any_number_of_fixed_blocks_can_be_found_out() -> None:
         goal = {**on_fixed, 'still_m': 0.01, **STANDING}
         made = suite(generated(objects=cubes) | {'goal': goal, 'needs': 'movable'})
 
-        check_goals(made.tasks)
+        check_goals(made.tasks, EXPERT, 'llm_pop')
         assert brief_of(make_case(made, 'a', seed=0, trial=0), 1).n_fixed == n_fixed
 
 
