@@ -100,9 +100,9 @@ def test_driver_that_was_silent_has_to_be_told_again(sim: Running, driver: RosDr
     assert driver.contact_limits == GENTLE  # a reset of the table is no new robot
 
     assert sim.ask(InjectFault, 'sim/inject_fault', fault='driver_hang').success
-    heard_s = driver.feed.newest_stamp_s
     # Of the arm, and for longer than its driver may be silent: the hand may fall silent first.
     until(lambda: not driver.feed.wait_for_news(2 * SILENT_S), 'silence')
+    heard_s = driver.feed.newest_stamp_s  # not before: states were still on their way
     assert sim.ask(InjectFault, 'sim/inject_fault', fault='driver_hang', clear=True).success
     until(lambda: driver.feed.newest_stamp_s > heard_s, 'joint states')
 

@@ -43,7 +43,7 @@ def test_objects_stand_alone() -> None:
 
 
 def test_static_needs_a_scene() -> None:
-    with pytest.raises(ConfigError, match='Known scenes: empty_table, plus_sign, tabletop'):
+    with pytest.raises(ConfigError, match='Known scenes: empty_table, fruit, plus_sign, tabletop'):
         read_sources('static', '', '')
 
 
