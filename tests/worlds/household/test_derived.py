@@ -15,15 +15,19 @@ from small_houses import (
     PHONE,
     PLATE,
     SALMON,
+    SHIRT,
     SINK,
+    SPOON,
     STOVE,
     TOASTER,
     two_rooms,
 )
 
+from bbllm.core.types import SkillCall
 from bbllm.worlds.household.derived import DerivedStates, derived
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.vocabulary import Relation, State
+from bbllm.worlds.household.world import HouseholdWorld
 
 
 def switch(graph: Graph, node_id: int, state: State) -> None:
@@ -47,11 +51,59 @@ def test_a_device_works_while_it_is_on(
 ) -> None:
     graph = two_rooms()
     graph.add(thing, relation, place)
+    graph.nodes[place].states -= {State.OPEN}
     assert derived(graph) == frozenset()
 
     switch(graph, device, State.ON)
 
     assert derived(graph) == {(thing, word)}
+
+
+def test_a_device_whose_door_is_open_does_nothing_to_what_is_inside() -> None:
+    graph = two_rooms()
+    graph.add(SALMON, Relation.INSIDE, MICROWAVE)
+    graph.nodes[MICROWAVE].states = {State.OPEN, State.ON}
+    assert derived(graph) == frozenset()
+
+    graph.nodes[MICROWAVE].states = {State.CLOSED, State.ON}
+
+    assert derived(graph) == {(SALMON, 'heated')}
+
+
+@pytest.mark.parametrize('state', [State.CLOSED, State.OPEN])
+@pytest.mark.parametrize(
+    ('name', 'washed'), [('washingmachine', {SHIRT}), ('dishwasher', {SHIRT, PLATE})]
+)
+def test_a_washing_machine_that_is_shut_washes_clothes_and_a_dishwasher_anything(
+    name: str, washed: set[int], state: State
+) -> None:
+    graph = two_rooms()
+    graph.nodes[MICROWAVE].class_name = name
+    graph.nodes[MICROWAVE].states = {state, State.ON}
+    for thing in (SHIRT, PLATE):
+        graph.add(thing, Relation.INSIDE, MICROWAVE)
+
+    shut = state is State.CLOSED
+    assert derived(graph) == ({(thing, 'washed') for thing in washed} if shut else set())
+
+
+@pytest.mark.parametrize('skill', ['wash', 'rinse', 'scrub', 'wipe'])
+def test_what_is_washed_by_hand_is_washed_and_what_is_wiped_is_not(skill: str) -> None:
+    world = HouseholdWorld(two_rooms())
+    mug, spoon = f'mug_{MUG}', f'spoon_{SPOON}'
+    assert not world.execute(SkillCall(skill, (mug,))).succeeded
+    assert world.derived.of(MUG) == ()
+
+    for call in (
+        SkillCall('walk', (mug,)),
+        SkillCall('find', (spoon,)),
+        SkillCall('grab', (spoon,)),
+    ):
+        assert world.execute(call).succeeded
+    assert world.execute(SkillCall('walk', (mug,))).succeeded
+    assert world.execute(SkillCall(skill, (mug,))).succeeded
+
+    assert world.derived.of(MUG) == (() if skill == 'wipe' else ('washed',))
 
 
 def test_a_phone_that_is_on_is_used() -> None:
@@ -64,6 +116,7 @@ def test_a_phone_that_is_on_is_used() -> None:
 def test_what_is_no_food_is_neither_heated_nor_toasted() -> None:
     graph = two_rooms()
     graph.add(BOOK, Relation.INSIDE, MICROWAVE)
+    graph.nodes[MICROWAVE].states -= {State.OPEN}
     graph.add(PLATE, Relation.ON, TOASTER)
     switch(graph, MICROWAVE, State.ON)
     switch(graph, TOASTER, State.ON)
@@ -93,6 +146,7 @@ def test_a_faucet_washes_in_the_sinks_of_its_own_room_only() -> None:
 def test_what_has_become_of_a_thing_stays_when_the_device_is_off_again() -> None:
     graph, keeper = two_rooms(), DerivedStates()
     graph.add(SALMON, Relation.INSIDE, MICROWAVE)
+    graph.nodes[MICROWAVE].states = {State.CLOSED, State.OFF}
     for state in (State.ON, State.OFF):
         switch(graph, MICROWAVE, state)
         keeper.look(graph)

@@ -18,6 +18,7 @@ from bbllm.worlds.household.derived import (
     WASHING,
     WORDS,
     Derived,
+    can_wash,
 )
 from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.sane_checks import above
@@ -106,10 +107,18 @@ class Costs:
             return NEVER
         costs = [NEVER]
         for node in self._graph.nodes.values():
-            if any(_is(node, makers) for makers in MAKERS[word]):
+            makes = any(_is(node, makers) for makers in MAKERS[word])
+            if makes and can_wash(node, self._graph.nodes[thing]):
                 inside = self._put(thing, Relation.INSIDE, node.id)
-                costs.append(inside + self._start(node))
+                costs.append(inside + self._shut_in(thing, node) + self._start(node))
         return min(costs)
+
+    def _shut_in(self, thing: int, device: Node) -> int:
+        """Count what shuts the door of a device once a thing is in it."""
+        if Property.CAN_OPEN not in device.properties:
+            return 0
+        inside = self._graph.has(thing, Relation.INSIDE, device.id)
+        return int(not inside or State.OPEN in device.states)
 
     def _start(self, device: Node) -> int:
         """Count what starts a device next to which the character stands."""

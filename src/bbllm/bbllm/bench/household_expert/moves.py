@@ -46,7 +46,7 @@ class Standing:
             return None
         return Standing(
             household,
-            derived(household.graph, self.derived),
+            derived(household.graph, self.derived, line),
             line.objects[0][1] if said[0] in GOING else self.found,
             (*self.lines, line),
         )
@@ -113,6 +113,11 @@ def focus_on(condition: HouseCondition, graph: Graph) -> Focus:
         focus.taken = set() if condition.is_ == USED else {thing}
         focus.into, focus.switched = makers_of(graph, str(condition.is_))
         focus.into = set() if condition.is_ == USED else focus.into
+        focus.closed = {  # with its door open it does nothing to what is inside
+            node.class_name
+            for node in graph.nodes.values()
+            if node.class_name in focus.into and Property.CAN_OPEN in node.properties
+        }
     elif not condition.is_:
         focus.taken = {thing}
         focus.into = {condition.inside} if condition.inside else set()

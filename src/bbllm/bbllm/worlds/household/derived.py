@@ -1,8 +1,9 @@
 """
 What has become of things and is no state of VirtualHome's: heated, washed, toasted, used.
 
-After ProgPrompt's and FLTRNN's additions. One difference: a sink washes while a faucet in its own
-room is on, and not any faucet of the house.
+After ProgPrompt's and FLTRNN's additions. Differences: a sink washes while a faucet in its own
+room is on, and not any faucet of the house; what works on the things inside it does so only while
+its door is not open; a washing machine washes clothes; who washes a thing by hand has washed it.
 """
 
 from __future__ import annotations
@@ -10,18 +11,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 
 from bbllm.worlds.household.graph import CycleError, Graph, Node
-from bbllm.worlds.household.vocabulary import Property, Relation, State
+from bbllm.worlds.household.script import ScriptLine
+from bbllm.worlds.household.vocabulary import Action, Property, Relation, State
 
 HEATED, WASHED, TOASTED, USED = 'heated', 'washed', 'toasted', 'used'
 WORDS = (HEATED, WASHED, TOASTED, USED)
 
 HEATING = frozenset({'microwave', 'stove', 'oven'})
-"""They heat the food inside them."""
+"""They heat the food inside them, while they are not open."""
 COOKING = frozenset({'fryingpan', 'cookingpot'})
 """They heat the food that is in or on them, while they stand on a stove that is on."""
 HOBS = frozenset({'stove', 'oven'})
 WASHING = frozenset({'washingmachine', 'dishwasher'})
-"""They wash what is inside them."""
+"""They wash what is inside them, while they are not open."""
+FOR_CLOTHES = frozenset({'washingmachine'})
+"""They wash nothing but clothes."""
+BY_HAND = frozenset({Action.WASH, Action.RINSE, Action.SCRUB})
+"""Actions that wash the thing they are done to."""
 SINKS, FAUCETS = frozenset({'sink', 'bathtub'}), frozenset({'faucet'})
 TOASTERS = frozenset({'toaster'})
 PHONES = frozenset({'wallphone', 'cellphone', 'phone'})
@@ -30,19 +36,29 @@ Derived = frozenset[tuple[int, str]]
 """Pairs of a thing's id and one of WORDS."""
 
 
-def derived(graph: Graph, seen: Iterable[tuple[int, str]] = ()) -> Derived:
+def derived(
+    graph: Graph, seen: Iterable[tuple[int, str]] = (), done: ScriptLine | None = None
+) -> Derived:
     """
     Return what has become of things, by the graph as it is now and by what was seen before.
 
     Args:
         graph: The household; devices work in it that are ON.
         seen: What was found before; it stays, even when the device is off again.
+        done: The step that has just succeeded, if any.
     """
     found = set(seen)
+    if done is not None and done.action in BY_HAND:
+        found.update((node_id, WASHED) for _, node_id in done.objects)
     for node in graph.nodes.values():
         if State.ON in node.states:
             found.update(_done_by(graph, node))
     return frozenset(found)
+
+
+def can_wash(device: Node, thing: Node) -> bool:
+    """Tell whether a device that washes would wash this thing."""
+    return not _is(device, FOR_CLOTHES) or Property.CLOTHES in thing.properties
 
 
 class DerivedStates:
@@ -51,9 +67,9 @@ class DerivedStates:
     def __init__(self) -> None:
         self.now: Derived = frozenset()
 
-    def look(self, graph: Graph) -> None:
+    def look(self, graph: Graph, done: ScriptLine | None = None) -> None:
         """Add what the graph shows now; called after each step, before a device is off again."""
-        self.now = derived(graph, self.now)
+        self.now = derived(graph, self.now, done)
 
     def of(self, node_id: int) -> tuple[str, ...]:
         """Return what has become of one thing, in the order of WORDS."""
@@ -62,14 +78,16 @@ class DerivedStates:
 
 def _done_by(graph: Graph, device: Node) -> Iterable[tuple[int, str]]:
     name = device.class_name.replace('_', '').lower()
+    inside = graph.sources(device.id, Relation.INSIDE) if State.OPEN not in device.states else ()
     if name in HEATING:
-        yield from _marked(graph, graph.sources(device.id, Relation.INSIDE), HEATED, food=True)
+        yield from _marked(graph, inside, HEATED, food=True)
     if name in HOBS:
         for pan in graph.sources(device.id, Relation.ON):
             if _is(graph.nodes[pan], COOKING):
                 yield from _marked(graph, _held_by(graph, pan), HEATED, food=True)
     if name in WASHING:
-        yield from _marked(graph, graph.sources(device.id, Relation.INSIDE), WASHED)
+        washed = [thing for thing in inside if can_wash(device, graph.nodes[thing])]
+        yield from _marked(graph, washed, WASHED)
     if name in TOASTERS:
         yield from _marked(graph, _held_by(graph, device.id), TOASTED, food=True)
     if name in FAUCETS:
@@ -81,7 +99,7 @@ def _done_by(graph: Graph, device: Node) -> Iterable[tuple[int, str]]:
 
 
 def _marked(
-    graph: Graph, things: Set[int], word: str, *, food: bool = False
+    graph: Graph, things: Iterable[int], word: str, *, food: bool = False
 ) -> Iterable[tuple[int, str]]:
     for thing in things:
         if not food or _is_food(graph.nodes[thing]):

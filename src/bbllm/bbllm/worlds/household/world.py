@@ -110,7 +110,7 @@ class HouseholdWorld:
                 raw=result.broken,
             )
         self.lines.append(line)
-        self._derived.look(self.graph)
+        self._derived.look(self.graph, line)
         return Outcome(call=call, status=Status.SUCCEEDED, message=message, duration_s=STEP_S)
 
     def stop(self) -> None:
