@@ -192,9 +192,10 @@ def test_what_is_wrong_with_a_copy_is_said_by_file(data: Path) -> None:
     finals.write_text('{"nodes": []}\n' * 4)
     with pytest.raises(ConfigError, match='is no graph'):
         read_set(data, 'test_unseen')
-    finals.write_text('{"nodes": [')
-    with pytest.raises(ConfigError, match='JSON object a line'):
-        read_set(data, 'test_unseen')
+    for text in ('{"nodes": [', '[' * 200_000):
+        finals.write_text(text)
+        with pytest.raises(ConfigError, match='JSON object a line'):
+            read_set(data, 'test_unseen')
 
 
 def test_the_first_graph_that_the_release_lacks_is_asked_for(data: Path) -> None:

@@ -157,6 +157,7 @@ def test_a_graph_that_somebody_brings_is_opened_and_lived_in(
     ('text', 'error', 'says'),
     [
         ('{', HouseFileError, 'is not valid JSON'),
+        pytest.param('[' * 200_000, HouseFileError, 'is not valid JSON', id='too deep'),
         ('[]', GraphError, 'nodes'),
         ('{"nodes": [], "edges": []}', HouseFileError, 'no node of the category Rooms'),
     ],

@@ -224,5 +224,5 @@ def _lines(path: Path) -> list[Any]:
         )
     try:
         return [json.loads(line) for line in text.splitlines() if line.strip()]
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f'{path} is not one JSON object a line: {error}.') from error

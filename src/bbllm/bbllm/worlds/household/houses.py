@@ -65,7 +65,7 @@ def _from_json(path: Path) -> House:
         data: Any = json.loads(path.read_text('utf-8'))
     except OSError as error:
         raise HouseFileError(f'House file {path} cannot be read: {error.strerror}.') from error
-    except ValueError as error:  # neither UTF-8 nor JSON
+    except (ValueError, RecursionError) as error:  # neither UTF-8 nor JSON, or too deep
         raise HouseFileError(f'{path} is not valid JSON: {error}.') from error
     if isinstance(data, Mapping):
         data = next((data[key] for key in GRAPHS if key in data), data)
