@@ -168,6 +168,33 @@ def test_a_chair_that_one_sits_on_cannot_be_taken(home: Household) -> None:
     assert do(home, 'standup', f'grab {CHAIR}').succeeded
 
 
+@pytest.mark.parametrize('posture', ['sit', 'lie'])
+def test_one_rests_neither_on_what_one_holds_nor_on_what_is_in_it(
+    home: Household, posture: str
+) -> None:
+    home.graph.nodes[CHAIR].properties |= {Property.LIEABLE}
+    assert do(home, f'walk {CHAIR}', f'grab {CHAIR}', f'{posture} {CHAIR}').broken == 'carried'
+    assert do(home, f'walk {BOX}', f'putin {CHAIR} {BOX}', f'grab {BOX}').succeeded
+    assert do(home, f'{posture} {CHAIR}').broken == 'carried'
+    assert do(home, f'drop {BOX}', f'{posture} {CHAIR}').succeeded
+
+
+@pytest.mark.parametrize('action', ['push', 'pull', 'move', 'plugout'])
+def test_what_is_shut_in_two_deep_is_neither_moved_nor_unplugged(
+    home: Household, action: str
+) -> None:
+    home.graph.nodes[SPOON].properties |= {Property.MOVABLE, Property.HAS_PLUG}
+    home.graph.nodes[SPOON].states = {State.PLUGGED_IN}
+    home.graph.add(MUG, Relation.INSIDE, FRIDGE)
+    home.graph.add(ME, Relation.CLOSE, SPOON)
+
+    home.graph.nodes[FRIDGE].states = {State.CLOSED}
+    assert do(home, f'{action} {SPOON}').broken == 'inside_closed'
+
+    home.graph.nodes[FRIDGE].states = {State.OPEN}
+    assert do(home, f'{action} {SPOON}').succeeded
+
+
 def test_what_cannot_be_put_back_fails(home: Household) -> None:
     take = (f'walk {TABLE}', f'grab {PLATE}')
     assert do(home, *take, f'walk {BED}', f'putobjback {PLATE}').broken == 'not_close'

@@ -34,15 +34,17 @@ from bbllm.worlds.household.named_checks import (
     CLOSE_B,
     FREE_HAND,
     HOLDING_A,
+    MOVABLE,
     PLUG,
     SEATS,
     STANDING,
 )
 from bbllm.worlds.household.rule import Check, Rule
-from bbllm.worlds.household.rules import LOOK, MOVING, RULES
+from bbllm.worlds.household.rules import LOOK, RULES
 from bbllm.worlds.household.sane_checks import (
     at_hand,
     can_go_to,
+    not_carried,
     not_under_character,
     place_left_beside,
     worn,
@@ -78,6 +80,7 @@ B_AT_HAND = Check('inside_closed', at_hand(B), '{b} is inside other closed thing
 NOT_INTO_ITSELF = Check('inside_itself', can_go_to(A, B), '{b} is {a} or goes along with it')
 PUT_DOWN = (HOLDING_A, CLOSE_B, B_AT_HAND, NOT_INTO_ITSELF)
 SAME_ROOM = Check('other_room', in_same_room(A), '{C} is not in the room of {a}')
+MOVING = Rule((MOVABLE, CLOSE_A, AT_HAND, FREE_HAND))
 WALK = Rule((STANDING, Check('no_room', has_room(A), '{a} is in no room')), (go_to(A),))
 LET_FALL = Rule((HOLDING_A,), (let_fall(A),))
 
@@ -90,8 +93,9 @@ def _with_at_hand(action: Action) -> Rule:
 def _resting(action: Action, posture: State, places: dict[str, int]) -> Rule:
     close, posture_check, property_check, _ = RULES[action].checks
     place = Check('no_place', place_left_beside(A, places, 1), 'Too many things on {a}')
+    carried = Check('carried', not_carried(A), '{C} is holding or wearing {a}')
     return Rule(
-        (close, posture_check, property_check, place),
+        (close, posture_check, property_check, carried, place),
         (settle_on(A), face_what_it_faces(A), take_posture(posture)),
     )
 
@@ -137,12 +141,15 @@ _CHANGED: Mapping[Action, Rule] = {
         (RULES[Action.WATCH].checks[0], SAME_ROOM, *LOOK.checks, AT_HAND),
     ),
     Action.PUSH: MOVING,
+    Action.PULL: MOVING,
+    Action.MOVE: MOVING,
     Action.PLUGOUT: Rule(
         (
             PLUG,
             CLOSE_A,
             FREE_HAND,
             Check('not_plugged_in', in_state(A, State.PLUGGED_IN), '{a} is not plugged_in'),
+            AT_HAND,
         ),
         (set_state(A, State.PLUGGED_OUT, State.PLUGGED_IN), go_off(A)),
     ),
@@ -215,6 +222,11 @@ DIFFERENCES = (
         'nothing else',
     ),
     Difference(
+        (Action.SIT, Action.LIE),
+        'one can sit or lie on what one holds',
+        'one cannot, nor on anything that is in or on it',
+    ),
+    Difference(
         (Action.PUTOBJBACK,),
         'what cannot be put back is told, yet succeeds',
         'it fails',
@@ -233,8 +245,8 @@ DIFFERENCES = (
         (
             Action.GRAB, Action.TOUCH, Action.WATCH, Action.OPEN, Action.CLOSE, Action.SWITCHON,
             Action.SWITCHOFF, Action.EAT, Action.WIPE, Action.WASH, Action.RINSE, Action.SCRUB,
-            Action.SQUEEZE, Action.CUT, Action.TYPE, Action.PLUGIN, Action.PUTBACK, Action.PUTIN,
-            Action.PUTOBJBACK, Action.POUR,
+            Action.SQUEEZE, Action.CUT, Action.TYPE, Action.PLUGIN, Action.PLUGOUT, Action.PULL,
+            Action.MOVE, Action.PUSH, Action.PUTBACK, Action.PUTIN, Action.PUTOBJBACK, Action.POUR,
         ),
         'only GRAB, TOUCH, PULL, MOVE and PUSH ask whether a thing is shut in, and only by what '
         'it is INSIDE directly; WATCH asks, tells, and succeeds',

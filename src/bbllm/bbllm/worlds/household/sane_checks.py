@@ -63,6 +63,11 @@ def not_under_character(which: int) -> Predicate:
     return lambda s: s.objects[which].id not in above(s.graph, s.character.id)
 
 
+def not_carried(which: int) -> Predicate:
+    """The character neither holds nor wears it, nor anything that it is in or on."""
+    return lambda s: s.objects[which].id not in carried(s.graph, s.character.id)
+
+
 def can_go_to(which: int, place: int) -> Predicate:
     """The place is not the thing itself, nor anything in or on the thing."""
 
