@@ -13,6 +13,8 @@ from bbllm.core.protocols import Embeddings
 from bbllm.core.types import PlanStep, Skill
 from bbllm.llm.lexical import LexicalEmbedder
 from bbllm.planners.body_matching import MatchingBody, cosine
+from bbllm.planners.house_actions import MOVES, shown_to_body
+from bbllm.worlds.household.world import HouseholdWorld
 
 Tabletop = Callable[..., Any]
 
@@ -73,6 +75,35 @@ def test_the_objects_of_a_step_cannot_be_told_apart_by_their_places_in_it(
 def test_a_skill_that_is_said_in_other_words_is_missed(busy_table: Tabletop) -> None:
     # Table 3, second row.
     assert mapped('stack it on the blue cube', busy_table()) != 'place(blue_cube)'
+
+
+@pytest.mark.parametrize(
+    ('step', 'call'),
+    [
+        ('walk to the kitchen', 'walk(kitchen)'),
+        ('open the fridge', 'open(fridge)'),
+        ('switch on the tv', 'switchon(tv)'),
+        ('switch off the tv', 'switchoff(tv)'),
+        ('sit on the sofa', 'sit(sofa)'),
+        ('put the salmon in the fridge', 'putin(salmon, fridge)'),
+    ],
+)
+def test_in_a_house_what_no_hand_can_take_is_walked_to_opened_and_sat_on(
+    step: str, call: str
+) -> None:
+    scene = shown_to_body(HouseholdWorld('studio').observe())
+
+    assert str(MatchingBody(LexicalEmbedder()).map(PlanStep(0, step), scene)) == call
+
+
+@pytest.mark.parametrize('step', ['turn left', 'turn right', 'walk one step straight on'])
+def test_in_a_house_no_step_becomes_a_move_that_changes_nothing(step: str) -> None:
+    scene = shown_to_body(HouseholdWorld('studio').observe())
+    assert {*MOVES} <= {skill.name for skill in scene.skills}
+
+    call = MatchingBody(LexicalEmbedder()).map(PlanStep(0, step), scene)
+
+    assert call.skill not in MOVES
 
 
 @pytest.mark.parametrize('step', ['polish the mug', 'think about it', '...'])

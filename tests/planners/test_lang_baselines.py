@@ -14,10 +14,11 @@ from bbllm.core.registry import find_planner
 from bbllm.core.types import PlanStep, Scene, SkillCall, Task
 from bbllm.llm.lexical import LexicalEmbedder
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.admissible import NEEDS, PHRASES, Actions
+from bbllm.planners.admissible import NEEDS, Actions
 from bbllm.planners.assembly import check_mapping
 from bbllm.planners.bodies import MappingMethod
 from bbllm.planners.body_matching import MatchingBody
+from bbllm.planners.house_actions import PHRASES
 from bbllm.planners.huang import MAX_STEPS, Huang
 from bbllm.planners.lang_prompt import LangPrompt
 from bbllm.planners.lang_prompting import LangPrompts

@@ -10,6 +10,7 @@ from bbllm.core.instances import class_of
 from bbllm.core.protocols import Embedder
 from bbllm.core.types import Scene, Skill
 from bbllm.planners.body_matching import SECONDS, UNTAKABLE, Vector, cosine
+from bbllm.planners.house_actions import PHRASES
 from bbllm.planners.prog_program import Call
 from bbllm.planners.prog_prompting import offered
 from bbllm.planners.surroundings import HOUSEHOLD, classes
@@ -17,22 +18,6 @@ from bbllm.planners.surroundings import HOUSEHOLD, classes
 SHORTLIST = 8
 """How many things are looked at for one step: those whose own words are nearest to it. All pairs
 of all things of a house would be some ten thousand sentences for each kind of putting."""
-PHRASES: Mapping[str, str] = {
-    'walk': 'walk to {}',
-    'run': 'run to {}',
-    'switchon': 'switch on {}',
-    'switchoff': 'switch off {}',
-    'lookat': 'look at {}',
-    'turnto': 'turn to {}',
-    'pointat': 'point at {}',
-    'sit': 'sit on {}',
-    'standup': 'stand up',
-    'putin': 'put {} in {}',
-    'putback': 'put {} back on {}',
-    'place': 'place it at {}',
-    'reach': 'move the hand over {}',
-}
-"""How actions are said whose name and things in a row are no sentence."""
 NEEDS: Mapping[str, frozenset[str]] = {
     'grab': frozenset({'grabbable'}),
     'putin': frozenset({'grabbable'}),

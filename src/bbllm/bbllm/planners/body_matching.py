@@ -13,6 +13,8 @@ from bbllm.core.errors import ParseError
 from bbllm.core.lost import lost_names
 from bbllm.core.protocols import Embedder
 from bbllm.core.types import Code, Kind, PlanStep, Scene, Skill, SkillCall
+from bbllm.planners.house_actions import MOVES, PHRASES
+from bbllm.planners.surroundings import HOUSEHOLD
 
 Vector = Sequence[float]
 
@@ -41,8 +43,9 @@ class MatchingBody:
     - what a step means but does not say (`it`, `the other one`) is lost on it.
 
     What the paper leaves open: a skill is as near as the nearest of its texts (its name, each
-    alias, its summary). A parameter called `object` is chosen among what a hand can take, any
-    other among all objects; each parameter for itself. Numbers are no names and have no
+    alias, its summary). A parameter called `object` is chosen among what a hand can take, but for
+    what a household only walks to, opens or the like; any other among all objects; each for
+    itself. Numbers are no names and have no
     embedding worth the word, so a parameter that may be given in numbers takes those of the
     step: a `target` three, four or seven in a row, `seconds` the first, or 1 where there is none.
 
@@ -71,9 +74,10 @@ class MatchingBody:
                 that the skill takes.
             ModelError: The embedder could not be reached.
         """
-        if not scene.skills or not scene.objects:
+        skills = _skills_of(scene)
+        if not skills or not scene.objects:
             raise ParseError('The scene has no skills or no objects that a step could be near.')
-        texts = {skill: _texts_of(skill) for skill in scene.skills}
+        texts = {skill: _texts_of(skill, scene) for skill in skills}
         names = {name: _words(name) for name in (*scene.names, *lost_names(scene))}
         wanted = self._look_up(_words(step.text), [*chain(*texts.values()), *names.values()])
 
@@ -81,11 +85,11 @@ class MatchingBody:
             return cosine(wanted, self._known[text])
 
         # Of equals, the first that the scene lists: so the same step gives the same call.
-        skill = max(scene.skills, key=lambda item: max(map(nearness, texts[item])))
+        skill = max(skills, key=lambda item: max(map(nearness, texts[item])))
         args = []
         for param in skill.params:
             numbers = _numbers(param, step.text)
-            allowed = _candidates(param, scene)
+            allowed = _candidates(param, skill, scene)
             args.append(numbers or max(allowed, key=lambda name: nearness(names[name])))
         call = SkillCall(skill.name, tuple(args))
         try:
@@ -114,8 +118,11 @@ def cosine(a: Vector, b: Vector) -> float:
     return math.fsum(map(mul, a, b)) / length if length else 0.0
 
 
-def _texts_of(skill: Skill) -> list[str]:
+def _texts_of(skill: Skill, scene: Scene) -> list[str]:
+    # The names of a household have no spaces: `switchon` is said `switch on`.
+    said = PHRASES.get(skill.name, '') if scene.domain == HOUSEHOLD else ''
     texts = [_words(skill.name), *map(_words, skill.aliases), skill.summary.strip()]
+    texts.append(_words(said.replace('{}', ' ')))
     return [text for text in texts if text]
 
 
@@ -124,8 +131,18 @@ def _words(name: str) -> str:
     return ' '.join(name.replace('_', ' ').split())
 
 
-def _candidates(param: str, scene: Scene) -> Sequence[str]:
-    if param == 'object':
+def _skills_of(scene: Scene) -> Sequence[Skill]:
+    """Return what a step may become: in a household no moves that change nothing there."""
+    if scene.domain != HOUSEHOLD:
+        return scene.skills
+    return [skill for skill in scene.skills if skill.name not in MOVES]
+
+
+def _candidates(param: str, skill: Skill, scene: Scene) -> Sequence[str]:
+    # In a household one walks to rooms, opens the fridge, sits on the sofa; only what is put
+    # somewhere has to be in a hand.
+    in_hand = scene.domain != HOUSEHOLD or len(skill.params) > 1
+    if param == 'object' and in_hand:
         takable = [item.name for item in scene.objects if item.kind not in UNTAKABLE]
         return (*(takable or scene.names), *lost_names(scene))
     return (*scene.names, *lost_names(scene))

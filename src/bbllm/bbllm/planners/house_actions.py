@@ -22,6 +22,22 @@ MOVES: Mapping[str, str] = {
     'turnright': 'Turn to the right.',
 }
 """Actions that change nothing in a household of symbols, which has no positions."""
+PHRASES: Mapping[str, str] = {
+    'walk': 'walk to {}',
+    'run': 'run to {}',
+    'switchon': 'switch on {}',
+    'switchoff': 'switch off {}',
+    'lookat': 'look at {}',
+    'turnto': 'turn to {}',
+    'pointat': 'point at {}',
+    'sit': 'sit on {}',
+    'standup': 'stand up',
+    'putin': 'put {} in {}',
+    'putback': 'put {} back on {}',
+    'place': 'place it at {}',
+    'reach': 'move the hand over {}',
+}
+"""How actions are said whose name and things in a row are no sentence."""
 
 
 def house_skills(scene: Scene) -> tuple[Skill, ...]:
