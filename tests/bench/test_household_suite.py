@@ -19,7 +19,7 @@ from bbllm.bench.suite_errors import SuiteFileError
 from bbllm.core.paths import config_dir
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.houses import list_houses, load_house
-from bbllm.worlds.household.vocabulary import Relation
+from bbllm.worlds.household.vocabulary import Relation, State
 
 TRIALS = range(6)
 
@@ -145,6 +145,11 @@ def test_what_is_so_at_first_is_so_of_all_things_of_the_class() -> None:
          'segregated cannot be that of a task in houses'),
         ({'at_first': [{'thing': 'salmon', 'is': 'heated'}]}, 'only things in or on others'),
         ({'at_first': [{'held': 'salmon'}]}, 'only things in or on others'),
+        ({'at_first': [{'thing': 'book', 'on': 'book'}]}, 'a book cannot be in or on itself'),
+        ({'goal': {'kind': 'household', 'all': [{'thing': 'salmon', 'inside': 'salmon'}]}},
+         'studio has only 1 salmon; name another place'),
+        ({'goal': {'kind': 'household', 'all': [{'held': 'sofa'}]}},
+         'no sofa of studio can be grabbed; name a thing with the property GRABBABLE'),
         ({'file_mode': 'sain'}, "'sane'"),
         ({'file_visibility': 'rooms'}, "'rooms_seen'"),
     ],
@@ -174,6 +179,39 @@ def test_a_task_whose_goal_always_holds_at_first_has_no_case() -> None:
 
     with pytest.raises(CaseError, match=r'reached the goal already.*at_first'):
         make_case(mine, 'a', seed=0, trial=0)
+
+
+def test_who_and_what_at_first_speaks_of_is_found_as_it_says() -> None:
+    mine = suite(
+        at_first=[
+            {'thing': 'character', 'inside': 'bathroom'},
+            {'thing': 'kitchencabinet', 'is': 'open'},
+            {'thing': 'fridge', 'is': 'open'},
+        ]
+    )
+    for trial in range(20):
+        graph = make_case(mine, 'a', seed=0, trial=trial).house.build()
+
+        assert graph.nodes[graph.room_of(graph.character or 0) or 0].class_name == 'bathroom'
+        for node in graph.nodes.values():
+            if node.class_name in ('kitchencabinet', 'fridge'):
+                assert State.OPEN in node.states
+
+
+@pytest.mark.parametrize('at_first', [
+    [{'thing': 'fridge', 'inside': 'milk'}],
+    [{'thing': 'mug', 'on': 'milk'}, {'thing': 'milk', 'inside': 'mug'}],
+])  # fmt: skip
+def test_a_start_in_which_things_would_be_in_each_other_in_a_ring_is_none(
+    at_first: list[dict[str, str]],
+) -> None:
+    with pytest.raises(CaseError, match=r'at_first wants .* name another place'):
+        make_case(suite(at_first=at_first), 'a', seed=0, trial=0)
+
+
+@pytest.mark.parametrize('said', [{'thing': 'book', 'on': 'book'}, {'held': 'book'}])
+def test_a_goal_that_two_things_of_a_class_can_reach_is_taken(said: dict[str, Any]) -> None:
+    assert suite(goal={'kind': 'household', 'all': [said]})
 
 
 def test_a_house_of_ones_own_lies_beside_the_suite_and_its_content_counts(tmp_path: Path) -> None:

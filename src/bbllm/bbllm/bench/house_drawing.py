@@ -38,8 +38,9 @@ def draw_start(
     Return a household as a trial finds it; the graph that is given stays as it is.
 
     The person stands in any room, some containers are open that were closed or the other way
-    round, and a few things that the task does not speak of stand elsewhere in their room. Nothing
-    is taken away and nothing locked, so that who could do the task still can.
+    round, unless `at_first` says how they are, and a few things that the task does not speak of
+    stand elsewhere in their room. Nothing is taken away and nothing locked, so that who could do
+    the task still can.
 
     Args:
         graph: The house.
@@ -48,7 +49,8 @@ def draw_start(
         dice: All that is random.
 
     Raises:
-        NoStartError: The goal is reached by each start that was drawn.
+        NoStartError: The goal is reached by each start that was drawn, or `at_first` wants a thing
+            in or on itself, or in or on what it carries.
     """
     if isinstance(goal, FinalStateGoal):
         return graph.copy()
@@ -56,7 +58,8 @@ def draw_start(
         drawn = graph.copy()
         for condition in at_first:
             _arrange(drawn, condition, dice)
-        _vary(drawn, _spoken_of(goal, at_first), dice)
+        arranged = frozenset(each.thing for each in at_first if each.thing)
+        _vary(drawn, arranged, _spoken_of(goal, at_first), dice)
         if not judge_household(goal, drawn, derived(drawn)).findings[0].passed:
             return drawn
     raise NoStartError(
@@ -95,18 +98,36 @@ def _arrange(graph: Graph, condition: HouseCondition, dice: Dice) -> None:
             node.states = set(with_states(frozenset(node.states), word))
         else:
             relation = Relation.INSIDE if condition.inside else Relation.ON
-            put(graph, node_id, relation, _one_of(places, dice))
+            beneath = _carried_by(graph, node_id) | {node_id}
+            free = [place for place in places if place not in beneath]
+            if not free:
+                raise NoStartError(
+                    f'at_first wants {condition}, and each {_place_of(condition)} is in or on '
+                    f'the {condition.thing} already, or is it; name another place, as in '
+                    'at_first: [{thing: salmon, on: kitchencounter}]'
+                )
+            put(graph, node_id, relation, _one_of(free, dice))
 
 
-def _vary(graph: Graph, spoken_of: frozenset[str], dice: Dice) -> None:
+def _vary(graph: Graph, arranged: frozenset[str], spoken_of: frozenset[str], dice: Dice) -> None:
+    """
+    Change a household a little.
+
+    Args:
+        graph: The household, which is changed.
+        arranged: Classes whose things are as they are told to be.
+        spoken_of: Classes whose things stay where they are.
+        dice: All that is random.
+    """
     rooms = sorted(node_id for node_id, node in graph.nodes.items() if node.is_room)
     person = graph.character
-    if person is not None and rooms and _is_free(graph, person):
+    moves = person is not None and graph.nodes[person].class_name not in arranged
+    if person is not None and moves and rooms and _is_free(graph, person):
         for word in (*_PLACES, Relation.FACING):
             graph.remove_from(person, word)
         _part_from_all(graph, person)
         graph.add(person, Relation.INSIDE, _one_of(rooms, dice))
-    doors = [node_id for node_id in sorted(graph.nodes) if _can_be_toggled(graph, node_id)]
+    doors = [n for n in sorted(graph.nodes) if _can_be_toggled(graph, n, arranged)]
     for node_id in dice.shuffled(doors)[: dice.number(TOGGLED)]:
         node = graph.nodes[node_id]
         new = State.CLOSED if State.OPEN in node.states else State.OPEN
@@ -127,11 +148,13 @@ def _is_free(graph: Graph, person: int) -> bool:
     return not resting and not any(graph.targets(person, hand) for hand in HANDS)
 
 
-def _can_be_toggled(graph: Graph, node_id: int) -> bool:
+def _can_be_toggled(graph: Graph, node_id: int, arranged: frozenset[str]) -> bool:
     """Tell whether it is furniture with a door; what runs with its door shut stays as it is."""
     node = graph.nodes[node_id]
     return {Property.CAN_OPEN, Property.CONTAINERS} <= node.properties and (
-        Property.GRABBABLE not in node.properties and State.ON not in node.states
+        Property.GRABBABLE not in node.properties
+        and State.ON not in node.states
+        and node.class_name not in arranged
     )
 
 

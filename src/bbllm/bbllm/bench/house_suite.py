@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,9 +14,13 @@ from bbllm.bench.suite_errors import SuiteFileError
 from bbllm.core.errors import BbllmError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
 from bbllm.worlds.household.derived import WORDS
+from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.houses import House, load_house
+from bbllm.worlds.household.vocabulary import HANDS, Property
 
 HouseGoal = HouseholdGoal | FinalStateGoal
+HELD_ANYWAY = ('water', 'child')
+"""Classes that can be grabbed without the property, as in the rules of the world."""
 SAID_AT_FIRST = 'things in or on others, and their states'
 
 
@@ -82,6 +86,7 @@ def faults_of(
             what = condition.thing or condition.held
             if what in there and not condition.not_ and there[what] < condition.count:
                 faults.append(f'{condition}: {house.name} has only {there[what]} {what}')
+        faults += [fault for each in conditions if (fault := _never(each, house, there))]
     return list(dict.fromkeys(faults))
 
 
@@ -90,8 +95,39 @@ def hash_of_house(house: House) -> str:
     return hashlib.sha256(canonical(house.graph.to_dict()).encode()).hexdigest()
 
 
+def _never(condition: HouseCondition, house: House, there: Mapping[str, int]) -> str:
+    """Say why a condition of a goal cannot come to hold in a house, '' where it may."""
+    what = condition.thing or condition.held
+    if condition.not_ or what is None or there.get(what, 0) < condition.count:
+        return ''  # the last is told already
+    if what in (condition.inside, condition.on) and there[what] <= condition.count:
+        return (
+            f'{condition}: nothing can be in or on itself, and {house.name} has only '
+            f'{there[what]} {what}; name another place'
+        )
+    if condition.held and _n_to_hold(house.graph, what) < condition.count:
+        return (
+            f'{condition}: {_n_to_hold(house.graph, what) or "no"} {what} of {house.name} can be '
+            'grabbed; name a thing with the property GRABBABLE'
+        )
+    return ''
+
+
+def _n_to_hold(graph: Graph, name: str) -> int:
+    """Return how many things of a class can come into a hand, or are in one."""
+    return sum(
+        name in HELD_ANYWAY
+        or Property.GRABBABLE in node.properties
+        or any(graph.sources(node_id, hand) for hand in HANDS)
+        for node_id, node in graph.nodes.items()
+        if node.class_name == name
+    )
+
+
 def _no_start(condition: HouseCondition) -> str:
     """Say why a condition cannot be told to be so at the start, '' where it can."""
+    if condition.thing and condition.thing in (condition.inside, condition.on):
+        return f'at_first: {condition}: a {condition.thing} cannot be in or on itself'
     said = condition.thing and not condition.not_ and condition.count == 1
     if said and condition.is_ not in WORDS:
         return ''
