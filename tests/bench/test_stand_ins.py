@@ -43,7 +43,10 @@ def test_the_body_may_be_the_stand_in() -> None:
     assert notices_about(STAND_INS, settings, {}) == [f'Body: offline {STAND_INS["offline"]}.']
 
 
-@pytest.mark.parametrize('planner', ['llm_pop', 'ft_cot', 'base_llm'])
+@pytest.mark.parametrize(
+    'planner',
+    ['llm_pop', 'ft_cot', 'base_llm', 'prog_prompt', 'prog_prompt:check=graph,grounding=nearest'],
+)
 def test_of_a_body_that_nobody_asks_nothing_is_said(planner: str) -> None:
     settings = {'planner': planner, 'brain': 'offline', 'body': 'offline'}
 
@@ -53,7 +56,9 @@ def test_of_a_body_that_nobody_asks_nothing_is_said(planner: str) -> None:
     assert roles_of('offline', settings, {'body': ['offline']}) == ['Brain', 'Body']
 
 
-@pytest.mark.parametrize('planner', ['brain_body', 'one of somebody else'])
+@pytest.mark.parametrize(
+    'planner', ['brain_body', 'brain_body:grounding=random', 'one of somebody else']
+)
 def test_of_a_body_that_may_be_asked_it_is_said(planner: str) -> None:
     settings = {'planner': planner, 'brain': 'gpt-4o', 'body': 'offline'}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bbllm.core.registry import asks_body, find_planner, planner_names
+from bbllm.core.registry import asks_body, find_planner, plain_name, planner_names
 from bbllm.llm.expert.brief import TOLD
 
 STAND_INS: Mapping[str, str] = {
@@ -54,9 +54,10 @@ def notices_about(
 
 
 def _asks_body(planner: str | None) -> bool:
-    if planner not in planner_names():
+    name = plain_name(planner or '')
+    if name not in planner_names():
         return True  # made elsewhere: rather one notice too many
-    return asks_body(find_planner(planner))
+    return asks_body(find_planner(name))
 
 
 def _is(candidate: str, name: str) -> bool:

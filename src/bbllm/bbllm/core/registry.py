@@ -44,6 +44,11 @@ def planner_names() -> list[str]:
     return sorted(_points())
 
 
+def plain_name(spec: str) -> str:
+    """Return a planner's name without its options: `prog_prompt` of `prog_prompt:check=graph`."""
+    return spec.partition(':')[0]
+
+
 def find_planner(spec: str) -> PlannerFactory:
     """
     Return what builds the planner of that name, which has the planner's own attributes.
