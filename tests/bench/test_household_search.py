@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from bbllm.bench.case import Case
@@ -10,12 +12,14 @@ from bbllm.bench.checkers.situation import Verdict
 from bbllm.bench.generator import make_case
 from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
 from bbllm.bench.household_expert.moves import Standing
-from bbllm.bench.household_expert.search import NoPlanError, search
+from bbllm.bench.household_expert.search import NoPlanError, holds, search
 from bbllm.bench.household_expert.wording import said
 from bbllm.bench.suite import load_suite
 from bbllm.worlds.household.derived import DerivedStates, derived
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.houses import list_houses, load_house
+
+searching = sys.modules[search.__module__]  # the package gives its name to the function
 
 SUITE = load_suite('household')
 N_HOUSES = len(list_houses())
@@ -123,6 +127,37 @@ def test_what_cannot_be_is_a_typed_error_that_names_it(words: dict[str, object])
 
     assert f'so that {goal.all[0]}' in str(caught.value)
     assert '--tasks' in str(caught.value)
+
+
+def test_a_search_looks_at_no_more_situations_whatever_the_number_of_orders(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked = []
+    monkeypatch.setattr(searching, 'EFFORT', 40)
+    monkeypatch.setattr(searching, 'holds', lambda *args: looked.append(1) or holds(*args))
+    monkeypatch.setattr(searching, '_cost', lambda *args: 1)  # none is hopeless, none is better
+    conditions = [
+        {'thing': 'milk', 'inside': 'fridge'},
+        {'thing': 'milk', 'inside': 'fridge', 'not': True},
+        {'thing': 'tv', 'is': 'on'},
+        {'held': 'book'},
+    ]
+    goal = HouseholdGoal(
+        kind='household', all=tuple(map(HouseCondition.model_validate, conditions))
+    )
+
+    with pytest.raises(NoPlanError):
+        search(studio(), goal)
+
+    assert 20 < len(looked) <= 40  # more than one order was tried
+
+
+def test_more_than_two_hands_hold_is_never_searched_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, '_in_order', lambda *args: pytest.fail('it was searched for'))
+    held = tuple(HouseCondition(held=name) for name in ('milk', 'book', 'guitar'))
+
+    with pytest.raises(NoPlanError, match='so that guitar in a hand'):
+        search(studio(), HouseholdGoal(kind='household', all=held))
 
 
 def test_a_copy_of_a_household_goes_on_by_itself_and_with_what_it_remembers() -> None:

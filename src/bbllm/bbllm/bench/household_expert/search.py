@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Hashable, Iterable, Sequence
-from itertools import count, permutations
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import count, islice, permutations
 
 from bbllm.bench.checkers.household import judge_household
 from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
@@ -15,10 +15,12 @@ from bbllm.worlds.household.derived import Derived, derived
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.script import ScriptLine
-from bbllm.worlds.household.vocabulary import Relation, State
+from bbllm.worlds.household.vocabulary import HANDS, Relation, State
 
-EFFORT = 3000
-"""How many situations are looked at for one condition."""
+EFFORT = 6000
+"""How many situations one search looks at: for all conditions, in all orders."""
+SHARE = 0.5
+"""How much of it one order may take, so that another is tried too."""
 ORDERS = 24
 """How many orders of the conditions are tried."""
 
@@ -50,10 +52,13 @@ def search(
         NoPlanError: There is none that is found with reasonable effort.
     """
     start = Standing(household, derived(household.graph, seen), found)
+    if too_many := _beyond_hands(goal.all):
+        raise NoPlanError(_no_plan(too_many))
     reason = ''
+    effort = iter(range(EFFORT))
     for order in _orders(goal.all):
         try:
-            return _in_order(start, order).lines
+            return _in_order(start, order, islice(effort, int(EFFORT * SHARE))).lines
         except NoPlanError as error:
             reason = reason or str(error)
     raise NoPlanError(reason)
@@ -72,13 +77,26 @@ def _orders(conditions: Sequence[HouseCondition]) -> Iterable[tuple[HouseConditi
         yield order
 
 
-def _in_order(standing: Standing, order: Sequence[HouseCondition]) -> Standing:
+def _beyond_hands(conditions: Sequence[HouseCondition]) -> HouseCondition | None:
+    """Return the condition with which more would be held than there are hands."""
+    held: dict[str, int] = {}
+    for condition in conditions:
+        if condition.held and not condition.not_:
+            held[condition.held] = max(held.get(condition.held, 0), condition.count)
+            if sum(held.values()) > len(HANDS):
+                return condition
+    return None
+
+
+def _in_order(
+    standing: Standing, order: Sequence[HouseCondition], effort: Iterator[int]
+) -> Standing:
     for n_done in range(len(order)):
-        standing = _reach(standing, order[: n_done + 1])
+        standing = _reach(standing, order[: n_done + 1], effort)
     return standing
 
 
-def _reach(start: Standing, wanted: Sequence[HouseCondition]) -> Standing:
+def _reach(start: Standing, wanted: Sequence[HouseCondition], effort: Iterator[int]) -> Standing:
     """Make the last condition true, and leave those before it so or make them so again."""
     graph = start.household.graph
     focus = [focus_on(condition, graph) for condition in wanted]
@@ -86,7 +104,7 @@ def _reach(start: Standing, wanted: Sequence[HouseCondition]) -> Standing:
     ticket = count()
     waiting = [(_cost(start, wanted), 0, next(ticket), start)]
     known = {_key(start, watched)}
-    for _ in range(EFFORT):
+    for _ in effort:
         if not waiting or waiting[0][0] >= NEVER:
             break
         _, n_steps, _, standing = heapq.heappop(waiting)
@@ -99,8 +117,12 @@ def _reach(start: Standing, wanted: Sequence[HouseCondition]) -> Standing:
             known.add(key)
             cost = n_steps + 1 + _cost(after, wanted)
             heapq.heappush(waiting, (cost, n_steps + 1, next(ticket), after))
-    raise NoPlanError(
-        f'No plan was found that makes it so that {wanted[-1]}. What can be reached by walking, '
+    raise NoPlanError(_no_plan(wanted[-1]))
+
+
+def _no_plan(condition: HouseCondition) -> str:
+    return (
+        f'No plan was found that makes it so that {condition}. What can be reached by walking, '
         'grabbing, opening, closing, putting, switching and sitting is found; choose other tasks '
         'with --tasks, or a language model for the Brain.'
     )
