@@ -18,7 +18,7 @@ from bbllm.bench.results import EpisodeKey
 from bbllm.bench.run_setup import Prepared, RunRequest, prepare
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import Message
-from bbllm.core.registry import find_planner, stand_ins
+from bbllm.core.registry import find_planner, planner_names, stand_ins
 from bbllm.core.types import Plan, SkillCall, Task
 from bbllm.llm.sections import LlmConfig, ModelConfig
 from bbllm.planners.house_actions import shown_to_body
@@ -109,6 +109,14 @@ def test_a_body_that_matches_by_embedding_does_tasks_in_a_house(planner: str, ta
 
 def test_each_planner_that_it_reads_says_so_of_itself() -> None:
     assert all('expert' in stand_ins(find_planner(name)) for name in PLANNERS)
+
+
+def test_the_page_on_models_names_every_planner_that_expert_answers() -> None:
+    page = (Path(__file__).parents[2] / 'docs' / 'models.md').read_text('utf-8')
+    (row,) = (line for line in page.splitlines() if line.startswith('| `expert` |'))
+    known = {name for name in planner_names() if 'expert' in stand_ins(find_planner(name))}
+
+    assert known <= {*row.replace('--planner ', '').split('`')}
 
 
 def test_a_plan_goes_on_from_the_step_that_failed() -> None:
