@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from bbllm.bench.results import EpisodeKey
 from bbllm.bench.store import append_line, cannot_write, cut_torn_line, write_atomically
 from bbllm.core.errors import ConfigError, ReplayError
 
@@ -85,6 +86,29 @@ def split_recording(path: Path) -> Mapping[str, str]:
     if not parts:
         raise ReplayError(f'{path} holds no recorded run; `bbllm bench ... --record` makes one.')
     return {name: ''.join(lines) for name, lines in parts.items()}
+
+
+def answers_of(path: Path, keys: Sequence[EpisodeKey]) -> tuple[Mapping[str, str], str]:
+    """
+    Return the lines of a recording by episode, and what people should know of it.
+
+    Raises:
+        ConfigError: It holds none of the episodes of the run.
+        ReplayError: It cannot be read.
+    """
+    lines = split_recording(path)
+    missing = [key.name for key in keys if key.name not in lines]
+    if len(missing) == len(keys):
+        raise ConfigError(
+            f'{path} holds none of these episodes, but for example {next(iter(lines))}. Say the '
+            'same --tasks, --trials and --k as with --record.'
+        )
+    if not missing:
+        return lines, ''
+    return lines, (
+        f'{path} lacks {len(missing)} of {len(keys)} episodes, for example {missing[0]}; they '
+        'will be lost.'
+    )
 
 
 def hash_of(path: Path) -> str:

@@ -10,14 +10,13 @@ from typing import Any
 
 from bbllm.bench.briefs import check_goals, with_any_brief
 from bbllm.bench.case import Case
-from bbllm.bench.conversations import hash_of, refuse_existing, split_recording
+from bbllm.bench.conversations import answers_of, hash_of, refuse_existing
 from bbllm.bench.generator import make_case
 from bbllm.bench.household_expert.answering import models_in_house
 from bbllm.bench.machine import describe_machine
 from bbllm.bench.play_here import HOUSEHOLD, world_of
 from bbllm.bench.playing import Setup
 from bbllm.bench.prices import PriceTable, load_prices
-from bbllm.bench.results import EpisodeKey
 from bbllm.bench.run_settings import RunSettings, TaskSettings
 from bbllm.bench.runner import GIVE_UP_AFTER, RunPlan
 from bbllm.bench.store import SETTINGS, read_json
@@ -103,7 +102,7 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
     settings = _settings(request, suite, tasks, answering, prices, folder)
     replay, notice = None, ''
     if request.replay is not None:
-        replay, notice = _answers_of(request.replay, settings.keys)
+        replay, notice = answers_of(request.replay, settings.keys)
     plan = RunPlan(
         settings=settings,
         setup=_setup(request, answering.llm, prices),
@@ -251,23 +250,6 @@ def _described(section: ServerConfig, role: str) -> dict[str, Any]:
     left_out = {'recording', 'base_url', 'brief'}
     data = section.model_dump(mode='json', by_alias=True, exclude=left_out)
     return {**data, 'host': settings.host}
-
-
-def _answers_of(path: Path, keys: Sequence[EpisodeKey]) -> tuple[Mapping[str, str], str]:
-    """Return the lines of a recording by episode, and what people should know of it."""
-    lines = split_recording(path)
-    missing = [key.name for key in keys if key.name not in lines]
-    if len(missing) == len(keys):
-        raise ConfigError(
-            f'{path} holds none of these episodes, but for example {next(iter(lines))}. Say the '
-            'same --tasks, --trials and --k as with --record.'
-        )
-    if not missing:
-        return lines, ''
-    return lines, (
-        f'{path} lacks {len(missing)} of {len(keys)} episodes, for example {missing[0]}; they '
-        'will be lost.'
-    )
 
 
 def _setup(request: RunRequest, llm: LlmConfig, prices: PriceTable | None) -> Setup:

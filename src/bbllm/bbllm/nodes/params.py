@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bbllm.core.errors import ConfigError
+from bbllm.nodes.wall_clock import keep_wall_clock
 
 if TYPE_CHECKING:
     from rclpy.node import Node
-    from rclpy.parameter import Parameter
 
 T = TypeVar('T')
 
@@ -236,26 +236,8 @@ def declare(node: Node, cls: type[T]) -> T:
                 f'For example {item.default!r}.'
             ) from error
     _refuse_unknown(node, set(values))
-    _keep_wall_clock(node)
+    keep_wall_clock(node)
     return cls(**values)
-
-
-def _keep_wall_clock(node: Node) -> None:
-    """Refuse use_sim_time, now and later: rclpy declares it, and would let anybody set it."""
-    from rcl_interfaces.msg import SetParametersResult
-
-    why = (
-        'use_sim_time stays false: nobody publishes /clock, and ages of joint states and scenes '
-        'are told by the wall clock, so the node would stand still'
-    )
-    if node.get_parameter('use_sim_time').value:
-        raise ConfigError(f'{node.get_name()}: {why}.')
-
-    def check(changes: list[Parameter]) -> SetParametersResult:
-        asked = any(item.name == 'use_sim_time' and item.value for item in changes)
-        return SetParametersResult(successful=not asked, reason=why if asked else '')
-
-    node.add_on_set_parameters_callback(check)
 
 
 def _descriptor(item: dataclasses.Field[Any]) -> Any:
