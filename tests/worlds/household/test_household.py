@@ -27,9 +27,10 @@ from small_houses import (
     two_rooms,
 )
 
+from bbllm.worlds.household import named_checks
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household, Mode
-from bbllm.worlds.household.rule import OnFailure
+from bbllm.worlds.household.rule import Check, OnFailure
 from bbllm.worlds.household.rules import RULES
 from bbllm.worlds.household.sane import SANE_RULES
 from bbllm.worlds.household.script import ScriptLine, parse_line
@@ -251,6 +252,14 @@ def test_only_rules_of_the_original_let_a_step_go_on_after_a_check_failed() -> N
     assert all(
         check.otherwise is OnFailure.FAIL for rule in SANE_RULES.values() for check in rule.checks
     )
+
+
+def test_every_named_check_is_made_by_a_rule_of_the_original() -> None:
+    made = {check.holds for rule in RULES.values() for check in rule.checks}
+    named = {n: it for n, it in vars(named_checks).items() if isinstance(it, Check)}
+
+    assert named
+    assert [name for name, check in named.items() if check.holds not in made] == []
 
 
 def test_without_a_character_in_a_room_the_clean_rules_still_do_nothing_by_half() -> None:

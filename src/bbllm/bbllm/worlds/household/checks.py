@@ -25,11 +25,6 @@ def any_of(*predicates: Predicate) -> Predicate:
     return lambda s: any(holds(s) for holds in predicates)
 
 
-def all_of(*predicates: Predicate) -> Predicate:
-    """All of these hold."""
-    return lambda s: all(holds(s) for holds in predicates)
-
-
 def no(predicate: Predicate) -> Predicate:
     """It does not hold."""
     return lambda s: not predicate(s)

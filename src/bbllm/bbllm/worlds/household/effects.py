@@ -41,7 +41,7 @@ def take_posture(*states: State) -> Effect:
 
 def link(which: int) -> Effect:
     """The character is CLOSE to it, and it to the character."""
-    return lambda s: _link(s.graph, s.character.id, s.objects[which].id)
+    return lambda s: link_nodes(s.graph, s.character.id, s.objects[which].id)
 
 
 def look_away(s: Situation) -> None:
@@ -90,7 +90,7 @@ def walk_to(which: int) -> Effect:
             _link_all(graph, me, (node.id, *around, *graph.body_parts))
         for node_id in held:
             _cut(graph, node_id, _LEFT_BY_WALKING)
-            _link(graph, me, node_id)
+            link_nodes(graph, me, node_id)
             _add_inside(graph, node_id, came_from)
         # Only now: what was inside something that is held is inside it no longer.
         if Property.CAN_OPEN in node.properties:
@@ -111,15 +111,15 @@ def take(which: int) -> Effect:
     def change(s: Situation) -> None:
         graph, me, node_id = s.graph, s.character.id, s.objects[which].id
         hand = free_hand(s)
-        place = _place_of(graph, node_id)
+        place = place_of(graph, node_id, (Relation.ON, Relation.INSIDE, Relation.CLOSE))
         room = graph.room_of(me)
         _cut(graph, node_id, _LEFT_BY_TAKING)
-        _link(graph, me, node_id)
+        link_nodes(graph, me, node_id)
         if hand is not None:
             graph.add(me, hand, node_id)
         _add_inside(graph, node_id, room)
         if place is not None:
-            _link(graph, me, place[0])
+            link_nodes(graph, me, place[0])
             s.memory.taken_from[node_id] = place
 
     return change
@@ -127,12 +127,7 @@ def take(which: int) -> Effect:
 
 def unhand(which: int) -> Effect:
     """No hand holds it."""
-
-    def change(s: Situation) -> None:
-        for hand in HANDS:
-            s.graph.remove(s.character.id, hand, s.objects[which].id)
-
-    return change
+    return lambda s: let_go(s, s.objects[which].id)
 
 
 def put(which: int, relation: Relation, place: int) -> Effect:
@@ -184,22 +179,39 @@ def wear(which: int) -> Effect:
     return lambda s: s.graph.add(s.objects[which].id, Relation.ON, s.character.id)
 
 
-def _put(s: Situation, node_id: int, relation: Relation, place: int) -> None:
+def let_go(s: Situation, node_id: int) -> None:
+    """Take a thing out of the character's hands, if it is in one."""
     for hand in HANDS:
         s.graph.remove(s.character.id, hand, node_id)
-    _link(s.graph, s.character.id, place)
-    _link(s.graph, node_id, place)
-    s.graph.add(node_id, relation, place)
 
 
-def _link(graph: Graph, one: int, other: int) -> None:
+def link_nodes(graph: Graph, one: int, other: int) -> None:
+    """Make two nodes CLOSE to each other; also one to itself, as VirtualHome does."""
     graph.add(one, Relation.CLOSE, other)
     graph.add(other, Relation.CLOSE, one)
 
 
+def place_of(
+    graph: Graph, node_id: int, relations: Iterable[Relation]
+) -> tuple[int, Relation] | None:
+    """Return what a thing stands to in the first of these relations that leads to no room."""
+    for relation in relations:
+        places = _not_rooms(graph, graph.targets(node_id, relation))
+        if places:
+            return min(places), relation
+    return None
+
+
+def _put(s: Situation, node_id: int, relation: Relation, place: int) -> None:
+    let_go(s, node_id)
+    link_nodes(s.graph, s.character.id, place)
+    link_nodes(s.graph, node_id, place)
+    s.graph.add(node_id, relation, place)
+
+
 def _link_all(graph: Graph, one: int, others: Iterable[int]) -> None:
     for other in others:
-        _link(graph, one, other)
+        link_nodes(graph, one, other)
 
 
 def _cut(graph: Graph, node_id: int, relations: tuple[Relation, ...]) -> None:
@@ -219,11 +231,3 @@ def _held(s: Situation) -> list[int]:
 
 def _not_rooms(graph: Graph, ids: Set[int]) -> list[int]:
     return [node_id for node_id in ids if not graph.nodes[node_id].is_room]
-
-
-def _place_of(graph: Graph, node_id: int) -> tuple[int, Relation] | None:
-    for relation in (Relation.ON, Relation.INSIDE, Relation.CLOSE):
-        places = _not_rooms(graph, graph.targets(node_id, relation))
-        if places:
-            return min(places), relation
-    return None

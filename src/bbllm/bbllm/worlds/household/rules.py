@@ -16,6 +16,7 @@ from bbllm.worlds.household.checks import A, B, any_of, no
 from bbllm.worlds.household.named_checks import (
     B_NOT_OPEN,
     B_OPEN,
+    B_OPEN_IF_TAKEN_OUT,
     BERTHS,
     CLOSE_A,
     CLOSE_B,
@@ -27,11 +28,13 @@ from bbllm.worlds.household.named_checks import (
     HOLDING_A,
     IN_ROOM,
     MOVABLE,
+    NOT_STANDING,
     OPENABLE,
     PLUG,
     REACHABLE,
     RECIPIENT,
     RESTING,
+    SAME_ROOM,
     SEATS,
     SQUEEZABLE,
     STANDING,
@@ -114,12 +117,7 @@ RULES: Mapping[Action, Rule] = {
             Check('not_grabbed', ask.remembered(A), '{a} not grabbed'),
             Check(HOLDING_A.name, HOLDING_A.holds, HOLDING_A.message, OnFailure.SKIP),
             Check(CLOSE_B.name, CLOSE_B.holds, CLOSE_B.message, OnFailure.SKIP),
-            Check(
-                'not_open',
-                any_of(no(ask.taken_from_inside(A)), B_OPEN),
-                B_NOT_OPEN,
-                OnFailure.SKIP,
-            ),
+            Check('not_open', B_OPEN_IF_TAKEN_OUT, B_NOT_OPEN, OnFailure.SKIP),
         ),
         (do.put_back(A, B), do.forget_place(A)),
         recalls_place=True,
@@ -155,14 +153,7 @@ RULES: Mapping[Action, Rule] = {
         ),
         (do.rest_on(A), do.take_posture(State.LYING)),
     ),
-    Action.STANDUP: Rule(
-        (
-            Check(
-                'not_resting', ask.with_posture(State.SITTING, State.LYING), '{C} is not sitting'
-            ),
-        ),
-        (do.take_posture(),),
-    ),
+    Action.STANDUP: Rule((NOT_STANDING,), (do.take_posture(),)),
     Action.SLEEP: RISE,
     Action.WAKEUP: RISE,
     Action.DROP: LET_GO,
@@ -225,9 +216,7 @@ RULES: Mapping[Action, Rule] = {
             Check('not_lookable', ask.has(A, Property.LOOKABLE), '{a} not lookable'),
             IN_ROOM,
             Check('unsupported', ask.in_a_room(A), ''),
-            Check(
-                'other_room', ask.in_same_room(A), 'char room {room_C} is not node room {room_a}'
-            ),
+            SAME_ROOM,
             FACING,
             FACING_ITSELF,
             Check(REACHABLE.name, REACHABLE.holds, REACHABLE.message, OnFailure.TELL),

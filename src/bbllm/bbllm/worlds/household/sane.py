@@ -8,14 +8,12 @@ from dataclasses import dataclass, replace
 from bbllm.worlds.household.checks import (
     A,
     B,
-    any_of,
     has_room,
     holding,
     in_same_room,
     in_state,
     no,
     remembered,
-    taken_from_inside,
 )
 from bbllm.worlds.household.effects import (
     face_what_it_faces,
@@ -29,6 +27,7 @@ from bbllm.worlds.household.effects import (
 from bbllm.worlds.household.named_checks import (
     B_NOT_OPEN,
     B_OPEN,
+    B_OPEN_IF_TAKEN_OUT,
     BERTHS,
     CLOSE_A,
     CLOSE_B,
@@ -123,7 +122,7 @@ _CHANGED: Mapping[Action, Rule] = {
         (
             Check('not_grabbed', remembered(A), '{a} not grabbed'),
             *PUT_DOWN,
-            Check('not_open', any_of(no(taken_from_inside(A)), B_OPEN), B_NOT_OPEN),
+            Check('not_open', B_OPEN_IF_TAKEN_OUT, B_NOT_OPEN),
         ),
         (set_back(A, B),),
         recalls_place=True,

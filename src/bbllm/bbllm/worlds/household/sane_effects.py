@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bbllm.worlds.household.checks import free_hand
+from bbllm.worlds.household.effects import let_go, link_nodes, place_of
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.rule import Effect
 from bbllm.worlds.household.sane_checks import carried, contents
 from bbllm.worlds.household.situation import Situation
-from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
+from bbllm.worlds.household.vocabulary import Property, Relation, State
 
 _PLACED = (Relation.ON, Relation.INSIDE)
 
@@ -55,7 +56,7 @@ def pick_up(which: int) -> Effect:
     def change(s: Situation) -> None:
         graph, me, thing = s.graph, s.character.id, s.objects[which].id
         hand = free_hand(s)
-        place = _place_of(graph, thing)
+        place = place_of(graph, thing, _PLACED)
         for relation in _PLACED:
             graph.remove_from(thing, relation)
         _leave_neighbours(graph, thing, contents(graph, thing))
@@ -89,7 +90,7 @@ def let_fall(which: int) -> Effect:
 
     def change(s: Situation) -> None:
         thing = s.objects[which].id
-        _unhand(s, thing)
+        let_go(s, thing)
         s.memory.taken_from.pop(thing, None)
         _link(s.graph, s.character.id, thing)
 
@@ -146,7 +147,7 @@ def _hold(s: Situation, thing: int, hand: Relation | None) -> None:
 
 def _set_down(s: Situation, thing: int, relation: Relation, place: int) -> None:
     graph = s.graph
-    _unhand(s, thing)
+    let_go(s, thing)
     s.memory.taken_from.pop(thing, None)
     for old in _PLACED:
         graph.remove_from(thing, old)
@@ -177,22 +178,6 @@ def _leave_neighbours(graph: Graph, thing: int, keep: set[int]) -> None:
             graph.remove(other, Relation.CLOSE, thing)
 
 
-def _place_of(graph: Graph, thing: int) -> tuple[int, Relation] | None:
-    for relation in _PLACED:
-        places = [
-            place for place in graph.targets(thing, relation) if not graph.nodes[place].is_room
-        ]
-        if places:
-            return min(places), relation
-    return None
-
-
-def _unhand(s: Situation, thing: int) -> None:
-    for hand in HANDS:
-        s.graph.remove(s.character.id, hand, thing)
-
-
 def _link(graph: Graph, one: int, other: int) -> None:
-    if one != other:
-        graph.add(one, Relation.CLOSE, other)
-        graph.add(other, Relation.CLOSE, one)
+    if one != other:  # here nothing is close to itself
+        link_nodes(graph, one, other)
