@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
 import pytest
 
-from bbllm.bench.fault_trials import FaultResult, Verdict, draw_trials
+from bbllm.bench.fault_trials import FaultResult, FaultTrial, Verdict, draw_trials
+from bbllm.core.events import Ending
+from bbllm.nodes import bench_faults
 from bbllm.nodes.bench_faults import run_fault_bench
 from bbllm.sim.faults import Fault
 
@@ -33,3 +38,36 @@ def test_faults_in_mid_task_end_in_a_finished_task_or_in_a_clear_stop() -> None:
     assert [goal for goal in stray if '0.000 s into waiting' not in goal] == []
     # Whatever moved, a person had approved a plan before.
     assert all(result.approvals >= 1 and result.goals > 1 for result in results)
+
+
+def test_where_no_bar_is_seen_each_trial_is_told_in_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    told: list[str] = []
+
+    def run(
+        trials: Sequence[FaultTrial], tell: Callable[[FaultResult], None]
+    ) -> list[FaultResult]:
+        results = []
+        for trial in trials:
+            result = FaultResult(
+                trial=trial,
+                verdict=trial.wanted,
+                struck=True,
+                ending=Ending.FINISHED,
+                message='',
+                wall_s=1.5,
+            )
+            tell(result)
+            told.append(capsys.readouterr().err)  # while it runs, not at its end
+            results.append(result)
+        return results
+
+    monkeypatch.setattr(bench_faults, 'run_fault_bench', run)
+
+    bench_faults.main(trials=1, seed=0, only='user_stop', out=tmp_path / 'faults.json')
+
+    assert [' '.join(line.split()) for line in told] == [
+        f'1/2 user_stop 0, with a person good: {Verdict.FINISHED.value} 1.5 s',
+        f'2/2 user_stop 0, nobody there good: {Verdict.CLEAR_STOP.value} 1.5 s',
+    ]

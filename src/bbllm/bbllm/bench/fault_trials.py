@@ -181,6 +181,17 @@ def rows_of(results: Iterable[FaultResult]) -> list[FaultRow]:
     ]
 
 
+def line_of(result: FaultResult, done: int, total: int) -> str:
+    """Return one trial in one line, for who watches a run without a bar."""
+    trial = result.trial
+    person = 'with a person' if trial.person else 'nobody there'
+    verdict = 'good' if result.good else 'not good'
+    return (
+        f'{done:>4}/{total}  {trial.fault.value} {trial.trial}, {person}  {verdict}: '
+        f'{result.verdict.value}  {result.wall_s:.1f} s'
+    )
+
+
 def _draw(fault: Fault, trial: int, person: bool, rng: random.Random) -> FaultTrial:
     return FaultTrial(
         fault=fault,

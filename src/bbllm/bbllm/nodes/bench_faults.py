@@ -31,6 +31,7 @@ from bbllm.bench.fault_trials import (
     Verdict,
     draw_trials,
     judge,
+    line_of,
     rows_of,
 )
 from bbllm.bench.machine import describe_machine
@@ -87,6 +88,9 @@ def main(
 
         def tell(result: FaultResult) -> None:
             progress.update(bar, advance=1, description=result.trial.fault.value)
+            done = int(progress.tasks[bar].completed)
+            if not console.is_terminal:  # where no bar is seen
+                typer.echo(line_of(result, done, len(drawn)), err=True)
             if not result.good:
                 console.print(_line(result), style='red')
 
