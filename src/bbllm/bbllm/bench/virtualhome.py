@@ -159,7 +159,7 @@ def load_original() -> Parts:
     )
     _let_find_walk(execution)
     parts = Parts(scripts, environment, execution, _ordered(environment.EnvironmentState))
-    parent.parts = parts  # type: ignore[attr-defined]
+    parent.parts = parts  # type: ignore[attr-defined]  # kept with what it was loaded as
     return parts
 
 
@@ -173,7 +173,7 @@ def _let_find_walk(execution: Any) -> None:
     one_after_the_other = joined.execute
 
     def execute(self: Any, script: Any, state: Any, info: Any, who: int, *_: Any) -> Iterator[Any]:
-        return one_after_the_other(self, script, state, info, who)  # type: ignore[no-any-return]
+        return one_after_the_other(self, script, state, info, who)  # type: ignore[no-any-return]  # untyped
 
     joined.execute = execute
 
@@ -181,7 +181,7 @@ def _let_find_walk(execution: Any) -> None:
 def _ordered(state: Any) -> Any:
     """Return the original's state, with the ends of edges by id."""
 
-    class OrderedState(state):  # type: ignore[misc]
+    class OrderedState(state):  # type: ignore[misc]  # untyped, and known only now
         def get_nodes_from(self, from_node: Any, relation: Any) -> list[Any]:
             return sorted(super().get_nodes_from(from_node, relation), key=lambda node: node.id)
 

@@ -72,7 +72,7 @@ def between(start_m: Vector, end_m: Vector, radius_m: float, **more: object) -> 
         half_m=(radius_m, length / 2, 0.0),
         at_m=(x, y, z),
         quat_xyzw=turned(axis, math.acos(max(-1.0, min(1.0, way[2] / length)))),
-        **more,  # type: ignore[arg-type]
+        **more,  # type: ignore[arg-type]  # other fields of a Part
     )
 
 

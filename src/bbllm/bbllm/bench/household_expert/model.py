@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from bbllm.bench.house_goals import HouseholdGoal
 from bbllm.bench.house_start import HouseStart
@@ -19,8 +18,8 @@ from bbllm.bench.household_expert.wording import (
     step_text,
 )
 from bbllm.core.errors import ParseError
-from bbllm.core.protocols import JsonSchema, Message, Reply
-from bbllm.llm.scripted import speak
+from bbllm.core.protocols import Message
+from bbllm.llm.stand_in import StandIn
 from bbllm.worlds.household.derived import derived
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.vocabulary import Action
@@ -31,7 +30,7 @@ PLANNERS = ('prog_prompt', 'lang_prompt', 'huang', 'brain_body', 'base_llm')
 PASS = '<pass>'
 
 
-class HouseholdExpert:
+class HouseholdExpert(StandIn):
     """
     A deterministic stand-in that is told the start and the goal of a case.
 
@@ -45,36 +44,11 @@ class HouseholdExpert:
     """
 
     name = NAME
-    supports_schema = False
 
     def __init__(self, start: HouseStart | None = None, goal: HouseholdGoal | None = None):
         self._start = start
         self._goal = goal
         self._plan: list[Said] | None = None
-
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        on_text: Callable[[str], None] | None = None,
-    ) -> Reply:
-        """
-        Answer a conversation from the text of its latest prompt.
-
-        Args:
-            messages: The conversation; the last message of a user that is a prompt counts.
-            stop: Strings at which the reply ends.
-            schema: Ignored.
-            on_text: Called with each line of the reply.
-
-        Returns:
-            The reply. It cost no tokens, so that none are counted.
-        """
-        begun_s = time.perf_counter()
-        text = speak(self._answer(messages), stop, on_text)
-        return Reply(text=text, model=self.name, duration_s=time.perf_counter() - begun_s)
 
     def _answer(self, messages: Sequence[Message]) -> str:
         texts = [message.content for message in messages if message.role == 'user']

@@ -2,46 +2,23 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from bbllm.core.protocols import JsonSchema, Message, Reply
+from bbllm.core.protocols import Message
 from bbllm.llm.offline.body import answer_body
 from bbllm.llm.offline.brain import answer_brain
 from bbllm.llm.offline.direct import answer_direct
 from bbllm.llm.offline.sight import UnreadableError, is_prompt, read_prompt
-from bbllm.llm.scripted import speak
+from bbllm.llm.stand_in import StandIn
 
 
-class OfflineModel:
+class OfflineModel(StandIn):
     """A deterministic stand-in behind the seam of a language model; it keeps nothing in mind."""
 
     name = 'offline'
-    supports_schema = False
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        on_text: Callable[[str], None] | None = None,
-    ) -> Reply:
-        """
-        Answer a conversation from the text of its latest prompt.
-
-        Args:
-            messages: The conversation; the last message of a user that is a prompt counts.
-            stop: Strings at which the reply ends.
-            schema: Ignored.
-            on_text: Called with each line of the reply.
-
-        Returns:
-            The reply. It cost no tokens, so that none are counted.
-        """
-        begun_s = time.perf_counter()
-        text = speak(answer(messages), stop, on_text)
-        return Reply(text=text, model=self.name, duration_s=time.perf_counter() - begun_s)
+    def _answer(self, messages: Sequence[Message]) -> str:
+        return answer(messages)
 
 
 def answer(messages: Sequence[Message]) -> str:
