@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bbllm.core.events import Event, EventKind
+from bbllm.core.events import Event, EventKind, beliefs_text
 
 
 def entry_of(event: Event) -> tuple[str, str] | None:
@@ -28,6 +28,12 @@ def entry_of(event: Event) -> tuple[str, str] | None:
     if kind is EventKind.CHECKED:
         holds = 'holds' if data['holds'] else 'does not hold'
         return 'check', f'`{data["condition"]}` {holds}, says the {data["by"]}'
+    if kind is EventKind.SUB_GOAL:
+        return 'sub-goal', f'{data["index"] + 1} of {data["of"]}: {data["text"]}'
+    if kind is EventKind.ESTIMATED:
+        return 'belief', beliefs_text(data['attributes'])
+    if kind is EventKind.DISCARDED:
+        return 'left out', f'`{data["text"]}`: {data["why"]}'
     if kind is EventKind.OUTCOME:
         return 'outcome', _outcome(data)
     if kind is EventKind.REPAIR:

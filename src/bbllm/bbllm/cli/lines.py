@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from bbllm.cli.progress import Progress, counts_text
-from bbllm.core.events import Event, EventKind
+from bbllm.core.events import Event, EventKind, beliefs_text
 
 
 class LineView:
@@ -130,6 +130,12 @@ def _short(kind: EventKind, data: Mapping[str, Any]) -> list[tuple[str, str]]:
     if kind is EventKind.CHECKED:
         holds = 'holds' if data['holds'] else 'does not hold'
         return [('check', f'{data["condition"]} {holds}, says the {data["by"]}')]
+    if kind is EventKind.SUB_GOAL:
+        return [('sub-goal', f'{data["index"] + 1} of {data["of"]}: {data["text"]}')]
+    if kind is EventKind.ESTIMATED:
+        return [('believes', beliefs_text(data['attributes']))]
+    if kind is EventKind.DISCARDED:
+        return [('left out', f'{data["text"]!r}: {data["why"]}')]
     if kind is EventKind.FAILED:
         return [('given up', f'step {data["index"]}: {data["cause"]}')]
     if kind is EventKind.HUMAN_FEEDBACK:

@@ -15,7 +15,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Literal
 
 import bbllm
 from bbllm.core.budget import Budget, Limits
@@ -33,7 +32,8 @@ from bbllm.core.journal import episode_of
 from bbllm.core.protocols import ChatModel, Embedder, EventSink, Planner, World
 from bbllm.core.records import to_json
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
-from bbllm.core.types import Plan, PlanStep, Status, Task
+from bbllm.core.telling import Telling
+from bbllm.core.types import Status, Task
 
 STOP_AGAIN_S = 0.001
 """How soon a call that was cancelled is stopped again if it has not returned [s]."""
@@ -41,7 +41,7 @@ STOP_SELDOM_S = 0.05
 """How seldom that becomes; each pause is twice the one before [s]."""
 
 
-class EpisodeRun:
+class EpisodeRun(Telling):
     """One episode under way; also the planner's EpisodeContext."""
 
     def __init__(
@@ -56,16 +56,14 @@ class EpisodeRun:
         settings: Mapping[str, object] | None = None,
         clock: Callable[[], float] = time.time,
     ):
+        super().__init__()
         self.task = task
         self._budget = Budget(limits or Limits(), clock)
         self._sinks = list(sinks)
         self._broken: BbllmError | None = None
         self._clock = clock
         self._lock = threading.RLock()
-        self._events: list[Event] = []
         self._heard: list[str] = []
-        self._failed: dict[int, str] = {}
-        self._held_done = False
         self._cancel_reason: str | None = None
         self._world: World | None = None
         self._idle = threading.Event()
@@ -164,49 +162,7 @@ class EpisodeRun:
         """Put on record what a model said."""
         self.record(EventKind.MODEL_TEXT, role=role, text=text)
 
-    # --- EpisodeContext ---------------------------------------------------------------------
-
-    def tell_plan(self, plan: Plan, start: int) -> None:
-        """Announce the whole plan in force; steps from `start` on are new."""
-        self._failed = {i: cause for i, cause in self._failed.items() if i < start}
-        revision = sum(event.kind is EventKind.PLAN for event in self._events)
-        steps = [step.text for step in plan.steps]
-        self.record(EventKind.PLAN, steps=steps, start=start, revision=revision)
-
-    def tell_step(self, step: PlanStep) -> None:
-        """Announce the step that is worked on from now on."""
-        self.check()
-        self.record(EventKind.STEP, index=step.index, text=step.text)
-
-    def tell_pass(self, step: PlanStep) -> None:
-        """Announce that the Body passed on this step."""
-        self.record(EventKind.PASS, index=step.index, text=step.text)
-
-    def tell_repair(self, step: PlanStep, cause: str) -> None:
-        """Announce one feedback loop and the sentence that caused it."""
-        loop = 1 + sum(event.kind is EventKind.REPAIR for event in self._events)
-        self.record(EventKind.REPAIR, index=step.index, text=step.text, cause=cause, loop=loop)
-
-    def tell_failed(self, step: PlanStep, cause: str) -> None:
-        """Announce that this step stays failed and the plan goes on without it."""
-        self._failed[step.index] = cause
-        self.record(EventKind.FAILED, index=step.index, text=step.text, cause=cause)
-
-    def tell_done(self) -> None:
-        """Announce that the planner looked and holds the task for done, however little it did."""
-        self._held_done = True
-
-    def tell_grounded(self, word: str, name: str, *, policy: str, among: int) -> None:
-        """Announce which thing of the scene a word was taken for."""
-        self.record(EventKind.GROUNDED, word=word, name=name, policy=policy, among=among)
-
-    def tell_checked(self, condition: str, holds: bool, *, by: Literal['model', 'graph']) -> None:
-        """Announce whether a condition that the plan asserts holds, and who says so."""
-        self.record(EventKind.CHECKED, condition=condition, holds=holds, by=by)
-
-    def warn(self, text: str) -> None:
-        """Tell people something that changes nothing."""
-        self.record(EventKind.WARNING, text=text)
+    # --- EpisodeContext; what it tells is in core.telling ---------------------------------
 
     def take_human_feedback(self) -> tuple[str, ...]:
         """Return what people said since the last call, oldest first."""

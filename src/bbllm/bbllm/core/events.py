@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 
@@ -55,6 +55,12 @@ class EventKind(str, Enum):
     """A word of the model's, such as `salmon`, was taken for one thing of the scene."""
     CHECKED = 'checked'
     """A condition that a plan asserts was looked at."""
+    SUB_GOAL = 'sub_goal'
+    """The planner works on a part of the task from now on."""
+    ESTIMATED = 'estimated'
+    """What the planner believes of things that no scene shows."""
+    DISCARDED = 'discarded'
+    """A line of a model's reply was left out, since it does not fit the grammar or the scene."""
     OUTCOME = 'outcome'
     SENSED = 'sensed'
     """What the planner saw and felt when it looked for the first time after a call."""
@@ -80,6 +86,12 @@ class Event:
     """Wall clock, seconds since the epoch [s]."""
     data: Mapping[str, object] = field(default_factory=dict)
     """JSON values only; which keys, is listed in core.journal."""
+
+
+def beliefs_text(attributes: Mapping[str, Sequence[str]]) -> str:
+    """Write what is believed of things, for people: `egg_1 warm, cooked; cup_2 nothing yet`."""
+    told = (f'{name} {", ".join(words) or "nothing yet"}' for name, words in attributes.items())
+    return '; '.join(told) or 'nothing yet'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

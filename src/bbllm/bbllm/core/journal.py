@@ -11,6 +11,9 @@ Every line is {"kind", "stamp_s", "data"}. The keys of `data`, by kind:
     pass            index, text
     grounded        word (the model's), name (of the thing), policy, among (how many it could be)
     checked         condition (as the plan has it), holds, by ('model' or 'graph')
+    sub_goal        index, of (how many there are), text
+    estimated       attributes (of each thing, by name), summary
+    discarded       text (the line), why
     outcome         an Outcome
     sensed          what core.observed.Observed holds
     repair          index, text, cause, loop

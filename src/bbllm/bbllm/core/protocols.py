@@ -237,6 +237,24 @@ class EpisodeContext(Protocol):
         """Announce whether a condition that the plan asserts holds, and who says so."""
         ...
 
+    def tell_sub_goal(self, text: str, *, index: int, of: int) -> None:
+        """Announce that the planner works on a part of the task, `index` from 0 `of` so many."""
+        ...
+
+    def tell_estimated(self, attributes: Mapping[str, Sequence[str]], summary: str) -> None:
+        """
+        Announce what the planner believes of things beyond what scenes show.
+
+        Args:
+            attributes: Of each thing, by its name in the scene: all that is believed now.
+            summary: What has happened so far in the planner's own words, '' where it has none.
+        """
+        ...
+
+    def tell_discarded(self, text: str, why: str) -> None:
+        """Announce that a line of a model's reply was left out, and why."""
+        ...
+
     def warn(self, text: str) -> None:
         """Tell people something that changes nothing."""
         ...

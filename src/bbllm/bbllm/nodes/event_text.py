@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bbllm.core.events import Event, EventKind
+from bbllm.core.events import Event, EventKind, beliefs_text
 from bbllm.core.observed import Observed
 from bbllm.core.records import from_json
 
@@ -33,6 +33,12 @@ def event_text(event: Event) -> str:
         return f'{data["word"]} is {data["name"]} ({data["policy"]} of {data["among"]})'
     if kind is EventKind.CHECKED:
         return f'{data["condition"]}: {"holds" if data["holds"] else "does not"} ({data["by"]})'
+    if kind is EventKind.SUB_GOAL:
+        return f'sub-goal {data["index"] + 1} of {data["of"]}: {data["text"]}'
+    if kind is EventKind.ESTIMATED:
+        return f'believes {beliefs_text(data["attributes"])}'
+    if kind is EventKind.DISCARDED:
+        return f'left out {data["text"]!r}: {data["why"]}'
     if kind is EventKind.CALL:
         return f'call {data["skill"]}({", ".join(data["args"])})'
     if kind in (EventKind.REPAIR, EventKind.FAILED):

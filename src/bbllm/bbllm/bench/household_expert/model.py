@@ -9,6 +9,7 @@ from bbllm.bench.house_start import HouseStart
 from bbllm.bench.household_expert.moves import Said, Standing
 from bbllm.bench.household_expert.prompts import Asked, Prompt, read_prompt, verdict
 from bbllm.bench.household_expert.search import NoPlanError, search
+from bbllm.bench.household_expert.voices import VOICES
 from bbllm.bench.household_expert.wording import (
     bracketed,
     numbered,
@@ -53,6 +54,9 @@ class HouseholdExpert(StandIn):
     def _answer(self, messages: Sequence[Message]) -> str:
         texts = [message.content for message in messages if message.role == 'user']
         try:
+            for voice in VOICES if texts else ():
+                if (answer := voice(texts[-1], self)) is not None:
+                    return answer
             prompts = [prompt for text in texts if (prompt := read_prompt(text))]
             if not prompts:
                 return f'cannot: {NAME} reads only the prompts of {", ".join(PLANNERS)} in houses.'
@@ -87,13 +91,13 @@ class HouseholdExpert(StandIn):
     def _planned(self) -> list[Said]:
         """Return the plan from the start of the case; searched for once."""
         if self._plan is None:
-            household, goal = self._case()
+            household, goal = self.case()
             self._plan = said(search(household, goal))
         return self._plan
 
     def _repair(self, prompt: Prompt) -> str:
         """Go through the steps that are done, and search on from there."""
-        household, goal = self._case()
+        household, goal = self.case()
         standing = Standing(household, derived(household.graph))
         for text in prompt.plan[: prompt.start]:
             step = read_step(text)
@@ -111,11 +115,12 @@ class HouseholdExpert(StandIn):
             f'begins.\nNew plan:\n{numbered(texts, prompt.start)}'
         )
 
-    def _case(self) -> tuple[Household, HouseholdGoal]:
+    def case(self) -> tuple[Household, HouseholdGoal]:
+        """Return the household as the trial finds it, and the goal; see `voices.Told`."""
         if self._start is None or self._goal is None:
             raise NoPlanError(f'{NAME} was told no case; it works in `bbllm bench` only.')
         return Household(self._start.build(), mode=self._start.mode), self._goal
 
     def _rooms(self) -> set[str]:
-        household, _ = self._case()
+        household, _ = self.case()
         return {node.class_name for node in household.graph.nodes.values() if node.is_room}
