@@ -1,0 +1,212 @@
+"""
+Goals as predicates with counts: `on_milk_kitchentable: 3, closed_microwave: 1`.
+
+    goal      = predicate {"," predicate} [","]
+    predicate = ("on" | "inside") "_" thing "_" place ":" count
+              | ("closed" | "open" | "turnon" | "turnoff" | "holds" | "sit") "_" thing ":" count
+
+Source: Zhang et al., FLTRNN, and the goals of VirtualHome that it plans for. `count` different
+things of the class `thing` at least; any place of the class `place` will do. A class may have a
+`_` of its own, so a scene's classes say where a thing ends and its place begins.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from itertools import combinations
+
+from bbllm.core.errors import ParseError
+
+MAX_COUNT = 100
+"""More things of a class than any house has."""
+MAX_PREDICATES = 60
+"""A longer goal is a slip of whoever wrote it."""
+
+
+class GoalRelation(str, Enum):
+    """What a predicate says of its things."""
+
+    ON = 'on'
+    INSIDE = 'inside'
+    CLOSED = 'closed'
+    OPEN = 'open'
+    TURNON = 'turnon'
+    TURNOFF = 'turnoff'
+    HOLDS = 'holds'
+    SIT = 'sit'
+    """Who acts sits on such a thing."""
+
+
+PLACING = frozenset({GoalRelation.ON, GoalRelation.INSIDE})
+"""Relations that have a place."""
+STATE_OF: Mapping[GoalRelation, str] = {
+    GoalRelation.CLOSED: 'closed',
+    GoalRelation.OPEN: 'open',
+    GoalRelation.TURNON: 'on',
+    GoalRelation.TURNOFF: 'off',
+}
+"""The state, as scenes say it, that a predicate of states asks for."""
+OPPOSED = frozenset(
+    {
+        frozenset({GoalRelation.CLOSED, GoalRelation.OPEN}),
+        frozenset({GoalRelation.TURNON, GoalRelation.TURNOFF}),
+    }
+)
+"""Relations that nothing can have at once."""
+FORM = '`on_milk_kitchentable: 3` or `closed_microwave: 1`, with commas between them'
+
+_PREDICATE = re.compile(rf'({"|".join(r.value for r in GoalRelation)})_(\w+)\s*:\s*(\d{{1,6}})')
+_NUMBERS = ('no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten')
+
+
+@dataclass(frozen=True, slots=True)
+class GoalPredicate:
+    """One thing that must be so of at least so many things of a class."""
+
+    relation: GoalRelation
+    thing: str
+    """Class, as scenes write it."""
+    place: str = ''
+    """Class of what it is on or inside; '' for the others."""
+    count: int = 1
+
+    def __str__(self) -> str:
+        place = f'_{self.place}' if self.place else ''
+        return f'{self.relation.value}_{self.thing}{place}: {self.count}'
+
+    @property
+    def sentence(self) -> str:
+        """The same in words, for example `put three milk on kitchentable`."""
+        many = _NUMBERS[self.count] if self.count < len(_NUMBERS) else str(self.count)
+        what = f'{many} {self.thing}'
+        if self.relation in PLACING:
+            return f'put {what} {"on" if self.relation is GoalRelation.ON else "in"} {self.place}'
+        words = {
+            GoalRelation.CLOSED: f'close {what}',
+            GoalRelation.OPEN: f'open {what}',
+            GoalRelation.TURNON: f'switch on {what}',
+            GoalRelation.TURNOFF: f'switch off {what}',
+            GoalRelation.HOLDS: f'hold {what}',
+            GoalRelation.SIT: f'sit on {what}',
+        }
+        return words[self.relation]
+
+
+def parse_goal(text: str, classes: Iterable[str]) -> tuple[GoalPredicate, ...] | None:
+    """
+    Read a goal; None where the text is no predicates but a plain sentence.
+
+    Args:
+        text: The goal.
+        classes: What things of the scene are. A class that is not among them is taken as it is
+            written, because it may only be out of sight.
+
+    Raises:
+        ParseError: Some of it is predicates and some is not, or it cannot be told where a thing
+            ends and its place begins; says what would do.
+    """
+    parts = [part.strip() for part in text.strip().strip(',').split(',')]
+    found = [_PREDICATE.fullmatch(part) for part in parts]
+    if not any(found):
+        return None
+    if len(parts) > MAX_PREDICATES:
+        raise ParseError(f'The goal has {len(parts)} predicates, of at most {MAX_PREDICATES}.')
+    known = set(classes)
+    goal = []
+    for part, match in zip(parts, found, strict=True):
+        if match is None:
+            raise ParseError(
+                f'{part[:80]!r} is no predicate, but other parts of the goal are. A goal is '
+                f'{FORM}, or a plain sentence.'
+            )
+        count = int(match[3])
+        if not 1 <= count <= MAX_COUNT:
+            raise ParseError(f'{part[:80]!r} has a count that is not in 1..{MAX_COUNT}.')
+        relation = GoalRelation(match[1])
+        thing, place = _classes_in(relation, match[2], known, part)
+        goal.append(GoalPredicate(relation, thing, place, count))
+    return tuple(dict.fromkeys(goal))
+
+
+def goal_text(predicates: Iterable[GoalPredicate]) -> str:
+    """Write predicates so that `parse_goal` reads them again."""
+    return ', '.join(map(str, predicates))
+
+
+def goal_sentence(predicates: Iterable[GoalPredicate]) -> str:
+    """Say predicates in words, with `and` between them."""
+    return ' and '.join(predicate.sentence for predicate in predicates)
+
+
+def contradiction(
+    predicates: Iterable[GoalPredicate],
+    counts: Mapping[str, int] | None = None,
+    portable: Collection[str] = (),
+) -> tuple[GoalPredicate, GoalPredicate] | None:
+    """
+    Return the first two predicates that can never hold at once; None where there are none.
+
+    Args:
+        predicates: The goal.
+        counts: How many things there are of each class. With more things than both predicates
+            want, each can have its own. None: one would have to do for both.
+        portable: Classes of what can itself be carried. What lies on a plate can also be inside a
+            fridge, so two places exclude each other only where neither is portable.
+    """
+    for first, second in combinations(predicates, 2):
+        if not _exclusive(first, second, frozenset(portable), counts is not None):
+            continue
+        there_are = None if counts is None else counts.get(first.thing, 0)
+        if there_are is None or first.count + second.count > there_are:
+            return first, second
+    return None
+
+
+def _exclusive(
+    first: GoalPredicate, second: GoalPredicate, portable: frozenset[str], counted: bool
+) -> bool:
+    """Tell whether no single thing can have both."""
+    relations = frozenset({first.relation, second.relation})
+    if relations <= PLACING and (first.thing, first.place) == (second.place, second.thing):
+        return True  # each in the other
+    if first.thing != second.thing:
+        return False
+    if relations in OPPOSED:
+        return True
+    if not counted:
+        return False  # of things that are moved there may be enough
+    if GoalRelation.HOLDS in relations:
+        return bool(relations & PLACING)
+    # A thing that cannot be carried is in no other that is not a room.
+    fixed = not {first.place, second.place} & portable
+    return relations <= PLACING and first.place != second.place and fixed
+
+
+def _classes_in(
+    relation: GoalRelation, words: str, known: Collection[str], part: str
+) -> tuple[str, str]:
+    """Split what stands behind a relation into a thing and its place."""
+    if relation not in PLACING:
+        return words, ''
+    places = [i for i, letter in enumerate(words) if letter == '_' and 0 < i < len(words) - 1]
+    splits = [(words[:i], words[i + 1 :]) for i in places]
+    best = max((_n_known(split, known) for split in splits), default=0)
+    likely = [split for split in splits if _n_known(split, known) == best]
+    if len(likely) == 1:
+        return likely[0]
+    if not splits:
+        raise ParseError(
+            f'{part[:80]!r} names no place. What is put {relation.value} something is written '
+            f'`{relation.value}_milk_fridge: 1`.'
+        )
+    choices = ', or '.join(f'{thing} {relation.value} {place}' for thing, place in likely)
+    raise ParseError(
+        f'{part[:80]!r} can mean {choices}. Name classes of the scene: {", ".join(sorted(known))}.'
+    )
+
+
+def _n_known(split: tuple[str, str], known: Collection[str]) -> int:
+    return sum(word in known for word in split)

@@ -1,0 +1,91 @@
+"""Goals as predicates: what they read as, and which of them can never hold at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from bbllm.core.errors import ParseError
+from bbllm.planners.goal_predicates import (
+    GoalPredicate,
+    GoalRelation,
+    contradiction,
+    goal_sentence,
+    goal_text,
+    parse_goal,
+)
+
+CLASSES = ('milk', 'kitchentable', 'wine_glass', 'glass', 'table', 'microwave', 'wine')
+
+
+def _read(text: str) -> tuple[GoalPredicate, ...]:
+    goal = parse_goal(text, CLASSES)
+    assert goal is not None
+    return goal
+
+
+def test_a_goal_is_written_as_it_was_read() -> None:
+    text = 'on_milk_kitchentable: 3, inside_milk_microwave: 1, closed_microwave: 1, sit_sofa: 1'
+    assert goal_text(_read(text)) == text
+    assert goal_text(_read(' on_milk_kitchentable:3 ,closed_microwave : 1,')) == (
+        'on_milk_kitchentable: 3, closed_microwave: 1'
+    )
+
+
+def test_the_scene_says_where_a_thing_ends_and_its_place_begins() -> None:
+    (goal,) = _read('on_wine_glass_kitchentable: 1')
+    assert (goal.thing, goal.place) == ('wine_glass', 'kitchentable')
+    with pytest.raises(ParseError, match=r'wine on glass_table, or wine_glass on table'):
+        parse_goal('on_wine_glass_table: 1', ('wine', 'glass_table', 'wine_glass', 'table'))
+
+
+def test_a_class_that_is_out_of_sight_is_taken_as_it_is_written() -> None:
+    (goal,) = _read('inside_salmon_microwave: 2')
+    assert goal == GoalPredicate(GoalRelation.INSIDE, 'salmon', 'microwave', 2)
+
+
+@pytest.mark.parametrize('text', ['watch tv', 'put the milk on: the table', '', 'open_sesame'])
+def test_a_plain_sentence_is_no_predicate(text: str) -> None:
+    assert parse_goal(text, CLASSES) is None
+
+
+@pytest.mark.parametrize(
+    ('text', 'why'),
+    [
+        ('on_milk_kitchentable: 1, and then rest', 'is no predicate'),
+        ('on_milk_kitchentable: 0', 'count that is not in'),
+        ('on_milk: 1', 'names no place'),
+        (', '.join(['closed_microwave: 1'] * 61), '61 predicates'),
+    ],
+)
+def test_what_is_half_a_goal_is_refused_with_what_would_do(text: str, why: str) -> None:
+    with pytest.raises(ParseError, match=why):
+        parse_goal(text, CLASSES)
+
+
+def test_words_tell_all_of_a_goal() -> None:
+    goal = _read('on_milk_kitchentable: 3, turnon_microwave: 1')
+    assert goal_sentence(goal) == 'put three milk on kitchentable and switch on one microwave'
+
+
+@pytest.mark.parametrize(
+    ('text', 'counts', 'opposed'),
+    [
+        ('closed_microwave: 1, open_microwave: 1', None, True),
+        ('closed_microwave: 1, open_microwave: 1', {'microwave': 2}, False),
+        ('turnon_microwave: 2, turnoff_microwave: 1', {'microwave': 2}, True),
+        ('open_microwave: 1, turnon_microwave: 1', {'microwave': 1}, False),
+        ('on_milk_table: 1, inside_milk_microwave: 1', {'milk': 1}, True),
+        ('on_milk_table: 1, inside_milk_microwave: 1', {'milk': 2}, False),
+        ('on_milk_glass: 1, inside_milk_microwave: 1', {'milk': 1}, False),
+        ('holds_milk: 1, on_milk_table: 1', {'milk': 1}, True),
+        ('inside_milk_glass: 1, inside_glass_milk: 1', {'milk': 1, 'glass': 1}, True),
+        ('on_milk_table: 1, on_milk_table: 2', {'milk': 2}, False),
+    ],
+)
+def test_what_one_thing_cannot_be_is_opposed_unless_there_are_enough(
+    text: str, counts: dict[str, int] | None, opposed: bool
+) -> None:
+    pair = contradiction(_read(text), counts, portable={'glass'})
+    assert (pair is not None) is opposed
+    if pair is not None:
+        assert goal_text(pair) == text
