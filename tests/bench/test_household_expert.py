@@ -10,6 +10,7 @@ from household_cases import SUITE, case_of
 
 from bbllm.bench.episode_models import models_of
 from bbllm.bench.house_goals import HouseholdGoal
+from bbllm.bench.household_expert import answering
 from bbllm.bench.household_expert.model import PLANNERS, HouseholdExpert
 from bbllm.bench.household_expert.prompts import verdict
 from bbllm.bench.play_household import play
@@ -239,8 +240,7 @@ def test_a_run_says_of_both_roles_that_it_measures_the_plumbing(tmp_path: Path) 
 @pytest.mark.parametrize(
     ('changes', 'told'),
     [
-        ({'planner': 'llm_pop', 'body': 'offline'}, 'cannot work with `expert` in houses'),
-        ({'planner': 'llm_pop', 'brain': 'uninformed', 'body': 'offline'}, 'nothing of houses'),
+        ({'planner': 'llm_pop', 'body': 'offline'}, 'plays in no world of the kind household'),
         ({'brain': 'offline'}, 'knows nothing of houses'),
         ({'planner': 'lang_prompt', 'body': 'offline'}, 'say --body expert'),
         ({'brain': 'uninformed'}, 'cannot work with `uninformed`'),
@@ -257,3 +257,12 @@ def test_what_it_cannot_answer_is_said_before_anything_starts(
 
     assert told in str(caught.value)
     assert not (tmp_path / 'out').exists()
+
+
+def test_a_planner_of_houses_whose_prompts_it_does_not_read_there_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answering, 'PLANNERS', ('prog_prompt',))
+
+    with pytest.raises(ConfigError, match='base_llm cannot work with `expert` in houses'):
+        prepared(tmp_path, planner='base_llm')

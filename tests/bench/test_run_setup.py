@@ -52,6 +52,8 @@ def test_only_the_tasks_that_were_asked_for_are_played(tmp_path: Path) -> None:
     [
         ({'suite': 'tabeltop'}, "Did you mean 'tabletop'"),
         ({'planner': 'brain_bdy'}, "Did you mean 'brain_body'"),
+        ({'suite': 'household', 'planner': 'ft_cot', 'brain': 'gpt-4o'}, 'only in tabletop'),
+        ({'suite': 'household', 'planner': 'ft_cot'}, 'lang_prompt, '),
         ({'tasks': ('plus_sing',)}, "Did you mean 'plus_sign'"),
         ({'brain': 'ofline'}, 'did you mean offline'),
         ({'brain': 'gpt-4o'}, 'OPENAI_API_KEY'),

@@ -10,12 +10,15 @@ import pytest
 from bbllm.core import registry
 from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError
 from bbllm.core.registry import (
+    EVERYWHERE,
     asks_body,
     feels,
     find_planner,
+    load_planners,
     needs_embedder,
     options_of,
     planner_names,
+    plays_in,
     stand_ins,
     uses_feedback,
 )
@@ -57,6 +60,7 @@ def test_a_planner_with_options_says_of_itself_what_it_says_without(spec: str) -
     assert asks_body(factory)
     assert not needs_embedder(factory)
     assert stand_ins(factory) == {'expert'}
+    assert plays_in(factory) == {'household'}
     assert options_of(factory)['check'] == ('model', 'graph')
 
 
@@ -90,3 +94,30 @@ def test_every_option_of_an_installed_planner_can_be_chosen(name: str) -> None:
         assert len(set(values)) == len(values) > 1
         for value in values:
             find_planner(f'{name}:{key}={value}')
+
+
+def test_a_planner_that_says_nothing_of_worlds_plays_in_all() -> None:
+    assert plays_in(find_planner('brain_body')) == EVERYWHERE
+
+
+@pytest.mark.parametrize(
+    ('value', 'told'),
+    [
+        ('no_such_module:Planner', 'ModuleNotFoundError'),
+        ('varied_planner:Nobody', 'AttributeError'),
+    ],
+)
+def test_a_planner_that_cannot_be_imported_is_refused_and_does_not_hide_the_others(
+    monkeypatch: pytest.MonkeyPatch, value: str, told: str
+) -> None:
+    points = registry._points()
+    points['broken'] = EntryPoint('broken', value, registry.GROUP)
+    monkeypatch.setattr(registry, '_points', lambda: points)
+
+    with pytest.raises(ConfigError, match=f'broken is installed, but {value} .*{told}'):
+        find_planner('broken')
+    factories, faults = load_planners()
+
+    assert 'brain_body' in factories
+    assert 'broken' not in factories
+    assert told in str(faults['broken'])

@@ -14,6 +14,7 @@ class Varied:
     uses_feedback = False
     feels = True
     stand_ins = frozenset({'expert'})
+    plays_in = frozenset({'household'})
     options = MappingProxyType(
         {'check': ('model', 'graph'), 'grounding': ('random', 'nearest', 'held_first')}
     )

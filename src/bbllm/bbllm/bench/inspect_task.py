@@ -36,6 +36,7 @@ from bbllm.bench.inspect_scoring import (
     keep_result,
 )
 from bbllm.bench.inspect_transcript import entry_of
+from bbllm.bench.play_here import domain_of
 from bbllm.bench.playing import Job, Setup
 from bbllm.bench.results import EpisodeKey
 from bbllm.bench.suite import Suite, load_suite
@@ -44,7 +45,7 @@ from bbllm.core.events import Event
 from bbllm.core.registry import find_planner
 from bbllm.llm.config import Models
 from bbllm.llm.sections import LlmConfig, load_config
-from bbllm.planners.assembly import check_mapping
+from bbllm.planners.assembly import check_domain, check_mapping
 from bbllm.planners.bodies import MappingMethod, models_for
 
 TEMPERATURE = 0.5
@@ -82,6 +83,7 @@ def tabletop(
     chosen = load_suite(suite)
     names = [tasks] if isinstance(tasks, str) else list(tasks)
     spec = planner if isinstance(planner, str) else ','.join(planner)
+    check_domain(spec, find_planner(spec), domain_of(chosen))
     check_mapping(spec, find_planner(spec), _method(mapping))
     if trials < 1 or k < 0:
         raise ConfigError(f'trials={trials}, k={k}: give at least one trial, and no negative k.')

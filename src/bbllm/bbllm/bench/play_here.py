@@ -23,6 +23,11 @@ def play(job: Job) -> Played:
     return play_tabletop(job)
 
 
+def domain_of(suite: Suite) -> str:
+    """Return the kind of world that a suite's scenes are of, `tabletop` or `household`."""
+    return HOUSEHOLD if suite.houses else TABLETOP
+
+
 def world_of(suite: Suite, said: str) -> str:
     """
     Return where a suite is played.

@@ -14,7 +14,7 @@ from bbllm.bench.conversations import answers_of, hash_of, refuse_existing
 from bbllm.bench.generator import make_case
 from bbllm.bench.household_expert.answering import models_in_house
 from bbllm.bench.machine import describe_machine
-from bbllm.bench.play_here import HOUSEHOLD, world_of
+from bbllm.bench.play_here import HOUSEHOLD, domain_of, world_of
 from bbllm.bench.playing import Setup
 from bbllm.bench.prices import PriceTable, load_prices
 from bbllm.bench.run_settings import RunSettings, TaskSettings
@@ -30,7 +30,7 @@ from bbllm.llm.embedders import resolve_embeddings
 from bbllm.llm.expert.brief import TOLD
 from bbllm.llm.recorded_models import replay_models
 from bbllm.llm.sections import LlmConfig, ModelConfig, ServerConfig
-from bbllm.planners.assembly import check_brain, check_mapping
+from bbllm.planners.assembly import check_brain, check_domain, check_mapping
 from bbllm.planners.bodies import MappingMethod, body_name, models_for
 
 
@@ -90,6 +90,7 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
     suite = load_suite(request.suite, data=request.data)
     request = replace(request, world=world_of(suite, request.world))
     tasks = _tasks(suite, request.tasks)
+    check_domain(request.planner, find_planner(request.planner), domain_of(suite))
     request, loops_notice = _with_what_matters(request)
     prices = load_prices(request.prices) if request.prices is not None else None
     if request.replay is None:

@@ -125,7 +125,7 @@ def plan(
 
 
 def _plan(instruction: str, options: Options, ros: bool, output: Output) -> Episode:
-    from bbllm.planners.assembly import build_planner, check_brain, check_mapping
+    from bbllm.planners.assembly import build_planner, check_brain, check_domain, check_mapping
     from bbllm.planners.bodies import body_name
 
     task = make_task(instruction)
@@ -135,7 +135,9 @@ def _plan(instruction: str, options: Options, ros: bool, output: Output) -> Epis
     check_mapping(options.planner, make_planner, options.mapping)
     for notice in models.notices:
         output.say(notice, style='yellow')
-    world = StillWorld(_look(options, ros, output))
+    scene = _look(options, ros, output)
+    check_domain(options.planner, make_planner, scene.domain)
+    world = StillWorld(scene)
     run = EpisodeRun(
         task,
         planner=options.planner,

@@ -97,11 +97,18 @@ def run_here(instruction: str, options: Options, output: Output) -> Ran:
     Raises:
         BbllmError: Something that was asked for cannot be had; nothing was started then.
     """
-    from bbllm.planners.assembly import build_planner, check_brain, check_mapping, heard_by
+    from bbllm.planners.assembly import (
+        build_planner,
+        check_brain,
+        check_domain,
+        check_mapping,
+        heard_by,
+    )
     from bbllm.planners.bodies import body_name
 
     task = make_task(instruction)
     make_planner = find_planner(options.planner)
+    check_domain(options.planner, make_planner, 'household' if options.house else 'tabletop')
     models = make_chosen_models(options)
     check_brain(options.planner, make_planner, models.brain)
     check_mapping(options.planner, make_planner, options.mapping)

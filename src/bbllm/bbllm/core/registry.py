@@ -17,6 +17,8 @@ from bbllm.core.protocols import Body, ChatModel, Planner
 GROUP = 'bbllm.planners'
 OFFLINE = 'offline'
 """The stand-in for a model that plans where no server is set."""
+EVERYWHERE = frozenset({'tabletop', 'household'})
+"""The kinds of worlds that there are, each the `domain` of its scenes."""
 
 
 class PlannerFactory(Protocol):
@@ -29,9 +31,11 @@ class PlannerFactory(Protocol):
     frozenset({'expert'})`. One whose prompts tell the force on the gripper has `feels = True`; a
     bench then has it measured, which takes time that others need not spend. One that never asks
     its Body has `asks_body = False`, so that nobody is told of a Body that does nothing. One that
-    only works with a Body which matches by embedding has `needs_embedder = True`. One that can be
-    varied names how, and what each can be, the value in force first: `options = {'check':
-    ('model', 'graph')}`; it is then called with `check='graph'` where somebody asks for that.
+    only works with a Body which matches by embedding has `needs_embedder = True`. One that does
+    not play in every kind of world names those it does, as a scene's `domain` does: `plays_in =
+    frozenset({'household'})`. One that can be varied names how, and what each can be, the value
+    in force first: `options = {'check': ('model', 'graph')}`; it is then called with
+    `check='graph'` where somebody asks for that.
     """
 
     def __call__(self, brain: ChatModel, body: Body, *, k: int) -> Planner:
@@ -59,17 +63,32 @@ def find_planner(spec: str) -> PlannerFactory:
     Raises:
         UnknownNameError: No such planner is installed, or it has no such option, or that has no
             such value; names the nearest.
-        ConfigError: The options are not written so.
+        ConfigError: The options are not written so, or what is installed cannot be imported.
     """
     name, colon, text = spec.partition(':')
     points = _points()
     if name not in points:
         raise UnknownNameError('planner', name, points)
-    load: Callable[[], object] = points[name].load
-    factory = cast(PlannerFactory, load())
+    factory = _load(points[name])
     if not colon:
         return factory
     return _WithOptions(factory, _read_options(name, text, options_of(factory)))
+
+
+def load_planners() -> tuple[Mapping[str, PlannerFactory], Mapping[str, ConfigError]]:
+    """
+    Return what builds each installed planner, and why some cannot be had, by their names.
+
+    Both are sorted by name.
+    """
+    factories: dict[str, PlannerFactory] = {}
+    faults: dict[str, ConfigError] = {}
+    for name, point in sorted(_points().items()):
+        try:
+            factories[name] = _load(point)
+        except ConfigError as error:
+            faults[name] = error
+    return factories, faults
 
 
 def options_of(factory: PlannerFactory) -> Mapping[str, tuple[str, ...]]:
@@ -100,6 +119,11 @@ def asks_body(factory: PlannerFactory) -> bool:
 def needs_embedder(factory: PlannerFactory) -> bool:
     """Tell whether a planner only works with a Body that matches by embedding."""
     return bool(getattr(factory, 'needs_embedder', False))
+
+
+def plays_in(factory: PlannerFactory) -> frozenset[str]:
+    """Return the kinds of worlds that a planner plays in, each the `domain` of its scenes."""
+    return frozenset(getattr(factory, 'plays_in', EVERYWHERE))
 
 
 class _WithOptions:
@@ -139,6 +163,18 @@ def _how_to_write(name: str, item: str, known: Mapping[str, tuple[str, ...]]) ->
         f'{item[:80]!r} is no option of {name}, or is there twice. Write each once, with commas '
         f'between them, as in `{name}:{key}={values[-1]}`. Known: {listed}.'
     )
+
+
+def _load(point: EntryPoint) -> PlannerFactory:
+    load: Callable[[], object] = point.load
+    try:
+        return cast(PlannerFactory, load())
+    except Exception as error:  # whatever the module of another package does when imported
+        raise ConfigError(
+            f'The planner {point.name} is installed, but {point.value} cannot be imported '
+            f'({type(error).__name__}: {error}). Mend or reinstall the package that brings it, or '
+            'take another planner.'
+        ) from error
 
 
 def _points() -> dict[str, EntryPoint]:

@@ -26,7 +26,7 @@ from bbllm.nodes.params import BrainPlannerParams
 from bbllm.nodes.process import StackNode
 from bbllm.nodes.qos import EVENTS, LATCHED
 from bbllm.nodes.ros_world import BodyClient, RosBody, RosWorld
-from bbllm.planners.assembly import check_brain, check_mapping
+from bbllm.planners.assembly import check_brain, check_domain, check_mapping
 
 
 class EpisodeDesk:
@@ -42,6 +42,7 @@ class EpisodeDesk:
         """
         self._params = params
         self._make_planner = find_planner(params.planner)
+        check_domain(params.planner, self._make_planner, 'tabletop')
         self._models = models_of(params)
         check_brain(params.planner, self._make_planner, self._models.brain)
         check_mapping(params.planner, self._make_planner, None)

@@ -12,9 +12,9 @@ from bbllm.core.protocols import ChatModel, Planner
 from bbllm.core.registry import (
     OFFLINE,
     PlannerFactory,
-    find_planner,
+    load_planners,
     needs_embedder,
-    planner_names,
+    plays_in,
     stand_ins,
 )
 from bbllm.llm.config import Models
@@ -38,7 +38,8 @@ def check_brain(planner: str, make: PlannerFactory, brain: ChatModel) -> None:
     """
     if brain.name not in STAND_INS or brain.name in stand_ins(make):
         return
-    known = [name for name in planner_names() if brain.name in stand_ins(find_planner(name))]
+    installed, _ = load_planners()
+    known = [name for name, factory in installed.items() if brain.name in stand_ins(factory)]
     bench = sorted(stand_ins(make) - {OFFLINE})
     suite = 'partial' if 'uninformed' in bench else 'household'
     also = f'; in `bbllm bench {suite}` also `--brain {bench[0]}`' if bench else ''
@@ -47,6 +48,28 @@ def check_brain(planner: str, make: PlannerFactory, brain: ChatModel) -> None:
         f'knows the prompts of {", ".join(known) or "no planner"} only. Name a language model, '
         f'such as `--brain gpt-4o` (docs/models.md says how){also}. Or take a planner that '
         f'`{brain.name}` knows.'
+    )
+
+
+def check_domain(planner: str, make: PlannerFactory, domain: str) -> None:
+    """
+    Refuse a planner that does not play in a kind of world, before anything is started.
+
+    Args:
+        planner: Name of the planner.
+        make: What builds it.
+        domain: That of the world's scenes, `tabletop` or `household`.
+
+    Raises:
+        ConfigError: It does not play there; says where it does, and which planners play there.
+    """
+    if domain in plays_in(make):
+        return
+    installed, _ = load_planners()
+    others = [name for name, factory in installed.items() if domain in plays_in(factory)]
+    raise ConfigError(
+        f'The planner {planner} plays in no world of the kind {domain}, only in '
+        f'{" and ".join(sorted(plays_in(make)))}. Choose one that does: {", ".join(others)}.'
     )
 
 

@@ -33,6 +33,7 @@ class _FTPlanner:
     stand_ins = frozenset({'expert', 'uninformed'})
     feels = True
     asks_body = False
+    plays_in = frozenset({'tabletop'})
     """This and those above: see `core.registry.PlannerFactory`."""
 
     def __init__(self, brain: ChatModel, body: Body, *, k: int = 3, history: int | None = None):

@@ -28,6 +28,7 @@ class LLMPop:
     stand_ins = frozenset({'expert', 'uninformed'})
     feels = True
     asks_body = False
+    plays_in = frozenset({'tabletop'})
     """This and those above: see `core.registry.PlannerFactory`."""
     evaluated = True
     """Whether the model is asked under the evaluator's prompt before it plans."""
