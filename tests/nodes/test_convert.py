@@ -71,6 +71,9 @@ model_calls = st.builds(
     completion_tokens=counts,
     duration_s=floats,
     retries=counts,
+    prompt_chars=counts,
+    stable_chars=counts,
+    sent_tokens=counts,
 )
 outcomes = st.builds(
     Outcome,

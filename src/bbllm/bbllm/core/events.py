@@ -39,6 +39,18 @@ class ModelCall:
     """Wall time [s]."""
     retries: int = 0
     """How often the request was sent again before it was answered."""
+    prompt_chars: int = 0
+    """How long the prompt was, all messages together [characters]; 0 of an embedding."""
+    stable_chars: int = 0
+    """How much of its beginning was as in an earlier prompt of the same role in the episode, so
+    that a cache of prompts could reuse it [characters]."""
+    sent_tokens: int = 0
+    """An estimate of the prompt's tokens (core.prompt_size), for servers that do not count."""
+
+    @property
+    def size_tokens(self) -> int:
+        """Tokens of the prompt: what the server counted, or the estimate where it did not."""
+        return self.prompt_tokens or self.sent_tokens
 
 
 class EventKind(str, Enum):

@@ -205,6 +205,9 @@ def model_call_to_msg(call: ModelCall, text: str = '') -> ModelCallMsg:
         completion_tokens=call.completion_tokens,
         duration_s=float(call.duration_s),
         retries=call.retries,
+        prompt_chars=call.prompt_chars,
+        stable_chars=call.stable_chars,
+        sent_tokens=call.sent_tokens,
         text=text,
     )
 
@@ -218,6 +221,9 @@ def model_call_from_msg(msg: ModelCallMsg) -> ModelCall:
         completion_tokens=msg.completion_tokens,
         duration_s=msg.duration_s,
         retries=msg.retries,
+        prompt_chars=msg.prompt_chars,
+        stable_chars=msg.stable_chars,
+        sent_tokens=msg.sent_tokens,
     )
 
 
