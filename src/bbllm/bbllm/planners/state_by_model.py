@@ -1,0 +1,80 @@
+"""The paper's state estimator: a language model that is told all that was done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from bbllm.core.protocols import ChatModel
+from bbllm.core.types import Outcome, Scene
+from bbllm.planners.low_level_plan import Discarded
+from bbllm.planners.open_state import OpenState
+from bbllm.planners.prompting import ask
+from bbllm.planners.short_names import ShortNames
+from bbllm.planners.state_calls import REASON, UPDATE, parse_estimate
+from bbllm.planners.state_prompting import StatePrompts
+
+
+class ModelEstimator:
+    """
+    A `StateEstimator` that asks a model, from the first step on each time.
+
+    Source: Chen et al., LLM-State, section IV-C2: what was believed before is not told again, so
+    that a mistake is not carried on.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        names: ShortNames,
+        *,
+        summary: bool = True,
+        objects: bool = True,
+        messages: bool = False,
+        on_discarded: Callable[[Discarded], None] | None = None,
+        on_retry: Callable[[str], None] | None = None,
+    ):
+        """
+        Make an estimator.
+
+        Args:
+            model: Who is asked.
+            names: What things are called.
+            summary: Whether it is asked what has happened, and why steps failed.
+            objects: Whether it is asked what is so of things; of the two at least one.
+            messages: Whether it is told why a step failed, and not only that it did.
+            on_discarded: Told each line of a reply that is left out.
+            on_retry: See `prompting.ask`.
+        """
+        self._model = model
+        self._names = names
+        self._summary = summary
+        self._objects = objects
+        self._prompts = StatePrompts(names, messages=messages)
+        self._on_discarded = on_discarded or _ignore
+        self._on_retry = on_retry
+
+    def estimate(self, state: OpenState, history: Sequence[Outcome], scene: Scene) -> OpenState:
+        """Return what is believed now; see `StateEstimator`."""
+        self._names.see(scene)
+        prompt = self._prompts.estimator(
+            state, history, scene, summary=self._summary, objects=self._objects
+        )
+        asked = [REASON] * self._summary + [UPDATE] * self._objects
+        found = ask(
+            self._model, prompt, lambda text: parse_estimate(text, asked), on_retry=self._on_retry
+        )
+        for line in found.discarded:
+            self._on_discarded(line)
+        new = state.blank().with_summary(found.summary)
+        for thing, words in found.attributes:
+            name = self._names.name(thing)
+            if name is None:
+                why = f'There is nothing named {thing[:60]}.'
+                self._on_discarded(Discarded(f'{UPDATE}("{thing[:60]}", ...)', why))
+            else:
+                new = new.with_attributes(name, words)
+        return new
+
+
+def _ignore(line: Discarded) -> None:
+    """Do nothing with a line that is left out."""

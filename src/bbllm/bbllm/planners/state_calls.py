@@ -1,0 +1,175 @@
+"""
+The grammar of what LLM-State's attention and state estimator may answer.
+
+    reply = "none" | call*                          chatter between the calls is left out
+    call  = "add_related_objects" "(" thing ("," thing)* ")"
+          | ("update_reasoning" | "generate_summary") "(" text ")"
+          | ("update_state" | "add_attribute") "(" thing "," [attribute ("|" attribute)*] ")"
+
+Source: Chen et al., LLM-State, listings 1 to 4; the second names are those of the paper's text,
+the first those of its prompts. A call that is malformed is left out and told. Nothing here is
+ever executed as code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from bbllm.core.errors import ParseError
+from bbllm.planners.low_level_plan import Discarded
+from bbllm.planners.prompting import one_line
+
+ADD, REASON, UPDATE = 'add_related_objects', 'update_reasoning', 'update_state'
+ALIASES: Mapping[str, str] = {'generate_summary': REASON, 'add_attribute': UPDATE}
+MAX_ATTRIBUTES_LENGTH = 500
+"""All attributes of one thing together; more is no estimate of a state [characters]."""
+MAX_SUMMARY_LENGTH = 6000
+"""A summary of 150 steps, the longest task of the paper, has some 40 for each [characters]."""
+MAX_CALLS = 300
+"""A house has about 200 things; a longer reply is a model that repeats itself."""
+SHOWN = 200
+"""How much of a call that was left out is told [characters]."""
+
+_BEGIN = re.compile(r'[\s>*_`-]*(?:\d{1,4}[.):]\s*)?(?P<name>[^\W\d]\w{0,60})\s*\((?P<rest>.*)')
+_END = ' \t\r`;.*'
+_QUOTES = '"\'“”‘’` \t'
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a state estimator said."""
+
+    summary: str = ''
+    attributes: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Things as the model names them, each with all that is so of it, in the reply's order."""
+    discarded: tuple[Discarded, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """Which things an attention asked for."""
+
+    things: tuple[str, ...]
+    """As the model names them, in the reply's order."""
+    discarded: tuple[Discarded, ...] = ()
+
+
+def parse_attention(text: str) -> Attention:
+    """
+    Read which things are to be added.
+
+    Raises:
+        ParseError: No call, and no `none`; says what would be accepted.
+    """
+    things: list[str] = []
+    discarded: list[Discarded] = []
+    for name, body, whole in _calls(text, {ADD}, discarded):
+        named = [word.strip(_QUOTES) for word in body.split(',')]
+        if name != ADD or not all(named):
+            discarded.append(Discarded(whole, f'{ADD} takes the name of a thing.'))
+        else:
+            things += named
+    _must_say_something(text, bool(things), discarded, f'{ADD}("cup1")')
+    return Attention(tuple(things), tuple(discarded))
+
+
+def parse_estimate(text: str, functions: Collection[str] = (REASON, UPDATE)) -> Estimate:
+    """
+    Read a summary and what is so of things.
+
+    Args:
+        text: The reply.
+        functions: Which of the two may be called; an ablation leaves one out.
+
+    Raises:
+        ParseError: No call, and no `none`; says what would be accepted.
+    """
+    summary = ''
+    attributes: dict[str, tuple[str, ...]] = {}
+    discarded: list[Discarded] = []
+    for name, body, whole in _calls(text, functions, discarded):
+        if name == REASON:
+            said = one_line(body.strip(_QUOTES))
+            summary = said[:MAX_SUMMARY_LENGTH]
+            if said != summary:
+                why = f'It has {len(said)} characters, of which {MAX_SUMMARY_LENGTH} are kept.'
+                discarded.append(Discarded(said[MAX_SUMMARY_LENGTH:][:SHOWN], why))
+            continue
+        thing, words, why = _entry(body)
+        if why:
+            discarded.append(Discarded(whole, why))
+        else:
+            attributes[thing] = words
+    example = (
+        'update_state("cup1", "in hand | hot")' if UPDATE in functions else f'{REASON}("...")'
+    )
+    _must_say_something(text, bool(summary or attributes), discarded, example)
+    return Estimate(summary, tuple(attributes.items()), tuple(discarded))
+
+
+def _entry(body: str) -> tuple[str, tuple[str, ...], str]:
+    """Return a thing, its attributes, and why they cannot be used where they cannot."""
+    thing, comma, rest = body.partition(',')
+    thing, rest = thing.strip(_QUOTES), rest.strip(_QUOTES)
+    if not comma or not thing:
+        return '', (), f'{UPDATE} takes a thing and its attributes.'
+    if len(rest) > MAX_ATTRIBUTES_LENGTH:
+        limit = f'at most {MAX_ATTRIBUTES_LENGTH} are accepted'
+        return '', (), f'Its attributes have {len(rest)} characters; {limit}.'
+    words = [one_line(word.strip(_QUOTES)) for word in rest.strip('[] ').split('|')]
+    return thing, tuple(word for word in words if word), ''
+
+
+def _calls(
+    text: str, functions: Collection[str], discarded: list[Discarded]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield of each call its function, what stands in its brackets, and how it begins."""
+    n_calls = 0
+    lines = text.splitlines()
+    i = 0
+    while i < len(lines):
+        found = _BEGIN.fullmatch(lines[i])
+        i += 1
+        if found is None:
+            continue
+        name = ALIASES.get(found['name'], found['name'])
+        parts = [found['rest']]
+        # A summary may go on over several lines, until a line ends with the bracket.
+        while (
+            name == REASON and not _closed(parts[-1]) and i < len(lines) and not _begins(lines[i])
+        ):
+            parts.append(lines[i])
+            i += 1
+        whole = one_line(f'{found["name"]}({" ".join(parts)}')[:SHOWN]
+        body, bracket, _ = ' '.join(parts).rpartition(')')
+        n_calls += 1
+        if name not in functions:
+            discarded.append(Discarded(whole, f'The functions are: {", ".join(functions)}.'))
+        elif not bracket:
+            discarded.append(Discarded(whole, 'Its bracket is not closed.'))
+        elif n_calls > MAX_CALLS:
+            discarded.append(Discarded(whole, f'At most {MAX_CALLS} calls are accepted.'))
+            return
+        else:
+            yield name, body, whole
+
+
+def _closed(line: str) -> bool:
+    return line.rstrip(_END).endswith(')')
+
+
+def _begins(line: str) -> bool:
+    found = _BEGIN.fullmatch(line)
+    return found is not None and ALIASES.get(found['name'], found['name']) in (ADD, REASON, UPDATE)
+
+
+def _must_say_something(text: str, said: bool, discarded: list[Discarded], example: str) -> None:
+    if said or text.strip(' \t\r\n`*_.').lower() == 'none':
+        return
+    first = f' The line {discarded[0].text[:80]!r}: {discarded[0].why}' if discarded else ''
+    raise ParseError(
+        f'No call was found in {text.strip()[:80]!r}. Reply with lines such as `{example}`, or '
+        f'with the word `none`.{first}'
+    )

@@ -1,0 +1,155 @@
+"""
+The prompts of LLM-State's three roles: attention, state estimator and policy.
+
+Source: Chen et al., LLM-State, appendix VI-A. They have the paper's parts, in own words, with
+what never changes in an episode first, so that a server can keep it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jinja2
+
+from bbllm.core.types import Outcome, Scene, Task
+from bbllm.planners.low_level_plan import as_planned, low_level_actions
+from bbllm.planners.observation_text import observation_text, situation_text
+from bbllm.planners.open_state import OpenState
+from bbllm.planners.prompting import one_line
+from bbllm.planners.short_names import ShortNames
+from bbllm.planners.surroundings import HOUSEHOLD
+
+PLAN_LIMIT = 20
+"""A plan has fewer steps than this (appendix VI-A)."""
+HOUSE_HINTS = (
+    'Important! What is needed may have to be looked for, in other rooms and inside containers.',
+    'Only what the robot is close to can be used: to pick up, open or switch on, go there first.',
+    'The robot has two hands. With a thing in each of them it can neither pick up nor open '
+    'anything, nor switch anything on.',
+)
+"""What both estimator and policy are reminded of in a household (appendix VI-A)."""
+MESSAGE_KEPT = 300
+"""How much of a failure's message is told [characters]."""
+
+
+class StatePrompts:
+    """Renders the prompts of one episode, with the episode's short names."""
+
+    def __init__(self, names: ShortNames, *, messages: bool = False):
+        """
+        Load the templates.
+
+        Args:
+            names: What things are called; has seen every scene that is given here.
+            messages: Whether failed actions are told with their message; the paper tells that
+                they failed, and no more.
+        """
+        self._names = names
+        self._messages = messages
+        self._templates = jinja2.Environment(
+            loader=jinja2.PackageLoader('bbllm.planners', 'prompts/llm_state'),
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            autoescape=False,  # the output is read by a model, not by a browser
+        )
+
+    def attention(self, task: Task, state: OpenState, scene: Scene) -> str:
+        """Write the prompt that asks which things matter."""
+        return self._render(
+            'attention',
+            scene,
+            state=self._entries(state.blank()) or 'nothing yet',
+            observation=observation_text(scene, self._names),
+            task=one_line(task.instruction),
+        )
+
+    def estimator(
+        self,
+        state: OpenState,
+        history: Sequence[Outcome],
+        scene: Scene,
+        *,
+        summary: bool = True,
+        objects: bool = True,
+    ) -> str:
+        """
+        Write the prompt that asks what has become of things; the task is not told.
+
+        Args:
+            state: Whose things are asked for; what was believed of them is not told.
+            history: All that was tried.
+            scene: What is there.
+            summary: Whether a summary is asked for.
+            objects: Whether attributes of things are.
+        """
+        return self._render(
+            'estimator',
+            scene,
+            state=self._entries(state.blank()) or 'nothing yet',
+            history=self.history(history, scene),
+            situation=situation_text(scene, self._names),
+            summary=summary,
+            objects=objects,
+        )
+
+    def policy(
+        self,
+        task: Task,
+        state: OpenState | None,
+        history: Sequence[Outcome],
+        scene: Scene,
+        said: Sequence[str] = (),
+    ) -> str:
+        """
+        Write the prompt that asks for a plan.
+
+        Args:
+            task: What is to be done.
+            state: What is believed; None for a planner that keeps no state.
+            history: All that was tried.
+            scene: What is there.
+            said: What people have said since the start.
+        """
+        actions = low_level_actions(scene)
+        calls = [f'{skill.name}({", ".join(skill.params)})' for skill in actions]
+        return self._render(
+            'policy',
+            scene,
+            actions=calls,
+            examples=[*calls, *calls][:2],
+            limit=PLAN_LIMIT,
+            stateful=state is not None,
+            history=self.history(history, scene),
+            observation=observation_text(scene, self._names),
+            state='' if state is None else self._whole(state),
+            task=one_line(task.instruction),
+            said=[one_line(text) for text in said],
+        )
+
+    def history(self, outcomes: Sequence[Outcome], scene: Scene) -> str:
+        """Write all that was tried, a line each: `open(fridge1) Success`."""
+        in_house = scene.domain == HOUSEHOLD
+        lines = []
+        for outcome in outcomes:
+            call = as_planned(outcome.call, self._names, in_house=in_house)
+            how = 'Success' if outcome.succeeded else 'Fail'
+            if self._messages and not outcome.succeeded and outcome.message:
+                how += f': {one_line(self._names.in_short(outcome.message))[:MESSAGE_KEPT]}'
+            lines.append(f'{call} {how}')
+        return '\n'.join(lines) or 'none yet'
+
+    def _entries(self, state: OpenState) -> str:
+        return '\n'.join(
+            f'{self._names.short(name)}: {" | ".join(words) or "[]"}'
+            for name, words in state.attributes.items()
+        )
+
+    def _whole(self, state: OpenState) -> str:
+        reasoning = [f'Reasoning: {state.summary}'] if state.summary else []
+        return '\n'.join([*filter(None, [self._entries(state)]), *reasoning]) or 'nothing yet'
+
+    def _render(self, name: str, scene: Scene, **values: object) -> str:
+        house = scene.domain == HOUSEHOLD
+        hints = '\n'.join(HOUSE_HINTS) if house else ''
+        template = self._templates.get_template(f'{name}.md.j2')
+        return template.render({'house': house, 'hints': hints} | values).rstrip()
