@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bbllm.bench.house_goals import HouseholdGoal
-from bbllm.bench.house_start import HouseStart
+from bbllm.bench.house_start import SEEN, HouseStart
 from bbllm.bench.household_expert.moves import Said, Standing
 from bbllm.bench.household_expert.prompts import Asked, Prompt, read_prompt, verdict
 from bbllm.bench.household_expert.search import NoPlanError, search
@@ -23,12 +23,14 @@ from bbllm.core.protocols import Message
 from bbllm.llm.stand_in import StandIn
 from bbllm.worlds.household.derived import derived
 from bbllm.worlds.household.household import Household
+from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.vocabulary import Action
 
 NAME = 'expert'
-PLANNERS = ('prog_prompt', 'lang_prompt', 'huang', 'brain_body', 'base_llm')
+PLANNERS = ('prog_prompt', 'lang_prompt', 'huang', 'brain_body', 'base_llm', 'llm_state')
 """Planners whose prompts it reads."""
 PASS = '<pass>'
+NO_CASE = f'{NAME} was told no case; it works in `bbllm bench` only.'
 
 
 class HouseholdExpert(StandIn):
@@ -116,10 +118,16 @@ class HouseholdExpert(StandIn):
         )
 
     def case(self) -> tuple[Household, HouseholdGoal]:
-        """Return the household as the trial finds it, and the goal; see `voices.Told`."""
+        """Return the household as the trial finds it, and the goal; see `told.Told`."""
         if self._start is None or self._goal is None:
-            raise NoPlanError(f'{NAME} was told no case; it works in `bbllm bench` only.')
+            raise NoPlanError(NO_CASE)
         return Household(self._start.build(), mode=self._start.mode), self._goal
+
+    def visibility(self) -> Visibility:
+        """Return how much of the household the planner is told; see `told.Told`."""
+        if self._start is None:
+            raise NoPlanError(NO_CASE)
+        return SEEN[self._start.visibility]
 
     def _rooms(self) -> set[str]:
         household, _ = self.case()

@@ -2,28 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+from bbllm.bench.household_expert.llm_state_voice import llm_state_voice
+from bbllm.bench.household_expert.told import Voice
 
-from bbllm.bench.house_goals import HouseholdGoal
-from bbllm.worlds.household.household import Household
-
-
-class Told(Protocol):
-    """What `expert` knows beside the prompt."""
-
-    def case(self) -> tuple[Household, HouseholdGoal]:
-        """
-        Return the household as the trial finds it, each time a new one, and the goal.
-
-        Raises:
-            NoPlanError: Nobody told it a case.
-        """
-        ...
-
-
-Voice = Callable[[str, Told], str | None]
-"""Answers a prompt of its planner; returns None where it is the prompt of another."""
-
-VOICES: tuple[Voice, ...] = ()
+VOICES: tuple[Voice, ...] = (llm_state_voice,)
 """Asked in this order before the planners of `prompts`."""

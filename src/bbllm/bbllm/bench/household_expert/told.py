@@ -1,0 +1,36 @@
+"""What `expert` knows beside a prompt; apart from `voices`, which imports every voice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from bbllm.bench.house_goals import HouseholdGoal
+from bbllm.worlds.household.household import Household
+from bbllm.worlds.household.visibility import Visibility
+
+
+class Told(Protocol):
+    """What `expert` knows beside the prompt."""
+
+    def case(self) -> tuple[Household, HouseholdGoal]:
+        """
+        Return the household as the trial finds it, each time a new one, and the goal.
+
+        Raises:
+            NoPlanError: Nobody told it a case.
+        """
+        ...
+
+    def visibility(self) -> Visibility:
+        """
+        Return how much of the household the planner is told.
+
+        Raises:
+            NoPlanError: Nobody told it a case.
+        """
+        ...
+
+
+Voice = Callable[[str, Told], str | None]
+"""Answers a prompt of its planner; returns None where it is the prompt of another."""
