@@ -217,6 +217,7 @@ def test_every_kind_of_event_has_a_line_for_people(kind: EventKind) -> None:
         'word': 'salmon', 'name': 'salmon_328', 'policy': 'nearest', 'among': 2,
         'condition': "'close' to 'salmon'", 'holds': True, 'by': 'graph',
         'prompt_tokens': 1, 'completion_tokens': 2, 'duration_s': 0.1, 'ending': 'GAVE_UP',
+        'of': 2, 'attributes': {'salmon_1': ['warm']}, 'why': 'it names no action',
     }  # fmt: skip
 
     text = convert.event_to_msg(Event(kind, 0.0, data), 'e').text

@@ -17,7 +17,8 @@ class Limits:
     """Calls executed."""
     model_calls: int | None = 300
     tokens: int | None = None
-    """Prompt and completion tokens together."""
+    """Prompt and completion tokens together; of a server that does not count, the prompts' as
+    estimated (core.prompt_size)."""
     wall_s: float | None = None
     """Wall time [s]."""
 

@@ -155,7 +155,8 @@ class EpisodeRun(Telling):
     def add_model_call(self, call: ModelCall) -> None:
         """Put a model call on the account and on record, also one made in another process."""
         with self._lock:
-            self._budget.add_model_call(call.prompt_tokens + call.completion_tokens)
+            # Where no server counts, the estimate does, so that a limit of tokens holds there too.
+            self._budget.add_model_call(call.size_tokens + call.completion_tokens)
         self.record(EventKind.MODEL_CALL, **to_json(call))
 
     def add_model_text(self, role: str, text: str) -> None:

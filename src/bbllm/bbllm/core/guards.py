@@ -21,6 +21,7 @@ from bbllm.core.protocols import (
     World,
 )
 from bbllm.core.records import to_json
+from bbllm.core.sent_prompts import SentPrompts
 from bbllm.core.tasks import plain_text
 from bbllm.core.types import (
     Code,
@@ -87,6 +88,7 @@ class GuardedModel:
         self._inner = inner
         self._role = role
         self._warn = warn
+        self._sent = SentPrompts()
         self.name = inner.name
         self.prompt_limit_tokens = prompt_limit(inner)
 
@@ -116,6 +118,7 @@ class GuardedModel:
             self._account.add_model_call,
             role=self._role,
             name=self.name,
+            size=self._sent.add(messages),
         )
         reply = replace(reply, text=plain_text(reply.text))
         self._account.add_model_text(self._role, reply.text)

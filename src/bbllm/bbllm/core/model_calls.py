@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from bbllm.core.events import ModelCall
 from bbllm.core.protocols import Embeddings, Reply
+from bbllm.core.sent_prompts import PromptSize
 
 Answer = TypeVar('Answer', bound=Reply | Embeddings)
+NO_PROMPT = PromptSize()
+"""That of a request which is none, as for embeddings."""
 
 
 class Account(Protocol):
@@ -33,27 +37,40 @@ class Account(Protocol):
 
 
 def on_account(
-    ask: Callable[[], Answer], tell: Callable[[ModelCall], None], *, role: str, name: str
+    ask: Callable[[], Answer],
+    tell: Callable[[ModelCall], None],
+    *,
+    role: str,
+    name: str,
+    size: PromptSize = NO_PROMPT,
 ) -> Answer:
     """
     Ask a model and tell what it cost.
 
     Args:
         ask: Asks it.
-        tell: Told the call when it ends; one that raised counts with zero tokens.
+        tell: Told the call when it ends; of one that raised no server has counted tokens.
         role: Who asks: `brain` or `body`.
         name: Whom it asks, for calls that no server answered.
+        size: That of the prompt.
     """
     begun_s = time.monotonic()
+    call = ModelCall(
+        role=role,
+        model=name,
+        prompt_chars=size.prompt_chars,
+        stable_chars=size.stable_chars,
+        sent_tokens=size.sent_tokens,
+    )
     try:
         answer = ask()
     except BaseException:
         # Also a call that Ctrl-C or a cancel cut off was made, and may be on the bill.
-        tell(ModelCall(role=role, model=name, duration_s=time.monotonic() - begun_s))
+        tell(replace(call, duration_s=time.monotonic() - begun_s))
         raise
     tell(
-        ModelCall(
-            role=role,
+        replace(
+            call,
             model=answer.model,
             prompt_tokens=answer.usage.prompt_tokens,
             completion_tokens=answer.usage.completion_tokens,
