@@ -1,0 +1,45 @@
+"""Carries out plans of calls, while the plan of the episode grows by what is planned next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from bbllm.core.protocols import EpisodeContext, World
+from bbllm.core.types import Outcome, Plan, PlanStep, SkillCall
+from bbllm.planners.parsing import plan_on
+
+
+class CallRunner:
+    """
+    Carries out one plan after the other; each goes on where the last one ended.
+
+    Args:
+        world: Where it is done.
+        context: Is told the plan, each step, and which of them failed.
+    """
+
+    def __init__(self, world: World, context: EpisodeContext):
+        self._world = world
+        self._context = context
+        self._plan = Plan()
+        self._next = 0
+
+    def run(self, calls: Sequence[SkillCall]) -> Iterator[Outcome]:
+        """
+        Carry out calls, one for each outcome that is taken; what was not is no step any more.
+
+        Raises:
+            WorldError: The world has gone.
+        """
+        start = self._next
+        steps = [PlanStep(start + i, str(call)) for i, call in enumerate(calls)]
+        self._plan = plan_on(self._plan, start, steps)
+        self._context.tell_plan(self._plan, start)
+        for step, call in zip(steps, calls, strict=True):
+            self._context.tell_step(step)
+            self._next = step.index + 1
+            outcome = self._world.execute(call)
+            if not outcome.succeeded:
+                cause = outcome.message or f'{call} failed with code {outcome.code.name}.'
+                self._context.tell_failed(step, cause)
+            yield outcome

@@ -1,0 +1,92 @@
+"""What FLTRNN and its baselines are asked for, looked at before any model is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bbllm.core.errors import GaveUpError, ParseError
+from bbllm.core.instances import class_of
+from bbllm.core.protocols import Body, Embedder, EpisodeContext
+from bbllm.core.types import Scene, Task
+from bbllm.llm.lexical import LexicalEmbedder
+from bbllm.planners.body_matching import MatchingBody
+from bbllm.planners.goal_predicates import GoalPredicate, contradiction, goal_text, parse_goal
+from bbllm.planners.surroundings import classes, surroundings
+
+DEMONSTRATIONS = 3
+"""How many a prompt shows, as in the paper."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What is asked for."""
+
+    text: str
+    """Predicates as `goal_text` writes them, or the sentence as it was said."""
+    predicates: tuple[GoalPredicate, ...] | None
+    """None where it is a plain sentence."""
+
+
+def read_goal(task: Task, scene: Scene, context: EpisodeContext) -> Goal:
+    """
+    Read what a task asks for.
+
+    Where only a part of the house is in sight, what is missing is warned of and not refused.
+
+    Raises:
+        GaveUpError: Nothing is in the house; the goal cannot be read, contradicts itself (both
+            predicates are named), or wants more things than there are.
+    """
+    if not classes(scene):
+        raise GaveUpError(
+            'The house is empty: the scene tells of no things and no rooms. A house with things '
+            'in it can be worked in.'
+        )
+    try:
+        predicates = parse_goal(task.instruction, classes(scene))
+    except ParseError as error:
+        raise GaveUpError(f'The goal cannot be read. {error}') from error
+    if predicates is None:
+        return Goal(task.instruction, None)
+    counts = Counter(map(class_of, scene.names))
+    if _all_in_sight(scene):
+        _refuse(predicates, counts, scene)
+    unseen = {word for item in predicates for word in (item.thing, item.place) if word}
+    unseen -= set(counts)
+    if unseen:
+        context.warn(
+            f'No {" and no ".join(sorted(unseen))} is in sight. This method plans on the whole '
+            'house, as in its paper; what is not seen it can only be lucky with. It sees all '
+            'with the visibility `full`.'
+        )
+    return Goal(goal_text(predicates), predicates)
+
+
+def embedder_of(body: Body) -> Embedder:
+    """Return what compares goals: the Body's own where it matches by embedding, else `lexical`."""
+    return body.embedder if isinstance(body, MatchingBody) else LexicalEmbedder()
+
+
+def _refuse(predicates: Sequence[GoalPredicate], counts: Counter[str], scene: Scene) -> None:
+    portable = {class_of(f.subject) for f in scene.facts if f.object == 'grabbable'}
+    if pair := contradiction(predicates, counts, portable):
+        raise GaveUpError(
+            f'The goal contradicts itself: `{pair[0]}` and `{pair[1]}` cannot both be so, as '
+            f'there are {counts[pair[0].thing]} of {pair[0].thing}. Either of them could be done.'
+        )
+    for predicate in predicates:
+        for word, wanted in ((predicate.thing, predicate.count), (predicate.place, 1)):
+            if word and counts[word] < wanted:
+                raise GaveUpError(
+                    f'`{predicate}` wants {wanted} of {word}, but there are {counts[word]}. '
+                    f'There are: {", ".join(classes(scene))}.'
+                )
+
+
+def _all_in_sight(scene: Scene) -> bool:
+    """Tell whether something is seen in each room: who sees one room sees all of them empty."""
+    rooms = surroundings(scene).rooms
+    seen = {room for thing, room in rooms.items() if class_of(thing) != 'character'}
+    return {item.name for item in scene.objects if item.kind.value == 'location'} <= seen

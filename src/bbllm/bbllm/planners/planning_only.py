@@ -1,0 +1,69 @@
+"""Planning-only: FLTRNN's baseline that is asked once, for the plan of the whole goal."""
+
+from __future__ import annotations
+
+from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
+from bbllm.core.types import Task
+from bbllm.planners.call_runner import CallRunner
+from bbllm.planners.demonstrations import household_demonstrations
+from bbllm.planners.fltrnn_goal import DEMONSTRATIONS, read_goal
+from bbllm.planners.fltrnn_parsing import ParsedPlan, parse_calls
+from bbllm.planners.fltrnn_prompting import FLTRNNPrompts, ShortTerm
+from bbllm.planners.fltrnn_wording import remembered
+from bbllm.planners.memory_graph import MemoryGraph
+from bbllm.planners.prompting import ask
+from bbllm.planners.surroundings import HOUSEHOLD
+
+
+class PlanningOnly:
+    """
+    The paper's first baseline: rules, three demonstrations, the whole goal; no feedback.
+
+    Source: Zhang et al., FLTRNN, appendix, listing 6. A call that fails is skipped.
+    """
+
+    uses_feedback = False
+    asks_body = False
+    stand_ins = frozenset({'expert'})
+    plays_in = frozenset({HOUSEHOLD})
+    """These: see `core.registry.PlannerFactory`."""
+
+    def __init__(self, brain: ChatModel, body: Body, *, k: int = 3):
+        """
+        Make a planner.
+
+        Args:
+            brain: The one model.
+            body: Not used.
+            k: Not used: there are no feedback loops.
+        """
+        self._model = brain
+        self._prompts = FLTRNNPrompts(rule_thoughts=False, long_memory=False)
+
+    def run(self, task: Task, world: World, context: EpisodeContext) -> None:
+        """
+        Work on the task until the plan is through.
+
+        Raises:
+            GaveUpError: The goal cannot be reached, or the model says so.
+            ParseError: The model gave no plan that can be read.
+            BbllmError: Whatever world or model raised.
+        """
+        scene = world.observe()
+        goal = read_goal(task, scene, context)
+        told = ShortTerm(
+            goal.text,
+            remembered(MemoryGraph(scene), goal.predicates or ()),
+            household_demonstrations()[:DEMONSTRATIONS],
+        )
+        prompt = self._prompts.whole(scene, told)
+        plan = ask(self._model, prompt, parse_calls, on_retry=context.warn)
+        carry_out_plan(plan, CallRunner(world, context), context)
+
+
+def carry_out_plan(plan: ParsedPlan, runner: CallRunner, context: EpisodeContext) -> None:
+    """Do all calls of a plan, whether those before them worked or not."""
+    for text, why in plan.left_out:
+        context.tell_discarded(text, why)
+    for _ in runner.run(plan.calls):
+        pass

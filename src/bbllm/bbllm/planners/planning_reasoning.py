@@ -1,0 +1,83 @@
+"""Planning-reasoning: FLTRNN's baseline of a reasoner, who lists sub-tasks, and a planner."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from bbllm.core.instances import class_of
+from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
+from bbllm.core.types import Task
+from bbllm.planners.call_runner import CallRunner
+from bbllm.planners.demonstrations import Demonstration, household_demonstrations
+from bbllm.planners.fltrnn_goal import DEMONSTRATIONS, read_goal
+from bbllm.planners.fltrnn_parsing import parse_calls
+from bbllm.planners.fltrnn_prompting import FLTRNNPrompts, ShortTerm
+from bbllm.planners.fltrnn_wording import remembered
+from bbllm.planners.goal_predicates import goal_sentence, parse_goal
+from bbllm.planners.memory_graph import MemoryGraph
+from bbllm.planners.parsing import parse_plan
+from bbllm.planners.planning_only import carry_out_plan
+from bbllm.planners.prompting import ask
+from bbllm.planners.surroundings import HOUSEHOLD
+
+
+class PlanningReasoning:
+    """
+    The paper's second baseline: two roles of one model, and no memory between them.
+
+    Source: Zhang et al., FLTRNN, appendix, listings 7 to 9. The reasoner is told the goal alone.
+    For each of its sub-tasks the planner is told where the key things of the whole goal are now;
+    nothing says what was done before. A call that fails is skipped.
+    """
+
+    uses_feedback = False
+    asks_body = False
+    stand_ins = frozenset({'expert'})
+    plays_in = frozenset({HOUSEHOLD})
+    """These: see `core.registry.PlannerFactory`."""
+
+    def __init__(self, brain: ChatModel, body: Body, *, k: int = 3):
+        """
+        Make a planner.
+
+        Args:
+            brain: The one model, in both roles.
+            body: Not used.
+            k: Not used: there are no feedback loops.
+        """
+        self._model = brain
+        self._prompts = FLTRNNPrompts(rule_thoughts=False, long_memory=False)
+
+    def run(self, task: Task, world: World, context: EpisodeContext) -> None:
+        """
+        Work on the task until all sub-tasks are through.
+
+        Raises:
+            GaveUpError: The goal cannot be reached, or the model says so.
+            ParseError: The model gave no sub-tasks or no plan that can be read.
+            BbllmError: Whatever world or model raised.
+        """
+        scene = world.observe()
+        goal = read_goal(task, scene, context)
+        prompt = self._prompts.reason(goal.text, scene)
+        read = partial(parse_plan, start=1)
+        sub_tasks = ask(self._model, prompt, read, on_retry=context.warn)
+        runner = CallRunner(world, context)
+        shown = [_in_words(item) for item in household_demonstrations()[:DEMONSTRATIONS]]
+        for i, sub_task in enumerate(sub_tasks):
+            context.tell_sub_goal(sub_task.text, index=i, of=len(sub_tasks))
+            seen = world.observe()
+            told = ShortTerm(
+                sub_task.text, remembered(MemoryGraph(seen), goal.predicates or ()), shown
+            )
+            prompt = self._prompts.act(seen, told)
+            plan = ask(self._model, prompt, parse_calls, on_retry=context.warn)
+            carry_out_plan(plan, runner, context)
+
+
+def _in_words(item: Demonstration) -> Demonstration:
+    """Return a demonstration whose goal is said as the reasoner says its sub-tasks."""
+    classes = {class_of(name) for thing, _, place in item.things for name in (thing, place)}
+    predicates = parse_goal(item.goal, classes)
+    return replace(item, goal=goal_sentence(predicates)) if predicates else item
