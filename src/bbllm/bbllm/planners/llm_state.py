@@ -180,4 +180,4 @@ class _Mind:
         return plan.calls[: PLAN_LIMIT - 1]
 
     def _leave_out(self, line: Discarded) -> None:
-        self._context.tell_discarded(line.text, line.why)
+        self._context.tell_discarded(line.text, line.why, code=line.code)

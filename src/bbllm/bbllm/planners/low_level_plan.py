@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bbllm.core.calls import plain
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.protocols import PASS, Pass
-from bbllm.core.types import Scene, Skill, SkillCall
+from bbllm.core.types import Code, Scene, Skill, SkillCall
 from bbllm.planners.short_names import ShortNames
 from bbllm.planners.surroundings import HOUSEHOLD
 
@@ -58,6 +58,8 @@ class Discarded:
 
     text: str
     why: str
+    code: Code | None = None
+    """Of a line that is an action: what is wrong with its call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ def parse_low_level_plan(text: str, actions: Sequence[Skill]) -> LowLevelPlan:
         if isinstance(read, LowLevelCall):
             calls.append(read)
         elif (found and found['number']) or _CALL.match(line):
-            discarded.append(Discarded(raw.strip()[:MAX_LINE], read))
+            discarded.append(replace(read, text=raw.strip()[:MAX_LINE]))
     if not calls and not ended:
         raise ParseError(
             'No action was found. Each line of a plan is one, such as `1. '
@@ -130,22 +132,24 @@ def parse_low_level_plan(text: str, actions: Sequence[Skill]) -> LowLevelPlan:
     return LowLevelPlan(tuple(calls), tuple(discarded))
 
 
-def read_call(line: str, actions: Sequence[Skill]) -> LowLevelCall | str:
+def read_call(line: str, actions: Sequence[Skill]) -> LowLevelCall | Discarded:
     """Return the call that a line without its number says, or why it says none."""
     found = _CALL.fullmatch(line) if len(line) <= MAX_LINE else None
     if found is None or (found['note'] and not _NOTE.fullmatch(found['note'])):
-        return f'It is no call such as {_example(actions)}.'
+        return Discarded(line, f'It is no call such as {_example(actions)}.')
     wanted = plain(found['name'])
     skill = next((s for s in actions if wanted in (s.name, *map(plain, s.aliases))), None)
     if skill is None:
         known = ', '.join(item.name for item in actions)
-        return f'There is no action {found["name"]}. Known: {known}.'
+        why = f'There is no action {found["name"]}. Known: {known}.'
+        return Discarded(line, why, Code.UNKNOWN_SKILL)
     args = tuple(arg.strip(' \t\'"`‘’“”') for arg in found['args'].split(','))
     args = () if args == ('',) else args
     if len(args) > 1 and len(skill.params) == 1 and all(map(_FIGURE.fullmatch, args)):
         args = (' '.join(args),)  # a pose in numbers is one argument
     if len(args) != len(skill.params) or not all(args):
-        return f'{skill.name} takes {len(skill.params)} things, but this has {len(args)}.'
+        why = f'{skill.name} takes {len(skill.params)} things, but this has {len(args)}.'
+        return Discarded(line, why, Code.BAD_ARGUMENTS)
     return LowLevelCall(skill.name, args)
 
 
