@@ -225,11 +225,11 @@ class Diary:
     def tell_pass(self, step: PlanStep) -> None:
         self.lines.append(f'pass {step.index}')
 
-    def tell_repair(self, step: PlanStep, cause: str) -> None:
+    def tell_repair(self, step: PlanStep, cause: str, *, code: Code | None = None) -> None:
         self.repairs.append(cause)
         self.lines.append(f'repair {step.index}')
 
-    def tell_failed(self, step: PlanStep, cause: str) -> None:
+    def tell_failed(self, step: PlanStep, cause: str, *, code: Code | None = None) -> None:
         self.failed.append((step.index, cause))
         self.lines.append(f'failed {step.index}')
 

@@ -66,6 +66,7 @@ def goal() -> Scorer:
                 'informed': result.informed,
                 'information': result.information,
                 'false_success': result.false_success,
+                'broken_rules': result.broken_rules,
             },
         )
 

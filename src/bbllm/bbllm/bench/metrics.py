@@ -105,6 +105,15 @@ class Figures:
     """Share of those that passed, with all that was needed found out in time."""
     false_success: int
     """Episodes that the planner ended as done although they did not pass."""
+    faithful: Estimate
+    """Share of the episodes that broke no rule, over those in which that was judged; see
+    bench.faithfulness."""
+    faithful_two_hands: Estimate
+    """The same where holding two things breaks no rule."""
+    broken_rules: Mapping[str, int]
+    """How often each rule was broken."""
+    discarded: int
+    """Lines of models' replies that were left out."""
 
 
 def figures_of(results: Iterable[EpisodeResult]) -> Figures:
@@ -115,6 +124,7 @@ def figures_of(results: Iterable[EpisodeResult]) -> Figures:
     unsafe = [result.unsafe for result in group if result.unsafe is not None]
     passed = [result for result in group if result.passed]
     needing = [result for result in group if result.informed is not None]
+    ruled = [result for result in judged if result.faithful is not None]
     return Figures(
         n=len(group),
         passed=len(passed),
@@ -142,6 +152,12 @@ def figures_of(results: Iterable[EpisodeResult]) -> Figures:
         needing_sr=rate_of(sum(result.passed for result in needing), len(needing)),
         needing_informed=rate_of(sum(r.informed_success for r in needing), len(needing)),
         false_success=sum(result.false_success for result in group),
+        faithful=rate_of(sum(bool(result.faithful) for result in ruled), len(ruled)),
+        faithful_two_hands=rate_of(
+            sum(bool(result.faithful_two_hands) for result in ruled), len(ruled)
+        ),
+        broken_rules=_added(result.broken_rules or {} for result in ruled),
+        discarded=sum(result.discarded for result in group),
     )
 
 

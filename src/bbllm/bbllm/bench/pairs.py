@@ -30,7 +30,7 @@ MEASURES: Mapping[str, tuple[Measure, str]] = {
     'exec': (lambda result: executability(result.executable, result.attempted), 'higher'),
     'loops': (lambda result: result.loops, 'lower'),
     'model_calls': (lambda result: result.model_calls, 'lower'),
-    'tokens': (lambda result: result.prompt_tokens + result.completion_tokens, 'lower'),
+    'tokens': (lambda result: result.tokens, 'lower'),
     'cost': (lambda result: result.cost, 'lower'),
     'robot_s': (lambda result: result.robot_s, 'lower'),
 }
@@ -125,7 +125,7 @@ class Comparison:
     """SR first; it is over all pairs. The others are over pairs in which neither was lost, and in
     which both have that figure; of them `sr_judged`, the same rate, is the first. `informed`
     follows where something had to be found out in both, over those pairs alone, and
-    `false_success` where there is one."""
+    `false_success` where there is one, and `faithful` where a rule was broken."""
     lost_a: int
     """Pairs in which infrastructure failed in A; in SR that counts as not passed."""
     lost_b: int
@@ -205,6 +205,7 @@ def compare(pairing: Pairing, *, times: bool = True) -> Comparison:
             _success('sr_judged', judged),
             *_informed(judged),
             *_false_success(judged),
+            *_faithful(judged),
             *(_difference(name, judged, *measures[name]) for name in measures),
         ),
         lost_a=sum(pair.a.lost for pair in pairs),
@@ -239,9 +240,7 @@ def _same_case(a: EpisodeResult, b: EpisodeResult) -> bool:
 def _informed(pairs: Sequence[Pair]) -> tuple[Difference, ...]:
     """Return the difference in informed success; none where nothing had to be found out."""
     both = [p for p in pairs if p.a.informed is not None and p.b.informed is not None]
-    if not both:
-        return ()
-    return (_success('informed', both, lambda result: result.informed_success),)
+    return (_success('informed', both, lambda r: r.informed_success),) if both else ()
 
 
 def _false_success(pairs: Sequence[Pair]) -> tuple[Difference, ...]:
@@ -249,6 +248,13 @@ def _false_success(pairs: Sequence[Pair]) -> tuple[Difference, ...]:
     if not any(pair.a.false_success or pair.b.false_success for pair in pairs):
         return ()
     return (_rate('false_success', pairs, lambda result: result.false_success, 'lower'),)
+
+
+def _faithful(pairs: Sequence[Pair]) -> tuple[Difference, ...]:
+    """Return the difference in faithfulness; none where no rule was broken."""
+    both = [p for p in pairs if None not in (p.a.faithful, p.b.faithful)]
+    broken = any(not (p.a.faithful and p.b.faithful) for p in both)
+    return (_success('faithful', both, lambda r: r.faithful is True),) if broken else ()
 
 
 def _passed(result: EpisodeResult) -> bool:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from bbllm.core.types import SceneObject
 
+TWO_AT_ONCE = 'two_at_once'
+"""The rule of faithfulness that a world with two hands does not have; see bench.faithfulness."""
 NO_CASE = 'CaseError'
 """Error of an episode that was lost because its table could not be made."""
 
@@ -80,6 +82,22 @@ class EpisodeResult:
     """By which rule it was enough, or what was lacking."""
     false_success: bool = False
     """Whether the planner ended as if it was done although the checker says that it is not."""
+    prompt_chars: int = 0
+    """Of all prompts together [characters]."""
+    stable_chars: int = 0
+    """How much of that was the beginning of an earlier prompt; see core.sent_prompts [characters]."""
+    sent_tokens: int = 0
+    """Tokens of all prompts, as estimated where a server did not count."""
+    prompt_growth: tuple[tuple[int, int], ...] = ()
+    """For each prompt of the Brain, calls done before it and its tokens; see
+    bench.prompt_growth."""
+    broken_rules: Mapping[str, int] | None = None
+    """How often each rule of bench.faithfulness was broken, those that were not left out; None
+    where that was not judged."""
+    first_broken: int | None = None
+    """Number of the first call that broke a rule, from 0; None where none did."""
+    discarded: int = 0
+    """Lines of the model's replies that were left out."""
 
     @property
     def passed(self) -> bool:
@@ -87,9 +105,25 @@ class EpisodeResult:
         return self.verdict == 'passed'
 
     @property
+    def tokens(self) -> int:
+        """Tokens that it cost, those of prompts as estimated where a server did not count."""
+        return max(self.prompt_tokens, self.sent_tokens) + self.completion_tokens
+
+    @property
     def informed_success(self) -> bool:
         """Whether the goal was reached, and knowingly where something had to be found out."""
         return self.passed and self.informed is not False
+
+    @property
+    def faithful(self) -> bool | None:
+        """Whether no rule was broken, by FLTRNN's rules; None where that was not judged."""
+        return None if self.broken_rules is None else not self.broken_rules
+
+    @property
+    def faithful_two_hands(self) -> bool | None:
+        """The same where a planner may hold a thing in each hand."""
+        broken = self.broken_rules
+        return None if broken is None else not broken.keys() - {TWO_AT_ONCE}
 
     @property
     def lost(self) -> bool:

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from bbllm.bench.case import Case
 from bbllm.bench.checkers.judging import judge
 from bbllm.bench.checkers.situation import Judgement, Situation
+from bbllm.bench.faithfulness import faithfulness_of
 from bbllm.bench.generator import fingerprint
 from bbllm.bench.information import Information, gathered
 from bbllm.bench.metrics import goal_recall
 from bbllm.bench.playing import Job
 from bbllm.bench.prices import cost_of
+from bbllm.bench.prompt_growth import prompt_growth
 from bbllm.bench.results import EpisodeKey, EpisodeResult
 from bbllm.core import errors
 from bbllm.core.events import Ending, Episode, EventKind, ModelCall
@@ -72,6 +74,7 @@ def score(
         gcr = goal_recall(_conditions(start), conditions)
     known = _known(job.case, episode, lost=verdict == LOST)
     calls = episode.model_calls
+    faith = None if verdict == LOST else faithfulness_of(job.case, episode)
     return EpisodeResult(
         key=job.key,
         verdict=verdict,
@@ -103,6 +106,13 @@ def score(
         informed=None if known.needed == 'none' else known.holds,
         information=known.rule or known.reason,
         false_success=episode.ending is Ending.FINISHED and verdict == DENIED,
+        prompt_chars=sum(call.prompt_chars for call in calls),
+        stable_chars=sum(call.stable_chars for call in calls),
+        sent_tokens=sum(call.size_tokens for call in calls),
+        prompt_growth=prompt_growth(episode),
+        broken_rules=None if faith is None else faith.counts,
+        first_broken=None if faith is None else faith.first,
+        discarded=sum(event.kind is EventKind.DISCARDED for event in episode.events),
     )
 
 

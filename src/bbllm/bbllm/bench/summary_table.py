@@ -11,12 +11,17 @@ from rich.table import Table
 
 from bbllm.bench.checkers.parts import count_of
 from bbllm.bench.summary import interval_text
+from bbllm.bench.summary_rules import CAPTION as RULED_CAPTION
+from bbllm.bench.summary_rules import is_ruled, lines_on_rules
 
 COLUMNS = (
-    *('n', 'SR', '95 %', 'informed', '95 % of it', 'GCR', 'EXEC', 'loops', 'calls', 'tokens'),
-    *('false success', 'disputed', 'lost'),
+    *('n', 'SR', '95 %', 'informed', '95 % of it', 'GCR', 'EXEC', 'faithful', 'two hands'),
+    *('loops', 'calls', 'tokens', 'false success', 'disputed', 'lost'),
 )
-RARE = ('informed', '95 % of it', 'tokens', 'false success', 'disputed', 'lost')
+RARE = (
+    *('informed', '95 % of it', 'faithful', 'two hands', 'tokens', 'false success', 'disputed'),
+    'lost',
+)
 """Columns that are left out where there is nothing in them."""
 HEADINGS = {'95 % of it': '95 %'}
 CAPTION = 'loops: used, and in brackets what a planner spends that goes by the order listed'
@@ -45,9 +50,9 @@ def print_summary(summary: Mapping[str, Any], console: Console) -> None:
     """Print the tasks at the largest K, what each K adds, and the rest; not the closing line."""
     groups = summary['by_k']
     if groups:
-        _print_whole(_task_table(groups[-1]), console)
+        _print_whole(_task_table(groups[-1], ruled=is_ruled(summary)), console)
     if len(groups) > 1:
-        _print_whole(_k_table(groups), console)
+        _print_whole(_k_table(groups, ruled=is_ruled(summary)), console)
     for line in lines_for_terminal(summary):
         console.print(line, markup=False, highlight=False)
 
@@ -58,6 +63,7 @@ def lines_for_terminal(summary: Mapping[str, Any]) -> list[str]:
     lines += [_pair_line(pair) for pair in summary['paired'] if pair['pairs']]
     lines += [_knowing_line(group) for group in summary['by_k'] if group['needing']]
     lines += [_code_line(group) for group in summary['by_k'] if group['codes']]
+    lines += lines_on_rules(summary['by_k'])
     lines += _lost_lines(summary)
     lines += _unsafe_lines(summary)
     lines += _cost_lines(summary)
@@ -75,9 +81,9 @@ def _print_whole(table: Table, console: Console) -> None:
     console.print(table, crop=False, soft_wrap=True)
 
 
-def _task_table(group: Mapping[str, Any]) -> Table:
+def _task_table(group: Mapping[str, Any], *, ruled: bool) -> Table:
     knowing = bool(group['needing'])
-    sums = {'all': _cells(group, knowing=knowing)}
+    sums = {'all': _cells(group, knowing=knowing, ruled=ruled)}
     if knowing:
         sums[NEEDING] = _needing_cells(group)
     used = [any(row[i] for row in sums.values()) for i in range(len(COLUMNS))]
@@ -85,7 +91,7 @@ def _task_table(group: Mapping[str, Any]) -> Table:
     table = Table(
         title=f'K = {group["k"]}',
         title_justify='left',
-        caption=_caption(group),
+        caption=_caption(group) + (RULED_CAPTION if ruled else ''),
         caption_justify='left',
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -94,7 +100,7 @@ def _task_table(group: Mapping[str, Any]) -> Table:
     for i in shown:
         table.add_column(_heading(COLUMNS[i], group), justify='right', no_wrap=True)
     for task in group['tasks']:
-        cells = _cells(task, knowing=knowing)
+        cells = _cells(task, knowing=knowing, ruled=ruled)
         table.add_row(titled(task), *(cells[i] for i in shown))
     table.add_section()
     for name, cells in sums.items():
@@ -118,7 +124,7 @@ def _heading(column: str, group: Mapping[str, Any]) -> str:
     return 'state' if column == 'SR' and group['needing'] else HEADINGS.get(column, column)
 
 
-def _k_table(groups: Sequence[Mapping[str, Any]]) -> Table:
+def _k_table(groups: Sequence[Mapping[str, Any]], *, ruled: bool) -> Table:
     """Return success by task and K: where feedback helps."""
     table = Table(title='SR by K', title_justify='left', box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column('task', no_wrap=True)
@@ -132,7 +138,9 @@ def _k_table(groups: Sequence[Mapping[str, Any]]) -> Table:
     if any(group['needing'] for group in groups):
         for name, key in (('state', 'needing_sr'), ('informed', 'needing_informed')):
             table.add_row(f'{NEEDING}: {name}', *(_number(group[key]) for group in groups))
-    for name, key in (('GCR', 'gcr'), ('EXEC', 'exec')):
+    rates = [('GCR', 'gcr'), ('EXEC', 'exec')]
+    rates += [('faithful', 'faithful')] if ruled else []
+    for name, key in rates:
         table.add_row(name, *(_number(group[key]) for group in groups))
     table.add_row('loops', *map(_loops, groups))
     return table
@@ -142,13 +150,14 @@ def _rate_interval(row: Mapping[str, Any]) -> str:
     return interval_text(row['sr_low'], row['sr_high']) if row['n'] else ''
 
 
-def _cells(row: Mapping[str, Any], *, knowing: bool) -> tuple[str, ...]:
+def _cells(row: Mapping[str, Any], *, knowing: bool, ruled: bool) -> tuple[str, ...]:
     """
     Return what stands in the columns.
 
     Args:
         row: A task, or all of them.
         knowing: Whether something had to be found out in any task, so that success is twofold.
+        ruled: Whether faithfulness is shown.
     """
     tokens = row['prompt_tokens'] + row['completion_tokens']
     false = str(row['false_success']) if knowing and row['n'] else _count(row['false_success'])
@@ -159,6 +168,7 @@ def _cells(row: Mapping[str, Any], *, knowing: bool) -> tuple[str, ...]:
         *(_informed_cells(row) if knowing else ('', '')),
         _number(row['gcr']),
         _number(row['exec']),
+        *(_number(row.get(key)) if ruled else '' for key in ('faithful', 'faithful_two_hands')),
         _loops(row),
         str(row['model_calls']),
         f'{tokens:,}' if tokens else '',

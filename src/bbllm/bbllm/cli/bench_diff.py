@@ -24,6 +24,7 @@ TITLES = {
     'sr_judged': ('success, none lost', 2),
     'informed': ('informed success', 2),
     'false_success': ('false success', 2),
+    'faithful': ('faithful', 2),
     'gcr': ('goal conditions', 2),
     'exec': ('executable steps', 2),
     'loops': ('feedback loops', 2),

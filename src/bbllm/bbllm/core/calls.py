@@ -51,6 +51,14 @@ class CallError(BbllmError):
         return Outcome(call=self.call, status=Status.REJECTED, code=self.code, message=str(self))
 
 
+def code_behind(error: BaseException) -> Code | None:
+    """Return what is wrong with the call that an error came from; None where there was none."""
+    cause = error.__cause__
+    while cause is not None and not isinstance(cause, CallError):
+        cause = cause.__cause__
+    return None if cause is None else cause.code
+
+
 @dataclass(frozen=True, slots=True)
 class PoseLiteral:
     """A target that was given in numbers, in the world frame."""

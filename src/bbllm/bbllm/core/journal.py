@@ -13,11 +13,11 @@ Every line is {"kind", "stamp_s", "data"}. The keys of `data`, by kind:
     checked         condition (as the plan has it), holds, by ('model' or 'graph')
     sub_goal        index, of (how many there are), text
     estimated       attributes (of each thing, by name), summary
-    discarded       text (the line), why
+    discarded       text (the line), why; code (of its call, where it is an action)
     outcome         an Outcome
     sensed          what core.observed.Observed holds
-    repair          index, text, cause, loop
-    failed          index, text, cause
+    repair          index, text, cause, loop; code, as with failed
+    failed          index, text, cause; code (of a call that the world never heard of)
     model_text      role, text
     model_call      a ModelCall
     human_feedback  text

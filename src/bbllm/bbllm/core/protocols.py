@@ -9,6 +9,7 @@ from typing import Final, Literal, Protocol, runtime_checkable
 
 from bbllm.core.events import Event
 from bbllm.core.types import (
+    Code,
     Outcome,
     Plan,
     PlanStep,
@@ -209,12 +210,19 @@ class EpisodeContext(Protocol):
         """Announce that the Body passed on this step."""
         ...
 
-    def tell_repair(self, step: PlanStep, cause: str) -> None:
-        """Announce one feedback loop and the sentence that caused it."""
+    def tell_repair(self, step: PlanStep, cause: str, *, code: Code | None = None) -> None:
+        """Announce one feedback loop and the sentence that caused it; `code` as below."""
         ...
 
-    def tell_failed(self, step: PlanStep, cause: str) -> None:
-        """Announce that this step stays failed and the plan goes on without it."""
+    def tell_failed(self, step: PlanStep, cause: str, *, code: Code | None = None) -> None:
+        """
+        Announce that this step stays failed and the plan goes on without it.
+
+        Args:
+            step: Which one.
+            cause: Why, in one sentence.
+            code: What is wrong with its call, where that was refused before the world heard of it.
+        """
         ...
 
     def tell_done(self) -> None:
@@ -251,8 +259,15 @@ class EpisodeContext(Protocol):
         """
         ...
 
-    def tell_discarded(self, text: str, why: str) -> None:
-        """Announce that a line of a model's reply was left out, and why."""
+    def tell_discarded(self, text: str, why: str, *, code: Code | None = None) -> None:
+        """
+        Announce that a line of a model's reply was left out, and why.
+
+        Args:
+            text: The line.
+            why: One sentence.
+            code: Where the line is an action of a plan: what is wrong with its call.
+        """
         ...
 
     def warn(self, text: str) -> None:

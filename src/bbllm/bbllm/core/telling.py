@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from bbllm.core.events import Event, EventKind
-from bbllm.core.types import Plan, PlanStep
+from bbllm.core.types import Code, Plan, PlanStep
 
 
 class Telling(ABC):
@@ -43,15 +43,24 @@ class Telling(ABC):
         """Announce that the Body passed on this step."""
         self.record(EventKind.PASS, index=step.index, text=step.text)
 
-    def tell_repair(self, step: PlanStep, cause: str) -> None:
-        """Announce one feedback loop and the sentence that caused it."""
+    def tell_repair(self, step: PlanStep, cause: str, *, code: Code | None = None) -> None:
+        """Announce one feedback loop and the sentence that caused it; `code` as below."""
         loop = 1 + sum(event.kind is EventKind.REPAIR for event in self._events)
-        self.record(EventKind.REPAIR, index=step.index, text=step.text, cause=cause, loop=loop)
+        told = {'index': step.index, 'text': step.text, 'cause': cause, 'loop': loop}
+        self.record(EventKind.REPAIR, **told, **_coded(code))
 
-    def tell_failed(self, step: PlanStep, cause: str) -> None:
-        """Announce that this step stays failed and the plan goes on without it."""
+    def tell_failed(self, step: PlanStep, cause: str, *, code: Code | None = None) -> None:
+        """
+        Announce that this step stays failed and the plan goes on without it.
+
+        Args:
+            step: Which one.
+            cause: Why, in one sentence.
+            code: What is wrong with its call, where that was refused before the world heard of it.
+        """
         self._failed[step.index] = cause
-        self.record(EventKind.FAILED, index=step.index, text=step.text, cause=cause)
+        coded = _coded(code)
+        self.record(EventKind.FAILED, index=step.index, text=step.text, cause=cause, **coded)
 
     def tell_done(self) -> None:
         """Announce that the planner looked and holds the task for done, however little it did."""
@@ -79,10 +88,21 @@ class Telling(ABC):
         """
         self.record(EventKind.ESTIMATED, attributes=attributes, summary=summary)
 
-    def tell_discarded(self, text: str, why: str) -> None:
-        """Announce that a line of a model's reply was left out, and why."""
-        self.record(EventKind.DISCARDED, text=text, why=why)
+    def tell_discarded(self, text: str, why: str, *, code: Code | None = None) -> None:
+        """
+        Announce that a line of a model's reply was left out, and why.
+
+        Args:
+            text: The line.
+            why: One sentence.
+            code: Where the line is an action of a plan: what is wrong with its call.
+        """
+        self.record(EventKind.DISCARDED, text=text, why=why, **_coded(code))
 
     def warn(self, text: str) -> None:
         """Tell people something that changes nothing."""
         self.record(EventKind.WARNING, text=text)
+
+
+def _coded(code: Code | None) -> dict[str, Code]:
+    return {} if code is None else {'code': code}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from random import Random
 from types import MappingProxyType
 
+from bbllm.core.calls import code_behind
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, Pass, World
 from bbllm.core.types import Plan, PlanStep, Scene, SkillCall, Task
@@ -85,7 +86,8 @@ class BaseLLM:
         try:
             call = reader.map(line, world.observe())
         except ParseError as error:
-            context.tell_failed(line, f'This line is no call that there is. {error}')
+            cause = f'This line is no call that there is. {error}'
+            context.tell_failed(line, cause, code=code_behind(error))
             return
         if call is PASS:
             context.tell_pass(line)

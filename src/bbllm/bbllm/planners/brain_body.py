@@ -7,9 +7,10 @@ from functools import partial
 from random import Random
 from types import MappingProxyType
 
+from bbllm.core.calls import code_behind
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, World
-from bbllm.core.types import Plan, PlanStep, Task
+from bbllm.core.types import Code, Plan, PlanStep, Task
 from bbllm.planners.grounding import Policy
 from bbllm.planners.house_body import HouseBody
 from bbllm.planners.parsing import parse_plan, plan_on
@@ -79,7 +80,7 @@ class BrainBody:
                 i += 1
             elif k != self._k:
                 k += 1
-                context.tell_repair(step, failure.cause)
+                context.tell_repair(step, failure.cause, code=failure.code)
                 failures.append(failure)
                 new = self._repair(task, world, plan, failures, context)
                 if new is not None:
@@ -89,7 +90,7 @@ class BrainBody:
                     context.tell_failed(step, failure.cause)
                     i += 1
             else:
-                context.tell_failed(step, failure.cause)
+                context.tell_failed(step, failure.cause, code=failure.code)
                 i += 1
 
     def _body_for(self, task: Task, world: World, context: EpisodeContext) -> Body:
@@ -110,9 +111,8 @@ class BrainBody:
         try:
             call = body.map(step, world.observe())
         except ParseError as error:
-            return self._failure(
-                step, f'This step could not be turned into a call. {error}', context
-            )
+            cause = f'This step could not be turned into a call. {error}'
+            return self._failure(step, cause, context, code=code_behind(error))
         if call is PASS:
             context.tell_pass(step)
             return None
@@ -123,9 +123,14 @@ class BrainBody:
         return self._failure(step, cause, context, outcome.raw)
 
     def _failure(
-        self, step: PlanStep, cause: str, context: EpisodeContext, raw: str = ''
+        self,
+        step: PlanStep,
+        cause: str,
+        context: EpisodeContext,
+        raw: str = '',
+        code: Code | None = None,
     ) -> Failure:
-        return Failure(step, cause, raw, human=context.take_human_feedback())
+        return Failure(step, cause, raw, human=context.take_human_feedback(), code=code)
 
     def _told(self, step: PlanStep, k: int, context: EpisodeContext) -> Failure | None:
         """Return what people said before this step, as feedback on it."""

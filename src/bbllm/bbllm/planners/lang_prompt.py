@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from random import Random
 from types import MappingProxyType
 
+from bbllm.core.calls import code_behind
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, World
 from bbllm.core.types import Plan, PlanStep, SkillCall, Task
@@ -87,7 +88,8 @@ class LangPrompt:
         try:
             call = self._body.map(step, shown)
         except ParseError as error:
-            context.tell_failed(step, f'This step could not be turned into a call. {error}')
+            cause = f'This step could not be turned into a call. {error}'
+            context.tell_failed(step, cause, code=code_behind(error))
             return
         if call is PASS:
             context.tell_pass(step)

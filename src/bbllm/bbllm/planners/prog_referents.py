@@ -118,7 +118,7 @@ def carry_out(
     try:
         made = referents.resolve(call, world.observe())
     except CallError as error:
-        context.tell_failed(step, str(error))
+        context.tell_failed(step, str(error), code=error.code)
         return
     outcome = world.execute(made)
     if not outcome.succeeded:

@@ -16,7 +16,7 @@ import jinja2
 from bbllm.core.errors import ParseError
 from bbllm.core.lost import lost_names
 from bbllm.core.protocols import ChatModel, JsonSchema, Message
-from bbllm.core.types import Kind, Plan, PlanStep, Scene, SceneObject, Skill, Task
+from bbllm.core.types import Code, Kind, Plan, PlanStep, Scene, SceneObject, Skill, Task
 from bbllm.planners.house_actions import house_skills
 from bbllm.planners.house_environment import house_environment
 from bbllm.planners.surroundings import HOUSEHOLD, classes
@@ -57,6 +57,8 @@ class Failure:
     """What people said, oldest first."""
     tried: bool = True
     """Whether the step was tried, or is only about to be."""
+    code: Code | None = None
+    """What is wrong with its call, where that was refused before the world heard of it."""
 
     def __str__(self) -> str:
         said = ''.join(f' A person said: {text}' for text in self.human if text not in self.cause)

@@ -18,6 +18,7 @@ COMPARED = {
     'sr_judged': 'SR, none lost',
     'informed': 'Informed',
     'false_success': 'False success',
+    'faithful': 'Faithful',
     'gcr': 'GCR',
     'exec': 'EXEC',
     'loops': 'Loops',
@@ -59,6 +60,10 @@ class Sums:
     needing_sr: Estimate
     needing_informed: Estimate
     false_success: int
+    faithful: Estimate
+    faithful_two_hands: Estimate
+    broken_rules: Mapping[str, int]
+    discarded: int
 
     def rate(self, key: str) -> Estimate:
         """
@@ -147,6 +152,10 @@ def sums_of(data: Mapping[str, Any]) -> Sums:
         needing_sr=_estimate(data, 'needing_sr'),
         needing_informed=_estimate(data, 'needing_informed'),
         false_success=data.get('false_success') or 0,
+        faithful=_estimate(data, 'faithful'),
+        faithful_two_hands=_estimate(data, 'faithful_two_hands'),
+        broken_rules=data.get('broken_rules') or {},
+        discarded=data.get('discarded') or 0,
     )
 
 

@@ -156,6 +156,9 @@ def _figures(result: EpisodeResult) -> str:
         f'{words.plural(result.model_calls, "model call")}, {words.plural(tokens, "token")}',
         f'{words.duration(result.robot_s)} of robot time',
     ]
+    if result.broken_rules:
+        named = words.listed([f'{rule} × {n}' for rule, n in result.broken_rules.items()])
+        parts.append(f'broke {named}, first in call {result.first_broken}')
     if result.passes:
         parts.append(f'{words.plural(result.passes, "step")} passed over')
     if result.unsafe:

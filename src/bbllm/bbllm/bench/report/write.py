@@ -12,6 +12,7 @@ from bbllm.bench.report import figures, head, knowing, plots, tables, words
 from bbllm.bench.report.folder import Run, read_run
 from bbllm.bench.report.gallery import make_gallery
 from bbllm.bench.store import write_atomically
+from bbllm.bench.summary_rules import is_ruled
 
 REPORT = 'report.html'
 COLUMNS = 24
@@ -59,6 +60,8 @@ def render(run: Run) -> str:
             top=(top := figures.sums_of(summary)),
             measures=figures.measures_of(top),
             false_success=bool(top.needing) or any(sums.false_success for sums in groups),
+            ruled=is_ruled(summary),
+            rules=tables.by_name([sums.broken_rules for sums in groups]),
             sides=knowing.both_sides(summary),
             by_k=groups,
             task_tables=[

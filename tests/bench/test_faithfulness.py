@@ -1,0 +1,267 @@
+"""Faithfulness: every call that was tried is held against the rules, whatever the world said."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from household_cases import SCRIPTS, TASKS, Person, case_of, world_of
+from made_results import make_result, make_settings, write_run
+from rich.console import Console
+from test_play_household import played
+
+from bbllm.bench.case import Case
+from bbllm.bench.faithfulness import RULES, Broken, Faithfulness, faithfulness_of
+from bbllm.bench.generator import make_case
+from bbllm.bench.metrics import figures_of
+from bbllm.bench.pairs import compare, pair_up
+from bbllm.bench.report.write import write_report
+from bbllm.bench.results import EpisodeResult
+from bbllm.bench.suite import load_suite
+from bbllm.bench.summary import summarize_run
+from bbllm.bench.summary_table import print_summary
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.events import Episode
+from bbllm.core.protocols import EpisodeContext, World
+from bbllm.core.records import from_json, to_json
+from bbllm.core.types import Code, Outcome, PlanStep, SkillCall, Status, Task
+from bbllm.worlds.household.household import Mode
+from bbllm.worlds.household.world import HouseholdWorld
+
+SALMON = case_of('put_salmon_in_the_fridge')
+
+
+class Hand:
+    """A planner that makes the calls that it is given, in words of classes."""
+
+    def __init__(self, calls: Sequence[str]):
+        self._calls = calls
+
+    def run(self, task: Task, world: World, context: EpisodeContext) -> None:
+        for line in self._calls:
+            skill, *words = line.split()
+            names = world.observe().names
+            args = (
+                next((n for n in names if n.rpartition('_')[0] == word), word) for word in words
+            )
+            world.execute(SkillCall(skill, tuple(args)))
+
+
+def done(case: Case, *calls: str, world: Any = None) -> Episode:
+    """Make calls in the house of a case; things are said by their class, the first is meant."""
+    run = EpisodeRun(Task('t', 'do it'), planner='hand', brain='b', body='b')
+    return run.execute(Hand(calls), world or world_of(case))
+
+
+def judged(case: Case, *calls: str, world: Any = None) -> Faithfulness:
+    return faithfulness_of(case, done(case, *calls, world=world))
+
+
+def rules(found: Faithfulness) -> list[tuple[str, int]]:
+    return [(item.rule, item.step) for item in found.broken]
+
+
+@pytest.mark.parametrize(
+    ('calls', 'broken'),
+    [
+        (['find salmon', 'grab salmon'], []),
+        (['find salmon', 'grab salmon', 'find cereal', 'grab cereal'], [('two_at_once', 3)]),
+        (['find microwave', 'open microwave', 'open microwave'], [('already_open', 2)]),
+        (['find microwave', 'open microwave', 'switchon microwave'], [('open_while_on', 2)]),
+        (['find salmon', 'grab unicorn'], [('unknown_object', 1)]),
+        (['levitate salmon', 'find salmon'], [('unknown_action', 0)]),
+        # It failed because it is far, and would have been unfaithful all the same.
+        (['find toilet', 'grab salmon'], [('not_in_room', 1)]),
+        (['find toilet', 'turnto salmon', 'watch tv'], []),
+        (['find toilet', 'find salmon', 'grab salmon'], []),
+    ],
+)
+def test_each_rule_is_broken_by_the_call_that_breaks_it(
+    calls: list[str], broken: list[tuple[str, int]]
+) -> None:
+    found = judged(SALMON, *calls)
+
+    assert rules(found) == broken
+    assert found.steps == len(calls)
+    assert found.first == (broken[0][1] if broken else None)
+
+
+def test_what_is_taken_out_of_something_closed_breaks_a_rule_however_deep() -> None:
+    shut_in = ('find salmon', 'grab salmon', 'find fridge', 'open fridge', 'putin salmon fridge')
+    found = judged(SALMON, *shut_in, 'close fridge', 'grab salmon', 'open fridge', 'grab salmon')
+
+    assert rules(found) == [('inside_closed', 6)]
+    assert found.broken == (Broken('inside_closed', 6, found.broken[0].call),)
+    assert found.broken[0].call.startswith('grab(salmon_')
+
+
+def test_what_is_carried_along_is_in_no_other_room_under_any_rules() -> None:
+    calls = ('find salmon', 'grab salmon', 'find bed', 'putback salmon bed')
+    for mode in Mode:
+        house = SALMON.house.model_copy(update={'mode': mode})
+        case = dataclasses.replace(SALMON, scene=house)
+        world = HouseholdWorld(house.build(), mode=mode)
+
+        assert rules(judged(case, *calls, world=world)) == [], mode
+
+
+@pytest.mark.parametrize('task', TASKS)
+def test_who_does_a_task_as_a_person_would_breaks_at_most_the_rule_of_one_hand(task: str) -> None:
+    case = case_of(task, trial=1)
+    world = world_of(case)
+    person = Person(world)
+    SCRIPTS[task](person)
+    lines = [f'{outcome.call.skill} {" ".join(outcome.call.args)}' for outcome in person.outcomes]
+
+    assert {rule for rule, _ in rules(judged(case, *lines))} <= {'two_at_once'}
+
+
+def test_a_name_that_cannot_be_grounded_breaks_a_rule_though_the_world_never_hears_of_it():
+    result, _ = played(
+        "    # 1: go\n    find('unicorn')\n    levitate('salmon')\n    find('salmon')"
+    )
+
+    assert result.broken_rules == {'unknown_object': 1, 'unknown_action': 1}
+    assert result.first_broken == 0
+    assert (result.faithful, result.faithful_two_hands) == (False, False)
+
+
+def test_a_line_of_a_plan_that_was_left_out_counts_and_one_of_beliefs_does_not() -> None:
+    class Lines:
+        def run(self, task: Task, world: World, context: EpisodeContext) -> None:
+            context.tell_discarded('unicorn1 is warm', 'There is no unicorn1.')
+            context.tell_discarded('grab(unicorn1)', 'None.', code=Code.UNKNOWN_OBJECT)
+            context.tell_repair(PlanStep(0, 'fly'), 'No.', code=Code.UNKNOWN_SKILL)
+            context.tell_failed(PlanStep(0, 'stand'), 'No.', code=Code.NOT_HOLDING)
+
+    run = EpisodeRun(Task('t', 'do it'), planner='lines', brain='b', body='b')
+    found = faithfulness_of(SALMON, run.execute(Lines(), world_of(SALMON)))
+
+    assert rules(found) == [('unknown_object', 0), ('unknown_action', 1)]
+    assert found.steps == 3
+
+
+def test_the_same_plan_is_faithful_where_two_hands_are_allowed() -> None:
+    calls = ("find('salmon')", "grab('salmon')", "find('cereal')", "grab('cereal')")
+    result, _ = played('\n'.join(['# 1: take two', *calls]))
+
+    assert result.broken_rules == {'two_at_once': 1}
+    assert (result.faithful, result.faithful_two_hands) == (False, True)
+
+
+def test_a_journal_of_another_house_is_refused() -> None:
+    episode = done(SALMON, 'find microwave', 'open microwave')
+    graph = json.loads(json.dumps(SALMON.house.graph).replace('"CLOSED"', '"OPEN"'))
+    other = dataclasses.replace(SALMON, scene=SALMON.house.model_copy(update={'graph': graph}))
+
+    with pytest.raises(ValueError, match='that is another case'):
+        faithfulness_of(other, episode)
+
+
+def test_on_a_table_the_codes_of_refusals_tell_of_rules() -> None:
+    codes = (Code.NONE, Code.ALREADY_HOLDING, Code.NO_PATH, Code.UNKNOWN_OBJECT, Code.NONE)
+
+    class Table:
+        skills = ()
+
+        def __init__(self) -> None:
+            self._codes = iter(codes)
+
+        def observe(self) -> Any:
+            return world_of(SALMON).observe()
+
+        def execute(self, call: SkillCall) -> Outcome:
+            code = next(self._codes)
+            status = Status.SUCCEEDED if code is Code.NONE else Status.REJECTED
+            return Outcome(call=call, status=status, code=code)
+
+        def stop(self) -> None: ...
+
+    table = make_case(load_suite('tabletop'), 'plus_sign', seed=0, trial=0)
+    found = judged(table, *['pick red_cube'] * 5, world=Table())
+
+    assert rules(found) == [('two_at_once', 1), ('unknown_object', 3)]
+    assert set(found.counts) < set(RULES)
+
+
+BROKE = {'broken_rules': {'two_at_once': 2}, 'first_broken': 3}
+WORSE = {'broken_rules': {'two_at_once': 1, 'already_open': 1}, 'first_broken': 0, 'discarded': 2}
+MIXED = (
+    make_result(trial=0, broken_rules={}),
+    make_result(trial=1, **BROKE),
+    make_result(trial=2, verdict='failed', **WORSE),
+    make_result(trial=3),  # of before there were rules
+    make_result(trial=4, verdict='lost'),
+)
+
+
+def test_figures_are_over_the_episodes_that_were_held_against_the_rules() -> None:
+    figures = figures_of(MIXED)
+
+    assert (figures.faithful.value, figures.faithful.n) == (pytest.approx(1 / 3), 3)
+    assert figures.faithful_two_hands.value == pytest.approx(2 / 3)
+    assert figures.broken_rules == {'two_at_once': 3, 'already_open': 1}
+    assert figures.discarded == 2
+
+
+def test_what_was_broken_is_kept_in_the_file_and_lines_of_before_were_not_judged() -> None:
+    line = json.loads(json.dumps(to_json(MIXED[1])))
+    assert from_json(EpisodeResult, line) == MIXED[1]
+
+    for name in ('broken_rules', 'first_broken', 'discarded'):
+        del line[name]
+    old = from_json(EpisodeResult, line)
+    assert (old.faithful, old.first_broken, old.discarded) == (None, None, 0)
+
+
+def printed(*results: EpisodeResult, **settings: Any) -> str:
+    stream = io.StringIO()
+    summary = summarize_run(make_settings(**settings), results, [])
+    print_summary(summary, Console(file=stream, width=220))
+    return stream.getvalue()
+
+
+def test_the_table_of_a_household_has_faithfulness_others_where_a_rule_broke() -> None:
+    text = printed(*MIXED, world='household')
+
+    (row,) = (line.split() for line in text.splitlines() if line.split()[:1] == ['all'])
+    assert row[7:9] == ['0.33', '0.67']
+    assert 'Rules broken with K = 3: 3 two_at_once, 1 already_open. Faithful 0.33 [' in text
+    assert 'two hands allowed 0.67 [' in text
+    assert "Left out of the model's replies with K = 3: 2 lines." in text
+    assert 'faithful' in printed(make_result(broken_rules={}), world='household')
+    assert 'faithful' in printed(make_result(**BROKE))
+    assert 'faithful' not in printed(make_result(broken_rules={})).lower()
+
+
+def test_runs_are_compared_by_faithfulness_where_a_rule_was_broken() -> None:
+    def differences(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+        a, b = ([make_result(trial=i, **side) for i in range(12)] for side in (one, other))
+        told = compare(pair_up(a, b, k_a=3, k_b=3)).differences
+        return {item.measure: item for item in told}
+
+    found = differences({'broken_rules': {}}, BROKE)['faithful']
+    assert (found.a, found.b, found.winner, found.certain) == (1, 0, 'A', True)
+    assert 'faithful' not in differences({'broken_rules': {}}, {'broken_rules': {}})
+    assert 'faithful' not in differences({}, BROKE)  # one of them was not judged
+
+
+def test_the_report_tells_which_rules_were_broken_and_where(tmp_path: Path) -> None:
+    settings = make_settings(world='household')
+    folder = write_run(tmp_path / 'run', MIXED, settings)
+    summary = summarize_run(settings, MIXED, [])
+    (folder / 'summary.json').write_text(json.dumps(summary))
+
+    page = write_report(folder).read_text('utf-8')
+
+    assert '<th scope="row"><code>already_open</code></th>' in page
+    assert re.search(r'<dt>Faithful</dt><dd><data value="0.33\d+">0.33</data>', page)
+    assert 'two hands allowed 0.67' in page
+    assert 'broke two_at_once × 2, first in call 3' in page
+    assert '<dt>Lines left out</dt><dd><data value="2">2</data>' in page
