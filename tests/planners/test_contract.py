@@ -10,6 +10,7 @@ from ft_player import ft_player
 from pop_player import pop_player
 from pop_runs import Scales
 from prog_player import lang_player, prog_player
+from state_player import state_player
 
 from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
@@ -40,6 +41,7 @@ PLAYERS: dict[str, Callable[[], Any]] = {
     'lang_prompt': lang_player,
     'llm_pop': pop_player,
     'llm_pop_no_evaluator': pop_player,
+    'llm_state': state_player,
     'prog_prompt': prog_player,
 }
 """What answers planners whose prompts `offline` does not know."""
