@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from bbllm.bench.conversations import RunRecording
 from bbllm.bench.patience import Patience
 from bbllm.bench.playing import Job, Played, Setup
 from bbllm.bench.results import NO_CASE, EpisodeKey, EpisodeResult
-from bbllm.bench.run_settings import RunSettings
+from bbllm.bench.run_settings import RunSettings, join
 from bbllm.bench.run_watch import RunEnd, RunProgress, Watch
 from bbllm.bench.scoring import lost
 from bbllm.bench.store import RunFolder, write_atomically
@@ -45,6 +45,20 @@ class RunPlan:
     give_up_after: int = GIVE_UP_AFTER
     retry_lost: bool = False
     """Whether episodes that were lost before are played again."""
+
+
+def begin(plan: RunPlan, folder: RunFolder) -> RunPlan:
+    """
+    Return the plan with the settings to go on with in a folder, which are on disk there then.
+
+    Raises:
+        ConfigError: The folder holds a run with other settings, or the disk takes no more.
+    """
+    # Without a result there is nothing yet whose meaning could change.
+    was = folder.settings if folder.results else None
+    settings = join(was, plan.settings, str(folder.path))
+    folder.write_settings(settings)
+    return replace(plan, settings=settings)
 
 
 def run_bench(

@@ -116,7 +116,7 @@ def comparison_values(comparison: Comparison) -> dict[str, Any]:
             'only_a': _cases(pairing.only_a),
             'only_b': _cases(pairing.only_b),
         },
-        'mcnemar_p': _rounded(comparison.mcnemar_p),
+        'mcnemar_p': rounded(comparison.mcnemar_p),
         'only_a_passed': _cases(comparison.only_a_passed),
         'only_b_passed': _cases(comparison.only_b_passed),
         'other_needs': _cases(comparison.other_needs),
@@ -137,45 +137,47 @@ def _figures_of_k(
         task = planned.get(name, {})
         of_task = [result for result in group if result.key.task == name]
         head = {key: task.get(key) for key in ('label', 'instruction', 'difficulty')}
-        values = _plain(figures_of(of_task))
+        values = figures_values(figures_of(of_task))
         # What the suite demands is known also of a task that was not played yet.
         values['least_loops'] = task.get('least_loops', values['least_loops'])
         rows.append({'task': name, 'name': name, **head, **values})
-    return {**_plain(figures_of(group)), 'tasks': rows}
+    return {**figures_values(figures_of(group)), 'tasks': rows}
 
 
-def _plain(figures: Figures) -> dict[str, Any]:
+def figures_values(figures: Figures) -> dict[str, Any]:
+    """Return figures as plain values, each estimate with its interval."""
     values: dict[str, Any] = {}
     for name, value in asdict(figures).items():
         estimate = getattr(figures, name)
-        values.update(_estimate(name, estimate) if isinstance(estimate, Estimate) else {})
+        values.update(estimate_values(name, estimate) if isinstance(estimate, Estimate) else {})
         if not isinstance(estimate, Estimate):
-            values[name] = _rounded(value) if isinstance(value, float) else value
+            values[name] = rounded(value) if isinstance(value, float) else value
     ran = figures.n - figures.infrastructure_failures
-    values['ran'] = _rounded(ran / figures.n) if figures.n else None
+    values['ran'] = rounded(ran / figures.n) if figures.n else None
     return values
 
 
-def _estimate(name: str, estimate: Estimate) -> dict[str, Any]:
+def estimate_values(name: str, estimate: Estimate) -> dict[str, Any]:
+    """Return an estimate as plain values, under a name."""
     return {
-        name: _rounded(estimate.value),
-        f'{name}_low': _rounded(estimate.low),
-        f'{name}_high': _rounded(estimate.high),
+        name: rounded(estimate.value),
+        f'{name}_low': rounded(estimate.low),
+        f'{name}_high': rounded(estimate.high),
         f'{name}_n': estimate.n,
     }
 
 
 def _difference(item: Difference) -> dict[str, Any]:
     return {
-        'a': _rounded(item.a),
-        'b': _rounded(item.b),
-        'difference': _rounded(item.difference.value),
-        'low': _rounded(item.difference.low),
-        'high': _rounded(item.difference.high),
+        'a': rounded(item.a),
+        'b': rounded(item.b),
+        'difference': rounded(item.difference.value),
+        'low': rounded(item.difference.low),
+        'high': rounded(item.difference.high),
         'n': item.difference.n,
         'better': item.winner,
         'certain': item.certain,
-        'p': _rounded(item.p),
+        'p': rounded(item.p),
     }
 
 
@@ -266,7 +268,8 @@ def _cases(cases: Iterable[tuple[str, int]]) -> list[dict[str, Any]]:
     return [{'task': task, 'trial': trial} for task, trial in cases]
 
 
-def _rounded(value: float | None) -> float | None:
+def rounded(value: float | None) -> float | None:
+    """Return a figure without its rounding noise."""
     # `+ 0.0` makes the same zero of both zeros.
     return None if value is None else round(value, DIGITS) + 0.0
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +11,6 @@ import typer
 from bbllm.bench.summary import closing_line
 from bbllm.bench.summary_table import print_summary
 from bbllm.cli.bench_choices import (
-    MAX_JOBS,
     DataOption,
     GiveUpOption,
     JobsOption,
@@ -37,6 +32,7 @@ from bbllm.cli.bench_choices import (
     WorldOption,
 )
 from bbllm.cli.bench_progress import ProgressView
+from bbllm.cli.bench_workers import choose_workers, default_jobs, new_folder
 from bbllm.cli.choices import (
     BodyOption,
     BrainOption,
@@ -47,17 +43,13 @@ from bbllm.cli.choices import (
 from bbllm.cli.closing import leave
 from bbllm.cli.commands import FAILED, INTERRUPTED
 from bbllm.cli.output import Output
-from bbllm.cli.ros import need_ros
-from bbllm.cli.run import WorldName
 from bbllm.cli.supervision import interrupts
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
-from bbllm.core.paths import state_dir
 from bbllm.planners.methods import MappingMethod
 
 if TYPE_CHECKING:
     from bbllm.bench.finishing import Finished
-    from bbllm.bench.playing import Play
     from bbllm.bench.run_setup import Prepared, RunRequest
     from bbllm.bench.run_watch import RunEnd
     from bbllm.bench.workers import Workers
@@ -143,9 +135,9 @@ def suite(
         data=data,
     )
     output = Output(json)
-    hire = _choose_workers(world, ray)
-    folder = (out or _new_folder(name)).expanduser()
-    end, finished = _run(request, folder, hire, jobs or _default_jobs(world, ray), output)
+    hire = choose_workers(world, ray)
+    folder = (out or new_folder('bench', name)).expanduser()
+    end, finished = _run(request, folder, hire, jobs or default_jobs(world, ray), output)
     _tell(end, finished, folder, output)
     leave(_exit_code(end))
 
@@ -188,41 +180,6 @@ def parse_tasks(text: str) -> tuple[str, ...]:
     return names
 
 
-def _choose_workers(world: WorldName | None, ray: str | None) -> Callable[[int], Workers]:
-    from bbllm.bench.workers import LocalWorkers
-
-    if ray is None:
-        return partial(LocalWorkers, _choose_play(world))
-    if world is WorldName.ros:
-        raise ConfigError('--ray and --world ros exclude each other; leave one of them out.')
-    from bbllm.bench.ray_workers import RayWorkers, need_ray
-
-    need_ray()
-    return partial(RayWorkers, _choose_play(world), ray)
-
-
-def _choose_play(world: WorldName | None) -> Play:
-    if world is WorldName.ros:
-        need_ros('bbllm bench --world ros')
-        from bbllm.nodes.bench_episode import play as play_with_nodes
-
-        return play_with_nodes
-    from bbllm.bench.play_here import play
-
-    return play
-
-
-def _new_folder(suite: str) -> Path:
-    stamp = time.strftime('%Y%m%d-%H%M%S')
-    return state_dir() / 'bench' / f'bench-{Path(suite).stem}-{stamp}'
-
-
-def _default_jobs(world: WorldName | None, ray: str | None) -> int:
-    if ray not in (None, 'local'):
-        return MAX_JOBS  # as many as the cluster has cores
-    return 1 if world is WorldName.ros else len(os.sched_getaffinity(0))
-
-
 def _run(
     request: RunRequest,
     path: Path,
@@ -231,21 +188,16 @@ def _run(
     output: Output,
 ) -> tuple[RunEnd, Finished]:
     from bbllm.bench.finishing import finish
-    from bbllm.bench.run_settings import join
     from bbllm.bench.run_setup import check_recording, prepare
-    from bbllm.bench.runner import run_bench
+    from bbllm.bench.runner import begin, run_bench
     from bbllm.bench.store import RunFolder
 
     prepared = prepare(request, path)
     check_recording(request, prepared.plan.settings, path)
     with RunFolder(path) as folder, interrupts() as counter:
-        # Without a result there is nothing yet whose meaning could change.
-        was = folder.settings if folder.results else None
-        settings = join(was, prepared.plan.settings, str(path))
-        folder.write_settings(settings)
+        plan = begin(prepared.plan, folder)
         _introduce(prepared, path, output)
         with ProgressView(output, lambda: counter.count > 0) as view:
-            plan = replace(prepared.plan, settings=settings)
             end = run_bench(plan, folder, hire, jobs, view)
         return end, finish(folder)
 
