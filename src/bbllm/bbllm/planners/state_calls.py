@@ -33,6 +33,7 @@ SHOWN = 200
 """How much of a call that was left out is told [characters]."""
 
 _BEGIN = re.compile(r'[\s>*_`-]*(?:\d{1,4}[.):]\s*)?(?P<name>[^\W\d]\w{0,60})\s*\((?P<rest>.*)')
+_QUOTED_END = re.compile(r'["\'”’][ \t]*\)')
 _END = ' \t\r`;.*'
 _QUOTES = '"\'“”‘’` \t'
 
@@ -143,7 +144,7 @@ def _calls(
             parts.append(lines[i])
             i += 1
         whole = one_line(f'{found["name"]}({" ".join(parts)}')[:SHOWN]
-        body, bracket, _ = ' '.join(parts).rpartition(')')
+        body, bracket = _body(' '.join(parts), name)
         n_calls += 1
         if name not in functions:
             discarded.append(Discarded(whole, f'The functions are: {", ".join(functions)}.'))
@@ -154,6 +155,15 @@ def _calls(
             return
         else:
             yield name, body, whole
+
+
+def _body(rest: str, name: str) -> tuple[str, str]:
+    """Return what stands in the brackets, and the bracket that ends it, '' where there is none."""
+    end = None if name == REASON else _QUOTED_END.search(rest)
+    if end is not None:  # behind it a note may stand, with brackets of its own
+        return rest[: end.start() + 1], ')'
+    body, bracket, _ = rest.rpartition(')')
+    return body, bracket
 
 
 def _closed(line: str) -> bool:

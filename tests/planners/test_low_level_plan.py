@@ -1,0 +1,145 @@
+"""The grammar of low-level plans, and what its calls are in a world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from small_house import SmallHouse
+
+from bbllm.core.errors import GaveUpError, ParseError
+from bbllm.core.protocols import PASS
+from bbllm.core.types import Code, SkillCall
+from bbllm.planners.low_level_plan import (
+    MAX_LINES,
+    LowLevelCall,
+    as_planned,
+    in_world,
+    low_level_actions,
+    parse_low_level_plan,
+)
+from bbllm.planners.short_names import ShortNames
+
+HOUSE = SmallHouse().observe()
+ACTIONS = low_level_actions(HOUSE)
+
+
+def calls_of(text: str) -> list[str]:
+    return [str(call) for call in parse_low_level_plan(text, ACTIONS).calls]
+
+
+@pytest.mark.parametrize(
+    'line',
+    [
+        '1. placein(mug1, sink1)',
+        'placein(mug1,sink1)',
+        '12) placein( "mug1" , \'sink1\' );',
+        '3: PlaceIn(mug1, sink1) (assuming there is a sink1 in the kitchen)',
+        '- **placein(mug1, sink1)** # wash it',
+        '1. `placein(mug1, sink1)`',
+        '1. placein(mug1, sink1) - it is dirty (very)',
+    ],
+)
+def test_a_call_is_read_however_the_line_is_dressed(line: str) -> None:
+    text = f'Sure, here it is:\nLow-level Action Plan:\n{line}\nGood luck!'
+
+    plan = parse_low_level_plan(text, ACTIONS)
+
+    assert plan.calls == (LowLevelCall('placein', ('mug1', 'sink1')),)
+    assert plan.discarded == ()
+
+
+@pytest.mark.parametrize(
+    ('line', 'code'),
+    [
+        ('2. teleport(mug1)', Code.UNKNOWN_SKILL),
+        ('2. walk(mug1)', Code.UNKNOWN_SKILL),
+        ('2. placein(mug1)', Code.BAD_ARGUMENTS),
+        ('2. move()', Code.BAD_ARGUMENTS),
+        ('2. move(mug1,)', Code.BAD_ARGUMENTS),
+        ('2. wait(mug1)', Code.BAD_ARGUMENTS),
+        ('2. move(pickup(mug1))', None),
+        ('2. move(mug1); pickup(mug1)', None),
+        ('2. wash the mug', None),
+        (f'2. move({"x" * 500})', None),
+    ],
+)
+def test_a_line_that_is_no_call_is_left_out_with_the_check_that_it_fails(
+    line: str, code: Code | None
+) -> None:
+    plan = parse_low_level_plan(f'1. move(mug1)\n{line}\n3. pickup(mug1)', ACTIONS)
+
+    assert [str(call) for call in plan.calls] == ['move(mug1)', 'pickup(mug1)']
+    assert [(item.text, item.code) for item in plan.discarded] == [(line[:400], code)]
+
+
+def test_what_stands_behind_done_is_left_out() -> None:
+    assert calls_of('1. move(mug1)\nDone.\n2. pickup(mug1)') == ['move(mug1)']
+
+
+@pytest.mark.parametrize('text', ['done', 'Low-level Action Plan:\n1. done()', 'All done!'])
+def test_an_empty_plan_says_done(text: str) -> None:
+    assert calls_of(text) == []
+
+
+@pytest.mark.parametrize('text', ['', 'Well, well.', 'Low-level Action Plan:', '1. fly(mug1)'])
+def test_a_reply_without_a_call_is_none(text: str) -> None:
+    with pytest.raises(ParseError, match='reply with the line `done`'):
+        parse_low_level_plan(text, ACTIONS)
+
+
+def test_a_plan_can_be_refused_with_a_reason_but_not_midway() -> None:
+    with pytest.raises(GaveUpError, match='there is no mug'):
+        parse_low_level_plan('cannot: there is no mug', ACTIONS)
+    assert calls_of('1. move(mug1)\ncannot: go on') == ['move(mug1)']
+
+
+def test_a_reply_without_end_is_not_read_to_it() -> None:
+    assert len(calls_of('move(mug1)\n' * 5000)) == MAX_LINES
+
+
+def test_calls_become_those_of_the_house_and_back() -> None:
+    names = ShortNames()
+    names.see(HOUSE)
+    call = LowLevelCall('placeon', ('salmon2', 'coffeetable1'))
+
+    made = in_world(call, HOUSE, names)
+
+    assert made == SkillCall('putback', ('salmon_14', 'coffeetable_36'))
+    assert isinstance(made, SkillCall)
+    assert as_planned(made, names, in_house=True) == call
+    assert in_world(LowLevelCall('wait'), HOUSE, names) is PASS
+    assert in_world(LowLevelCall('move', ('unicorn1',)), HOUSE, names) == SkillCall(
+        'walk', ('unicorn1',)
+    )
+
+
+def test_on_a_table_the_skills_are_the_arm_s_and_a_pose_is_one_thing(
+    busy_table: Callable[..., Any],
+) -> None:
+    scene = busy_table().observe()
+    names = ShortNames()
+    names.see(scene)
+
+    plan = parse_low_level_plan(
+        '1. grasp(red_cube)\n2. place(0.45, -0.10, 0.02)\n3. wait(2)', low_level_actions(scene)
+    )
+
+    assert [in_world(call, scene, names) for call in plan.calls] == [
+        SkillCall('pick', ('red_cube',)),
+        SkillCall('place', ('0.45 -0.10 0.02',)),
+        SkillCall('wait', ('2',)),
+    ]
+
+
+@given(st.text(max_size=300) | st.text(alphabet='1. move(mug1),()#\n done', max_size=200))
+def test_no_reply_is_more_than_data(text: str) -> None:
+    try:
+        plan = parse_low_level_plan(text, ACTIONS)
+    except (ParseError, GaveUpError):
+        return
+    known = {skill.name: len(skill.params) for skill in ACTIONS}
+    assert all(len(call.args) == known[call.action] for call in plan.calls)
