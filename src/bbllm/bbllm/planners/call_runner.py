@@ -15,12 +15,15 @@ class CallRunner:
 
     Args:
         world: Where it is done.
-        context: Is told the plan, each step, and which of them failed.
+        context: Is told the plan and each step.
+        for_good: Whether a step that fails stays failed, and is told so; otherwise whoever plans
+            sees to it that it is made up for.
     """
 
-    def __init__(self, world: World, context: EpisodeContext):
+    def __init__(self, world: World, context: EpisodeContext, *, for_good: bool = True):
         self._world = world
         self._context = context
+        self._for_good = for_good
         self._plan = Plan()
         self._next = 0
 
@@ -39,7 +42,7 @@ class CallRunner:
             self._context.tell_step(step)
             self._next = step.index + 1
             outcome = self._world.execute(call)
-            if not outcome.succeeded:
+            if self._for_good and not outcome.succeeded:
                 cause = outcome.message or f'{call} failed with code {outcome.code.name}.'
                 self._context.tell_failed(step, cause)
             yield outcome

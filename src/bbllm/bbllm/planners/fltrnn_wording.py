@@ -14,6 +14,7 @@ TOLD_STATES = ('closed', 'open', 'opened', 'off', 'on')
 USEFUL = ('grabbable', 'can_open', 'has_switch', 'sittable')
 """What makes a thing worth telling of where the goal is a sentence and names no classes."""
 HAND = 'hand'
+ROBOT = 'robot'
 
 
 def memory_text(
@@ -32,6 +33,8 @@ def remembered(graph: MemoryGraph, predicates: Sequence[GoalPredicate]) -> str:
     """Write what a memory graph knows of the key things of a goal; of a sentence, of all."""
     names = key_things(graph, predicates)
     things = [(name, *place) for name in names for place in _where(graph, name)]
+    if graph.seat:
+        things.insert(0, (ROBOT, 'on', graph.seat))
     states = {name: [word for word in TOLD_STATES if word in graph.states(name)] for name in names}
     return memory_text(things, states) + _unseen(graph, predicates)
 

@@ -70,7 +70,7 @@ class LanguageRNN:
         self._context = context
         self._memory = memory
         self._settings = settings
-        self._runner = CallRunner(world, context)
+        self._runner = CallRunner(world, context, for_good=not settings.verify)
         self._problems: dict[int, str] = {}
         """Why the last plan of a sub-goal did not go through, by the sub-goal's index."""
 

@@ -43,7 +43,8 @@ class MemoryGraph:
         self._places: dict[str, tuple[tuple[str, str], ...]] = {}
         self._held: list[str] = []
         self._here: str | None = None
-        self._seat: str | None = None
+        self.seat: str | None = None
+        """What who acts sits on."""
         self.see(scene)
 
     def see(self, scene: Scene) -> None:
@@ -76,7 +77,7 @@ class MemoryGraph:
         other._room_of, other._places = dict(self._room_of), dict(self._places)
         other._states = {name: set(states) for name, states in self._states.items()}
         other._affords = self._affords
-        other._held, other._here, other._seat = [*self._held], self._here, self._seat
+        other._held, other._here, other.seat = [*self._held], self._here, self.seat
         return other
 
     # --- what is remembered ----------------------------------------------------------------------
@@ -149,7 +150,8 @@ class MemoryGraph:
         """Tell whether a predicate is so of one thing."""
         relation = predicate.relation
         if relation in PLACING:
-            return any(
+            room = self.room_of(name) if relation is GoalRelation.INSIDE else None
+            return (room is not None and class_of(room) == predicate.place) or any(
                 kind == relation.value and class_of(other) == predicate.place
                 for below in [name, *self._above(name)]
                 for kind, other in self._places.get(below, ())
@@ -157,7 +159,7 @@ class MemoryGraph:
         if relation is GoalRelation.HOLDS:
             return name in self._held
         if relation is GoalRelation.SIT:
-            return name == self._seat
+            return name == self.seat
         return STATE_OF[relation] in self._states.get(name, ())
 
     # --- what is done ----------------------------------------------------------------------------
@@ -173,6 +175,8 @@ class MemoryGraph:
             if name not in self._names:
                 near = ', '.join(nearest_first(name, self.names)[:NEAREST_TOLD])
                 return f'there is no {name[:60]!r}; the nearest are {near or "none"}'
+        if call.skill in (*GOING, 'sit') and self.seat is not None:
+            return f'the robot sits on {self.seat}; it has to stand up first, with standup()'
         if call.skill in GOING or not call.args:
             return None
         return self._out_of_reach(call) or self._against(call)
@@ -226,11 +230,11 @@ class MemoryGraph:
             return
         match call.skill, *call.args:
             case ('walk' | 'find', name):
-                self._here, self._seat = self.room_of(name) or self._here, None
+                self._here = self.room_of(name) or self._here
             case ('sit', name):
-                self._seat = name
+                self.seat = name
             case ('standup',):
-                self._seat = None
+                self.seat = None
             case ('grab', name):
                 self._places[name] = ()
                 self._held.append(name)
