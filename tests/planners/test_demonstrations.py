@@ -1,0 +1,130 @@
+"""Demonstrations: the project's own keep the rules that they show, and bad files are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
+from bbllm.llm.lexical import LexicalEmbedder
+from bbllm.planners.demonstrations import (
+    Chooser,
+    Demonstration,
+    DemonstrationError,
+    household_demonstrations,
+    read_demonstrations,
+)
+from bbllm.planners.fltrnn_parsing import parse_calls
+from bbllm.planners.fltrnn_wording import memory_text
+from bbllm.planners.goal_predicates import parse_goal
+from bbllm.planners.memory_graph import MemoryGraph
+
+ALL = household_demonstrations()
+GOOD = {
+    'goal': 'turnon_tv: 1',
+    'things': ['tv(id:2) inside den(id:1)'],
+    'states': {'tv(id:2)': 'off'},
+    'plan': "walk('tv(id:2)')\nswitchon('tv(id:2)')\n# done",
+}
+
+
+def scene_of(item: Demonstration) -> Scene:
+    """Return a scene of what a demonstration tells; a place that is in nothing is a room."""
+    inside = {thing for thing, _, _ in item.things}
+    names = dict.fromkeys(name for thing, _, place in item.things for name in (thing, place))
+    objects = tuple(
+        SceneObject(
+            name=name,
+            kind=Kind.OTHER if name in inside else Kind.LOCATION,
+            pose=Pose(position_m=(0.0, 0.0, 0.0)),
+        )
+        for name in names
+    )
+    facts = [Fact(*placed) for placed in item.things]
+    facts += [
+        Fact(thing, 'in_room', place) for thing, _, place in item.things if place not in inside
+    ]
+    facts += [Fact(name, 'is', word) for name, words in item.states.items() for word in words]
+    return Scene(objects, (), tuple(facts), 0.0, domain='household')
+
+
+@pytest.mark.parametrize('item', ALL, ids=lambda item: item.goal)
+def test_each_demonstration_keeps_all_rules_and_reaches_its_goal(item: Demonstration) -> None:
+    memory = MemoryGraph(scene_of(item))
+    for call in parse_calls('\n'.join(item.plan)).calls:
+        assert memory.refusal(call) is None, call
+        memory.apply(call)
+
+    classes = {name.rpartition('_')[0] for name in memory.names}
+    for predicate in parse_goal(item.goal, classes) or ():
+        assert memory.holds(predicate), predicate
+
+
+def test_without_thoughts_of_rules_the_calls_stay_the_same() -> None:
+    for item in ALL:
+        bare = item.lines(rule_thoughts=False)
+        assert 'Rule thought' not in bare and 'Sub-goal thought' in bare
+        assert parse_calls(bare) == parse_calls(item.lines(rule_thoughts=True))
+
+
+def test_the_nearest_goals_come_first() -> None:
+    chooser = Chooser(ALL, LexicalEmbedder())
+
+    nearest = chooser.similar('inside_salmon_microwave: 1, closed_microwave: 1', 3)
+
+    assert len(nearest) == 3
+    assert all('closed_' in item.goal or 'inside_' in item.goal for item in nearest[:2])
+    assert chooser.similar('turnoff_tablelamp: 1', 1)[0].goal == 'turnoff_lightswitch: 1'
+    assert chooser.similar('wash the glass', 1)[0].goal == 'rinse a glass'
+
+
+def test_things_are_told_as_prompts_tell_them() -> None:
+    text = memory_text([('milk_1', 'inside', 'fridge_2')], {'fridge_2': ('closed', 'off')})
+
+    assert text == "[('milk(id:1)', 'INSIDE', 'fridge(id:2)')]; fridge(id:2) is closed and off"
+
+
+@pytest.mark.parametrize(
+    ('change', 'why'),
+    [
+        ({'plan': "walk('tv(id:2)')\nswichon('tv(id:2)')"}, r'Did you mean switchon\(1\)'),
+        ({'plan': "switchon('tv(id:2)', 'den(id:1)')"}, r'switchon\(2 things\)'),
+        ({'plan': "switchon('tv(id:3)')"}, r'Did you mean tv\(id:2\)'),
+        ({'plan': "switchon('tv(id:2)')\nopen the door\nopen(door)"}, r'has the line .open\(door'),
+        ({'plan': 'nothing'}, 'has no plan'),
+        ({'things': ['tv(id:2) near den(id:1)']}, r'it is written `milk\(id:21\) inside'),
+        ({'things': ['tv inside den(id:1)']}, r'a thing is written `milk\(id:21\)`'),
+        ({'colour': 'red'}, 'Wanted is `demonstrations:`'),
+    ],
+)
+def test_a_file_with_an_unknown_action_or_thing_is_refused_with_the_nearest(
+    tmp_path: Path, change: dict[str, object], why: str
+) -> None:
+    path = tmp_path / 'mine.yaml'
+    path.write_text(yaml.safe_dump({'demonstrations': [{**GOOD, **change}]}))
+
+    with pytest.raises(DemonstrationError, match=why):
+        read_demonstrations(path)
+
+
+def test_a_file_that_is_none_is_refused_with_its_name(tmp_path: Path) -> None:
+    with pytest.raises(DemonstrationError, match=r'no\.yaml cannot be read'):
+        read_demonstrations(tmp_path / 'no.yaml')
+    path = tmp_path / 'odd.yaml'
+    path.write_text('demonstrations: [')
+    with pytest.raises(DemonstrationError, match=r'odd\.yaml cannot be read'):
+        read_demonstrations(path)
+
+
+def test_a_state_that_yaml_takes_for_a_truth_value_is_a_state(tmp_path: Path) -> None:
+    path = tmp_path / 'mine.yaml'
+    path.write_text(
+        "demonstrations:\n- {goal: turnon_tv, things: ['tv(id:2) inside den(id:1)'], "
+        "states: {'tv(id:2)': off}, plan: \"switchon('tv(id:2)')\"}\n"
+    )
+
+    (item,) = read_demonstrations(path)
+
+    assert item.states == {'tv_2': ('off',)}
