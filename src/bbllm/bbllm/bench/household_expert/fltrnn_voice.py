@@ -1,0 +1,229 @@
+"""What `expert` says to FLTRNN, planning-only and planning-reasoning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
+from bbllm.bench.house_predicates import predicates_of
+from bbllm.bench.household_expert.costs import makers_of
+from bbllm.bench.household_expert.errands import errands
+from bbllm.bench.household_expert.search import search
+from bbllm.bench.household_expert.told import Told
+from bbllm.core.instances import class_of, instance_name
+from bbllm.core.types import Fact, Scene, SkillCall
+from bbllm.planners.fltrnn_parsing import parse_thing, shown
+from bbllm.planners.fltrnn_prompting import ACT, CELL, GOAL, MEMORY, REASON, SPLIT, WHOLE
+from bbllm.planners.fltrnn_wording import HAND, ROBOT, TOLD_STATES
+from bbllm.planners.goal_predicates import (
+    PLACING,
+    GoalPredicate,
+    GoalRelation,
+    goal_sentence,
+    goal_text,
+    parse_goal,
+)
+from bbllm.planners.memory_graph import MemoryGraph
+from bbllm.planners.surroundings import BETWEEN_THINGS, surroundings
+from bbllm.worlds.household.derived import WORDS
+from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.vocabulary import Property
+from bbllm.worlds.household.world import HouseholdWorld
+
+_LAST = (GoalRelation.HOLDS, GoalRelation.SIT)
+"""What keeps the hand full, or the robot in its seat."""
+_TASK_GOAL = re.compile(r'^Task goal: (.*)$', re.MULTILINE)
+_COMPLETED = re.compile(r'^# Completed so far: (.*)$', re.MULTILINE)
+_TRIED = re.compile(r'^# Tried before, and not reached: .*\bgrab\((\w+)\) failed', re.MULTILINE)
+_UNSEEN = re.compile(r'; not in sight: [\w, ]*; rooms: (.*)')
+_PLACED = re.compile(r"\('([^']*)', '(\w+)', '([^']*)'\)")
+_HOW = re.compile(r'(\w+\(id:\d+\)) is ((?:\w+ and )*\w+)')
+
+
+def fltrnn_voice(prompt: str, told: Told) -> str | None:
+    """Answer a prompt of FLTRNN or its baselines; see `told.Voice`."""
+    opening = prompt.partition('\n')[0]
+    if opening == SPLIT:
+        parts = _parts(prompt, told)
+        return ', '.join(f'subgoal{{{text}}}' for text, _ in parts)
+    if opening == REASON:
+        return '\n'.join(f'{i}. {words}' for i, (words, _) in enumerate(_said(told, prompt), 1))
+    if opening not in (CELL, WHOLE, ACT):
+        return None
+    thoughts = '# Rule thought:' in prompt
+    return '\n'.join(_body(_calls(prompt, opening, told), thoughts))
+
+
+def _parts(prompt: str, told: Told) -> list[tuple[str, tuple[GoalPredicate, ...]]]:
+    """Return the goal's parts: as predicates where these can say it, else as it was said."""
+    goal = _TASK_GOAL.findall(prompt)[-1]
+    household, wanted = told.case()
+    predicates = parse_goal(goal, _classes(household.graph)) or _in_predicates(
+        wanted, household.graph
+    )
+    if predicates is None:
+        return [(goal, ())]
+    groups = _grouped(predicates)
+    return [(goal_text(group), group) for group in groups]
+
+
+def _said(told: Told, prompt: str) -> list[tuple[str, tuple[GoalPredicate, ...]]]:
+    return [
+        (goal_sentence(group) if group else text, group) for text, group in _parts(prompt, told)
+    ]
+
+
+def _grouped(predicates: Sequence[GoalPredicate]) -> list[tuple[GoalPredicate, ...]]:
+    """Put together what is about one place; what is held or sat on comes last."""
+    groups: dict[str, list[GoalPredicate]] = {}
+    for item in sorted(predicates, key=_rank):
+        key = item.relation.value if item.relation in _LAST else item.place or item.thing
+        groups.setdefault(key, []).append(item)
+    return [tuple(items) for items in groups.values()]
+
+
+def _rank(item: GoalPredicate) -> int:
+    if item.relation in _LAST:
+        return 2 + _LAST.index(item.relation)
+    return 0 if item.relation in PLACING else 1
+
+
+def _in_predicates(goal: HouseholdGoal, graph: Graph) -> tuple[GoalPredicate, ...] | None:
+    """Return a case's goal as predicates; None where these cannot say it."""
+    found: list[GoalPredicate] = []
+    for condition in goal.all:
+        one = predicates_of(HouseholdGoal(kind='household', all=(condition,)))
+        items = one if one is not None else _made(condition, goal, graph)
+        if items is None:
+            return None
+        found += items
+    return tuple(dict.fromkeys(found))
+
+
+def _made(
+    condition: HouseCondition, goal: HouseholdGoal, graph: Graph
+) -> tuple[GoalPredicate, ...] | None:
+    """Return what makes a thing toasted, heated, washed; None where it has to go on from there."""
+    thing = condition.thing
+    alone = sum(thing in (item.thing, item.held) for item in goal.all) == 1
+    if condition.is_ not in WORDS or condition.not_ or not thing or not alone:
+        return None
+    if condition.place or condition.room or condition.count > 1:
+        return None
+    into, switched = makers_of(graph, str(condition.is_))
+    devices = sorted(into & switched)  # a sink is started by its faucet, and a phone by itself
+    clothes = any(
+        Property.CLOTHES in node.properties
+        for node in graph.nodes.values()
+        if node.class_name == thing
+    )
+    fitting = [name for name in devices if ('washing' in name) is clothes]
+    if not fitting:
+        return None
+    device = fitting[0]
+    openable = any(
+        Property.CAN_OPEN in node.properties
+        for node in graph.nodes.values()
+        if node.class_name == device
+    )
+    return (
+        GoalPredicate(GoalRelation.INSIDE, thing, device),
+        *([GoalPredicate(GoalRelation.CLOSED, device)] if openable else []),
+        GoalPredicate(GoalRelation.TURNON, device),
+    )
+
+
+# --- plans ---------------------------------------------------------------------------------------
+
+
+def _calls(prompt: str, opening: str, told: Told) -> list[SkillCall]:
+    wanted = prompt.rsplit(f'\n{GOAL}', 1)[-1].partition('\n')[0]
+    memory_line = prompt.rsplit(f'\n{MEMORY}', 1)[-1].partition('\n')[0]
+    household, goal = told.case()
+    scene = _believed(HouseholdWorld(household.graph, mode=household.mode).observe(), memory_line)
+    known = _classes(household.graph)
+    predicates = parse_goal(wanted, known)
+    if predicates is None:
+        whole = _in_predicates(goal, household.graph) or ()
+        groups = [whole, *_grouped(whole)]
+        said = [group for group in groups if group and goal_sentence(group) == wanted]
+        predicates = said[0] if said else (whole if opening == WHOLE else ())
+    if not predicates:
+        lines = search(household, goal)
+        return [
+            SkillCall(line.action.skill, tuple(instance_name(*item) for item in line.objects))
+            for line in lines
+        ]
+    if unseen := _UNSEEN.search(memory_line):
+        return [SkillCall('walk', (room,)) for room in _names(unseen[1])]
+    completed = _completed(prompt, known) if opening == CELL else ()
+    begun: list[SkillCall] = []
+    if f"('{ROBOT}', 'ON'," in memory_line:
+        begun.append(SkillCall('standup'))
+    avoid = set(_TRIED.findall(prompt))
+    keep = [item for item in completed if item not in predicates]
+    return begun + errands(MemoryGraph(scene), [*predicates, *keep], avoid=avoid)
+
+
+def _believed(scene: Scene, line: str) -> Scene:
+    """Return a scene in which the things that a prompt tells of are as it tells."""
+    placed = [
+        (thing, relation.lower(), place)
+        for first, relation, second in _PLACED.findall(line)
+        if (thing := parse_thing(first)) is not None
+        and (place := parse_thing(second) or second) is not None
+    ]
+    states = {parse_thing(name): words.split(' and ') for name, words in _HOW.findall(line)}
+    character = surroundings(scene).character or ''
+    told = {thing for thing, _, _ in placed}
+    facts = [
+        fact
+        for fact in scene.facts
+        if not (fact.subject in told and fact.predicate in (*BETWEEN_THINGS, 'held_by', 'in_room'))
+        and not (fact.subject in states and fact.predicate == 'is' and fact.object in TOLD_STATES)
+    ]
+    rooms = {item.name for item in scene.objects if item.kind.value == 'location'}
+    for thing, relation, place in placed:
+        if place == HAND:
+            facts.append(Fact(thing, 'held_by', character))
+        elif place in rooms:
+            facts.append(Fact(thing, 'in_room', place))
+        else:
+            facts.append(Fact(thing, relation, place))
+    facts += [Fact(name, 'is', word) for name, words in states.items() if name for word in words]
+    return replace(scene, facts=tuple(facts))
+
+
+def _completed(prompt: str, known: Sequence[str]) -> tuple[GoalPredicate, ...]:
+    found = _COMPLETED.search(prompt)
+    parts = found[1].split('; ') if found and found[1] != 'nothing' else []
+    return tuple(item for part in parts for item in parse_goal(part, known) or ())
+
+
+def _names(text: str) -> Iterator[str]:
+    for part in text.split(', '):
+        if name := parse_thing(part):
+            yield name
+
+
+def _classes(graph: Graph) -> list[str]:
+    return sorted({class_of(instance_name(n.class_name, n.id)) for n in graph.nodes.values()})
+
+
+def _body(calls: Sequence[SkillCall], thoughts: bool) -> Iterator[str]:
+    for call in calls:
+        if thoughts and call.skill in ('open', 'close', 'grab'):
+            yield f'    # Rule thought: {_thought(call)}'
+        yield f'    {call.skill}({", ".join(repr(shown(name)) for name in call.args)})'
+    yield '    # done'
+
+
+def _thought(call: SkillCall) -> str:
+    name = shown(call.args[0])
+    return {
+        'open': f'{name} is closed, and what is inside is wanted, or goes there',
+        'close': f'{name} is open, and shall be closed',
+        'grab': f'nothing is held, so {name} may be taken',
+    }[call.skill]
