@@ -73,6 +73,7 @@ def job_of(planner: str, task: str, *, mapping: str = 'auto', trial: int = 0, k:
         ('brain_body', 'auto'),
         ('brain_body:grounding=held_first', 'auto'),
         ('base_llm', 'auto'),
+        ('inner_monologue', 'auto'),
     ],
 )
 def test_every_task_is_done_with_every_planner_and_ablation(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from ft_player import ft_player
+from monologue_player import monologue_player
 from pop_player import pop_player
 from pop_runs import Scales
 from prog_player import lang_player, prog_player
@@ -38,6 +39,7 @@ PLAYERS: dict[str, Callable[[], Any]] = {
     'ft_cot': ft_player,
     'ft_vanilla': ft_player,
     'huang': lang_player,
+    'inner_monologue': monologue_player,
     'lang_prompt': lang_player,
     'llm_pop': pop_player,
     'llm_pop_no_evaluator': pop_player,

@@ -21,13 +21,16 @@ from bbllm.bench.household_expert.wording import (
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import Message
 from bbllm.llm.stand_in import StandIn
-from bbllm.worlds.household.derived import derived
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.visibility import Visibility
+from bbllm.worlds.household.visibility import FULL, Visibility
 from bbllm.worlds.household.vocabulary import Action
 
 NAME = 'expert'
-PLANNERS = ('prog_prompt', 'lang_prompt', 'huang', 'brain_body', 'base_llm', 'llm_state')
+PLANNERS = (
+    *('prog_prompt', 'lang_prompt', 'huang', 'brain_body', 'base_llm', 'llm_state'),
+    *('fltrnn', 'planning_only', 'planning_reasoning', 'inner_monologue'),
+)
 """Planners whose prompts it reads."""
 PASS = '<pass>'
 NO_CASE = f'{NAME} was told no case; it works in `bbllm bench` only.'
@@ -56,9 +59,10 @@ class HouseholdExpert(StandIn):
     def _answer(self, messages: Sequence[Message]) -> str:
         texts = [message.content for message in messages if message.role == 'user']
         try:
-            for voice in VOICES if texts else ():
-                if (answer := voice(texts[-1], self)) is not None:
-                    return answer
+            # The last message may only say why a reply to the one before cannot be used.
+            answers = (voice(text, self) for text in reversed(texts) for voice in VOICES)
+            if answer := next(filter(None, answers), None):
+                return answer
             prompts = [prompt for text in texts if (prompt := read_prompt(text))]
             if not prompts:
                 return f'cannot: {NAME} reads only the prompts of {", ".join(PLANNERS)} in houses.'
@@ -94,18 +98,24 @@ class HouseholdExpert(StandIn):
         """Return the plan from the start of the case; searched for once."""
         if self._plan is None:
             household, goal = self.case()
-            self._plan = said(search(household, goal))
+            self._plan = said(search(household, goal, sight=self._sight()))
         return self._plan
 
     def _repair(self, prompt: Prompt) -> str:
         """Go through the steps that are done, and search on from there."""
         household, goal = self.case()
-        standing = Standing(household, derived(household.graph))
+        standing = Standing.beginning(household, sight=self._sight())
         for text in prompt.plan[: prompt.start]:
             step = read_step(text)
             after = standing.after(step) if step is not None else None
             standing = after or standing  # what cannot be done has changed nothing
-        lines = search(standing.household, goal, seen=standing.derived, found=standing.found)
+        lines = search(
+            standing.household,
+            goal,
+            seen=standing.derived,
+            found=standing.found,
+            sight=standing.sight,
+        )
         texts = [step_text(item) for item in said(lines)]
         failed = prompt.plan[prompt.start] if prompt.start < len(prompt.plan) else ''
         step = read_step(failed)
@@ -121,13 +131,17 @@ class HouseholdExpert(StandIn):
         """Return the household as the trial finds it, and the goal; see `told.Told`."""
         if self._start is None or self._goal is None:
             raise NoPlanError(NO_CASE)
-        return Household(self._start.build(), mode=self._start.mode), self._goal
+        return self._start.household(), self._goal
 
     def visibility(self) -> Visibility:
         """Return how much of the household the planner is told; see `told.Told`."""
         if self._start is None:
             raise NoPlanError(NO_CASE)
         return SEEN[self._start.visibility]
+
+    def _sight(self) -> Visibility:
+        """Return how much a planner can name."""
+        return FULL if self._start is None else SEEN[self._start.visibility]
 
     def _rooms(self) -> set[str]:
         household, _ = self.case()

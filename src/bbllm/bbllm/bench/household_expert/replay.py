@@ -43,16 +43,17 @@ class Replay:
     Args:
         told: The case.
         history: All calls so far, oldest first.
+        names: What things are called already; None where nothing was seen before the start.
     """
 
-    def __init__(self, told: Told, history: Sequence[Tried]):
+    def __init__(self, told: Told, history: Sequence[Tried], names: ShortNames | None = None):
         household, self.goal = told.case()
         self.world = HouseholdWorld(
             household.graph, mode=household.mode, visibility=told.visibility()
         )
         # What is hidden from planners, such as what cannot be held, stays with the household.
         self.world.household = household
-        self.names = ShortNames()
+        self.names = names or ShortNames()
         self.found: int | None = None
         """What was gone to last."""
         self.causes: dict[int, str] = {}

@@ -1,0 +1,243 @@
+"""
+The one prompt of Inner Monologue: all that was thought, done and seen, or the newest part of it.
+
+Source: Huang et al., Inner Monologue: Embodied Reasoning through Planning with Language Models,
+section 3: feedback of several kinds (success, scene, people) is put into one prompt that grows
+with the episode. The words are our own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import jinja2
+
+from bbllm.core.errors import GaveUpError, ParseError
+from bbllm.core.types import Outcome, Scene, Skill, Task
+from bbllm.planners.low_level_plan import Discarded, LowLevelCall, low_level_actions, read_call
+from bbllm.planners.observation_text import observation_text
+from bbllm.planners.prompting import one_line
+from bbllm.planners.short_names import ShortNames
+from bbllm.planners.surroundings import HOUSEHOLD
+
+SUCCESS = {True: 'yes', False: 'no'}
+MESSAGE_KEPT = 300
+"""How much of a failure's message is told [characters]."""
+THOUGHT_KEPT = 500
+"""How much of a thought is kept [characters]."""
+NOTHING_NEW = 'nothing new'
+
+_LISTED = re.compile(r'(?P<label>[^:\[\]]+): \[(?P<items>[^\[\]]*)\]')
+_LABELLED = re.compile(
+    r'[\s>*_`-]*(?:robot\s+)?(?P<label>thought|action)[*_`\s]*:[*_`\s]*(?P<text>.*)', re.IGNORECASE
+)
+_SAYS = re.compile(r'[\s>*_`-]*(?:scene|human|success)[*_`\s]*:', re.IGNORECASE)
+_DONE = re.compile(r'(?:all )?done\b\s*(?:\(\s*\))?[\s.!`*]*', re.IGNORECASE)
+_CANNOT = re.compile(r'cannot\s*:\s*(.+)', re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """What a reply says is next."""
+
+    thought: str
+    call: LowLevelCall | Discarded | None
+    """None where all is done; what is left out is an action that there is not."""
+    extra: tuple[str, ...] = ()
+    """Lines behind the action, which the model imagined."""
+
+
+@dataclass(frozen=True, slots=True)
+class MonologueStep:
+    """One step that was taken, as the prompt tells it from then on."""
+
+    thought: str
+    action: str
+    succeeded: bool
+    why: str = ''
+    """Why it failed, where that is told."""
+    scene: str = NOTHING_NEW
+    """What was seen afterwards that was not so before."""
+    heard: tuple[str, ...] = ()
+    """What people said then."""
+
+    @property
+    def lines(self) -> list[str]:
+        """The step as lines of a prompt, the thought first."""
+        why = f': {self.why}' if self.why else ''
+        return [
+            f'Robot thought: {self.thought}',
+            f'Robot action: {self.action}',
+            f'Success: {SUCCESS[self.succeeded]}{why}',
+            f'Scene: {self.scene}',
+            *(f'Human: {one_line(text)}' for text in self.heard),
+        ]
+
+
+@dataclass(slots=True)
+class Monologue:
+    """
+    What has been said so far: a scene in full, and what came after it.
+
+    Only the newest `window` steps are kept. The scene in full is then that in which the oldest
+    of them was taken, so that where things are stays known, and what was done to them does not.
+
+    Args:
+        names: What things are called.
+        first: The scene at the start.
+        window: How many steps are kept; None keeps all.
+    """
+
+    names: ShortNames
+    first: Scene
+    window: int | None = None
+    heard: list[str] = field(default_factory=list)
+    """What people said before the first step, or in steps that are no longer kept."""
+    n_left_out: int = 0
+    _steps: list[MonologueStep] = field(default_factory=list)
+    _seen: list[str] = field(default_factory=list)
+    """The scene before each step that is kept, and the newest one."""
+
+    def __post_init__(self) -> None:
+        self._seen.append(observation_text(self.first, self.names))
+
+    @property
+    def steps(self) -> Sequence[MonologueStep]:
+        """The steps that are kept, oldest first."""
+        return tuple(self._steps)
+
+    @property
+    def scene(self) -> str:
+        """The scene before the oldest step that is kept."""
+        return self._seen[0]
+
+    def hear(self, texts: Sequence[str]) -> None:
+        """Take what people have said since the last step."""
+        if self._steps:
+            last = self._steps[-1]
+            self._steps[-1] = replace(last, heard=(*last.heard, *texts))
+        else:
+            self.heard += texts
+
+    def add(
+        self,
+        thought: str,
+        action: str,
+        outcome: Outcome | None,
+        after: Scene,
+        *,
+        why: str = '',
+    ) -> None:
+        """
+        Add a step, and forget the oldest where there are too many.
+
+        Args:
+            thought: What the robot thought.
+            action: What it did, in its own words.
+            outcome: How that went; None where there is no such action, so that nothing was tried.
+            after: What is seen now.
+            why: Why it failed, where that is to be told.
+        """
+        seen = observation_text(after, self.names)
+        new = changes(self._seen[-1], seen)
+        succeeded = outcome is not None and outcome.succeeded
+        told = '' if succeeded else one_line(self.names.in_short(why))[:MESSAGE_KEPT]
+        self._steps.append(MonologueStep(thought, action, succeeded, told, new))
+        self._seen.append(seen)
+        if self.window is not None and len(self._steps) > self.window:
+            self.n_left_out += 1
+            self.heard += self._steps.pop(0).heard
+            del self._seen[0]
+
+
+class MonologuePrompt:
+    """Renders the prompt."""
+
+    def __init__(self) -> None:
+        self._template = jinja2.Environment(
+            loader=jinja2.PackageLoader('bbllm.planners', 'prompts/inner_monologue'),
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            autoescape=False,  # the output is read by a model, not by a browser
+        ).get_template('next.md.j2')
+
+    def next(self, task: Task, monologue: Monologue, scene: Scene) -> str:
+        """Write the prompt that asks for the next thought and action."""
+        actions = low_level_actions(scene)
+        calls = [f'{skill.name}({", ".join(skill.params)})' for skill in actions]
+        return self._template.render(
+            house=scene.domain == HOUSEHOLD,
+            actions=calls,
+            examples=[*calls, *calls][:2],
+            task=one_line(task.instruction),
+            said=[one_line(text) for text in monologue.heard],
+            n_left_out=monologue.n_left_out,
+            scene=monologue.scene,
+            steps=[line for step in monologue.steps for line in step.lines],
+        ).rstrip()
+
+
+def parse_next(text: str, actions: Sequence[Skill]) -> NextStep:
+    """
+    Read a thought and an action; what follows them the model only imagined.
+
+    Args:
+        text: The reply; it may go on where the prompt ends, with a thought without its label.
+        actions: What can be done.
+
+    Raises:
+        ParseError: There is no action in it; says what would be accepted.
+        GaveUpError: The action `cannot: <reason>`.
+    """
+    thought, lines = '', [line.strip() for line in text.splitlines() if line.strip()]
+    for i, line in enumerate(lines):
+        found = _LABELLED.fullmatch(line)
+        if _SAYS.match(line):
+            break  # what the world or people say is not for the model to make up
+        if found is None and (reason := _CANNOT.fullmatch(line)):
+            raise GaveUpError(reason[1].strip()[:1000])
+        if found is None or found['label'].lower() == 'thought':
+            words = found['text'] if found else line
+            thought = f'{thought} {words}'.strip()
+            continue
+        action = found['text'].strip().rstrip('`*').strip()
+        extra = tuple(lines[i + 1 :])
+        kept = one_line(thought)[:THOUGHT_KEPT]
+        if reason := _CANNOT.fullmatch(action):
+            raise GaveUpError(reason[1].strip()[:1000])
+        if _DONE.fullmatch(action):
+            return NextStep(kept, None, extra)
+        return NextStep(kept, read_call(action.strip('`* '), actions), extra)
+    raise ParseError(
+        f'No action was found in {text.strip()[:80]!r}. Reply with two lines, `Robot thought: ` '
+        'and `Robot action: `; the action is one call, or `done`, or `cannot: ` and why.'
+    )
+
+
+def changes(before: str, after: str) -> str:
+    """Return what one description of a scene says that an earlier one did not."""
+    known: dict[str, set[str]] = {}
+    for line in before.split('\n'):
+        label, items = _items(line)
+        known.setdefault(label, set()).update(items)
+    told = []
+    for line in after.split('\n'):
+        label, items = _items(line)
+        new = [item for item in items if item not in known.get(label, ())]
+        gone = known.get(label, set()).difference(items)
+        if label and label.startswith(('Current', 'You')) and (new or gone):
+            told.append(line)  # what is held or near is told in whole
+        elif new:
+            told.append(f'{label}: [{", ".join(new)}]' if label else line)
+    return '; '.join(told) or NOTHING_NEW
+
+
+def _items(line: str) -> tuple[str, list[str]]:
+    """Return the label of a list and what is in it; any other line is one item of its own."""
+    found = _LISTED.fullmatch(line)
+    if found:
+        return found['label'], [item for item in found['items'].split(', ') if item]
+    label, colon, rest = line.partition(': ')
+    return (label, [rest]) if colon and label.startswith('Current') else ('', [line])

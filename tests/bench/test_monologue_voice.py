@@ -1,0 +1,81 @@
+"""`expert` in Inner Monologue, also where the window has forgotten what was done."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from household_cases import TASKS, case_of
+from test_household_expert import job_of
+
+from bbllm.bench.house_goals import HouseholdGoal
+from bbllm.bench.household_expert import inner_monologue_voice
+from bbllm.bench.household_expert.told import Told
+from bbllm.bench.household_expert.told_scene import Moved
+from bbllm.bench.play_household import play
+from bbllm.core.types import SkillCall
+from bbllm.planners.observation_text import observation_text
+from bbllm.planners.short_names import ShortNames
+from bbllm.worlds.household.household import Household
+from bbllm.worlds.household.visibility import FULL, Visibility
+from bbllm.worlds.household.world import HouseholdWorld
+
+
+class Case:
+    """A case, as `expert` is told it."""
+
+    def __init__(self, task: str):
+        self._case = case_of(task)
+
+    def case(self) -> tuple[Household, HouseholdGoal]:
+        goal = self._case.house_goal
+        assert isinstance(goal, HouseholdGoal)
+        return self._case.house.household(), goal
+
+    def visibility(self) -> Visibility:
+        return FULL
+
+
+@pytest.mark.parametrize('visibility', ['full', 'rooms_seen'])
+@pytest.mark.parametrize('task', TASKS)
+def test_a_task_is_done_by_what_the_newest_five_steps_tell(
+    task: str, visibility: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It plans one call at a time, so that every prompt has to tell enough.
+    monkeypatch.setattr(inner_monologue_voice, 'AHEAD', 1)
+    job = job_of('inner_monologue:window=5', task, trial=2)
+    house = job.case.house.model_copy(update={'visibility': visibility})
+    case = dataclasses.replace(job.case, scene=house)
+
+    result = play(dataclasses.replace(job, case=case)).result
+
+    assert result.passed, result.reason
+
+
+def test_things_are_where_the_observation_tells_and_nothing_else_is_known() -> None:
+    told: Told = Case('put_salmon_in_the_fridge')
+    household, _ = told.case()
+    world = HouseholdWorld(household.graph)
+    names = ShortNames()
+    names.see(world.observe())
+    thing = {name.rpartition('_')[0]: name for name in reversed(world.observe().names)}
+    calls = [
+        *(('walk', 'salmon'), ('grab', 'salmon'), ('walk', 'fridge'), ('open', 'fridge')),
+        *(('putin', 'salmon', 'fridge'), ('walk', 'cereal'), ('grab', 'cereal')),
+    ]
+    for skill, *words in calls:
+        outcome = world.execute(SkillCall(skill, tuple(thing[word] for word in words)))
+        assert outcome.succeeded, outcome.message
+
+    moved = Moved(told, observation_text(world.observe(), names))
+    copy, _ = moved.case()
+    seen = HouseholdWorld(copy.graph).observe()
+
+    assert seen.has(thing['salmon'], 'inside', thing['fridge'])
+    assert seen.held == thing['cereal']
+    me = next(name for name in seen.names if name.startswith('character_'))
+    assert seen.has(me, 'in_room', thing['kitchen'])
+    # No observation tells of states.
+    assert world.observe().has(thing['fridge'], 'is', 'open')
+    assert seen.has(thing['fridge'], 'is', 'closed')
+    assert told.case()[0].graph == household.graph  # each case is a new one

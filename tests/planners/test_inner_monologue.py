@@ -1,0 +1,230 @@
+"""Inner Monologue: a step at a time, by a prompt that grows with what came of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from monologue_player import monologuist, taken, told
+from small_house import SmallHouse
+
+from bbllm.core.budget import Limits
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import GaveUpError, ParseError
+from bbllm.core.events import Ending, Episode, EventKind
+from bbllm.core.types import Skill, Task
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.inner_monologue import InnerMonologue
+from bbllm.planners.low_level_plan import Discarded, LowLevelCall
+from bbllm.planners.monologue import NOTHING_NEW, changes, parse_next
+
+NOBODY: Any = None
+TASK = Task('t', 'put salmon1 in the fridge')
+ACTIONS = (Skill('move', ('object',)), Skill('placein', ('object', 'place')), Skill('wait'))
+SALMON = (
+    *('move(salmon1)', 'pickup(salmon1)', 'move(fridge1)', 'open(fridge1)'),
+    *('placein(salmon1, fridge1)', 'done'),
+)
+
+
+def play(
+    model: ScriptedModel, world: Any = None, *, steps: int = 200, task: Task = TASK, **options: str
+) -> Episode:
+    run = EpisodeRun(task, planner='p', brain='b', body='b', limits=Limits(steps=steps))
+    planner = InnerMonologue(run.model(model, 'brain'), NOBODY, **options)
+    return run.execute(planner, SmallHouse() if world is None else world)
+
+
+def saying(*actions: str) -> ScriptedModel:
+    return ScriptedModel([f'Next.\nRobot action: {action}' for action in actions])
+
+
+def prompts(model: ScriptedModel) -> list[str]:
+    return [request.messages[0].content for request in model.requests]
+
+
+def test_step_by_step_a_task_is_done_and_each_step_is_told_with_what_came_of_it() -> None:
+    model, world = saying(*SALMON), SmallHouse()
+
+    episode = play(model, world)
+
+    assert episode.ending is Ending.FINISHED, episode.message
+    assert world.has('salmon_13', 'inside', 'fridge_33')
+    last = told(prompts(model)[-1])
+    assert taken(last) == [(action, 'yes') for action in SALMON[:-1]]
+    assert last.startswith('Human: put salmon1 in the fridge\nScene: Object List: [')
+    assert 'Robot thought: Next.\nRobot action: pickup(salmon1)\nSuccess: yes\nScene: ' in last
+    assert 'Current Holding: [salmon1]' in last
+    assert last.endswith('\nRobot thought:')
+    # Only the first scene is told in whole.
+    assert last.count('Object List: [wineglass1 ON table1') == 1
+
+
+def test_a_failure_is_told_and_the_next_step_takes_the_place_of_the_one_that_failed() -> None:
+    model = saying('pickup(salmon1)', *SALMON)
+
+    episode = play(model)
+
+    assert episode.ending is Ending.FINISHED
+    assert taken(told(prompts(model)[1])) == [('pickup(salmon1)', 'no')]
+    assert episode.feedback_loops == 1
+    plans = [event.data['steps'] for event in episode.events if event.kind is EventKind.PLAN]
+    assert plans[:2] == [['pickup(salmon1)'], ['move(salmon1)']]
+
+
+def searching(monologue: str) -> str:
+    """Go to the first place that the prompt does not tell to have been looked at; then say so."""
+    places = ('table1', 'fridge1', 'sink1', 'garbagecan1', 'faucet1', 'coffeetable1', 'chair1')
+    seen = {action for action, _ in taken(monologue)}
+    left = [place for place in places if f'move({place})' not in seen]
+    return f'move({left[0]})' if left else 'cannot: it is nowhere'
+
+
+def test_a_window_forgets_what_was_done_so_that_a_search_begins_anew() -> None:
+    def searched(window: str) -> tuple[Episode, SmallHouse]:
+        world = SmallHouse()
+        task = Task('t', 'find the keys')
+        return play(monologuist(searching), world, task=task, steps=30, window=window), world
+
+    remembering, whole = searched('all')
+    forgetting, part = searched('5')
+
+    assert remembering.ending is Ending.GAVE_UP
+    assert len(whole.calls) == 7
+    assert forgetting.ending is Ending.OUT_OF_BUDGET
+    assert part.calls.count('walk(table_30)') > 1
+
+
+def test_a_prompt_of_a_window_begins_with_the_scene_before_its_oldest_step() -> None:
+    model = saying(*SALMON[:2], *['move(chair1)', 'move(sink1)'] * 5, 'done')
+
+    play(model, window='5')
+
+    first = told(prompts(model)[-1])
+    assert '(7 steps that were taken before are no longer told.)' in first
+    assert len(taken(first)) == 5
+    scene = first[first.index('Scene: ') : first.index('Robot thought:')]
+    assert 'Current Holding: [salmon1]' in scene  # it was taken in a step that is forgotten
+    assert 'salmon1 ON table1' not in first
+    lengths = [len(prompt) for prompt in prompts(model)]
+    assert max(lengths[-4:]) - min(lengths[-4:]) < 200
+
+
+def test_why_a_step_failed_is_told_only_where_messages_are_asked_for() -> None:
+    def careful(monologue: str) -> str:
+        """Open the fridge only when told that this is what is wrong."""
+        steps = taken(monologue)
+        if (SALMON[3], 'yes') in steps and (SALMON[4], 'yes') not in steps:
+            return SALMON[4]
+        if re.search(r'Success: no: fridge1 is not open', monologue) and steps[-1][1] == 'no':
+            return SALMON[3]
+        done = sum(how == 'yes' for _, how in steps)
+        return (*SALMON[:3], SALMON[4], SALMON[4], 'done')[min(done, 5)]
+
+    with_messages = play(monologuist(careful), messages='yes', steps=20)
+    without = play(monologuist(careful), steps=20)
+
+    assert with_messages.ending is Ending.FINISHED, with_messages.message
+    assert without.ending is Ending.OUT_OF_BUDGET
+
+
+def test_an_action_that_there_is_not_is_left_out_and_told_to_the_model() -> None:
+    model = saying('levitate(salmon1)', 'placein(salmon1)', *SALMON)
+
+    episode = play(model)
+
+    assert episode.ending is Ending.FINISHED
+    left_out = [event.data for event in episode.events if event.kind is EventKind.DISCARDED]
+    assert [data['code'] for data in left_out] == ['UNKNOWN_SKILL', 'BAD_ARGUMENTS']
+    assert 'Success: no: There is no action levitate. Known: move, ' in prompts(model)[1]
+
+
+def test_what_the_model_makes_up_behind_its_action_is_left_out() -> None:
+    replies = [
+        f'Next.\nRobot action: {action}\nSuccess: yes\nScene: salmon1 IN fridge1'
+        for action in SALMON
+    ]
+    model = ScriptedModel(replies)
+
+    episode = play(model)
+
+    assert episode.ending is Ending.FINISHED
+    assert sum(event.kind is EventKind.DISCARDED for event in episode.events) == 2 * len(SALMON)
+    assert told(prompts(model)[1]).count('Success: yes') == 1
+
+
+def test_a_thing_that_nobody_has_seen_is_tried_and_refused_by_the_world() -> None:
+    world = SmallHouse()
+
+    episode = play(saying('move(unicorn1)', 'done'), world)
+
+    codes = [e.data['code'] for e in episode.events if e.kind is EventKind.OUTCOME]
+    assert codes == ['UNKNOWN_OBJECT']
+
+
+def test_what_people_say_is_told_where_it_was_said_and_stays_when_its_step_is_forgotten(
+    diary: Callable[..., Any],
+) -> None:
+    model = saying(*['move(chair1)', 'move(sink1)'] * 4, 'done')
+    context = diary({0: 'the blue one', 2: 'hurry up'})
+
+    InnerMonologue(model, NOBODY, window='5').run(TASK, SmallHouse(), context)
+
+    third, last = told(prompts(model)[2]), told(prompts(model)[-1])
+    assert third.index('Human: the blue one\nScene:') < third.index('Human: hurry up\nRobot')
+    assert 'Human: the blue one\nHuman: hurry up\n(3 steps' in last
+    assert context.held_done
+
+
+def test_an_empty_house_is_given_up_with_a_reason() -> None:
+    class Empty(SmallHouse):
+        def observe(self) -> Any:
+            scene = super().observe()
+            rooms = tuple(item for item in scene.objects if item.name.startswith('kitchen_'))
+            return type(scene)(rooms, scene.skills, (), 0.0, domain='household')
+
+    episode = play(saying('done'), Empty())
+
+    assert episode.ending is Ending.GAVE_UP
+    assert 'nothing in the house' in episode.message
+
+
+@pytest.mark.parametrize(
+    ('reply', 'thought', 'call'),
+    [
+        ('I go.\nRobot action: move(a1)', 'I go.', LowLevelCall('move', ('a1',))),
+        ('Robot thought: I go.\nAction: `move(a1)`', 'I go.', LowLevelCall('move', ('a1',))),
+        ('**Robot thought:** x\n**Robot action:** wait()', 'x', LowLevelCall('wait')),
+        ('All is well.\nRobot action: done.', 'All is well.', None),
+        ('Robot action: placein(a1, b1)', '', LowLevelCall('placein', ('a1', 'b1'))),
+    ],
+)
+def test_a_thought_and_an_action_are_read(
+    reply: str, thought: str, call: LowLevelCall | None
+) -> None:
+    read = parse_next(reply, ACTIONS)
+
+    assert (read.thought, read.call, read.extra) == (thought, call, ())
+
+
+def test_a_reply_without_an_action_cannot_be_read_and_cannot_gives_up() -> None:
+    for reply in ('Well, well.', 'I go.\nScene: a1\nRobot action: move(a1)', ''):
+        with pytest.raises(ParseError, match='No action was found'):
+            parse_next(reply, ACTIONS)
+    for reply in ('cannot: no arm', 'Hm.\nRobot action: cannot: no arm'):
+        with pytest.raises(GaveUpError, match='no arm'):
+            parse_next(reply, ACTIONS)
+    assert isinstance(parse_next('Robot action: fly()', ACTIONS).call, Discarded)
+
+
+def test_only_what_is_new_is_told_of_a_scene() -> None:
+    before = 'Object List: [a IN b, c ON d]\nCurrent Holding: []\nRoom List: [k, l]'
+
+    assert changes(before, before) == NOTHING_NEW
+    assert changes(before, before.replace('a IN b', 'a ON d')) == 'Object List: [a ON d]'
+    taken_up = before.replace('a IN b, ', '').replace('[]', '[a]')
+    assert changes(before, taken_up) == 'Current Holding: [a]'
+    assert changes(taken_up, before) == 'Object List: [a IN b]; Current Holding: []'
+    assert changes('red_cube cube 1 2 3', 'red_cube cube 1 2 4') == 'red_cube cube 1 2 4'
