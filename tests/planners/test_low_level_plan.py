@@ -80,12 +80,15 @@ def test_what_stands_behind_done_is_left_out() -> None:
     assert calls_of('1. move(mug1)\nDone.\n2. pickup(mug1)') == ['move(mug1)']
 
 
-@pytest.mark.parametrize('text', ['done', 'Low-level Action Plan:\n1. done()', 'All done!'])
+@pytest.mark.parametrize(
+    'text',
+    ['done', 'Low-level Action Plan:\n1. done()', 'All done!', '**Low-level Action Plan:**'],
+)
 def test_an_empty_plan_says_done(text: str) -> None:
     assert calls_of(text) == []
 
 
-@pytest.mark.parametrize('text', ['', 'Well, well.', 'Low-level Action Plan:', '1. fly(mug1)'])
+@pytest.mark.parametrize('text', ['', 'Well, well.', 'Low-level Action Plan:\n1. fly(mug1)'])
 def test_a_reply_without_a_call_is_none(text: str) -> None:
     with pytest.raises(ParseError, match='reply with the line `done`'):
         parse_low_level_plan(text, ACTIONS)

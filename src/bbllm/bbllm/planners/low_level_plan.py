@@ -1,7 +1,7 @@
 """
 The grammar of low-level plans, and what its calls are in the world.
 
-    plan = line*
+    plan = ["Low-level Action Plan:"] line*         with nothing below it, it says that all is done
     line = [number ("." | ")" | ":")] (call [note] | "done" | "cannot:" reason)
     call = name "(" [thing ("," thing)*] ")"        a thing in quotes or without
     note = whatever stands in brackets or behind "#", such as (assuming there is one)
@@ -47,6 +47,7 @@ MAX_LINE = 400
 _NUMBER = re.compile(r'[\s>*_`-]*(?P<number>\d{1,4}\s*[.):])?[\s*_`]*(?P<text>.*)')
 _CALL = re.compile(r'(?P<name>[^\W\d]\w{0,60})\s*\((?P<args>[^()]*)\)[\s*_`;.,]*(?P<note>.*)')
 _NOTE = re.compile(r'\(.*|#.*|--? .*|// .*')
+_HEADING = re.compile(r'low-level action plan\b', re.IGNORECASE)
 _DONE = re.compile(r'(?:all )?done\b\s*(?:\(\s*\))?[\s.!`*]*', re.IGNORECASE)
 _CANNOT = re.compile(r'cannot\s*:\s*(.+)', re.IGNORECASE)
 _FIGURE = re.compile(r'[-+]?\d*\.?\d+')
@@ -108,7 +109,7 @@ def parse_low_level_plan(text: str, actions: Sequence[Skill]) -> LowLevelPlan:
     """
     calls: list[LowLevelCall] = []
     discarded: list[Discarded] = []
-    ended = False
+    ended = headed = False
     lines = [line for line in text.splitlines() if line.strip()]
     for raw in lines[:MAX_LINES]:
         found = _NUMBER.fullmatch(raw)
@@ -118,12 +119,13 @@ def parse_low_level_plan(text: str, actions: Sequence[Skill]) -> LowLevelPlan:
         if len(line) <= MAX_LINE and _DONE.fullmatch(line):
             ended = True
             break
+        headed = headed or _HEADING.match(line) is not None
         read = read_call(line, actions)
         if isinstance(read, LowLevelCall):
             calls.append(read)
         elif (found and found['number']) or _CALL.match(line):
             discarded.append(replace(read, text=raw.strip()[:MAX_LINE]))
-    if not calls and not ended:
+    if not calls and not ended and (discarded or not headed):
         raise ParseError(
             'No action was found. Each line of a plan is one, such as `1. '
             f'{_example(actions)}`; where nothing is left to do, reply with the line `done`, and '
