@@ -50,9 +50,9 @@ def print_summary(summary: Mapping[str, Any], console: Console) -> None:
     """Print the tasks at the largest K, what each K adds, and the rest; not the closing line."""
     groups = summary['by_k']
     if groups:
-        _print_whole(_task_table(groups[-1], ruled=is_ruled(summary)), console)
+        print_whole(_task_table(groups[-1], ruled=is_ruled(summary)), console)
     if len(groups) > 1:
-        _print_whole(_k_table(groups, ruled=is_ruled(summary)), console)
+        print_whole(_k_table(groups, ruled=is_ruled(summary)), console)
     for line in lines_for_terminal(summary):
         console.print(line, markup=False, highlight=False)
 
@@ -75,7 +75,7 @@ def lines_for_terminal(summary: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _print_whole(table: Table, console: Console) -> None:
+def print_whole(table: Table, console: Console) -> None:
     """Print a table at its own width: where it is cut to a narrow one, no figure is left."""
     table.width = table.__rich_measure__(console, console.options.update(max_width=999)).maximum
     console.print(table, crop=False, soft_wrap=True)

@@ -54,6 +54,12 @@ def diff(context: typer.Context) -> None:
     _hand_over('bbllm.cli.bench_diff', context, 'diff')
 
 
+@bench.command('compare', context_settings=HAND_OVER, add_help_option=False)
+def compare(context: typer.Context) -> None:
+    """Score several planners, or all, on the same cases of a suite, with equal budgets."""
+    _hand_over('bbllm.cli.bench_compare', context, 'compare')
+
+
 @bench.command('report', context_settings=HAND_OVER, add_help_option=False)
 def report(context: typer.Context) -> None:
     """Write the report of a run's folder anew."""

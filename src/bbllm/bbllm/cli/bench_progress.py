@@ -35,7 +35,7 @@ class ProgressView(BarView):
     def ended(self, result: EpisodeResult, progress: RunProgress) -> None:
         """Show that one more episode is on record."""
         if self._bar is None:
-            self._say(line_of(result, progress))
+            self._say(self.line(result, progress))
         self._show(progress)
 
     def warned(self, text: str) -> None:
@@ -45,6 +45,14 @@ class ProgressView(BarView):
     def wants_end(self) -> bool:
         """Tell whether somebody pressed Ctrl-C."""
         return self._wants_end()
+
+    def line(self, result: EpisodeResult, progress: RunProgress) -> str:
+        """Return one episode in one line."""
+        return line_of(result, progress)
+
+    def counts(self, progress: RunProgress) -> str:
+        """Return where the run stands, in one line."""
+        return counts_text(progress)
 
     def _say(self, text: str, style: str = '') -> None:
         if self._bar is not None:
@@ -59,18 +67,18 @@ class ProgressView(BarView):
                 task,
                 total=progress.total,
                 completed=progress.done,
-                description=counts_text(progress),
+                description=self.counts(progress),
             )
 
 
-def line_of(result: EpisodeResult, progress: RunProgress) -> str:
-    """Return one episode in one line."""
+def line_of(result: EpisodeResult, progress: RunProgress, of: str = '') -> str:
+    """Return one episode in one line; `of` says whose run it is of."""
     left = time_text(progress.left_s)
     # Why a table could not be made is said once, at the end.
     reason = 'its table could not be made' if result.error == NO_CASE else result.reason
     why = f'  {reason}' if reason else ''
     return (
-        f'{progress.done:>4}/{progress.total}  {result.key.name}  {result.verdict}  '
+        f'{progress.done:>4}/{progress.total}  {of}{result.key.name}  {result.verdict}  '
         f'{count(result.loops, "loop")}  {left} left{why}'
     )
 

@@ -1,0 +1,200 @@
+"""A comparison as tables, for a terminal and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bbllm.bench.checkers.parts import count_of
+from bbllm.bench.summary import interval_text
+
+NOTHING = '–'
+INTERVALS = 'Below each figure is its 95 % interval over cases.'
+RULES = (
+    'faithful: episodes that broke no rule; two hands: the same where holding two things breaks '
+    'none.'
+)
+COSTS = (
+    'calls, tokens: of an episode; step: tokens of its prompts for each step; grows: tokens by '
+    'which a prompt is longer for each step that is done; stable: share of the prompts that an '
+    'earlier prompt of the episode began with.'
+)
+ESTIMATED = '~: the server counted no tokens; those of prompts are estimated.'
+PAIRED_CAPTION = (
+    'Over the cases that both played and neither lost. p: McNemar, and after the correction of '
+    'Holm for the number of planners.'
+)
+_VERDICTS = {
+    'A': 'better',
+    'B': 'worse',
+    'equal': 'equal',
+    'luck': 'may be luck',
+    'unclear': 'not clear',
+    'none': 'no verdict',
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """A table; cells may have two lines, a figure and its interval."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ''
+
+
+def grids_of(data: Mapping[str, Any]) -> tuple[Grid, ...]:
+    """Return the tables of a comparison: all figures, the differences, the parts of the suite."""
+    grids = [_figures(data)]
+    if data['paired']:
+        grids.append(_differences(data))
+    return (*grids, *(_parts(by, parts) for by, parts in data['parts'].items()))
+
+
+def markdown(data: Mapping[str, Any], pictures: Sequence[str]) -> str:
+    """
+    Return a comparison as a page of Markdown.
+
+    Args:
+        data: What `compare.json` holds.
+        pictures: Names of the picture files beside it.
+    """
+    limits = budgets_text(data['limits'])
+    lines = [
+        f'# {data["suite"]}: {count_of(len(data["planners"]), "planner")} compared',
+        '',
+        f'Brain {data["brain"]}, seed {data["seed"]}, {count_of(data["trials"], "trial")} of each '
+        f'task. Each episode has the same budget: {limits}.',
+        '',
+        *(f'> {notice}' for notice in data['notices']),
+    ]
+    for grid in grids_of(data):
+        lines += ['', f'## {grid.title}', '', _line(grid.header)]
+        lines.append(_line([':--', *('--:' for _ in grid.header[1:])]))
+        lines += [_line(row) for row in grid.rows]
+        lines += ['', grid.caption] if grid.caption else []
+    for name in pictures:
+        lines += ['', f'![Tokens of prompts, by steps]({name})']
+    if data['left_out']:
+        lines += ['', '## Left out', '']
+        lines += [f'- `{item["planner"]}`: {item["reason"]}' for item in data['left_out']]
+    return '\n'.join(lines) + '\n'
+
+
+def budgets_text(limits: Mapping[str, Any]) -> str:
+    """Say what an episode may use."""
+    named = {'steps': 'steps', 'model_calls': 'model calls', 'tokens': 'tokens', 'wall_s': 's'}
+    given = [f'{limits[key]:g} {word}' for key, word in named.items() if limits.get(key)]
+    return ', '.join(given) or 'no limit'
+
+
+def closing_line(data: Mapping[str, Any]) -> str:
+    """Return the last line that a comparison prints; programs read it."""
+    rates = ' '.join(f'{row["planner"]}={row["sr"]:.2f}' for row in data['planners'])
+    return f'{data["suite"]} brain={data["brain"]} SR {rates}'
+
+
+def _figures(data: Mapping[str, Any]) -> Grid:
+    rated = any(row['faithful'] is not None for row in data['planners'])
+    rates = ['sr', 'gcr', 'exec', *(['faithful', 'faithful_two_hands'] if rated else [])]
+    titles = {'sr': 'SR', 'gcr': 'GCR', 'exec': 'EXEC', 'faithful_two_hands': 'two hands'}
+    rows = []
+    for row in data['planners']:
+        about = '~' if row['tokens_estimated'] else ''
+        lost = row['infrastructure_failures']
+        played = f'{row["n"]}' if row['n'] == row['planned'] else f'{row["n"]} of {row["planned"]}'
+        rows.append(
+            (
+                row['planner'],
+                f'{row["k"]}',
+                played + (f'\n{lost} lost' if lost else ''),
+                *(_cell(row, name, 2) for name in rates),
+                _cell(row, 'calls', 1),
+                _cell(row, 'tokens', 0, about),
+                _cell(row, 'step_tokens', 0, about),
+                _cell(row, 'growth', 1, about),
+                _cell(row, 'stable_share', 2),
+                f'{row["episodes_per_minute"] or 0:.0f}',
+            )
+        )
+    estimated = any(row['tokens_estimated'] for row in data['planners'])
+    return Grid(
+        title='All figures',
+        header=(
+            *('planner', 'K', 'n'),
+            *(titles.get(name, name) for name in rates),
+            *('calls', 'tokens', 'step', 'grows', 'stable', 'a minute'),
+        ),
+        rows=tuple(rows),
+        caption=' '.join([INTERVALS, *[RULES] * rated, COSTS, *[ESTIMATED] * estimated]),
+    )
+
+
+def _differences(data: Mapping[str, Any]) -> Grid:
+    measures = {'sr_judged': ('SR', 2), 'gcr': ('GCR', 2), 'exec': ('EXEC', 2)}
+    measures |= {'faithful': ('faithful', 2), 'model_calls': ('calls', 1), 'tokens': ('tokens', 0)}
+    told = [name for name in measures if any(name in p['differences'] for p in data['paired'])]
+    rows = []
+    for pair in data['paired']:
+        n = pair['pairs'] - pair['lost_pairs']
+        holm = pair.get('holm_p')
+        rows.append(
+            (
+                pair['planner'],
+                str(n),
+                *(_difference(pair['differences'].get(name), measures[name][1]) for name in told),
+                NOTHING if not n else f'{pair["mcnemar_p"]:.2g}\n{holm:.2g}',
+                _VERDICTS[pair['verdict']],
+            )
+        )
+    return Grid(
+        title=f'Each planner minus {data["against"]}',
+        header=('planner', 'pairs', *(measures[name][0] for name in told), 'p', 'SR is'),
+        rows=tuple(rows),
+        caption=PAIRED_CAPTION,
+    )
+
+
+def _parts(by: str, parts: Mapping[str, Mapping[str, Any]]) -> Grid:
+    planners = list(next(iter(parts.values())))
+    return Grid(
+        title=f'SR by {by}',
+        header=('planner', *parts),
+        rows=tuple(
+            (planner, *(_part_cell(of_planner[planner]) for of_planner in parts.values()))
+            for planner in planners
+        ),
+    )
+
+
+def _part_cell(row: Mapping[str, Any]) -> str:
+    return f'{_cell(row, "sr", 2)} n = {row["n"]}' if row['n'] else NOTHING
+
+
+def _cell(row: Mapping[str, Any], name: str, digits: int, about: str = '') -> str:
+    """Write a figure, and its interval in a line of its own."""
+    if row[name] is None:
+        return NOTHING
+    low, high = row[f'{name}_low'], row[f'{name}_high']
+    figure = f'{about}{row[name]:,.{digits}f}'
+    if low is None or high is None:
+        return figure
+    bounds = (
+        interval_text(low, high) if digits == 2 else f'[{low:,.{digits}f}, {high:,.{digits}f}]'
+    )
+    return f'{figure}\n{bounds}'
+
+
+def _difference(values: Mapping[str, Any] | None, digits: int) -> str:
+    if values is None or values['difference'] is None:
+        return NOTHING
+    figure = f'{values["difference"]:+,.{digits}f}'
+    if values['low'] is None:
+        return figure
+    return f'{figure}\n[{values["low"]:+,.{digits}f}, {values["high"]:+,.{digits}f}]'
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f'| {" | ".join(cell.replace(chr(10), "<br>") for cell in cells)} |'

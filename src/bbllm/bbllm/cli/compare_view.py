@@ -1,0 +1,69 @@
+"""How a comparison of planners is shown: one bar over all runs, and its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from bbllm.bench.compare_text import Grid
+from bbllm.bench.results import EpisodeResult
+from bbllm.bench.run_watch import RunProgress
+from bbllm.bench.summary_table import print_whole
+from bbllm.cli.bench_progress import ProgressView, counts_text, line_of
+from bbllm.cli.output import Output
+
+
+class CompareView(ProgressView):
+    """
+    Shows where a comparison stands; a `compare_run.CompareWatch`.
+
+    Args:
+        output: Where words go.
+        wants_end: Tells whether somebody pressed Ctrl-C.
+        planners: Who plays, in that order.
+    """
+
+    def __init__(self, output: Output, wants_end: Callable[[], bool], planners: Sequence[str]):
+        super().__init__(output, wants_end)
+        self._planners = list(planners)
+        self._planner = ''
+
+    def plays(self, planner: str) -> None:
+        """Show who plays from now on."""
+        self._planner = planner
+        if self._bar is None:
+            self._say(f'{self._place()}:')
+
+    def line(self, result: EpisodeResult, progress: RunProgress) -> str:
+        """Return one episode in one line, with its planner."""
+        return line_of(result, progress, of=f'{self._planner} ')
+
+    def counts(self, progress: RunProgress) -> str:
+        """Return where all runs stand, in one line."""
+        counts = counts_text(progress)
+        return f'{self._place()} · {counts}' if self._planner else counts
+
+    def _place(self) -> str:
+        number = self._planners.index(self._planner) + 1
+        return f'{number}/{len(self._planners)} {self._planner}'
+
+
+def print_grid(grid: Grid, console: Console) -> None:
+    """Print a table at its own width."""
+    table = Table(
+        title=grid.title,
+        title_justify='left',
+        caption=grid.caption or None,
+        caption_justify='left',
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    table.add_column(grid.header[0], no_wrap=True)
+    for name in grid.header[1:]:
+        table.add_column(name, justify='right', no_wrap=True)
+    for row in grid.rows:
+        table.add_row(*row)
+    print_whole(table, console)
