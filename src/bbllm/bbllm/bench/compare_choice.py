@@ -11,7 +11,7 @@ from bbllm.bench.play_here import domain_of
 from bbllm.bench.run_setup import Prepared, RunRequest, prepare
 from bbllm.bench.suite import Suite, load_suite
 from bbllm.core.errors import ConfigError
-from bbllm.core.registry import find_planner, load_planners, needs_embedder
+from bbllm.core.registry import find_planner, load_planners, needs_embedder, uses_feedback
 from bbllm.planners.assembly import STAND_INS, check_domain
 from bbllm.planners.methods import MappingMethod
 
@@ -145,7 +145,8 @@ def _prepared(
     make = find_planner(planner)
     # Before anything else, so that this is the reason where there are several.
     check_domain(planner, make, domain_of(suite))
-    own = replace(request, planner=planner)
+    # That some play at K = 0 is in the table; it needs no notice for each.
+    own = replace(request, planner=planner, ks=request.ks if uses_feedback(make) else (0,))
     if needs_embedder(make) and request.mapping != MappingMethod.EMBEDDING.value:
         lexical = LEXICAL if request.brain in STAND_INS else None
         own = replace(own, mapping=MappingMethod.EMBEDDING.value, body=embeddings or lexical)

@@ -98,10 +98,12 @@ def growth_of(result: EpisodeResult) -> float | None:
     """
     Return by how many tokens a prompt of the Brain grows with each step that is done.
 
-    That is the slope of the line of least squares; None where all prompts came at one moment.
+    That is the slope of the line of least squares, below 0 where later prompts are of a shorter
+    kind; None where prompts came at fewer than three moments, of which each line seems straight.
     """
-    steps, tokens = zip(*result.prompt_growth, strict=True) if result.prompt_growth else ((), ())
-    return linear_regression(steps, tokens).slope if len(set(steps)) > 1 else None
+    steps = [done for done, _ in result.prompt_growth]
+    tokens = [size for _, size in result.prompt_growth]
+    return linear_regression(steps, tokens).slope if len(set(steps)) > 2 else None
 
 
 def stable_share(result: EpisodeResult) -> float | None:

@@ -27,7 +27,7 @@ MOST_MARKS = 20
 """Marks of one line."""
 PANEL = (430.0, 330.0)
 """Width and height of one plot's axes [px]."""
-LEFT, TOP, GAP, FOOT, ROW = 74.0, 74.0, 86.0, 64.0, 19.0
+LEFT, TOP, GAP, FOOT, ROW = 74.0, 90.0, 86.0, 64.0, 19.0
 """Margins and the height of a row of the legend [px]."""
 
 Curve = tuple[Point, ...]

@@ -167,7 +167,8 @@ def play_all(
                 plan = begin(item.prepared.plan, run)
                 part = _PartWatch(watch, item.planner, whole)
                 end = run_bench(plan, run, shared.lend, jobs, part)
-                ended.append(Ran(item.planner, path, end, finish(run).problem))
+                # To write a report takes as long as to play; `bbllm bench report` does it.
+                ended.append(Ran(item.planner, path, end, finish(run, report=False).problem))
             if end.interrupted:
                 break
     finally:

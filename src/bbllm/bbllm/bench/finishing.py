@@ -19,20 +19,26 @@ class Finished:
 
     summary: Mapping[str, Any]
     report: Path | None
-    """The report; None where it could not be written."""
+    """The report; None where it was not asked for, or could not be written."""
     problem: str = ''
     """Why not everything could be written."""
 
 
-def finish(folder: RunFolder) -> Finished:
-    """Sum up what is on record; a disk that takes no more does not hide the figures."""
+def finish(folder: RunFolder, *, report: bool = True) -> Finished:
+    """
+    Sum up what is on record; a disk that takes no more does not hide the figures.
+
+    Args:
+        folder: That of the run.
+        report: Whether to write the report too, for which every journal is read.
+    """
     settings = folder.settings
     assert settings is not None  # a run begins with writing them
     results = [folder.results[key] for key in sorted(folder.results)]
     summary = summarize_run(settings.to_json(), results, folder.sessions)
     try:
         folder.write_summary(summary)
-        return Finished(summary, write_report(folder.path))
+        return Finished(summary, write_report(folder.path) if report else None)
     except BbllmError as error:
         return Finished(summary, None, str(error))
     except OSError as error:

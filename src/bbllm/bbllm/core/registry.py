@@ -8,6 +8,7 @@ whole of it is the planner's name in settings, journals and reports.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Protocol, cast
 
@@ -178,4 +179,10 @@ def _load(point: EntryPoint) -> PlannerFactory:
 
 
 def _points() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=GROUP)}
+    return {point.name: point for point in _installed()}
+
+
+@cache
+def _installed() -> tuple[EntryPoint, ...]:
+    # To read the lists of all packages takes longer than some episodes.
+    return tuple(entry_points(group=GROUP))
