@@ -40,12 +40,13 @@ def suite(path: str = '/x/mine.yaml', **changes: Any) -> Any:
     return parse_suite(yaml.safe_dump({'tasks': [present], **whole}), Path(path))
 
 
-def test_the_suite_has_the_ten_tasks_of_both_papers_in_all_our_houses() -> None:
+def test_the_suite_has_the_ten_tasks_of_both_papers_in_the_first_three_houses() -> None:
     assert set(TASKS) == set(SCRIPTS)
     assert len(TASKS) == 10
     for task in TASKS:
         names = [house.name for house in SUITE.houses[task]]
-        assert sorted(names) == sorted(list_houses())
+        assert names == ['family_flat', 'studio', 'old_house']
+        assert set(names) <= set(list_houses())
 
 
 @pytest.mark.parametrize('task', TASKS)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bbllm.bench.goals import Goal, Needs
 from bbllm.bench.house_goals import FinalStateGoal, HouseholdGoal
 from bbllm.bench.house_start import HouseStart
+from bbllm.core.budget import Limits
 from bbllm.sim.scenes import SceneFile
 
 
@@ -37,6 +38,13 @@ class Case:
     """Objects and locations that the hand cannot come down on, by geometry."""
     needs: Needs = 'none'
     """What has to be found out before acting, since no scene shows it."""
+    limit_steps: int | None = None
+    """Calls that an episode of the task may make, if its suite says so."""
+
+    def limits(self, of_run: Limits) -> Limits:
+        """Return what an episode may use: what the run allows, and of steps no more than this."""
+        given = [n for n in (of_run.steps, self.limit_steps) if n is not None]
+        return replace(of_run, steps=min(given, default=None))
 
     @property
     def table(self) -> SceneFile:

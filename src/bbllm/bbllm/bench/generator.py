@@ -65,16 +65,19 @@ def make_case(suite: Suite, task: str, *, seed: int, trial: int) -> Case:
         difficulty=spec.difficulty,
         least_loops=spec.least_loops,
         out_of_reach=out_of_reach,
+        limit_steps=spec.limit_steps,
     )
 
 
 def fingerprint(case: Case) -> str:
     """Return a hash of instruction, scene and goal: equal where two episodes can be compared."""
-    parts = {
+    parts: dict[str, object] = {
         'instruction': case.instruction,
         'scene': case.scene.model_dump(exclude={'name', 'description'}),
         'goal': case.goal.model_dump(),
     }
+    if case.limit_steps is not None:
+        parts['limit_steps'] = case.limit_steps
     return hashlib.sha256(canonical(parts).encode()).hexdigest()
 
 
@@ -82,7 +85,8 @@ def _start(suite: Suite, spec: TaskSpec, seed: int, trial: int) -> HouseStart:
     """Draw the household of a trial; the houses of a task take turns."""
     houses = suite.houses[spec.name]
     house = houses[trial % len(houses)]
-    dice = Dice(f'{suite.name}/{spec.name}/{seed}/{trial}')
+    drawn = f'{seed}/{trial}' if spec.start_seed is None else f'start {spec.start_seed}'
+    dice = Dice(f'{suite.name}/{spec.name}/{drawn}')
     try:
         graph = draw_start(house.graph, spec.house_goal, spec.at_first, dice)
     except NoStartError as error:
@@ -90,7 +94,11 @@ def _start(suite: Suite, spec: TaskSpec, seed: int, trial: int) -> HouseStart:
             f'The task {spec.name} of {suite.name} has no case in {house.name}: {error}.'
         ) from error
     return HouseStart(
-        name=house.name, graph=graph.to_dict(), mode=suite.mode, visibility=suite.visibility
+        name=house.name,
+        graph=graph.to_dict(),
+        mode=suite.mode,
+        visibility=suite.visibility,
+        constraints=spec.constraints,
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from bbllm.bench.checkers.household import judge_household
-from bbllm.bench.house_goals import FinalStateGoal, HouseCondition, HouseholdGoal
+from bbllm.bench.checkers.household import judge_household, things_of
+from bbllm.bench.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
 from bbllm.bench.placement import Dice
 from bbllm.worlds.household.derived import derived
 from bbllm.worlds.household.graph import Graph
@@ -88,7 +88,11 @@ def put(graph: Graph, thing: int, relation: Relation, place: int) -> None:
 
 
 def _arrange(graph: Graph, condition: HouseCondition, dice: Dice) -> None:
-    """Make a condition true of all things of its class."""
+    """Make a condition true of all things of its class, and see that there are enough of them."""
+    if condition.thing == ANYTHING:
+        _clear(graph, condition, dice)
+        return
+    _add_missing(graph, condition)
     places = [n for n in sorted(graph.nodes) if graph.nodes[n].class_name == _place_of(condition)]
     for node_id, node in sorted(graph.nodes.items()):
         if node.class_name != condition.thing:
@@ -107,6 +111,34 @@ def _arrange(graph: Graph, condition: HouseCondition, dice: Dice) -> None:
                     'at_first: [{thing: salmon, on: kitchencounter}]'
                 )
             put(graph, node_id, relation, _one_of(free, dice))
+
+
+def _clear(graph: Graph, condition: HouseCondition, dice: Dice) -> None:
+    """Put everything that can be grabbed on another surface of the room."""
+    for node_id in things_of(condition, graph):
+        for place in tuple(graph.targets(node_id, Relation.ON)):
+            if graph.nodes[place].class_name == condition.on:
+                others = [
+                    n
+                    for n in _surfaces_beside(graph, node_id)
+                    if graph.nodes[n].class_name != condition.on
+                ]
+                if not others:
+                    raise NoStartError(f'at_first wants {condition}, and the room has no other')
+                put(graph, node_id, Relation.ON, _one_of(others, dice))
+
+
+def _add_missing(graph: Graph, condition: HouseCondition) -> None:
+    """Add things of a class until there are as many as the condition counts, where it does."""
+    ids = [n for n, node in graph.nodes.items() if node.class_name == condition.thing]
+    for _ in range(condition.count - len(ids)):
+        twin = graph.nodes[ids[0]].copy()
+        twin.id = max(graph.nodes) + 1
+        graph.nodes[twin.id] = twin
+        for room in graph.targets(ids[0], Relation.INSIDE):
+            if graph.nodes[room].is_room:
+                graph.add(twin.id, Relation.INSIDE, room)
+                break
 
 
 def _vary(graph: Graph, arranged: frozenset[str], spoken_of: frozenset[str], dice: Dice) -> None:
@@ -133,13 +165,17 @@ def _vary(graph: Graph, arranged: frozenset[str], spoken_of: frozenset[str], dic
         new = State.CLOSED if State.OPEN in node.states else State.OPEN
         node.states = set(with_states(frozenset(node.states), new))
     loose = [n for n in sorted(graph.nodes) if _can_be_moved(graph, n, spoken_of)]
+    if ANYTHING in spoken_of:
+        loose = []  # what stands where counts, whatever it is
     for node_id in dice.shuffled(loose)[: dice.number(MOVED)]:
         if places := _surfaces_beside(graph, node_id):
             put(graph, node_id, Relation.ON, _one_of(places, dice))
 
 
 def _spoken_of(goal: HouseholdGoal, at_first: Sequence[HouseCondition]) -> frozenset[str]:
-    return frozenset(name for each in (*goal.all, *at_first) for name in each.classes)
+    conditions = (*goal.all, *at_first)
+    everything = {ANYTHING} if any(each.thing == ANYTHING for each in conditions) else set()
+    return frozenset(name for each in conditions for name in each.classes) | everything
 
 
 def _is_free(graph: Graph, person: int) -> bool:

@@ -9,20 +9,34 @@ A condition speaks of classes of things, and any thing of the class will do:
     {held: toothbrush}                  in a hand
     {person: sitting, on: sofa}
     {thing: apple, on: kitchentable, not: true}
+    {thing: breadslice, is: toasted, on: kitchentable}      both of the same thing
+    {thing: lightswitch, is: 'off', room: bedroom}          those in a room of this class only
+    {thing: anything, on: kitchentable, not: true}          of all that can be grabbed
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from itertools import combinations
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from bbllm.worlds.household.derived import WORDS
 from bbllm.worlds.household.vocabulary import State, did_you_mean
 
 STATE_WORDS = (*(state.value.lower() for state in State), *WORDS)
 """All that a thing can be said to be."""
+ANYTHING = 'anything'
+"""Stands for the class of all that can be grabbed."""
 
 ClassName = Annotated[str, Field(pattern=r'^[A-Za-z]\w*$', max_length=64)]
 
@@ -39,6 +53,8 @@ class HouseCondition(BaseModel):
     inside: ClassName | None = None
     on: ClassName | None = None
     is_: str | None = Field(None, alias='is')
+    room: ClassName | None = None
+    """Class of the rooms in which things are looked at; None: all."""
     count: Annotated[int, Field(ge=1, le=100)] = 1
     """How many different things of the class at least."""
     not_: bool = Field(False, alias='not')
@@ -62,10 +78,14 @@ class HouseCondition(BaseModel):
                 'fridge}, {held: toothbrush}, {person: sitting, on: sofa}'
             )
         said = [name for name in ('inside', 'on', 'is_') if getattr(self, name)]
-        if self.thing and len(said) != 1:
+        if self.thing and (not said or {'inside', 'on'} <= set(said)):
             raise ValueError(
-                f'give one of inside, on and is for the thing {self.thing}, as in {{thing: '
-                f'{self.thing}, on: kitchentable}}'
+                f'give one of inside, on and is for the thing {self.thing}, or is beside a place, '
+                f'as in {{thing: {self.thing}, on: kitchentable}}'
+            )
+        if self.room and not self.thing:
+            raise ValueError(
+                f'room goes with a thing, as in {{thing: tv, is: on, room: {self.room}}}'
             )
         if self.held and said:
             raise ValueError(f'what is held is nowhere else; write {{held: {self.held}}}')
@@ -78,7 +98,13 @@ class HouseCondition(BaseModel):
     @property
     def classes(self) -> tuple[str, ...]:
         """Classes of which there must be one."""
-        return tuple(name for name in (self.thing, self.held, self.inside, self.on) if name)
+        names = (self.thing, self.held, self.inside, self.on, self.room)
+        return tuple(name for name in names if name and name != ANYTHING)
+
+    @property
+    def place(self) -> str | None:
+        """Class of what its things are to be in or on."""
+        return self.inside or self.on
 
     def __str__(self) -> str:
         what = ' '.join(self._words())
@@ -95,6 +121,16 @@ class HouseCondition(BaseModel):
             yield f'inside {self.inside}'
         if self.on:
             yield f'on {self.on}'
+        if self.room:
+            yield f'in the {self.room}'
+
+    @model_serializer(mode='wrap')
+    def _as_before(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave `room` out where nobody gave it: hashes of suites and cases stay as they were."""
+        values: dict[str, Any] = dump(self)
+        if self.room is None:
+            values.pop('room', None)
+        return values
 
 
 class HouseholdGoal(BaseModel):
@@ -112,7 +148,26 @@ class HouseholdGoal(BaseModel):
         for text in texts:
             if texts.count(text) > 1:
                 raise ValueError(f'the condition {text!r} is given twice; say it once, or count')
+        for one, other in combinations(conditions, 2):
+            if _opposed(one, other):
+                raise ValueError(
+                    f'the conditions {str(one)!r} and {str(other)!r} can never hold at once; leave '
+                    'one of them out'
+                )
         return conditions
+
+
+def _opposed(one: HouseCondition, other: HouseCondition) -> bool:
+    """Tell whether two conditions are each other's opposite whatever a house has."""
+    same = one.model_copy(update={'not_': other.not_, 'count': other.count}) == other
+    if same and one.not_ is not other.not_:
+        wanted, refused = (other, one) if one.not_ else (one, other)
+        return wanted.count >= refused.count
+    return (
+        bool(one.person and other.person)
+        and one.person != other.person
+        and not (one.not_ or other.not_)
+    )
 
 
 class FinalStateGoal(BaseModel):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
+from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.household import Mode
+from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.visibility import Visibility
 
 SeenWord = Literal['full', 'room', 'rooms_seen']
@@ -32,6 +33,21 @@ class HouseStart(BaseModel):
     """As VirtualHome writes it, after what the trial drew."""
     mode: Mode = Mode.SANE
     visibility: SeenWord = 'full'
+
+    constraints: tuple[Constraint, ...] = ()
+    """What nobody is told and a step may fail by."""
+
+    @model_serializer(mode='wrap')
+    def _as_before(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave constraints out where there are none: hashes of cases stay as they were."""
+        values: dict[str, Any] = dump(self)
+        if not self.constraints:
+            values.pop('constraints', None)
+        return values
+
+    def household(self) -> Household:
+        """Return the house with the rules of this trial, constraints included; a new one."""
+        return Household(self.build(), mode=self.mode, constraints=self.constraints)
 
     def build(self) -> Graph:
         """Return the graph; a new one each time."""

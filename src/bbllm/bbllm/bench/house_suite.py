@@ -9,10 +9,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from bbllm.bench.canonical import canonical
-from bbllm.bench.house_goals import FinalStateGoal, HouseCondition, HouseholdGoal
+from bbllm.bench.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
+from bbllm.bench.house_predicates import clashing
 from bbllm.bench.suite_errors import SuiteFileError
 from bbllm.core.errors import BbllmError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
+from bbllm.worlds.household.constraints import Constraint, faults_of_constraints
 from bbllm.worlds.household.derived import WORDS
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.houses import House, load_house
@@ -30,6 +32,7 @@ def checked_houses(
     at_first: Sequence[HouseCondition],
     folder: Path,
     where: str,
+    constraints: Sequence[Constraint] = (),
 ) -> tuple[House, ...]:
     """
     Return the houses of a task, which have all that it speaks of.
@@ -41,7 +44,10 @@ def checked_houses(
         houses = read_houses(names, folder)
     except BbllmError as error:
         raise SuiteFileError(f'{where}, houses: {error}') from error
-    if faults := faults_of(goal, at_first, houses):
+    faults = faults_of(goal, at_first, houses)
+    for house in houses:
+        faults += faults_of_constraints(constraints, house.graph)
+    if faults:
         raise SuiteFileError(f'{where}: {"; ".join(faults)}.')
     return houses
 
@@ -78,6 +84,9 @@ def faults_of(
     conditions = goal.all if isinstance(goal, HouseholdGoal) else ()
     for house in houses:
         there = Counter(node.class_name for node in house.graph.nodes.values())
+        for condition in at_first:
+            if there[condition.thing or '']:  # what is missing of them is added
+                there[condition.thing or ''] = max(there[condition.thing or ''], condition.count)
         for condition in (*conditions, *at_first):
             for name in condition.classes:
                 if name not in there:
@@ -87,6 +96,12 @@ def faults_of(
             if what in there and not condition.not_ and there[what] < condition.count:
                 faults.append(f'{condition}: {house.name} has only {there[what]} {what}')
         faults += [fault for each in conditions if (fault := _never(each, house, there))]
+        pair = clashing(goal, house.graph) if isinstance(goal, HouseholdGoal) else None
+        if pair and not any(c.count > 1 for c in at_first):
+            faults.append(
+                f'{pair[0]} and {pair[1]}: both can never hold at once in {house.name}; leave one '
+                'of them out, or count less'
+            )
     return list(dict.fromkeys(faults))
 
 
@@ -126,12 +141,18 @@ def _n_to_hold(graph: Graph, name: str) -> int:
 
 def _no_start(condition: HouseCondition) -> str:
     """Say why a condition cannot be told to be so at the start, '' where it can."""
-    if condition.thing and condition.thing in (condition.inside, condition.on):
+    if condition.thing and condition.thing == condition.place:
         return f'at_first: {condition}: a {condition.thing} cannot be in or on itself'
-    said = condition.thing and not condition.not_ and condition.count == 1
-    if said and condition.is_ not in WORDS:
+    if condition.thing == ANYTHING:
+        cleared = condition.on and condition.not_ and condition.count == 1
+        said = bool(cleared and not (condition.is_ or condition.room))
+    else:
+        one = not (condition.is_ and condition.place) and not condition.room
+        said = bool(condition.thing) and not condition.not_ and one
+    if said and condition.is_ not in WORDS and (condition.place or condition.count == 1):
         return ''
     return (
         f'at_first: {condition}: only {SAID_AT_FIRST} can be arranged, each for all things of a '
-        'class: {thing: salmon, on: kitchencounter}, {thing: lightswitch, is: on}'
+        'class: {thing: salmon, on: kitchencounter}, {thing: lightswitch, is: on}, {thing: '
+        'anything, on: kitchentable, not: true} (a surface that is empty)'
     )

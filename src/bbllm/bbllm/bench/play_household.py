@@ -48,13 +48,14 @@ def play_with(job: Job, models: Models, sink: EventSink, around: Alone) -> Episo
         mode=house.mode,
         visibility=SEEN[house.visibility],
         seed=noise_seed(job.case),
+        constraints=house.constraints,
     )
     run = EpisodeRun(
         make_task(job.case.instruction, job.key.name),
         planner=job.setup.planner,
         brain=models.brain.name,
         body=body_name(mapping, models),
-        limits=job.setup.limits,
+        limits=job.case.limits(job.setup.limits),
         sinks=[sink],
         settings={
             **settings_of(job, WORLD),

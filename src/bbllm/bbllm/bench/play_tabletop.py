@@ -91,7 +91,7 @@ def play_with(job: Job, models: Models, sink: EventSink, around: Alone) -> Episo
             planner=job.setup.planner,
             brain=models.brain.name,
             body=body_name(mapping, models),
-            limits=job.setup.limits,
+            limits=job.case.limits(job.setup.limits),
             sinks=[sink],
             settings={**settings_of(job, 'tabletop'), **around.settings},
         )

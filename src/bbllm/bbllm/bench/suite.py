@@ -15,26 +15,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
 from bbllm.bench.canonical import canonical
 from bbllm.bench.goal_needs import lacks, never_has
-from bbllm.bench.goals import NEEDING, Goal, Needs
-from bbllm.bench.house_goals import FinalStateGoal, HouseCondition, HouseholdGoal
 from bbllm.bench.house_start import SeenWord
 from bbllm.bench.house_suite import checked_houses, hash_of_house
 from bbllm.bench.original_suite import with_original
-from bbllm.bench.scene_recipe import Recipe, greatest
 from bbllm.bench.suite_errors import SuiteFileError, readable
+from bbllm.bench.task_spec import LATER, AnyGoal, TaskSpec
 from bbllm.bench.unseen_needs import unmet
 from bbllm.core.errors import SceneFileError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
@@ -43,77 +33,7 @@ from bbllm.sim.yaml_files import WordsLoader, YamlFiles
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.houses import House
 
-AnyGoal = Annotated[Goal | HouseholdGoal | FinalStateGoal, Field(discriminator='kind')]
-
-
-class TaskSpec(BaseModel):
-    """One task of a suite."""
-
-    model_config = ConfigDict(extra='forbid', frozen=True)
-
-    name: Name
-    instruction: Annotated[str, Field(min_length=3, max_length=2000)]
-    """All that a planner is told beside the scene."""
-    difficulty: Literal['easy', 'medium', 'hard']
-    least_loops: Annotated[int, Field(ge=0, le=20)]
-    """Feedback loops that a planner spends that takes things and places in the order listed."""
-    goal: AnyGoal
-    needs: Needs = 'none'
-    """What has to be found out before acting, since no scene shows it."""
-    label: Annotated[str, Field(pattern=r'^[A-Za-z0-9][A-Za-z0-9_.-]*$', max_length=12)] = ''
-    """What a paper calls the task, as in T3; tables and reports show it before the name."""
-    scene: Annotated[str, Field(min_length=1)] | None = None
-    """Name of a scene, or path of a scene file from the suite file; the same in all trials."""
-    generate: Recipe | None = None
-    """What is drawn anew for every trial."""
-    houses: Annotated[tuple[str, ...], Field(max_length=100)] = ()
-    """Names of houses, or paths of house files from the suite file; trials take turns."""
-    at_first: tuple[HouseCondition, ...] = ()
-    """How things are in a house at the start of a trial, whatever the house says."""
-
-    @property
-    def table_goal(self) -> Goal:
-        """The goal of a task on a table."""
-        assert not isinstance(self.goal, HouseholdGoal | FinalStateGoal)  # the file was checked
-        return self.goal
-
-    @property
-    def house_goal(self) -> HouseholdGoal | FinalStateGoal:
-        """The goal of a task in a house."""
-        assert isinstance(self.goal, HouseholdGoal | FinalStateGoal)  # the file was checked
-        return self.goal
-
-    @model_validator(mode='after')
-    def _one_kind_of_table(self) -> TaskSpec:
-        if self.houses:
-            if self.scene is not None or self.generate is not None:
-                raise ValueError('a task in houses has neither scene nor generate; leave them out')
-        elif (self.scene is None) == (self.generate is None):
-            raise ValueError('give either scene (a fixed one) or generate, and not both')
-        if self.at_first and not self.houses:
-            raise ValueError('at_first arranges a house; give houses, or leave it out')
-        if bool(self.houses) is not isinstance(self.goal, HouseholdGoal | FinalStateGoal):
-            where = 'in houses' if self.houses else 'on a table'
-            raise ValueError(
-                f'the goal {self.goal.kind} cannot be that of a task {where}; houses go with the '
-                'goal household, scene and generate with all others'
-            )
-        return self
-
-    @model_validator(mode='after')
-    def _what_is_needed_commits_somewhere(self) -> TaskSpec:
-        if self.needs != 'none' and not isinstance(self.goal, NEEDING):
-            raise ValueError(
-                f'needs = {self.needs} goes with the goals tower, corners and hold, of which it '
-                f'is known what commits to them; leave needs out for {self.goal.kind}'
-            )
-        if self.generate is not None:
-            groups = self.generate.objects
-            masses = sum(greatest(group.count) for group in groups if group.mass)
-            fixed = sum(group.fixed for group in groups)
-            if faults := unmet(self.needs, masses=masses, fixed=fixed):
-                raise ValueError(faults[0])
-        return self
+__all__ = ['FILES', 'AnyGoal', 'Suite', 'TaskSpec', 'list_suites', 'load_suite', 'parse_suite']
 
 
 class _SuiteFile(BaseModel):
@@ -171,7 +91,7 @@ class Suite:
         parts = {
             'name': self.name,
             'tasks': [
-                task.model_dump(exclude={'scene', 'houses', 'at_first', 'label'})
+                task.model_dump(exclude={'scene', 'houses', 'at_first', 'label', *LATER})
                 for task in self.tasks
             ],
             'scenes': {
@@ -179,14 +99,21 @@ class Suite:
                 for task, scene in self.scenes.items()
             },
             **self._of_houses(),
+            **self._of_play(),
         }
         return hashlib.sha256(canonical(parts).encode()).hexdigest()
+
+    def _of_play(self) -> dict[str, object]:
+        """Return what tasks say beside goals and places; nothing of suites that say nothing."""
+        said = {task.name: task.of_play for task in self.tasks}
+        return {'play': said} if any(said.values()) else {}
 
     def _of_houses(self) -> dict[str, object]:
         """Return what counts of a suite in houses; nothing of others, whose hash stays."""
         if not self.houses:
             return {}
-        hashes = {h.name: hash_of_house(h) for many in self.houses.values() for h in many}
+        each = {house.name: house for many in self.houses.values() for house in many}
+        hashes = {name: hash_of_house(house) for name, house in each.items()}
         return {
             'houses': {task: [hashes[h.name] for h in many] for task, many in self.houses.items()},
             'at_first': {t.name: [c.model_dump() for c in t.at_first] for t in self.tasks},
@@ -276,6 +203,7 @@ def parse_suite(content: str, path: Path, *, copy: Path | None = None) -> Suite:
                 task.at_first,
                 path.parent,
                 f'{path}: tasks[{index}] ({task.name})',
+                task.constraints,
             )
             for index, task in enumerate(file.tasks)
             if task.houses

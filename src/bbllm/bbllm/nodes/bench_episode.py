@@ -136,7 +136,7 @@ class _Files:
                 'body': '' if matching else body,
                 'planner': setup.planner,
                 'episodes_folder': str(self._episodes),
-                **_limits(setup.limits),
+                **_limits(self._job.case.limits(setup.limits)),
             },
             'body_mapper': {**models, 'body': body, 'mapping': setup.mapping},
             'mujoco_sim': {

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Set
 
 from bbllm.bench.checkers.parts import Part, finding_of, listed
 from bbllm.bench.checkers.situation import Judgement, Verdict
-from bbllm.bench.house_goals import FinalStateGoal, HouseCondition, HouseholdGoal
+from bbllm.bench.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
 from bbllm.core.instances import instance_name
 from bbllm.worlds.household.derived import WORDS
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.vocabulary import HANDS, Relation, State
+from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
 
 TOLD = 3
 """How many things of a class a reason tells of."""
@@ -95,16 +95,35 @@ def _fitting(condition: HouseCondition, graph: Graph, derived: Derived) -> Itera
         if graph.character is not None and _person_fits(condition, graph):
             yield graph.character
         return
-    for node_id in _of_class(graph, condition.thing or condition.held or ''):
+    for node_id in things_of(condition, graph):
+        fits = True
         if condition.held:
             fits = any(graph.sources(node_id, hand) for hand in HANDS)
-        elif condition.is_:
+        if condition.is_:
             fits = _is(graph, node_id, condition.is_, derived)
-        else:
+        if fits and condition.place:
             relation = Relation.INSIDE if condition.inside else Relation.ON
-            fits = _lies(graph, node_id, relation, condition.inside or condition.on or '')
+            fits = lies(graph, node_id, relation, condition.place)
         if fits:
             yield node_id
+
+
+def things_of(condition: HouseCondition, graph: Graph) -> list[int]:
+    """Return the ids of all things that a condition may be meant of, sorted."""
+    name = condition.thing or condition.held or ''
+    ids = [
+        node_id
+        for node_id, node in graph.nodes.items()
+        if (Property.GRABBABLE in node.properties if name == ANYTHING else node.class_name == name)
+    ]
+    if condition.room is None:
+        return sorted(ids)
+    return sorted(n for n in ids if _in_room(graph, n, condition.room))
+
+
+def _in_room(graph: Graph, node_id: int, name: str) -> bool:
+    room = graph.room_of(node_id)
+    return room is not None and graph.nodes[room].class_name == name
 
 
 def _person_fits(condition: HouseCondition, graph: Graph) -> bool:
@@ -120,7 +139,7 @@ def _is(graph: Graph, node_id: int, word: str, derived: Derived) -> bool:
     return State(word.upper()) in graph.nodes[node_id].states
 
 
-def _lies(graph: Graph, node_id: int, relation: Relation, place: str) -> bool:
+def lies(graph: Graph, node_id: int, relation: Relation, place: str) -> bool:
     """
     Tell whether a thing is in or on a thing of a class, or in or on something that is.
 
@@ -140,16 +159,12 @@ def _lies(graph: Graph, node_id: int, relation: Relation, place: str) -> bool:
     return False
 
 
-def _of_class(graph: Graph, class_name: str) -> list[int]:
-    return [node_id for node_id, node in graph.nodes.items() if node.class_name == class_name]
-
-
 def _lack(condition: HouseCondition, n_fitting: int, graph: Graph, derived: Derived) -> str:
     """Say how it is instead."""
     if condition.person:
         ids = [] if graph.character is None else [graph.character]
     else:
-        ids = _of_class(graph, condition.thing or condition.held or '')
+        ids = things_of(condition, graph)
     told = '; '.join(_how_it_is(graph, node_id, derived) for node_id in sorted(ids)[:TOLD])
     more = f', and {len(ids) - TOLD} more' if len(ids) > TOLD else ''
     missing = 'It is not so' if condition.count == 1 else f'Only {n_fitting}'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from bbllm.bench.checkers.household import lies, things_of
 from bbllm.bench.house_goals import HouseCondition
 from bbllm.worlds.household.derived import (
     FAUCETS,
@@ -28,6 +29,8 @@ NEVER = 1000
 """More than any plan: it cannot be done."""
 OPPOSITE: Mapping[str, str] = {'on': 'off', 'off': 'on', 'open': 'closed', 'closed': 'open'}
 """States that an action which all planners offer changes."""
+PUT_AGAIN = 3
+"""To take a thing out of a device, go, and put it where it was."""
 MAKERS: Mapping[str, tuple[frozenset[str], ...]] = {
     HEATED: (HEATING,),
     TOASTED: (TOASTERS,),
@@ -40,9 +43,10 @@ MAKERS: Mapping[str, tuple[frozenset[str], ...]] = {
 class Costs:
     """Counts actions in one household as it is now."""
 
-    def __init__(self, graph: Graph, derived: Derived):
+    def __init__(self, graph: Graph, derived: Derived, known: frozenset[int] | None = None):
         self._graph = graph
         self._derived = derived
+        self._known = known
         me = graph.character
         assert me is not None  # a household has one
         self._me = graph.nodes[me]
@@ -53,22 +57,32 @@ class Costs:
         """Return about how many actions are missing; NEVER where no actions will do."""
         if condition.person:
             return self._posture(condition)
-        ids = of_class(self._graph, condition.thing or condition.held or '')
+        ids = things_of(condition, self._graph)
         if condition.not_:
-            return sum(self._undo(node_id, condition) for node_id in ids)
+            costs = sorted(cost for n in ids if (cost := self._undo(n, condition)))
+            return sum(costs[: max(0, len(costs) - condition.count + 1)])
         costs = sorted(self._do(node_id, condition) for node_id in ids)
         return sum(costs[: condition.count]) if len(costs) >= condition.count else NEVER
 
     def _do(self, thing: int, condition: HouseCondition) -> int:
         if condition.held:
             return self._take(thing)
-        if condition.is_ in WORDS:
-            return self._make(thing, str(condition.is_))
+        made = 0
         if condition.is_:
-            return self._set(thing, condition.is_)
+            word = condition.is_
+            made = self._make(thing, word) if word in WORDS else self._set(thing, word)
+        if not condition.place:
+            return made
+        if made and self._lies(thing, condition):
+            return made + PUT_AGAIN
         relation = Relation.INSIDE if condition.inside else Relation.ON
-        places = of_class(self._graph, condition.inside or condition.on or '')
-        return min((self._put(thing, relation, place) for place in places), default=NEVER)
+        places = of_class(self._graph, condition.place)
+        put = min((self._put(thing, relation, place) for place in places), default=NEVER)
+        return 0 if self._lies(thing, condition) else made + put
+
+    def _lies(self, thing: int, condition: HouseCondition) -> bool:
+        relation = Relation.INSIDE if condition.inside else Relation.ON
+        return lies(self._graph, thing, relation, condition.place or '')
 
     def _undo(self, thing: int, condition: HouseCondition) -> int:
         if self._do(thing, condition) > 0:
@@ -167,7 +181,10 @@ class Costs:
         return cost
 
     def _reach(self, thing: int) -> int:
-        return int(thing not in self._close and thing not in self._held)
+        if thing in self._close or thing in self._held:
+            return 0
+        unseen = self._known is not None and thing not in self._known
+        return 1 + (unseen and not shut_around(self._graph, thing))  # by way of its room
 
     def _shut(self, thing: int) -> int:
         return len(shut_around(self._graph, thing))

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from bbllm.bench.house_goals import HouseCondition
+from bbllm.bench.checkers.household import things_of
+from bbllm.bench.house_goals import ANYTHING, HouseCondition
 from bbllm.bench.household_expert.costs import makers_of, of_class, shut_around
 from bbllm.worlds.household.derived import USED, WORDS, Derived, derived
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.script import ScriptLine
+from bbllm.worlds.household.visibility import FULL, Visibility, visible
 from bbllm.worlds.household.vocabulary import HANDS, Action, Property, Relation, State
 
 GOING = frozenset({Action.WALK, Action.RUN, Action.FIND})
@@ -35,11 +37,27 @@ class Standing:
     found: int | None = None
     """What was gone to last."""
     lines: tuple[ScriptLine, ...] = ()
+    sight: Visibility = FULL
+    known: frozenset[int] | None = None
+    """Ids of what can be named; None: everything."""
+
+    @classmethod
+    def beginning(
+        cls,
+        household: Household,
+        *,
+        seen: Iterable[tuple[int, str]] = (),
+        found: int | None = None,
+        sight: Visibility = FULL,
+    ) -> Standing:
+        """Return how a planner begins in a household, of which it sees as much as `sight`."""
+        known = None if sight.reach == 'full' else visible(household.graph, sight)
+        return cls(household, derived(household.graph, seen), found, sight=sight, known=known)
 
     def after(self, said: Said) -> Standing | None:
         """Return how it is after an action; None where it cannot be done."""
         line = self.grounded(said)
-        if line is None:
+        if line is None or not self.household.can(line):
             return None
         household = self.household.copy()
         if not household.step(line).succeeded:
@@ -49,7 +67,15 @@ class Standing:
             derived(household.graph, self.derived, line),
             line.objects[0][1] if said[0] in GOING else self.found,
             (*self.lines, line),
+            self.sight,
+            self._known_in(household.graph),
         )
+
+    def _known_in(self, graph: Graph) -> frozenset[int] | None:
+        if self.known is None:
+            return None
+        now = visible(graph, self.sight)
+        return now | self.known if self.sight.accumulating else now
 
     def grounded(self, said: Said) -> ScriptLine | None:
         """Return an action on things; None where there is none of a class."""
@@ -64,7 +90,7 @@ class Standing:
 
     def _thing(self, action: Action, i: int, word: str) -> int | None:
         graph = self.household.graph
-        ids = of_class(graph, word)
+        ids = [n for n in of_class(graph, word) if self.known is None or n in self.known]
         if action in PUTTING and i == 0:
             held = held_by(graph)
             return next((node_id for node_id in ids if node_id in held), None)
@@ -103,14 +129,16 @@ def focus_on(condition: HouseCondition, graph: Graph) -> Focus:
             if Property.SITTABLE in node.properties and condition.on in (None, node.class_name)
         }
         return focus
-    thing = condition.thing or condition.held or ''
+    things = {graph.nodes[node_id].class_name for node_id in things_of(condition, graph)}
+    if condition.thing == ANYTHING:
+        things = _on_a(condition.place, graph)
     if condition.is_ in ('on', 'off'):
-        focus.switched = {thing}
+        focus.switched = set(things)
     elif condition.is_ in ('open', 'closed'):
-        focus.opened = focus.closed = {thing}
-        focus.switched = {thing}  # what is on cannot be opened
+        focus.opened = focus.closed = set(things)
+        focus.switched = set(things)  # what is on cannot be opened
     elif condition.is_ in WORDS:
-        focus.taken = set() if condition.is_ == USED else {thing}
+        focus.taken = set() if condition.is_ == USED else set(things)
         focus.into, focus.switched = makers_of(graph, str(condition.is_))
         focus.into = set() if condition.is_ == USED else focus.into
         focus.closed = {  # with its door open it does nothing to what is inside
@@ -118,12 +146,13 @@ def focus_on(condition: HouseCondition, graph: Graph) -> Focus:
             for node in graph.nodes.values()
             if node.class_name in focus.into and Property.CAN_OPEN in node.properties
         }
-    elif not condition.is_:
-        focus.taken = {thing}
-        focus.into = {condition.inside} if condition.inside else set()
+    if condition.place or condition.held:
+        focus.taken |= things
+        focus.into |= {condition.inside} if condition.inside else set()
         focus.onto = {condition.on} if condition.on else set()
-        if condition.not_ and condition.held:
-            focus.onto = _surfaces(graph)
+        if condition.not_:
+            focus.onto = _surfaces(graph) if condition.held else _surfaces_near(graph, condition)
+            focus.into = set()
     return focus
 
 
@@ -134,7 +163,9 @@ def moves(standing: Standing, focus: Focus) -> Iterator[Said]:
     shut = _classes(graph, (other for node_id in ids for other in shut_around(graph, node_id)))
     held = _classes(graph, held_by(graph))
     rooms = _classes(graph, (room for n in ids if (room := graph.room_of(n)) is not None))
-    for name in sorted(focus.all | shut | rooms):
+    # Next to what things are taken out of, one of its class means one that is still in there.
+    out_of = _classes(graph, (n for name in focus.taken for n in _containers(graph, name)))
+    for name in sorted(focus.all | shut | out_of | rooms):
         yield Action.WALK, (name,)
     for name in sorted(focus.taken):
         yield Action.GRAB, (name,)
@@ -191,6 +222,38 @@ def _nearest(graph: Graph, ids: Iterable[int]) -> int | None:
 
 def _classes(graph: Graph, ids: Iterable[int]) -> set[str]:
     return {graph.nodes[node_id].class_name for node_id in ids}
+
+
+def _containers(graph: Graph, name: str) -> Iterator[int]:
+    """Yield what can be opened and has things of a class in it."""
+    for node_id in of_class(graph, name):
+        for place in graph.targets(node_id, Relation.INSIDE):
+            if Property.CAN_OPEN in graph.nodes[place].properties:
+                yield place
+
+
+def _on_a(name: str | None, graph: Graph) -> set[str]:
+    """Return the classes of what lies on or in things of a class."""
+    places = of_class(graph, name or '')
+    lying = {
+        thing
+        for place in places
+        for relation in (Relation.ON, Relation.INSIDE)
+        for thing in graph.sources(place, relation)
+    }
+    return _classes(graph, (n for n in lying if Property.GRABBABLE in graph.nodes[n].properties))
+
+
+def _surfaces_near(graph: Graph, condition: HouseCondition) -> set[str]:
+    """Return a surface in the rooms of a place, on which what is taken from there can be put."""
+    rooms = {graph.room_of(place) for place in of_class(graph, condition.place or '')}
+    others = _surfaces(graph) - {condition.place}
+    found = {
+        node.class_name
+        for node_id, node in graph.nodes.items()
+        if node.class_name in others and graph.room_of(node_id) in rooms
+    }
+    return set(sorted(found)[:1])
 
 
 def _surfaces(graph: Graph) -> set[str]:

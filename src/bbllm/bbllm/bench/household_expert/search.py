@@ -6,15 +6,16 @@ import heapq
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import count, islice, permutations
 
-from bbllm.bench.checkers.household import judge_household
+from bbllm.bench.checkers.household import judge_household, things_of
 from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
 from bbllm.bench.household_expert.costs import NEVER, Costs, of_class
 from bbllm.bench.household_expert.moves import Focus, Said, Standing, focus_on, moves
 from bbllm.core.errors import BbllmError
-from bbllm.worlds.household.derived import Derived, derived
+from bbllm.worlds.household.derived import Derived
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.script import ScriptLine
+from bbllm.worlds.household.visibility import FULL, Visibility
 from bbllm.worlds.household.vocabulary import HANDS, Relation, State
 
 EFFORT = 6000
@@ -35,6 +36,7 @@ def search(
     *,
     seen: Iterable[tuple[int, str]] = (),
     found: int | None = None,
+    sight: Visibility = FULL,
 ) -> tuple[ScriptLine, ...]:
     """
     Return the lines that reach a goal; none where it is reached.
@@ -47,11 +49,13 @@ def search(
         goal: What must be so.
         seen: What has become of things so far, see `worlds.household.derived`.
         found: What was gone to last.
+        sight: How much can be named; where that is not all, rooms are entered before their
+            things are gone to.
 
     Raises:
         NoPlanError: There is none that is found with reasonable effort.
     """
-    start = Standing(household, derived(household.graph, seen), found)
+    start = Standing.beginning(household, seen=seen, found=found, sight=sight)
     if too_many := _beyond_hands(goal.all):
         raise NoPlanError(_no_plan(too_many))
     reason = ''
@@ -91,9 +95,23 @@ def _beyond_hands(conditions: Sequence[HouseCondition]) -> HouseCondition | None
 def _in_order(
     standing: Standing, order: Sequence[HouseCondition], effort: Iterator[int]
 ) -> Standing:
-    for n_done in range(len(order)):
-        standing = _reach(standing, order[: n_done + 1], effort)
+    for n_done, condition in enumerate(order):
+        for stage in _stages(condition, standing):
+            standing = _reach(standing, (*order[:n_done], stage), effort)
     return standing
+
+
+def _stages(condition: HouseCondition, standing: Standing) -> Iterator[HouseCondition]:
+    """Yield a condition of many things in steps of one thing, so that each is found soon."""
+    counts: Iterable[int] = range(1, condition.count + 1)
+    if condition.not_:
+        n_now = len(things_of(condition, standing.household.graph))
+        counts = range(n_now, condition.count - 1, -1)
+    for n in counts:
+        stage = condition.model_copy(update={'count': n})
+        graph, known = standing.household.graph, standing.derived
+        if n == condition.count or not holds([stage], graph, known):
+            yield stage
 
 
 def _reach(start: Standing, wanted: Sequence[HouseCondition], effort: Iterator[int]) -> Standing:
@@ -134,7 +152,7 @@ def _moves(standing: Standing, focus: Sequence[Focus]) -> list[Said]:
 
 
 def _cost(standing: Standing, wanted: Sequence[HouseCondition]) -> int:
-    costs = Costs(standing.household.graph, standing.derived)
+    costs = Costs(standing.household.graph, standing.derived, standing.known)
     return sum(
         0
         if holds([condition], standing.household.graph, standing.derived)
@@ -162,4 +180,5 @@ def _key(standing: Standing, watched: Sequence[int]) -> Hashable:
             for node_id in watched
         ),
         frozenset(node_id for node_id, node in graph.nodes.items() if State.CLOSED in node.states),
+        standing.known,
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from bbllm.worlds.household.constraints import Constraint, constrained
 from bbllm.worlds.household.graph import CycleError, Graph
 from bbllm.worlds.household.graph_data import GraphError
-from bbllm.worlds.household.rule import Rule, follow
+from bbllm.worlds.household.rule import Rule, follow, without_effects
 from bbllm.worlds.household.rules import RULES
 from bbllm.worlds.household.sane import SANE_RULES
 from bbllm.worlds.household.script import ScriptLine
@@ -50,6 +51,7 @@ class Household:
         *,
         mode: Mode = Mode.SANE,
         rules: Mapping[Action, Rule] | None = None,
+        constraints: Sequence[Constraint] = (),
     ):
         """
         Take a copy of the graph.
@@ -58,6 +60,7 @@ class Household:
             graph: What there is at first.
             mode: Which rules hold.
             rules: Other rules for the same mode, for tests of the tests.
+            constraints: What is otherwise than the rules say, and told by failed steps only.
 
         Raises:
             GraphError: It has no character; or, for the clean rules, a ring of INSIDE.
@@ -73,7 +76,9 @@ class Household:
         if mode is Mode.SANE:
             self.graph.refuse_rings()
         self._character = self.graph.nodes[self.graph.character]
-        self._rules = rules or (SANE_RULES if mode is Mode.SANE else RULES)
+        rules = rules or (SANE_RULES if mode is Mode.SANE else RULES)
+        self._rules = constrained(rules, constraints, self.graph)
+        self._checks = {action: without_effects(rule) for action, rule in self._rules.items()}
         self._memory = Memory()
         if mode is Mode.PERSISTENT:
             self._memory.posture = frozenset(self._character.states)
@@ -85,8 +90,17 @@ class Household:
         other.mode = self.mode
         other._character = other.graph.nodes[self._character.id]
         other._rules = self._rules
+        other._checks = self._checks
         other._memory = Memory(dict(self._memory.taken_from), self._memory.posture)
         return other
+
+    def can(self, line: ScriptLine) -> bool:
+        """Tell whether a line could be done now; changes nothing, and is quicker than a copy."""
+        probe = Household.__new__(Household)
+        probe.graph, probe.mode, probe._character = self.graph, self.mode, self._character
+        probe._rules = probe._checks = self._checks
+        probe._memory = Memory(dict(self._memory.taken_from), self._memory.posture)
+        return probe.step(line).succeeded
 
     def step(self, line: ScriptLine) -> StepResult:
         """Do what a line says, or nothing at all and tell why not; never raises."""

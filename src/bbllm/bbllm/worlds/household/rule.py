@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from bbllm.worlds.household.checks import Predicate
@@ -80,6 +80,12 @@ def follow(rule: Rule, s: Situation) -> tuple[str, tuple[str, ...]]:
     for effect in rule.effects:
         effect(s)
     return '', texts
+
+
+def without_effects(rule: Rule) -> Rule:
+    """Return a rule that checks the same and changes nothing."""
+    instead = None if rule.instead is None else without_effects(rule.instead)
+    return replace(rule, effects=(), instead=instead)
 
 
 def _worded(message: str, s: Situation) -> str:

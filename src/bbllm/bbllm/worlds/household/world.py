@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from bbllm.core.calls import CallError, check_call
 from bbllm.core.instances import id_of
 from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Status
+from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.derived import DerivedStates
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household, Mode
@@ -32,6 +34,7 @@ class HouseholdWorld:
         visibility: How much of it a scene tells. What is not told cannot be named in a call.
         seed: Nothing in the household is left to chance; taken so that all worlds can be given
             one.
+        constraints: What no scene tells and a step may fail by, see `constraints`.
 
     Raises:
         UnknownNameError: No house of that name.
@@ -45,11 +48,12 @@ class HouseholdWorld:
         mode: Mode = Mode.SANE,
         visibility: Visibility = FULL,
         seed: int | None = None,
+        constraints: Sequence[Constraint] = (),
     ) -> None:
         if isinstance(house, (str, Path)):
             house = load_house(house)
         graph = house.graph if isinstance(house, House) else house
-        self.household = Household(graph, mode=mode)
+        self.household = Household(graph, mode=mode, constraints=constraints)
         self.lines: list[ScriptLine] = []
         """What was carried out, as lines of a script; steps that were refused are not in it."""
         self._derived = DerivedStates()

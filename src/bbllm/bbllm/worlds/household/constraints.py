@@ -1,0 +1,143 @@
+"""
+What a house does not tell and a task may have: a thing without a grip, a toaster for one slice.
+
+No scene shows a constraint. It is felt by a step that fails, with a message of its own:
+
+    {not_graspable: {thing: fryingpan, count: 1}}   those with the lowest ids; all without count
+    {holds_at_most: {thing: toaster, count: 1}}     each of them, of what is in or on it
+    {puts_only_on: furniture}                       nothing is put in or on what can be carried
+
+The first two are the special constraints of LLM-State's tasks with a star. The third keeps people
+from piling things up in their hands, which the clean rules leave open because they ask for no
+surface; with it a least number of steps can be proven (bench.least_steps).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from bbllm.worlds.household.checks import Predicate
+from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.rule import Check, Rule
+from bbllm.worlds.household.situation import Situation
+from bbllm.worlds.household.vocabulary import Action, Property, Relation
+
+PUTTING = (Action.PUTBACK, Action.PUTIN, Action.PUTOBJBACK)
+
+_Class = Annotated[str, Field(pattern=r'^[A-Za-z]\w*$', max_length=64)]
+_Rules = Mapping[Action, Rule]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra='forbid', frozen=True)
+
+
+class NotGraspable(_Record):
+    """Things that slip out of a hand."""
+
+    thing: _Class
+    count: Annotated[int, Field(ge=1, le=100)] | None = None
+    """How many of the class, those with the lowest ids; None: all."""
+
+    def of(self, graph: Graph) -> frozenset[int]:
+        """Return the ids of these things."""
+        ids = sorted(n for n, node in graph.nodes.items() if node.class_name == self.thing)
+        return frozenset(ids[: self.count])
+
+
+class HoldsAtMost(_Record):
+    """Things in or on which there is little room."""
+
+    thing: _Class
+    count: Annotated[int, Field(ge=1, le=100)]
+    """How many things each of them takes, in and on it together."""
+
+
+class Constraint(_Record):
+    """One thing that is otherwise than a house's rules say."""
+
+    not_graspable: NotGraspable | None = None
+    holds_at_most: HoldsAtMost | None = None
+    puts_only_on: Literal['furniture'] | None = None
+
+    @model_validator(mode='after')
+    def _says_one_thing(self) -> Constraint:
+        if len(self.model_fields_set) != 1 or not any(
+            (self.not_graspable, self.holds_at_most, self.puts_only_on)
+        ):
+            raise ValueError(
+                'a constraint is one of {not_graspable: {thing: fryingpan}}, {holds_at_most: '
+                '{thing: toaster, count: 1}} and {puts_only_on: furniture}'
+            )
+        return self
+
+    @property
+    def class_name(self) -> str:
+        """The class that it speaks of; '' where it speaks of all things."""
+        about = self.not_graspable or self.holds_at_most
+        return about.thing if about else ''
+
+    def __str__(self) -> str:
+        return ', '.join(f'{name}: {value}' for name, value in self.model_dump(
+            exclude_none=True).items())  # fmt: skip
+
+
+def constrained(rules: _Rules, constraints: Iterable[Constraint], graph: Graph) -> _Rules:
+    """
+    Return rules with what constraints ask beside them.
+
+    Args:
+        rules: One rule for each action.
+        constraints: What is otherwise.
+        graph: The house at the start; it says which things are meant.
+    """
+    for constraint in constraints:
+        for action, check in _checks(constraint, graph):
+            rule = rules[action]
+            rules = {**rules, action: replace(rule, checks=(*rule.checks, check))}
+    return rules
+
+
+def faults_of_constraints(constraints: Sequence[Constraint], graph: Graph) -> list[str]:
+    """Return what constraints speak of and a house lacks, one sentence part each."""
+    there = {node.class_name for node in graph.nodes.values()}
+    return [
+        f'constraints: {constraint}: there is no {constraint.class_name}'
+        for constraint in constraints
+        if constraint.class_name and constraint.class_name not in there
+    ]
+
+
+def _checks(constraint: Constraint, graph: Graph) -> list[tuple[Action, Check]]:
+    if constraint.not_graspable:
+        slippery = constraint.not_graspable.of(graph)
+        check = Check('not_graspable', _none_of(slippery), '{C} gets no grip on {a}')
+        return [(Action.GRAB, check)]
+    if constraint.holds_at_most:
+        check = Check('no_room_left', _room_left(constraint.holds_at_most), 'no room left at {b}')
+        return [(action, check) for action in PUTTING]
+    check = Check('not_steady', _steady, '{b} can be carried itself, and nothing is put there')
+    return [(action, check) for action in PUTTING]
+
+
+def _none_of(ids: frozenset[int]) -> Predicate:
+    return lambda s: s.objects[0].id not in ids
+
+
+def _room_left(limit: HoldsAtMost) -> Predicate:
+    def holds(s: Situation) -> bool:
+        place = s.objects[1]
+        if place.class_name != limit.thing:
+            return True
+        taken = s.graph.sources(place.id, Relation.INSIDE) | s.graph.sources(place.id, Relation.ON)
+        return len(taken - {s.objects[0].id}) < limit.count
+
+    return holds
+
+
+def _steady(s: Situation) -> bool:
+    return Property.GRABBABLE not in s.objects[1].properties

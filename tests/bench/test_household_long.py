@@ -1,0 +1,182 @@
+"""The suite `household_long`: its fifteen tasks, their limits and constraints, in five houses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bbllm.bench.checkers.household import judge_household
+from bbllm.bench.checkers.situation import Verdict
+from bbllm.bench.generator import fingerprint, make_case
+from bbllm.bench.house_goals import HouseholdGoal
+from bbllm.bench.house_start import SEEN
+from bbllm.bench.household_expert.moves import Standing
+from bbllm.bench.household_expert.search import search
+from bbllm.bench.household_expert.wording import said
+from bbllm.bench.suite import Suite, load_suite, parse_suite
+from bbllm.bench.suite_errors import SuiteFileError
+from bbllm.core.budget import Limits
+from bbllm.worlds.household.derived import derived
+from bbllm.worlds.household.vocabulary import Relation
+
+SUITE = load_suite('household_long')
+TASKS = [task.name for task in SUITE.tasks]
+LIMITS = dict(zip(TASKS[8:], (60, 150, 50, 60, 120, 100, 100), strict=True))
+"""Of the hard tasks, by Table I of the paper."""
+SIDES = {'kind': 'segregated', 'margin_m': 0.05, 'level_m': 0.01, 'tilt_deg': 5}
+"""A goal of a table."""
+
+
+def test_there_are_eight_simple_and_seven_hard_tasks_in_five_houses_each() -> None:
+    assert len(TASKS) == 15
+    assert [task.difficulty == 'hard' for task in SUITE.tasks] == [False] * 8 + [True] * 7
+    for task in SUITE.tasks:
+        assert len({house.name for house in SUITE.houses[task.name]}) == 5
+        assert task.limit_steps == LIMITS.get(task.name, 30)
+    assert [bool(task.constraints) for task in SUITE.tasks] == [False] * 13 + [True] * 2
+
+
+@pytest.mark.parametrize('trial', range(5))
+@pytest.mark.parametrize('task', TASKS)
+def test_each_task_is_solved_within_its_limit_as_told_in_classes(task: str, trial: int) -> None:
+    case = make_case(SUITE, task, seed=0, trial=trial)
+    goal = case.house_goal
+    assert isinstance(goal, HouseholdGoal)
+    sight = SEEN[case.house.visibility]
+    household = case.house.household()
+    start = judge_household(goal, household.graph, derived(household.graph))
+
+    lines = search(household, goal, sight=sight)
+
+    standing = Standing.beginning(household, sight=sight)
+    for item in said(lines):
+        after = standing.after(item)
+        assert after is not None, item
+        standing = after
+    end = judge_household(goal, standing.household.graph, standing.derived)
+    assert start.verdict is Verdict.FAILED
+    assert end.verdict is Verdict.PASSED, end.reason
+    assert len(lines) <= (case.limit_steps or 0)
+
+
+def test_a_plan_goes_into_a_room_before_it_names_what_is_there() -> None:
+    case = make_case(SUITE, 'open_fridge', seed=1, trial=0)
+    goal = case.house_goal
+    assert isinstance(goal, HouseholdGoal)
+
+    words = [item[1] for item in said(
+        search(case.house.household(), goal, sight=SEEN['rooms_seen'])
+    )]  # fmt: skip
+
+    assert words == [('kitchen',), ('fridge',), ('fridge',)]
+
+
+def test_exactly_what_the_task_lists_is_on_the_table_at_first() -> None:
+    for trial in range(10):
+        graph = make_case(SUITE, 'take_away_three', seed=3, trial=trial).house.build()
+        tables = [n for n, node in graph.nodes.items() if node.class_name == 'kitchentable']
+        lying = [graph.nodes[n].class_name for t in tables for n in graph.sources(t, Relation.ON)]
+
+        assert sorted(lying) == ['bowl', 'crackers', 'fryingpan', 'lime', 'remotecontrol']
+
+
+def test_there_are_as_many_slices_as_the_task_counts_and_all_others_keep_their_ids() -> None:
+    case = make_case(SUITE, 'six_toasts', seed=0, trial=0)  # in a flat with four
+    graph, house = case.house.build(), SUITE.houses['six_toasts'][0].graph
+    slices = [n for n, node in graph.nodes.items() if node.class_name == 'breadslice']
+
+    assert len(slices) == 6
+    for node_id in house.nodes:
+        assert graph.nodes[node_id].class_name == house.nodes[node_id].class_name
+    for node_id in slices:
+        inside = {graph.nodes[n].class_name for n in graph.targets(node_id, Relation.INSIDE)}
+        assert inside == {'fridge', 'kitchen'}
+
+
+def test_of_two_limits_of_steps_the_smaller_one_counts() -> None:
+    case = make_case(SUITE, 'open_fridge', seed=0, trial=0)
+
+    assert case.limits(Limits(steps=200)).steps == 30
+    assert case.limits(Limits(steps=7, tokens=5)) == Limits(steps=7, tokens=5)
+    assert case.limits(Limits(steps=None)).steps == 30
+
+
+def mine(**changes: Any) -> Suite:
+    task = {
+        'name': 'a',
+        'instruction': 'Do it.',
+        'difficulty': 'easy',
+        'least_loops': 0,
+        'houses': ['studio'],
+        'goal': {'kind': 'household', 'all': [{'thing': 'salmon', 'inside': 'microwave'}]},
+        **changes,
+    }
+    return parse_suite(yaml.safe_dump({'tasks': [task]}), Path('/x/mine.yaml'))
+
+
+def test_limits_and_constraints_are_in_the_hashes_and_what_is_only_known_is_not() -> None:
+    def hashes(**changes: Any) -> tuple[str, str]:
+        suite = mine(**changes)
+        return suite.sha256, fingerprint(make_case(suite, 'a', seed=0, trial=0))
+
+    plain = hashes()
+
+    for changes in (
+        {'limit_steps': 9},
+        {'constraints': [{'not_graspable': {'thing': 'salmon'}}]},
+    ):
+        assert all(one != other for one, other in zip(plain, hashes(**changes), strict=True))
+    assert hashes(split='new_tasks', least_steps=5) == plain
+
+
+def test_every_trial_of_every_run_begins_the_same_where_the_start_has_a_seed() -> None:
+    suite = mine(start_seed=4)
+    graphs = [
+        make_case(suite, 'a', seed=seed, trial=trial).house.graph
+        for seed, trial in ((0, 0), (0, 1), (7, 2))
+    ]
+
+    assert graphs[0] == graphs[1] == graphs[2]
+    assert graphs[0] != make_case(mine(start_seed=5), 'a', seed=0, trial=0).house.graph
+
+
+@pytest.mark.parametrize(
+    ('changes', 'told'),
+    [
+        ({'limit_steps': 0}, 'limit_steps'),
+        ({'constraints': [{'not_graspable': {'thing': 'gitar'}}]}, 'there is no gitar'),
+        ({'constraints': [{}]}, 'a constraint is one of'),
+        ({'houses': [], 'goal': SIDES, 'scene': 'tabletop', 'start_seed': 1}, 'start_seed'),
+        ({'at_first': [{'thing': 'anything', 'on': 'desk'}]}, 'a surface that is empty'),
+        ({'at_first': [{'thing': 'salmon', 'is': 'clean', 'count': 2}]}, 'can be arranged'),
+        ({'goal': {'kind': 'household', 'all': [
+            {'thing': 'fridge', 'is': 'open'}, {'thing': 'fridge', 'is': 'closed'}]}},
+         'fridge is open and fridge is closed: both can never hold at once in studio'),
+        ({'goal': {'kind': 'household', 'all': [
+            {'thing': 'milk', 'inside': 'fridge'}, {'thing': 'milk', 'on': 'desk'}]}},
+         'milk inside fridge and milk on desk: both can never hold at once'),
+        ({'goal': {'kind': 'household', 'all': [
+            {'thing': 'book', 'on': 'desk', 'count': 2},
+            {'thing': 'book', 'on': 'desk', 'not': True}]}},
+         "'book on desk (at least 2)' and 'not: book on desk' can never hold at once"),
+        ({'goal': {'kind': 'household', 'all': [
+            {'person': 'sitting'}, {'person': 'lying'}]}}, 'can never hold at once'),
+    ],
+)  # fmt: skip
+def test_a_bad_task_is_told_what_would_have_worked(changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(SuiteFileError) as caught:
+        mine(**changes)
+
+    assert told in str(caught.value)
+
+
+def test_a_goal_that_many_things_of_a_class_can_reach_together_is_no_contradiction() -> None:
+    both = [{'thing': 'book', 'on': 'desk'}, {'thing': 'book', 'on': 'bed'}]
+
+    assert mine(goal={'kind': 'household', 'all': both})
+    left = [{'thing': 'book', 'on': 'desk', 'count': 1},
+            {'thing': 'book', 'on': 'desk', 'count': 3, 'not': True}]  # fmt: skip
+    assert mine(goal={'kind': 'household', 'all': left})

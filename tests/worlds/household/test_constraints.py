@@ -1,0 +1,134 @@
+"""What no scene tells: things without a grip, little room, and nothing piled up in the hands."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from bbllm.core.types import Code, SkillCall
+from bbllm.worlds.household.constraints import Constraint, faults_of_constraints
+from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.household import Household
+from bbllm.worlds.household.house_building import build
+from bbllm.worlds.household.script import ScriptLine
+from bbllm.worlds.household.vocabulary import Action
+from bbllm.worlds.household.world import HouseholdWorld
+
+
+def kitchen() -> Graph:
+    """Ids from 100: stool, two forks, toaster, two slices, plate, fridge, apple."""
+    return build(
+        {'rooms': {'kitchen': [
+            {'stool': {'on': ['cutleryfork*2']}}, 'toaster', 'breadslice*2', 'plate',
+            {'fridge': {'inside': ['apple'], 'is': ['open']}},
+        ]}},
+        'made up',
+    )  # fmt: skip
+
+
+def constraint(**words: object) -> Constraint:
+    return Constraint.model_validate(words)
+
+
+def does(world: HouseholdWorld, *lines: str) -> str:
+    """Do steps such as `grab apple_108`; returns why the last one failed, '' where it did not."""
+    told = ''
+    for line in lines:
+        skill, *args = line.split()
+        outcome = world.execute(SkillCall(skill, tuple(args)))
+        told = '' if outcome.succeeded else f'{outcome.raw}: {outcome.message}'
+    return told
+
+
+def test_things_without_a_grip_fail_when_grabbed_and_others_of_the_class_do_not() -> None:
+    slippery = constraint(not_graspable={'thing': 'cutleryfork', 'count': 1})
+    world = HouseholdWorld(kitchen(), constraints=[slippery])
+
+    told = does(world, 'walk stool_100', 'grab cutleryfork_101')
+
+    assert told.startswith('not_graspable: <character> (1) gets no grip on <cutleryfork> (101)')
+    assert does(world, 'grab cutleryfork_102') == ''
+    all_of_them = HouseholdWorld(
+        kitchen(), constraints=[constraint(not_graspable={'thing': 'cutleryfork'})]
+    )
+    assert 'not_graspable' in does(all_of_them, 'walk stool_100', 'grab cutleryfork_102')
+
+
+def test_a_full_toaster_takes_a_second_slice_when_the_first_is_out() -> None:
+    world = HouseholdWorld(
+        kitchen(), constraints=[constraint(holds_at_most={'thing': 'toaster', 'count': 1})]
+    )
+
+    in_it = ['walk breadslice_104', 'grab breadslice_104', 'walk breadslice_105',
+             'grab breadslice_105', 'walk toaster_103']  # fmt: skip
+    assert does(world, *in_it, 'putin breadslice_104 toaster_103') == ''
+    told = does(world, 'putin breadslice_105 toaster_103')
+    assert told.startswith('no_room_left: ')
+    assert 'no room left at <toaster> (103)' in told
+    assert does(world, 'putback breadslice_105 toaster_103').startswith('no_room_left')
+    assert does(world, 'grab breadslice_104', 'putback breadslice_105 toaster_103') == ''
+
+
+def test_where_things_go_on_furniture_only_nothing_is_piled_up_in_a_hand() -> None:
+    free = HouseholdWorld(kitchen())
+    strict = HouseholdWorld(kitchen(), constraints=[constraint(puts_only_on='furniture')])
+    steps = ['walk plate_106', 'grab plate_106', 'walk fridge_107', 'grab apple_108']
+
+    assert does(free, *steps, 'putback apple_108 plate_106') == ''
+    assert does(strict, *steps, 'putback apple_108 plate_106').startswith('not_steady: ')
+    assert does(strict, 'putback apple_108 fridge_107') == ''
+
+
+def test_no_scene_tells_of_a_constraint_and_a_copy_keeps_it() -> None:
+    slippery = constraint(not_graspable={'thing': 'apple'})
+    world = HouseholdWorld(kitchen(), constraints=[slippery])
+
+    assert world.observe() == HouseholdWorld(kitchen()).observe()
+    copy = Household(kitchen(), constraints=[slippery]).copy()
+    assert copy.step(ScriptLine(Action.WALK, (('apple', 108),))).succeeded
+    assert copy.step(ScriptLine(Action.GRAB, (('apple', 108),))).broken == 'not_graspable'
+
+
+def test_whether_a_line_can_be_done_is_told_without_doing_it() -> None:
+    household = Household(kitchen(), constraints=[constraint(not_graspable={'thing': 'plate'})])
+    before = household.graph.copy()
+    walk, grab = (ScriptLine(action, (('apple', 108),)) for action in (Action.WALK, Action.GRAB))
+
+    assert household.can(walk)
+    assert not household.can(grab)
+    assert household.graph == before
+    household.step(walk)
+    assert household.can(grab)
+
+
+@pytest.mark.parametrize(
+    'words',
+    [
+        {},
+        {'not_graspable': {'thing': 'fork'}, 'puts_only_on': 'furniture'},
+        {'holds_at_most': {'thing': 'toaster'}},
+        {'holds_at_most': {'thing': 'toaster', 'count': 0}},
+        {'puts_only_on': 'plates'},
+        {'slippery': 'fork'},
+    ],
+)
+def test_a_constraint_says_one_thing_that_there_is(words: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        constraint(**words)
+
+
+def test_a_house_without_the_thing_of_a_constraint_is_told() -> None:
+    faults = faults_of_constraints([constraint(not_graspable={'thing': 'guitar'})], kitchen())
+
+    assert len(faults) == 1
+    assert 'there is no guitar' in faults[0]
+
+
+def test_a_grip_that_fails_is_a_failed_precondition_like_others() -> None:
+    world = HouseholdWorld(kitchen(), constraints=[constraint(not_graspable={'thing': 'apple'})])
+    does(world, 'walk apple_108')
+
+    outcome = world.execute(SkillCall('grab', ('apple_108',)))
+
+    assert outcome.code is Code.PRECONDITION
+    assert not outcome.succeeded
