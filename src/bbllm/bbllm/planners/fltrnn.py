@@ -10,7 +10,7 @@ from bbllm.core.errors import ParseError
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
 from bbllm.core.types import Scene, Task
 from bbllm.planners.demonstrations import Chooser, Demonstration, household_demonstrations
-from bbllm.planners.fltrnn_goal import DEMONSTRATIONS, Goal, embedder_of, read_goal
+from bbllm.planners.fltrnn_goal import DEMONSTRATIONS, Goal, all_in_sight, embedder_of, read_goal
 from bbllm.planners.fltrnn_parsing import parse_sub_goals
 from bbllm.planners.fltrnn_prompting import FLTRNNPrompts
 from bbllm.planners.language_rnn import LanguageRNN, Settings
@@ -105,9 +105,10 @@ class FLTRNN:
     def _split(self, goal: Goal, scene: Scene, context: EpisodeContext) -> Sequence[SubGoal]:
         """Ask for sub-goals; what they omit or invent is told once, and then mended."""
         latest: list[Decomposition] = []
+        known = classes(scene) if all_in_sight(scene) else None
 
         def read(text: str) -> Decomposition:
-            found = decompose(parse_sub_goals(text), goal.text, goal.predicates, classes(scene))
+            found = decompose(parse_sub_goals(text), goal.text, goal.predicates, known)
             latest.append(found)
             if found.faults:
                 raise ParseError(

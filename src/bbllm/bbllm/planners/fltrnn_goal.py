@@ -51,7 +51,7 @@ def read_goal(task: Task, scene: Scene, context: EpisodeContext) -> Goal:
     if predicates is None:
         return Goal(task.instruction, None)
     counts = Counter(map(class_of, scene.names))
-    if _all_in_sight(scene):
+    if all_in_sight(scene):
         _refuse(predicates, counts, scene)
     unseen = {word for item in predicates for word in (item.thing, item.place) if word}
     unseen -= set(counts)
@@ -69,6 +69,13 @@ def embedder_of(body: Body) -> Embedder:
     return body.embedder if isinstance(body, MatchingBody) else LexicalEmbedder()
 
 
+def all_in_sight(scene: Scene) -> bool:
+    """Tell whether something is seen in each room: who sees one room sees all of them empty."""
+    rooms = surroundings(scene).rooms
+    seen = {room for thing, room in rooms.items() if class_of(thing) != 'character'}
+    return {item.name for item in scene.objects if item.kind.value == 'location'} <= seen
+
+
 def _refuse(predicates: Sequence[GoalPredicate], counts: Counter[str], scene: Scene) -> None:
     portable = {class_of(f.subject) for f in scene.facts if f.object == 'grabbable'}
     if pair := contradiction(predicates, counts, portable):
@@ -83,10 +90,3 @@ def _refuse(predicates: Sequence[GoalPredicate], counts: Counter[str], scene: Sc
                     f'`{predicate}` wants {wanted} of {word}, but there are {counts[word]}. '
                     f'There are: {", ".join(classes(scene))}.'
                 )
-
-
-def _all_in_sight(scene: Scene) -> bool:
-    """Tell whether something is seen in each room: who sees one room sees all of them empty."""
-    rooms = surroundings(scene).rooms
-    seen = {room for thing, room in rooms.items() if class_of(thing) != 'character'}
-    return {item.name for item in scene.objects if item.kind.value == 'location'} <= seen

@@ -74,4 +74,9 @@ def _unseen(graph: MemoryGraph, predicates: Sequence[GoalPredicate]) -> str:
     if not unseen:
         return ''
     rooms = ', '.join(map(shown, graph.rooms)) or 'none'
-    return f'; not in sight: {", ".join(unseen)}; rooms: {rooms}'
+    shut = [name for name in graph.names if 'closed' in graph.states(name)]
+    shut = [name for name in shut if not graph.affords(name, 'grabbable')]
+    return (
+        f'; not in sight: {", ".join(unseen)}; rooms: {rooms}; '
+        f'closed: {", ".join(map(shown, shut)) or "nothing"}'
+    )

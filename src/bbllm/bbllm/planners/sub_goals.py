@@ -59,7 +59,7 @@ def decompose(
     texts: Sequence[str],
     goal: str,
     predicates: Sequence[GoalPredicate] | None,
-    classes: Collection[str],
+    classes: Collection[str] | None,
 ) -> Decomposition:
     """
     Make sub-goals of what a model wrote.
@@ -72,7 +72,7 @@ def decompose(
         texts: The parts as they are written.
         goal: The goal as it was said.
         predicates: The goal's own; None where it is a plain sentence.
-        classes: What there is.
+        classes: What there is; None where not all is in sight, so that any may be.
     """
     known = _Known(predicates, classes)
     parts = [part for text in texts if (part := known.read(text)) is not None]
@@ -87,10 +87,11 @@ def decompose(
 class _Known:
     """Reads parts of one goal one after the other, and collects their faults."""
 
-    def __init__(self, goal: Sequence[GoalPredicate] | None, classes: Collection[str]):
+    def __init__(self, goal: Sequence[GoalPredicate] | None, classes: Collection[str] | None):
         self.faults: list[Fault] = []
         self._in_words = goal is None
-        self._classes = set(classes)
+        self._all_known = classes is not None
+        self._classes = set(classes or ())
         self._wanted = {_what(predicate): predicate.count for predicate in goal or ()}
         self._so_far: dict[_What, int] = {}
         if goal is not None:
@@ -132,7 +133,7 @@ class _Known:
     def _kept(self, predicate: GoalPredicate) -> GoalPredicate | None:
         if self._in_words:
             strange = {predicate.thing, predicate.place} - self._classes - {''}
-            if strange:
+            if strange and self._all_known:
                 self._fault(str(predicate), f'names {min(strange)}, of which there is none')
                 return None
             return predicate

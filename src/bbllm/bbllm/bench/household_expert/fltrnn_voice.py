@@ -37,7 +37,7 @@ _LAST = (GoalRelation.HOLDS, GoalRelation.SIT)
 _TASK_GOAL = re.compile(r'^Task goal: (.*)$', re.MULTILINE)
 _COMPLETED = re.compile(r'^# Completed so far: (.*)$', re.MULTILINE)
 _TRIED = re.compile(r'^# Tried before, and not reached: .*\bgrab\((\w+)\) failed', re.MULTILINE)
-_UNSEEN = re.compile(r'; not in sight: [\w, ]*; rooms: (.*)')
+_UNSEEN = re.compile(r'; not in sight: [\w, ]*; rooms: (.*); closed: (.*)')
 _PLACED = re.compile(r"\('([^']*)', '(\w+)', '([^']*)'\)")
 _HOW = re.compile(r'(\w+\(id:\d+\)) is ((?:\w+ and )*\w+)')
 
@@ -157,14 +157,24 @@ def _calls(prompt: str, opening: str, told: Told) -> list[SkillCall]:
             for line in lines
         ]
     if unseen := _UNSEEN.search(memory_line):
-        return [SkillCall('walk', (room,)) for room in _names(unseen[1])]
-    completed = _completed(prompt, known) if opening == CELL else ()
-    begun: list[SkillCall] = []
-    if f"('{ROBOT}', 'ON'," in memory_line:
-        begun.append(SkillCall('standup'))
-    avoid = set(_TRIED.findall(prompt))
+        return [*_search_of_the_house(unseen[1], unseen[2], MemoryGraph(scene))]
+    memory = MemoryGraph(scene)
+    # What was completed with things that this prompt does not tell of is left as it is.
+    completed = filter(memory.holds, _completed(prompt, known) if opening == CELL else ())
     keep = [item for item in completed if item not in predicates]
-    return begun + errands(MemoryGraph(scene), [*predicates, *keep], avoid=avoid)
+    begun = [SkillCall('standup')] if f"('{ROBOT}', 'ON'," in memory_line else []
+    avoid = set(_TRIED.findall(prompt))
+    return begun + errands(memory, [*predicates, *keep], avoid=avoid)
+
+
+def _search_of_the_house(rooms: str, closed: str, memory: MemoryGraph) -> Iterator[SkillCall]:
+    """Look into all that is closed, room by room; what is there is seen from then on."""
+    shut = list(_names(closed))
+    for room in _names(rooms):
+        yield SkillCall('walk', (room,))
+        for name in shut:
+            if memory.room_of(name) == room and 'on' not in memory.states(name):
+                yield from (SkillCall('walk', (name,)), SkillCall('open', (name,)))
 
 
 def _believed(scene: Scene, line: str) -> Scene:

@@ -1,0 +1,134 @@
+"""`expert` plays FLTRNN and its baselines by what their prompts tell, and breaks no rule."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from household_cases import TASKS, case_of
+
+from bbllm.bench.case import Case
+from bbllm.bench.house_goals import HouseholdGoal
+from bbllm.bench.house_predicates import goal_of
+from bbllm.bench.household_expert.errands import errands
+from bbllm.bench.household_expert.search import NoPlanError
+from bbllm.bench.play_household import play
+from bbllm.bench.playing import Job, Played, Setup
+from bbllm.bench.results import EpisodeKey
+from bbllm.llm.sections import LlmConfig, ModelConfig
+from bbllm.planners.goal_predicates import GoalPredicate, parse_goal
+from bbllm.planners.memory_graph import MemoryGraph
+from bbllm.worlds.household.world import HouseholdWorld
+
+PLANNERS = ('fltrnn', 'planning_only', 'planning_reasoning')
+CLASSES = (
+    *(
+        'milk',
+        'salmon',
+        'coffeetable',
+        'microwave',
+        'apple',
+        'garbagecan',
+        'sofa',
+        'plate',
+        'sink',
+    ),
+    *('fridge', 'lime', 'kitchencabinet', 'book'),
+)
+LONG = (
+    'inside_salmon_microwave: 1, closed_microwave: 1, turnon_microwave: 1, on_book_sofa: 2, '
+    'inside_apple_garbagecan: 1, closed_fridge: 1, turnon_tv: 1'
+)
+
+
+def played(planner: str, case: Case) -> Played:
+    expert = ModelConfig(provider='expert')
+    llm = LlmConfig(brain=expert, body=expert)
+    setup = Setup(planner=planner, brain=None, body=None, mapping='auto', llm=llm)
+    return play(Job(key=EpisodeKey(case.task, case.trial, 0), case=case, setup=setup))
+
+
+def case_for(text: str, trial: int = 0) -> Case:
+    """Return a case whose goal and instruction are predicates."""
+    predicates = parse_goal(text, CLASSES)
+    assert predicates is not None
+    case = case_of('watch_tv', trial)
+    return replace(case, goal=goal_of(predicates), instruction=text)
+
+
+def memory_of(case: Case) -> MemoryGraph:
+    return MemoryGraph(HouseholdWorld(case.house.build()).observe())
+
+
+@pytest.mark.parametrize('task', TASKS)
+@pytest.mark.parametrize('planner', PLANNERS)
+def test_every_task_in_words_is_done_without_a_broken_rule(planner: str, task: str) -> None:
+    case = case_of(task, trial=1)
+    done = played(planner, case)
+
+    assert done.result.passed, done.result.reason
+    assert done.result.executable == done.result.attempted
+    assert done.result.broken_rules == {}
+    assert done.result.discarded == 0
+
+
+@pytest.mark.parametrize(
+    'planner', [*PLANNERS, 'fltrnn:rule_cot=no,long_memory=no', 'fltrnn:demos=random,verify=no']
+)
+@pytest.mark.parametrize('trial', range(3))
+def test_a_long_goal_in_predicates_is_reached_in_every_house(planner: str, trial: int) -> None:
+    case = case_for(LONG, trial)
+    done = played(planner, case)
+
+    assert done.result.passed, done.result.reason
+    assert done.result.broken_rules == {}
+
+
+def test_what_an_earlier_sub_goal_used_is_not_taken_away_again() -> None:
+    case = case_for('on_book_sofa: 1, on_book_coffeetable: 1')
+
+    assert played('fltrnn', case).result.passed
+
+
+def test_a_goal_in_words_that_no_predicate_can_say_is_planned_by_search() -> None:
+    case = case_of('make_toast')
+    goal = HouseholdGoal.model_validate(
+        {
+            'kind': 'household',
+            'all': [
+                {'thing': 'breadslice', 'is': 'toasted'},
+                {'thing': 'breadslice', 'on': 'coffeetable'},
+            ],
+        }
+    )
+
+    assert played('fltrnn', replace(case, goal=goal)).result.passed
+
+
+def test_errands_hold_one_thing_at_a_time_and_leave_what_is_so_as_it_is() -> None:
+    memory = memory_of(case_of('watch_tv'))
+    wanted = parse_goal('inside_salmon_kitchencabinet: 1, on_book_sofa: 2', CLASSES) or ()
+
+    calls = errands(memory, wanted)
+
+    held = 0
+    for call in calls:
+        assert memory.refusal(call) is None, call
+        memory.apply(call)
+        held = max(held, len(memory.held))
+    assert held == 1
+    assert all(map(memory.holds, wanted))
+    assert errands(memory, wanted) == []
+
+
+@pytest.mark.parametrize(
+    'goal', ['on_milk_coffeetable: 99', 'on_unicorn_sofa: 1', 'open_microwave: 1']
+)
+def test_errands_that_cannot_be_done_are_refused(goal: str) -> None:
+    case = case_of('watch_tv')
+    wanted: tuple[GoalPredicate, ...] = parse_goal(goal, CLASSES) or ()
+    memory = memory_of(case)
+    avoid = memory.of_class('microwave')
+
+    with pytest.raises(NoPlanError):
+        errands(memory, wanted, avoid=avoid)
