@@ -11,7 +11,14 @@ from bbllm.bench.play_here import domain_of
 from bbllm.bench.run_setup import Prepared, RunRequest, prepare
 from bbllm.bench.suite import Suite, load_suite
 from bbllm.core.errors import ConfigError
-from bbllm.core.registry import find_planner, load_planners, needs_embedder, uses_feedback
+from bbllm.core.registry import (
+    PlannerFactory,
+    find_planner,
+    load_planners,
+    needs_embedder,
+    plays_in,
+    uses_feedback,
+)
 from bbllm.planners.assembly import STAND_INS, check_domain
 from bbllm.planners.methods import MappingMethod
 
@@ -84,18 +91,19 @@ def choose(request: RunRequest, said: str, folder: Path, embeddings: str | None 
     named = read_planners(said)
     if ALL not in named and len(named) < 2:
         raise ConfigError(f'--planners {said!r} leaves nothing to compare. {HOW}')
-    contenders, left_out = [], []
+    contenders, left_out = list[Contender](), list[LeftOut]()
     for planner, must in _expanded(named):
         try:
-            prepared = _prepared(request, planner, suite, folder, embeddings)
-            contenders.append(Contender(planner, prepared))
+            make = find_planner(planner)
+            check_domain(planner, make, domain_of(suite))
+            own = _own(request, planner, make, embeddings)
+            contenders.append(Contender(planner, prepare(own, folder / folder_name(planner))))
         except ConfigError as error:
             if must:
                 raise
             left_out.append(LeftOut(planner, str(error)))
     if not contenders:
-        reasons = dict.fromkeys(item.reason for item in left_out)
-        raise ConfigError(f'No planner can play {suite.name}. {" ".join(reasons)}')
+        raise ConfigError(_why_nobody(suite, left_out))
     return Choice(suite, tuple(contenders), tuple(left_out))
 
 
@@ -139,15 +147,22 @@ def _expanded(named: Sequence[str]) -> Iterator[tuple[str, bool]]:
             yield other, False
 
 
-def _prepared(
-    request: RunRequest, planner: str, suite: Suite, folder: Path, embeddings: str | None
-) -> Prepared:
-    make = find_planner(planner)
-    # Before anything else, so that this is the reason where there are several.
-    check_domain(planner, make, domain_of(suite))
+def _own(
+    request: RunRequest, planner: str, make: PlannerFactory, embeddings: str | None
+) -> RunRequest:
+    """Return the request with what one planner needs."""
     # That some play at K = 0 is in the table; it needs no notice for each.
     own = replace(request, planner=planner, ks=request.ks if uses_feedback(make) else (0,))
-    if needs_embedder(make) and request.mapping != MappingMethod.EMBEDDING.value:
-        lexical = LEXICAL if request.brain in STAND_INS else None
-        own = replace(own, mapping=MappingMethod.EMBEDDING.value, body=embeddings or lexical)
-    return prepare(own, folder / folder_name(planner))
+    if not needs_embedder(make) or request.mapping == MappingMethod.EMBEDDING.value:
+        return own
+    lexical = LEXICAL if request.brain in STAND_INS else None
+    return replace(own, mapping=MappingMethod.EMBEDDING.value, body=embeddings or lexical)
+
+
+def _why_nobody(suite: Suite, left_out: Sequence[LeftOut]) -> str:
+    """Say why nobody can play, by those that are for the suite's world if there are any."""
+    installed, _ = load_planners()
+    domain = domain_of(suite)
+    able = {name for name, make in installed.items() if domain in plays_in(make)}
+    reasons = dict.fromkeys(item.reason for item in left_out if item.planner in able or not able)
+    return f'No planner can play {suite.name}. {" ".join(reasons)}'

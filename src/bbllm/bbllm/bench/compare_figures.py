@@ -62,6 +62,7 @@ def comparison_of(entries: Sequence[Entry], tasks: Sequence[TaskSpec]) -> dict[s
         tasks: Those of the suite.
     """
     first = entries[0]
+    played = {result.key.task for entry in entries for result in entry.results}
     paired = [_paired(entry, first) for entry in entries[1:]]
     # A verdict by no pair at all is no test, and must not cost the others anything.
     tested = [pair for pair in paired if pair['pairs'] > pair['lost_pairs']]
@@ -74,7 +75,7 @@ def comparison_of(entries: Sequence[Entry], tasks: Sequence[TaskSpec]) -> dict[s
         'paired': paired,
         'parts': {
             by: {name: _part(entries, names) for name, names in parts.items()}
-            for by, parts in parts_of(tasks).items()
+            for by, parts in parts_of(task for task in tasks if task.name in played).items()
         },
     }
 

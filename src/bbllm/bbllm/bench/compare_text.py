@@ -16,15 +16,23 @@ RULES = (
     'none.'
 )
 COSTS = (
-    'calls, tokens: of an episode; step: tokens of its prompts for each step; grows: tokens by '
+    'calls, tokens: of an episode; a step: tokens of its prompts for each step; grows: tokens by '
     'which a prompt is longer for each step that is done; stable: share of the prompts that an '
-    'earlier prompt of the episode began with.'
+    'earlier prompt of the episode began with; a minute: episodes.'
 )
 ESTIMATED = '~: the server counted no tokens; those of prompts are estimated.'
-PAIRED_CAPTION = (
-    'Over the cases that both played and neither lost. p: McNemar, and after the correction of '
-    'Holm for the number of planners.'
+PAIRED = 'Over the cases that both played and neither lost.'
+P_VALUES = (
+    "p: McNemar's for SR, and below it after the correction of Holm for the number of planners."
 )
+OUTCOMES = {
+    'sr_judged': ('SR', 2),
+    'gcr': ('GCR', 2),
+    'exec': ('EXEC', 2),
+    'faithful': ('faithful', 2),
+}
+EXPENSES = {'model_calls': ('calls', 1), 'tokens': ('tokens', 0), 'robot_s': ('robot, s', 1)}
+"""Measures of bench.pairs that are told: what each is called, and with how many digits."""
 _VERDICTS = {
     'A': 'better',
     'B': 'worse',
@@ -46,10 +54,11 @@ class Grid:
 
 
 def grids_of(data: Mapping[str, Any]) -> tuple[Grid, ...]:
-    """Return the tables of a comparison: all figures, the differences, the parts of the suite."""
-    grids = [_figures(data)]
+    """Return the tables of a comparison: figures, differences, and the parts of the suite."""
+    grids = [_outcomes(data), _costs(data)]
     if data['paired']:
-        grids.append(_differences(data))
+        grids.append(_differences(data, OUTCOMES, tested=True))
+        grids.append(_differences(data, EXPENSES, tested=False))
     return (*grids, *(_parts(by, parts) for by, parts in data['parts'].items()))
 
 
@@ -96,65 +105,88 @@ def closing_line(data: Mapping[str, Any]) -> str:
     return f'{data["suite"]} brain={data["brain"]} SR {rates}'
 
 
-def _figures(data: Mapping[str, Any]) -> Grid:
+def _outcomes(data: Mapping[str, Any]) -> Grid:
     rated = any(row['faithful'] is not None for row in data['planners'])
-    rates = ['sr', 'gcr', 'exec', *(['faithful', 'faithful_two_hands'] if rated else [])]
-    titles = {'sr': 'SR', 'gcr': 'GCR', 'exec': 'EXEC', 'faithful_two_hands': 'two hands'}
-    rows = []
-    for row in data['planners']:
-        about = '~' if row['tokens_estimated'] else ''
-        lost = row['infrastructure_failures']
-        played = f'{row["n"]}' if row['n'] == row['planned'] else f'{row["n"]} of {row["planned"]}'
-        rows.append(
+    rates = {'sr': 'SR', 'gcr': 'GCR', 'exec': 'EXEC'}
+    rates |= {'faithful': 'faithful', 'faithful_two_hands': 'two hands'} if rated else {}
+    return Grid(
+        title='Outcomes',
+        header=('planner', 'K', 'n', *rates.values()),
+        rows=tuple(
             (
                 row['planner'],
                 f'{row["k"]}',
-                played + (f'\n{lost} lost' if lost else ''),
+                _played(row),
                 *(_cell(row, name, 2) for name in rates),
+            )
+            for row in data['planners']
+        ),
+        caption=' '.join([INTERVALS, *[RULES] * rated]),
+    )
+
+
+def _costs(data: Mapping[str, Any]) -> Grid:
+    rows, estimated = [], False
+    for row in data['planners']:
+        about = '~' if row['tokens_estimated'] else ''
+        estimated = estimated or bool(about)
+        rows.append(
+            (
+                row['planner'],
                 _cell(row, 'calls', 1),
                 _cell(row, 'tokens', 0, about),
                 _cell(row, 'step_tokens', 0, about),
                 _cell(row, 'growth', 1, about),
                 _cell(row, 'stable_share', 2),
-                f'{row["episodes_per_minute"] or 0:.0f}',
+                NOTHING if (rate := row['episodes_per_minute']) is None else f'{rate:.0f}',
             )
         )
-    estimated = any(row['tokens_estimated'] for row in data['planners'])
     return Grid(
-        title='All figures',
-        header=(
-            *('planner', 'K', 'n'),
-            *(titles.get(name, name) for name in rates),
-            *('calls', 'tokens', 'step', 'grows', 'stable', 'a minute'),
-        ),
+        title='Costs',
+        header=('planner', 'calls', 'tokens', 'a step', 'grows', 'stable', 'a minute'),
         rows=tuple(rows),
-        caption=' '.join([INTERVALS, *[RULES] * rated, COSTS, *[ESTIMATED] * estimated]),
+        caption=' '.join([COSTS, *[ESTIMATED] * estimated]),
     )
 
 
-def _differences(data: Mapping[str, Any]) -> Grid:
-    measures = {'sr_judged': ('SR', 2), 'gcr': ('GCR', 2), 'exec': ('EXEC', 2)}
-    measures |= {'faithful': ('faithful', 2), 'model_calls': ('calls', 1), 'tokens': ('tokens', 0)}
-    told = [name for name in measures if any(name in p['differences'] for p in data['paired'])]
+def _differences(
+    data: Mapping[str, Any], measures: Mapping[str, tuple[str, int]], *, tested: bool
+) -> Grid:
+    """Return what each planner has more than the first, and whether its success is beyond luck."""
+    known = {name for pair in data['paired'] for name in pair['differences']}
+    told = {name: measure for name, measure in measures.items() if name in known}
     rows = []
     for pair in data['paired']:
-        n = pair['pairs'] - pair['lost_pairs']
-        holm = pair.get('holm_p')
-        rows.append(
-            (
-                pair['planner'],
-                str(n),
-                *(_difference(pair['differences'].get(name), measures[name][1]) for name in told),
-                NOTHING if not n else f'{pair["mcnemar_p"]:.2g}\n{holm:.2g}',
-                _VERDICTS[pair['verdict']],
-            )
-        )
+        cells = [
+            _difference(pair['differences'].get(name), digits)
+            for name, (_, digits) in told.items()
+        ]
+        verdict = [_p_values(pair), _VERDICTS[pair['verdict']]] if tested else []
+        n = str(pair['pairs'] - pair['lost_pairs'])
+        rows.append((pair['planner'], n, *cells, *verdict))
+    what = 'outcomes' if tested else 'costs'
     return Grid(
-        title=f'Each planner minus {data["against"]}',
-        header=('planner', 'pairs', *(measures[name][0] for name in told), 'p', 'SR is'),
+        title=f'Each planner minus {data["against"]}: {what}',
+        header=(
+            *('planner', 'pairs'),
+            *(title for title, _ in told.values()),
+            *(('p', 'SR is') if tested else ()),
+        ),
         rows=tuple(rows),
-        caption=PAIRED_CAPTION,
+        caption=' '.join([PAIRED, *[P_VALUES] * tested]),
     )
+
+
+def _played(row: Mapping[str, Any]) -> str:
+    lost = row['infrastructure_failures']
+    of = '' if row['n'] == row['planned'] else f' of {row["planned"]}'
+    return f'{row["n"]}{of}' + (f'\n{lost} lost' if lost else '')
+
+
+def _p_values(pair: Mapping[str, Any]) -> str:
+    if pair.get('holm_p') is None:
+        return NOTHING
+    return f'{pair["mcnemar_p"]:.2g}\n{pair["holm_p"]:.2g}'
 
 
 def _parts(by: str, parts: Mapping[str, Mapping[str, Any]]) -> Grid:

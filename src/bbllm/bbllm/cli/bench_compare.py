@@ -174,14 +174,22 @@ def _introduce(choice: Choice, folder: Path, limits: Limits, output: Output) -> 
     output.say_path('results', folder)
     for notice in choice.notices:
         output.say(notice, style='yellow')
-    for item in choice.left_out:
-        # What would have worked is in the files; here it would drown the rest.
-        output.say(
-            f'Left out, {item.planner}: {item.reason.partition(". ")[0].rstrip(".")}.', 'dim'
-        )
+    for reason, planners in _reasons(choice).items():
+        output.say(f'Left out: {", ".join(planners)} {reason}.', 'dim')
     output.say(
         f'{len(choice.contenders)} planners; each episode may use {budgets_text(to_json(limits))}.'
     )
+
+
+def _reasons(choice: Choice) -> dict[str, list[str]]:
+    """Return who was left out by why, without what would have worked, which the files have."""
+    found: dict[str, list[str]] = {}
+    for item in choice.left_out:
+        first = item.reason.partition('. ')[0].removesuffix('.')
+        found.setdefault(first.removeprefix(f'The planner {item.planner} '), []).append(
+            item.planner
+        )
+    return found
 
 
 def _tell(

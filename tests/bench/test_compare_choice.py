@@ -1,0 +1,147 @@
+"""Who is compared: those that were named must be able to play; of all, those play that can."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bbllm.bench.compare_choice import Choice, choose, folder_name, read_planners
+from bbllm.bench.run_setup import RunRequest
+from bbllm.core import registry
+from bbllm.core.errors import BbllmError, ConfigError
+
+IN_HOUSES = {
+    *('base_llm', 'brain_body', 'fltrnn', 'huang', 'inner_monologue', 'lang_prompt'),
+    *('llm_state', 'planning_only', 'planning_reasoning', 'prog_prompt'),
+}
+
+
+def chosen(said: str, folder: Path, *, embeddings: str | None = None, **changes: Any) -> Choice:
+    values: dict[str, Any] = {'suite': 'household', 'brain': 'expert', 'body': 'expert'}
+    request = RunRequest(**{**values, 'trials': 1, **changes})
+    return choose(request, said, folder / 'out', embeddings)
+
+
+def names(choice: Choice) -> list[str]:
+    return [item.planner for item in choice.contenders]
+
+
+@pytest.mark.parametrize(
+    ('text', 'expected'),
+    [
+        ('a,b', ('a', 'b')),
+        (' a , b ,', ('a', 'b')),
+        ('all', ('all',)),
+        ('b:x=1,a', ('b:x=1', 'a')),
+        ('b:x=1,y=2,a', ('b:x=1,y=2', 'a')),
+        ('b:x=1,b:y=2', ('b:x=1', 'b:y=2')),
+        ('b: x = 1 , y = 2', ('b:x=1,y=2',)),
+        ('a,b:x=1,y=2,c:z=3', ('a', 'b:x=1,y=2', 'c:z=3')),
+    ],
+)
+def test_commas_part_planners_and_their_options(text: str, expected: tuple[str, ...]) -> None:
+    assert read_planners(text) == expected
+
+
+def test_all_are_those_that_play_in_the_world_and_whose_prompts_the_models_know(
+    tmp_path: Path,
+) -> None:
+    choice = chosen('all', tmp_path)
+
+    assert set(names(choice)) == IN_HOUSES
+    reasons = {item.planner: item.reason for item in choice.left_out}
+    assert set(reasons) == {'ft_cot', 'ft_vanilla', 'llm_pop', 'llm_pop_no_evaluator'}
+    assert all('plays in no world of the kind household' in text for text in reasons.values())
+    assert not (tmp_path / 'out').exists()
+
+
+def test_a_planner_whose_prompts_a_stand_in_does_not_know_is_left_out_of_all(
+    tmp_path: Path,
+) -> None:
+    choice = chosen('all', tmp_path, suite='tabletop', brain='offline', body='offline')
+
+    assert names(choice) == ['base_llm', 'brain_body']
+    reasons = {item.planner: item.reason for item in choice.left_out}
+    assert 'cannot work with `offline`' in reasons['prog_prompt']
+    assert 'only in household' in reasons['fltrnn']
+
+
+def test_one_that_cannot_be_imported_is_left_out_with_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points = {
+        **registry._points(),
+        'broken': EntryPoint('broken', 'no_such_module:Planner', registry.GROUP),
+    }
+    monkeypatch.setattr(registry, '_points', lambda: points)
+
+    choice = chosen('all', tmp_path)
+
+    assert set(names(choice)) == IN_HOUSES
+    (reason,) = (item.reason for item in choice.left_out if item.planner == 'broken')
+    assert 'no_such_module' in reason
+
+
+def test_who_is_named_beside_all_comes_first_and_once(tmp_path: Path) -> None:
+    choice = chosen('prog_prompt,prog_prompt:check=graph,all', tmp_path)
+
+    assert names(choice)[:3] == ['prog_prompt', 'prog_prompt:check=graph', 'base_llm']
+    assert set(names(choice)) == {*IN_HOUSES, 'prog_prompt:check=graph'}
+
+
+def test_each_gets_the_mapping_and_the_loops_that_it_can_use(tmp_path: Path) -> None:
+    choice = chosen('huang,brain_body', tmp_path, ks=(2,))
+
+    huang, brain_body = (item.prepared.plan.settings for item in choice.contenders)
+    assert (huang.mapping, huang.ks) == ('embedding', (0,))
+    assert huang.body == 'lexical matching'
+    assert (brain_body.mapping, brain_body.ks, brain_body.body) == ('auto', (2,), 'expert')
+    assert huang.limits == brain_body.limits
+    assert (huang.seed, huang.tasks) == (brain_body.seed, brain_body.tasks)
+
+
+def test_runs_with_options_have_folders_of_their_own() -> None:
+    specs = ['prog_prompt', 'prog_prompt:check=graph', 'prog_prompt:check=graph,grounding=nearest']
+
+    assert [folder_name(spec) for spec in specs] == [
+        'prog_prompt',
+        'prog_prompt-check-graph',
+        'prog_prompt-check-graph-grounding-nearest',
+    ]
+
+
+@pytest.mark.parametrize(
+    ('said', 'changes', 'told'),
+    [
+        ('prog_prompt,brain_bdy', {}, "Did you mean 'brain_body'"),
+        ('prog_prompt,llm_pop', {}, 'plays in no world of the kind household'),
+        ('prog_prompt:chek=graph,base_llm', {}, "Did you mean 'check'"),
+        ('llm_pop,base_llm', {'suite': 'partial', 'body': None}, 'cannot work with `expert` on a'),
+        ('prog_prompt', {}, 'nothing to compare'),
+        ('', {}, 'names no planner'),
+        ('base_llm,base_llm', {}, 'base_llm twice'),
+        ('all', {'suite': 'houshold'}, "Did you mean 'household'"),
+        ('all', {'tasks': ('watch_tvv',)}, "Did you mean 'watch_tv'"),
+        ('all', {'brain': 'ofline'}, 'No planner can play household. '),
+        ('all', {'brain': 'offline', 'body': 'offline'}, 'say --brain expert'),
+    ],
+)
+def test_what_cannot_be_compared_is_said_before_anything_starts(
+    tmp_path: Path, said: str, changes: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(BbllmError) as caught:
+        chosen(said, tmp_path, **changes)
+
+    assert told in str(caught.value)
+    assert not (tmp_path / 'out').exists()
+
+
+def test_a_key_that_is_missing_is_an_error_and_no_reason_to_leave_all_out(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        chosen('all', tmp_path, brain='gpt-4o', body='gpt-4o')
+
+    assert 'OPENAI_API_KEY' in str(caught.value)
+    assert 'llm_pop' not in str(caught.value)
