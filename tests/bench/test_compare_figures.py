@@ -1,0 +1,210 @@
+"""What runs of several planners come to, side by side and against the first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_results import make_result, make_settings
+
+from bbllm.bench.compare_figures import (
+    Entry,
+    comparison_of,
+    growth_of,
+    holm,
+    stable_share,
+    tokens_of_step,
+)
+from bbllm.bench.compare_plots import curves, growth_page
+from bbllm.bench.compare_text import closing_line, grids_of, markdown
+from bbllm.bench.results import EpisodeResult
+from bbllm.bench.saved_run import SavedRun
+from bbllm.bench.step_bins import bin_of, parts_of
+from bbllm.bench.suite import load_suite
+from bbllm.pictures.svg import to_svg
+
+N = 30
+
+
+def entry(planner: str, results: Sequence[EpisodeResult]) -> Entry:
+    settings = make_settings(planner=planner, trials=N, limits={'steps': 50, 'tokens': None})
+    return Entry(planner, SavedRun(Path('out') / planner, settings, tuple(results)), 12.0)
+
+
+def played(*verdicts: str, k: int = 0, **changes: Any) -> list[EpisodeResult]:
+    """Return results of one task, one a trial."""
+    return [
+        make_result('plus_sign', i, k, verdict, **changes) for i, verdict in enumerate(verdicts)
+    ]
+
+
+def compared(*entries: Entry) -> dict[str, Any]:
+    values = comparison_of(entries, load_suite('tabletop').tasks)
+    return {**values, 'notices': ['`offline` is a stand-in.'], 'left_out': [], 'ended_early': {}}
+
+
+@pytest.mark.parametrize(
+    ('given', 'expected'),
+    [
+        ((), ()),
+        ((0.04,), (0.04,)),
+        # Holm's own procedure: 3 x the least, 2 x the next, and never less than what was before.
+        ((0.01, 0.04, 0.03), (0.03, 0.06, 0.06)),
+        ((0.6, 0.5), (1.0, 1.0)),
+    ],
+)
+def test_p_values_are_corrected_for_their_number(
+    given: tuple[float, ...], expected: tuple[float, ...]
+) -> None:
+    assert holm(given) == pytest.approx(expected)
+
+
+def test_a_prompt_grows_by_the_slope_of_its_tokens_over_steps() -> None:
+    grows = make_result(prompt_growth=((0, 100), (1, 130), (2, 160), (4, 220)))
+    flat = make_result(prompt_growth=((0, 100), (3, 100), (9, 100)))
+
+    assert growth_of(grows) == pytest.approx(30)
+    assert growth_of(flat) == pytest.approx(0)
+    assert growth_of(make_result(prompt_growth=((0, 100), (0, 120), (1, 400)))) is None
+    assert growth_of(make_result()) is None
+
+
+def test_what_is_stable_is_a_share_of_prompts_and_unknown_of_a_single_one() -> None:
+    values = {'prompt_chars': 1000, 'stable_chars': 250}
+
+    assert stable_share(make_result(model_calls=2, **values)) == 0.25
+    assert stable_share(make_result(model_calls=1, **values)) is None
+
+
+def test_tokens_are_those_that_were_counted_or_else_the_estimate() -> None:
+    counted = make_result(prompt_tokens=900, sent_tokens=900, completion_tokens=100)
+    silent = make_result(prompt_tokens=0, sent_tokens=700, completion_tokens=0)
+
+    assert (counted.tokens, silent.tokens) == (1000, 700)
+    assert tokens_of_step(counted) == pytest.approx(90)
+    assert tokens_of_step(make_result(attempted=0)) is None
+
+
+def test_each_planner_is_held_against_the_first_case_by_case() -> None:
+    first = entry('base_llm', played(*['failed'] * N))
+    better = entry('fltrnn', played(*['passed'] * N, k=3, model_calls=20))
+
+    data = compared(first, better)
+
+    assert [row['sr'] for row in data['planners']] == [0.0, 1.0]
+    assert [row['k'] for row in data['planners']] == [0, 3]
+    (pair,) = data['paired']
+    assert (pair['planner'], pair['verdict'], pair['pairs']) == ('fltrnn', 'A', N)
+    assert pair['differences']['sr']['difference'] == 1.0
+    assert pair['differences']['model_calls']['difference'] == 8
+    assert pair['holm_p'] == pair['mcnemar_p'] < 0.001
+
+
+def test_of_several_planners_p_is_raised_by_their_number() -> None:
+    entries = [entry('a', played(*['failed'] * N))]
+    entries += [entry(name, played(*['passed'] * 7, *['failed'] * (N - 7))) for name in 'bcd']
+
+    pairs = compared(*entries)['paired']
+
+    assert [pair['mcnemar_p'] for pair in pairs] == [0.015625] * 3
+    assert [pair['holm_p'] for pair in pairs] == pytest.approx([3 * 0.015625] * 3)
+
+
+def test_what_was_lost_costs_success_and_is_no_part_of_means_and_tests() -> None:
+    first = entry('a', played(*['passed'] * N))
+    second = entry('b', played(*['passed'] * (N - 2), 'lost', 'lost'))
+
+    data = compared(first, second)
+
+    row = data['planners'][1]
+    assert row['sr'] == pytest.approx((N - 2) / N, abs=1e-6)
+    assert (row['calls_n'], row['infrastructure_failures']) == (N - 2, 2)
+    assert data['paired'][0]['lost_pairs'] == 2
+    assert data['paired'][0]['verdict'] == 'equal'
+
+
+def test_a_pair_without_a_test_costs_the_others_nothing() -> None:
+    first = entry('a', played(*['failed'] * N))
+    lost = entry('b', played(*['lost'] * N))
+    better = entry('c', played(*['passed'] * N))
+
+    nothing, beyond_luck = compared(first, lost, better)['paired']
+
+    assert nothing['verdict'] == 'none'
+    assert 'holm_p' not in nothing
+    assert beyond_luck['holm_p'] == beyond_luck['mcnemar_p']
+
+
+@pytest.mark.parametrize(
+    ('steps', 'expected'),
+    [(1, '<= 10'), (10, '<= 10'), (11, '11-15'), (40, '36-40'), (41, '> 40'), (150, '> 40')],
+)
+def test_every_number_of_steps_has_a_bin(steps: int, expected: str) -> None:
+    assert bin_of(steps) == expected
+
+
+def test_parts_of_a_suite_are_what_divides_its_tasks_in_the_order_of_tables() -> None:
+    tasks = load_suite('tabletop').tasks
+    longer = [
+        task.model_copy(update={'least_steps': steps, 'split': split})
+        for task, steps, split in zip(
+            tasks, (50, 12, 3), ('new_houses', 'new_tasks', ''), strict=False
+        )
+    ]
+
+    parts = parts_of(longer)
+
+    assert list(parts['least steps']) == ['<= 10', '11-15', '> 40']
+    assert parts['least steps']['> 40'] == {longer[0].name}
+    assert set(parts['split']) == {'new_houses', 'new_tasks'}
+    assert list(parts_of(tasks)) == ['difficulty']
+    assert parts_of(tasks[:1]) == {}
+
+
+def test_tables_have_a_row_for_each_planner_and_say_where_tokens_are_estimated() -> None:
+    silent: Mapping[str, Any] = {'prompt_tokens': 0, 'sent_tokens': 512, 'completion_tokens': 0}
+    data = compared(
+        entry('base_llm', played('passed', 'failed', **silent)),
+        entry('fltrnn', played('passed', 'passed')),
+    )
+
+    outcomes, costs, *differences = grids_of(data)
+    page = markdown(data, ['prompts.svg'])
+
+    assert [row[0] for row in outcomes.rows] == ['base_llm', 'fltrnn']
+    assert [row[2] for row in outcomes.rows] == [f'2 of {2 * N}'] * 2
+    assert [row[2] for row in costs.rows] == ['~512', '1,100']
+    assert '~: the server counted no tokens' in costs.caption
+    assert all(grid.title.startswith('Each planner minus base_llm') for grid in differences[:2])
+    assert '| base_llm | 0 |' in page
+    assert 'the same budget: 50 steps.' in page
+    assert '![Tokens of prompts, by steps](prompts.svg)' in page
+    assert '> `offline` is a stand-in.' in page
+    assert closing_line(data) == 'tabletop brain=offline SR base_llm=0.50 fltrnn=1.00'
+
+
+def test_curves_are_means_over_the_same_bins_of_steps_for_all() -> None:
+    many = curves({'a': [(x, 10.0 * x) for x in range(100)], 'b': [(0, 1.0), (4, 3.0), (5, 8.0)]})
+
+    assert len(many['a']) == 20
+    assert many['a'][0] == (2.0, 20.0)
+    assert many['b'] == ((2.0, 2.0), (5.0, 8.0))
+
+
+def test_the_picture_has_a_line_for_each_planner_that_it_names() -> None:
+    prompts = curves({'grows': [(i, 100.0 + 50 * i) for i in range(9)], 'once': [(0, 700.0)]})
+    steps = curves({'grows': [(9, 2000.0)], 'once': []})
+
+    text = to_svg(growth_page('tabletop', prompts, steps, note='Brain offline'))
+
+    assert text.count('>grows<') == text.count('>once<') == 1
+    assert 'log scale' in text
+    assert 'Brain offline' in text
+
+
+def test_a_picture_of_nothing_says_so() -> None:
+    text = to_svg(growth_page('tabletop', curves({'a': []}), curves({'a': []})))
+
+    assert text.count('nothing was measured') == 2

@@ -1,0 +1,35 @@
+"""How prompts grow is read off the events of an episode."""
+
+from __future__ import annotations
+
+from bbllm.bench.prompt_growth import prompt_growth
+from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall
+from bbllm.core.records import to_json
+from bbllm.core.types import Task
+
+
+def call(role: str = 'brain', counted: int = 0, sent: int = 0) -> Event:
+    made = ModelCall(role=role, model='m', prompt_tokens=counted, sent_tokens=sent)
+    return Event(EventKind.MODEL_CALL, 0.0, to_json(made))
+
+
+def test_each_prompt_of_the_brain_is_told_with_the_calls_that_were_done_before_it() -> None:
+    outcome = Event(EventKind.OUTCOME, 0.0, {})
+    refused = Event(EventKind.DISCARDED, 0.0, {})
+    events = (
+        *(call(counted=90, sent=100), call('body', counted=20), outcome, refused, outcome),
+        *(call(sent=140), outcome, call(counted=160)),
+    )
+
+    episode = Episode(
+        id='e',
+        task=Task('e', 'tidy up'),
+        planner='p',
+        brain='m',
+        body='m',
+        ending=Ending.FINISHED,
+        message='',
+        events=events,
+    )
+
+    assert prompt_growth(episode) == ((0, 90), (2, 140), (3, 160))

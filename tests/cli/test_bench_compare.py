@@ -1,0 +1,102 @@
+"""`bbllm bench compare`: planners side by side, from the first word to the plots."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+Command = Callable[..., Result]
+EXPERT = ('--brain', 'expert', '--body', 'expert', '--tasks', 'watch_tv,make_toast')
+ONE = ('--trials', '1', '--seed', '1', '--jobs', '2')
+
+
+def test_planners_play_the_same_cases_with_the_same_budget(bbllm: Command, tmp_path: Path) -> None:
+    out = tmp_path / 'out'
+    words = ('--planners', 'prog_prompt,brain_body,huang', '--limit-tokens', '90000')
+
+    ran = bbllm(
+        *('bench', 'compare', 'household', *words, *EXPERT, *ONE, '--out', str(out), '--json')
+    )
+
+    assert ran.exit_code == 0, ran.output
+    told = json.loads(ran.stdout)
+    assert told['complete']
+    assert [row['planner'] for row in told['planners']] == ['prog_prompt', 'brain_body', 'huang']
+    assert [row['k'] for row in told['planners']] == [0, 3, 0]
+    assert all(row['n'] == 2 and row['tokens'] > 0 for row in told['planners'])
+    assert [pair['pairs'] for pair in told['paired']] == [2, 2]
+    assert any('measures the plumbing' in notice for notice in told['notices'])
+    settings = [
+        json.loads((out / row['folder'] / 'settings.json').read_text()) for row in told['planners']
+    ]
+    for name in ('suite_sha256', 'seed', 'tasks', 'limits'):
+        assert settings[0][name] == settings[1][name] == settings[2][name]
+    assert settings[0]['limits']['tokens'] == 90000
+    kept = json.loads((out / 'compare.json').read_text())
+    assert kept['planners'] == told['planners']
+    page = (out / 'compare.md').read_text()
+    assert '## Each planner minus prog_prompt: outcomes' in page
+    assert all(name in (out / 'prompts.svg').read_text() for name in ('prog_prompt', 'huang'))
+    assert (out / 'prompts.png').read_bytes().startswith(b'\x89PNG')
+
+
+def test_its_folders_are_read_by_diff_and_gone_on_with_by_the_same_command(
+    bbllm: Command, tmp_path: Path
+) -> None:
+    words = ('bench', 'compare', 'household', *EXPERT, *ONE, '--out', str(tmp_path))
+    bbllm(*words, '--planners', 'prog_prompt,base_llm')
+
+    again = bbllm(*words, '--planners', 'prog_prompt,base_llm,lang_prompt')
+    diff = bbllm('bench', 'diff', str(tmp_path / 'prog_prompt'), str(tmp_path / 'base_llm'))
+
+    assert again.exit_code == 0, again.output
+    assert 'On record already: 4 of 6 episodes.' in again.output
+    assert again.output.count('watch_tv-t000') == 1
+    assert again.output.splitlines()[-1].startswith('household brain=expert SR prog_prompt=')
+    assert diff.exit_code == 0, diff.output
+    assert 'over 2 pairs' in diff.output or 'in 2 pairs' in diff.output
+
+
+def test_of_all_those_that_do_not_play_are_told_with_their_reasons(
+    bbllm: Command, tmp_path: Path
+) -> None:
+    words = ('--brain', 'offline', '--body', 'offline', '--tasks', 'right_side')
+
+    ran = bbllm('bench', 'compare', 'tabletop', *words, *ONE, '--out', str(tmp_path))
+
+    assert ran.exit_code == 0, ran.output
+    left_out = [line for line in ran.output.splitlines() if line.startswith('Left out: ')]
+    assert any('fltrnn' in line and 'only in household' in line for line in left_out)
+    assert any('llm_pop' in line and 'cannot work with `offline`' in line for line in left_out)
+    assert '2 planners; each episode may use 200 steps, 300 model calls.' in ran.output
+    assert '- `fltrnn`: ' in (tmp_path / 'compare.md').read_text()
+
+
+@pytest.mark.parametrize(
+    ('words', 'told'),
+    [
+        (('household', '--planners', 'prog_prompt,hung'), "Did you mean 'huang'?"),
+        (('household', '--planners', 'prog_prompt,ft_cot'), 'plays in no world'),
+        (('household', '--planners', 'prog_prompt'), 'Say --planners all'),
+        (('houshold',), "Did you mean 'household'?"),
+        (('household', '--world', 'tabletop'), 'is played in houses'),
+        (('tabletop', '--planners', 'base_llm,prog_prompt'), 'knows the prompts of'),
+    ],
+)
+def test_what_cannot_be_compared_ends_with_2_before_a_folder_is_made(
+    bbllm: Command, tmp_path: Path, words: tuple[str, ...], told: str
+) -> None:
+    out = tmp_path / 'out'
+    model = 'offline' if words[0] == 'tabletop' else 'expert'
+
+    ran = bbllm(
+        *('bench', 'compare', *words, '--brain', model, '--body', model, '--out', str(out))
+    )
+
+    assert ran.exit_code == 2
+    assert told in ' '.join(ran.output.split())
+    assert not out.exists()
