@@ -151,7 +151,7 @@ def test_what_is_so_at_first_is_so_of_all_things_of_the_class() -> None:
         ({'goal': {'kind': 'household', 'all': [{'held': 'sofa'}]}},
          'no sofa of studio can be grabbed; name a thing with the property GRABBABLE'),
         ({'file_mode': 'sain'}, "'sane'"),
-        ({'file_visibility': 'rooms'}, "'rooms_seen'"),
+        ({'file_visibility': 'rooms'}, "'rooms_seen_open_only'"),
     ],
 )  # fmt: skip
 def test_a_bad_suite_is_told_what_would_have_worked(changes: dict[str, Any], told: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bbllm.bench.checkers.household import judge_household
 from bbllm.bench.episode_models import open_models
-from bbllm.bench.house_start import SEEN
 from bbllm.bench.play_tabletop import Alone, JournalText, noise_seed, settings_of
 from bbllm.bench.playing import Job, Played
 from bbllm.bench.results import EpisodeResult
@@ -16,6 +15,7 @@ from bbllm.core.tasks import make_task
 from bbllm.llm.config import Models
 from bbllm.planners.assembly import build_planner
 from bbllm.planners.bodies import MappingMethod, body_name
+from bbllm.worlds.household.visibility import visibility_of
 from bbllm.worlds.household.world import HouseholdWorld
 
 WORLD = 'household'
@@ -46,7 +46,7 @@ def play_with(job: Job, models: Models, sink: EventSink, around: Alone) -> Episo
     world = HouseholdWorld(
         house.build(),
         mode=house.mode,
-        visibility=SEEN[house.visibility],
+        visibility=visibility_of(house.visibility),
         seed=noise_seed(job.case),
     )
     run = EpisodeRun(

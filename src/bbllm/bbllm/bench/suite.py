@@ -30,7 +30,6 @@ from bbllm.bench.canonical import canonical
 from bbllm.bench.goal_needs import lacks, never_has
 from bbllm.bench.goals import NEEDING, Goal, Needs
 from bbllm.bench.house_goals import FinalStateGoal, HouseCondition, HouseholdGoal
-from bbllm.bench.house_start import SeenWord
 from bbllm.bench.house_suite import checked_houses, hash_of_house
 from bbllm.bench.original_suite import with_original
 from bbllm.bench.scene_recipe import Recipe, greatest
@@ -42,6 +41,7 @@ from bbllm.sim.scenes import Name, SceneFile, load_scene
 from bbllm.sim.yaml_files import WordsLoader, YamlFiles
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.houses import House
+from bbllm.worlds.household.visibility import SeenWord
 
 AnyGoal = Annotated[Goal | HouseholdGoal | FinalStateGoal, Field(discriminator='kind')]
 
