@@ -50,7 +50,8 @@ def test_a_task_is_done_in_a_house_and_on_record(
     assert ran.exit_code == 0, ran.output
     data = json.loads(ran.stdout)
     assert data['ending'] == 'FINISHED'
-    assert data['pictures'] == []
+    assert [Path(path).suffix for path in data['pictures']] == ['.svg', '.png']
+    assert '>off → on<' in Path(data['pictures'][0]).read_text(encoding='utf-8')
     settings = read_episode(Path(data['journal'])).events[0].data['settings']
     assert (settings['world'], settings['scene']) == ('household', house)
     assert bbllm('show').exit_code == 0

@@ -155,11 +155,11 @@ def draw_traces(before: Scene, movable: Sequence[SceneObject], view: View) -> li
         corners = tuple(view.at(x, y) for x, y in outline(old))
         start, end = (view.at(*one.pose.position_m[:2]) for one in (old, item))
         way = Paint(stroke=edge, stroke_opacity=0.38, width=1.3)
-        shapes += [Polygon(corners, ghost), Line(_arc(start, end), way)]
+        shapes += [Polygon(corners, ghost), Line(arc(start, end), way)]
     return shapes
 
 
-def _arc(start: Point, end: Point) -> tuple[Point, ...]:
+def arc(start: Point, end: Point) -> tuple[Point, ...]:
     """Return a gently bent line; straight ones run through the things between."""
     (ax, ay), (bx, by) = start, end
     mx, my = (ax + bx) / 2 + 0.12 * (by - ay), (ay + by) / 2 - 0.12 * (bx - ax)
