@@ -246,7 +246,10 @@ def test_a_run_says_of_both_roles_that_it_measures_the_plumbing(tmp_path: Path) 
         ({'brain': 'uninformed'}, 'cannot work with `uninformed`'),
         ({'suite': 'partial', 'body': 'offline'}, 'cannot work with `expert` on a table'),
         ({'suite': 'tabletop', 'planner': 'prog_prompt', 'body': 'offline'}, 'on a table'),
-        ({'planner': 'prog_prompt', 'brain': 'offline'}, 'in `bbllm bench household` also'),
+        (
+            {'planner': 'prog_prompt', 'brain': 'offline'},
+            'in `bbllm bench household` and `bbllm bench table_sorting` also',
+        ),
     ],
 )
 def test_what_it_cannot_answer_is_said_before_anything_starts(

@@ -11,7 +11,6 @@ from bbllm.bench.household_expert.prompts import Asked, Prompt, read_prompt, ver
 from bbllm.bench.household_expert.search import NoPlanError, search
 from bbllm.bench.household_expert.wording import (
     bracketed,
-    numbered,
     program,
     read_step,
     said,
@@ -19,7 +18,8 @@ from bbllm.bench.household_expert.wording import (
 )
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import Message
-from bbllm.llm.stand_in import StandIn
+from bbllm.llm.expert.prog_prompt import COMMENT
+from bbllm.llm.stand_in import StandIn, numbered
 from bbllm.worlds.household.derived import derived
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.vocabulary import Action
@@ -73,7 +73,7 @@ class HouseholdExpert(StandIn):
             return program(
                 plan,
                 # What the prompt's own functions have; an ablation leaves it out.
-                comments='\t# ' in prompt.text,
+                comments=COMMENT in prompt.text,
                 assertions='\tassert(' in prompt.text,
                 rooms=self._rooms(),
             )
