@@ -39,9 +39,7 @@ from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.rules import RULES
 from bbllm.worlds.household.vocabulary import Action
 
-needs_original = pytest.mark.skipif(
-    bool(virtualhome.why_not_here()), reason=virtualhome.why_not_here() or 'it is here'
-)
+needs_original = pytest.mark.usefixtures('original_household')
 
 
 @needs_original
