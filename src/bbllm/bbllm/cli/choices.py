@@ -95,7 +95,8 @@ EpisodeArgument = Annotated[
     str | None,
     typer.Argument(
         metavar='EPISODE',
-        help='Id of an episode, or its beginning; the newest one by default.',
+        help='Id of an episode, its beginning, or the path of a journal (.jsonl), as the bench '
+        'keeps them; the newest one by default.',
         autocompletion=beginning(_episodes),
         show_default=False,
     ),

@@ -246,17 +246,16 @@ def _kind(thing: Thing) -> tuple[str, str, str]:
 
 
 def _only_changes(thing: Thing) -> Thing:
-    upon, left_upon = _kept(thing.upon)
-    within, left_within = _kept(thing.within)
-    if n := left_upon + left_within:
-        text = f'+ {n}' if upon or within else f'{n} things' if n > 1 else '1 thing'
-        within = (*within, Thing(name='', text=text, look='rest', count=n))
-    return replace(thing, upon=upon, within=within)
+    return replace(thing, upon=_kept(thing.upon), within=_kept(thing.within))
 
 
-def _kept(things: Sequence[Thing]) -> tuple[tuple[Thing, ...], int]:
+def _kept(things: Sequence[Thing]) -> tuple[Thing, ...]:
+    """Return what changed, and how much else there is as one thing more."""
     kept = [_only_changes(thing) for thing in things if _matters(thing)]
-    return tuple(kept), sum(_n_in(thing) for thing in things if not _matters(thing))
+    if n := sum(_n_in(thing) for thing in things if not _matters(thing)):
+        text = f'+ {n}' if kept else f'{n} things' if n > 1 else '1 thing'
+        kept.append(Thing(name='', text=text, look='rest', count=n))
+    return tuple(kept)
 
 
 def _matters(thing: Thing) -> bool:
