@@ -177,6 +177,18 @@ _BOTTLE = (
         painted=True,
     ),
 )
+_KETCHUP_BOTTLE = (
+    Part(shape='cylinder', half_m=(0.022, 0.030, 0), at_m=(0, 0, -0.020)),
+    between((0, 0, 0.008), (0, 0, 0.016), 0.018),
+    Part(shape='cylinder', half_m=(0.011, 0.012, 0), at_m=(0, 0, 0.038), color='white'),
+    Part(
+        shape='cylinder',
+        half_m=(0.0223, 0.012, 0),
+        at_m=(0, 0, -0.020),
+        color='ivory',
+        painted=True,
+    ),
+)
 _CAN = (
     Part(shape='cylinder', half_m=(0.028, 0.040, 0)),
     Part(shape='cylinder', half_m=(0.0283, 0.022, 0), color='white', painted=True),
@@ -232,6 +244,13 @@ GOODS: dict[str, Good] = {
     ),
     'bottle': Good(
         kind=Kind.OTHER, size_m=(0.048, 0.048, 0.09), mass_kg=0.15, color='seagreen', parts=_BOTTLE
+    ),
+    'ketchup_bottle': Good(
+        kind=Kind.OTHER,
+        size_m=(0.044, 0.044, 0.1),
+        mass_kg=0.2,
+        color='tomato',
+        parts=_KETCHUP_BOTTLE,
     ),
     'can': Good(
         kind=Kind.OTHER, size_m=(0.056, 0.056, 0.08), mass_kg=0.2, color='firebrick', parts=_CAN
