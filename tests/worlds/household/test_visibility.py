@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given, settings
+from scripts_to_try import SCRIPTS
 from small_houses import (
     BED,
     BEDROOM,
@@ -20,7 +21,6 @@ from small_houses import (
     household,
     two_rooms,
 )
-from test_household import SCRIPTS
 
 from bbllm.core.errors import UnknownNameError
 from bbllm.worlds.household.household import Mode
