@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -10,6 +11,7 @@ from bbllm.pictures.colors import mix
 from bbllm.pictures.house import Thing, rooms_of
 from bbllm.pictures.house_layout import (
     CHIP_PX,
+    HEAD_PX,
     LETTERS_PX,
     PAD_PX,
     ROOM_PAD_PX,
@@ -104,7 +106,7 @@ def _draw(box: Box, at: Point) -> list[Inside]:
     middle = y + CHIP_PX / 2 + 0.5
     if thing.look == 'person':
         shapes += _head(left + 3.5, middle, thing)
-        left += CHIP_PX / 2
+        left += HEAD_PX
     shapes.append(
         Text(
             position=(left, middle),
@@ -195,7 +197,7 @@ def _trace(start: Box, a: Point, end: Box, b: Point) -> list[Inside]:
         (x + box.width / 2, y + min(box.height, CHIP_PX) / 2)
         for box, (x, y) in ((start, a), (end, b))
     ]
-    points = arc(centres[0], centres[1])
+    points = _finer(arc(centres[0], centres[1]))
     outside = [
         point
         for point in points
@@ -207,6 +209,15 @@ def _trace(start: Box, a: Point, end: Box, b: Point) -> list[Inside]:
     line = Paint(stroke=color, stroke_opacity=0.6, width=1.8)
     (x0, y0), (x1, y1) = outside[-2], outside[-1]
     return [Line(tuple(outside), line), _tip((x0, y0), (x1, y1), color)]
+
+
+def _finer(points: Sequence[Point]) -> list[Point]:
+    """Return a line with points so near to each other that it can be cut off at a border."""
+    return [
+        (ax + (bx - ax) * share, ay + (by - ay) * share)
+        for (ax, ay), (bx, by) in itertools.pairwise(points)
+        for share in (0.0, 0.2, 0.4, 0.6, 0.8)
+    ]
 
 
 def _tip(before: Point, end: Point, color: str) -> Polygon:

@@ -19,6 +19,8 @@ LETTERS_PX = 10.5
 TITLE_PX = 13.0
 CHIP_PX = 18.0
 """Height of a thing that nothing is in, and of the head of a box."""
+HEAD_PX = 11.5
+"""What the sign of a person takes beside its name."""
 ROOM_HEAD_PX = 28.0
 PAD_PX = 5.0
 GAP_PX = 5.0
@@ -202,7 +204,7 @@ def _flow(things: Sequence[Thing], width: float) -> list[Box]:
 
 def _natural(thing: Thing, most: float) -> float:
     """Return how wide a box has to be for all that is in it to stand in one row, up to a limit."""
-    head = _name_px(thing) + 2 * PAD_PX + (CHIP_PX / 2 if thing.look == 'person' else 0.0)
+    head = _name_px(thing) + 2 * PAD_PX + (HEAD_PX if thing.look == 'person' else 0.0)
     if thing.state:
         head += _px(thing.state, LETTERS_PX - 1, bold=thing.turned) + 8
     widths = [head]
@@ -215,7 +217,7 @@ def _natural(thing: Thing, most: float) -> float:
 
 
 def _leaf(thing: Thing, most: float) -> Box:
-    pad = 11.0 + (CHIP_PX / 2 if thing.look == 'person' else 0.0)
+    pad = 11.0 + (HEAD_PX if thing.look == 'person' else 0.0)
     text = _cut(_words(thing), LETTERS_PX, most - pad, bold=is_bold(thing))
     state = _cut(thing.state, LETTERS_PX - 1, most - pad, bold=thing.turned)
     width = _px(text, LETTERS_PX, bold=is_bold(thing)) + pad
