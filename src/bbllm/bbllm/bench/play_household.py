@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bbllm.bench.checkers.household import judge_household
 from bbllm.bench.episode_models import open_models
+from bbllm.bench.house_goals import FinalStateGoal
 from bbllm.bench.play_tabletop import Alone, JournalText, noise_seed, settings_of
 from bbllm.bench.playing import Job, Played
 from bbllm.bench.results import EpisodeResult
@@ -15,6 +16,7 @@ from bbllm.core.tasks import make_task
 from bbllm.llm.config import Models
 from bbllm.planners.assembly import build_planner
 from bbllm.planners.bodies import MappingMethod, body_name
+from bbllm.worlds.household.published_states import PublishedStates
 from bbllm.worlds.household.visibility import visibility_of
 from bbllm.worlds.household.world import HouseholdWorld
 
@@ -47,6 +49,8 @@ def play_with(job: Job, models: Models, sink: EventSink, around: Alone) -> Episo
         house.build(),
         mode=house.mode,
         visibility=visibility_of(house.visibility),
+        # Who scores as the published program does counts what that counts.
+        derived=PublishedStates() if isinstance(goal, FinalStateGoal) else None,
         seed=noise_seed(job.case),
     )
     run = EpisodeRun(
@@ -68,7 +72,7 @@ def play_with(job: Job, models: Models, sink: EventSink, around: Alone) -> Episo
     with around.hearing(run):
         planner = build_planner(run, make_planner, models, job.key.k, mapping)
         episode = run.execute(planner, world)
-    end = judge_household(goal, world.graph, world.derived.now)
+    end = judge_household(goal, world.graph, world.derived.now, seat=world.seat)
     return score(
         job,
         episode,
