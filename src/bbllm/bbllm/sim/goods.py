@@ -12,7 +12,7 @@ import itertools
 import math
 from dataclasses import dataclass
 
-from bbllm.core.types import Kind
+from bbllm.core.types import Kind, SceneObject
 
 Vector = tuple[float, float, float]
 Quat = tuple[float, float, float, float]
@@ -260,4 +260,14 @@ GOODS: dict[str, Good] = {
     ),
 }
 """Every kind of container and thing that a scene file can name beside cube and cylinder."""
-CONTAINERS = frozenset(word for word, good in GOODS.items() if good.kind is Kind.CONTAINER)
+SAME_M = 1e-4
+"""Sizes that differ by less are the same [m]."""
+
+
+def good_like(item: SceneObject) -> Good | None:
+    """Return the kind of thing that has an object's size: no two have the same."""
+    for good in GOODS.values():
+        pairs = zip(good.size_m, item.size_m, strict=True)
+        if good.kind is item.kind and all(abs(a - b) < SAME_M for a, b in pairs):
+            return good
+    return None
