@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from visualization_msgs.msg import Marker
 
 from bbllm.core.types import Kind, Pose, SceneObject
-from bbllm.sim.goods import Part, Vector, good_like
+from bbllm.sim.goods import Part, good_like
+from bbllm.skills.shapes import Vector
 from bbllm.worlds.transforms import compose
 
 

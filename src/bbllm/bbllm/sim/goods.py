@@ -12,18 +12,14 @@ import itertools
 import math
 from dataclasses import dataclass
 
-from bbllm.core.types import Kind, SceneObject
-
-Vector = tuple[float, float, float]
-Quat = tuple[float, float, float, float]
-"""Unit quaternion, scalar last."""
+from bbllm.core.types import Kind, Quat, SceneObject
+from bbllm.skills.containers import FLOOR_M
+from bbllm.skills.shapes import Vector
 
 RING_PARTS = 16
 """How many flat pieces a round wall is made of."""
 WALL_M = 0.006
 """Thickness of walls [m]."""
-FLOOR_M = 0.006
-"""Thickness of floors [m]; see skills.containers, which reckons with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
