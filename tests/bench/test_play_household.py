@@ -11,11 +11,11 @@ import pytest
 from household_cases import SUITE, case_of
 
 from bbllm.bench.case import Case, WrongWorldError
+from bbllm.bench.episode_setup import Alone
 from bbllm.bench.generator import make_case
 from bbllm.bench.house_goals import FinalStateGoal
 from bbllm.bench.play_here import world_of
 from bbllm.bench.play_household import play_with
-from bbllm.bench.play_tabletop import Alone
 from bbllm.bench.playing import Job, Setup
 from bbllm.bench.results import EpisodeKey, EpisodeResult
 from bbllm.bench.run_setup import RunRequest, prepare
