@@ -9,6 +9,9 @@ A condition speaks of classes of things, and any thing of the class will do:
     {held: toothbrush}                  in a hand
     {person: sitting, on: sofa}
     {thing: apple, on: kitchentable, not: true}
+
+Classes under `same` are of one and the same thing in all conditions that speak of them: the
+toothbrush that is held is the one with paste.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from bbllm.worlds.household.derived import WORDS
-from bbllm.worlds.household.vocabulary import State, did_you_mean
+from bbllm.worlds.household.vocabulary import HANDS, State, did_you_mean
 
 STATE_WORDS = (*(state.value.lower() for state in State), *WORDS)
 """All that a thing can be said to be."""
@@ -104,6 +107,8 @@ class HouseholdGoal(BaseModel):
 
     kind: Literal['household']
     all: Annotated[tuple[HouseCondition, ...], Field(min_length=1)]
+    same: Annotated[tuple[ClassName, ...], Field(max_length=2)] = ()
+    """Classes of which one thing has to fit all conditions that speak of it."""
 
     @field_validator('all')
     @classmethod
@@ -113,6 +118,41 @@ class HouseholdGoal(BaseModel):
             if texts.count(text) > 1:
                 raise ValueError(f'the condition {text!r} is given twice; say it once, or count')
         return conditions
+
+    @model_validator(mode='after')
+    def _one_thing_for_several(self) -> HouseholdGoal:
+        for name in self.same:
+            about = [each for each in self.all if name in each.classes]
+            if len(about) < 2 or any(each.count > 1 or each.not_ for each in about):
+                raise ValueError(
+                    f'same: {name}: it ties two conditions or more that speak of one {name}, '
+                    'without count and not: same: [toothbrush] with {held: toothbrush} and '
+                    '{thing: toothpaste, inside: toothbrush}'
+                )
+        return self
+
+    @model_validator(mode='after')
+    def _can_all_be_so(self) -> HouseholdGoal:
+        wanted = [each for each in self.all if not each.not_]
+        for one in self.all:
+            for other in wanted if one.not_ else ():
+                plain = {'not_': False, 'count': 1}
+                alike = one.model_copy(update=plain) == other.model_copy(update=plain)
+                if alike and one.count <= other.count:
+                    raise ValueError(f'{one!s} and {other!s} contradict each other; drop one')
+        postures = {each.person for each in wanted if each.person}
+        if len(postures) > 1:
+            raise ValueError('nobody sits and lies at once; ask for one of the two')
+        held: dict[str, int] = {}
+        for each in wanted:
+            if each.held:
+                held[each.held] = max(held.get(each.held, 0), each.count)
+        if sum(held.values()) > len(HANDS):
+            raise ValueError(
+                f'a person has {len(HANDS)} hands, and {sum(held.values())} things are to be held '
+                f'({", ".join(held)}); ask for fewer'
+            )
+        return self
 
 
 class FinalStateGoal(BaseModel):

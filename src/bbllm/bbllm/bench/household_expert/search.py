@@ -15,7 +15,7 @@ from bbllm.worlds.household.derived import Derived, derived
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.script import ScriptLine
-from bbllm.worlds.household.vocabulary import HANDS, Relation, State
+from bbllm.worlds.household.vocabulary import Relation, State
 
 EFFORT = 6000
 """How many situations one search looks at: for all conditions, in all orders."""
@@ -52,8 +52,6 @@ def search(
         NoPlanError: There is none that is found with reasonable effort.
     """
     start = Standing(household, derived(household.graph, seen), found)
-    if too_many := _beyond_hands(goal.all):
-        raise NoPlanError(_no_plan(too_many))
     reason = ''
     effort = iter(range(EFFORT))
     for order in _orders(goal.all):
@@ -75,17 +73,6 @@ def _orders(conditions: Sequence[HouseCondition]) -> Iterable[tuple[HouseConditi
     first = sorted(conditions, key=lambda condition: condition.person is not None)
     for _, order in zip(range(ORDERS), permutations(first), strict=False):
         yield order
-
-
-def _beyond_hands(conditions: Sequence[HouseCondition]) -> HouseCondition | None:
-    """Return the condition with which more would be held than there are hands."""
-    held: dict[str, int] = {}
-    for condition in conditions:
-        if condition.held and not condition.not_:
-            held[condition.held] = max(held.get(condition.held, 0), condition.count)
-            if sum(held.values()) > len(HANDS):
-                return condition
-    return None
 
 
 def _in_order(
