@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from bbllm.bench.canonical import canonical
+from bbllm.bench.checkers.household import judge_household
 from bbllm.bench.house_goals import FinalStateGoal, HouseCondition, HouseholdGoal
+from bbllm.bench.house_states import OPPOSITES, can_be, can_be_held, can_go, can_rest_on, fits
 from bbllm.bench.suite_errors import SuiteFileError
 from bbllm.core.errors import BbllmError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
 from bbllm.worlds.household.derived import WORDS
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.houses import House, load_house
-from bbllm.worlds.household.vocabulary import HANDS, Property
 
 HouseGoal = HouseholdGoal | FinalStateGoal
-HELD_ANYWAY = ('water', 'child')
-"""Classes that can be grabbed without the property, as in the rules of the world."""
 SAID_AT_FIRST = 'things in or on others, and their states'
 
 
@@ -86,7 +85,9 @@ def faults_of(
             what = condition.thing or condition.held
             if what in there and not condition.not_ and there[what] < condition.count:
                 faults.append(f'{condition}: {house.name} has only {there[what]} {what}')
-        faults += [fault for each in conditions if (fault := _never(each, house, there))]
+        faults += [fault for each in conditions if (fault := _never(each, at_first, house, there))]
+        faults += _no_two_ways(conditions, house, there)
+        faults += [fault for each in at_first if (fault := _not_of_its_kind(each, house))]
     return list(dict.fromkeys(faults))
 
 
@@ -95,8 +96,21 @@ def hash_of_house(house: House) -> str:
     return hashlib.sha256(canonical(house.graph.to_dict()).encode()).hexdigest()
 
 
-def _never(condition: HouseCondition, house: House, there: Mapping[str, int]) -> str:
+def _never(
+    condition: HouseCondition,
+    at_first: Sequence[HouseCondition],
+    house: House,
+    there: Mapping[str, int],
+) -> str:
     """Say why a condition of a goal cannot come to hold in a house, '' where it may."""
+    if condition.person and condition.on in there and not condition.not_:
+        seats = _of_class(house.graph, str(condition.on))
+        if not any(can_rest_on(house.graph, each, condition.person) for each in seats):
+            wanted = 'SITTABLE' if condition.person == 'sitting' else 'LIEABLE'
+            return (
+                f'{condition}: nobody can do so on a {condition.on} of {house.name}; name a '
+                f'thing with the property {wanted}'
+            )
     what = condition.thing or condition.held
     if condition.not_ or what is None or there.get(what, 0) < condition.count:
         return ''  # the last is told already
@@ -105,23 +119,56 @@ def _never(condition: HouseCondition, house: House, there: Mapping[str, int]) ->
             f'{condition}: nothing can be in or on itself, and {house.name} has only '
             f'{there[what]} {what}; name another place'
         )
-    if condition.held and _n_to_hold(house.graph, what) < condition.count:
-        return (
-            f'{condition}: {_n_to_hold(house.graph, what) or "no"} {what} of {house.name} can be '
-            'grabbed; name a thing with the property GRABBABLE'
-        )
-    return ''
+    graph, ids = house.graph, _of_class(house.graph, what)
+    if condition.held:
+        able, need = sum(can_be_held(graph, each) for each in ids), 'can be grabbed'
+    elif condition.is_:
+        given = {each.is_ for each in at_first if each.thing == what and each.is_}
+        able = sum(can_be(graph, each, condition.is_, given) for each in ids)
+        need = f'can come to be {condition.is_}'
+    elif _is_so(condition, graph) or any(each.thing == what for each in at_first):
+        return ''
+    else:
+        able, need = sum(can_go(graph, each) for each in ids), 'can be carried anywhere'
+    if able >= condition.count:
+        return ''
+    hint = 'name another' if condition.is_ else 'name a thing with the property GRABBABLE'
+    return f'{condition}: {able or "no"} {what} of {house.name} {need}; {hint}'
 
 
-def _n_to_hold(graph: Graph, name: str) -> int:
-    """Return how many things of a class can come into a hand, or are in one."""
-    return sum(
-        name in HELD_ANYWAY
-        or Property.GRABBABLE in node.properties
-        or any(graph.sources(node_id, hand) for hand in HANDS)
-        for node_id, node in graph.nodes.items()
-        if node.class_name == name
-    )
+def _no_two_ways(
+    conditions: Iterable[HouseCondition], house: House, there: Mapping[str, int]
+) -> Iterator[str]:
+    """Say where things would have to be, for example, on and off at once."""
+    wanted = {(each.thing, each.is_): each for each in conditions if each.is_ and not each.not_}
+    for (thing, word), one in wanted.items():
+        for first, second in OPPOSITES:
+            other = wanted.get((thing, second)) if word == first else None
+            if other and one.count + other.count > there.get(str(thing), 0) > 0:
+                yield (
+                    f'{one} and {other} contradict each other: {house.name} has only '
+                    f'{there[str(thing)]} {thing}'
+                )
+
+
+def _not_of_its_kind(condition: HouseCondition, house: House) -> str:
+    """Say which state things of a class cannot have at the start, '' where they can."""
+    word = condition.is_
+    if not word or word in WORDS or condition.thing is None:
+        return ''
+    ids = _of_class(house.graph, condition.thing)
+    if all(fits(house.graph, each, word) for each in ids):
+        return ''
+    return f'at_first: {condition}: not every {condition.thing} of {house.name} can be {word}'
+
+
+def _is_so(condition: HouseCondition, graph: Graph) -> bool:
+    goal = HouseholdGoal(kind='household', all=(condition,))
+    return judge_household(goal, graph, frozenset()).findings[0].passed
+
+
+def _of_class(graph: Graph, name: str) -> list[int]:
+    return [node_id for node_id, node in graph.nodes.items() if node.class_name == name]
 
 
 def _no_start(condition: HouseCondition) -> str:
