@@ -62,6 +62,8 @@ def test_a_ring_of_things_ends(graph: Graph) -> None:
     graph.add(22, Relation.ON, 20)
 
     assert not passes(graph, {'thing': 'salmon', 'on': 'sofa'})
+    graph.add(21, Relation.ON, 20)  # into a ring that it is no part of
+    assert not passes(graph, {'thing': 'salmon', 'on': 'sofa'})
 
 
 def test_on_is_of_any_thing_of_the_class_and_a_count_of_different_ones(graph: Graph) -> None:
@@ -180,6 +182,17 @@ def test_a_reason_says_how_things_are_instead(graph: Graph) -> None:
         'It is not so: salmon inside fridge. Salmon_20 is in a hand; salmon_21 is inside '
         'kitchen_2, heated.'
     )
+
+
+def test_a_reason_counts_and_tells_of_three_things_at_most(graph: Graph) -> None:
+    for node_id in (20, 21, 22):
+        graph.nodes[node_id].class_name = 'book'
+    graph.add(24, Relation.ON, 11)
+
+    reason = judged(graph, {'thing': 'book', 'on': 'sofa', 'count': 2}).reason
+
+    assert reason.startswith('Only 1: book on sofa (at least 2). Book_20 is inside kitchen_2; ')
+    assert reason.endswith(', and 2 more.')
 
 
 def test_a_final_state_is_judged_by_classes_with_what_has_become_of_things(graph: Graph) -> None:

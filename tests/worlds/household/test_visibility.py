@@ -26,6 +26,7 @@ from bbllm.core.errors import UnknownNameError
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.visibility import SEEN, Sight, Visibility, visibility_of, visible
+from bbllm.worlds.household.vocabulary import Relation
 
 CLOSED = Visibility(reach='room', hides='closed')
 NOT_OPEN = Visibility(reach='room', hides='not_open')
@@ -68,6 +69,27 @@ def test_what_is_held_is_seen_in_every_room_also_where_it_is_left_behind() -> No
         home = household(mode)
         assert do(home, f'walk {TABLE}', f'grab {MUG}', f'walk {BED}').succeeded
         assert MUG in visible(home.graph, CLOSED)
+
+
+def test_who_is_in_no_room_sees_itself_and_the_rooms_alone() -> None:
+    graph = two_rooms()
+    graph.remove(ME, Relation.INSIDE, KITCHEN)
+
+    assert visible(graph, CLOSED) == {ME, KITCHEN, BEDROOM}
+
+
+def test_who_is_inside_furniture_sees_the_room_around_it_and_what_stands_on_things_there() -> None:
+    graph = two_rooms()
+    graph.remove(ME, Relation.INSIDE, KITCHEN)
+    graph.add(ME, Relation.INSIDE, SHELF)  # in the bedroom
+    graph.remove(MUG, Relation.INSIDE, KITCHEN)
+    graph.remove(MUG, Relation.ON, TABLE)
+    graph.add(MUG, Relation.ON, BED)
+
+    seen = visible(graph, CLOSED)
+
+    assert {BED, BOOK, MUG, SPOON} <= seen
+    assert TABLE not in seen
 
 
 def test_what_was_seen_is_remembered_only_where_that_is_asked_for() -> None:
