@@ -11,8 +11,8 @@ import pytest
 
 from bbllm.core.instances import class_of
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, SkillCall
+from bbllm.pictures.floor_plan import CHANGED, LIT, PERSON, draw_floor_plan
 from bbllm.pictures.house import PLAIN, Thing, rooms_of
-from bbllm.pictures.house_drawing import CHANGED, LIT, PERSON, draw_house
 from bbllm.pictures.house_layout import Box, lay_out
 from bbllm.pictures.house_sheet import draw_house_sheet
 from bbllm.pictures.labels import overlap
@@ -124,8 +124,8 @@ def test_what_moved_stands_out_and_leaves_a_ghost_and_a_trace() -> None:
     after = scene('salmon_3 in kitchen_1', 'fridge_2 in kitchen_1', 'mug_4 in kitchen_1')
 
     rooms = rooms_of(after, before)
-    still = draw_house(before, 600, before=before)
-    panel = draw_house(after, 600, before=before)
+    still = draw_floor_plan(before, 600, before=before)
+    panel = draw_floor_plan(after, 600, before=before)
 
     assert find(rooms, 'salmon_3').moved
     assert find(rooms, 'fridge_2').within == (find(rooms, 'salmon_3', ghost=True),)
@@ -146,7 +146,7 @@ def test_a_change_of_state_is_told_as_from_and_to() -> None:
     assert find(rooms, 'tv_3').state == 'off → on'
     assert find(rooms, 'tv_3').lit
     assert find(rooms, 'plate_4').state == 'washed'
-    panel = draw_house(after, 600, before=before)
+    panel = draw_floor_plan(after, 600, before=before)
     fills = [s.paint.fill for s in panel.shapes if isinstance(s, Polygon)]
     assert LIT in fills
 
@@ -167,7 +167,7 @@ def test_what_is_held_is_shown_with_the_person_and_the_person_on_its_seat() -> N
     assert (person.look, person.text, person.state) == ('person', 'person', 'sitting')
     assert [thing.name for thing in person.upon] == ['mug_4']
     assert find(rooms, 'sofa_5').upon == (person,)
-    panel = draw_house(scene('character_7 in hall_9'), 600)
+    panel = draw_floor_plan(scene('character_7 in hall_9'), 600)
     assert PERSON in [s.paint.fill for s in panel.shapes if isinstance(s, Polygon)]
 
 
@@ -211,10 +211,10 @@ def test_where_only_changes_are_wanted_the_rest_is_counted_in_its_place() -> Non
 
 
 def test_an_empty_house_and_one_name_without_end_are_drawn() -> None:
-    assert draw_house(Scene((), (), (), 0.0, domain='household'), 600).height > 0
+    assert draw_floor_plan(Scene((), (), (), 0.0, domain='household'), 600).height > 0
     long = 'x' * 400
 
-    panel = draw_house(scene(f'{long}_3 in kitchen_1', f'{long}_3 is dirty'), 300)
+    panel = draw_floor_plan(scene(f'{long}_3 in kitchen_1', f'{long}_3 is dirty'), 300)
 
     assert max(len(text) for text in texts(panel)) < 60
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bbllm.core.types import Scene
-from bbllm.pictures.house_drawing import draw_house, legend
+from bbllm.pictures.floor_plan import draw_floor_plan, legend
 from bbllm.pictures.shapes import Page, Shape, Text
 from bbllm.pictures.sheet import EDGE_PX, Caption, draw_head
 from bbllm.pictures.table import MUTED
@@ -24,7 +24,7 @@ def draw_house_sheet(caption: Caption, before: Scene, after: Scene | None) -> Pa
     width = WIDTH_PX + 2 * EDGE_PX
     head, top = draw_head(caption, width)
     old = None if after is None else before
-    panel = draw_house(after or before, WIDTH_PX, (EDGE_PX, top + 4), before=old)
+    panel = draw_floor_plan(after or before, WIDTH_PX, (EDGE_PX, top + 4), before=old)
     foot = top + 4 + panel.height + 22
     shapes: list[Shape] = [*head, panel, *legend((EDGE_PX, foot), compared=old is not None)]
     if caption.episode_id:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bbllm.bench.report.drawing import Drawing, Ground
 from bbllm.bench.report.inline_svg import Flat, Inks
 from bbllm.core.types import Scene
-from bbllm.pictures.house_drawing import draw_house
+from bbllm.pictures.floor_plan import draw_floor_plan
 
 WIDTH_PX = 340.0
 """Width of a drawing in its own units; cards show it at 300 to 500 px."""
@@ -43,7 +43,7 @@ class HouseDrawings:
             scene: What was known of it in the end.
             before: What was known at the start.
         """
-        panel = draw_house(scene, WIDTH_PX, before=before, columns=COLUMNS, changes_only=True)
+        panel = draw_floor_plan(scene, WIDTH_PX, before=before, columns=COLUMNS, changes_only=True)
         if panel.shapes not in self._drawings:
             self._drawings[panel.shapes] = Drawing(
                 id=f'{self._prefix}d{len(self._drawings)}',

@@ -50,7 +50,7 @@ PERSON = '#2f6fd0'
 WALL_PX = 3.0
 
 
-def draw_house(
+def draw_floor_plan(
     scene: Scene,
     width: float,
     corner: Point = (0.0, 0.0),
