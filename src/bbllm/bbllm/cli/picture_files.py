@@ -16,6 +16,9 @@ from bbllm.pictures.reach import reach_ring
 from bbllm.pictures.sheet import Caption, draw_sheet
 from bbllm.pictures.svg import to_svg
 
+LARGE_PX = 2e6
+"""Area of a page from which on it is not written at twice its size [px^2]."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
@@ -122,5 +125,6 @@ def _write_png(page: Any, path: Path, hints: list[str]) -> bool:
             'or pip install pillow).'
         )
         return False
-    path.write_bytes(to_png(page))
+    # A house of a thousand things would take most of a minute at the usual size.
+    path.write_bytes(to_png(page, scale=2.0 if page.width * page.height < LARGE_PX else 1.0))
     return True
