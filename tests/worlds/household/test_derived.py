@@ -88,7 +88,7 @@ def test_devices_are_known_by_all_their_names_and_drinks_are_food(
 
 def test_a_bathtub_is_a_sink_and_the_category_says_too_what_is_food() -> None:
     graph = two_rooms()
-    graph.nodes[SINK].class_name = 'bathtub'
+    graph.nodes[SINK].class_name = 'Bath_tub'  # as in some data sets
     graph.add(MUG, Relation.INSIDE, SINK)
     graph.nodes[BOOK].category = 'Food'
     graph.add(BOOK, Relation.ON, TOASTER)
