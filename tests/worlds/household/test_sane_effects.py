@@ -63,8 +63,9 @@ def test_who_grabs_stays_close_to_the_place_and_the_thing_leaves_its_neighbours(
 
 
 def test_what_was_dropped_is_close_and_its_old_place_forgotten(home: Household) -> None:
-    assert do(home, f'walk {TABLE}', f'grab {MUG}', f'drop {MUG}').succeeded
-    home.graph.remove(ME, Relation.CLOSE, TABLE)
+    assert do(home, f'walk {TABLE}', f'grab {MUG}').succeeded
+    home.graph.remove(ME, Relation.CLOSE, MUG)
+    assert do(home, f'drop {MUG}').succeeded
 
     assert home.graph.has(ME, Relation.CLOSE, MUG)
     assert do(home, f'putobjback {MUG}').broken == 'not_grabbed'
