@@ -20,8 +20,9 @@ extras: ## Add what --ray and inspect_ai need, and VirtualHome to compare with; 
 demo: setup ## Let the simulated arm build a plus sign
 	@bin/bbllm demo
 
-test: setup ## Run the linters and the tests
-	@$(MAKE) -s extras || echo 'Going on without the extras: the tests that need them are skipped.' >&2
+test: setup ## Run the linters and the tests (BBLLM_REQUIRE=virtualhome: fail where that cannot be had)
+	@$(MAKE) -s extras || echo 'Going on without the extras: the tests that need them are skipped,' \
+		'and fail where BBLLM_REQUIRE names what they need.' >&2
 	@$(RUN) code=0; $(LINT) || code=1; $(TESTS) -m 'not slow' || code=1; exit $$code
 
 test-all: setup ## Run every test, also those that take minutes

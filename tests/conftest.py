@@ -12,8 +12,11 @@ from typing import Any
 
 import pytest
 
+from bbllm.bench.virtualhome import why_not_here
 from bbllm.nodes.domains import own_domain
 
+REQUIRED = 'BBLLM_REQUIRE'
+"""Variable that names what tests may not be skipped without, with commas between; see .ci/run."""
 HAS_ROS = importlib.util.find_spec('rclpy') is not None
 
 # Also for the processes that tests start, and before any fixture could look.
@@ -68,6 +71,20 @@ def _no_network() -> Iterator[None]:
 def repository() -> Path:
     """Return the root of the checkout."""
     return Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope='session')
+def original_household() -> None:
+    """Skip a test that runs VirtualHome beside ours where that is not here, or fail it."""
+    why = why_not_here()
+    if why and 'virtualhome' in os.environ.get(REQUIRED, '').split(','):
+        pytest.fail(
+            f'{why}. ${REQUIRED} asks for it, as in .ci/run: without it nothing proves that the '
+            'household agrees with VirtualHome. Unset the variable to skip this test.',
+            pytrace=False,
+        )
+    if why:
+        pytest.skip(why)
 
 
 @pytest.fixture(scope='module')

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 from bbllm.bench.case import Case
 from bbllm.bench.generator import make_case
-from bbllm.bench.house_start import SEEN
 from bbllm.bench.suite import load_suite
 from bbllm.core.instances import instance_name
 from bbllm.core.types import Outcome, SkillCall
+from bbllm.worlds.household.visibility import visibility_of
 from bbllm.worlds.household.vocabulary import Relation, State
 from bbllm.worlds.household.world import HouseholdWorld
 
@@ -24,7 +24,9 @@ def case_of(task: str, trial: int = 0, seed: int = 0) -> Case:
 def world_of(case: Case) -> HouseholdWorld:
     """The world that a case is played in."""
     house = case.house
-    return HouseholdWorld(house.build(), mode=house.mode, visibility=SEEN[house.visibility])
+    return HouseholdWorld(
+        house.build(), mode=house.mode, visibility=visibility_of(house.visibility)
+    )
 
 
 class Person:

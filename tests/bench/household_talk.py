@@ -6,8 +6,8 @@ from pathlib import Path
 
 from household_cases import case_of
 
+from bbllm.bench.episode_setup import Alone
 from bbllm.bench.play_household import play_with
-from bbllm.bench.play_tabletop import Alone
 from bbllm.bench.playing import Job, Setup
 from bbllm.bench.results import EpisodeKey
 from bbllm.llm.config import Models

@@ -160,8 +160,15 @@ def test_a_run_whose_planner_asks_no_body_needs_none_and_says_nothing_of_one(
         ({'planner': 'brain_body'}, 'brain_body cannot work with `expert`'),
         ({'planner': 'brain_body', 'brain': 'uninformed'}, 'llm_pop'),
         ({'suite': 'tabletop', 'tasks': ('letter_l',)}, 'letter_l has the goal letter_l'),
-        ({'suite': 'tabletop'}, 'They know tower, corners, hold; choose tasks'),
-        ({'body': 'expert'}, '`expert` can only be the Brain'),
+        ({'suite': 'tabletop'}, 'They know tower, corners, hold, contained; choose tasks'),
+        (
+            {'suite': 'table_sorting', 'planner': 'brain_body', 'body': 'expert'},
+            '`expert` can only be the Brain. Say --body offline',
+        ),
+        (
+            {'suite': 'table_sorting'},
+            'tell of blocks and of no containers. Choose one of prog_prompt',
+        ),
     ],
 )
 def test_what_they_cannot_play_is_said_before_anything_starts(

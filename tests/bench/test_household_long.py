@@ -12,7 +12,6 @@ from bbllm.bench.checkers.household import judge_household
 from bbllm.bench.checkers.situation import Verdict
 from bbllm.bench.generator import fingerprint, make_case
 from bbllm.bench.house_goals import HouseholdGoal
-from bbllm.bench.house_start import SEEN
 from bbllm.bench.household_expert.moves import Standing
 from bbllm.bench.household_expert.search import search
 from bbllm.bench.household_expert.wording import said
@@ -20,6 +19,7 @@ from bbllm.bench.suite import Suite, load_suite, parse_suite
 from bbllm.bench.suite_errors import SuiteFileError
 from bbllm.core.budget import Limits
 from bbllm.worlds.household.derived import derived
+from bbllm.worlds.household.visibility import SEEN
 from bbllm.worlds.household.vocabulary import Relation
 
 SUITE = load_suite('household_long')

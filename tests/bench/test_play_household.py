@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,11 @@ import pytest
 from household_cases import SUITE, case_of
 
 from bbllm.bench.case import Case, WrongWorldError
+from bbllm.bench.episode_setup import Alone
 from bbllm.bench.generator import make_case
+from bbllm.bench.house_goals import FinalStateGoal
 from bbllm.bench.play_here import world_of
 from bbllm.bench.play_household import play_with
-from bbllm.bench.play_tabletop import Alone
 from bbllm.bench.playing import Job, Setup
 from bbllm.bench.results import EpisodeKey, EpisodeResult
 from bbllm.bench.run_setup import RunRequest, prepare
@@ -110,6 +112,25 @@ def test_a_server_that_cannot_be_asked_loses_the_episode() -> None:
 
     assert result.lost
     assert 'http://x' in result.reason
+
+
+def test_what_is_scored_as_published_is_heated_in_an_open_microwave_and_else_it_is_not() -> None:
+    program = """
+    # 1: heat it
+    find('fridge')
+    open('fridge')
+    find('salmon')
+    grab('salmon')
+    find('microwave')
+    open('microwave')
+    putin('salmon', 'microwave')
+    switchon('microwave')
+    """
+    case = case_of('microwave_salmon')
+    theirs = FinalStateGoal(kind='final_state', relations=(), states=('salmon HEATED',))
+
+    assert played(program, case=replace(case, goal=theirs))[0].passed
+    assert not played(program, case=case)[0].passed
 
 
 def test_partial_sight_leaves_things_unknown_that_are_elsewhere(tmp_path: Path) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from bbllm.bench.episode_setup import noise_seed
 from bbllm.bench.generator import make_case
-from bbllm.bench.play_tabletop import noise_seed, play
+from bbllm.bench.play_tabletop import play
 from bbllm.bench.playing import Job, Played, Setup
 from bbllm.bench.results import EpisodeKey
 from bbllm.bench.suite import load_suite

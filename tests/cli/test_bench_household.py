@@ -44,8 +44,9 @@ def test_a_run_in_houses_has_figures_and_a_report(
     # Apples are in a closed fridge in two of the houses, and the program does not look there.
     assert sum(result['verdict'] == 'passed' for result in results) == 4
     page = (out / 'report.html').read_text()
-    assert 'there is nothing to draw' in page
-    assert 'No settled table' not in page
+    assert page.count('<svg class="table"') == 6
+    assert '>off → on<' in page
+    assert 'No house is on record' not in page
     assert 'Apple_' in page
 
 

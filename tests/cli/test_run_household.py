@@ -10,6 +10,7 @@ import pytest
 from typer.testing import Result
 
 from bbllm.cli import session
+from bbllm.core.events import EventKind
 from bbllm.core.journal import read_episode
 from bbllm.llm.config import Models
 from bbllm.llm.scripted import ScriptedModel
@@ -49,10 +50,22 @@ def test_a_task_is_done_in_a_house_and_on_record(
     assert ran.exit_code == 0, ran.output
     data = json.loads(ran.stdout)
     assert data['ending'] == 'FINISHED'
-    assert data['pictures'] == []
+    assert [Path(path).suffix for path in data['pictures']] == ['.svg', '.png']
+    assert '>off → on<' in Path(data['pictures'][0]).read_text(encoding='utf-8')
     settings = read_episode(Path(data['journal'])).events[0].data['settings']
     assert (settings['world'], settings['scene']) == ('household', house)
     assert bbllm('show').exit_code == 0
+
+
+@pytest.mark.usefixtures('scripted')
+def test_rules_and_visibility_are_chosen_and_on_record(bbllm: Command, state: Path) -> None:
+    ran = bbllm(*WATCH, '--house', 'studio', '--mode', 'fresh', '--visibility', 'room', '--json')
+
+    events = read_episode(Path(json.loads(ran.stdout)['journal'])).events
+    settings = events[0].data['settings']
+    assert (settings['mode'], settings['visibility']) == ('fresh', 'room')
+    things = next(e for e in events if e.kind is EventKind.SCENE).data['scene']['objects']
+    assert len(things) < len(load_house('studio').graph.nodes)
 
 
 @pytest.mark.usefixtures('scripted')
@@ -72,6 +85,10 @@ def test_a_graph_of_virtualhome_is_a_house(bbllm: Command, tmp_path: Path) -> No
         (('--house', 'studio', '--world', 'tabletop'), 'A house has no table'),
         (('--house', 'studio', '--scene', 'tower'), 'A house has no table'),
         (('--house', 'studio', '--yes'), '--world household asks nobody'),
+        (('--house', 'studio', '--mode', 'sain'), "Did you mean 'sane'?"),
+        (('--house', 'studio', '--visibility', 'rooms_sen'), "Did you mean 'rooms_seen'?"),
+        (('--world', 'tabletop', '--mode', 'fresh'), 'add --house NAME'),
+        (('--visibility', 'room'), 'add --house NAME'),
     ],
 )
 def test_a_house_that_cannot_be_is_refused(

@@ -64,6 +64,20 @@ def test_an_episode_is_found_by_the_beginning_of_its_id(bbllm: Command, journal:
     assert data['episode_id'] == journal.stem
 
 
+def test_a_journal_of_a_bench_is_shown_by_its_path(
+    bbllm: Command, journal: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / 'watch_tv-t000-k0.jsonl'
+    other.write_text(journal.read_text())
+
+    assert json.loads(bbllm('show', str(other), '--json').stdout)['journal'] == str(other)
+    assert bbllm('show', str(other)).exit_code == 0
+    assert other.with_suffix('.png').exists()
+    missing = bbllm('show', str(tmp_path / 'no.jsonl'))
+    assert missing.exit_code == 2
+    assert 'folder episodes' in ' '.join(missing.stderr.split())
+
+
 def test_events_are_the_journal_itself(bbllm: Command, journal: Path) -> None:
     assert bbllm('show', '--events').stdout == journal.read_text()
 

@@ -285,7 +285,7 @@ def test_scenes_are_listed_with_what_is_in_them(bbllm: Command) -> None:
 
 
 def test_names_are_completed(bbllm: Command) -> None:
-    from bbllm.cli.choices import _beginning, _planners, _scenes
+    from bbllm.cli.choices import _planners, _scenes, beginning
 
-    assert _beginning(_scenes)('plus') == ['plus_sign']
-    assert 'brain_body' in _beginning(_planners)('')
+    assert beginning(_scenes)('plus') == ['plus_sign']
+    assert 'brain_body' in beginning(_planners)('')

@@ -39,6 +39,13 @@ def test_a_word_is_near_to_its_inflections() -> None:
     assert nearness('grasping', 'grasp') > 0.3 > nearness('grasping', 'wait')
 
 
+def test_articles_bring_no_two_sentences_nearer() -> None:
+    step = 'put the apple in the garbagecan'
+
+    assert nearness(step, 'put in') > 2 * nearness(step, 'Pull the plug of the device.')
+    assert nearness('the apple', 'apple') == pytest.approx(1.0)
+
+
 def test_text_without_letters_or_digits_is_near_to_nothing() -> None:
     assert nearness('...', 'red cube') == 0.0
 

@@ -8,6 +8,8 @@ from visualization_msgs.msg import Marker
 from bbllm.core.lost import LostObject, lost_facts
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.nodes.markers import menu_marker, scene_markers, status_markers
+from bbllm.sim.goods import GOODS
+from bbllm.sim.scenes import load_scene
 from bbllm.worlds.menu import Numbers, robot_menu
 from bbllm.worlds.status import Mood
 
@@ -77,3 +79,61 @@ def test_handle_of_a_menu_is_larger_than_its_thing_and_moves_with_it() -> None:
     assert handle.scale.x > menu.size_m[0]
     assert 0.0 < handle.color.a < 0.5
     assert [entry.title for entry in marker.menu_entries] == ['return to base', 'stop']
+
+
+def objects_of(*items: SceneObject) -> list[Marker]:
+    shown = scene_markers(Scene(items, (), (), 5.0)).markers
+    return [marker for marker in shown if marker.ns == 'objects']
+
+
+def fruit(name: str) -> SceneObject:
+    return next(item for item in load_scene('fruit').movables if item.name == name)
+
+
+def test_fruit_and_containers_are_put_together_from_their_parts() -> None:
+    orange = objects_of(fruit('orange'))
+    bottle = objects_of(fruit('bottle'))
+    box = objects_of(fruit('box'))
+
+    assert orange[0].type == Marker.SPHERE
+    assert orange[0].scale.x == pytest.approx(0.06)
+    assert {marker.type for marker in bottle} == {Marker.CYLINDER, Marker.SPHERE}
+    assert [marker.type for marker in box] == [Marker.CUBE] * 5
+    # It is turned by a quarter, and its long walls with it, 1 mm of wall inside its outline.
+    (floor, *walls) = box
+    assert floor.pose.orientation.z == pytest.approx(0.7071, abs=1e-3)
+    assert sorted(round(wall.pose.position.y + 0.33, 3) for wall in walls)[0] == -0.127
+
+
+def test_parts_stand_where_their_thing_stands_and_have_numbers_of_their_own() -> None:
+    items = load_scene('fruit').movables
+    shown = objects_of(*items)
+
+    assert len({marker.id for marker in shown}) == len(shown) > len(items)
+    for item in items:
+        x, y, _ = item.pose.position_m
+        reach = max(item.size_m)
+        near = [m for m in objects_of(item) if abs(m.pose.position.x - x) > reach]
+        assert near == []
+        assert all(abs(m.pose.position.y - y) < reach for m in objects_of(item))
+
+
+def test_a_container_of_no_known_size_is_round_where_it_is_as_long_as_wide() -> None:
+    def container(x_m: float, y_m: float) -> SceneObject:
+        size = (x_m, y_m, 0.05)
+        return SceneObject(name='tray', kind=Kind.CONTAINER, pose=NEAR.pose, size_m=size)
+
+    assert [marker.type for marker in objects_of(container(0.21, 0.21))] == [Marker.CYLINDER]
+    assert [marker.type for marker in objects_of(container(0.31, 0.21))] == [Marker.CUBE]
+
+
+def test_no_two_kinds_of_things_have_one_size() -> None:
+    assert len({(good.kind, good.size_m) for good in GOODS.values()}) == len(GOODS)
+
+
+def test_a_colour_that_is_not_listed_is_no_grey() -> None:
+    (peru, *_) = objects_of(fruit('box'))
+
+    assert (peru.color.r, peru.color.g, peru.color.b) == pytest.approx(
+        (0.804, 0.522, 0.247), abs=1e-3
+    )

@@ -199,6 +199,33 @@ def test_skills_of_other_worlds_are_matched_each_parameter_for_itself(
     assert str(body.map(PlanStep(0, 'tidy'), scene)) == 'put(red_cube, location_A)'
 
 
+@pytest.mark.parametrize(
+    ('step', 'call'),
+    [
+        ('put the apple in the garbagecan', 'putin(apple, garbagecan)'),
+        ('put the coffee pot on the coffee table', 'put(coffeepot, coffeetable)'),
+        ('put the plate in the sink', 'putin(plate, sink)'),
+    ],
+)
+def test_what_is_put_somewhere_goes_into_something_else_as_the_step_says_it(
+    step: str, call: str
+) -> None:
+    scene = shown_to_body(HouseholdWorld('family_flat').observe())
+
+    assert str(MatchingBody(LexicalEmbedder()).map(PlanStep(0, step), scene)) == call
+
+
+def test_a_table_is_named_only_where_something_can_be_put(busy_table: Tabletop) -> None:
+    skill = Skill('put', ('object', 'target'), 'put one on another')
+    scene = replace(busy_table().observe(), skills=(skill,))
+    body = MatchingBody(LexicalEmbedder())
+
+    # location_B is said first, and no hand can take it.
+    call = body.map(PlanStep(0, 'onto location_B put the red_cube'), scene)
+
+    assert str(call) == 'put(red_cube, location_B)'
+
+
 def test_an_embedder_that_fails_is_not_hidden(busy_table: Tabletop) -> None:
     class Down:
         name = 'down'

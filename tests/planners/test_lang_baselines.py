@@ -91,7 +91,7 @@ def test_lang_prompt_carries_out_the_calls_that_its_body_makes_of_steps(diary: D
 def test_lang_prompt_tells_what_there_is_and_three_examples_in_words() -> None:
     prompts = LangPrompts()
     scene = SmallHouse().observe()
-    prompt = prompts.whole(TASK, scene, prompts.examples('household')[:3])
+    prompt = prompts.whole(TASK, scene, prompts.examples(scene)[:3])
 
     assert 'What is there: apple, bananas, bathroom, ' in prompt
     assert 'What the robot can do: walk <obj>, ' in prompt
@@ -183,7 +183,7 @@ def test_a_sentence_is_embedded_once_and_pairs_only_of_what_is_near() -> None:
 
 
 def test_words_of_actions_are_of_skills_that_are_offered() -> None:
-    assert {*PHRASES} - {*HOUSEHOLD_SKILLS} == {'place', 'reach'}
+    assert {*PHRASES} - {*HOUSEHOLD_SKILLS} == {'place', 'reach', 'grab_and_putin'}
     assert {*NEEDS} <= {*HOUSEHOLD_SKILLS}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import get_args
 
 import pytest
 
@@ -10,7 +11,7 @@ from bbllm.core.errors import SceneFileError
 from bbllm.core.types import Kind
 from bbllm.sim.build import build_model
 from bbllm.sim.goods import GOODS
-from bbllm.sim.scenes import SceneFile, load_scene, make_scene
+from bbllm.sim.scenes import SceneFile, ThingKind, load_scene, make_scene
 from bbllm.sim.simulation import Simulation
 
 
@@ -80,3 +81,7 @@ def test_a_size_for_what_has_its_own_is_refused_and_told_why() -> None:
         alone('bowl', size=[0.3, 0.3, 0.1])
     with pytest.raises(SceneFileError, match='leave size out'):
         alone('pear', size=0.05)
+
+
+def test_scene_files_can_name_every_kind_of_thing_there_is() -> None:
+    assert {*get_args(ThingKind)} == {'cube', 'cylinder', *GOODS}

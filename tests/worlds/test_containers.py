@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -103,6 +104,19 @@ def test_of_a_failure_it_is_told_which_half_failed() -> None:
     )
     assert world.observe().held == 'orange'
     assert put(world, 'orange', 'plate').succeeded  # another container would have done
+
+
+def test_nothing_is_put_into_a_bowl_that_lies_upside_down() -> None:
+    world = TabletopWorld(table('bowl', 'orange'))
+    bowl = world.observe().object('bowl')
+    over = replace(bowl.pose, quat_xyzw=(1.0, 0.0, 0.0, 0.0))
+    world.robot.simulation.set_object_pose('bowl', over)
+
+    outcome = put(world, 'orange', 'bowl')
+
+    assert (outcome.status, outcome.code) == (Status.FAILED, Code.BAD_ARGUMENTS)
+    assert 'bowl does not stand upright' in outcome.message
+    assert world.observe().held == 'orange'
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,15 @@ def test_beside_on_the_rim_or_above_is_not_in(at: tuple[float, float, float], wh
     assert why in reason
 
 
+def test_on_a_bowl_that_lies_upside_down_is_not_in_it() -> None:
+    bowl = replace(START['bowl'], pose=replace(START['bowl'].pose, quat_xyzw=(1, 0, 0, 0)))
+
+    assert verdict(bowl, moved('orange', 0.5, 0.0, 0.076)) == (
+        Verdict.FAILED,
+        'bowl is not upright.',
+    )
+
+
 def test_another_thing_in_the_container_fails_the_goal() -> None:
     said, reason = verdict(moved('orange', 0.5, 0.04, 0.036), moved('can', 0.5, -0.04, 0.046))
 

@@ -62,6 +62,8 @@ def test_a_ring_of_things_ends(graph: Graph) -> None:
     graph.add(22, Relation.ON, 20)
 
     assert not passes(graph, {'thing': 'salmon', 'on': 'sofa'})
+    graph.add(21, Relation.ON, 20)  # into a ring that it is no part of
+    assert not passes(graph, {'thing': 'salmon', 'on': 'sofa'})
 
 
 def test_on_is_of_any_thing_of_the_class_and_a_count_of_different_ones(graph: Graph) -> None:
@@ -104,10 +106,46 @@ def test_held_is_in_either_hand(graph: Graph, hand: Relation) -> None:
 def test_a_person_sits_or_lies_anywhere_or_on_a_thing_of_a_class(graph: Graph) -> None:
     graph.nodes[1].states.add(State.SITTING)
     graph.add(1, Relation.ON, 11)
+    graph.add(1, Relation.CLOSE, 11)
 
     assert passes(graph, {'person': 'sitting'}, {'person': 'sitting', 'on': 'sofa'})
     assert not passes(graph, {'person': 'lying', 'on': 'sofa'})
     assert not passes(graph, {'person': 'sitting', 'on': 'table'})
+
+
+def test_a_seat_that_the_person_left_is_not_what_it_sits_on(graph: Graph) -> None:
+    on_the_sofa = {'person': 'sitting', 'on': 'sofa'}
+    graph.nodes[1].states.add(State.SITTING)
+    graph.add(1, Relation.ON, 11)
+    assert not passes(graph, on_the_sofa)  # it sits, and is ON the sofa, yet has walked off
+
+    graph.add(1, Relation.CLOSE, 24)
+    graph.add(24, Relation.CLOSE, 11)
+    assert passes(graph, on_the_sofa)  # close by way of a book, as SIT asks
+
+    graph.add(1, Relation.ON, 12)
+    graph.add(1, Relation.CLOSE, 12)
+    goal = HouseholdGoal.model_validate({'kind': 'household', 'all': [on_the_sofa]})
+    for seat, verdict in ((11, Verdict.PASSED), (12, Verdict.FAILED)):
+        assert judge_household(goal, graph, frozenset(), seat=seat).verdict is verdict
+
+
+def test_conditions_of_the_same_thing_are_not_met_by_two(graph: Graph) -> None:
+    graph.nodes[24].class_name = graph.nodes[25].class_name = 'plate'
+    conditions = [{'held': 'plate'}, {'thing': 'salmon', 'on': 'plate'}]
+    tied = HouseholdGoal.model_validate(
+        {'kind': 'household', 'all': conditions, 'same': ['plate']}
+    )
+    graph.add(1, Relation.HOLDS_LH, 24)
+    graph.add(20, Relation.ON, 25)
+    assert passes(graph, *conditions)
+
+    judgement = judge_household(tied, graph, frozenset())
+
+    assert judgement.verdict is Verdict.FAILED
+    assert sum(condition.holds for condition in judgement.conditions) == 1  # of the best of them
+    graph.add(21, Relation.ON, 24)
+    assert judge_household(tied, graph, frozenset()).verdict is Verdict.PASSED
 
 
 def test_what_must_not_be_so_fails_where_it_is(graph: Graph) -> None:
@@ -144,6 +182,17 @@ def test_a_reason_says_how_things_are_instead(graph: Graph) -> None:
         'It is not so: salmon inside fridge. Salmon_20 is in a hand; salmon_21 is inside '
         'kitchen_2, heated.'
     )
+
+
+def test_a_reason_counts_and_tells_of_three_things_at_most(graph: Graph) -> None:
+    for node_id in (20, 21, 22):
+        graph.nodes[node_id].class_name = 'book'
+    graph.add(24, Relation.ON, 11)
+
+    reason = judged(graph, {'thing': 'book', 'on': 'sofa', 'count': 2}).reason
+
+    assert reason.startswith('Only 1: book on sofa (at least 2). Book_20 is inside kitchen_2; ')
+    assert reason.endswith(', and 2 more.')
 
 
 def test_a_final_state_is_judged_by_classes_with_what_has_become_of_things(graph: Graph) -> None:

@@ -10,19 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-
-from bbllm.bench.random_houses import draw_house
-from bbllm.bench.random_scripts import draw_script
-from bbllm.bench.virtualhome import Original, load_original, why_not_here
-from bbllm.worlds.household.household import Mode
-from bbllm.worlds.household.script import ScriptError, parse_line
-from bbllm.worlds.household.vocabulary import OTHER_WORDS, Action, Property, Relation, State
-
-if why_not_here():
-    pytest.skip(why_not_here(), allow_module_level=True)
-
 from reference import (
     DRAWN,
+    FIXED,
     SEED_VARIABLE,
     TOLD,
     Case,
@@ -34,27 +24,35 @@ from reference import (
     steps_wanted,
 )
 
+from bbllm.bench.random_houses import draw_house
+from bbllm.bench.random_scripts import draw_script
+from bbllm.bench.virtualhome import Original, load_original
+from bbllm.worlds.household.household import Mode
+from bbllm.worlds.household.script import ScriptError, parse_line
+from bbllm.worlds.household.vocabulary import OTHER_WORDS, Action, Property, Relation, State
+
+pytestmark = pytest.mark.usefixtures('original_household')
+
 MODES = (Mode.PERSISTENT, Mode.FRESH)
 NEVER_DONE = {'PUTOFF', 'LOOKAT_SHORT', 'LOOKAT_LONG'}
 """Actions for which the original breaks off."""
-SHORT = 4000
-"""With fewer steps than this, as for one seed, it is not asked what the scripts did."""
 
 
 @dataclass
 class Comparison:
     """What came of all scripts of one mode."""
 
-    runs: list[Run] = field(default_factory=list)
+    runs: dict[int, Run] = field(default_factory=dict)
+    """By seed."""
     parted: tuple[Case, Run] | None = None
     """Where the two first disagreed; nothing was run after that."""
 
     @property
     def steps(self) -> int:
-        return sum(run.steps for run in self.runs)
+        return sum(run.steps for run in self.runs.values())
 
     def counted(self, what: str) -> Counter[str]:
-        return sum((getattr(run, what) for run in self.runs), Counter[str]())
+        return sum((getattr(run, what) for run in self.runs.values()), Counter[str]())
 
 
 @pytest.fixture(scope='module')
@@ -70,7 +68,7 @@ def compare(mode: Mode) -> Comparison:
     for seed in seeds():
         case = draw_case(seed, mode)
         run = case.run()
-        found.runs.append(run)
+        found.runs[seed] = run
         if run.disagreement:
             found.parted = (case, run)
         if found.parted or found.steps >= steps_wanted():
@@ -80,12 +78,14 @@ def compare(mode: Mode) -> Comparison:
 
 def summary(mode: Mode, found: Comparison) -> str:
     tried, done = found.counted('tried'), found.counted('done')
+    broke_off = sum(run.broke_off for run in found.runs.values())
+    left_out = sum(run.left_out for run in found.runs.values())
     rarest = min(tried, key=lambda word: tried[word])
     first = '' if SEED_VARIABLE in os.environ else '0 and from '
     return (
         f'household beside virtualhome 2.3.0, {mode.value}: {found.steps} steps, '
-        f'{done.total() / found.steps:.0%} done, {sum(r.broke_off for r in found.runs)} broken '
-        f'off by the original, {sum(r.left_out for r in found.runs)} left out; '
+        f'{done.total() / found.steps:.0%} done, {broke_off} broken off by the '
+        f'original, {left_out} left out; '
         f'{len(tried)} actions, the rarest {rarest} ({tried[rarest]}); '
         f'{len(found.runs)} seeds from {first}{DRAWN} ({SEED_VARIABLE}={DRAWN} repeats)'
     )
@@ -105,13 +105,15 @@ def test_random_scripts_in_random_houses_come_out_alike_after_every_step(
 def test_the_scripts_try_every_action_and_a_third_of_the_steps_can_be_done(
     comparisons: Mapping[Mode, Comparison],
 ) -> None:
-    if min(found.steps for found in comparisons.values()) < SHORT:
-        pytest.skip('too few steps to tell')
     done = Counter[str]()
-    for found in comparisons.values():
+    for every in comparisons.values():
+        # Of seeds drawn anew some would now and then do less, which is no fault.
+        found = Comparison({seed: run for seed, run in every.runs.items() if seed in FIXED})
+        if len(found.runs) < len(FIXED):
+            pytest.skip('not all of the fixed seeds were run')
         assert {action.value for action in Action} == set(found.counted('tried'))
         assert found.counted('done').total() / found.steps > 1 / 3
-        assert sum(run.left_out for run in found.runs) < found.steps / 20
+        assert sum(run.left_out for run in found.runs.values()) < found.steps / 20
         done += found.counted('done')
 
     assert {action.value for action in Action} - set(done) == NEVER_DONE

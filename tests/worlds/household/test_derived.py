@@ -8,6 +8,8 @@ from small_houses import (
     BOOK,
     BREAD,
     FAUCET,
+    FRIDGE,
+    JUICE,
     KITCHEN,
     MICROWAVE,
     MUG,
@@ -15,6 +17,7 @@ from small_houses import (
     PHONE,
     PLATE,
     SALMON,
+    SHELF,
     SHIRT,
     SINK,
     SPOON,
@@ -57,6 +60,42 @@ def test_a_device_works_while_it_is_on(
     switch(graph, device, State.ON)
 
     assert derived(graph) == {(thing, word)}
+
+
+@pytest.mark.parametrize(
+    ('thing', 'place', 'device', 'name', 'word'),
+    [
+        (SALMON, PAN, STOVE, 'oven', 'heated'),
+        (SALMON, MICROWAVE, MICROWAVE, 'micro_wave', 'heated'),
+        (JUICE, MICROWAVE, MICROWAVE, 'microwave', 'heated'),
+        (MUG, SINK, FAUCET, 'Faucet', 'washed'),
+        (PHONE, SHELF, PHONE, 'cellphone', 'used'),
+        (PHONE, SHELF, PHONE, 'phone', 'used'),
+    ],
+)
+def test_devices_are_known_by_all_their_names_and_drinks_are_food(
+    thing: int, place: int, device: int, name: str, word: str
+) -> None:
+    graph = two_rooms()
+    graph.remove(JUICE, Relation.INSIDE, FRIDGE)
+    graph.add(thing, Relation.INSIDE, place)
+    graph.nodes[device].class_name = name
+    graph.nodes[place].states -= {State.OPEN}
+    switch(graph, device, State.ON)
+
+    assert derived(graph) == {(thing, word)}
+
+
+def test_a_bathtub_is_a_sink_and_the_category_says_too_what_is_food() -> None:
+    graph = two_rooms()
+    graph.nodes[SINK].class_name = 'Bath_tub'  # as in some data sets
+    graph.add(MUG, Relation.INSIDE, SINK)
+    graph.nodes[BOOK].category = 'Food'
+    graph.add(BOOK, Relation.ON, TOASTER)
+    switch(graph, FAUCET, State.ON)
+    switch(graph, TOASTER, State.ON)
+
+    assert derived(graph) == {(MUG, 'washed'), (BOOK, 'toasted')}
 
 
 def test_a_device_whose_door_is_open_does_nothing_to_what_is_inside() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+from scripts_to_try import SCRIPTS
 from small_houses import (
     BED,
     BEDROOM,
@@ -28,7 +29,6 @@ from small_houses import (
     places,
     two_rooms,
 )
-from test_household import SCRIPTS
 
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.rules import RULES

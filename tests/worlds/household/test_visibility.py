@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given, settings
+from scripts_to_try import SCRIPTS
 from small_houses import (
     BED,
     BEDROOM,
@@ -20,11 +21,12 @@ from small_houses import (
     household,
     two_rooms,
 )
-from test_household import SCRIPTS
 
+from bbllm.core.errors import UnknownNameError
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.script import ScriptLine
-from bbllm.worlds.household.visibility import Sight, Visibility, visible
+from bbllm.worlds.household.visibility import SEEN, Sight, Visibility, visibility_of, visible
+from bbllm.worlds.household.vocabulary import Relation
 
 CLOSED = Visibility(reach='room', hides='closed')
 NOT_OPEN = Visibility(reach='room', hides='not_open')
@@ -69,6 +71,27 @@ def test_what_is_held_is_seen_in_every_room_also_where_it_is_left_behind() -> No
         assert MUG in visible(home.graph, CLOSED)
 
 
+def test_who_is_in_no_room_sees_itself_and_the_rooms_alone() -> None:
+    graph = two_rooms()
+    graph.remove(ME, Relation.INSIDE, KITCHEN)
+
+    assert visible(graph, CLOSED) == {ME, KITCHEN, BEDROOM}
+
+
+def test_who_is_inside_furniture_sees_the_room_around_it_and_what_stands_on_things_there() -> None:
+    graph = two_rooms()
+    graph.remove(ME, Relation.INSIDE, KITCHEN)
+    graph.add(ME, Relation.INSIDE, SHELF)  # in the bedroom
+    graph.remove(MUG, Relation.INSIDE, KITCHEN)
+    graph.remove(MUG, Relation.ON, TABLE)
+    graph.add(MUG, Relation.ON, BED)
+
+    seen = visible(graph, CLOSED)
+
+    assert {BED, BOOK, MUG, SPOON} <= seen
+    assert TABLE not in seen
+
+
 def test_what_was_seen_is_remembered_only_where_that_is_asked_for() -> None:
     home = household(Mode.SANE)
     forgets, keeps = Sight(CLOSED), Sight(Visibility(reach='room', accumulating=True))
@@ -90,3 +113,18 @@ def test_hiding_more_never_shows_more(script: list[ScriptLine]) -> None:
         assert (
             visible(home.graph, NOT_OPEN) <= visible(home.graph, CLOSED) <= set(home.graph.nodes)
         )
+
+
+def test_each_way_to_see_part_of_a_house_has_a_word_of_its_own() -> None:
+    ways = [
+        Visibility(reach='room', hides=hides, accumulating=accumulating)
+        for hides in ('closed', 'not_open')
+        for accumulating in (False, True)
+    ]
+
+    assert sorted(map(str, SEEN.values())) == sorted(map(str, [Visibility(), *ways]))
+
+
+def test_a_word_for_what_is_seen_that_is_none_is_told_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean 'rooms_seen'"):
+        visibility_of('rooms_sen')

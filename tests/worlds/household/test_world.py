@@ -13,12 +13,13 @@ from bbllm.core.instances import id_of
 from bbllm.core.protocols import World
 from bbllm.core.records import from_json, to_json
 from bbllm.core.types import Code, Kind, Outcome, Scene, SkillCall, Status
+from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.houses import list_houses
 from bbllm.worlds.household.rule import OnFailure
 from bbllm.worlds.household.rules import RULES
 from bbllm.worlds.household.script import parse_line
 from bbllm.worlds.household.visibility import Visibility
-from bbllm.worlds.household.vocabulary import Action
+from bbllm.worlds.household.vocabulary import Action, Property, Relation, State
 from bbllm.worlds.household.world import HouseholdWorld
 
 MANUAL = Path(__file__).parents[3] / 'docs' / 'household.md'
@@ -83,6 +84,68 @@ def test_what_is_held_close_faced_and_heated_is_told(world: HouseholdWorld) -> N
     assert not any(
         fact.predicate == 'close_to' and fact.object != 'character_10' for fact in scene.facts
     )
+
+
+def test_only_what_a_person_stands_to_is_told_of_nearness_and_of_what_is_faced(
+    world: HouseholdWorld,
+) -> None:
+    facts = world.observe().facts
+
+    assert ('facing', f'kitchentable_{TABLE}') not in told(world.observe(), 'chair_25')
+    assert not any(fact.subject == fact.object for fact in facts)
+    assert not any(fact.predicate == 'in_room' and fact.subject == 'kitchen_1' for fact in facts)
+
+
+def test_what_either_hand_holds_is_told_and_nobody_is_close_to_itself() -> None:
+    world = HouseholdWorld(two_rooms(), mode=Mode.FRESH)
+    grab = f'grab mug_{MUG}'
+    assert do(world, f'walk kitchentable_{TABLE}', grab, grab).succeeded  # into the left hand
+    assert world.graph.has(10, Relation.HOLDS_LH, MUG)
+    assert world.graph.has(10, Relation.CLOSE, 10)
+
+    assert ('held_by', 'character_10') in told(world.observe(), f'mug_{MUG}')
+    assert not any(word == 'close_to' for word, _ in told(world.observe(), 'character_10'))
+
+
+def test_a_scene_names_nothing_that_is_not_seen_and_bears_a_ring_of_things() -> None:
+    graph = two_rooms()
+    graph.add(10, Relation.FACING, BED)
+    graph.remove(MUG, Relation.INSIDE, 1)
+    graph.add(MUG, Relation.INSIDE, MUG)
+    scene = HouseholdWorld(graph, mode=Mode.FRESH, visibility=Visibility(reach='room')).observe()
+
+    assert {fact.predicate for fact in scene.facts if fact.object == f'bed_{BED}'} == set()
+    assert not any(word == 'in_room' for word, _ in told(scene, f'mug_{MUG}'))
+
+
+def test_what_can_be_moved_is_no_fixture() -> None:
+    graph = two_rooms()
+    graph.nodes[TABLE].properties |= {Property.MOVABLE}
+
+    assert HouseholdWorld(graph).observe().object(f'kitchentable_{TABLE}').kind is Kind.OTHER
+
+
+def test_what_works_at_the_start_has_worked_and_what_a_step_tells_is_in_its_outcome() -> None:
+    graph = two_rooms()
+    graph.nodes[45].states = {State.CLOSED, State.ON}
+    graph.add(SALMON, Relation.INSIDE, 45)
+    world = HouseholdWorld(graph, mode=Mode.FRESH)
+    assert world.derived.of(SALMON) == ('heated',)
+
+    outcome = do(world, 'walk tv_27', 'plugout tv_27')
+
+    assert outcome.succeeded
+    assert 'is still on' in outcome.message
+
+
+def test_the_seat_is_what_the_person_sat_or_lay_down_on_last() -> None:
+    world = HouseholdWorld(two_rooms(), mode=Mode.FRESH)
+    assert world.seat is None
+
+    assert do(world, 'walk chair_25', 'sit chair_25', 'standup').succeeded
+    assert do(world, f'walk bed_{BED}', f'lie bed_{BED}').succeeded
+
+    assert world.seat == BED
 
 
 def test_a_scene_survives_json(world: HouseholdWorld) -> None:

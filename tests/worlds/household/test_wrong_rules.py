@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from reference import SEED_VARIABLE, Case, Run, describe, draw_case, shrink
 
-from bbllm.bench.virtualhome import why_not_here
 from bbllm.worlds.household import household
 from bbllm.worlds.household.checks import A, B
 from bbllm.worlds.household.effects import forget_place, put
@@ -15,10 +15,7 @@ from bbllm.worlds.household.rule import Check, OnFailure, Rule
 from bbllm.worlds.household.rules import RULES
 from bbllm.worlds.household.vocabulary import Action, Relation
 
-if why_not_here():
-    pytest.skip(why_not_here(), allow_module_level=True)
-
-from reference import SEED_VARIABLE, Case, Run, describe, draw_case, shrink
+pytestmark = pytest.mark.usefixtures('original_household')
 
 SEEDS = range(60)
 LONGEST = 12

@@ -6,15 +6,17 @@ import zlib
 from collections.abc import Iterable
 
 from bbllm.bench.case import Case
-from bbllm.bench.goals import Corners, Hold, Needs, Tower
-from bbllm.bench.household_expert.answering import check_houses, check_table_planner
+from bbllm.bench.goals import Contained, Corners, Hold, Needs, Tower
+from bbllm.bench.household_expert.answering import check_houses
 from bbllm.bench.suite import AnyGoal, TaskSpec
 from bbllm.core.errors import ConfigError
+from bbllm.core.registry import plain_name
 from bbllm.llm.config import Models
 from bbllm.llm.expert.brief import TOLD, ExpertBrief
+from bbllm.llm.expert.containing import PLANNERS as CONTAINING
 from bbllm.llm.sections import LlmConfig
 
-KNOWN = ('tower', 'corners', 'hold')
+KNOWN = ('tower', 'corners', 'hold', 'contained')
 """Goals that a brief can state."""
 
 
@@ -75,9 +77,27 @@ def check_goals(tasks: Iterable[TaskSpec], models: Models, planner: str) -> None
         return
     if models.brain.name not in TOLD:
         return
-    check_table_planner(models.brain.name, planner)
     for task in tasks:
+        _check_planner(models.brain.name, planner, task.goal)
         _brief(task.goal, task.needs, f'The task {task.name}')
+
+
+def _check_planner(brain: str, planner: str, goal: AnyGoal) -> None:
+    """Refuse a planner whose prompts a stand-in does not read for goals of that kind."""
+    reads = plain_name(planner) in CONTAINING
+    contained = isinstance(goal, Contained)
+    if contained and not reads:
+        raise ConfigError(
+            f'The planner {planner} cannot work with `{brain}` where things go into containers: '
+            'its prompts tell of blocks and of no containers. Choose one of '
+            f'{", ".join(CONTAINING)}.'
+        )
+    if reads and not contained:
+        raise ConfigError(
+            f'The planner {planner} cannot work with `{brain}` on a table of blocks: there it '
+            'knows the prompts of llm_pop, ft_cot and ft_vanilla. Choose one of these, one of '
+            'the suites table_sorting and household, or a language model.'
+        )
 
 
 def with_any_brief(llm: LlmConfig) -> LlmConfig:
@@ -110,6 +130,8 @@ def _brief(goal: AnyGoal, needs: Needs, label: str) -> ExpertBrief:
         return ExpertBrief(goal='corners', needs=needs, which=goal.which)
     if isinstance(goal, Hold):
         return ExpertBrief(goal='hold', needs=needs, which=goal.which)
+    if isinstance(goal, Contained):
+        return ExpertBrief(goal='contained', inside=goal.inside)
     raise ConfigError(
         f'{label} has the goal {goal.kind}, of which {" and ".join(TOLD)} know nothing. They know '
         f'{", ".join(KNOWN)}; choose tasks that have one of these: --tasks.'

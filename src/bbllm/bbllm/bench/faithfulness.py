@@ -171,7 +171,6 @@ class _Replay:
             graph.nodes[graph.character],
             tuple(graph.nodes[node_id] for _, node_id in line.objects),
             Memory(),
-            line.action.value,
         )
         return [
             rule

@@ -12,6 +12,9 @@ A condition speaks of classes of things, and any thing of the class will do:
     {thing: breadslice, is: toasted, on: kitchentable}      both of the same thing
     {thing: lightswitch, is: 'off', room: bedroom}          those in a room of this class only
     {thing: anything, on: kitchentable, not: true}          of all that can be grabbed
+
+Classes under `same` are of one and the same thing in all conditions that speak of them: the
+toothbrush that is held is the one with paste.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ from pydantic import (
 )
 
 from bbllm.worlds.household.derived import WORDS
-from bbllm.worlds.household.vocabulary import State, did_you_mean
+from bbllm.worlds.household.vocabulary import HANDS, State, did_you_mean
 
 STATE_WORDS = (*(state.value.lower() for state in State), *WORDS)
 """All that a thing can be said to be."""
@@ -140,6 +143,8 @@ class HouseholdGoal(BaseModel):
 
     kind: Literal['household']
     all: Annotated[tuple[HouseCondition, ...], Field(min_length=1)]
+    same: Annotated[tuple[ClassName, ...], Field(max_length=2)] = ()
+    """Classes of which one thing has to fit all conditions that speak of it."""
 
     @field_validator('all')
     @classmethod
@@ -148,13 +153,46 @@ class HouseholdGoal(BaseModel):
         for text in texts:
             if texts.count(text) > 1:
                 raise ValueError(f'the condition {text!r} is given twice; say it once, or count')
-        for one, other in combinations(conditions, 2):
+        return conditions
+
+    @model_validator(mode='after')
+    def _one_thing_for_several(self) -> HouseholdGoal:
+        for name in self.same:
+            about = [each for each in self.all if name in each.classes]
+            if len(about) < 2 or any(each.count > 1 or each.not_ for each in about):
+                raise ValueError(
+                    f'same: {name}: it ties two conditions or more that speak of one {name}, '
+                    'without count and not: same: [toothbrush] with {held: toothbrush} and '
+                    '{thing: toothpaste, inside: toothbrush}'
+                )
+        return self
+
+    @model_validator(mode='after')
+    def _can_all_be_so(self) -> HouseholdGoal:
+        for one, other in combinations(self.all, 2):
             if _opposed(one, other):
                 raise ValueError(
-                    f'the conditions {str(one)!r} and {str(other)!r} can never hold at once; leave '
-                    'one of them out'
+                    f'the conditions {str(one)!r} and {str(other)!r} can never hold at once; '
+                    'leave one of them out'
                 )
-        return conditions
+        held: dict[str, int] = {}
+        for each in self.all:
+            if each.held and not each.not_:
+                held[each.held] = max(held.get(each.held, 0), each.count)
+        if sum(held.values()) > len(HANDS):
+            raise ValueError(
+                f'a person has {len(HANDS)} hands, and {sum(held.values())} things are to be held '
+                f'({", ".join(held)}); ask for fewer'
+            )
+        return self
+
+    @model_serializer(mode='wrap')
+    def _as_before(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave `same` out where nothing is: hashes of suites and cases stay as they were."""
+        values: dict[str, Any] = dump(self)
+        if not self.same:
+            values.pop('same', None)
+        return values
 
 
 def _opposed(one: HouseCondition, other: HouseCondition) -> bool:

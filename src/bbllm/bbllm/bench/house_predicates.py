@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 
 from bbllm.bench.house_goals import ANYTHING, HouseCondition, HouseholdGoal
+from bbllm.bench.house_states import OPPOSITES
 from bbllm.planners.goal_predicates import (
     STATE_OF,
     GoalPredicate,
@@ -13,13 +15,15 @@ from bbllm.planners.goal_predicates import (
     contradiction,
 )
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.vocabulary import Property
+from bbllm.worlds.household.vocabulary import Property, Relation
 
 _RELATIONS: Mapping[str, GoalRelation] = {word: relation for relation, word in STATE_OF.items()}
 
 
 def predicates_of(goal: HouseholdGoal) -> tuple[GoalPredicate, ...] | None:
     """Return a goal as predicates; None where these cannot say it."""
+    if goal.same:
+        return None
     found = [_predicate(condition) for condition in goal.all]
     known = tuple(item for item in found if item is not None)
     return known if len(known) == len(found) else None
@@ -30,20 +34,52 @@ def goal_of(predicates: Iterable[GoalPredicate]) -> HouseholdGoal:
     return HouseholdGoal(kind='household', all=tuple(_condition(item) for item in predicates))
 
 
-def clashing(goal: HouseholdGoal, graph: Graph) -> tuple[HouseCondition, HouseCondition] | None:
-    """Return two conditions of a goal that a house has too few things for; None without such."""
-    nodes = graph.nodes.values()
-    portable = {n.class_name for n in nodes if Property.GRABBABLE in n.properties}
+def clashing(
+    goal: HouseholdGoal, graph: Graph, counts: Mapping[str, int] | None = None
+) -> tuple[HouseCondition, HouseCondition] | None:
+    """
+    Return two conditions of a goal that a house has too few things for; None without such.
+
+    Args:
+        goal: The goal.
+        graph: The house.
+        counts: How many things there are of each class; None: as many as in the house.
+    """
+    if counts is None:
+        counts = Counter(node.class_name for node in graph.nodes.values())
+    counts = {**counts, **dict.fromkeys(goal.same, 1)}
+    nesting = _nesting(graph)
     for one, other in combinations(goal.all, 2):
-        pair = [item for item in (_predicate(one), _predicate(other)) if item is not None]
-        if len(pair) < 2:
+        if _opposite(one, other):
+            if one.count + other.count > counts.get(str(one.thing), 0):
+                return one, other
             continue
-        counts = {
-            item.thing: sum(node.class_name == item.thing for node in nodes) for item in pair
-        }
-        if contradiction(pair, counts, portable) is not None:
+        pair = [item for item in (_predicate(one), _predicate(other)) if item is not None]
+        if len(pair) == 2 and contradiction(pair, counts, nesting) is not None:
             return one, other
     return None
+
+
+def _opposite(one: HouseCondition, other: HouseCondition) -> bool:
+    """Tell whether two conditions want states of which a thing has one at a time."""
+    states = {(one.is_, other.is_), (other.is_, one.is_)}
+    wanted = not (one.not_ or other.not_) and one.thing == other.thing != ANYTHING
+    return wanted and not states.isdisjoint(OPPOSITES)
+
+
+def _nesting(graph: Graph) -> set[str]:
+    """Return the classes of what is in or on something else, or can be, and those of rooms."""
+    return {
+        node.class_name
+        for node_id, node in graph.nodes.items()
+        if node.is_room
+        or Property.GRABBABLE in node.properties
+        or any(
+            not graph.nodes[place].is_room
+            for relation in (Relation.INSIDE, Relation.ON)
+            for place in graph.targets(node_id, relation)
+        )
+    }
 
 
 def _predicate(condition: HouseCondition) -> GoalPredicate | None:

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household, Mode
-from bbllm.worlds.household.visibility import Visibility
-
-SeenWord = Literal['full', 'room', 'rooms_seen']
-SEEN: Mapping[str, Visibility] = {
-    'full': Visibility(),
-    'room': Visibility(reach='room'),
-    'rooms_seen': Visibility(reach='room', accumulating=True),
-}
-"""How much a planner is told, by the word of a suite: of all; of the room that the person is in;
-of all rooms that the person has been in."""
+from bbllm.worlds.household.visibility import SeenWord
 
 
 class HouseStart(BaseModel):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from bbllm.bench.canonical import canonical
+from bbllm.bench.checkers.household import judge_household, things_of
 from bbllm.bench.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
 from bbllm.bench.house_predicates import clashing
+from bbllm.bench.house_states import can_be, can_be_held, can_go, can_rest_on, fits
 from bbllm.bench.suite_errors import SuiteFileError
 from bbllm.core.errors import BbllmError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
@@ -18,11 +20,8 @@ from bbllm.worlds.household.constraints import Constraint, faults_of_constraints
 from bbllm.worlds.household.derived import WORDS
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.houses import House, load_house
-from bbllm.worlds.household.vocabulary import HANDS, Property
 
 HouseGoal = HouseholdGoal | FinalStateGoal
-HELD_ANYWAY = ('water', 'child')
-"""Classes that can be grabbed without the property, as in the rules of the world."""
 SAID_AT_FIRST = 'things in or on others, and their states'
 
 
@@ -95,13 +94,11 @@ def faults_of(
             what = condition.thing or condition.held
             if what in there and not condition.not_ and there[what] < condition.count:
                 faults.append(f'{condition}: {house.name} has only {there[what]} {what}')
-        faults += [fault for each in conditions if (fault := _never(each, house, there))]
-        pair = clashing(goal, house.graph) if isinstance(goal, HouseholdGoal) else None
-        if pair and not any(c.count > 1 for c in at_first):
-            faults.append(
-                f'{pair[0]} and {pair[1]}: both can never hold at once in {house.name}; leave one '
-                'of them out, or count less'
-            )
+        faults += [fault for each in conditions if (fault := _never(each, at_first, house, there))]
+        faults += [fault for each in at_first if (fault := _not_of_its_kind(each, house))]
+        # Two that contradict each other are told of where each by itself can come to hold.
+        if isinstance(goal, HouseholdGoal) and not faults:
+            faults += _contradiction(goal, house, there)
     return list(dict.fromkeys(faults))
 
 
@@ -110,33 +107,97 @@ def hash_of_house(house: House) -> str:
     return hashlib.sha256(canonical(house.graph.to_dict()).encode()).hexdigest()
 
 
-def _never(condition: HouseCondition, house: House, there: Mapping[str, int]) -> str:
+def _never(
+    condition: HouseCondition,
+    at_first: Sequence[HouseCondition],
+    house: House,
+    there: Mapping[str, int],
+) -> str:
     """Say why a condition of a goal cannot come to hold in a house, '' where it may."""
+    if condition.person and condition.on in there and not condition.not_:
+        seats = _of_class(house.graph, str(condition.on))
+        if not any(can_rest_on(house.graph, each, condition.person) for each in seats):
+            wanted = 'SITTABLE' if condition.person == 'sitting' else 'LIEABLE'
+            return (
+                f'{condition}: nobody can do so on a {condition.on} of {house.name}; name a '
+                f'thing with the property {wanted}'
+            )
     what = condition.thing or condition.held
     if condition.not_ or what is None or there.get(what, 0) < condition.count:
         return ''  # the last is told already
-    if what in (condition.inside, condition.on) and there[what] <= condition.count:
+    if what == condition.place and there[what] <= condition.count:
         return (
             f'{condition}: nothing can be in or on itself, and {house.name} has only '
             f'{there[what]} {what}; name another place'
         )
-    if condition.held and _n_to_hold(house.graph, what) < condition.count:
-        return (
-            f'{condition}: {_n_to_hold(house.graph, what) or "no"} {what} of {house.name} can be '
-            'grabbed; name a thing with the property GRABBABLE'
-        )
+    graph = house.graph
+    ids = _of_class(graph, what)
+    ids += ids[:1] * (there[what] - len(ids))  # what is missing at the start is like the first
+    for able, need, hint in _able(condition, ids, at_first, graph):
+        if able < condition.count:
+            return f'{condition}: {able or "no"} {what} of {house.name} {need}; {hint}'
     return ''
 
 
-def _n_to_hold(graph: Graph, name: str) -> int:
-    """Return how many things of a class can come into a hand, or are in one."""
-    return sum(
-        name in HELD_ANYWAY
-        or Property.GRABBABLE in node.properties
-        or any(graph.sources(node_id, hand) for hand in HANDS)
-        for node_id, node in graph.nodes.items()
-        if node.class_name == name
-    )
+def _able(
+    condition: HouseCondition,
+    ids: Sequence[int],
+    at_first: Sequence[HouseCondition],
+    graph: Graph,
+) -> Iterator[tuple[int, str, str]]:
+    """Yield for each part of a condition how many things can come to it, what, and a hint."""
+    others = [each for each in at_first if each.thing == condition.thing]
+    portable = 'name a thing with the property GRABBABLE'
+    can_move = {each for each in ids if can_go(graph, each)}
+    if any(each.place for each in others):
+        can_move = {*ids}  # a start may put anything anywhere
+    if condition.held:
+        yield sum(can_be_held(graph, each) for each in ids), 'can be grabbed', portable
+    if condition.is_:
+        given = {each.is_ for each in others if each.is_}
+        able = sum(can_be(graph, each, condition.is_, given) for each in ids)
+        yield able, f'can come to be {condition.is_}', 'name another'
+    if condition.place and not _is_so(condition.model_copy(update={'is_': None}), graph):
+        yield sum(each in can_move for each in ids), 'can be carried anywhere', portable
+    if condition.room:
+        here = {*things_of(condition, graph), *can_move}
+        able = sum(each in here for each in ids)
+        yield able, f'is in the {condition.room} or can be carried there', 'name another'
+
+
+def _contradiction(goal: HouseholdGoal, house: House, there: Mapping[str, int]) -> list[str]:
+    """Say which two conditions a house has too few things for, for example on and off."""
+    pair = clashing(goal, house.graph, there)
+    if pair is None:
+        return []
+    what = pair[0].thing or pair[0].held or ''
+    few = f'since `same` asks for one {what}'
+    if what not in goal.same:
+        few = f'which has only {there[what]} {what}'
+    return [
+        f'{pair[0]} and {pair[1]}: both can never hold at once in {house.name}, {few}; leave one '
+        'of them out, or count less'
+    ]
+
+
+def _not_of_its_kind(condition: HouseCondition, house: House) -> str:
+    """Say which state things of a class cannot have at the start, '' where they can."""
+    word = condition.is_
+    if not word or word in WORDS or condition.thing is None:
+        return ''
+    ids = _of_class(house.graph, condition.thing)
+    if all(fits(house.graph, each, word) for each in ids):
+        return ''
+    return f'at_first: {condition}: not every {condition.thing} of {house.name} can be {word}'
+
+
+def _is_so(condition: HouseCondition, graph: Graph) -> bool:
+    goal = HouseholdGoal(kind='household', all=(condition,))
+    return judge_household(goal, graph, frozenset()).findings[0].passed
+
+
+def _of_class(graph: Graph, name: str) -> list[int]:
+    return [node_id for node_id, node in graph.nodes.items() if node.class_name == name]
 
 
 def _no_start(condition: HouseCondition) -> str:

@@ -10,9 +10,10 @@ from types import MappingProxyType
 from anyio import from_thread
 
 from bbllm.bench import play_household
+from bbllm.bench.episode_setup import Alone
 from bbllm.bench.house_start import HouseStart
 from bbllm.bench.inspect_model import STOPPED
-from bbllm.bench.play_tabletop import Alone, play_with
+from bbllm.bench.play_tabletop import play_with
 from bbllm.bench.playing import Job
 from bbllm.bench.results import EpisodeResult
 from bbllm.core.episode import EpisodeRun

@@ -101,8 +101,8 @@ def draw_house(dice: random.Random, size: int, *, neighbours: int = 3, odd: floa
         dice: Where all chance comes from.
         size: How many nodes it has, 12 at least.
         neighbours: To how many others a thing is CLOSE, on the average.
-        odd: How often something is not as one expects it, from 0 to 1; with 0 every thing is in a
-            room, once, and the file is tidy.
+        odd: How often something is not as one expects it, from 0 to 1; with 0 every thing is in
+            one room, whatever else it is in or on, and the file is tidy.
     """
     draft = _Draft(dice, odd, dice.sample(range(1, 4 * size), size))
     rooms = [draft.add(name, 'Rooms') for name in _rooms(dice, size)]
@@ -218,7 +218,8 @@ def _scatter(
     draft: _Draft, rooms: Sequence[int], furniture: Sequence[int], count: int
 ) -> list[int]:
     """Put things on and in the furniture and each other, some just somewhere in a room."""
-    also_in_room = draft.oddly(0.5)  # graphs from Unity say both
+    # Graphs from Unity say both; without it what is only ON something is in no room.
+    also_in_room = draft.oddly(0.5) or not draft.odd
     found: list[int] = []
     for _ in range(count):
         name = draft.dice.choice(list(THINGS))

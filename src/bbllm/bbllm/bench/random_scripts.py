@@ -237,20 +237,7 @@ def _free_hands(w: _Writer, chance: float = 1.0) -> Lines:
 
 HABITS = (
     *(_fetch, _fetch, _fetch, _fetch_from_inside, _fetch_from_inside, _switch, _switch, _sit),
-    *(
-        _watch,
-        _watch,
-        _lie,
-        _clean,
-        _clean,
-        _dress,
-        _drink,
-        _drink,
-        _eat,
-        _eat,
-        _eat,
-        _read,
-        _squeeze,
-    ),
-    *(_handle, _handle, _handle, _greet, _free_hands),
+    *(_watch, _watch, _lie, _clean, _clean, _dress, _drink, _drink, _eat, _eat, _eat, _read),
+    *(_squeeze, _handle, _handle, _handle, _greet, _free_hands),
 )
+"""Those that are rarely done to the end are drawn more often."""

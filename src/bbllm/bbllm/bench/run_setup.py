@@ -120,7 +120,8 @@ def _with_what_matters(request: RunRequest) -> tuple[RunRequest, str]:
     """Return the request without what makes no difference to its planner, and a notice of that."""
     planner = find_planner(request.planner)
     matched = request.mapping == MappingMethod.EMBEDDING.value
-    if request.body is None and not matched and not asks_body(planner):
+    unasked = not matched and not asks_body(planner)
+    if unasked and (request.body is None or request.body in TOLD):
         request = replace(request, body='offline')  # which needs no server; nobody asks it
     if uses_feedback(planner) or request.ks == (0,):
         return request, ''

@@ -20,7 +20,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, mo
 
 from bbllm.bench.canonical import canonical
 from bbllm.bench.goal_needs import lacks, never_has
-from bbllm.bench.house_start import SeenWord
 from bbllm.bench.house_suite import checked_houses, hash_of_house
 from bbllm.bench.original_suite import with_original
 from bbllm.bench.suite_errors import SuiteFileError, readable
@@ -32,6 +31,7 @@ from bbllm.sim.scenes import Name, SceneFile, load_scene
 from bbllm.sim.yaml_files import WordsLoader, YamlFiles
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.houses import House
+from bbllm.worlds.household.visibility import SeenWord
 
 __all__ = ['FILES', 'AnyGoal', 'Suite', 'TaskSpec', 'list_suites', 'load_suite', 'parse_suite']
 

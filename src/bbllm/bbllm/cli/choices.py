@@ -13,7 +13,9 @@ from bbllm.core.errors import BbllmError
 from bbllm.planners.methods import MappingMethod
 
 
-def _beginning(names: Callable[[], list[str]]) -> Callable[[str], list[str]]:
+def beginning(names: Callable[[], list[str]]) -> Callable[[str], list[str]]:
+    """Return what completes the beginning of a name, for the shell."""
+
     def complete(incomplete: str) -> list[str]:
         try:
             return [name for name in names() if name.startswith(incomplete)]
@@ -34,12 +36,6 @@ def _scenes() -> list[str]:
     from bbllm.sim.scenes import list_scenes
 
     return list(list_scenes())
-
-
-def _houses() -> list[str]:
-    from bbllm.worlds.household.houses import list_houses
-
-    return list(list_houses())
 
 
 def _episodes() -> list[str]:
@@ -99,8 +95,9 @@ EpisodeArgument = Annotated[
     str | None,
     typer.Argument(
         metavar='EPISODE',
-        help='Id of an episode, or its beginning; the newest one by default.',
-        autocompletion=_beginning(_episodes),
+        help='Id of an episode, its beginning, or the path of a journal (.jsonl), as the bench '
+        'keeps them; the newest one by default.',
+        autocompletion=beginning(_episodes),
         show_default=False,
     ),
 ]
@@ -112,18 +109,7 @@ SceneOption = Annotated[
         help='Scene to start with: a name (see `bbllm scenes`) or a .yaml file; '
         '`tabletop` by default.',
         show_default=False,
-        autocompletion=_beginning(_scenes),
-    ),
-]
-HouseOption = Annotated[
-    str | None,
-    typer.Option(
-        '--house',
-        metavar='NAME',
-        help='Household to act in, in this process: a name (see `bbllm scenes`), a .yaml file, or '
-        "a graph of VirtualHome's in .json; for planners such as prog_prompt.",
-        show_default=False,
-        autocompletion=_beginning(_houses),
+        autocompletion=beginning(_scenes),
     ),
 ]
 PlannerOption = Annotated[
@@ -134,7 +120,7 @@ PlannerOption = Annotated[
         help='Planning method: brain_body (the default), base_llm, ft_cot, ft_vanilla, huang, '
         'lang_prompt, llm_pop, llm_pop_no_evaluator or prog_prompt. Options go after a colon: '
         '`prog_prompt:check=graph,grounding=nearest`; a wrong one is answered with all there are.',
-        autocompletion=_beginning(_planners),
+        autocompletion=beginning(_planners),
         show_default=False,
     ),
 ]

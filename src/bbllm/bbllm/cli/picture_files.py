@@ -11,9 +11,13 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode
 from bbllm.core.records import from_json
 from bbllm.core.types import Scene
+from bbllm.pictures.house_sheet import draw_house_sheet
 from bbllm.pictures.reach import reach_ring
 from bbllm.pictures.sheet import Caption, draw_sheet
 from bbllm.pictures.svg import to_svg
+
+LARGE_PX = 2e6
+"""Area of a page from which on it is not written at twice its size [px^2]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +72,11 @@ def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures
     if before is None:
         return Pictures((), ('There is no picture: the record holds no scene.',))
     if before.domain == 'household':
-        return Pictures(())  # symbols have no places to draw
-    page = draw_sheet(caption_of(progress, check), before, after, reach_ring())
+        # Its clock counts steps, of which the calls are told.
+        caption = caption_of(progress, check, timed=False)
+        page = draw_house_sheet(caption, before, after)
+    else:
+        page = draw_sheet(caption_of(progress, check), before, after, reach_ring())
     svg, png = journal.with_suffix('.svg'), journal.with_suffix('.png')
     hints: list[str] = []
     try:
@@ -87,8 +94,8 @@ def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures
     return Pictures(tuple(paths), tuple(hints))
 
 
-def caption_of(progress: Progress, check: str = '') -> Caption:
-    """Return the words around the picture."""
+def caption_of(progress: Progress, check: str = '', *, timed: bool = True) -> Caption:
+    """Return the words around the picture, with the robot's time where it has one."""
     details = ' · '.join(
         [
             progress.planner,
@@ -96,7 +103,7 @@ def caption_of(progress: Progress, check: str = '') -> Caption:
             f'Body {progress.body}',
             count(progress.calls, 'call'),
             count(progress.repairs, 'repair'),
-            f'{progress.robot_s:.0f} s of robot time',
+            *([f'{progress.robot_s:.0f} s of robot time'] if timed else []),
         ]
     )
     return Caption(
@@ -118,5 +125,6 @@ def _write_png(page: Any, path: Path, hints: list[str]) -> bool:
             'or pip install pillow).'
         )
         return False
-    path.write_bytes(to_png(page))
+    # A house of a thousand things would take most of a minute at the usual size.
+    path.write_bytes(to_png(page, scale=2.0 if page.width * page.height < LARGE_PX else 1.0))
     return True

@@ -11,7 +11,6 @@ from bbllm.cli.choices import (
     BodyOption,
     BrainOption,
     DomainOption,
-    HouseOption,
     JsonOption,
     LlmConfigOption,
     LoopsOption,
@@ -30,14 +29,17 @@ from bbllm.cli.choices import (
     YesOption,
 )
 from bbllm.cli.closing import draw, exit_code, leave, summary_of, tell_files
+from bbllm.cli.house_choices import HouseOption, ModeOption, VisibilityOption
 from bbllm.cli.output import Output
 from bbllm.cli.ros import choose_domain
 from bbllm.cli.session import (
     FEEDBACK_LOOPS,
     HOUSE,
+    MODE,
     PLANNER,
     SCENE,
     STEPS,
+    VISIBILITY,
     Options,
     Ran,
     run_here,
@@ -66,6 +68,8 @@ def run(
         ),
     ] = WorldName.ros,
     house: HouseOption = None,
+    mode: ModeOption = None,
+    visibility: VisibilityOption = None,
     feedback_loops: LoopsOption = None,
     timeout: TimeoutOption = None,
     yes: YesOption = False,
@@ -105,6 +109,10 @@ def run(
     """
     output = Output(json)
     world, house = _with_house(world, house, scene)
+    if not house and (mode or visibility):
+        raise ConfigError(
+            '--mode and --visibility are for a house: add --house NAME (see `bbllm scenes`).'
+        )
     if world is WorldName.ros:
         said_at_start = {
             '--scene': scene,
@@ -130,6 +138,8 @@ def run(
         options = Options(
             scene=scene or SCENE,
             house=house,
+            mode=mode or MODE,
+            visibility=visibility or VISIBILITY,
             planner=planner or PLANNER,
             brain=brain,
             body=body,

@@ -13,7 +13,7 @@ from bbllm.cli.picture_files import rendering_of
 from bbllm.cli.supervision import supervise
 from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError
 from bbllm.core.events import Episode
 from bbllm.core.journal import JournalWriter, read_episode
 from bbllm.core.paths import episodes_dir
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 SCENE = 'tabletop'
 HOUSE = 'family_flat'
+MODE = 'sane'
+VISIBILITY = 'full'
 PLANNER = 'brain_body'
 FEEDBACK_LOOPS = 3
 STEPS = 200
@@ -42,6 +44,10 @@ class Options:
     """Name of a scene, or the path of a scene file."""
     house: str = ''
     """Name of a house, or the path of its file: a household in place of the table."""
+    mode: str = MODE
+    """The rules of a house, a value of worlds.household.household.Mode."""
+    visibility: str = VISIBILITY
+    """How much of a house is known, a word of worlds.household.visibility.SEEN."""
     planner: str = PLANNER
     brain: str | None = None
     """A provider or a model's name; None takes what config/llm.yaml says."""
@@ -204,9 +210,19 @@ def open_stage(options: Options) -> Iterator[Stage]:
 
 
 def _household(options: Options) -> Stage:
+    from bbllm.worlds.household.household import Mode
+    from bbllm.worlds.household.visibility import visibility_of
     from bbllm.worlds.household.world import HouseholdWorld
 
-    world = HouseholdWorld(options.house, seed=options.seed)
+    modes = {mode.value: mode for mode in Mode}
+    if options.mode not in modes:
+        raise UnknownNameError('mode', options.mode, modes)
+    world = HouseholdWorld(
+        options.house,
+        mode=modes[options.mode],
+        visibility=visibility_of(options.visibility),
+        seed=options.seed,
+    )
 
     def render(path: Path) -> None:
         raise ConfigError(f'A household is symbols, so there is no {path.name} to draw.')
@@ -228,9 +244,11 @@ def _look_around(stage: Stage, rendering: Path | None) -> tuple[Scene | None, tu
 
 
 def _settings(options: Options) -> dict[str, object]:
+    rules = {'mode': options.mode, 'visibility': options.visibility} if options.house else {}
     return {
         'world': 'household' if options.house else 'tabletop',
         'scene': options.house or options.scene,
+        **rules,
         'seed': options.seed or 0,
         'feedback_loops': options.k,
         'mapping': options.mapping.value,

@@ -49,12 +49,13 @@ def show(
       bbllm show --list
       bbllm show 20260131-1425 --json
       bbllm show --events | grep repair
+      bbllm show runs/mine/episodes/watch_tv-t000-k0.jsonl
     """
     output = Output(json)
     if everything:
         _print_list(output)
         return
-    path = find_journal(episodes_dir(), episode)
+    path = _journal(episode)
     if events:
         # As it is, cut line and all: this is for looking at what was really written.
         sys.stdout.write(path.read_text(encoding='utf-8', errors='replace'))
@@ -72,6 +73,19 @@ def show(
     for picture in paths:
         output.say_path('picture', picture)
     output.say_path('journal', path)
+
+
+def _journal(episode: str | None) -> Path:
+    """Return the journal of an episode of this user's, or a file that a bench left."""
+    if episode is None or not episode.endswith('.jsonl'):
+        return find_journal(episodes_dir(), episode)
+    path = Path(episode).expanduser()
+    if not path.is_file():
+        raise ConfigError(
+            f'There is no journal {path}. A run of the bench keeps one for each episode, in the '
+            'folder episodes of its results.'
+        )
+    return path
 
 
 def _print_episode(record: Episode, output: Output) -> None:

@@ -24,6 +24,10 @@ WORD_WEIGHT = 2.0
 """What a whole word counts, where a piece of one counts 1."""
 
 
+ARTICLES = frozenset({'the', 'an'})
+"""They are in most sentences and say nothing; `a` may be the name of a place."""
+
+
 class LexicalEmbedder:
     """
     Counts words and pieces of words, hashed into a vector of unit length.
@@ -57,6 +61,8 @@ def _vector(text: str) -> tuple[float, ...]:
 def _features(text: str) -> dict[str, float]:
     features: dict[str, float] = defaultdict(float)
     for word in re.findall(r'[^\W_]+', text.lower()):
+        if word in ARTICLES:
+            continue
         features[word] += WORD_WEIGHT
         padded = f'<{word}>'
         for i in range(len(padded) - NGRAM + 1):

@@ -10,6 +10,11 @@ from bbllm.core.protocols import JsonSchema, Message, Reply
 from bbllm.llm.scripted import speak
 
 
+def numbered(texts: Sequence[str], start: int = 0) -> str:
+    """Write lines with numbers, and that they are all."""
+    return '\n'.join(f'{start + i}: {text}' for i, text in enumerate([*texts, 'Done']))
+
+
 class StandIn(ABC):
     """A deterministic ChatModel; who derives from it gives a name and writes the answers."""
 

@@ -17,7 +17,7 @@ import yaml
 
 from bbllm.bench.briefs import with_brief
 from bbllm.bench.episode_models import models_of
-from bbllm.bench.play_tabletop import noise_seed
+from bbllm.bench.episode_setup import noise_seed
 from bbllm.bench.playing import Job, Played
 from bbllm.bench.scoring import lost, score
 from bbllm.core.budget import Limits

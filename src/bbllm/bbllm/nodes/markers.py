@@ -19,6 +19,8 @@ from visualization_msgs.msg import (
 from bbllm.core.lost import LAST_SEEN_AT, UNSEEN_FOR, lost_names
 from bbllm.core.types import Kind, Plan, Scene, SceneObject
 from bbllm.nodes.convert import header, pose_to_msg, vector_to_msg
+from bbllm.nodes.good_shapes import looks_of
+from bbllm.pictures.colors import color_of
 from bbllm.worlds.menu import Entry, Menu, Numbers
 from bbllm.worlds.status import Mood
 
@@ -34,7 +36,7 @@ COLORS: dict[str, tuple[float, float, float]] = {
     'black': (0.10, 0.10, 0.10),
     'burlywood': (0.87, 0.72, 0.53),
 }
-"""Red, green, blue from 0 to 1; what is not here is grey."""
+"""Red, green, blue from 0 to 1; what is not here looks as in pictures."""
 TEXT_M = 0.025
 """Height of letters [m]."""
 PLAN_AT_M = (0.3, 0.0, 0.9)
@@ -110,15 +112,18 @@ def _menu_entries(
 
 
 def _scene(scene: Scene) -> Iterator[Marker]:
+    number = 0
     for i, item in enumerate(scene.objects):
         beyond = scene.has(item.name, 'reachable', 'no')
-        shape = Marker.CYLINDER if item.kind is Kind.CYLINDER else Marker.CUBE
-        marker = _marker('objects', i, shape)
-        marker.pose = pose_to_msg(item.pose)
-        marker.scale = vector_to_msg([max(size, FLAT_M) for size in item.size_m])
         solid = 0.5 if item.kind is Kind.LOCATION else 1.0
-        marker.color = _color(item.color, min(solid, BEYOND) if beyond else solid)
-        yield marker
+        alpha = min(solid, BEYOND) if beyond else solid
+        for look in looks_of(item):
+            marker = _marker('objects', number, look.shape)
+            marker.pose = pose_to_msg(look.pose)
+            marker.scale = vector_to_msg([max(size, FLAT_M) for size in look.scale_m])
+            marker.color = _color(look.color, alpha)
+            yield marker
+            number += 1
         if item.kind is not Kind.FIXTURE:
             yield _name(item, i, 'out of reach' if beyond else '')
 
@@ -169,7 +174,7 @@ def _clear() -> Marker:
 
 
 def _color(name: str, alpha: float = 1.0) -> ColorRGBA:
-    r, g, b = COLORS.get(name, (0.6, 0.6, 0.6))
+    r, g, b = COLORS.get(name) or (int(color_of(name)[i : i + 2], 16) / 255 for i in (1, 3, 5))
     return ColorRGBA(r=r, g=g, b=b, a=alpha)
 
 

@@ -97,6 +97,7 @@ class RosWorld:
             callback_group=group,
         )
         self._seen_s = 0.0
+        self._skills_seen = SKILLS
         self._begun_s = float('inf')
         self._episode_id = ''
         self._plan, self._step = PlanMsg(), -1
@@ -107,15 +108,17 @@ class RosWorld:
 
     @property
     def skills(self) -> tuple[Skill, ...]:
-        """The skills that `execute` knows."""
-        return SKILLS
+        """Those of the scene as it was seen last; before that, those of every table."""
+        return self._skills_seen
 
     def observe(self) -> Scene:
         """Return a scene that shows what the last call did."""
         self.check()
         # A plan may go on where the robot has stopped between two calls: the executor recovers
         # it before the next one, and looks anew.  It may weigh what is held.
-        return self._scenes.get(self._seen_s, or_stopped=True, felt=True, look=self.check)
+        scene = self._scenes.get(self._seen_s, or_stopped=True, felt=True, look=self.check)
+        self._skills_seen = scene.skills
+        return scene
 
     def execute(self, call: SkillCall) -> Outcome:
         """Execute one call to its end; that of a node that was lost raises LostNodeError."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from PIL import ImageColor
+
 HEX: Final[dict[str, str]] = {
     'red': '#d6423b',
     'crimson': '#b3193f',
@@ -47,11 +49,20 @@ UNKNOWN = '#b0aca4'
 
 
 def color_of(word: str) -> str:
-    """Return the colour that a word means; of `dark red` or `light blue`, the last word's."""
-    for part in reversed(word.lower().replace('-', ' ').replace('_', ' ').split()):
+    """
+    Return the colour that a word means; of `dark red` or `light blue`, the last word's.
+
+    Those of CSS that are not listed here look as there.
+    """
+    parts = word.lower().replace('-', ' ').replace('_', ' ').split()
+    for part in reversed(parts):
         if part in HEX:
             return HEX[part]
-    return UNKNOWN
+    try:
+        red, green, blue = ImageColor.getrgb(''.join(parts))[:3]
+    except ValueError:
+        return UNKNOWN
+    return f'#{red:02x}{green:02x}{blue:02x}'
 
 
 def mix(one: str, other: str, share: float) -> str:

@@ -116,6 +116,25 @@ def rectangle(left: float, top: float, width: float, height: float) -> tuple[Poi
     return ((left, top), (right, top), (right, bottom), (left, bottom))
 
 
+def rounded(
+    left: float, top: float, width: float, height: float, radius: float
+) -> tuple[Point, ...]:
+    """Return the outline of an upright rectangle with round corners."""
+    r = min(radius, width / 2, height / 2)
+    right, bottom = left + width, top + height
+    middles = (
+        (right - r, bottom - r),
+        (left + r, bottom - r),
+        (left + r, top + r),
+        (right - r, top + r),
+    )
+    return tuple(
+        (x + r * math.cos(turn), y + r * math.sin(turn))
+        for quarter, (x, y) in enumerate(middles)
+        for turn in (math.pi / 2 * (quarter + part / 4) for part in range(5))
+    )
+
+
 _NARROW = frozenset("iljtfr.,:;'|!()[]{} I1")
 _WIDE = frozenset('mwMW@%')
 

@@ -65,7 +65,7 @@ def draw_sheet(
     scenes = [before] if after is None else [before, after]
     view = view_of(scenes, PANEL_PX)
     width = 2 * EDGE_PX + len(scenes) * PANEL_PX + (len(scenes) - 1) * GAP_PX
-    head, top = _head(caption, width)
+    head, top = draw_head(caption, width)
     shapes: list[Shape] = list(head)
     left = EDGE_PX
     for name, scene in zip(('before', 'after'), scenes, strict=False):
@@ -110,7 +110,7 @@ def wrap(text: str, size: float, width: float, most: int) -> list[str]:
     return kept
 
 
-def _head(caption: Caption, width: float) -> tuple[list[Shape], float]:
+def draw_head(caption: Caption, width: float) -> tuple[list[Shape], float]:
     """Return the words above the panels and where the panels may begin [px]."""
     color = {'FINISHED': GOOD, 'INTERRUPTED': OPEN, 'CANCELLED': OPEN}.get(caption.ending, BAD)
     pill = text_width(caption.ending, 13) + 26

@@ -21,6 +21,7 @@ from bbllm.pictures.things import (
     radius_of,
 )
 from bbllm.pictures.view import BASE_M, View
+from bbllm.skills.containers import is_container, lies_in
 from bbllm.skills.shapes import top_z
 
 GROUND = '#eceae5'
@@ -51,7 +52,9 @@ def draw_scene(
         before: What was before; things that moved get a faint trace.
     """
     things = [item for item in scene.objects if item.kind not in (Kind.FIXTURE, Kind.HAND)]
-    movable = sorted((t for t in things if t.kind is not Kind.LOCATION), key=top_z)
+    movable = [item for item in things if item.kind is not Kind.LOCATION]
+    # A container is as high as its rim, and yet below what is in it.
+    movable.sort(key=lambda item: (not is_container(item), top_z(item)))
     locations = [item for item in things if item.kind is Kind.LOCATION]
     shapes: list[Inside] = [Polygon(rectangle(0, 0, view.width, view.height), Paint(fill=GROUND))]
     for item in scene.objects:
@@ -89,6 +92,8 @@ def piles(movable: Sequence[SceneObject]) -> list[list[SceneObject]]:
     for item in sorted(movable, key=top_z, reverse=True):
         for pile in found:
             above = pile[-1]
+            if is_container(item) or is_container(above):
+                continue  # what is in it need not be in its middle
             if math.dist(item.pose.position_m[:2], above.pose.position_m[:2]) < PILE_M:
                 pile.append(item)
                 break
@@ -127,7 +132,9 @@ def _names(
     for pile in piles(movable):
         centre = view.at(*pile[0].pose.position_m[:2])
         radius = max(radius_of(item) for item in pile) * view.scale
-        boxes.append(_box(centre, radius))
+        # The name of what is in a container may be in it too.
+        if not any(lies_in(item, pile[0]) for item in movable):
+            boxes.append(_box(centre, radius))
         far = any(_far(scene, item) for item in pile)
         names = [_caption(scene, item, short) for item in pile]
         text = '\n'.join([names[0], *(f'on {name}' for name in names[1:])])

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from bbllm.core.types import Scene, SceneObject
+from bbllm.core.types import Kind, Scene, SceneObject
 from bbllm.pictures.colors import color_of, edge_of, mix
 from bbllm.pictures.shapes import (
     Circle,
@@ -20,6 +20,7 @@ from bbllm.pictures.shapes import (
     ring_points,
 )
 from bbllm.pictures.view import BASE_M, View
+from bbllm.skills.containers import is_container
 from bbllm.skills.shapes import half_extent, is_round, outline
 
 REACH = '#2a8f7f'
@@ -126,7 +127,10 @@ def draw_thing(item: SceneObject, view: View, far: bool) -> list[Inside]:
     if far:
         radius = 1.45 * radius_of(item) * view.scale
         shapes.append(Circle(centre, radius, Paint(stroke=FAR, width=1.3, dash=(4, 3))))
-    if is_round(item):
+    if is_container(item):
+        return [*shapes, *_draw_container(item, view, paint)]
+    # Of other things only the size is known; those as long as wide are cans, bottles, balls.
+    if is_round(item) or (item.kind is Kind.OTHER and _is_as_long_as_wide(item)):
         radius = item.size_m[0] / 2 * view.scale
         shine = Paint(stroke=mix(fill, '#ffffff', 0.45), stroke_opacity=0.8, width=1)
         return [*shapes, Circle(centre, radius, paint), Circle(centre, radius * 0.68, shine)]
@@ -134,12 +138,36 @@ def draw_thing(item: SceneObject, view: View, far: bool) -> list[Inside]:
     return [*shapes, Polygon(corners, paint), _bevel(corners, centre, fill)]
 
 
+def _draw_container(item: SceneObject, view: View, paint: Paint) -> list[Inside]:
+    """Return its rim and its floor; one that is as long as wide is taken to be round."""
+    fill = paint.fill or ''
+    inside = Paint(fill=mix(fill, '#000000', 0.12), stroke=edge_of(fill), width=0.8)
+    centre = view.at(*item.pose.position_m[:2])
+    if _is_as_long_as_wide(item):
+        rim, floor = (
+            Circle(centre, share * item.size_m[0] / 2 * view.scale, with_paint)
+            for share, with_paint in ((1.0, paint), (0.8, inside))
+        )
+        return [rim, floor]
+    corners = tuple(view.at(x, y) for x, y in outline(item))
+    return [Polygon(corners, paint), Polygon(_shrunk(corners, centre, 0.92), inside)]
+
+
+def _is_as_long_as_wide(item: SceneObject) -> bool:
+    return abs(item.size_m[0] - item.size_m[1]) < 1e-6
+
+
 def _bevel(corners: Sequence[Point], centre: Point, fill: str) -> Polygon:
-    inner = tuple(
-        (centre[0] + 0.7 * (x - centre[0]), centre[1] + 0.7 * (y - centre[1])) for x, y in corners
-    )
     shine = mix(fill, '#ffffff', 0.45)
+    inner = _shrunk(corners, centre, 0.7)
     return Polygon(inner, Paint(stroke=shine, stroke_opacity=0.8, width=1))
+
+
+def _shrunk(corners: Sequence[Point], centre: Point, share: float) -> tuple[Point, ...]:
+    return tuple(
+        (centre[0] + share * (x - centre[0]), centre[1] + share * (y - centre[1]))
+        for x, y in corners
+    )
 
 
 def draw_traces(before: Scene, movable: Sequence[SceneObject], view: View) -> list[Inside]:
@@ -155,11 +183,11 @@ def draw_traces(before: Scene, movable: Sequence[SceneObject], view: View) -> li
         corners = tuple(view.at(x, y) for x, y in outline(old))
         start, end = (view.at(*one.pose.position_m[:2]) for one in (old, item))
         way = Paint(stroke=edge, stroke_opacity=0.38, width=1.3)
-        shapes += [Polygon(corners, ghost), Line(_arc(start, end), way)]
+        shapes += [Polygon(corners, ghost), Line(arc(start, end), way)]
     return shapes
 
 
-def _arc(start: Point, end: Point) -> tuple[Point, ...]:
+def arc(start: Point, end: Point) -> tuple[Point, ...]:
     """Return a gently bent line; straight ones run through the things between."""
     (ax, ay), (bx, by) = start, end
     mx, my = (ax + bx) / 2 + 0.12 * (by - ay), (ay + by) / 2 - 0.12 * (bx - ax)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bbllm.core.types import Kind, Scene
 from bbllm.pictures.shapes import Point
+from bbllm.skills.shapes import outline
 
 MARGIN_M = 0.09
 BASE_M = 0.075
@@ -46,6 +47,13 @@ def view_of(scenes: Iterable[Scene], width: float) -> View:
     for scene in scenes:
         points += [
             item.pose.position_m[:2] for item in scene.objects if item.kind is not Kind.FIXTURE
+        ]
+        # What is wider than a hand would reach over the margin.
+        points += [
+            corner
+            for item in scene.objects
+            if item.kind is Kind.CONTAINER
+            for corner in outline(item)
         ]
     xs, ys = [p[0] for p in points], [p[1] for p in points]
     y_min, y_max = min(ys) - MARGIN_M, max(ys) + MARGIN_M

@@ -8,16 +8,18 @@ from itertools import permutations
 from bbllm.core.errors import ParseError
 from bbllm.core.instances import class_of
 from bbllm.core.protocols import Embedder
-from bbllm.core.types import Scene, Skill
+from bbllm.core.types import Kind, Scene, Skill
 from bbllm.planners.body_matching import SECONDS, UNTAKABLE, Vector, cosine
 from bbllm.planners.house_actions import PHRASES
 from bbllm.planners.prog_program import Call
-from bbllm.planners.prog_prompting import offered
+from bbllm.planners.prog_prompting import GRAB_AND_PUTIN, offered
 from bbllm.planners.surroundings import HOUSEHOLD, classes
 
 SHORTLIST = 8
 """How many things are looked at for one step: those whose own words are nearest to it. All pairs
 of all things of a house would be some ten thousand sentences for each kind of putting."""
+TAKEN = ('object', 'obj1')
+"""Parameters of what a hand takes."""
 NEEDS: Mapping[str, frozenset[str]] = {
     'grab': frozenset({'grabbable'}),
     'putin': frozenset({'grabbable'}),
@@ -45,8 +47,10 @@ class Actions:
         for fact in scene.facts:
             if fact.predicate == 'affords':
                 self._affords.setdefault(class_of(fact.subject), set()).add(fact.object)
-        fixed = [item.name for item in scene.objects if item.kind in UNTAKABLE]
+        stays = (*UNTAKABLE, Kind.CONTAINER)
+        fixed = [item.name for item in scene.objects if item.kind in stays]
         self._untakable = frozenset() if house else frozenset(fixed)
+        self._containers = {i.name for i in scene.objects if i.kind is Kind.CONTAINER}
 
     def nearest(self, text: str) -> Call:
         """
@@ -88,7 +92,9 @@ class Actions:
     def _is_admissible(self, skill: Skill, args: tuple[str, ...]) -> bool:
         if not args:
             return True
-        if skill.params[0] == 'object' and args[0] in self._untakable:
+        if skill.params[0] in TAKEN and args[0] in self._untakable:
+            return False
+        if skill.name == GRAB_AND_PUTIN and args[1] not in self._containers:
             return False
         needed = NEEDS.get(skill.name)
         return (

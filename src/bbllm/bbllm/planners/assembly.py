@@ -41,8 +41,8 @@ def check_brain(planner: str, make: PlannerFactory, brain: ChatModel) -> None:
     installed, _ = load_planners()
     known = [name for name, factory in installed.items() if brain.name in stand_ins(factory)]
     bench = sorted(stand_ins(make) - {OFFLINE})
-    suite = 'partial' if 'uninformed' in bench else 'household'
-    also = f'; in `bbllm bench {suite}` also `--brain {bench[0]}`' if bench else ''
+    suites = 'partial' if 'uninformed' in bench else 'household` and `bbllm bench table_sorting'
+    also = f'; in `bbllm bench {suites}` also `--brain {bench[0]}`' if bench else ''
     raise ConfigError(
         f'The planner {planner} cannot work with `{brain.name}`, which is no language model and '
         f'knows the prompts of {", ".join(known) or "no planner"} only. Name a language model, '

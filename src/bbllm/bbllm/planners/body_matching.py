@@ -14,7 +14,7 @@ from bbllm.core.lost import lost_names
 from bbllm.core.protocols import Embedder
 from bbllm.core.types import Code, Kind, PlanStep, Scene, Skill, SkillCall
 from bbllm.planners.house_actions import MOVES, PHRASES
-from bbllm.planners.surroundings import HOUSEHOLD
+from bbllm.planners.surroundings import HOUSEHOLD, squeezed
 
 Vector = Sequence[float]
 
@@ -38,16 +38,17 @@ class MatchingBody:
     nothing besides. So, on purpose, as what it is compared for:
 
     - it never passes: a step that no skill does becomes some call all the same;
-    - it does not know what is in the hand, nor which name stands where in a sentence: in
-      `place red_cube on blue_cube` both cubes are candidates for the target;
+    - it does not know what is in the hand, nor which of two names is meant where one is wanted:
+      in `place red_cube on blue_cube` both cubes are candidates for the target;
     - what a step means but does not say (`it`, `the other one`) is lost on it.
 
     What the paper leaves open: a skill is as near as the nearest of its texts (its name, each
     alias, its summary). A parameter called `object` is chosen among what a hand can take, but for
-    what a household only walks to, opens or the like; any other among all objects; each for
-    itself. Numbers are no names and have no
-    embedding worth the word, so a parameter that may be given in numbers takes those of the
-    step: a `target` three, four or seven in a row, `seconds` the first, or 1 where there is none.
+    what a household only walks to, opens or the like; any other among all objects. A skill of
+    two things, as to put one into the other, takes the two that are nearest, in the order in
+    which the step says them: nothing goes into itself. Numbers are no names and have no embedding
+    worth the word, so a parameter that may be given in numbers takes those of the step: a
+    `target` three, four or seven in a row, `seconds` the first, or 1 where there is none.
 
     Args:
         embedder: Makes vectors of texts.
@@ -86,12 +87,13 @@ class MatchingBody:
 
         # Of equals, the first that the scene lists: so the same step gives the same call.
         skill = max(skills, key=lambda item: max(map(nearness, texts[item])))
-        args = []
+        args: list[str] = []
         for param in skill.params:
             numbers = _numbers(param, step.text)
             allowed = _candidates(param, skill, scene)
-            args.append(numbers or max(allowed, key=lambda name: nearness(names[name])))
-        call = SkillCall(skill.name, tuple(args))
+            free = [name for name in allowed if name not in args] or allowed
+            args.append(numbers or max(free, key=lambda name: nearness(names[name])))
+        call = SkillCall(skill.name, _as_said(args, skill, step.text, scene))
         try:
             return check_call(call, scene)
         except CallError as error:
@@ -146,6 +148,20 @@ def _candidates(param: str, skill: Skill, scene: Scene) -> Sequence[str]:
         takable = [item.name for item in scene.objects if item.kind not in UNTAKABLE]
         return (*(takable or scene.names), *lost_names(scene))
     return (*scene.names, *lost_names(scene))
+
+
+def _as_said(args: Sequence[str], skill: Skill, text: str, scene: Scene) -> tuple[str, ...]:
+    """Return two things in the order in which a step says them, where it says both."""
+    if len(args) == 2:
+        said = squeezed(text)
+        first, second = (said.find(squeezed(name)) for name in args)
+        swapped = (args[1], args[0])
+        if 0 <= second < first and all(
+            name in _candidates(param, skill, scene)
+            for param, name in zip(skill.params, swapped, strict=True)
+        ):
+            return swapped
+    return tuple(args)
 
 
 def _numbers(param: str, text: str) -> str:

@@ -35,6 +35,7 @@ PHRASES: Mapping[str, str] = {
     'putin': 'put {} in {}',
     'putback': 'put {} back on {}',
     'place': 'place it at {}',
+    'grab_and_putin': 'grab {} and put it in {}',
     'reach': 'move the hand over {}',
 }
 """How actions are said whose name and things in a row are no sentence."""

@@ -96,7 +96,7 @@ class Huang:
 
     def _write(self, task: Task, scene: Scene, context: EpisodeContext) -> tuple[list[Call], Plan]:
         actions = Actions(scene, self._embedder)
-        examples = {item.task: item for item in self._prompts.examples(scene.domain)}
+        examples = {item.task: item for item in self._prompts.examples(scene)}
         example = examples[actions.nearest_of(task.instruction, [*examples])]
         if self._corrects:
             return self._write_one_by_one(task, example, actions, context)

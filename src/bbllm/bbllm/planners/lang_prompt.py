@@ -71,7 +71,7 @@ class LangPrompt:
             BbllmError: Whatever world, model or Body raised.
         """
         scene = world.observe()
-        examples = self._prompts.examples(scene.domain)[:EXAMPLES]
+        examples = self._prompts.examples(scene)[:EXAMPLES]
         prompt = self._prompts.whole(task, scene, examples)
         plan = Plan(ask(self._brain, prompt, parse_plan, on_retry=context.warn))
         context.tell_plan(plan, 0)

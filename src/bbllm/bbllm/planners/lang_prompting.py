@@ -9,7 +9,7 @@ import jinja2
 
 from bbllm.core.types import PlanStep, Scene, Task
 from bbllm.planners.parsing import parse_plan
-from bbllm.planners.prog_prompting import declared, offered
+from bbllm.planners.prog_prompting import declared, moves_to_containers, offered
 from bbllm.planners.prompting import one_line
 from bbllm.planners.surroundings import HOUSEHOLD, classes
 
@@ -38,11 +38,12 @@ class LangPrompts:
             autoescape=False,  # the output is read by a model, not by a browser
         )
 
-    def examples(self, domain: str) -> tuple[Example, ...]:
-        """Return the examples for one kind of world, in the order in which they are shown."""
+    def examples(self, scene: Scene) -> tuple[Example, ...]:
+        """Return the examples for a scene, in the order in which they are shown."""
         loader = self._templates.loader
         assert loader is not None
-        text, _, _ = loader.get_source(self._templates, f'{domain}.md')
+        name = 'containers' if moves_to_containers(scene) else scene.domain
+        text, _, _ = loader.get_source(self._templates, f'{name}.md')
         return tuple(_example(block) for block in text.strip().split('\n\n'))
 
     def whole(self, task: Task, scene: Scene, examples: Sequence[Example]) -> str:

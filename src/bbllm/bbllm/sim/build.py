@@ -13,7 +13,7 @@ import numpy as np
 
 from bbllm.arm.model import robot_spec
 from bbllm.core.types import Kind, SceneObject
-from bbllm.sim.build_goods import OBJECT_BITS, add_good, rgba_of
+from bbllm.sim.build_goods import OBJECT_BITS, add_body, add_good, rgba_of
 from bbllm.sim.goods import GOODS
 from bbllm.sim.scenes import SceneFile
 
@@ -152,8 +152,7 @@ def _add_marker(spec: mujoco.MjSpec, place: SceneObject) -> None:
 def _add_object(
     spec: mujoco.MjSpec, item: SceneObject, mass_kg: float, timestep_s: float
 ) -> mujoco.MjsBody:
-    x, y, z, w = item.pose.quat_xyzw
-    body = spec.worldbody.add_body(name=item.name, pos=item.pose.position_m, quat=[w, x, y, z])
+    body = add_body(spec, item)
     if item.kind is Kind.CYLINDER:
         shape, size = mujoco.mjtGeom.mjGEOM_CYLINDER, [item.size_m[0] / 2, item.size_m[2] / 2, 0]
     else:

@@ -8,7 +8,7 @@ import zlib
 import mujoco
 from PIL import ImageColor
 
-from bbllm.core.types import SceneObject
+from bbllm.core.types import Quat, SceneObject
 from bbllm.sim.goods import Good, Part
 
 OBJECT_BITS = 1
@@ -37,6 +37,13 @@ def rgba_of(color: str) -> tuple[float, float, float, float]:
         return (*colorsys.hsv_to_rgb(hue, 0.6, 0.8), 1.0)
 
 
+def add_body(spec: mujoco.MjSpec, item: SceneObject) -> mujoco.MjsBody:
+    """Add a body without any geom where an object is."""
+    return spec.worldbody.add_body(
+        name=item.name, pos=item.pose.position_m, quat=_wxyz(item.pose.quat_xyzw)
+    )
+
+
 def add_good(
     spec: mujoco.MjSpec, item: SceneObject, good: Good, mass_kg: float, contact_s: float
 ) -> mujoco.MjsBody:
@@ -50,18 +57,16 @@ def add_good(
         mass_kg: Of the whole thing [kg].
         contact_s: Time constant of its contacts [s].
     """
-    x, y, z, w = item.pose.quat_xyzw
-    body = spec.worldbody.add_body(name=item.name, pos=item.pose.position_m, quat=[w, x, y, z])
+    body = add_body(spec, item)
     solid = [part for part in good.parts if not part.painted]
     volume = sum(_volume_m3(part) for part in solid)
     for index, part in enumerate(good.parts):
-        px, py, pz, pw = part.quat_xyzw
         geom = body.add_geom(
             name=item.name if index == 0 else f'{item.name}/{index}',
             type=SHAPES[part.shape],
             size=part.half_m,
             pos=part.at_m,
-            quat=[pw, px, py, pz],
+            quat=_wxyz(part.quat_xyzw),
             rgba=rgba_of(part.color or item.color),
             mass=0.0 if part.painted else mass_kg * _volume_m3(part) / volume,
             contype=0 if part.painted else OBJECT_BITS,
@@ -71,6 +76,12 @@ def add_good(
         )
         geom.solref = [contact_s, 1.0]
     return body
+
+
+def _wxyz(quat_xyzw: Quat) -> tuple[float, float, float, float]:
+    """Return a quaternion as MuJoCo has it, scalar first."""
+    x, y, z, w = quat_xyzw
+    return (w, x, y, z)
 
 
 def _volume_m3(part: Part) -> float:

@@ -12,18 +12,14 @@ import itertools
 import math
 from dataclasses import dataclass
 
-from bbllm.core.types import Kind
-
-Vector = tuple[float, float, float]
-Quat = tuple[float, float, float, float]
-"""Unit quaternion, scalar last."""
+from bbllm.core.types import Kind, Quat, SceneObject
+from bbllm.skills.containers import FLOOR_M
+from bbllm.skills.shapes import Vector
 
 RING_PARTS = 16
 """How many flat pieces a round wall is made of."""
 WALL_M = 0.006
 """Thickness of walls [m]."""
-FLOOR_M = 0.006
-"""Thickness of floors [m]; see skills.containers, which reckons with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +173,18 @@ _BOTTLE = (
         painted=True,
     ),
 )
+_KETCHUP_BOTTLE = (
+    Part(shape='cylinder', half_m=(0.022, 0.030, 0), at_m=(0, 0, -0.020)),
+    between((0, 0, 0.008), (0, 0, 0.016), 0.018),
+    Part(shape='cylinder', half_m=(0.011, 0.012, 0), at_m=(0, 0, 0.038), color='white'),
+    Part(
+        shape='cylinder',
+        half_m=(0.0223, 0.012, 0),
+        at_m=(0, 0, -0.020),
+        color='ivory',
+        painted=True,
+    ),
+)
 _CAN = (
     Part(shape='cylinder', half_m=(0.028, 0.040, 0)),
     Part(shape='cylinder', half_m=(0.0283, 0.022, 0), color='white', painted=True),
@@ -233,6 +241,13 @@ GOODS: dict[str, Good] = {
     'bottle': Good(
         kind=Kind.OTHER, size_m=(0.048, 0.048, 0.09), mass_kg=0.15, color='seagreen', parts=_BOTTLE
     ),
+    'ketchup_bottle': Good(
+        kind=Kind.OTHER,
+        size_m=(0.044, 0.044, 0.1),
+        mass_kg=0.2,
+        color='tomato',
+        parts=_KETCHUP_BOTTLE,
+    ),
     'can': Good(
         kind=Kind.OTHER, size_m=(0.056, 0.056, 0.08), mass_kg=0.2, color='firebrick', parts=_CAN
     ),
@@ -241,4 +256,14 @@ GOODS: dict[str, Good] = {
     ),
 }
 """Every kind of container and thing that a scene file can name beside cube and cylinder."""
-CONTAINERS = frozenset(word for word, good in GOODS.items() if good.kind is Kind.CONTAINER)
+SAME_M = 1e-4
+"""Sizes that differ by less are the same [m]."""
+
+
+def good_like(item: SceneObject) -> Good | None:
+    """Return the kind of thing that has an object's size: no two have the same."""
+    for good in GOODS.values():
+        pairs = zip(good.size_m, item.size_m, strict=True)
+        if good.kind is item.kind and all(abs(a - b) < SAME_M for a, b in pairs):
+            return good
+    return None

@@ -70,6 +70,7 @@ ThingKind = Literal[
     'strawberry',
     'orange',
     'bottle',
+    'ketchup_bottle',
     'can',
     'drill',
 ]

@@ -44,6 +44,8 @@ SPARE_M = 0.008
 """How much larger all others are taken, where there is room: the arm keeps away from them [m]."""
 SLACK_M = 0.003
 """How far from where it should be the middle of what lies in a container may be [m]."""
+UPRIGHT = math.cos(math.radians(20.0))
+"""Cosine of how far a container may lean; no hand can set one up again."""
 TURNS = (0.0, math.pi / 4, math.pi / 2, -math.pi / 4)
 """How a thing may be turned against the container, as wished first [rad]."""
 
@@ -54,6 +56,12 @@ _NEVER_IN = (Kind.LOCATION, Kind.FIXTURE, Kind.HAND)
 def is_container(item: SceneObject) -> bool:
     """Tell whether things can be put in or on it."""
     return item.kind is Kind.CONTAINER
+
+
+def is_upright(container: SceneObject) -> bool:
+    """Tell whether a container stands as it should: not tipped over, and not upside down."""
+    x, y, _, _ = container.pose.quat_xyzw
+    return 1.0 - 2.0 * (x * x + y * y) >= UPRIGHT  # of its own axis z, the part along the world's
 
 
 def is_deep(item: SceneObject) -> bool:
@@ -69,6 +77,8 @@ def floor_z(container: SceneObject) -> float:
 def lies_in(item: SceneObject, container: SceneObject) -> bool:
     """Tell whether a thing lies in or on a container, as far as poses and sizes say."""
     if not is_container(container) or is_container(item) or item.kind in _NEVER_IN:
+        return False
+    if not is_upright(container):
         return False
     x, y, z = item.pose.position_m
     return (
@@ -108,6 +118,12 @@ def container_place(
     """
     assert scene.held is not None  # the caller looked
     held = scene.object(scene.held)
+    if not is_upright(container):
+        return Rejection(
+            Code.BAD_ARGUMENTS,
+            f'{container.name} does not stand upright, so {held.name} cannot be put into it; '
+            'choose another container.',
+        )
     others = [item for item in scene.objects if item.name != held.name]
     inside = [item for item in others if lies_in(item, container)]
     blockers: list[str] = []

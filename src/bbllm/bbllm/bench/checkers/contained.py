@@ -44,7 +44,7 @@ def _fault(goal: Contained, table: Table, thing: str, container: str) -> str:
 
 
 def _upset(table: Table, container: SceneObject) -> str:
-    if table.tilt_cosine > abs(_up(container)):
+    if table.tilt_cosine > _up(container):  # nor upside down
         return 'is not upright'
     return ''
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, field, replace
+from itertools import product
 
 from bbllm.bench.checkers.parts import Part, finding_of, listed
 from bbllm.bench.checkers.situation import Judgement, Verdict
 from bbllm.bench.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
 from bbllm.core.instances import instance_name
+from bbllm.worlds.household.checks import A, close_to
 from bbllm.worlds.household.derived import WORDS
 from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.situation import Memory
+from bbllm.worlds.household.situation import Situation as Moment
 from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
 
 TOLD = 3
@@ -20,8 +25,42 @@ Derived = Set[tuple[int, str]]
 """What has become of things, see worlds.household.derived."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Household:
+    """What a condition is held against."""
+
+    graph: Graph
+    derived: Derived
+    seat: int | None
+    only: Mapping[str, int] = field(default_factory=dict)
+    """By class: the one thing that counts."""
+
+    def of_class(self, class_name: str) -> list[int]:
+        """Return the things of a class that count."""
+        if class_name in self.only:
+            return [self.only[class_name]]
+        return _of_class(self.graph, class_name)
+
+    def things_of(self, condition: HouseCondition) -> list[int]:
+        """Return all that a condition may be meant of, sorted."""
+        name = condition.thing or condition.held or ''
+        if name == ANYTHING:
+            nodes = self.graph.nodes.values()
+            ids = [node.id for node in nodes if Property.GRABBABLE in node.properties]
+        else:
+            ids = self.of_class(name)
+        if condition.room is None:
+            return sorted(ids)
+        rooms = self.of_class(condition.room)
+        return sorted(node_id for node_id in ids if self.graph.room_of(node_id) in rooms)
+
+
 def judge_household(
-    goal: HouseholdGoal | FinalStateGoal, graph: Graph, derived: Derived
+    goal: HouseholdGoal | FinalStateGoal,
+    graph: Graph,
+    derived: Derived,
+    *,
+    seat: int | None = None,
 ) -> Judgement:
     """
     Judge a household.
@@ -32,11 +71,13 @@ def judge_household(
         goal: What must be so.
         graph: The household as it is now.
         derived: What has become of things so far.
+        seat: What the person sat or lay down on last, if that is known: VirtualHome's own rules
+            leave it ON all that it ever sat on.
     """
     if isinstance(goal, FinalStateGoal):
         parts = _final_parts(goal, graph, derived)
     else:
-        parts = [_part(condition, graph, derived) for condition in goal.all]
+        parts = _parts(goal, _Household(graph, derived, seat))
     finding = finding_of(parts)
     return Judgement(
         verdict=Verdict.PASSED if finding.passed else Verdict.FAILED,
@@ -78,70 +119,96 @@ def _missing(text: str, found: Set[str]) -> str:
     return '' if text in found else f'It is not so that {text}.'
 
 
-def _part(condition: HouseCondition, graph: Graph, derived: Derived) -> Part:
-    fitting = sorted(_fitting(condition, graph, derived))
+def _parts(goal: HouseholdGoal, home: _Household) -> list[Part]:
+    """Hold all conditions against a household, with the things of `same` that do best."""
+    chosen = product(*(home.of_class(name) for name in goal.same))
+    tries = [
+        [_part(each, replace(home, only=dict(zip(goal.same, ids)))) for each in goal.all]
+        for ids in chosen
+    ]
+    # Without any thing of such a class no condition that speaks of it holds.
+    return max(
+        tries or [[_part(each, home) for each in goal.all]],
+        key=lambda parts: sum(part.condition.holds for part in parts),
+    )
+
+
+def _part(condition: HouseCondition, home: _Household) -> Part:
+    graph = home.graph
+    fitting = sorted(_fitting(condition, home))
     enough = len(fitting) >= condition.count
     if enough is not condition.not_:
         return Part(str(condition))
     if condition.not_:
         which = listed([_name(graph, node_id) for node_id in fitting[:TOLD]])
         return Part(str(condition), f'It is not wanted, but is so of {which}.')
-    return Part(str(condition), _lack(condition, len(fitting), graph, derived))
+    return Part(str(condition), _lack(condition, len(fitting), home))
 
 
-def _fitting(condition: HouseCondition, graph: Graph, derived: Derived) -> Iterator[int]:
+def _fitting(condition: HouseCondition, home: _Household) -> Iterator[int]:
     """Yield the things that a condition holds of."""
+    graph = home.graph
     if condition.person:
-        if graph.character is not None and _person_fits(condition, graph):
+        if graph.character is not None and _person_fits(condition, home):
             yield graph.character
         return
-    for node_id in things_of(condition, graph):
+    for node_id in home.things_of(condition):
         fits = True
         if condition.held:
             fits = any(graph.sources(node_id, hand) for hand in HANDS)
         if condition.is_:
-            fits = _is(graph, node_id, condition.is_, derived)
+            fits = _is(home, node_id, condition.is_)
         if fits and condition.place:
             relation = Relation.INSIDE if condition.inside else Relation.ON
-            fits = lies(graph, node_id, relation, condition.place)
+            fits = _lies(graph, node_id, relation, frozenset(home.of_class(condition.place)))
         if fits:
             yield node_id
 
 
 def things_of(condition: HouseCondition, graph: Graph) -> list[int]:
     """Return the ids of all things that a condition may be meant of, sorted."""
-    name = condition.thing or condition.held or ''
-    ids = [
-        node_id
-        for node_id, node in graph.nodes.items()
-        if (Property.GRABBABLE in node.properties if name == ANYTHING else node.class_name == name)
-    ]
-    if condition.room is None:
-        return sorted(ids)
-    return sorted(n for n in ids if _in_room(graph, n, condition.room))
+    return _Household(graph, frozenset(), None).things_of(condition)
 
 
-def _in_room(graph: Graph, node_id: int, name: str) -> bool:
-    room = graph.room_of(node_id)
-    return room is not None and graph.nodes[room].class_name == name
+def _person_fits(condition: HouseCondition, home: _Household) -> bool:
+    """
+    Tell whether the person sits or lies, and where it does.
 
-
-def _person_fits(condition: HouseCondition, graph: Graph) -> bool:
+    That it is ON something alone says little: by VirtualHome's own rules this stays when it stands
+    up or walks off. Where it sits it is close to, and sat down last.
+    """
+    graph = home.graph
     assert graph.character is not None  # the caller looked
-    seats = graph.targets(graph.character, Relation.ON)
-    on = condition.on is None or any(graph.nodes[n].class_name == condition.on for n in seats)
-    return on and State(str(condition.person).upper()) in graph.nodes[graph.character].states
+    me = graph.nodes[graph.character]
+    if State(str(condition.person).upper()) not in me.states:
+        return False
+    seats = graph.targets(me.id, Relation.ON)
+    return condition.on is None or any(
+        seat in seats
+        and home.seat in (None, seat)
+        and close_to(A)(Moment(graph, me, (graph.nodes[seat],), Memory()))
+        for seat in home.of_class(condition.on)
+    )
 
 
-def _is(graph: Graph, node_id: int, word: str, derived: Derived) -> bool:
+def _is(home: _Household, node_id: int, word: str) -> bool:
     if word in WORDS:
-        return (node_id, word) in derived
-    return State(word.upper()) in graph.nodes[node_id].states
+        return (node_id, word) in home.derived
+    return State(word.upper()) in home.graph.nodes[node_id].states
 
 
 def lies(graph: Graph, node_id: int, relation: Relation, place: str) -> bool:
+    """Tell whether a thing is in or on a thing of a class, or in or on something that is."""
+    return _lies(graph, node_id, relation, frozenset(_of_class(graph, place)))
+
+
+def _of_class(graph: Graph, class_name: str) -> list[int]:
+    return [node_id for node_id, node in graph.nodes.items() if node.class_name == class_name]
+
+
+def _lies(graph: Graph, node_id: int, relation: Relation, places: Set[int]) -> bool:
     """
-    Tell whether a thing is in or on a thing of a class, or in or on something that is.
+    Tell whether a thing is in or on one of these places, or in or on something that is.
 
     What is on a plate in the fridge is in the fridge, and fruit in a bowl on the table on the
     table.
@@ -149,7 +216,7 @@ def lies(graph: Graph, node_id: int, relation: Relation, place: str) -> bool:
     waiting, seen = [node_id], {node_id}
     while waiting:
         here = waiting.pop()
-        if any(graph.nodes[other].class_name == place for other in graph.targets(here, relation)):
+        if not places.isdisjoint(graph.targets(here, relation)):
             return True
         for step in _PLACES:
             # A room leads nowhere else, and what is in the same room is not on one another.
@@ -159,13 +226,14 @@ def lies(graph: Graph, node_id: int, relation: Relation, place: str) -> bool:
     return False
 
 
-def _lack(condition: HouseCondition, n_fitting: int, graph: Graph, derived: Derived) -> str:
+def _lack(condition: HouseCondition, n_fitting: int, home: _Household) -> str:
     """Say how it is instead."""
+    graph = home.graph
     if condition.person:
         ids = [] if graph.character is None else [graph.character]
     else:
-        ids = things_of(condition, graph)
-    told = '; '.join(_how_it_is(graph, node_id, derived) for node_id in sorted(ids)[:TOLD])
+        ids = home.things_of(condition)
+    told = '; '.join(_how_it_is(graph, node_id, home.derived) for node_id in sorted(ids)[:TOLD])
     more = f', and {len(ids) - TOLD} more' if len(ids) > TOLD else ''
     missing = 'It is not so' if condition.count == 1 else f'Only {n_fitting}'
     return f'{missing}: {condition}. {told[:1].upper()}{told[1:]}{more}.'

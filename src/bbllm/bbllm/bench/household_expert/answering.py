@@ -10,7 +10,7 @@ from bbllm.bench.house_goals import HouseholdGoal
 from bbllm.bench.household_expert.model import NAME, PLANNERS, HouseholdExpert
 from bbllm.bench.suite import TaskSpec
 from bbllm.core.errors import ConfigError
-from bbllm.core.registry import OFFLINE, asks_body, find_planner
+from bbllm.core.registry import OFFLINE, asks_body, find_planner, plain_name
 from bbllm.llm.config import Models
 from bbllm.llm.expert.brief import TOLD
 from bbllm.llm.sections import LlmConfig
@@ -90,7 +90,7 @@ def check_houses(tasks: Iterable[TaskSpec], models: Models, planner: str) -> Non
             )
     if models.brain.name != NAME:
         return
-    if planner.partition(':')[0] not in PLANNERS:
+    if plain_name(planner) not in PLANNERS:
         raise ConfigError(
             f'The planner {planner} cannot work with `{NAME}` in houses: there it reads the '
             f'prompts of {", ".join(PLANNERS)}. Choose one of these, or name a language model.'
@@ -102,21 +102,6 @@ def check_houses(tasks: Iterable[TaskSpec], models: Models, planner: str) -> Non
                 'nothing; it finds plans for goals of the kind household, as those of the suite '
                 'household. Name a language model for this one.'
             )
-
-
-def check_table_planner(brain: str, planner: str) -> None:
-    """
-    Refuse a planner whose prompts a stand-in reads in houses only.
-
-    Raises:
-        ConfigError: Says what would work.
-    """
-    if planner.partition(':')[0] in PLANNERS:
-        raise ConfigError(
-            f'The planner {planner} cannot work with `{brain}` on a table: there it knows the '
-            'prompts of llm_pop, ft_cot and ft_vanilla. Choose one of these, the suite household, '
-            'or a language model.'
-        )
 
 
 def _told(case: Case) -> HouseholdExpert:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bbllm.bench.house_goals import HouseholdGoal
-from bbllm.bench.house_start import SEEN, HouseStart
+from bbllm.bench.house_start import HouseStart
 from bbllm.bench.household_expert.moves import Said, Standing
 from bbllm.bench.household_expert.prompts import Asked, Prompt, read_prompt, verdict
 from bbllm.bench.household_expert.search import NoPlanError, search
 from bbllm.bench.household_expert.voices import VOICES
 from bbllm.bench.household_expert.wording import (
     bracketed,
-    numbered,
     program,
     read_step,
     said,
@@ -20,10 +19,10 @@ from bbllm.bench.household_expert.wording import (
 )
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import Message
-from bbllm.llm.stand_in import StandIn
+from bbllm.llm.expert.prog_prompt import COMMENT
+from bbllm.llm.stand_in import StandIn, numbered
 from bbllm.worlds.household.household import Household
-from bbllm.worlds.household.visibility import Visibility
-from bbllm.worlds.household.visibility import FULL, Visibility
+from bbllm.worlds.household.visibility import FULL, Visibility, visibility_of
 from bbllm.worlds.household.vocabulary import Action
 
 NAME = 'expert'
@@ -83,7 +82,7 @@ class HouseholdExpert(StandIn):
             return program(
                 plan,
                 # What the prompt's own functions have; an ablation leaves it out.
-                comments='\t# ' in prompt.text,
+                comments=COMMENT in prompt.text,
                 assertions='\tassert(' in prompt.text,
                 rooms=self._rooms(),
             )
@@ -137,11 +136,11 @@ class HouseholdExpert(StandIn):
         """Return how much of the household the planner is told; see `told.Told`."""
         if self._start is None:
             raise NoPlanError(NO_CASE)
-        return SEEN[self._start.visibility]
+        return visibility_of(self._start.visibility)
 
     def _sight(self) -> Visibility:
         """Return how much a planner can name."""
-        return FULL if self._start is None else SEEN[self._start.visibility]
+        return FULL if self._start is None else visibility_of(self._start.visibility)
 
     def _rooms(self) -> set[str]:
         household, _ = self.case()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from bbllm.core.errors import ParseError
+from bbllm.llm.expert.prog_prompt import NEXT_STEP, PROGRAM, STEPS
 from bbllm.planners.parsing import parse_plan
 from bbllm.planners.prog_checking import STATE_WORDS
 from bbllm.planners.prog_parsing import parse_program
@@ -49,9 +50,6 @@ _ENDS = {
     'New plan:': Asked.REPAIR,
     'Program:': Asked.CALLS,
 }
-_PROGRAM = re.compile(r'from actions import .*\ndef \w+\(\):\s*\Z', re.DOTALL)
-_NEXT = re.compile(r'^Go on with line (\d+) of the next task\b', re.MULTILINE)
-_STEPS = re.compile(r'^Go on with the steps of the next task\b', re.MULTILINE)
 _ACTION = re.compile(r'^- (\w+)\(', re.MULTILINE)
 _EARLIER = re.compile(r'^Earlier plan:\n(.*?)\nError step: (\d+)$', re.MULTILINE | re.DOTALL)
 _ASSERTED = re.compile(r'(You see: [^\n]*)\n(assert\([^\n]*\))\s*\Z')
@@ -59,13 +57,13 @@ _ASSERTED = re.compile(r'(You see: [^\n]*)\n(assert\([^\n]*\))\s*\Z')
 
 def read_prompt(text: str) -> Prompt | None:
     """Return what a message asks for; None where it is no prompt that is known."""
-    if _PROGRAM.match(text):
+    if PROGRAM.match(text):
         return Prompt(asked=Asked.PROGRAM, text=text)
     if text.startswith('Does the assertion hold'):
         return Prompt(asked=Asked.VERDICT, text=text)
-    if found := _NEXT.search(text):
+    if found := NEXT_STEP.search(text):
         return Prompt(asked=Asked.NEXT_STEP, text=text, start=int(found[1]))
-    if _STEPS.search(text):
+    if STEPS.search(text):
         return Prompt(asked=Asked.STEPS, text=text)
     last = text.rstrip().rsplit('\n', 1)[-1]
     asked = _ENDS.get(last)

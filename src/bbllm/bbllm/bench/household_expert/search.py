@@ -16,7 +16,7 @@ from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.visibility import FULL, Visibility
-from bbllm.worlds.household.vocabulary import HANDS, Relation, State
+from bbllm.worlds.household.vocabulary import Relation, State
 
 EFFORT = 6000
 """How many situations one search looks at: for all conditions, in all orders."""
@@ -56,8 +56,6 @@ def search(
         NoPlanError: There is none that is found with reasonable effort.
     """
     start = Standing.beginning(household, seen=seen, found=found, sight=sight)
-    if too_many := _beyond_hands(goal.all):
-        raise NoPlanError(_no_plan(too_many))
     reason = ''
     effort = iter(range(EFFORT))
     for order in _orders(goal.all):
@@ -70,7 +68,8 @@ def search(
 
 def holds(conditions: Sequence[HouseCondition], graph: Graph, known: Derived) -> bool:
     """Tell whether all conditions hold."""
-    goal = HouseholdGoal(kind='household', all=tuple(conditions))
+    # Not checked: while things are counted up, one stage may say the same as another condition.
+    goal = HouseholdGoal.model_construct(kind='household', all=tuple(conditions))
     return judge_household(goal, graph, known).findings[0].passed
 
 
@@ -79,17 +78,6 @@ def _orders(conditions: Sequence[HouseCondition]) -> Iterable[tuple[HouseConditi
     first = sorted(conditions, key=lambda condition: condition.person is not None)
     for _, order in zip(range(ORDERS), permutations(first), strict=False):
         yield order
-
-
-def _beyond_hands(conditions: Sequence[HouseCondition]) -> HouseCondition | None:
-    """Return the condition with which more would be held than there are hands."""
-    held: dict[str, int] = {}
-    for condition in conditions:
-        if condition.held and not condition.not_:
-            held[condition.held] = max(held.get(condition.held, 0), condition.count)
-            if sum(held.values()) > len(HANDS):
-                return condition
-    return None
 
 
 def _in_order(

@@ -47,11 +47,6 @@ def read_step(text: str) -> Said | None:
     return None
 
 
-def numbered(texts: Sequence[str], start: int = 0) -> str:
-    """Write lines with numbers, and that they are all."""
-    return '\n'.join(f'{start + i}: {text}' for i, text in enumerate([*texts, 'Done']))
-
-
 def bracketed(item: Said, offered: Collection[str]) -> str:
     """Write a call as a Body does: `<char0>[putin] <salmon><fridge>`."""
     action, words = item

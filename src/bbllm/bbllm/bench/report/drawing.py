@@ -30,7 +30,10 @@ class Drawing:
     id: str
     """Equal tables have equal drawings, and so the same id."""
     ground: str
-    """Id of what lies beneath."""
+    """Id of what lies beneath; '' where nothing does."""
+    width: float
+    """In its own units [px]."""
+    height: float
     markup: str
     away: tuple[str, ...]
     """Names of things that came to rest outside of the picture."""
@@ -41,6 +44,8 @@ class Ground:
     """What lies beneath drawings: tables, grid, reach and robot."""
 
     id: str
+    width: float
+    height: float
     shapes: frozenset[Flat]
     markup: str
 
@@ -105,6 +110,8 @@ class Drawings:
         return Drawing(
             id=f'{self._prefix}d{len(self._drawings)}',
             ground=ground.id,
+            width=self.width,
+            height=self.height,
             markup=self._inks.draw(own),
             away=tuple(
                 o.name for o in scene.objects if o.name not in names and o.kind is not Kind.HAND
@@ -117,6 +124,8 @@ class Drawings:
             shapes = self._shapes(bare, None)
             self._grounds[bare] = Ground(
                 id=f'{self._prefix}g{len(self._grounds)}',
+                width=self.width,
+                height=self.height,
                 shapes=frozenset(shapes),
                 markup=self._inks.draw(shapes),
             )

@@ -1,4 +1,4 @@
-"""One card for each episode: how its table came to rest, and why that passed or not."""
+"""One card for each episode: how its table or house was left, and why that passed or not."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from urllib.parse import quote
 from bbllm.bench.report import words
 from bbllm.bench.report.drawing import Drawing, Drawings, final_scene
 from bbllm.bench.report.folder import Run
+from bbllm.bench.report.house_drawings import HouseDrawings
 from bbllm.bench.report.inline_svg import Inks
 from bbllm.bench.report.journals import Scenes, read_scenes
 from bbllm.bench.report.tables import VERDICTS, anchor
@@ -54,7 +55,7 @@ class Group:
     cards: tuple[Card, ...]
     tally: str
     """How many of each verdict, in words."""
-    drawings: Drawings
+    drawings: Drawings | HouseDrawings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +65,8 @@ class Gallery:
     groups: tuple[Group, ...]
     rules: str
     """CSS of all paints."""
-    pictured: bool = True
-    """Whether there is a table to see; a household of symbols has none."""
+    in_houses: bool = False
+    """Whether the episodes were played in houses, and not on tables."""
 
 
 def make_gallery(run: Run, tasks: Sequence[tuple[str, str]]) -> Gallery:
@@ -84,19 +85,24 @@ def make_gallery(run: Run, tasks: Sequence[tuple[str, str]]) -> Gallery:
     return Gallery(
         groups=tuple(group for group in groups if group.cards),
         rules=inks.rules,
-        pictured=run.settings.get('world') != 'household',
+        in_houses=_in_houses(run),
     )
 
 
 def _group(run: Run, name: str, instruction: str, inks: Inks, prefix: str) -> Group:
     results = [result for result in run.results if result.key.task == name]
     scenes = [read_scenes(run.journal(result.key)) for result in results]
-    finals = [
-        final_scene(result.settled, known) if result.settled else None
-        for result, known in zip(results, scenes, strict=True)
-    ]
-    shown = [known.before for known, final in zip(scenes, finals, strict=True) if final]
-    drawings = Drawings([scene for scene in (*finals, *shown) if scene], inks, prefix)
+    drawings: Drawings | HouseDrawings
+    if _in_houses(run):
+        finals = [known.after for known in scenes]
+        drawings = HouseDrawings(inks, prefix)
+    else:
+        finals = [
+            final_scene(result.settled, known) if result.settled else None
+            for result, known in zip(results, scenes, strict=True)
+        ]
+        shown = [known.before for known, final in zip(scenes, finals, strict=True) if final]
+        drawings = Drawings([scene for scene in (*finals, *shown) if scene], inks, prefix)
     cards = [_card(run, *each, drawings) for each in zip(results, finals, scenes, strict=True)]
     return Group(
         name=name,
@@ -107,8 +113,16 @@ def _group(run: Run, name: str, instruction: str, inks: Inks, prefix: str) -> Gr
     )
 
 
+def _in_houses(run: Run) -> bool:
+    return run.settings.get('world') == 'household'
+
+
 def _card(
-    run: Run, result: EpisodeResult, final: Scene | None, scenes: Scenes, drawings: Drawings
+    run: Run,
+    result: EpisodeResult,
+    final: Scene | None,
+    scenes: Scenes,
+    drawings: Drawings | HouseDrawings,
 ) -> Card:
     key = result.key
     missing = tuple(text for text, holds in result.conditions.items() if not holds)
@@ -124,7 +138,7 @@ def _card(
         gcr=words.NONE if result.lost else words.two(result.gcr),
         missing=missing,
         conditions=len(result.conditions),
-        figures=_figures(result),
+        figures=_figures(result, timed=not _in_houses(run)),
         codes=tuple(
             sorted(
                 ((name, n) for name, n in result.codes.items() if n),
@@ -148,14 +162,15 @@ def _information(result: EpisodeResult) -> str:
     return ' '.join(parts)
 
 
-def _figures(result: EpisodeResult) -> str:
+def _figures(result: EpisodeResult, *, timed: bool) -> str:
     tokens = result.prompt_tokens + result.completion_tokens
     parts = [
         f'{words.plural(result.loops, "loop")} (least {result.least_loops})',
         f'{result.executable} of {words.plural(result.attempted, "step")} carried out',
         f'{words.plural(result.model_calls, "model call")}, {words.plural(tokens, "token")}',
-        f'{words.duration(result.robot_s)} of robot time',
     ]
+    if timed:
+        parts.append(f'{words.duration(result.robot_s)} of robot time')
     if result.broken_rules:
         named = words.listed([f'{rule} × {n}' for rule, n in result.broken_rules.items()])
         parts.append(f'broke {named}, first in call {result.first_broken}')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -20,7 +21,7 @@ class ExpertBrief(BaseModel):
 
     model_config = ConfigDict(extra='forbid', frozen=True)
 
-    goal: Literal['tower', 'corners', 'hold']
+    goal: Literal['tower', 'corners', 'hold', 'contained']
     needs: Literal['none', 'weights', 'movable'] = 'none'
     """What has to be found out before anything can be decided."""
     order: Literal['any', 'lighter_up', 'on_fixed'] = 'any'
@@ -29,6 +30,8 @@ class ExpertBrief(BaseModel):
     """What goes to corners, or is held."""
     height: Annotated[int, Field(ge=2, le=12)] = 2
     """How many blocks a tower has."""
+    inside: Mapping[str, str] = {}
+    """What goes into which container, or onto which plate, by name."""
     n_fixed: Annotated[int, Field(ge=0, le=12)] = 1
     """How many blocks are fixed, which the instruction says where that has to be found out."""
     gather: bool = True

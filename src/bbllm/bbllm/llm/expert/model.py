@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from bbllm.core.protocols import Message
 from bbllm.llm.expert.brief import ExpertBrief
+from bbllm.llm.expert.containing import answer_containing
 from bbllm.llm.expert.deciding import decide
 from bbllm.llm.expert.ft_prompt import is_ft_prompt, read_ft_prompt, write_ft_reply
 from bbllm.llm.expert.pop_prompt import is_pop_prompt, read_pop_prompt, write_pop_reply
@@ -27,6 +28,8 @@ class ExpertModel(StandIn):
 
     def _answer(self, messages: Sequence[Message]) -> str:
         users = [message.content for message in messages if message.role == 'user']
+        if self._brief.goal == 'contained':
+            return answer_containing(users, self._brief.inside)
         try:
             for text in reversed(users):
                 if is_pop_prompt(text):

@@ -29,7 +29,7 @@ class Board:
         self.steps: list[str] = []
         self.fixed: set[str] = set()
         """Things that are to stay where they are."""
-        self._on = {s: o for s, predicate, o in sight.facts if predicate == 'on'}
+        self._on = {s: o for s, predicate, o in sight.facts if predicate in ('on', 'in')}
         if self.held is not None:
             self._lift(self.held)
 

@@ -10,10 +10,12 @@ from bbllm.llm.offline.sight import Sight
 from bbllm.llm.offline.tokens import tokenize
 
 PASS = '<pass>'
+GRAB_AND_PUTIN = 'grab_and_putin'
 MAX_CHARACTERS = 500
 """A longer step is none that a plan may have [characters]."""
+_TAKING = w.PICK | {'take', 'get'}
 _SYNONYMS = {
-    'pick': w.PICK | {'take', 'get'},
+    'pick': _TAKING,
     'place': w.PUT | w.STACK,
     'reach': w.REACH | {'go'},
 }
@@ -28,13 +30,26 @@ def answer_body(sight: Sight) -> str:
         tokens.pop(0)
     if not tokens:
         return PASS
+    context = Context(sight)
     try:
-        skill, argument = _call(tokens, Context(sight))
+        if GRAB_AND_PUTIN in sight.actions and (pair := _grab_and_put(tokens, context)):
+            return f'<rob0>[{GRAB_AND_PUTIN}] <{pair[0]}><{pair[1]}>'
+        skill, argument = _call(tokens, context)
     except RefusalError:
         return PASS
     if skill not in sight.actions:
         return PASS
     return f'<rob0>[{skill}]' + (f' <{argument}>' if argument else '')
+
+
+def _grab_and_put(tokens: list[str], context: Context) -> tuple[str, str] | None:
+    """Read `grab the pear and put it in the bowl`; None where it is something else."""
+    for i, token in enumerate(tokens[:-1]):
+        if token == 'and' and tokens[0] in _TAKING and tokens[i + 1] in w.PUT:
+            items = noun_phrase(tokens[1:i], context)
+            target = _target(tokens[i + 2 :], context)
+            return (items[0].names[0], target) if items and target else None
+    return None
 
 
 def _call(tokens: list[str], context: Context) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from bbllm.llm.offline.lessons import Lessons, learn
 from bbllm.llm.offline.phrases import RefusalError
 from bbllm.llm.offline.planning import Planning
 from bbllm.llm.offline.sight import Sight
+from bbllm.llm.stand_in import numbered
 
 
 def answer_brain(sight: Sight) -> str:
@@ -18,10 +19,10 @@ def answer_brain(sight: Sight) -> str:
     except RefusalError as error:
         return f'cannot: {str(error).strip()}'
     start = sight.error_step or 0
-    lines = [f'{start + i}: {step}' for i, step in enumerate([*steps, 'Done'])]
+    plan = numbered(steps, start)
     if sight.error_step is None:
-        return '\n'.join(lines)
-    return '\n'.join([f'Explanation: {_explanation(sight, lessons)}', 'New plan:', *lines])
+        return plan
+    return f'Explanation: {_explanation(sight, lessons)}\nNew plan:\n{plan}'
 
 
 def _explanation(sight: Sight, lessons: Lessons) -> str:

@@ -7,6 +7,7 @@ import re
 from bbllm.llm.offline.body import PASS, answer_body
 from bbllm.llm.offline.brain import answer_brain
 from bbllm.llm.offline.sight import Sight, thing_from_name
+from bbllm.llm.stand_in import numbered
 
 _STEP = re.compile(r'\d+: (.+)$')
 _DONE = 'Done'
@@ -19,8 +20,7 @@ def answer_direct(sight: Sight) -> str:
     if not steps:
         return reply
     calls = [_call(step, sight) for step in steps if step != _DONE]
-    lines = [call for call in calls if call != PASS]
-    return '\n'.join(f'{i}: {line}' for i, line in enumerate([*lines, _DONE]))
+    return numbered([call for call in calls if call != PASS])
 
 
 def _call(step: str, sight: Sight) -> str:

@@ -137,6 +137,11 @@ class Planning:
         target = move.target
         if target.kind == 'on' and len(move.items) == 1 and move.items[0].count == 1:
             self._move_onto(move.items[0], target.spots)
+        elif target.kind == 'on' and self._hold_things(target.spots):
+            for item in move.items:
+                names = item.names if item.count is None else self._choice.choose(item, ())
+                for name in names:
+                    self._move_onto(Select(name, (name,)), target.spots)
         elif target.kind == 'on':
             self._shape(Shape('tower', (*target.spots, *move.items)))
         elif target.kind == 'pose':
@@ -145,6 +150,10 @@ class Planning:
             self._move_to_spots(move, target, later)
         else:
             self._move_somewhere(move, target)
+
+    def _hold_things(self, bases: Sequence[Select]) -> bool:
+        names = [name for base in bases for name in base.names]
+        return all(self._board.things[name].kind == 'container' for name in names)
 
     def _move_onto(self, item: Select, bases: Sequence[Select]) -> None:
         board = self._board
@@ -159,7 +168,8 @@ class Planning:
         if not free:
             raise RefusalError(f'nothing can be put there. {self._choice.reasons(names)}')
         base = min(free, key=lambda base: board.on_top_of(base) is not None)
-        if (top := board.on_top_of(base)) is not None:
+        top = board.on_top_of(base)
+        if top is not None and board.things[base].kind != 'container':
             board.pick(top, self._targets)
             board.put_aside(self._targets)
         board.pick(name, self._targets)

@@ -22,7 +22,14 @@ _TO_CUT_WITH = 'knife'
 
 def any_of(*predicates: Predicate) -> Predicate:
     """At least one of these holds."""
-    return lambda s: any(holds(s) for holds in predicates)
+
+    def holds(s: Situation) -> bool:
+        for predicate in predicates:  # noqa: SIM110  # any() takes twice the time
+            if predicate(s):
+                return True
+        return False
+
+    return holds
 
 
 def no(predicate: Predicate) -> Predicate:

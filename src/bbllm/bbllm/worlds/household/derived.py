@@ -61,6 +61,20 @@ def can_wash(device: Node, thing: Node) -> bool:
     return not _is(device, FOR_CLOTHES) or Property.CLOTHES in thing.properties
 
 
+def can_become(graph: Graph, node_id: int, word: str) -> bool:
+    """Tell whether a thing can come to be so: it is of the kind, and what does it is there."""
+    node = graph.nodes[node_id]
+    if word == WASHED:
+        return True  # by hand
+    if word == USED:
+        return _is(node, PHONES) and Property.HAS_SWITCH in node.properties
+    devices = HEATING if word == HEATED else TOASTERS
+    return _is_food(node) and any(
+        _is(other, devices) and Property.HAS_SWITCH in other.properties
+        for other in graph.nodes.values()
+    )
+
+
 class DerivedStates:
     """Remembers what has become of things while steps are made."""
 

@@ -87,15 +87,15 @@ def walk_to(which: int) -> Effect:
         _add_inside(graph, me, room)
         if node.id != room:
             around = _not_rooms(graph, graph.targets(node.id, Relation.INSIDE))
-            _link_all(graph, me, (node.id, *around, *graph.body_parts))
+            graph.add_both_ways(me, Relation.CLOSE, (node.id, *around, *graph.body_parts))
         for node_id in held:
             _cut(graph, node_id, _LEFT_BY_WALKING)
             link_nodes(graph, me, node_id)
             _add_inside(graph, node_id, came_from)
         # Only now: what was inside something that is held is inside it no longer.
         if Property.CAN_OPEN in node.properties:
-            _link_all(graph, me, tuple(graph.sources(node.id, Relation.INSIDE)))
-        _link_all(graph, me, tuple(graph.targets(node.id, Relation.ON)))
+            graph.add_both_ways(me, Relation.CLOSE, graph.sources(node.id, Relation.INSIDE))
+        graph.add_both_ways(me, Relation.CLOSE, graph.targets(node.id, Relation.ON))
 
     return change
 
@@ -187,8 +187,7 @@ def let_go(s: Situation, node_id: int) -> None:
 
 def link_nodes(graph: Graph, one: int, other: int) -> None:
     """Make two nodes CLOSE to each other; also one to itself, as VirtualHome does."""
-    graph.add(one, Relation.CLOSE, other)
-    graph.add(other, Relation.CLOSE, one)
+    graph.add_both_ways(one, Relation.CLOSE, (other,))
 
 
 def place_of(
@@ -207,11 +206,6 @@ def _put(s: Situation, node_id: int, relation: Relation, place: int) -> None:
     link_nodes(s.graph, s.character.id, place)
     link_nodes(s.graph, node_id, place)
     s.graph.add(node_id, relation, place)
-
-
-def _link_all(graph: Graph, one: int, others: Iterable[int]) -> None:
-    for other in others:
-        link_nodes(graph, one, other)
 
 
 def _cut(graph: Graph, node_id: int, relations: tuple[Relation, ...]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass, field
 
 from bbllm.worlds.household import graph_data
@@ -55,8 +56,12 @@ class Graph:
 
     def __init__(self) -> None:
         self.nodes: dict[int, Node] = {}
-        self._to: dict[Relation, dict[int, set[int]]] = {word: {} for word in Relation}
-        self._from: dict[Relation, dict[int, set[int]]] = {word: {} for word in Relation}
+        self._to: dict[Relation, defaultdict[int, set[int]]] = {
+            word: defaultdict(set) for word in Relation
+        }
+        self._from: dict[Relation, defaultdict[int, set[int]]] = {
+            word: defaultdict(set) for word in Relation
+        }
         self._character: int | None = None
         self._body_parts: tuple[int, ...] | None = None
 
@@ -125,7 +130,9 @@ class Graph:
         other.nodes = {node_id: node.copy() for node_id, node in self.nodes.items()}
         for mine, theirs in ((self._to, other._to), (self._from, other._from)):
             for relation, index in mine.items():
-                theirs[relation] = {node_id: set(ends) for node_id, ends in index.items() if ends}
+                theirs[relation].update(
+                    {node_id: set(ends) for node_id, ends in index.items() if ends}
+                )
         return other
 
     def __eq__(self, other: object) -> bool:
@@ -156,8 +163,17 @@ class Graph:
 
     def add(self, from_id: int, relation: Relation, to_id: int) -> None:
         """Add an edge; one that is there stays."""
-        self._to[relation].setdefault(from_id, set()).add(to_id)
-        self._from[relation].setdefault(to_id, set()).add(from_id)
+        self._to[relation][from_id].add(to_id)
+        self._from[relation][to_id].add(from_id)
+
+    def add_both_ways(self, one: int, relation: Relation, others: Collection[int]) -> None:
+        """Add the edges from a node to others, no set of this relation itself, and those back."""
+        forth, back = self._to[relation], self._from[relation]
+        forth[one].update(others)
+        back[one].update(others)
+        for other in others:
+            forth[other].add(one)
+            back[other].add(one)
 
     def remove(self, from_id: int, relation: Relation, to_id: int) -> None:
         """Remove an edge, if it is there."""

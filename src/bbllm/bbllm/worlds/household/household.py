@@ -42,6 +42,10 @@ class StepResult:
     itself breaks off. Empty where the step succeeded."""
 
 
+DONE = StepResult(True)
+"""What most lines do."""
+
+
 class Household:
     """A graph and the rules by which one character changes it."""
 
@@ -131,11 +135,11 @@ class Household:
                     'not_found' if rule.misses_things else 'unsupported',
                 )
             nodes.append(node)
-        situation = Situation(
-            self.graph, self._character, tuple(nodes), self._memory, line.action.value
-        )
+        situation = Situation(self.graph, self._character, tuple(nodes), self._memory)
         broken, texts = follow(rule, situation)
-        messages = tuple(f'{text} when executing "{line}"' for text in texts)
+        if not broken and not texts:
+            return DONE
+        messages = tuple([f'{text} when executing "{line}"' for text in texts])
         return StepResult(not broken, messages, broken)
 
 

@@ -31,8 +31,6 @@ class Situation:
     character: Node
     objects: tuple[Node, ...]
     memory: Memory
-    action: str
-    """The action's word."""
 
     @property
     def posture(self) -> Set[State]:

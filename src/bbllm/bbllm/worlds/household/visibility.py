@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from bbllm.core.errors import UnknownNameError
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.vocabulary import HANDS, Relation, State
 
@@ -28,6 +30,29 @@ class Visibility:
 
 
 FULL = Visibility()
+SeenWord = Literal['full', 'room', 'room_open_only', 'rooms_seen', 'rooms_seen_open_only']
+SEEN: Mapping[str, Visibility] = {
+    'full': FULL,
+    'room': Visibility(reach='room'),
+    'room_open_only': Visibility(reach='room', hides='not_open'),
+    'rooms_seen': Visibility(reach='room', accumulating=True),
+    'rooms_seen_open_only': Visibility(reach='room', hides='not_open', accumulating=True),
+}
+"""By the word of suites and of the command line: all is told; what is in the character's room and
+in nothing CLOSED; the same of all rooms that it has been in; with `open_only`, what is in
+containers is told only while they are OPEN."""
+
+
+def visibility_of(word: str) -> Visibility:
+    """
+    Return what one of the words of SEEN means.
+
+    Raises:
+        UnknownNameError: There is no such word.
+    """
+    if word not in SEEN:
+        raise UnknownNameError('visibility', word, SEEN)
+    return SEEN[word]
 
 
 class Sight:

@@ -76,8 +76,18 @@ class Property(str, Enum):
     CREAM = 'CREAM'
 
 
+_WITHOUT_OBJECT = frozenset({'SLEEP', 'STANDUP', 'WAKEUP'})
+_WITH_TWO_OBJECTS = frozenset({'POUR', 'PUTBACK', 'PUTIN'})
+
+
 class Action(str, Enum):
     """The words that a line of a script begins with."""
+
+    arity: int
+    """How many things an action takes."""
+
+    def __init__(self, word: str) -> None:
+        self.arity = 0 if word in _WITHOUT_OBJECT else 2 if word in _WITH_TWO_OBJECTS else 1
 
     CLOSE = 'CLOSE'
     CUT = 'CUT'
@@ -128,20 +138,10 @@ class Action(str, Enum):
     WIPE = 'WIPE'
 
     @property
-    def arity(self) -> int:
-        """How many things an action takes."""
-        if self in _WITHOUT_OBJECT:
-            return 0
-        return 2 if self in _WITH_TWO_OBJECTS else 1
-
-    @property
     def skill(self) -> str:
         """The skill's name, for example `putback`."""
         return self.value.lower()
 
-
-_WITHOUT_OBJECT = frozenset({Action.SLEEP, Action.STANDUP, Action.WAKEUP})
-_WITH_TWO_OBJECTS = frozenset({Action.POUR, Action.PUTBACK, Action.PUTIN})
 
 OTHER_WORDS = {'LOOKAT_MEDIUM': Action.LOOKAT}
 """Words of a script that mean an action of another name."""

@@ -32,6 +32,7 @@ class HouseholdWorld:
             is not changed.
         mode: Which rules hold.
         visibility: How much of it a scene tells. What is not told cannot be named in a call.
+        derived: Remembers what becomes of things; None goes by the rules of `derived`.
         seed: Nothing in the household is left to chance; taken so that all worlds can be given
             one.
         constraints: What no scene tells and a step may fail by, see `constraints`.
@@ -47,6 +48,7 @@ class HouseholdWorld:
         *,
         mode: Mode = Mode.SANE,
         visibility: Visibility = FULL,
+        derived: DerivedStates | None = None,
         seed: int | None = None,
         constraints: Sequence[Constraint] = (),
     ) -> None:
@@ -56,7 +58,7 @@ class HouseholdWorld:
         self.household = Household(graph, mode=mode, constraints=constraints)
         self.lines: list[ScriptLine] = []
         """What was carried out, as lines of a script; steps that were refused are not in it."""
-        self._derived = DerivedStates()
+        self._derived = derived or DerivedStates()
         self._derived.look(self.graph)
         self._sight = Sight(visibility)
         self._steps = 0
@@ -71,6 +73,14 @@ class HouseholdWorld:
     def derived(self) -> DerivedStates:
         """What has become of things so far."""
         return self._derived
+
+    @property
+    def seat(self) -> int | None:
+        """Id of what the character sat or lay down on last; None before it has."""
+        for line in reversed(self.lines):
+            if line.action in (Action.SIT, Action.LIE):
+                return line.objects[0][1]
+        return None
 
     @property
     def skills(self) -> tuple[Skill, ...]:

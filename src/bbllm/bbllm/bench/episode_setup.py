@@ -1,0 +1,110 @@
+"""What episodes on tables and in houses share: their models, run, journal, seed and settings."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from types import MappingProxyType
+
+from bbllm.bench.case import Case
+from bbllm.bench.episode_models import open_models
+from bbllm.bench.playing import Job, Played
+from bbllm.bench.results import EpisodeResult
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.events import Event
+from bbllm.core.protocols import EventSink, Planner
+from bbllm.core.records import to_json
+from bbllm.core.registry import find_planner
+from bbllm.core.tasks import make_task
+from bbllm.llm.config import Models
+from bbllm.planners.assembly import build_planner, heard_by
+from bbllm.planners.bodies import MappingMethod, body_name
+
+
+class Alone:
+    """The surroundings of an episode that has its process to itself."""
+
+    settings: Mapping[str, object] = MappingProxyType({})
+    """What a journal says of them."""
+
+    def turn(self) -> AbstractContextManager[None]:
+        """Hold back other worlds of this process while the context lasts."""
+        return nullcontext()
+
+    def stopped(self) -> str:
+        """Return why the episode shall end, empty while it may go on."""
+        return ''
+
+    def hearing(self, run: EpisodeRun) -> AbstractContextManager[None]:
+        """Put on record what clients of models log while the context lasts."""
+        return heard_by(run)
+
+
+PlayWith = Callable[[Job, Models, EventSink, Alone], EpisodeResult]
+"""Plays a job with given models, and tells a sink every event."""
+
+
+def play_alone(job: Job, play_with: PlayWith) -> Played:
+    """Play an episode in a world of its own, with the models that the job names."""
+    with open_models(job) as given:
+        journal = JournalText()
+        result = play_with(job, given.models, journal, Alone())
+        return Played(result=result, journal=journal.text, recording=given.recording())
+
+
+def make_run(
+    job: Job, models: Models, sink: EventSink, settings: Mapping[str, object]
+) -> EpisodeRun:
+    """Return the run of a job; its clock starts now."""
+    return EpisodeRun(
+        make_task(job.case.instruction, job.key.name),
+        planner=job.setup.planner,
+        brain=models.brain.name,
+        body=body_name(MappingMethod(job.setup.mapping), models),
+        limits=job.case.limits(job.setup.limits),
+        sinks=[sink],
+        settings=settings,
+    )
+
+
+def make_planner(run: EpisodeRun, job: Job, models: Models) -> Planner:
+    """Return the planner of a job."""
+    mapping = MappingMethod(job.setup.mapping)
+    return build_planner(run, find_planner(job.setup.planner), models, job.key.k, mapping)
+
+
+class JournalText:
+    """Keeps the events of one episode as the text of its journal."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+
+    def __call__(self, event: Event) -> None:
+        """Append one event."""
+        self._lines.append(json.dumps(to_json(event), ensure_ascii=False) + '\n')
+
+    @property
+    def text(self) -> str:
+        """All lines."""
+        return ''.join(self._lines)
+
+
+def noise_seed(case: Case) -> int:
+    """Return the seed of the sensors' noise: the same for every planner, model and K."""
+    return zlib.crc32(f'{case.suite}/{case.task}/{case.trial}/{case.seed}'.encode())
+
+
+def settings_of(job: Job, world: str) -> dict[str, object]:
+    """Return what a journal says about how its episode was set up."""
+    return {
+        'world': world,
+        'suite': job.case.suite,
+        'task': job.case.task,
+        'trial': job.case.trial,
+        'seed': job.case.seed,
+        'scene': job.case.scene.name,
+        'mapping': job.setup.mapping,
+        'feedback_loops': job.key.k,
+    }

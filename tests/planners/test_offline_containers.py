@@ -1,0 +1,41 @@
+"""`offline` where things go into containers, with `brain_body` in physics."""
+
+from __future__ import annotations
+
+import pytest
+
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.events import Ending
+from bbllm.core.tasks import make_task
+from bbllm.llm.offline import OfflineModel
+from bbllm.planners.body_llm import BodyLLM
+from bbllm.planners.brain_body import BrainBody
+from bbllm.worlds.tabletop import TabletopWorld
+
+
+@pytest.mark.parametrize(
+    ('task', 'facts'),
+    [
+        (
+            'put the banana and the strawberry on the plate',
+            {'(banana on plate)', '(strawberry on plate)'},
+        ),
+        (
+            'put the bottle in the box and the soup can in the box',
+            {'(bottle in box)', '(soup_can in box)'},
+        ),
+    ],
+)
+def test_what_comes_second_into_a_container_leaves_the_first_in_it(
+    task: str, facts: set[str]
+) -> None:
+    world = TabletopWorld('fruit')
+    model = OfflineModel()
+    run = EpisodeRun(make_task(task), planner='brain_body', brain='offline', body='offline')
+
+    episode = run.execute(BrainBody(model, BodyLLM(model), k=0), world)
+
+    assert episode.ending is Ending.FINISHED, episode.message
+    world.settled()
+    told = [str(fact) for fact in world.observe().facts if fact.predicate in ('on', 'in')]
+    assert facts <= {*told}
