@@ -175,7 +175,7 @@ def _introduce(choice: Choice, folder: Path, limits: Limits, output: Output) -> 
     for notice in choice.notices:
         output.say(notice, style='yellow')
     for reason, planners in _reasons(choice).items():
-        output.say(f'Left out: {", ".join(planners)} {reason}.', 'dim')
+        output.say(f'Left out: {", ".join(planners)}: {reason}.', 'dim')
     output.say(
         f'{len(choice.contenders)} planners; each episode may use {budgets_text(to_json(limits))}.'
     )
