@@ -10,7 +10,7 @@ from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
 from bbllm.bench.house_predicates import predicates_of
 from bbllm.bench.household_expert.costs import makers_of
 from bbllm.bench.household_expert.errands import errands
-from bbllm.bench.household_expert.search import search
+from bbllm.bench.household_expert.search import NoPlanError, search
 from bbllm.bench.household_expert.told import Told
 from bbllm.core.instances import class_of, instance_name
 from bbllm.core.types import Fact, Scene, SkillCall
@@ -27,11 +27,19 @@ from bbllm.planners.goal_predicates import (
 )
 from bbllm.planners.memory_graph import MemoryGraph
 from bbllm.planners.surroundings import BETWEEN_THINGS, surroundings
+from bbllm.worlds.household.checks import hand_is_full, in_state, no
 from bbllm.worlds.household.derived import WORDS
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.vocabulary import Property
+from bbllm.worlds.household.household import Household
+from bbllm.worlds.household.rule import Check
+from bbllm.worlds.household.vocabulary import Action, Property, State
 from bbllm.worlds.household.world import HouseholdWorld
 
+_RULES = {
+    Action.GRAB: Check('two_at_once', no(hand_is_full), '{C} holds something already'),
+    Action.SWITCHON: Check('open_while_on', no(in_state(0, State.OPEN)), '{a} is open'),
+}
+"""What the memory graph refuses and a household does not."""
 _LAST = (GoalRelation.HOLDS, GoalRelation.SIT)
 """What keeps the hand full, or the robot in its seat."""
 _TASK_GOAL = re.compile(r'^Task goal: (.*)$', re.MULTILINE)
@@ -151,11 +159,7 @@ def _calls(prompt: str, opening: str, told: Told) -> list[SkillCall]:
         said = [group for group in groups if group and goal_sentence(group) == wanted]
         predicates = said[0] if said else (whole if opening == WHOLE else ())
     if not predicates:
-        lines = search(household, goal)
-        return [
-            SkillCall(line.action.skill, tuple(instance_name(*item) for item in line.objects))
-            for line in lines
-        ]
+        return _searched(household, goal)
     if unseen := _UNSEEN.search(memory_line):
         return [*_search_of_the_house(unseen[1], unseen[2], MemoryGraph(scene))]
     memory = MemoryGraph(scene)
@@ -165,6 +169,18 @@ def _calls(prompt: str, opening: str, told: Told) -> list[SkillCall]:
     begun = [SkillCall('standup')] if f"('{ROBOT}', 'ON'," in memory_line else []
     avoid = set(_TRIED.findall(prompt))
     return begun + errands(memory, [*predicates, *keep], avoid=avoid)
+
+
+def _searched(household: Household, goal: HouseholdGoal) -> list[SkillCall]:
+    """Return a plan from the start for a goal that predicates cannot say."""
+    try:
+        lines = search(household.with_checks(_RULES), goal)
+    except NoPlanError:
+        lines = search(household, goal)  # better one that breaks a rule than none
+    return [
+        SkillCall(line.action.skill, tuple(instance_name(*item) for item in line.objects))
+        for line in lines
+    ]
 
 
 def _search_of_the_house(rooms: str, closed: str, memory: MemoryGraph) -> Iterator[SkillCall]:
