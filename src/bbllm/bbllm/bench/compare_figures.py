@@ -70,6 +70,7 @@ def comparison_of(entries: Sequence[Entry], tasks: Sequence[TaskSpec]) -> dict[s
         pair['holm_p'] = rounded(p)
     return {
         **{name: first.run.settings.get(name) for name in SHARED},
+        'own_limits': any(task.limit_steps for task in tasks if task.name in played),
         'against': first.planner,
         'planners': [_row(entry) for entry in entries],
         'paired': paired,
