@@ -22,7 +22,6 @@ from bbllm.core.errors import ParseError
 from bbllm.core.protocols import Message
 from bbllm.llm.stand_in import StandIn
 from bbllm.worlds.household.household import Household
-from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.visibility import FULL, Visibility
 from bbllm.worlds.household.vocabulary import Action
 
