@@ -151,8 +151,8 @@ class HouseholdGoal(BaseModel):
         for one, other in combinations(conditions, 2):
             if _opposed(one, other):
                 raise ValueError(
-                    f'the conditions {str(one)!r} and {str(other)!r} can never hold at once; leave '
-                    'one of them out'
+                    f'the conditions {str(one)!r} and {str(other)!r} can never hold at once; '
+                    'leave one of them out'
                 )
         return conditions
 

@@ -45,7 +45,7 @@ class TaskSpec(BaseModel):
     at_first: tuple[HouseCondition, ...] = ()
     """How things are in a house at the start of a trial, whatever the house says."""
     constraints: Annotated[tuple[Constraint, ...], Field(max_length=10)] = ()
-    """What no scene of the house tells and a step may fail by, see worlds.household.constraints."""
+    """What no scene tells and a step may fail by, see worlds.household.constraints."""
     start_seed: Annotated[int, Field(ge=0)] | None = None
     """Every trial of every run begins as this seed draws it; so `least_steps` holds in all."""
     limit_steps: Annotated[int, Field(ge=1, le=10_000)] | None = None
