@@ -45,7 +45,7 @@ _LAST = (GoalRelation.HOLDS, GoalRelation.SIT)
 _TASK_GOAL = re.compile(r'^Task goal: (.*)$', re.MULTILINE)
 _COMPLETED = re.compile(r'^# Completed so far: (.*)$', re.MULTILINE)
 _TRIED = re.compile(r'^# Tried before, and not reached: .*\bgrab\((\w+)\) failed', re.MULTILINE)
-_UNSEEN = re.compile(r'; not in sight: [\w, ]*; rooms: (.*); closed: (.*)')
+_UNSEEN = re.compile(r'; not in sight: ([\w, ]*); rooms: .*; closed: (.*)')
 _PLACED = re.compile(r"\('([^']*)', '(\w+)', '([^']*)'\)")
 _HOW = re.compile(r'(\w+\(id:\d+\)) is ((?:\w+ and )*\w+)')
 
@@ -161,7 +161,7 @@ def _calls(prompt: str, opening: str, told: Told) -> list[SkillCall]:
     if not predicates:
         return _searched(household, goal)
     if unseen := _UNSEEN.search(memory_line):
-        return [*_search_of_the_house(unseen[1], unseen[2], MemoryGraph(scene))]
+        return [*_to_see(unseen[1].split(', '), set(_names(unseen[2])), MemoryGraph(scene))]
     memory = MemoryGraph(scene)
     # What was completed with things that this prompt does not tell of is left as it is.
     completed = filter(memory.holds, _completed(prompt, known) if opening == CELL else ())
@@ -183,14 +183,20 @@ def _searched(household: Household, goal: HouseholdGoal) -> list[SkillCall]:
     ]
 
 
-def _search_of_the_house(rooms: str, closed: str, memory: MemoryGraph) -> Iterator[SkillCall]:
-    """Look into all that is closed, room by room; what is there is seen from then on."""
-    shut = list(_names(closed))
-    for room in _names(rooms):
-        yield SkillCall('walk', (room,))
-        for name in shut:
-            if memory.room_of(name) == room and 'on' not in memory.states(name):
-                yield from (SkillCall('walk', (name,)), SkillCall('open', (name,)))
+def _to_see(words: Sequence[str], closed: set[str], memory: MemoryGraph) -> Iterator[SkillCall]:
+    """Go to where things of some classes were at the start, and open what hides them there."""
+    for word in words:
+        names = memory.of_class(word)
+        name = min(names, key=lambda name: memory.closed_around(name) is not None, default=None)
+        if name is None:
+            continue
+        shut = memory.closed_around(name)
+        if shut in closed:
+            closed.discard(shut)
+            yield SkillCall('walk', (shut,))
+            yield SkillCall('open', (shut,))
+        elif room := memory.room_of(name):
+            yield SkillCall('walk', (room,))
 
 
 def _believed(scene: Scene, line: str) -> Scene:
