@@ -21,8 +21,9 @@ from bbllm.bench.compare_plots import curves, growth_page
 from bbllm.bench.compare_text import closing_line, grids_of, markdown
 from bbllm.bench.results import EpisodeResult
 from bbllm.bench.saved_run import SavedRun
-from bbllm.bench.step_bins import bin_of, parts_of
+from bbllm.bench.step_bins import bin_of
 from bbllm.bench.suite import load_suite
+from bbllm.bench.suite_parts import parts_of
 from bbllm.pictures.svg import to_svg
 
 N = 30

@@ -132,3 +132,16 @@ def test_errands_that_cannot_be_done_are_refused(goal: str) -> None:
 
     with pytest.raises(NoPlanError):
         errands(memory, wanted, avoid=avoid)
+
+
+def test_a_plan_by_search_takes_one_thing_at_a_time_too() -> None:
+    goal = {
+        'kind': 'household',
+        'all': [{'thing': 'breadslice', 'is': 'toasted', 'on': 'coffeetable', 'count': 2}],
+    }
+    case = replace(case_of('make_toast'), goal=HouseholdGoal.model_validate(goal))
+
+    result = played('fltrnn', case).result
+
+    assert result.passed, result.reason
+    assert result.broken_rules == {}

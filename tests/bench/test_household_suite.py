@@ -197,7 +197,7 @@ def test_a_suite_is_all_on_tables_or_all_in_houses() -> None:
 
     with pytest.raises(SuiteFileError, match='watch_tv are played in houses'):
         parse_suite(yaml.safe_dump({'tasks': [*tables, *houses]}), Path('/x/both.yaml'))
-    with pytest.raises(SuiteFileError, match='mode and visibility are for suites'):
+    with pytest.raises(SuiteFileError, match='mode, visibility and say are for suites'):
         parse_suite(yaml.safe_dump({'tasks': tables, 'mode': 'sane'}), Path('/x/one.yaml'))
 
 

@@ -10,10 +10,11 @@ from test_household_expert import job_of
 
 from bbllm.bench.house_goals import HouseholdGoal
 from bbllm.bench.household_expert import inner_monologue_voice
+from bbllm.bench.household_expert.replay import Tried
 from bbllm.bench.household_expert.told import Told
-from bbllm.bench.household_expert.told_scene import Moved
+from bbllm.bench.household_expert.told_scene import Believing, Moved
 from bbllm.bench.play_household import play
-from bbllm.core.types import SkillCall
+from bbllm.core.types import Scene, SkillCall
 from bbllm.planners.observation_text import observation_text
 from bbllm.planners.short_names import ShortNames
 from bbllm.worlds.household.household import Household
@@ -36,6 +37,29 @@ class Case:
         return FULL
 
 
+TO_THE_FRIDGE = (('walk', 'salmon'), ('grab', 'salmon'), ('walk', 'fridge'))
+
+
+def begun(told: Told) -> tuple[HouseholdWorld, ShortNames, dict[str, str]]:
+    """The world of a case, what a planner calls things, and the first thing of each class."""
+    household, _ = told.case()
+    world = HouseholdWorld(household.graph)
+    names = ShortNames()
+    names.see(world.observe())
+    return (
+        world,
+        names,
+        {name.rpartition('_')[0]: name for name in reversed(world.observe().names)},
+    )
+
+
+def do(world: HouseholdWorld, thing: dict[str, str], *calls: tuple[str, ...]) -> None:
+    """Make calls, in words of classes; all have to succeed."""
+    for skill, *words in calls:
+        outcome = world.execute(SkillCall(skill, tuple(thing[word] for word in words)))
+        assert outcome.succeeded, outcome.message
+
+
 @pytest.mark.parametrize('visibility', ['full', 'rooms_seen'])
 @pytest.mark.parametrize('task', TASKS)
 def test_a_task_is_done_by_what_the_newest_five_steps_tell(
@@ -52,20 +76,32 @@ def test_a_task_is_done_by_what_the_newest_five_steps_tell(
     assert result.passed, result.reason
 
 
+@pytest.mark.parametrize(
+    'tried', [Tried('placein(salmon1, fridge1)', True), Tried('open(fridge1)', False)]
+)
+def test_what_a_step_could_not_have_done_otherwise_tells_of_a_door_that_is_forgotten(
+    tried: Tried,
+) -> None:
+    told: Told = Case('put_salmon_in_the_fridge')
+    world, names, thing = begun(told)
+    do(world, thing, *TO_THE_FRIDGE)
+    moved = Moved(told, observation_text(world.observe(), names))
+
+    def after(history: list[Tried]) -> Scene:
+        return Believing(moved, history, moved.names).world.observe()
+
+    assert after([]).has(thing['fridge'], 'is', 'closed')  # as at the start, so it is believed
+    assert after([tried]).has(thing['fridge'], 'is', 'open')
+    inside = after([tried]).has(thing['salmon'], 'inside', thing['fridge'])
+    assert inside is tried.succeeded
+
+
 def test_things_are_where_the_observation_tells_and_nothing_else_is_known() -> None:
     told: Told = Case('put_salmon_in_the_fridge')
     household, _ = told.case()
-    world = HouseholdWorld(household.graph)
-    names = ShortNames()
-    names.see(world.observe())
-    thing = {name.rpartition('_')[0]: name for name in reversed(world.observe().names)}
-    calls = [
-        *(('walk', 'salmon'), ('grab', 'salmon'), ('walk', 'fridge'), ('open', 'fridge')),
-        *(('putin', 'salmon', 'fridge'), ('walk', 'cereal'), ('grab', 'cereal')),
-    ]
-    for skill, *words in calls:
-        outcome = world.execute(SkillCall(skill, tuple(thing[word] for word in words)))
-        assert outcome.succeeded, outcome.message
+    world, names, thing = begun(told)
+    more = (('open', 'fridge'), ('putin', 'salmon', 'fridge'), ('walk', 'cereal'))
+    do(world, thing, *TO_THE_FRIDGE, *more, ('grab', 'cereal'))
 
     moved = Moved(told, observation_text(world.observe(), names))
     copy, _ = moved.case()

@@ -36,6 +36,8 @@ def test_planners_play_the_same_cases_with_the_same_budget(bbllm: Command, tmp_p
     for name in ('suite_sha256', 'seed', 'tasks', 'limits'):
         assert settings[0][name] == settings[1][name] == settings[2][name]
     assert settings[0]['limits']['tokens'] == 90000
+    # All three ask the Brain before the first step.
+    assert all(told['curves']['prompts'][row['planner']][0][0] == 0 for row in told['planners'])
     kept = json.loads((out / 'compare.json').read_text())
     assert kept['planners'] == told['planners']
     page = (out / 'compare.md').read_text()

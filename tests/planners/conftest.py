@@ -28,6 +28,7 @@ from bbllm.skills.catalog import SKILLS, CallError, check_call, looks_like_pose,
 
 # pytest's importlib mode puts no test folder on the path.
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parent.parent / 'llm'))
 
 Point = tuple[float, float, float]
 

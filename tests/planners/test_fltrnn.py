@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from house_player import (
     Studio,
@@ -16,8 +20,12 @@ from house_player import (
     told,
 )
 
+from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, EventKind
+from bbllm.core.protocols import Embeddings
+from bbllm.core.types import Task
 from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.body_matching import MatchingBody
 from bbllm.planners.fltrnn import FLTRNN
 from bbllm.planners.fltrnn_prompting import SPLIT
 from bbllm.worlds.household.graph import Graph
@@ -143,6 +151,16 @@ def test_the_published_memory_graph_forgets_that_a_door_was_closed_again(paper_c
     if paper_code == 'yes':
         assert 'inside other closed thing' in episode.message
         assert f'# Completed so far: {goals[0]}' in cells(model)[1]
+
+
+@pytest.mark.parametrize(('verify', 'ending'), [('yes', 'FINISHED'), ('no', 'GAVE_UP')])
+def test_what_is_so_already_is_done_only_where_somebody_looks(verify: str, ending: str) -> None:
+    model = player('subgoal{closed_fridge: 1}', lambda prompt: lines())
+
+    episode = play(FLTRNN, model, 'closed_fridge: 1', Studio(), verify=verify)
+
+    assert episode.ending is Ending[ending], episode.message
+    assert len(cells(model)) == (0 if verify == 'yes' else 1)
 
 
 def test_a_call_that_fails_ends_the_plan_and_is_made_up_for_by_the_next() -> None:
@@ -329,3 +347,41 @@ def test_a_robot_that_never_sees_the_thing_gives_up_and_says_what_is_missing() -
 
     assert episode.ending is Ending.GAVE_UP
     assert 'of turnon_stove: 1 there are 0' in episode.message
+
+
+class Counting:
+    """An embedder that is near to one demonstration, whatever is asked for."""
+
+    name = 'counting'
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str], *, on_wait: Any = None) -> Embeddings:
+        self.texts += texts
+        near = ('turnon_tv: 1', 'rinse a glass')
+        vectors = tuple((1.0, 0.0) if text in near else (0.0, 1.0) for text in texts)
+        return Embeddings(vectors=vectors, model=self.name)
+
+
+def test_a_body_that_matches_by_embedding_lends_its_embedder_to_the_choice() -> None:
+    embedder = Counting()
+    model = player(
+        'subgoal{turnon_tv: 1}', lambda prompt: lines(call('walk', 'tv'), call('switchon', 'tv'))
+    )
+    run = EpisodeRun(Task('t', 'turnon_tv: 1'), planner='p', brain='b', body='b')
+
+    run.execute(FLTRNN(model, MatchingBody(embedder)), Studio())
+
+    shown = re.findall(r'^# The goal: (.*)$', cells(model)[0], re.MULTILINE)
+    assert shown[0] == 'rinse a glass'
+    assert embedder.texts.count('turnon_tv: 1') == 1
+
+
+def test_a_plan_is_asked_for_once_more_when_it_cannot_be_read_and_then_ends_the_episode() -> None:
+    model = player('subgoal{turnon_tv: 1}', lambda prompt: 'Well, well.')
+
+    episode = play(FLTRNN, model, 'turnon_tv: 1', Studio())
+
+    assert episode.ending is Ending.MODEL_FAILED
+    assert len(cells(model)) == 2

@@ -24,7 +24,7 @@ from bbllm.bench.metrics import figures_of
 from bbllm.bench.pairs import compare, ks_of, pair_up
 from bbllm.bench.results import EpisodeResult
 from bbllm.bench.saved_run import SavedRun
-from bbllm.bench.step_bins import parts_of
+from bbllm.bench.suite_parts import parts_of
 from bbllm.bench.summary import comparison_values, estimate_values, figures_values, rounded
 from bbllm.bench.task_spec import TaskSpec
 
@@ -70,6 +70,7 @@ def comparison_of(entries: Sequence[Entry], tasks: Sequence[TaskSpec]) -> dict[s
         pair['holm_p'] = rounded(p)
     return {
         **{name: first.run.settings.get(name) for name in SHARED},
+        'own_limits': any(task.limit_steps for task in tasks if task.name in played),
         'against': first.planner,
         'planners': [_row(entry) for entry in entries],
         'paired': paired,

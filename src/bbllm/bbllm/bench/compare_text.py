@@ -70,7 +70,7 @@ def markdown(data: Mapping[str, Any], pictures: Sequence[str]) -> str:
         data: What `compare.json` holds.
         pictures: Names of the picture files beside it.
     """
-    limits = budgets_text(data['limits'])
+    limits = budgets_text(data['limits'], own=data['own_limits'])
     lines = [
         f'# {data["suite"]}: {count_of(len(data["planners"]), "planner")} compared',
         '',
@@ -92,11 +92,18 @@ def markdown(data: Mapping[str, Any], pictures: Sequence[str]) -> str:
     return '\n'.join(lines) + '\n'
 
 
-def budgets_text(limits: Mapping[str, Any]) -> str:
-    """Say what an episode may use."""
+def budgets_text(limits: Mapping[str, Any], *, own: bool) -> str:
+    """
+    Say what an episode may use.
+
+    Args:
+        limits: Those of the run.
+        own: Whether some tasks of the suite allow fewer steps.
+    """
     named = {'steps': 'steps', 'model_calls': 'model calls', 'tokens': 'tokens', 'wall_s': 's'}
     given = [f'{limits[key]:g} {word}' for key, word in named.items() if limits.get(key)]
-    return ', '.join(given) or 'no limit'
+    fewer = '; of steps no more than its task says' if own else ''
+    return f'{", ".join(given) or "no limit"}{fewer}'
 
 
 def closing_line(data: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from bbllm.bench.canonical import canonical
 from bbllm.bench.case import Case
 from bbllm.bench.drawing import draw
 from bbllm.bench.goal_needs import lacks
-from bbllm.bench.house_drawing import NoStartError, draw_start
+from bbllm.bench.house_drawing import NoStartError, draw_start, start_dice
 from bbllm.bench.house_start import HouseStart
 from bbllm.bench.placement import Dice, NoRoomError
 from bbllm.bench.scene_recipe import Recipe
@@ -85,8 +85,9 @@ def _start(suite: Suite, spec: TaskSpec, seed: int, trial: int) -> HouseStart:
     """Draw the household of a trial; the houses of a task take turns."""
     houses = suite.houses[spec.name]
     house = houses[trial % len(houses)]
-    drawn = f'{seed}/{trial}' if spec.start_seed is None else f'start {spec.start_seed}'
-    dice = Dice(f'{suite.name}/{spec.name}/{drawn}')
+    dice = Dice(f'{suite.name}/{spec.name}/{seed}/{trial}')
+    if spec.start_seed is not None:
+        dice = start_dice(suite.name, spec.name, spec.start_seed)
     try:
         graph = draw_start(house.graph, spec.house_goal, spec.at_first, dice)
     except NoStartError as error:

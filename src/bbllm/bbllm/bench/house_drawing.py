@@ -68,6 +68,11 @@ def draw_start(
     )
 
 
+def start_dice(suite: str, task: str, start_seed: int) -> Dice:
+    """Return what draws a start that is the same in all trials of all runs."""
+    return Dice(f'{suite}/{task}/start {start_seed}')
+
+
 def put(graph: Graph, thing: int, relation: Relation, place: int) -> None:
     """Put a thing in or on another, or into a room, with all that is in or on it."""
     room = graph.room_of(place)

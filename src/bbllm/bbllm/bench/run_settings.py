@@ -27,6 +27,12 @@ class TaskSettings:
     least_loops: int
     label: str = field(default='', compare=False)
     """What a paper calls it; a run may go on where the suite gives other labels."""
+    split: str = field(default='', compare=False)
+    """Part of the suite that it belongs to."""
+    least_steps: int | None = field(default=None, compare=False)
+    """Length of its shortest plan, where that is proven."""
+    limit_steps: int | None = None
+    """Calls of an episode, where the suite says so; what a run allows may be fewer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -181,6 +181,9 @@ def _settings(
                 difficulty=task.difficulty,
                 least_loops=task.least_loops,
                 label=task.label,
+                split=task.split,
+                least_steps=task.least_steps,
+                limit_steps=task.limit_steps,
             )
             for task in tasks
         ),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bbllm.core.registry import asks_body, find_planner, plain_name, planner_names
+from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.registry import asks_body, find_planner, plain_name
 from bbllm.llm.expert.brief import TOLD
 
 STAND_INS: Mapping[str, str] = {
@@ -54,10 +55,10 @@ def notices_about(
 
 
 def _asks_body(planner: str | None) -> bool:
-    name = plain_name(planner or '')
-    if name not in planner_names():
-        return True  # made elsewhere: rather one notice too many
-    return asks_body(find_planner(name))
+    try:
+        return asks_body(find_planner(plain_name(planner or '')))
+    except (ConfigError, UnknownNameError):
+        return True  # made elsewhere, or it is no longer whole: rather one notice too many
 
 
 def _is(candidate: str, name: str) -> bool:

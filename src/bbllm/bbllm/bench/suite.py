@@ -15,11 +15,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
 from bbllm.bench.canonical import canonical
 from bbllm.bench.goal_needs import lacks, never_has
+from bbllm.bench.house_goals import HouseholdGoal
+from bbllm.bench.house_predicates import predicates_of
 from bbllm.bench.house_suite import checked_houses, hash_of_house
 from bbllm.bench.original_suite import with_original
 from bbllm.bench.suite_errors import SuiteFileError, readable
@@ -27,6 +30,7 @@ from bbllm.bench.task_spec import LATER, AnyGoal, TaskSpec
 from bbllm.bench.unseen_needs import unmet
 from bbllm.core.errors import SceneFileError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
+from bbllm.planners.goal_predicates import goal_text
 from bbllm.sim.scenes import Name, SceneFile, load_scene
 from bbllm.sim.yaml_files import WordsLoader, YamlFiles
 from bbllm.worlds.household.household import Mode
@@ -47,6 +51,8 @@ class _SuiteFile(BaseModel):
     mode: Mode = Mode.SANE
     """The rules of all houses; of no meaning on tables."""
     visibility: SeenWord = 'full'
+    say: Literal['sentence', 'predicates'] = 'sentence'
+    """How planners are told: by each task's instruction, or by its goal as predicates."""
 
     @model_validator(mode='after')
     def _of_one_kind(self) -> _SuiteFile:
@@ -56,8 +62,8 @@ class _SuiteFile(BaseModel):
                 f'{", ".join(in_houses)} are played in houses and the other tasks on tables; make '
                 'two suites of them'
             )
-        if not in_houses and self.model_fields_set & {'mode', 'visibility'}:
-            raise ValueError('mode and visibility are for suites that are played in houses')
+        if not in_houses and self.model_fields_set & {'mode', 'visibility', 'say'}:
+            raise ValueError('mode, visibility and say are for suites that are played in houses')
         return self
 
     @field_validator('tasks')
@@ -188,7 +194,7 @@ def parse_suite(content: str, path: Path, *, copy: Path | None = None) -> Suite:
     return Suite(
         name=file.name,
         description=file.description,
-        tasks=file.tasks,
+        tasks=_said(file, str(path)),
         scenes={
             task.name: _scene_of(task, f'{path}: tasks[{index}] ({task.name})', path)
             for index, task in enumerate(file.tasks)
@@ -211,6 +217,24 @@ def parse_suite(content: str, path: Path, *, copy: Path | None = None) -> Suite:
         mode=file.mode,
         visibility=file.visibility,
     )
+
+
+def _said(file: _SuiteFile, where: str) -> tuple[TaskSpec, ...]:
+    """Return the tasks with the instructions that planners are told."""
+    if file.say == 'sentence':
+        return file.tasks
+    tasks = []
+    for index, task in enumerate(file.tasks):
+        goal = task.house_goal
+        predicates = predicates_of(goal) if isinstance(goal, HouseholdGoal) else None
+        if predicates is None:
+            raise SuiteFileError(
+                f'{where}: tasks[{index}] ({task.name}): say = predicates will not do: its goal '
+                'is more than things on and in places, open, closed, on, off or held; say '
+                'sentence.'
+            )
+        tasks.append(task.model_copy(update={'instruction': goal_text(predicates)}))
+    return tuple(tasks)
 
 
 def _scene_of(task: TaskSpec, where: str, path: Path) -> SceneFile:

@@ -20,6 +20,7 @@ from bbllm.bench.pairs import Comparison, Difference, compare, ks_of, pair_up
 from bbllm.bench.prices import asked_model
 from bbllm.bench.results import EpisodeResult
 from bbllm.bench.stand_ins import notices_about
+from bbllm.bench.task_groups import groups_of
 from bbllm.llm.expert.brief import TOLD
 
 DIGITS = 6
@@ -141,7 +142,12 @@ def _figures_of_k(
         # What the suite demands is known also of a task that was not played yet.
         values['least_loops'] = task.get('least_loops', values['least_loops'])
         rows.append({'task': name, 'name': name, **head, **values})
-    return {**figures_values(figures_of(group)), 'tasks': rows}
+    groups = [
+        {'by': by, 'name': name, 'n_tasks': n, **figures_values(figures_of(members))}
+        for by, name, n, members in groups_of(tasks, group)
+    ]
+    whole = {**figures_values(figures_of(group)), 'tasks': rows}
+    return {**whole, 'groups': groups} if groups else whole
 
 
 def figures_values(figures: Figures) -> dict[str, Any]:

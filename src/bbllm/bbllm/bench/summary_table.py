@@ -13,6 +13,7 @@ from bbllm.bench.checkers.parts import count_of
 from bbllm.bench.summary import interval_text
 from bbllm.bench.summary_rules import CAPTION as RULED_CAPTION
 from bbllm.bench.summary_rules import is_ruled, lines_on_rules
+from bbllm.bench.task_groups import MOST_ROWS, group_table
 
 COLUMNS = (
     *('n', 'SR', '95 %', 'informed', '95 % of it', 'GCR', 'EXEC', 'faithful', 'two hands'),
@@ -51,6 +52,8 @@ def print_summary(summary: Mapping[str, Any], console: Console) -> None:
     groups = summary['by_k']
     if groups:
         print_whole(_task_table(groups[-1], ruled=is_ruled(summary)), console)
+        if groups[-1].get('groups'):
+            print_whole(group_table(groups[-1]['groups']), console)
     if len(groups) > 1:
         print_whole(_k_table(groups, ruled=is_ruled(summary)), console)
     for line in lines_for_terminal(summary):
@@ -99,7 +102,8 @@ def _task_table(group: Mapping[str, Any], *, ruled: bool) -> Table:
     table.add_column('task', no_wrap=True)
     for i in shown:
         table.add_column(_heading(COLUMNS[i], group), justify='right', no_wrap=True)
-    for task in group['tasks']:
+    too_many = group.get('groups') and len(group['tasks']) > MOST_ROWS
+    for task in () if too_many else group['tasks']:
         cells = _cells(task, knowing=knowing, ruled=ruled)
         table.add_row(titled(task), *(cells[i] for i in shown))
     table.add_section()

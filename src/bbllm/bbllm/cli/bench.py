@@ -84,6 +84,12 @@ def household_speed(context: typer.Context) -> None:
     _hand_over('bbllm.bench.household_speed', context)
 
 
+@bench.command('sample-goals', context_settings=HAND_OVER, add_help_option=False)
+def sample_goals(context: typer.Context) -> None:
+    """Draw goals for houses in three splits, each proven solvable with its least steps."""
+    _hand_over('bbllm.cli.bench_sample_goals', context, 'sample_goals')
+
+
 @bench.command('stack', context_settings=HAND_OVER, add_help_option=False)
 def stack(context: typer.Context) -> None:
     """Start-up, memory, speed and overhead of the five nodes (needs ROS)."""

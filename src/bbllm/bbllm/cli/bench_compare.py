@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bbllm.bench.checkers.parts import count_of
 from bbllm.bench.compare_text import budgets_text, closing_line, grids_of
 from bbllm.cli.bench_choices import (
     DataOption,
@@ -27,6 +29,7 @@ from bbllm.cli.bench_choices import (
     TrialsOption,
     WorldOption,
 )
+from bbllm.cli.bench_progress import time_text
 from bbllm.cli.bench_suite import MAX_K, parse_tasks
 from bbllm.cli.bench_workers import choose_workers, default_jobs, new_folder
 from bbllm.cli.choices import (
@@ -164,7 +167,13 @@ def compare(
         interrupts() as counter,
         CompareView(output, lambda: counter.count > 0, names) as view,
     ):
+        begun_s = time.monotonic()
         ran = play_all(choice.contenders, folder, hire, jobs or default_jobs(world, ray), view)
+        wall_s = time.monotonic() - begun_s
+    output.say()
+    if played := sum(item.end.progress.played for item in ran):
+        rate = 60 * played / wall_s
+        output.say(f'{count_of(played, "episode")} in {time_text(wall_s)}: {rate:.0f} a minute.')
     compared = compare_folder(folder, choice, ran)
     _tell(compared, choice, ran, folder, output)
     leave(_exit_code(ran))
@@ -175,10 +184,10 @@ def _introduce(choice: Choice, folder: Path, limits: Limits, output: Output) -> 
     for notice in choice.notices:
         output.say(notice, style='yellow')
     for reason, planners in _reasons(choice).items():
-        output.say(f'Left out: {", ".join(planners)} {reason}.', 'dim')
-    output.say(
-        f'{len(choice.contenders)} planners; each episode may use {budgets_text(to_json(limits))}.'
-    )
+        output.say(f'Left out: {", ".join(planners)}: {reason}.', 'dim')
+    own = any(task.limit_steps for task in choice.suite.tasks)
+    budget = budgets_text(to_json(limits), own=own)
+    output.say(f'{len(choice.contenders)} planners; each episode may use {budget}.')
 
 
 def _reasons(choice: Choice) -> dict[str, list[str]]:

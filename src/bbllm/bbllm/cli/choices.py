@@ -117,8 +117,9 @@ PlannerOption = Annotated[
     typer.Option(
         '--planner',
         metavar='NAME',
-        help='Planning method: brain_body (the default), base_llm, ft_cot, ft_vanilla, huang, '
-        'lang_prompt, llm_pop, llm_pop_no_evaluator or prog_prompt. Options go after a colon: '
+        help='Planning method: brain_body (the default), base_llm, fltrnn, ft_cot, ft_vanilla, '
+        'huang, inner_monologue, lang_prompt, llm_pop, llm_pop_no_evaluator, llm_state, '
+        'planning_only, planning_reasoning or prog_prompt. Options go after a colon: '
         '`prog_prompt:check=graph,grounding=nearest`; a wrong one is answered with all there are.',
         autocompletion=beginning(_planners),
         show_default=False,

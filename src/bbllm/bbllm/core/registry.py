@@ -13,6 +13,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Protocol, cast
 
 from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.factory_faults import fault_of
 from bbllm.core.protocols import Body, ChatModel, Planner
 
 GROUP = 'bbllm.planners'
@@ -64,7 +65,8 @@ def find_planner(spec: str) -> PlannerFactory:
     Raises:
         UnknownNameError: No such planner is installed, or it has no such option, or that has no
             such value; names the nearest.
-        ConfigError: The options are not written so, or what is installed cannot be imported.
+        ConfigError: The options are not written so, or what is installed cannot be imported, is
+            no planner or is one of two with that name.
     """
     name, colon, text = spec.partition(':')
     points = _points()
@@ -167,15 +169,34 @@ def _how_to_write(name: str, item: str, known: Mapping[str, tuple[str, ...]]) ->
 
 
 def _load(point: EntryPoint) -> PlannerFactory:
+    rivals = {item.value: item for item in _installed() if item.name == point.name}
+    if len(rivals) > 1:
+        brought = ' and '.join(f'{value} of {_package(item)}' for value, item in rivals.items())
+        raise ConfigError(
+            f'Two planners are named {point.name}: {brought}. Rename one in its package, or '
+            'uninstall that, or take another planner.'
+        )
     load: Callable[[], object] = point.load
     try:
-        return cast(PlannerFactory, load())
+        factory = load()
     except Exception as error:  # whatever the module of another package does when imported
         raise ConfigError(
             f'The planner {point.name} is installed, but {point.value} cannot be imported '
             f'({type(error).__name__}: {error}). Mend or reinstall the package that brings it, or '
             'take another planner.'
         ) from error
+    fault = fault_of(factory, EVERYWHERE)
+    if fault:
+        raise ConfigError(
+            f'The planner {point.name} is installed, but {point.value} is no planner: {fault}. '
+            'docs/writing-a-planner.md shows one. Mend the package that brings it, or take '
+            'another planner.'
+        )
+    return cast(PlannerFactory, factory)
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else 'no package'
 
 
 def _points() -> dict[str, EntryPoint]:

@@ -11,6 +11,7 @@ from bbllm.core.calls import code_behind
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, World
 from bbllm.core.types import Code, Plan, PlanStep, Task
+from bbllm.planners.believing import believing
 from bbllm.planners.grounding import Policy
 from bbllm.planners.house_body import HouseBody
 from bbllm.planners.parsing import parse_plan, plan_on
@@ -30,7 +31,10 @@ class BrainBody:
 
     stand_ins = frozenset({'offline', 'expert'})
     options: Mapping[str, tuple[str, ...]] = MappingProxyType(
-        {'grounding': ('nearest', 'held_first', 'random')}
+        {
+            'grounding': ('nearest', 'held_first', 'random'),
+            'open_state': ('no', 'rules', 'model'),
+        }
     )
     """This and that above: see `core.registry.PlannerFactory`."""
 
@@ -42,6 +46,7 @@ class BrainBody:
         k: int = 3,
         prompts: Prompts | None = None,
         grounding: str = Policy.NEAREST.value,
+        open_state: str = 'no',
     ):
         """
         Make a planner.
@@ -52,11 +57,14 @@ class BrainBody:
             k: How many feedback loops an episode has in all.
             prompts: The prompts; those for the kind of the scene by default.
             grounding: In a household, how one of several things of a class is chosen.
+            open_state: Who comes to believe something of things by what was done to them, for
+                the Brain to read: nobody, rules or the Brain's model.
         """
         self._brain = brain
         self._body = body
         self._k = k
-        self._prompts = prompts or Prompts()
+        self._open_state = open_state
+        self._prompts = prompts or Prompts(believed=open_state != 'no')
         self._policy = Policy(grounding)
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
@@ -68,6 +76,7 @@ class BrainBody:
             GaveUpError: The Brain said that it has no plan.
             BbllmError: Whatever world, model or Body raised.
         """
+        world = believing(world, self._open_state, self._brain, context)
         body = self._body_for(task, world, context)
         plan = self._plan(task, world, context)
         context.tell_plan(plan, 0)

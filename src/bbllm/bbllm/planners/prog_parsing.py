@@ -50,6 +50,7 @@ _ASSERTION = re.compile(r'assert\b\s*(.*)')
 _WORD = re.compile(r"""\s*(?:'([^'"\\]*)'|"([^'"\\]*)"|([^\W\d]\w*))""")
 _RECOVERY = re.compile(r'else\s*:\s*(.*)')
 _CANNOT = re.compile(r'[#\s]*cannot\s*:\s*(.+)', re.IGNORECASE)
+_DONE = re.compile(r'[#\s`*]*(?:all )?done\b\s*(?:\(\s*\))?[\s.!`*]*', re.IGNORECASE)
 _NOT_HERE = {
     **dict.fromkeys(('for', 'while'), 'a loop'),
     **dict.fromkeys(('if', 'elif', 'match', 'case', 'with', 'try', 'except'), 'a branch'),
@@ -73,6 +74,20 @@ def parse_program(text: str) -> Program:
         if not reader.take(raw.strip()):
             break
     return reader.close()
+
+
+def parse_rest(text: str) -> Program:
+    """
+    Read what is left of a program; the line `done` alone is a program that does nothing.
+
+    Raises:
+        ParseError: As `parse_program`.
+        GaveUpError: As `parse_program`.
+    """
+    lines = [line for line in text.splitlines() if line.strip(' `\t')]
+    if len(lines) == 1 and _DONE.fullmatch(lines[0]):
+        return Program()
+    return parse_program(text)
 
 
 def _lines(code: str) -> list[str]:

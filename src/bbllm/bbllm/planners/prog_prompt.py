@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from random import Random
 from types import MappingProxyType
 
-from bbllm.core.errors import ParseError
+from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
-from bbllm.core.types import Plan, PlanStep, Scene, Task
+from bbllm.core.types import Scene, Task
 from bbllm.planners.grounding import Policy
-from bbllm.planners.parsing import plan_on
 from bbllm.planners.prog_checking import holds, parse_verdict
-from bbllm.planners.prog_parsing import parse_program
-from bbllm.planners.prog_program import Call, Condition, Program, SubGoal
+from bbllm.planners.prog_interpreter import Check, Interpreter
+from bbllm.planners.prog_parsing import parse_program, parse_rest
+from bbllm.planners.prog_program import Condition
 from bbllm.planners.prog_prompting import ProgPrompts
-from bbllm.planners.prog_referents import Referents, carry_out
+from bbllm.planners.prog_referents import Referents
 from bbllm.planners.prompting import ask
 
-STEPS_OF_A_SUB_GOAL = 10
-"""How many calls a sub-goal may make, recoveries among them; what comes after is left out."""
-
-Check = Callable[[Condition, Scene, str | None], bool]
-"""Tells whether a condition holds in a scene, by what the program has gone to last."""
+MAX_PROGRAMS = 150
+"""How many programs an episode may have where it is planned anew. LLM-State, whose baseline that
+is, limits steps alone, at most 150; a program that does nothing ends the episode."""
 
 
 class ProgPrompt:
@@ -33,6 +31,11 @@ class ProgPrompt:
     Models, section III. Where it departs from the published program, and why, is in
     docs/design/prog-prompt.md. There are no feedback loops: what a program can repair stands
     in it, below its assertions. The Body is not asked: a program has calls already.
+
+    With `replan=yes` it is the baseline of LLM-State (Chen et al., section IV: ProgPrompt
+    extended with a replanning procedure, of which no more is said): a call that fails ends its
+    program, and the model is asked to go on, as after each program, until it says that all is
+    done. As in that paper's histories it is told that a call failed, and not why.
     """
 
     uses_feedback = False
@@ -45,6 +48,7 @@ class ProgPrompt:
             'check': ('model', 'graph'),
             'grounding': tuple(policy.value for policy in Policy),
             'examples': ('3', '1', '2', '4', '5', '6', '7'),
+            'replan': ('no', 'yes'),
         }
     )
     """This and those above: see `core.registry.PlannerFactory`."""
@@ -60,6 +64,7 @@ class ProgPrompt:
         check: str = 'model',
         grounding: str = Policy.RANDOM.value,
         examples: str = '3',
+        replan: str = 'no',
     ):
         """
         Make a planner; `options` lists what each of the words can be.
@@ -73,27 +78,50 @@ class ProgPrompt:
             check: Who says whether an assertion holds: the model, or the scene's own facts.
             grounding: How one of several things of a class is chosen, see `grounding.Policy`.
             examples: How many example programs the prompt shows.
+            replan: Whether the model is asked to go on after a failure, and after each program.
         """
         self._model = brain
         self._by_graph = check == 'graph'
         self._policy = Policy(grounding)
+        self._replan = replan == 'yes'
         self._prompts = ProgPrompts(
             examples=int(examples), comments=comments == 'yes', feedback=feedback == 'yes'
         )
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """
-        Work on the task until the program is through.
+        Work on the task until the program is through, or the model says that all is done.
 
         Raises:
             ParseError: The model gave no program that parses.
+            GaveUpError: It said that there is none, or went on and on.
             BbllmError: Whatever world or model raised.
         """
         prompt = self._prompts.plan(task, world.observe())
         program = ask(self._model, prompt, parse_program, on_retry=context.warn)
         # Seeded by the episode, so that one that is played again goes the same way.
         referents = Referents(self._policy, Random(task.id), context)
-        Interpreter(program, world, context, referents, self._checker(context)).run()
+        check = self._checker(context)
+        interpreter = Interpreter(world, context, referents, check, stops=self._replan)
+        interpreter.run(program)
+        if self._replan:
+            self._go_on(task, world, context, interpreter)
+
+    def _go_on(
+        self, task: Task, world: World, context: EpisodeContext, interpreter: Interpreter
+    ) -> None:
+        """Ask for what is left, and do it, until nothing is."""
+        for _ in range(MAX_PROGRAMS - 1):
+            prompt = self._prompts.plan(task, world.observe(), interpreter.tried)
+            program = ask(self._model, prompt, parse_rest, on_retry=context.warn)
+            if not any(goal.statements for goal in program.sub_goals):
+                context.tell_done()
+                return
+            interpreter.run(program)
+        raise GaveUpError(
+            f'After {MAX_PROGRAMS} programs the model still does not say that it is done. A limit '
+            'of steps would have ended this earlier.'
+        )
 
     def _checker(self, context: EpisodeContext) -> Check:
         def check(condition: Condition, scene: Scene, found: str | None) -> bool:
@@ -113,83 +141,3 @@ class ProgPrompt:
         except ParseError as error:
             context.warn(f'{condition} is taken not to hold, so its recovery is run. {error}')
             return False
-
-
-class Interpreter:
-    """Carries out one program, call by call, and looks at what it asserts on the way."""
-
-    def __init__(
-        self,
-        program: Program,
-        world: World,
-        context: EpisodeContext,
-        referents: Referents,
-        check: Check,
-    ):
-        self._program = program
-        self._world = world
-        self._context = context
-        self._referents = referents
-        self._check = check
-        self._plan = Plan(_steps(program.calls))
-        self._next = 0
-        """Number of the plan's step that is next; recoveries that are run become steps too."""
-
-    def run(self) -> None:
-        """Carry out the program to its end; a call that fails is skipped, as in the paper."""
-        self._context.tell_plan(self._plan, 0)
-        for goal in self._program.sub_goals:
-            self._work_on(goal)
-
-    def _work_on(self, goal: SubGoal) -> None:
-        begun = self._next
-        for i, item in enumerate(goal.statements):
-            made = self._next - begun
-            if goal.text and made >= STEPS_OF_A_SUB_GOAL and _calls(goal, i):
-                self._leave_out(goal, i)
-                return
-            if isinstance(item, Call):
-                self._act(item)
-            elif not self._check(item.condition, self._world.observe(), self._referents.found):
-                room = STEPS_OF_A_SUB_GOAL - made if goal.text else len(item.recoveries)
-                self._recover(item.recoveries[:room])
-
-    def _recover(self, calls: tuple[Call, ...]) -> None:
-        """Put what an assertion wants done into the plan, and do it."""
-        if not calls:
-            return
-        left = [step.text for step in self._plan.steps[self._next :]]
-        texts = [*map(str, calls), *left]
-        start = self._next
-        new = [PlanStep(start + i, text) for i, text in enumerate(texts)]
-        self._plan = plan_on(self._plan, start, new)
-        self._context.tell_plan(self._plan, start)
-        for call in calls:
-            self._act(call)
-
-    def _act(self, call: Call) -> None:
-        step = self._plan.steps[self._next]
-        self._next += 1
-        self._context.tell_step(step)
-        carry_out(call, step, self._referents, self._world, self._context)
-
-    def _leave_out(self, goal: SubGoal, start: int) -> None:
-        """Go on behind a sub-goal that has made all the calls it may."""
-        step = self._plan.steps[self._next]
-        n_left = _calls(goal, start)
-        self._context.tell_failed(
-            step,
-            f'The part {goal.text[:80]!r} has made {STEPS_OF_A_SUB_GOAL} calls, which is all that '
-            f'a part may; its last {n_left} are left out. A program of shorter parts is carried '
-            'out whole.',
-        )
-        self._next += n_left
-
-
-def _steps(calls: Sequence[Call]) -> tuple[PlanStep, ...]:
-    return tuple(PlanStep(i, str(call)) for i, call in enumerate(calls))
-
-
-def _calls(goal: SubGoal, start: int) -> int:
-    """Count the calls of a sub-goal from a statement on."""
-    return sum(isinstance(item, Call) for item in goal.statements[start:])

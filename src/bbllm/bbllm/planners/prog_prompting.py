@@ -13,12 +13,14 @@ from collections.abc import Sequence
 
 import jinja2
 
+from bbllm.core.instances import class_of
 from bbllm.core.types import Scene, Skill, Task
 from bbllm.planners.prog_checking import state_text
+from bbllm.planners.prog_interpreter import Tried
 from bbllm.planners.prog_parsing import parse_program
 from bbllm.planners.prog_program import Assertion, Call, Condition, Program
 from bbllm.planners.prompting import one_line
-from bbllm.planners.surroundings import HOUSEHOLD, classes
+from bbllm.planners.surroundings import CHARACTER, HOUSEHOLD, classes, surroundings
 
 GRAB_AND_PUTIN = 'grab_and_putin'
 HOUSEHOLD_SKILLS = (
@@ -59,8 +61,15 @@ class ProgPrompts:
             autoescape=False,  # the output is read by a model, not by a browser
         )
 
-    def plan(self, task: Task, scene: Scene) -> str:
-        """Write the prompt that a program goes on with."""
+    def plan(self, task: Task, scene: Scene, tried: Sequence[Tried] | None = None) -> str:
+        """
+        Write the prompt that a program goes on with.
+
+        Args:
+            task: What is to be done.
+            scene: What is there.
+            tried: The calls so far, where the program has begun; None where it has not.
+        """
         house = scene.domain == HOUSEHOLD
         listed = f'objects = {classes(scene) if house else list(scene.names)}'
         return self._templates.get_template('plan.md.j2').render(
@@ -70,6 +79,9 @@ class ProgPrompts:
             local_objects='' if house else listed,
             examples='\n\n'.join(self.examples(scene)),
             instructions=self._kept(INSTRUCTIONS, asserted=not moves_to_containers(scene)),
+            begun=tried is not None,
+            tried=[f'\t{item.call}  # {_how(item)}' for item in tried or ()],
+            situation=one_line(situation_of(scene)),
             header=header_of(task.instruction),
         )
 
@@ -102,6 +114,26 @@ class ProgPrompts:
             if (self._comments or '# ' not in line)
             and ((self._feedback and asserted) or not ('assert' in line or 'else' in line))
         ]
+
+
+def _how(item: Tried) -> str:
+    if item.failed is None:
+        return 'done'
+    # Of what the world forbids no more is told, as in LLM-State's histories; but a name that
+    # there is not is a slip of the pen.
+    return 'failed' if item.failed.code is None else f'failed: {one_line(item.failed.cause)}'
+
+
+def situation_of(scene: Scene) -> str:
+    """Write what is held; in a household by its class, and what is close, too."""
+    around = surroundings(scene)
+    if scene.domain != HOUSEHOLD:
+        return f'In the hand: {", ".join(around.held) or "nothing"}.'
+    told = around.close.difference(around.held, around.hidden)
+    close = dict.fromkeys(class_of(name) for name in scene.names if name in told)
+    close.pop(CHARACTER, None)
+    held = ', '.join(map(class_of, around.held)) or 'nothing'
+    return f'In the hands: {held}. Close: {", ".join(close) or "nothing"}.'
 
 
 def offered(scene: Scene) -> list[Skill]:

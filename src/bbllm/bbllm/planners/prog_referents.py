@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from random import Random
 
 from bbllm.core.calls import CallError, check_call, looks_like_pose, nearest_first, plain
@@ -111,19 +112,35 @@ class Referents:
         return name
 
 
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Why a call did not do what it says."""
+
+    cause: str
+    """One sentence."""
+    code: Code | None = None
+    """What is wrong with the call, where it was refused before the world heard of it."""
+
+
+def attempt(call: Call, referents: Referents, world: World) -> Failed | None:
+    """Ground a call and execute it; None where it succeeded."""
+    try:
+        made = referents.resolve(call, world.observe())
+    except CallError as error:
+        return Failed(str(error), error.code)
+    outcome = world.execute(made)
+    if outcome.succeeded:
+        return None
+    return Failed(outcome.message or f'{made} failed with code {outcome.code.name}.')
+
+
 def carry_out(
     call: Call, step: PlanStep, referents: Referents, world: World, context: EpisodeContext
 ) -> None:
     """Ground a call and execute it; what cannot be done is told, and the plan goes on."""
-    try:
-        made = referents.resolve(call, world.observe())
-    except CallError as error:
-        context.tell_failed(step, str(error), code=error.code)
-        return
-    outcome = world.execute(made)
-    if not outcome.succeeded:
-        cause = outcome.message or f'{made} failed with code {outcome.code.name}.'
-        context.tell_failed(step, cause)
+    failed = attempt(call, referents, world)
+    if failed is not None:
+        context.tell_failed(step, failed.cause, code=failed.code)
 
 
 def _skill(verb: str, scene: Scene) -> Skill | None:

@@ -8,17 +8,19 @@ Labels such as `Objects in the scene:` or `Task:` at the start of a line are par
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import jinja2
 
 from bbllm.core.errors import ParseError
+from bbllm.core.instances import class_of
 from bbllm.core.lost import lost_names
 from bbllm.core.protocols import ChatModel, JsonSchema, Message
 from bbllm.core.types import Code, Kind, Plan, PlanStep, Scene, SceneObject, Skill, Task
 from bbllm.planners.house_actions import house_skills
 from bbllm.planners.house_environment import house_environment
+from bbllm.planners.open_facts import is_open, sensed_only
 from bbllm.planners.surroundings import HOUSEHOLD, classes
 
 T = TypeVar('T')
@@ -39,6 +41,8 @@ DIRECTIONS = frozenset({'left_of', 'right_of', 'in_front_of', 'behind', 'near'})
 """Facts that only repeat what the positions say, once for each pair of objects."""
 LEFT_OUT = REACH_PREDICATES | DIRECTIONS
 """What no prompt tells of a scene."""
+BELIEVED = 'Believed, not sensed:'
+"""What stands before the open state of a scene."""
 REPLY_KEPT = 4000
 """How much of a bad reply is shown to the model again [characters]."""
 
@@ -68,8 +72,14 @@ class Failure:
 class Prompts:
     """Renders the prompts, each for the kind of its scene."""
 
-    def __init__(self) -> None:
-        """Load the templates and the examples."""
+    def __init__(self, *, believed: bool = False) -> None:
+        """
+        Load the templates and the examples.
+
+        Args:
+            believed: Whether the prompts of a Brain tell the open state of a scene, too.
+        """
+        self._believed = believed
         self._templates = jinja2.Environment(
             loader=jinja2.PackageLoader('bbllm.planners', 'prompts'),
             undefined=jinja2.StrictUndefined,
@@ -82,7 +92,7 @@ class Prompts:
         return self._render(
             'planning',
             scene,
-            environment=environment(scene),
+            environment=self._environment(scene),
             task=one_line(task.instruction),
         )
 
@@ -115,7 +125,7 @@ class Prompts:
         return self._render(
             'feedback',
             scene,
-            environment=environment(scene),
+            environment=self._environment(scene),
             task=one_line(task.instruction),
             plan=str(plan),
             error_step=failure.step.index,
@@ -124,6 +134,11 @@ class Prompts:
             human=[one_line(text) for text in failure.human],
             earlier=[str(item) for item in earlier],
         )
+
+    def _environment(self, scene: Scene) -> str:
+        text = environment(scene)
+        told = believed(scene) if self._believed else ''
+        return f'{text}\n\n{BELIEVED}\n{told}' if told else text
 
     def _render(self, name: str, scene: Scene, **values: object) -> str:
         in_house = scene.domain == HOUSEHOLD
@@ -152,7 +167,12 @@ def describe_skill(skill: Skill) -> str:
 
 
 def environment(scene: Scene) -> str:
-    """Write what is where, compactly: on a table a line per object, then a line per fact."""
+    """
+    Write what is where, compactly: on a table a line per object, then a line per fact.
+
+    What is only believed is told by `believed`, to whom it is to be told at all.
+    """
+    scene = sensed_only(scene)
     if scene.domain == HOUSEHOLD:
         return house_environment(scene)
     lines = ['Each object: name, kind, colour, x y z of its centre, size [m]. x points away from']
@@ -160,6 +180,17 @@ def environment(scene: Scene) -> str:
     lines += [_object_line(item) for item in scene.objects]
     lines += [str(fact) for fact in scene.facts if fact.predicate not in LEFT_OUT]
     return '\n'.join(lines)
+
+
+def believed(scene: Scene) -> str:
+    """Write the open state of a scene, a line per fact; in a household by class, as all else."""
+    facts = [fact for fact in scene.facts if is_open(fact)]
+    if scene.domain == HOUSEHOLD:
+        facts = [
+            replace(fact, subject=class_of(fact.subject), object=class_of(fact.object))
+            for fact in facts
+        ]
+    return '\n'.join(dict.fromkeys(str(fact) for fact in facts))
 
 
 def _object_line(item: SceneObject) -> str:

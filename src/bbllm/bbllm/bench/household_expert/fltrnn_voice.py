@@ -10,7 +10,7 @@ from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
 from bbllm.bench.house_predicates import predicates_of
 from bbllm.bench.household_expert.costs import makers_of
 from bbllm.bench.household_expert.errands import errands
-from bbllm.bench.household_expert.search import search
+from bbllm.bench.household_expert.search import NoPlanError, search
 from bbllm.bench.household_expert.told import Told
 from bbllm.core.instances import class_of, instance_name
 from bbllm.core.types import Fact, Scene, SkillCall
@@ -27,17 +27,25 @@ from bbllm.planners.goal_predicates import (
 )
 from bbllm.planners.memory_graph import MemoryGraph
 from bbllm.planners.surroundings import BETWEEN_THINGS, surroundings
+from bbllm.worlds.household.checks import hand_is_full, in_state, no
 from bbllm.worlds.household.derived import WORDS
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.vocabulary import Property
+from bbllm.worlds.household.household import Household
+from bbllm.worlds.household.rule import Check
+from bbllm.worlds.household.vocabulary import Action, Property, State
 from bbllm.worlds.household.world import HouseholdWorld
 
+_RULES = {
+    Action.GRAB: Check('two_at_once', no(hand_is_full), '{C} holds something already'),
+    Action.SWITCHON: Check('open_while_on', no(in_state(0, State.OPEN)), '{a} is open'),
+}
+"""What the memory graph refuses and a household does not."""
 _LAST = (GoalRelation.HOLDS, GoalRelation.SIT)
 """What keeps the hand full, or the robot in its seat."""
 _TASK_GOAL = re.compile(r'^Task goal: (.*)$', re.MULTILINE)
 _COMPLETED = re.compile(r'^# Completed so far: (.*)$', re.MULTILINE)
 _TRIED = re.compile(r'^# Tried before, and not reached: .*\bgrab\((\w+)\) failed', re.MULTILINE)
-_UNSEEN = re.compile(r'; not in sight: [\w, ]*; rooms: (.*); closed: (.*)')
+_UNSEEN = re.compile(r'; not in sight: ([\w, ]*); rooms: .*; closed: (.*)')
 _PLACED = re.compile(r"\('([^']*)', '(\w+)', '([^']*)'\)")
 _HOW = re.compile(r'(\w+\(id:\d+\)) is ((?:\w+ and )*\w+)')
 
@@ -151,13 +159,9 @@ def _calls(prompt: str, opening: str, told: Told) -> list[SkillCall]:
         said = [group for group in groups if group and goal_sentence(group) == wanted]
         predicates = said[0] if said else (whole if opening == WHOLE else ())
     if not predicates:
-        lines = search(household, goal)
-        return [
-            SkillCall(line.action.skill, tuple(instance_name(*item) for item in line.objects))
-            for line in lines
-        ]
+        return _searched(household, goal)
     if unseen := _UNSEEN.search(memory_line):
-        return [*_search_of_the_house(unseen[1], unseen[2], MemoryGraph(scene))]
+        return [*_to_see(unseen[1].split(', '), set(_names(unseen[2])), MemoryGraph(scene))]
     memory = MemoryGraph(scene)
     # What was completed with things that this prompt does not tell of is left as it is.
     completed = filter(memory.holds, _completed(prompt, known) if opening == CELL else ())
@@ -167,14 +171,32 @@ def _calls(prompt: str, opening: str, told: Told) -> list[SkillCall]:
     return begun + errands(memory, [*predicates, *keep], avoid=avoid)
 
 
-def _search_of_the_house(rooms: str, closed: str, memory: MemoryGraph) -> Iterator[SkillCall]:
-    """Look into all that is closed, room by room; what is there is seen from then on."""
-    shut = list(_names(closed))
-    for room in _names(rooms):
-        yield SkillCall('walk', (room,))
-        for name in shut:
-            if memory.room_of(name) == room and 'on' not in memory.states(name):
-                yield from (SkillCall('walk', (name,)), SkillCall('open', (name,)))
+def _searched(household: Household, goal: HouseholdGoal) -> list[SkillCall]:
+    """Return a plan from the start for a goal that predicates cannot say."""
+    try:
+        lines = search(household.with_checks(_RULES), goal)
+    except NoPlanError:
+        lines = search(household, goal)  # better one that breaks a rule than none
+    return [
+        SkillCall(line.action.skill, tuple(instance_name(*item) for item in line.objects))
+        for line in lines
+    ]
+
+
+def _to_see(words: Sequence[str], closed: set[str], memory: MemoryGraph) -> Iterator[SkillCall]:
+    """Go to where things of some classes were at the start, and open what hides them there."""
+    for word in words:
+        names = memory.of_class(word)
+        name = min(names, key=lambda name: memory.closed_around(name) is not None, default=None)
+        if name is None:
+            continue
+        shut = memory.closed_around(name)
+        if shut in closed:
+            closed.discard(shut)
+            yield SkillCall('walk', (shut,))
+            yield SkillCall('open', (shut,))
+        elif room := memory.room_of(name):
+            yield SkillCall('walk', (room,))
 
 
 def _believed(scene: Scene, line: str) -> Scene:

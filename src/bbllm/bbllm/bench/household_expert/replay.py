@@ -99,10 +99,14 @@ class Replay:
         if not tried.succeeded:
             self.causes[i] = self._why_not(made)
             return
-        self.world.execute(made)
+        self._do(made)
         self.names.see(self.world.observe())
         if Action(made.skill.upper()) in GOING:
             self.found = id_of(made.args[0])
+
+    def _do(self, call: SkillCall) -> None:
+        """Do again what succeeded."""
+        self.world.execute(call)
 
     def _why_not(self, call: SkillCall) -> str:
         graph = self.world.graph

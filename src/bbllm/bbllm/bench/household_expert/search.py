@@ -10,6 +10,9 @@ from bbllm.bench.checkers.household import judge_household, things_of
 from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
 from bbllm.bench.household_expert.costs import NEVER, Costs, of_class
 from bbllm.bench.household_expert.moves import Focus, Said, Standing, focus_on, moves
+from bbllm.bench.household_expert.wording import said
+from bbllm.bench.least_steps import least_steps
+from bbllm.bench.relaxed_house import NotProvenError
 from bbllm.core.errors import BbllmError
 from bbllm.worlds.household.derived import Derived
 from bbllm.worlds.household.graph import Graph
@@ -22,6 +25,8 @@ EFFORT = 6000
 """How many situations one search looks at: for all conditions, in all orders."""
 SHARE = 0.5
 """How much of it one order may take, so that another is tried too."""
+EFFORT_FOR_WORDS = 150
+"""The same where a plan is known already that cannot be told in classes."""
 ORDERS = 24
 """How many orders of the conditions are tried."""
 
@@ -42,7 +47,10 @@ def search(
     Return the lines that reach a goal; none where it is reached.
 
     Only actions that all planners of households offer are used. Told by class and grounded by the
-    policy `nearest`, the lines mean the same things again.
+    policy `nearest`, the lines mean the same things again wherever a plan is found that does so.
+    Where none is, for example because three plates of one class stand in two cabinets, they are
+    those of a shortest plan of things with ids (bench.least_steps), which only a planner that
+    names the things themselves can follow.
 
     Args:
         household: Where it begins; it stays as it is.
@@ -56,14 +64,38 @@ def search(
         NoPlanError: There is none that is found with reasonable effort.
     """
     start = Standing.beginning(household, seen=seen, found=found, sight=sight)
+    by_id = _by_id(household, goal) if found is None and sight == FULL else None
+    if by_id is not None and _tells_by_class(start, by_id, goal):
+        return by_id
     reason = ''
-    effort = iter(range(EFFORT))
+    effort = iter(range(EFFORT if by_id is None else EFFORT_FOR_WORDS))
     for order in _orders(goal.all):
         try:
             return _in_order(start, order, islice(effort, int(EFFORT * SHARE))).lines
         except NoPlanError as error:
             reason = reason or str(error)
+    if by_id is not None:
+        return by_id
     raise NoPlanError(reason)
+
+
+def _by_id(household: Household, goal: HouseholdGoal) -> tuple[ScriptLine, ...] | None:
+    """Return a shortest plan; None where it is not known, or the goal is of another kind."""
+    try:
+        return least_steps(household, goal).lines
+    except NotProvenError:
+        return None
+
+
+def _tells_by_class(start: Standing, lines: Sequence[ScriptLine], goal: HouseholdGoal) -> bool:
+    """Tell whether lines reach the goal when they are said in classes."""
+    standing = start
+    for item in said(lines):
+        after = standing.after(item)
+        if after is None:
+            return False
+        standing = after
+    return holds(goal.all, standing.household.graph, standing.derived)
 
 
 def holds(conditions: Sequence[HouseCondition], graph: Graph, known: Derived) -> bool:
@@ -116,8 +148,8 @@ def _reach(start: Standing, wanted: Sequence[HouseCondition], effort: Iterator[i
         _, n_steps, _, standing = heapq.heappop(waiting)
         if holds(wanted, standing.household.graph, standing.derived):
             return standing
-        for said in _moves(standing, focus):
-            after = standing.after(said)
+        for item in _moves(standing, focus):
+            after = standing.after(item)
             if after is None or (key := _key(after, watched)) in known:
                 continue
             known.add(key)
@@ -136,7 +168,7 @@ def _no_plan(condition: HouseCondition) -> str:
 
 def _moves(standing: Standing, focus: Sequence[Focus]) -> list[Said]:
     """Return each move once, in order: about the latest condition first."""
-    return list(dict.fromkeys(said for item in reversed(focus) for said in moves(standing, item)))
+    return list(dict.fromkeys(move for item in reversed(focus) for move in moves(standing, item)))
 
 
 def _cost(standing: Standing, wanted: Sequence[HouseCondition]) -> int:

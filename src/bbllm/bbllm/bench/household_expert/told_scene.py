@@ -18,6 +18,7 @@ from bbllm.planners.observation_text import WORDS
 from bbllm.planners.short_names import ShortNames
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
+from bbllm.worlds.household.sane_checks import above
 from bbllm.worlds.household.scenes import name_of
 from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.vocabulary import HANDS, Relation, State
@@ -102,18 +103,37 @@ class Moved:
 
 
 class Believing(Replay):
-    """A replay that learns from a failure that it cannot explain: the thing is so already."""
+    """A replay that learns from what it cannot explain: some state is not as it believes."""
+
+    def _do(self, call: SkillCall) -> None:
+        """Do again what succeeded; whatever had to be open or shut, on or off for it, was so."""
+        ids = [node_id for node_id in map(id_of, call.args) if node_id is not None]
+        if call.skill in FLIPPED:
+            was, now = FLIPPED[call.skill]
+            self._believe(ids[0], now, was)
+        graph = self.world.graph
+        for thing in ids:
+            for other in above(graph, thing):
+                if not graph.nodes[other].is_room:
+                    self._believe(other, State.CLOSED, State.OPEN)
+        if call.skill == 'putin':
+            self._believe(ids[-1], State.CLOSED, State.OPEN)
+        super()._do(call)
 
     def _why_not(self, call: SkillCall) -> str:
         broken = super()._why_not(call)
         thing = id_of(call.args[0]) if call.args else None
         if not broken and call.skill in FLIPPED and thing in self.world.graph.nodes:
-            was, now = FLIPPED[call.skill]
-            states = self.world.graph.nodes[thing].states
-            if was in states:
-                states.remove(was)
-                states.add(now)
+            self._believe(thing, *FLIPPED[call.skill])
+            super()._do(call)  # it fails now as it did, and the world is looked at anew
         return broken
+
+    def _believe(self, thing: int, was: State, now: State) -> None:
+        """Put one state in the place of another, where the thing has that."""
+        states = self.world.graph.nodes[thing].states
+        if was in states:
+            states.remove(was)
+            states.add(now)
 
 
 def _put(graph: Graph, thing: int, relation: Relation, place: int) -> None:

@@ -68,6 +68,7 @@ def render(run: Run) -> str:
                 (entry['k'], figures.task_rows(entry))
                 for entry in reversed(summary.get('by_k') or ())
             ],
+            grouped=(summary.get('by_k') or [{}])[-1].get('groups') or (),
             per_minute=summary.get('episodes_per_minute'),
             currency=_currency(run),
             no_cost=_no_cost(run),

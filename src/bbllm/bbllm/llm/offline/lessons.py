@@ -27,6 +27,10 @@ _NEGATIVE = re.compile(
 _EARLIER = re.compile(r'step \d+ \((?P<step>.*?)\): (?P<text>.*)$')
 _TOLD = re.compile(r'Before this step a person said: (.*)')
 """Nothing failed: the cause is what a person said."""
+_HOPELESS = frozenset({'would_not_rise', 'fixed_or_heavy', 'failed_grasp_twice'})
+"""What is believed of things that are not worth another try."""
+_FAR = 'out_of_workspace'
+"""What is believed of things and places that the arm cannot get to."""
 _TRIES = 2
 """How often one step may fail for a reason that might pass."""
 
@@ -56,8 +60,9 @@ class Lessons:
 
 
 def learn(sight: Sight) -> Lessons:
-    """Read the feedback, new and earlier, of a prompt."""
+    """Read what a prompt tells of feedback, new and earlier, and of what is believed."""
     lessons = Lessons()
+    _learn_beliefs(sight, lessons)
     if sight.error_step is None:
         return lessons
     for text in sight.plan[: sight.error_step]:
@@ -79,6 +84,15 @@ def learn(sight: Sight) -> Lessons:
     for text in sight.human:
         _learn_wish(text, sight, lessons)
     return lessons
+
+
+def _learn_beliefs(sight: Sight, lessons: Lessons) -> None:
+    for name, predicate, state in sight.believed:
+        why = f'It is believed that ({name} {predicate} {state}).'
+        if predicate == 'is' and (state in _HOPELESS or state == _FAR):
+            lessons.bad_things.setdefault(name, why)
+        if (predicate, state) == ('is', _FAR):
+            lessons.bad_places.setdefault(name, why)
 
 
 def _learn_failure(

@@ -14,6 +14,7 @@ LABELS = (
     'Objects in the scene:',
     'Available actions:',
     'Environment:',
+    'Believed, not sensed:',
     'Task:',
     'Step:',
     'Action Plan:',
@@ -70,6 +71,8 @@ class Sight:
     things: tuple[Thing, ...]
     actions: tuple[str, ...]
     facts: tuple[tuple[str, str, str], ...] = ()
+    believed: tuple[tuple[str, str, str], ...] = ()
+    """Facts that were not sensed, but follow from what was tried before."""
     task: str = ''
     step: str | None = None
     """The step that a Body is to turn into a call; None in a Brain's prompt."""
@@ -122,9 +125,8 @@ def read_prompt(text: str) -> Sight:
             for line in parts.get('Available actions:', [])
             if line.startswith('- ') and '(' in line
         ),
-        facts=tuple(
-            (fact[1], fact[2], fact[3]) for line in environment if (fact := _FACT.match(line))
-        ),
+        facts=_facts(environment),
+        believed=_facts(parts.get('Believed, not sensed:', [])),
         task=' '.join(parts.get('Task:', [])),
         step=' '.join(parts['Step:']) if 'Step:' in parts else None,
         direct='Program:' in parts,
@@ -136,6 +138,10 @@ def read_prompt(text: str) -> Sight:
         human=_listed(' '.join(parts.get('Human feedback:', [])).split(' | ')),
         earlier=_listed([line.removeprefix('- ') for line in parts.get('Earlier feedback:', [])]),
     )
+
+
+def _facts(lines: Sequence[str]) -> tuple[tuple[str, str, str], ...]:
+    return tuple((fact[1], fact[2], fact[3]) for line in lines if (fact := _FACT.match(line)))
 
 
 def _parts(text: str) -> dict[str, list[str]]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from bbllm.worlds.household.constraints import Constraint, constrained
 from bbllm.worlds.household.graph import CycleError, Graph
 from bbllm.worlds.household.graph_data import GraphError
-from bbllm.worlds.household.rule import Rule, follow, without_effects
+from bbllm.worlds.household.rule import Check, Rule, follow, without_effects
 from bbllm.worlds.household.rules import RULES
 from bbllm.worlds.household.sane import SANE_RULES
 from bbllm.worlds.household.script import ScriptLine
@@ -96,6 +96,17 @@ class Household:
         other._rules = self._rules
         other._checks = self._checks
         other._memory = Memory(dict(self._memory.taken_from), self._memory.posture)
+        return other
+
+    def with_checks(self, checks: Mapping[Action, Check]) -> Household:
+        """Return a copy in which actions also fail by these checks."""
+        other = self.copy()
+        stricter = {
+            action: replace(self._rules[action], checks=(*self._rules[action].checks, check))
+            for action, check in checks.items()
+        }
+        other._rules = {**self._rules, **stricter}
+        other._checks = {action: without_effects(rule) for action, rule in other._rules.items()}
         return other
 
     def can(self, line: ScriptLine) -> bool:

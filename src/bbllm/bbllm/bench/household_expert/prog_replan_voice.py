@@ -1,0 +1,75 @@
+"""What `expert` says when ProgPrompt asks what is left of a program that has begun."""
+
+from __future__ import annotations
+
+import re
+
+from bbllm.bench.household_expert.moves import Said, Standing
+from bbllm.bench.household_expert.search import search
+from bbllm.bench.household_expert.told import Told
+from bbllm.bench.household_expert.wording import program, said
+from bbllm.core.errors import ParseError
+from bbllm.planners.prog_parsing import parse_program
+from bbllm.planners.prog_program import Call
+from bbllm.worlds.household.vocabulary import Action
+
+GIVES_UP_AFTER = 3
+"""How often the same call may fail before it says that it cannot be done."""
+
+_BEGUN = re.compile(
+    r'^The robot has begun with the next function\.[^\n]*\n(.*?)^Now: ', re.MULTILINE | re.DOTALL
+)
+_TRIED = re.compile(r'^\t(\w+\([^()]*\))  # (done|failed)', re.MULTILINE)
+
+
+def prog_replan_voice(prompt: str, told: Told) -> str | None:
+    """Answer a prompt of `prog_prompt:replan=yes` after its first; see `told.Voice`."""
+    begun = _BEGUN.search(prompt)
+    if begun is None or not prompt.startswith('from actions import '):
+        return None
+    household, goal = told.case()
+    rooms = {node.class_name for node in household.graph.nodes.values() if node.is_room}
+    standing = Standing.beginning(household, sight=told.visibility())
+    failures: list[str] = []
+    for call, how in _TRIED.findall(begun[1]):
+        if how == 'failed':
+            failures.append(call)
+            continue
+        read = _read(call)
+        after = standing.after(read) if read else None
+        standing = after or standing  # by its own account it was of no use
+    lines = search(
+        standing.household,
+        goal,
+        seen=standing.derived,
+        found=standing.found,
+        sight=standing.sight,
+    )
+    plan = said(lines)
+    if not plan:
+        return 'done'
+    first = program(plan[:1], comments=False, assertions=False, rooms=rooms)
+    if failures.count(first) >= GIVES_UP_AFTER:
+        return f'cannot: {first} failed {GIVES_UP_AFTER} times, and nothing else would do.'
+    if failures and failures[-1] == first and plan[0][1]:
+        # By its own account it should have worked; to go there is all that could help.
+        plan.insert(0, (Action.WALK, plan[0][1][-1:]))
+    functions = prompt[: begun.start()]
+    return program(
+        plan,
+        # What the prompt's own functions have; an ablation leaves it out.
+        comments='\t# ' in functions,
+        assertions='\tassert(' in functions,
+        rooms=rooms,
+    )
+
+
+def _read(text: str) -> Said | None:
+    """Read a call that was made; None where it is none of those that are known."""
+    try:
+        statements = [item for goal in parse_program(text).sub_goals for item in goal.statements]
+        (call,) = statements
+        assert isinstance(call, Call)
+        return Action(call.verb.upper()), call.args
+    except (ParseError, ValueError):
+        return None

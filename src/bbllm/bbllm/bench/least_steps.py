@@ -1,0 +1,302 @@
+"""
+The least number of steps that reach a goal, proven: A* in a relaxed household, done in the real.
+
+`relaxed_house` says why no plan of the household is shorter than the shortest one there. A* finds
+that one, since its heuristic (`least_bound`) never says more than is missing. It is then carried
+out in a copy of the household, each way of it to whatever thing of the zone makes its steps work.
+Where that succeeds the number is proven from both sides; where it does not, or the effort does not
+suffice, `NotProvenError` says so, and nothing is claimed.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from bbllm.bench.checkers.household import judge_household
+from bbllm.bench.house_goals import HouseholdGoal
+from bbllm.bench.least_bound import bound
+from bbllm.bench.relaxed_house import NOWHERE, NotProvenError, RelaxedHouse, relax
+from bbllm.worlds.household.derived import derived
+from bbllm.worlds.household.household import Household
+from bbllm.worlds.household.script import ScriptLine
+from bbllm.worlds.household.vocabulary import HANDS, Action, Property, Relation
+
+EFFORT = 6000
+"""How many situations one proof looks at."""
+
+Done = tuple[str, int, int]
+"""What is done, to which class, zone or id, and where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """A situation of the relaxed household."""
+
+    zone: int
+    things: tuple[tuple[int, ...], ...]
+    """By class: the spots of its things, sorted; NOWHERE of those that are held."""
+    open: frozenset[int]
+    on: frozenset[int]
+
+    @property
+    def n_held(self) -> int:
+        """How many things are held."""
+        return sum(spots.count(NOWHERE) for spots in self.things)
+
+
+@dataclass(frozen=True, slots=True)
+class Least:
+    """What was proven."""
+
+    lines: tuple[ScriptLine, ...]
+    """A plan of that length."""
+    looked_at: int
+    """Situations of the relaxed household."""
+
+
+def least_steps(household: Household, goal: HouseholdGoal, *, effort: int = EFFORT) -> Least:
+    """
+    Return a shortest plan, by the clean rules and where things go on furniture only.
+
+    Args:
+        household: Where it begins, with the constraint `puts_only_on: furniture`; it stays as it
+            is.
+        goal: Conditions on places, states and what is held, all of things of a class.
+        effort: How many situations may be looked at.
+
+    Raises:
+        NotProvenError: The least number is not known; says why.
+    """
+    house = relax(household.graph, goal)
+    done, looked_at = _shortest(house, effort)
+    lines = _carried_out(household, house, done, goal)
+    return Least(lines, looked_at)
+
+
+def beginning(house: RelaxedHouse) -> Here:
+    """Return the situation at the start."""
+    things = tuple(tuple(sorted(spot for _, spot in many)) for many in house.things)
+    return Here(house.zone, things, house.open, house.on)
+
+
+def _shortest(house: RelaxedHouse, effort: int) -> tuple[tuple[Done, ...], int]:
+    start = beginning(house)
+    ticket = count()
+    waiting = [(bound(house, start), 0, next(ticket), start)]
+    steps = {start: 0}
+    came: dict[Here, tuple[Here, Done]] = {}
+    for looked_at in range(1, effort + 1):
+        if not waiting:
+            raise NotProvenError('the goal cannot be reached')
+        missing, negative, _, here = heapq.heappop(waiting)
+        n_steps = -negative
+        if n_steps > steps[here]:
+            continue
+        if missing == n_steps:
+            return _way(came, here), looked_at
+        for done, after in _followers(house, here):
+            if n_steps + 1 < steps.get(after, n_steps + 2):
+                steps[after] = n_steps + 1
+                came[after] = here, done
+                total = n_steps + 1 + bound(house, after)
+                # Of equal sums the longest first: it is nearest to the end.
+                heapq.heappush(waiting, (total, -n_steps - 1, next(ticket), after))
+    raise NotProvenError(f'{effort} situations were looked at, and the least is not known')
+
+
+def _way(came: dict[Here, tuple[Here, Done]], here: Here) -> tuple[Done, ...]:
+    found: list[Done] = []
+    while here in came:
+        here, done = came[here]
+        found.append(done)
+    return tuple(reversed(found))
+
+
+def _followers(house: RelaxedHouse, here: Here) -> Iterator[tuple[Done, Here]]:
+    for zone in house.parks:
+        if zone != here.zone:
+            yield ('go', zone, NOWHERE), Here(zone, here.things, here.open, here.on)
+    yield from _taking(house, here)
+    yield from _putting(house, here)
+    yield from _opening(house, here)
+    yield from _switching(house, here)
+
+
+def _taking(house: RelaxedHouse, here: Here) -> Iterator[tuple[Done, Here]]:
+    if here.n_held >= len(HANDS):
+        return
+    for c, spots in enumerate(here.things):
+        # With as many in the hands as are missing, one more would take another's place only.
+        if spots.count(NOWHERE) >= missing_of(house, here, c):
+            continue
+        for s in dict.fromkeys(spots):
+            if s != NOWHERE and _at_hand(house, here, s):
+                yield ('grab', c, s), _moved(here, c, s, NOWHERE)
+
+
+def missing_of(house: RelaxedHouse, here: Here, c: int) -> int:
+    """Return how many things of a class still have to be put somewhere, or held at the end."""
+    spots = here.things[c]
+    placed = [s for s in spots if s != NOWHERE]
+    missing = house.holding.get(c, 0)
+    for i, of_class in house.placing:
+        if of_class == c:
+            there = sum(i in house.spots[s].counts_for for s in placed)
+            missing += max(0, house.conditions[i].count - there)
+    return missing
+
+
+def _putting(house: RelaxedHouse, here: Here) -> Iterator[tuple[Done, Here]]:
+    for c, spots in enumerate(here.things):
+        if NOWHERE not in spots:
+            continue
+        aims = {s for i, of_class in house.placing if of_class == c for s in house.aims[i]}
+        if here.zone in house.parks:
+            aims.add(house.parks[here.zone])
+        for s in sorted(aims):
+            if _at_hand(house, here, s):
+                yield ('put', c, s), _moved(here, c, NOWHERE, s)
+
+
+def _opening(house: RelaxedHouse, here: Here) -> Iterator[tuple[Done, Here]]:
+    for door in house.doors:
+        if house.zone_of[door] != here.zone or not here.open.issuperset(house.shut_by[door]):
+            continue
+        if door in here.open:
+            if door in house.closing:
+                changed = here.open - {door}
+                yield ('close', door, NOWHERE), Here(here.zone, here.things, changed, here.on)
+        elif door not in here.on and here.n_held < len(HANDS):
+            changed = here.open | {door}
+            yield ('open', door, NOWHERE), Here(here.zone, here.things, changed, here.on)
+
+
+def _switching(house: RelaxedHouse, here: Here) -> Iterator[tuple[Done, Here]]:
+    for switch in house.switches:
+        near = house.zone_of[switch] == here.zone
+        useful = switch in (house.stopping if switch in here.on else house.starting)
+        if near and useful and here.open.issuperset(house.shut_by[switch]):
+            is_on = switch in here.on
+            on = here.on - {switch} if is_on else here.on | {switch}
+            word = 'switchoff' if is_on else 'switchon'
+            yield (word, switch, NOWHERE), Here(here.zone, here.things, here.open, on)
+
+
+def _at_hand(house: RelaxedHouse, here: Here, s: int) -> bool:
+    spot = house.spots[s]
+    return spot.zone == here.zone and here.open.issuperset(spot.shut_by)
+
+
+def _moved(here: Here, c: int, old: int, new: int) -> Here:
+    spots = list(here.things[c])
+    spots.remove(old)
+    things = (*here.things[:c], tuple(sorted((*spots, new))), *here.things[c + 1 :])
+    return Here(here.zone, things, here.open, here.on)
+
+
+def _carried_out(
+    household: Household, house: RelaxedHouse, done: Sequence[Done], goal: HouseholdGoal
+) -> tuple[ScriptLine, ...]:
+    """Do a plan of the relaxed household in the real one, way by way."""
+    household = household.copy()
+    where = {node_id: spot for many in house.things for node_id, spot in many}
+    lines: list[ScriptLine] = []
+    for part in _parts(done):
+        for first in _ways(household, house, part):
+            found = _try(household, house, part, first, dict(where))
+            if found is not None:
+                household, where, told = found
+                lines.extend(told)
+                break
+        else:
+            raise NotProvenError('in the house itself something more has to be gone to')
+    if not judge_household(goal, household.graph, derived(household.graph)).findings[0].passed:
+        raise NotProvenError('what suffices with closeness made easy does not in the house itself')
+    return tuple(lines)
+
+
+def _parts(done: Sequence[Done]) -> Iterator[Sequence[Done]]:
+    """Yield what is done between two ways, each with the way before it."""
+    starts = [i for i, item in enumerate(done) if item[0] == 'go' or i == 0]
+    for start, end in zip(starts, [*starts[1:], len(done)], strict=False):
+        yield done[start:end]
+
+
+def _ways(
+    household: Household, house: RelaxedHouse, part: Sequence[Done]
+) -> list[ScriptLine | None]:
+    """Return what can be gone to, the likeliest first; None where nobody goes."""
+    if part[0][0] != 'go':
+        return [None]
+    likely = [n for word, n, _ in part if word in ('open', 'close', 'switchon', 'switchoff')]
+    likely += [house.spots[s].place for word, _, s in part if word in ('grab', 'put')]
+    others = sorted(n for n, zone in house.zone_of.items() if zone == part[0][1])
+    ids = dict.fromkeys(n for n in (*likely, *others) if n != NOWHERE)
+    return [_line(household, Action.WALK, n) for n in ids]
+
+
+def _try(
+    household: Household,
+    house: RelaxedHouse,
+    part: Sequence[Done],
+    first: ScriptLine | None,
+    where: dict[int, int],
+) -> tuple[Household, dict[int, int], list[ScriptLine]] | None:
+    """Do one part beginning with a way; None where a step of it cannot be done."""
+    after = household.copy()
+    told = []
+    if first is not None:
+        if not after.step(first).succeeded:
+            return None
+        told.append(first)
+    for item in part[first is not None :]:
+        for line, moved in _lines(after, house, item, where):
+            if after.can(line) and after.step(line).succeeded:
+                told.append(line)
+                if moved is not None:
+                    where[line.objects[0][1]] = moved
+                break
+        else:
+            return None
+    return after, where, told
+
+
+def _lines(
+    household: Household, house: RelaxedHouse, item: Done, where: dict[int, int]
+) -> Iterator[tuple[ScriptLine, int | None]]:
+    """Yield the lines that a step can mean, and where the thing is after it."""
+    word, what, s = item
+    if word not in ('grab', 'put'):
+        yield _line(household, Action(word.upper()), what), None
+        return
+    things = [node_id for node_id, _ in house.things[what]]
+    if word == 'grab':
+        for node_id in things:
+            if where[node_id] == s:
+                yield _line(household, Action.GRAB, node_id), NOWHERE
+        return
+    spot = house.spots[s]
+    places = [spot.place] if spot.relation is not None else _somewhere(household, house, spot.zone)
+    action = Action.PUTIN if spot.relation is Relation.INSIDE else Action.PUTBACK
+    for node_id in things:
+        if where[node_id] == NOWHERE:
+            for place in places:
+                yield _line(household, action, node_id, place), s
+
+
+def _somewhere(household: Household, house: RelaxedHouse, zone: int) -> list[int]:
+    """Return furniture of a zone, what things stand on first."""
+    nodes = household.graph.nodes
+    fixed = [
+        n
+        for n, of_zone in sorted(house.zone_of.items())
+        if of_zone == zone and Property.GRABBABLE not in nodes[n].properties
+    ]
+    return sorted(fixed, key=lambda n: Property.SURFACES not in nodes[n].properties)
+
+
+def _line(household: Household, action: Action, *ids: int) -> ScriptLine:
+    return ScriptLine(action, tuple((household.graph.nodes[n].class_name, n) for n in ids))

@@ -1,0 +1,88 @@
+"""What was done and felt so far: what an estimator of the open state goes by."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+
+from bbllm.core.calls import looks_like_pose
+from bbllm.core.observed import Observed
+from bbllm.core.types import Code, Outcome, Status
+
+LONGEST = 500
+"""So many outcomes are kept, the newest; a node may live for days."""
+READINGS = 20
+"""So many readings of a weight are kept of each thing, the newest."""
+TAKING = frozenset({'pick', 'grab'})
+"""Skills that take their first thing into a hand."""
+GIVING = frozenset({'place', 'open_gripper', 'grab_and_putin', 'put', 'putin', 'putback'})
+"""Skills after which it is no longer there."""
+LETTING_GO = frozenset({Code.OBJECT_LOST, Code.MISPLACED})
+"""Failures that leave the hand empty."""
+OPEN_M = 0.079
+"""Fingers as far apart hold nothing [m]."""
+
+
+class Experience:
+    """Keeps outcomes, and the forces that were felt while something was held."""
+
+    def __init__(self) -> None:
+        self._history: deque[Outcome] = deque(maxlen=LONGEST)
+        self._forces_n: dict[str, deque[float]] = {}
+
+    @property
+    def history(self) -> tuple[Outcome, ...]:
+        """All that was tried, oldest first."""
+        return tuple(self._history)
+
+    def add(self, outcome: Outcome) -> None:
+        """Take in how a call ended."""
+        self._history.append(outcome)
+
+    def sense(self, seen: Observed) -> None:
+        """Take in what was felt after the newest call, if that left something in the hand."""
+        held = held_after(self._history)
+        open_m = None if seen.fingers_m is None else sum(seen.fingers_m)
+        if held is None or seen.force_n is None or open_m is None or open_m >= OPEN_M:
+            return
+        self._forces_n.setdefault(held, deque(maxlen=READINGS)).append(seen.force_n[2])
+
+    def forces_n(self, name: str) -> tuple[float, ...]:
+        """Return what a held thing pulled along z, a reading each; the heavier the less [N]."""
+        return tuple(self._forces_n.get(name, ()))
+
+    def felt(self) -> tuple[str, ...]:
+        """Return the names of what was felt in the hand, in the order of the first time."""
+        return tuple(self._forces_n)
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Forget all that was done to these things: what is found again may be another one."""
+        gone = set(names)
+        kept = [outcome for outcome in self._history if not gone & set(outcome.call.args)]
+        if len(kept) < len(self._history):
+            self._history = deque(kept, maxlen=LONGEST)
+        for name in gone:
+            self._forces_n.pop(name, None)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._history.clear()
+        self._forces_n.clear()
+
+
+def things_of(outcome: Outcome) -> tuple[str, ...]:
+    """Return the names among the arguments of a call: neither poses nor seconds."""
+    return tuple(
+        arg for arg in outcome.call.args if not looks_like_pose(arg) and not arg[:1].isdigit()
+    )
+
+
+def held_after(history: Sequence[Outcome]) -> str | None:
+    """Return what calls have left in the hand, as far as they tell; the newest of two."""
+    for outcome in reversed(history):
+        lost = outcome.status is Status.FAILED and outcome.code in LETTING_GO
+        if lost or (outcome.succeeded and outcome.call.skill in GIVING):
+            return None
+        if outcome.succeeded and outcome.call.skill in TAKING and outcome.call.args:
+            return outcome.call.args[0]
+    return None

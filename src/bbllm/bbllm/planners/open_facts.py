@@ -1,0 +1,99 @@
+"""
+The open state as triples of a scene: estimated ones, beside those that were sensed.
+
+(red_cube is failed_grasp_twice), (red_cube heavier_than blue_cube). What was sensed is never
+overwritten, contradicted or repeated, and nothing is told of what the scene does not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from bbllm.core.types import Fact, Scene
+from bbllm.planners.open_state import OpenState
+
+LONGEST = 60
+"""Characters of a word that a model believes; what is longer is no attribute."""
+MOST_WORDS = 12
+"""So many attributes of one thing are told, the first."""
+
+PLACES = frozenset({'on', 'in', 'inside', 'held_by'})
+"""Predicates that say where a thing is; sensing one of them rules out a belief in another."""
+OPPOSITES = (('open', 'closed'), ('on', 'off'), ('clean', 'dirty'), ('plugged_in', 'plugged_out'))
+"""States of which a thing has one."""
+STANCES = ('lost', 'clear', 'empty')
+"""What only sensing says of a thing."""
+SENSING = PLACES | {
+    *('occupied_by', 'left_of', 'right_of', 'in_front_of', 'behind', 'near', 'reachable'),
+    *('unreachable', 'out_of_reach', 'last_seen_at', 'unseen_for', 'in_room', 'close_to'),
+}
+"""Predicates of facts that come from sensing, also where they are marked as estimated since the
+pose was inferred."""
+
+
+def open_facts(state: OpenState, scene: Scene) -> tuple[Fact, ...]:
+    """Return what is believed of the things of a scene and was not sensed, as triples."""
+    names = frozenset(scene.names)
+    sensed = [fact for fact in scene.facts if not is_open(fact)]
+    facts: dict[Fact, None] = {}
+    for name, words in state.attributes.items():
+        if name not in names:
+            continue
+        for word in words[:MOST_WORDS]:
+            fact = _fact(name, word, names)
+            if fact is not None and not any(_rules_out(known, fact) for known in sensed):
+                facts[fact] = None
+    return tuple(facts)
+
+
+def with_open_facts(scene: Scene, state: OpenState) -> Scene:
+    """Return a scene with what is believed, in place of what it told of that before."""
+    return replace(scene, facts=(*sensed_only(scene).facts, *open_facts(state, scene)))
+
+
+def is_open(fact: Fact) -> bool:
+    """Tell whether a fact is of the open state: estimated, and nothing that sensing tells."""
+    if not fact.estimated or fact.predicate in SENSING:
+        return False
+    return not (fact.predicate == 'is' and fact.object in STANCES)
+
+
+def sensed_only(scene: Scene) -> Scene:
+    """Return a scene without the open state; the same one where it has none."""
+    kept = tuple(fact for fact in scene.facts if not is_open(fact))
+    return scene if len(kept) == len(scene.facts) else replace(scene, facts=kept)
+
+
+def has_open_facts(facts: Iterable[Fact]) -> bool:
+    """Tell whether some facts are of the open state."""
+    return any(map(is_open, facts))
+
+
+def _fact(name: str, text: str, names: frozenset[str]) -> Fact | None:
+    """Make a triple of an attribute; None where it is none that a scene could hold."""
+    words = text.split()
+    if not words or len(text) > LONGEST or (len(words) > 1 and words[0] in PLACES):
+        return None
+    if len(words) == 2 and words[1] in names:
+        return None if words[1] == name else _kept(Fact(name, *words, estimated=True))
+    return _kept(Fact(name, 'is', '_'.join(words), estimated=True))
+
+
+def _kept(fact: Fact) -> Fact | None:
+    # What only sensing tells, nobody believes: it would pass for a sighting.
+    return fact if is_open(fact) else None
+
+
+def _rules_out(known: Fact, believed: Fact) -> bool:
+    """Tell whether a sensed fact says the same, something else of that kind, or the opposite."""
+    if known.subject != believed.subject:
+        return False
+    if believed.predicate != 'is':
+        return known.predicate == believed.predicate
+    if (known.predicate, known.object) == ('reachable', 'yes'):
+        return believed.object == 'out_of_workspace'
+    return known.predicate == 'is' and (
+        known.object == believed.object
+        or any(known.object in pair and believed.object in pair for pair in OPPOSITES)
+    )

@@ -1,0 +1,217 @@
+"""The least number of steps is what trying everything finds, and what cannot be proven is told."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from bbllm.bench.checkers.household import judge_household
+from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
+from bbllm.bench.least_bound import bound
+from bbllm.bench.least_steps import beginning, least_steps
+from bbllm.bench.relaxed_house import NotProvenError, relax
+from bbllm.worlds.household.constraints import Constraint
+from bbllm.worlds.household.derived import derived
+from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.house_building import build
+from bbllm.worlds.household.household import Household
+from bbllm.worlds.household.houses import load_house
+from bbllm.worlds.household.script import ScriptLine
+from bbllm.worlds.household.vocabulary import Action
+
+STEADY = (Constraint(puts_only_on='furniture'),)
+IDLE = frozenset(
+    {
+        Action.RUN, Action.TURNTO, Action.LOOKAT, Action.LOOKAT_SHORT, Action.LOOKAT_LONG,
+        Action.POINTAT, Action.TOUCH, Action.WATCH, Action.GREET, Action.READ, Action.DRINK,
+        Action.EAT, Action.TYPE, Action.PUSH, Action.PULL, Action.MOVE, Action.SQUEEZE,
+        Action.CUT, Action.SLEEP, Action.WAKEUP, Action.LIE, Action.WASH, Action.RINSE,
+        Action.SCRUB, Action.WIPE, Action.PLUGIN,
+    }
+)  # fmt: skip
+"""Actions that change nothing here, or do what another one does as well."""
+
+
+def house(*items: Any, **rooms: Any) -> Household:
+    return Household(
+        build({'rooms': {'kitchen': list(items), **rooms}}, 'made up'), constraints=STEADY
+    )
+
+
+def goal(*conditions: dict[str, Any]) -> HouseholdGoal:
+    return HouseholdGoal(
+        kind='household', all=tuple(HouseCondition.model_validate(c) for c in conditions)
+    )
+
+
+def brute_force(household: Household, wanted: HouseholdGoal, most: int) -> int | None:
+    """Return the least number of steps by trying every line in every situation."""
+    lines = list(all_lines(household.graph))
+    known = {situation(household)}
+    front = [household]
+    for n_steps in range(most + 1):
+        if any(holds(wanted, each) for each in front):
+            return n_steps
+        after = []
+        for each in front:
+            for line in lines:
+                if not each.can(line):
+                    continue
+                copy = each.copy()
+                copy.step(line)
+                if (key := situation(copy)) not in known:
+                    known.add(key)
+                    after.append(copy)
+        front = after
+    return None
+
+
+def all_lines(graph: Graph) -> Iterator[ScriptLine]:
+    things = [(n.class_name, i) for i, n in sorted(graph.nodes.items()) if i != graph.character]
+    for action in Action:
+        if action not in IDLE:
+            for objects in permutations(things, action.arity):
+                yield ScriptLine(action, objects)
+
+
+def situation(household: Household) -> Hashable:
+    states = tuple(sorted((i, tuple(sorted(n.states))) for i, n in household.graph.nodes.items()))
+    return tuple(household.graph.edges()), states
+
+
+def holds(wanted: HouseholdGoal, household: Household) -> bool:
+    graph = household.graph
+    return judge_household(wanted, graph, derived(graph)).findings[0].passed
+
+
+SMALL = [
+    # a thing in something closed, and brought into another room
+    (house({'fridge': {'inside': ['apple']}}, bedroom=['desk']),
+     goal({'thing': 'apple', 'on': 'desk'})),
+    # into something that runs and has to be closed again
+    (house('plum', {'microwave': {'is': ['on', 'closed']}}),
+     goal({'thing': 'plum', 'inside': 'microwave'}, {'thing': 'microwave', 'is': 'closed'})),
+    # a hand has to be free to open: here one goes there first
+    (house({'stool': {'on': ['plum', 'apple']}}, 'fridge'),
+     goal({'thing': 'plum', 'inside': 'fridge'}, {'thing': 'apple', 'inside': 'fridge'})),
+    # three things, two hands
+    (house({'stool': {'on': ['plum*3']}}, 'desk'),
+     goal({'thing': 'plum', 'on': 'desk', 'count': 2}, {'held': 'plum'})),
+    # what stands in a device on a counter is on the counter too
+    (house({'kitchencounter': {'on': ['toaster']}}, {'stool': {'on': ['plum']}}),
+     goal({'thing': 'plum', 'on': 'kitchencounter'}, {'thing': 'toaster', 'is': 'on'})),
+    # the same zone: no way between taking and putting
+    (house({'kitchencounter': {'on': ['plum*2', 'toaster']}}),
+     goal({'thing': 'plum', 'inside': 'toaster', 'count': 2})),
+    # any two of three
+    (house('lightswitch', bedroom=['lightswitch'], bathroom=['lightswitch']),
+     goal({'thing': 'lightswitch', 'is': 'off', 'count': 2})),
+    # open and closed ones of a class, all to be closed
+    (house({'kitchencabinet': {'is': ['open']}}, {'kitchencabinet': {'inside': ['plum']}}),
+     goal({'thing': 'kitchencabinet', 'is': 'closed', 'count': 2}, {'held': 'plum'})),
+    # near each other, yet not close: something more has to be gone to, or looked for
+    (house({'bed': {'near': [{'nightstand': {'is': ['open'], 'inside': ['plum']}}]}}, 'lime'),
+     goal({'held': 'plum'}, {'held': 'lime'})),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize('number', range(len(SMALL)))
+def test_the_least_is_what_trying_every_line_in_every_situation_finds(number: int) -> None:
+    household, wanted = SMALL[number]
+    before = household.graph.copy()
+
+    least = least_steps(household, wanted)
+
+    assert household.graph == before
+    assert len(least.lines) == brute_force(household, wanted, len(least.lines))
+    copy = household.copy()
+    assert all(copy.step(line).succeeded for line in least.lines)
+    assert holds(wanted, copy)
+
+
+@pytest.mark.parametrize('number', range(len(SMALL)))
+def test_the_bound_never_says_more_than_is_missing_on_the_way(number: int) -> None:
+    household, wanted = SMALL[number]
+    lines = least_steps(household, wanted).lines
+
+    for n_done in range(len(lines) + 1):
+        here = household.copy()
+        for line in lines[:n_done]:
+            here.step(line)
+        try:
+            house_here = relax(here.graph, wanted)
+        except NotProvenError:
+            continue  # a relaxed house begins with empty hands
+        assert bound(house_here, beginning(house_here)) <= len(lines) - n_done
+
+
+def test_piling_up_in_a_hand_would_be_shorter_and_is_why_the_constraint_is_there() -> None:
+    rooms = {'rooms': {'kitchen': [{'stool': {'on': ['plum*4']}}, 'desk']}}
+    wanted = goal({'thing': 'plum', 'on': 'desk', 'count': 4})
+    strict = Household(build(rooms, 'made up'), constraints=STEADY)
+    free = Household(build(rooms, 'made up'))
+    pile = ['walk stool_100', 'grab plum_101', 'putback plum_101 plum_102',
+            'grab plum_103', 'putback plum_103 plum_102', 'grab plum_102', 'grab plum_104',
+            'walk desk_105', 'putback plum_102 desk_105', 'putback plum_104 desk_105']  # fmt: skip
+
+    least = least_steps(strict, wanted)
+
+    assert len(least.lines) == 12
+    for text in pile:
+        line = line_of(text)
+        assert free.step(line).succeeded, text
+        strict.step(line)
+    assert holds(wanted, free)
+    assert not holds(wanted, strict)
+
+
+def line_of(text: str) -> ScriptLine:
+    word, *names = text.split()
+    things = tuple((name.rpartition('_')[0], int(name.rpartition('_')[2])) for name in names)
+    return ScriptLine(Action(word.upper()), things)
+
+
+@pytest.mark.parametrize(
+    ('condition', 'told'),
+    [
+        ({'thing': 'apple', 'is': 'heated'}, 'only open, closed, on and off'),
+        ({'thing': 'apple', 'on': 'desk', 'not': True}, 'only what shall be so'),
+        ({'person': 'sitting', 'on': 'sofa'}, 'only what shall be so'),
+        ({'thing': 'apple', 'on': 'plate'}, 'the place can be carried'),
+        ({'thing': 'apple', 'inside': 'kitchen'}, 'or is a room'),
+        ({'thing': 'clothesshirt', 'on': 'desk'}, 'can be worn'),
+        ({'held': 'milk'}, 'poured and held'),
+        ({'thing': 'milk', 'inside': 'sink'}, 'poured and held'),
+        ({'thing': 'book', 'is': 'open'}, 'it can be carried'),
+    ],
+)
+def test_goals_for_which_the_argument_does_not_hold_are_told(
+    condition: dict[str, Any], told: str
+) -> None:
+    household = Household(load_house('family_flat').graph, constraints=STEADY)
+
+    with pytest.raises(NotProvenError) as caught:
+        least_steps(household, goal(condition))
+
+    assert told in str(caught.value)
+
+
+def test_things_in_what_can_be_carried_and_too_much_effort_are_told() -> None:
+    boxed = house({'box': {'inside': ['candle'], 'is': ['open']}}, 'desk')
+    with pytest.raises(NotProvenError, match='lies in or on what can be carried'):
+        least_steps(boxed, goal({'thing': 'candle', 'on': 'desk'}))
+    with pytest.raises(NotProvenError, match='3 situations were looked at'):
+        least_steps(
+            Household(load_house('family_flat').graph, constraints=STEADY),
+            goal({'thing': 'plate', 'on': 'kitchentable', 'count': 4}),
+            effort=3,
+        )
+
+
+def test_a_goal_that_is_reached_takes_no_step() -> None:
+    household = house({'fridge': {'inside': ['apple']}})
+
+    assert least_steps(household, goal({'thing': 'apple', 'inside': 'fridge'})).lines == ()

@@ -1,0 +1,111 @@
+"""What is believed as triples: beside what was sensed, and never in its place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from made_scenes import made_scene
+
+from bbllm.core.types import Fact
+from bbllm.planners.open_facts import (
+    LONGEST,
+    MOST_WORDS,
+    has_open_facts,
+    is_open,
+    open_facts,
+    sensed_only,
+    with_open_facts,
+)
+from bbllm.planners.open_state import OpenState
+
+SCENE = made_scene(
+    'red_cube blue_cube',
+    'red_cube is clear',
+    'red_cube on table',
+    'blue_cube reachable yes',
+    domain='tabletop',
+)
+
+
+def told(name: str, *words: str) -> list[str]:
+    return [str(fact) for fact in open_facts(OpenState({name: words}), SCENE)]
+
+
+def test_attributes_become_estimated_triples() -> None:
+    state = OpenState({'red_cube': ('failed_grasp_twice', 'heavier_than blue_cube')})
+
+    facts = open_facts(state, SCENE)
+
+    assert facts == (
+        Fact('red_cube', 'is', 'failed_grasp_twice', estimated=True),
+        Fact('red_cube', 'heavier_than', 'blue_cube', estimated=True),
+    )
+    assert all(fact.estimated for fact in facts)
+
+
+def test_words_of_a_model_become_one_word() -> None:
+    assert told('red_cube', 'a bit\nsticky') == ['(red_cube is a_bit_sticky)']
+
+
+def test_nothing_is_told_of_things_that_the_scene_does_not_have() -> None:
+    assert told('pink_cube', 'warm') == []
+    assert told('red_cube', 'heavier_than pink_cube') == ['(red_cube is heavier_than_pink_cube)']
+
+
+@pytest.mark.parametrize(
+    ('sensed', 'word'),
+    [
+        ('red_cube is open', 'open'),
+        ('red_cube is open', 'closed'),
+        ('red_cube is off', 'on'),
+        ('red_cube heavier_than blue_cube', 'heavier_than blue_cube'),
+        ('red_cube heavier_than green_cube', 'heavier_than blue_cube'),
+        ('red_cube reachable yes', 'out_of_workspace'),
+    ],
+)
+def test_a_sensed_fact_is_neither_overwritten_nor_contradicted_nor_repeated(
+    sensed: str, word: str
+) -> None:
+    state = OpenState({'red_cube': (word,)})
+    plain = made_scene('red_cube blue_cube', domain='tabletop')
+    scene = made_scene('red_cube blue_cube', sensed, domain='tabletop')
+
+    assert len(open_facts(state, plain)) == 1  # it is that fact alone which keeps it out
+    assert with_open_facts(scene, state).facts == scene.facts
+
+
+@pytest.mark.parametrize(
+    'word', ['on blue_cube', 'in hand', 'held_by blue_cube', 'clear', 'lost', 'near blue_cube']
+)
+def test_what_only_sensing_says_is_not_believed(word: str) -> None:
+    assert told('blue_cube', word) == []
+
+
+def test_what_is_far_away_is_told_beside_that_it_is_not_reachable() -> None:
+    scene = made_scene('red_cube', 'red_cube reachable no', domain='tabletop')
+    state = OpenState({'red_cube': ('out_of_workspace',)})
+
+    assert str(with_open_facts(scene, state).facts[-1]) == '(red_cube is out_of_workspace)'
+
+
+def test_what_was_believed_before_is_replaced() -> None:
+    first = with_open_facts(SCENE, OpenState({'red_cube': ('failed_grasp_once',)}))
+    second = with_open_facts(first, OpenState({'red_cube': ('failed_grasp_twice',)}))
+
+    assert [str(fact) for fact in second.facts if is_open(fact)] == [
+        '(red_cube is failed_grasp_twice)'
+    ]
+    assert sensed_only(second) == SCENE
+
+
+def test_a_pose_that_was_inferred_is_no_open_state() -> None:
+    inferred = tuple(replace(fact, estimated=True) for fact in SCENE.facts)
+
+    assert not has_open_facts(inferred)
+    assert sensed_only(replace(SCENE, facts=inferred)).facts == inferred
+
+
+def test_long_words_and_long_lists_are_cut() -> None:
+    assert told('red_cube', 'x' * (LONGEST + 1)) == []
+    assert len(told('red_cube', *(f'state_{i}' for i in range(1000)))) == MOST_WORDS

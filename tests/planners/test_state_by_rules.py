@@ -1,0 +1,210 @@
+"""What rules come to believe of things, attribute by attribute, and when that ends."""
+
+from __future__ import annotations
+
+import pytest
+from made_scenes import made_scene
+
+from bbllm.core.observed import Observed
+from bbllm.core.types import Code, Outcome, SkillCall, Status
+from bbllm.planners.experience import LONGEST, Experience, held_after
+from bbllm.planners.open_state import OpenState
+from bbllm.planners.state_by_rules import MARGIN_KG, RuleEstimator
+
+TABLE = made_scene('red_cube blue_cube green_cube location_A', domain='tabletop')
+
+
+def done(text: str, code: Code = Code.NONE, message: str = '') -> Outcome:
+    """Make the outcome of a call that is written `pick red_cube`; a failure where a code is."""
+    skill, *args = text.split()
+    status = Status.SUCCEEDED if code is Code.NONE else Status.FAILED
+    call = SkillCall(skill, tuple(args))
+    return Outcome(call=call, status=status, code=code, message=message)
+
+
+def believed(*history: Outcome, name: str = 'red_cube') -> tuple[str, ...]:
+    state = RuleEstimator().estimate(OpenState(), history, TABLE)
+    return state.attributes.get(name, ())
+
+
+MISSED = done('pick red_cube', Code.GRASP_FAILED)
+STUCK = done('pick red_cube', Code.WOULD_NOT_RISE)
+PICKED = done('pick red_cube')
+
+
+def test_grasps_that_fail_are_counted_to_two() -> None:
+    assert believed(MISSED) == ('failed_grasp_once',)
+    assert believed(MISSED, MISSED) == ('failed_grasp_twice',)
+    assert believed(MISSED, MISSED, MISSED) == ('failed_grasp_twice',)
+
+
+def test_a_grasp_that_succeeds_ends_the_count() -> None:
+    assert believed(MISSED, MISSED, PICKED) == ()
+    assert believed(MISSED, MISSED, PICKED, done('place location_A'), MISSED) == (
+        'failed_grasp_once',
+    )
+
+
+def test_what_would_not_rise_is_fixed_or_heavy_until_it_rises() -> None:
+    assert believed(STUCK) == ('would_not_rise', 'fixed_or_heavy')
+    assert believed(STUCK, PICKED) == ()
+
+
+@pytest.mark.parametrize(
+    'history',
+    [
+        [PICKED, done('place location_A', Code.OBJECT_LOST, 'red_cube was lost on the way.')],
+        [done('pick red_cube', Code.OBJECT_LOST, 'red_cube slipped out of the fingers.')],
+        [done('grab_and_putin red_cube bowl', Code.OBJECT_LOST)],
+    ],
+)
+def test_what_is_lost_out_of_the_hand_slipped_and_stays_so_believed(
+    history: list[Outcome],
+) -> None:
+    assert believed(*history) == ('slipped_before',)
+    assert believed(*history, PICKED, done('place location_A')) == ('slipped_before',)
+
+
+def test_a_call_that_names_what_nobody_sees_is_no_slip() -> None:
+    refused = Outcome(
+        call=SkillCall('pick', ('red_cube',)), status=Status.REJECTED, code=Code.OBJECT_LOST
+    )
+
+    assert believed(refused) == ()
+    assert held_after([done('pick blue_cube'), refused]) == 'blue_cube'
+
+
+def test_what_came_to_rest_elsewhere_was_misplaced_and_not_its_target() -> None:
+    history = [PICKED, done('place location_A', Code.MISPLACED)]
+
+    assert believed(*history) == ('misplaced_before',)
+    assert believed(*history, name='location_A') == ()
+
+
+def test_what_is_too_far_away_is_believed_so_until_a_call_gets_there() -> None:
+    far = done('place location_A', Code.OUT_OF_WORKSPACE)
+
+    assert believed(far, name='location_A') == ('out_of_workspace',)
+    assert believed(far, done('reach location_A'), name='location_A') == ()
+
+
+def test_of_two_things_the_one_that_the_sentence_names_is_too_far_away() -> None:
+    message = 'bowl is out of the workspace of the robot.'
+    history = [done('grab_and_putin red_cube bowl', Code.OUT_OF_WORKSPACE, message)]
+
+    assert believed(*history) == ()
+    assert believed(*history, name='bowl') == ('out_of_workspace',)
+
+
+def test_a_pose_is_no_thing() -> None:
+    call = SkillCall('place', ('0.5 0.1 0.02',))
+    far = Outcome(call=call, status=Status.REJECTED, code=Code.OUT_OF_WORKSPACE)
+
+    assert RuleEstimator().estimate(OpenState(), [far], TABLE) == OpenState()
+
+
+def weighed(**masses_kg: float) -> tuple[RuleEstimator, Experience]:
+    """Pick and put down each thing, with a hand that feels exactly."""
+    experience = Experience()
+    for name, mass_kg in masses_kg.items():
+        experience.add(done(f'pick {name}'))
+        force_n = (0.0, 0.0, -9.81 * mass_kg)
+        experience.sense(Observed(force_n=force_n, fingers_m=(0.02, 0.02)))
+        experience.add(done('place location_A'))
+        experience.sense(Observed(force_n=(0.0, 0.0, -5.0), fingers_m=(0.04, 0.04)))
+    return RuleEstimator(experience), experience
+
+
+def heavier(**masses_kg: float) -> dict[str, tuple[str, ...]]:
+    rules, experience = weighed(**masses_kg)
+    state = rules.estimate(OpenState(), experience.history, TABLE)
+    return {name: words for name, words in state.attributes.items() if words}
+
+
+def test_weights_that_were_felt_are_compared() -> None:
+    assert heavier(red_cube=0.05, blue_cube=0.1) == {'blue_cube': ('heavier_than red_cube',)}
+
+
+def test_weights_within_the_margin_are_not_told_apart() -> None:
+    assert heavier(red_cube=0.1, blue_cube=0.1 + 0.9 * MARGIN_KG) == {}
+    assert heavier(red_cube=0.1, blue_cube=0.1 + 1.1 * MARGIN_KG) != {}
+
+
+def test_what_follows_from_two_comparisons_is_not_told() -> None:
+    assert heavier(red_cube=0.05, blue_cube=0.1, green_cube=0.15) == {
+        'blue_cube': ('heavier_than red_cube',),
+        'green_cube': ('heavier_than blue_cube',),
+    }
+
+
+def test_an_open_hand_weighs_nothing() -> None:
+    _, experience = weighed(red_cube=0.05)
+    experience.add(PICKED)
+    experience.sense(Observed(force_n=(0.0, 0.0, -3.0), fingers_m=(0.04, 0.04)))
+    experience.sense(Observed(force_n=None, fingers_m=(0.02, 0.02)))
+
+    assert experience.forces_n('red_cube') == pytest.approx((-0.4905,))
+
+
+def test_what_is_forgotten_is_neither_believed_nor_weighed() -> None:
+    rules, experience = weighed(red_cube=0.05, blue_cube=0.1)
+    experience.add(MISSED)
+
+    experience.forget(['red_cube'])
+
+    state = rules.estimate(OpenState(), experience.history, TABLE)
+    assert not any(state.attributes.values())
+    assert experience.felt() == ('blue_cube',)
+
+
+def test_a_long_life_keeps_the_newest_outcomes() -> None:
+    experience = Experience()
+    for _ in range(LONGEST):
+        experience.add(MISSED)
+    experience.add(STUCK)
+
+    assert len(experience.history) == LONGEST
+    assert experience.history[-1] == STUCK
+
+
+def in_house(*calls: str) -> dict[str, tuple[str, ...]]:
+    scene = made_scene('milk_2 microwave_3 fridge_4')
+    state = RuleEstimator().estimate(OpenState(), [done(call) for call in calls], scene)
+    return {name: words for name, words in state.attributes.items() if words}
+
+
+def test_what_was_opened_was_opened_before_also_when_it_is_closed_again() -> None:
+    assert in_house('open fridge_4', 'close fridge_4') == {'fridge_4': ('opened_before',)}
+
+
+@pytest.mark.parametrize(
+    'calls',
+    [
+        ['putin milk_2 microwave_3', 'switchon microwave_3'],
+        ['switchon microwave_3', 'putback milk_2 microwave_3'],
+        ['putin milk_2 microwave_3', 'switchon microwave_3', 'grab milk_2'],
+        ['putin milk_2 microwave_3', 'switchon microwave_3', 'switchoff microwave_3'],
+    ],
+)
+def test_what_is_in_a_microwave_that_is_on_is_warm_and_stays_warm(calls: list[str]) -> None:
+    assert in_house(*calls) == {'milk_2': ('warm',)}
+
+
+@pytest.mark.parametrize(
+    'calls',
+    [
+        ['putin milk_2 fridge_4', 'switchon fridge_4'],
+        ['putin milk_2 microwave_3', 'grab milk_2', 'switchon microwave_3'],
+        ['switchon microwave_3', 'switchoff microwave_3', 'putin milk_2 microwave_3'],
+    ],
+)
+def test_what_no_heat_has_reached_is_not_warm(calls: list[str]) -> None:
+    assert in_house(*calls) == {}
+
+
+def test_things_of_the_state_stay_in_it_though_nothing_is_believed_of_them() -> None:
+    state = OpenState({'red_cube': ('stale',), 'blue_cube': ()})
+
+    new = RuleEstimator().estimate(state, [], TABLE)
+
+    assert dict(new.attributes) == {'red_cube': (), 'blue_cube': ()}

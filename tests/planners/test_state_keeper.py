@@ -1,0 +1,197 @@
+"""The open state over episodes: what is heard, what is forgotten, and that nobody waits for it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+import pytest
+from made_scenes import made_scene
+
+from bbllm.core.errors import ModelUnavailableError
+from bbllm.core.events import Event, EventKind
+from bbllm.core.observed import Observed
+from bbllm.core.records import to_json
+from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.experience import Experience
+from bbllm.planners.open_facts import is_open
+from bbllm.planners.open_state import OpenState, StateEstimator
+from bbllm.planners.short_names import ShortNames
+from bbllm.planners.state_by_model import ModelEstimator
+from bbllm.planners.state_by_rules import RuleEstimator
+from bbllm.planners.state_keeper import StateKeeper
+
+SCENE = made_scene('red_cube blue_cube', 'red_cube is clear', domain='tabletop')
+PATIENCE_S = 20.0
+
+
+def outcome(name: str, code: Code = Code.NONE) -> Event:
+    status = Status.SUCCEEDED if code is Code.NONE else Status.FAILED
+    ended = Outcome(call=SkillCall('pick', (name,)), status=status, code=code)
+    return Event(EventKind.OUTCOME, 0.0, to_json(ended))
+
+
+def felt(force_n: float) -> Event:
+    seen = Observed(force_n=(0.0, 0.0, force_n), fingers_m=(0.02, 0.02))
+    return Event(EventKind.SENSED, 0.0, to_json(seen))
+
+
+class Kept:
+    """A keeper with what it has told of trouble and faults, and as facts."""
+
+    def __init__(self, estimator: Callable[[Experience], StateEstimator] = RuleEstimator):
+        self.trouble: list[str] = []
+        self.faults: list[str] = []
+        self.told: list[list[str]] = []
+        experience = Experience()
+        self.keeper = StateKeeper(
+            estimator(experience),
+            experience,
+            on_trouble=self.trouble.append,
+            on_fault=self.faults.append,
+        )
+        self.keeper.start()
+
+    def facts(self, scene: Scene = SCENE) -> list[str]:
+        self.told.append([str(f) for f in self.keeper.believing(scene).facts if is_open(f)])
+        return self.told[-1]
+
+    def wait_for(self, *facts: str) -> None:
+        until(lambda: self.facts() == list(facts), lambda: f'{facts}, but {self.facts()}')
+
+
+def until(condition: Callable[[], bool], what: Callable[[], str]) -> None:
+    deadline_s = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline_s, f'there was no {what()}'
+        time.sleep(0.005)
+
+
+@pytest.fixture
+def kept() -> Kept:
+    return Kept()
+
+
+def test_events_of_several_episodes_add_up(kept: Kept) -> None:
+    kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
+    kept.wait_for('(red_cube is failed_grasp_once)')
+
+    kept.keeper.hear(Event(EventKind.ENDED, 0.0, {'ending': 'GAVE_UP', 'message': ''}))
+    kept.keeper.hear(Event(EventKind.STARTED, 0.0, {}))
+    kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
+
+    kept.wait_for('(red_cube is failed_grasp_twice)')
+
+
+def test_forces_of_events_are_compared(kept: Kept) -> None:
+    for name, force_n in (('red_cube', -0.5), ('blue_cube', -1.0)):
+        kept.keeper.hear(outcome(name))
+        kept.keeper.hear(felt(force_n))
+
+    kept.wait_for('(blue_cube heavier_than red_cube)')
+
+
+def test_what_is_lost_is_forgotten_and_found_again_as_another(kept: Kept) -> None:
+    kept.keeper.hear(outcome('red_cube', Code.WOULD_NOT_RISE))
+    kept.keeper.hear(outcome('blue_cube', Code.GRASP_FAILED))
+    stuck = ['(red_cube is would_not_rise)', '(red_cube is fixed_or_heavy)']
+    kept.wait_for(*stuck, '(blue_cube is failed_grasp_once)')
+
+    kept.facts(made_scene('blue_cube', 'red_cube is lost', domain='tabletop'))
+
+    kept.wait_for('(blue_cube is failed_grasp_once)')
+
+
+def test_all_is_forgotten_at_once_where_that_is_asked_for(kept: Kept) -> None:
+    kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
+    kept.wait_for('(red_cube is failed_grasp_once)')
+
+    kept.keeper.forget()
+
+    assert kept.facts() == []
+    kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
+    kept.wait_for('(red_cube is failed_grasp_once)')  # and not twice
+
+
+def test_an_event_that_cannot_be_read_is_left_out_and_told(kept: Kept) -> None:
+    kept.keeper.hear(Event(EventKind.OUTCOME, 0.0, {'call': 'pick', 'status': 7}))
+    kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
+
+    kept.wait_for('(red_cube is failed_grasp_once)')
+    assert 'outcome is left out' in kept.trouble[0]
+
+
+class Slow:
+    """An estimator that thinks until it is released."""
+
+    def __init__(self) -> None:
+        self.thinks, self.released = threading.Event(), threading.Event()
+
+    def estimate(self, state: OpenState, history: Sequence[Outcome], scene: Scene) -> OpenState:
+        self.thinks.set()
+        assert self.released.wait(PATIENCE_S)
+        return state.with_attributes('red_cube', (f'tried_{len(history)}_times',))
+
+
+def test_scenes_are_told_while_an_estimator_thinks() -> None:
+    slow = Slow()
+    kept = Kept(lambda _: slow)
+    kept.facts()
+    kept.keeper.hear(outcome('red_cube'))
+    assert slow.thinks.wait(PATIENCE_S)
+
+    assert kept.facts() == []
+    slow.released.set()
+
+    kept.wait_for('(red_cube is tried_1_times)')
+
+
+def test_what_was_thought_of_before_all_was_forgotten_is_not_believed() -> None:
+    slow = Slow()
+    kept = Kept(lambda _: slow)
+    kept.facts()
+    kept.keeper.hear(outcome('red_cube'))
+    assert slow.thinks.wait(PATIENCE_S)
+
+    kept.keeper.forget()
+    for _ in range(2):
+        kept.keeper.hear(outcome('red_cube'))
+    slow.released.set()
+
+    kept.wait_for('(red_cube is tried_2_times)')
+    assert ['(red_cube is tried_1_times)'] not in kept.told
+
+
+def test_a_model_may_estimate_and_its_trouble_leaves_what_was_believed() -> None:
+    model = ScriptedModel(
+        ['update_state("red_cube", "sticky")', ModelUnavailableError('The server is away.')]
+    )
+    kept = Kept(lambda _: ModelEstimator(model, ShortNames(), summary=False, messages=True))
+    kept.facts()
+    kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
+    kept.wait_for('(red_cube is sticky)')
+
+    kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
+
+    until(lambda: bool(kept.trouble), lambda: 'trouble')
+    assert kept.trouble == ['What is believed stays as it was: The server is away.']
+    assert kept.facts() == ['(red_cube is sticky)']
+
+
+class Broken:
+    """An estimator with a fault of the program."""
+
+    def estimate(self, state: OpenState, history: Sequence[Outcome], scene: Scene) -> OpenState:
+        raise ZeroDivisionError('a fault')
+
+
+def test_a_fault_is_told_and_not_only_silence() -> None:
+    kept = Kept(lambda _: Broken())
+    kept.facts()
+
+    kept.keeper.hear(outcome('red_cube'))
+
+    until(lambda: bool(kept.faults), lambda: 'fault')
+    assert 'ZeroDivisionError: a fault' in kept.faults[0]

@@ -1,0 +1,287 @@
+"""docs/writing-a-planner.md works as it stands there: its planner, its test and its commands."""
+
+from __future__ import annotations
+
+import configparser
+import importlib
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_server import FakeServer, Handler, says
+
+from bbllm.core import registry
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import ConfigError
+from bbllm.core.events import Ending, Episode, EventKind
+from bbllm.core.registry import find_planner, load_planners, options_of, uses_feedback
+from bbllm.core.types import Code, Task
+from bbllm.llm.config import Models
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.assembly import build_planner
+
+PAGE = Path(__file__).parents[2] / 'docs' / 'writing-a-planner.md'
+FENCES = re.findall(r'^```(\w*)\n(.*?)^```', PAGE.read_text(), flags=re.DOTALL | re.MULTILINE)
+COMMANDS = [line for kind, text in FENCES if not kind for line in text.splitlines()]
+POINTS = f'project.entry-points.{registry.GROUP}'
+TO_DO = {
+    'open the fridge': ('walk(fridge)', 'open(fridge)'),
+    'put the red cube on location_B': ('pick(red_cube)', 'place(location_B)'),
+    'watch tv': ('walk(tv)', 'switchon(tv)'),
+}
+
+
+def blocks(kind: str) -> list[str]:
+    return [text for other, text in FENCES if other == kind]
+
+
+def install(folder: Path, project: str, **modules: str) -> Path:
+    """Write a package as an installer would, but for the files that nothing here reads."""
+    toml = configparser.ConfigParser()  # it reads as much of it as is used here
+    toml.read_string(project.replace('"', ''))
+    about = toml['project']
+    info = folder / f'{about["name"].replace("-", "_")}-{about["version"]}.dist-info'
+    info.mkdir(parents=True)
+    (info / 'METADATA').write_text(
+        f'Metadata-Version: 2.1\nName: {about["name"]}\nVersion: {about["version"]}\n'
+    )
+    points = [f'{name} = {value}' for name, value in toml[POINTS].items()]
+    (info / 'entry_points.txt').write_text('\n'.join([f'[{registry.GROUP}]', *points]))
+    for name, code in modules.items():
+        (folder / f'{name}.py').write_text(code)
+    return folder
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    planner, test = blocks('python')
+    return install(
+        tmp_path_factory.mktemp('notebook'),
+        blocks('toml')[0],
+        notebook_planner=planner,
+        test_notebook_planner=test,
+    )
+
+
+@pytest.fixture
+def visible(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], None]]:
+    """Return what lets this process find the packages in a folder, for one test."""
+
+    def show(path: Path) -> None:
+        monkeypatch.syspath_prepend(str(path))
+        registry._installed.cache_clear()
+
+    yield show
+    registry._installed.cache_clear()
+    for name in ('notebook_planner', 'test_notebook_planner', 'broken_planner'):
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def installed(folder: Path, visible: Callable[[Path], None]) -> None:
+    """Let this process find the package of the page."""
+    visible(folder)
+
+
+def play(world: Any, replies: list[str], name: str = 'notebook') -> tuple[Episode, ScriptedModel]:
+    brain = ScriptedModel(replies)
+    run = EpisodeRun(Task('t', 'tidy up'), planner=name, brain='b', body='b')
+    planner = build_planner(run, find_planner(name), Models(brain, brain), k=3)
+    return run.execute(planner, world), brain
+
+
+def bbllm(words: list[str], *paths: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own, which finds packages in some more folders."""
+    found = os.pathsep.join([*map(str, paths), os.environ.get('PYTHONPATH', '')])
+    return subprocess.run(
+        [sys.executable, '-m', 'bbllm', *words],
+        env={**os.environ, 'PYTHONPATH': found, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.usefixtures('installed')
+def test_the_test_of_the_page_passes() -> None:
+    module = importlib.import_module('test_notebook_planner')
+    tests = [value for name, value in vars(module).items() if name.startswith('test_')]
+
+    assert tests
+    for test in tests:
+        test()
+
+
+@pytest.mark.usefixtures('installed')
+def test_its_planner_is_found_by_its_entry_point_with_its_options() -> None:
+    factory = find_planner('notebook:note=no')
+
+    assert options_of(factory) == {'note': ('yes', 'no')}
+    assert not uses_feedback(factory)
+
+
+@pytest.mark.usefixtures('installed')
+def test_its_planner_plays_on_a_table_and_calls_things_by_their_names(
+    busy_table: Callable[..., Any],
+) -> None:
+    world = busy_table()
+    replies = ['note: A is free\ndo: grasp(Red cube)', '```\ndo: place(location_A)\n```', 'Done.']
+
+    episode, brain = play(world, replies)
+
+    assert (episode.ending, episode.feedback_loops) == (Ending.FINISHED, 0)
+    assert world.on('red_cube') == 'location_A'
+    assert (
+        'Your note: A is free\nYour last action: place(location_A) succ'
+        in brain.requests[2].prompt
+    )
+
+
+@pytest.mark.usefixtures('installed')
+def test_what_its_planner_may_not_do_is_told_to_the_model_and_counted(
+    busy_table: Callable[..., Any],
+) -> None:
+    world = busy_table(unreachable=['blue_cube'])
+    replies = ['do: pick(teapot)', 'do: pick(blue_cube)', 'cannot: the cube is too far away']
+
+    episode, brain = play(world, replies)
+
+    assert (episode.ending, episode.message) == (Ending.GAVE_UP, 'the cube is too far away')
+    assert world.calls == ['pick(blue_cube)']
+    told = [request.prompt.partition('Your last action: ')[2] for request in brain.requests]
+    assert told[1].startswith("pick(teapot) was not tried. There is no object named 'teapot'")
+    assert told[2] == 'pick(blue_cube) failed. blue_cube is out of the workspace of the robot.'
+    repairs = [event.data for event in episode.events if event.kind is EventKind.REPAIR]
+    assert [data.get('code') for data in repairs] == [Code.UNKNOWN_OBJECT.name, None]
+
+
+@pytest.mark.usefixtures('installed')
+@pytest.mark.parametrize(('name', 'notes'), [('notebook', 2), ('notebook:note=no', 0)])
+def test_without_its_note_its_planner_is_told_only_of_the_last_action(
+    name: str, notes: int, busy_table: Callable[..., Any]
+) -> None:
+    replies = ['note: MINT\ndo: pick(red_cube)', 'do: place(location_A)', 'done']
+
+    episode, brain = play(busy_table(), replies, name)
+
+    assert episode.ending is Ending.FINISHED
+    assert sum('MINT' in request.prompt for request in brain.requests) == notes
+
+
+@pytest.mark.usefixtures('installed')
+def test_replies_that_its_grammar_does_not_know_end_the_episode(
+    busy_table: Callable[..., Any],
+) -> None:
+    world = busy_table()
+
+    episode, brain = play(world, ['do: pick red_cube', 'I will pick the red cube.'])
+
+    assert episode.ending is Ending.MODEL_FAILED
+    assert 'No line is `do: action(thing)`' in brain.requests[1].prompt
+    assert world.calls == []
+
+
+def answer(handler: Handler, body: dict[str, Any]) -> None:
+    """Answer as a model would that knows what to do: `notebook` by the action that was last."""
+    prompt = body['messages'][-1]['content']
+    if 'Your last action: ' not in prompt:
+        reply = "\t# 1: switch it on\n\tfind('tv')\n\tswitchon('tv')\n"
+    else:
+        task = re.search(r'^Task: (.*)$', prompt, flags=re.MULTILINE)
+        to_do = TO_DO[task[1].rstrip('.') if task else '']
+        last = prompt.rpartition('Your last action: ')[2].partition(') ')[0] + ')'
+        left = to_do[to_do.index(last) + 1 :] if last in to_do else to_do
+        reply = f'do: {left[0]}' if left else 'done'
+    says(reply)(handler, body)
+
+
+def test_the_page_has_the_commands_that_are_tested_here() -> None:
+    verbs = [' '.join(command.split()[:3]) for command in COMMANDS]
+
+    assert {'bbllm bench household', 'bbllm bench compare'} < set(verbs)
+    assert sum(verb.startswith('bbllm run') for verb in verbs) == 2
+
+
+@pytest.mark.parametrize('command', COMMANDS)
+def test_a_command_of_the_page_plays_its_planner(
+    command: str, folder: Path, tmp_path: Path
+) -> None:
+    words = [*shlex.split(command)[1:], '--json']
+    words += ['--out', str(tmp_path / 'out')] if words[0] == 'bench' else []
+    with FakeServer(answer) as server:
+        played = bbllm(
+            words, folder, OPENAI_BASE_URL=server.url, XDG_STATE_HOME=str(tmp_path / 'state')
+        )
+
+    assert played.returncode == 0, played.stdout + played.stderr
+    told = json.loads(played.stdout)
+    if words[0] == 'run':
+        assert (told['planner'], told['ending']) == ('notebook', 'FINISHED')
+    elif words[1] == 'compare':
+        assert [row['planner'] for row in told['planners']] == words[
+            words.index('--planners') + 1
+        ].split(',')
+        assert all(row['n'] == 1 and row['tokens'] > 0 for row in told['planners'])
+    else:
+        assert told['complete'], told
+
+
+BROKEN = """
+[project]
+name = "broken"
+version = "1"
+[project.entry-points."bbllm.planners"]
+"""
+
+
+@pytest.mark.parametrize(
+    ('name', 'code', 'told'),
+    [
+        (
+            'mine',
+            'import no_such_module',
+            'broken_planner:Mine cannot be imported (ModuleNotFound',
+        ),
+        ('mine', 'class Yours: pass', "has no attribute 'Mine'"),
+        ('mine', 'class Mine: pass', 'it has no method run(task, world, context)'),
+        ('brain_body', '', 'Two planners are named brain_body: '),
+    ],
+)
+def test_a_package_that_is_broken_is_refused_with_what_is_wrong_and_hides_no_other(
+    name: str, code: str, told: str, tmp_path: Path, visible: Callable[[Path], None]
+) -> None:
+    project = f'{BROKEN}{name} = "broken_planner:Mine"'
+    visible(install(tmp_path, project, broken_planner=code))
+
+    with pytest.raises(ConfigError) as caught:
+        find_planner(name)
+    factories, faults = load_planners()
+
+    assert told in str(caught.value)
+    assert list(faults) == [name]
+    assert 'base_llm' in factories
+
+
+def test_a_planner_that_is_broken_ends_a_command_with_2_and_a_sentence(tmp_path: Path) -> None:
+    project = f'{BROKEN}mine = "broken_planner:Mine"'
+    path = install(tmp_path / 'site', project, broken_planner='import no_such_module')
+
+    refused = bbllm(['run', 'tidy up', '--house', 'studio', '--planner', 'mine'], path)
+
+    assert refused.returncode == 2, refused.stderr
+    assert 'cannot be imported' in ' '.join(refused.stderr.split())
+    assert 'Traceback' not in refused.stderr
+
+
+def test_a_link_of_the_page_leads_to_a_file() -> None:
+    links = re.findall(r'\]\((?!https?:)([^)#]+)\)', PAGE.read_text())
+
+    assert links
+    assert [link for link in links if not (PAGE.parent / link).exists()] == []
