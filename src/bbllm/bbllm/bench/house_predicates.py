@@ -15,7 +15,8 @@ from bbllm.planners.goal_predicates import (
     contradiction,
 )
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.vocabulary import Property, Relation
+from bbllm.worlds.household.sane_checks import above
+from bbllm.worlds.household.vocabulary import Property
 
 _RELATIONS: Mapping[str, GoalRelation] = {word: relation for relation, word in STATE_OF.items()}
 
@@ -48,14 +49,14 @@ def clashing(
     if counts is None:
         counts = Counter(node.class_name for node in graph.nodes.values())
     counts = {**counts, **dict.fromkeys(goal.same, 1)}
-    nesting = _nesting(graph)
+    portable, lying = _beneath(graph)
     for one, other in combinations(goal.all, 2):
         if _opposite(one, other):
             if one.count + other.count > counts.get(str(one.thing), 0):
                 return one, other
             continue
         pair = [item for item in (_predicate(one), _predicate(other)) if item is not None]
-        if len(pair) == 2 and contradiction(pair, counts, nesting) is not None:
+        if len(pair) == 2 and contradiction(pair, counts, portable, lying) is not None:
             return one, other
     return None
 
@@ -67,19 +68,18 @@ def _opposite(one: HouseCondition, other: HouseCondition) -> bool:
     return wanted and not states.isdisjoint(OPPOSITES)
 
 
-def _nesting(graph: Graph) -> set[str]:
-    """Return the classes of what is in or on something else, or can be, and those of rooms."""
-    return {
-        node.class_name
-        for node_id, node in graph.nodes.items()
-        if node.is_room
-        or Property.GRABBABLE in node.properties
-        or any(
-            not graph.nodes[place].is_room
-            for relation in (Relation.INSIDE, Relation.ON)
-            for place in graph.targets(node_id, relation)
-        )
+def _beneath(graph: Graph) -> tuple[set[str], set[frozenset[str]]]:
+    """Return the classes of what is carried and of rooms, and pairs of what lies in another."""
+    nodes = graph.nodes
+    anywhere = {
+        n.class_name for n in nodes.values() if n.is_room or Property.GRABBABLE in n.properties
     }
+    pairs = {
+        frozenset({node.class_name, nodes[place].class_name})
+        for node_id, node in nodes.items()
+        for place in above(graph, node_id)
+    }
+    return anywhere, pairs
 
 
 def _predicate(condition: HouseCondition) -> GoalPredicate | None:

@@ -102,6 +102,8 @@ def relax(graph: Graph, goal: HouseholdGoal) -> RelaxedHouse:
     Raises:
         NotProvenError: The goal or the start is of a kind for which the argument does not hold.
     """
+    if goal.same:
+        raise NotProvenError('that conditions are of one and the same thing is not searched')
     for condition in goal.all:
         _refuse_condition(condition, graph)
     moved = dict.fromkeys(c.thing or c.held or '' for c in goal.all if c.place or c.held)

@@ -77,8 +77,7 @@ def all_in_sight(scene: Scene) -> bool:
 
 
 def _refuse(predicates: Sequence[GoalPredicate], counts: Counter[str], scene: Scene) -> None:
-    portable = {class_of(f.subject) for f in scene.facts if f.object == 'grabbable'}
-    if pair := contradiction(predicates, counts, portable):
+    if pair := contradiction(predicates, counts, *_beneath(scene)):
         raise GaveUpError(
             f'The goal contradicts itself: `{pair[0]}` and `{pair[1]}` cannot both be so, as '
             f'there are {counts[pair[0].thing]} of {pair[0].thing}. Either of them could be done.'
@@ -90,3 +89,15 @@ def _refuse(predicates: Sequence[GoalPredicate], counts: Counter[str], scene: Sc
                     f'`{predicate}` wants {wanted} of {word}, but there are {counts[word]}. '
                     f'There are: {", ".join(classes(scene))}.'
                 )
+
+
+def _beneath(scene: Scene) -> tuple[set[str], set[frozenset[str]]]:
+    """Return the classes of what is carried and of rooms, and pairs of what lies in another."""
+    carried = {class_of(f.subject) for f in scene.facts if f.object == 'grabbable'}
+    rooms = {class_of(f.object) for f in scene.facts if f.predicate == 'in_room'}
+    pairs = {
+        frozenset({class_of(f.subject), class_of(f.object)})
+        for f in scene.facts
+        if f.predicate in ('inside', 'on')
+    }
+    return carried | rooms, pairs

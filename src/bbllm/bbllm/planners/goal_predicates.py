@@ -145,6 +145,7 @@ def contradiction(
     predicates: Iterable[GoalPredicate],
     counts: Mapping[str, int] | None = None,
     portable: Collection[str] = (),
+    lying: Collection[frozenset[str]] = (),
 ) -> tuple[GoalPredicate, GoalPredicate] | None:
     """
     Return the first two predicates that can never hold at once; None where there are none.
@@ -153,11 +154,14 @@ def contradiction(
         predicates: The goal.
         counts: How many things there are of each class. With more things than both predicates
             want, each can have its own. None: one would have to do for both.
-        portable: Classes of what can itself be carried. What lies on a plate can also be inside a
-            fridge, so two places exclude each other only where neither is portable.
+        portable: Classes of what can itself be carried, and of rooms. What lies on a plate can be
+            inside a fridge too, so two places exclude each other only where neither is portable.
+        lying: Pairs of classes of which one is in or on the other: what is in a microwave on the
+            table is on the table.
     """
     for first, second in combinations(predicates, 2):
-        if not _exclusive(first, second, frozenset(portable), counts is not None):
+        apart = counts is not None and _apart(first, second, portable, lying)
+        if not (apart or _opposed(first, second)):
             continue
         there_are = None if counts is None else counts.get(first.thing, 0)
         if there_are is None or first.count + second.count > there_are:
@@ -165,24 +169,33 @@ def contradiction(
     return None
 
 
-def _exclusive(
-    first: GoalPredicate, second: GoalPredicate, portable: frozenset[str], counted: bool
-) -> bool:
-    """Tell whether no single thing can have both."""
+def _opposed(first: GoalPredicate, second: GoalPredicate) -> bool:
+    """Tell whether no single thing can have both, wherever things are."""
     relations = frozenset({first.relation, second.relation})
     if relations <= PLACING and (first.thing, first.place) == (second.place, second.thing):
         return True  # each in the other
-    if first.thing != second.thing:
+    return first.thing == second.thing and relations in OPPOSED
+
+
+def _apart(
+    first: GoalPredicate,
+    second: GoalPredicate,
+    portable: Collection[str],
+    lying: Collection[frozenset[str]],
+) -> bool:
+    """Tell whether no single thing can be where both want it."""
+    relations = {first.relation, second.relation}
+    if first.thing != second.thing or not relations & PLACING:
         return False
-    if relations in OPPOSED:
-        return True
-    if not counted:
-        return False  # of things that are moved there may be enough
     if GoalRelation.HOLDS in relations:
-        return bool(relations & PLACING)
-    # A thing that cannot be carried is in no other that is not a room.
-    fixed = not {first.place, second.place} & portable
-    return relations <= PLACING and first.place != second.place and fixed
+        return True
+    places = frozenset({first.place, second.place})
+    return (
+        relations <= PLACING
+        and len(places) == 2
+        and places.isdisjoint(portable)
+        and places not in lying
+    )
 
 
 def _classes_in(
