@@ -19,7 +19,7 @@ from fake_server import FakeServer, Handler, says
 
 from bbllm.core import registry
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.errors import ConfigError
+from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.registry import find_planner, load_planners, options_of, uses_feedback
 from bbllm.core.types import Code, Task
@@ -125,6 +125,8 @@ def test_its_planner_is_found_by_its_entry_point_with_its_options() -> None:
 
     assert options_of(factory) == {'note': ('yes', 'no')}
     assert not uses_feedback(factory)
+    with pytest.raises(UnknownNameError, match="Did you mean 'notebook'"):
+        find_planner('notebok')
 
 
 @pytest.mark.usefixtures('installed')
@@ -228,9 +230,9 @@ def test_a_command_of_the_page_plays_its_planner(
         assert [row['planner'] for row in told['planners']] == words[
             words.index('--planners') + 1
         ].split(',')
-        assert all(row['n'] == 1 and row['tokens'] > 0 for row in told['planners'])
+        assert [(row['passed'], row['faithful']) for row in told['planners']] == [(1, 1.0)] * 3
     else:
-        assert told['complete'], told
+        assert (told['planner'], told['passed']) == ('notebook:note=no', 1)
 
 
 BROKEN = """

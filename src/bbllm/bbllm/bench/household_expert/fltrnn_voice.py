@@ -153,6 +153,7 @@ def _calls(prompt: str, opening: str, told: Told) -> list[SkillCall]:
     scene = _believed(HouseholdWorld(household.graph, mode=household.mode).observe(), memory_line)
     known = _classes(household.graph)
     predicates = parse_goal(wanted, known)
+    whole: tuple[GoalPredicate, ...] = ()
     if predicates is None:
         whole = _in_predicates(goal, household.graph) or ()
         groups = [whole, *_grouped(whole)]
@@ -164,8 +165,8 @@ def _calls(prompt: str, opening: str, told: Told) -> list[SkillCall]:
         return [*_to_see(unseen[1].split(', '), set(_names(unseen[2])), MemoryGraph(scene))]
     memory = MemoryGraph(scene)
     # What was completed with things that this prompt does not tell of is left as it is.
-    completed = filter(memory.holds, _completed(prompt, known) if opening == CELL else ())
-    keep = [item for item in completed if item not in predicates]
+    others = _completed(prompt, known) if opening == CELL else whole
+    keep = [item for item in others if item not in predicates and memory.holds(item)]
     begun = [SkillCall('standup')] if f"('{ROBOT}', 'ON'," in memory_line else []
     avoid = set(_TRIED.findall(prompt))
     return begun + errands(memory, [*predicates, *keep], avoid=avoid)

@@ -1,0 +1,187 @@
+"""The suite `household_goals`: three splits of proven goals, and what draws and groups them."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+import yaml
+from made_results import make_result
+from rich.console import Console
+
+from bbllm.bench import goal_sampling
+from bbllm.bench.generator import make_case
+from bbllm.bench.goal_file import suite_text, timing
+from bbllm.bench.goal_sampling import NEW_HOUSES, OLD_HOUSES, SPLITS, sample, start_of
+from bbllm.bench.house_goals import HouseholdGoal
+from bbllm.bench.house_predicates import goal_of, predicates_of
+from bbllm.bench.household_expert.search import search
+from bbllm.bench.least_steps import least_steps
+from bbllm.bench.relaxed_house import NotProvenError
+from bbllm.bench.step_bins import BINS, bin_of
+from bbllm.bench.suite import TaskSpec, load_suite, parse_suite
+from bbllm.bench.suite_errors import SuiteFileError
+from bbllm.bench.task_groups import group_table, groups_of
+from bbllm.core.paths import config_dir
+from bbllm.planners.goal_predicates import parse_goal
+from bbllm.worlds.household.houses import list_houses
+
+SUITE = load_suite('household_goals')
+FEW = SUITE.tasks[::30]
+"""Some of each split."""
+
+
+def goal_of_task(task: TaskSpec) -> HouseholdGoal:
+    goal = task.house_goal
+    assert isinstance(goal, HouseholdGoal)
+    return goal
+
+
+def test_each_split_has_a_hundred_goals_in_its_houses_and_words() -> None:
+    by_split = {name: [t for t in SUITE.tasks if t.split == name] for name in SPLITS}
+
+    assert sum(map(len, by_split.values())) == len(SUITE.tasks)
+    for name, tasks in by_split.items():
+        assert len(tasks) >= 100
+        houses = {house for task in tasks for house in task.houses}
+        assert houses == set(NEW_HOUSES if name == 'new_houses' else OLD_HOUSES)
+    assert set(OLD_HOUSES) | set(NEW_HOUSES) == set(list_houses())
+    assert set(SPLITS['new_tasks'].things).isdisjoint(SPLITS['in_distribution'].things)
+
+
+def test_no_goal_comes_twice_in_a_house_and_each_knows_its_least_steps() -> None:
+    texts = [(task.houses, *map(str, goal_of_task(task).all)) for task in SUITE.tasks]
+
+    assert len(set(texts)) == len(texts)
+    assert all(task.least_steps for task in SUITE.tasks)
+    assert len({bin_of(task.least_steps or 0) for task in SUITE.tasks}) >= 7
+
+
+@pytest.mark.parametrize('task', FEW, ids=lambda task: task.name)
+def test_the_least_steps_of_the_file_are_proven_again_in_any_trial(task: TaskSpec) -> None:
+    case = make_case(SUITE, task.name, seed=5, trial=2)
+
+    assert len(least_steps(case.house.household(), goal_of_task(task)).lines) == task.least_steps
+
+
+@pytest.mark.parametrize('task', FEW, ids=lambda task: task.name)
+def test_expert_finds_a_plan_and_none_that_is_shorter(task: TaskSpec) -> None:
+    household = make_case(SUITE, task.name, seed=0, trial=0).house.household()
+
+    lines = search(household, goal_of_task(task))
+
+    assert len(lines) >= (task.least_steps or 0)
+    assert all(household.step(line).succeeded for line in lines)
+
+
+def test_instructions_say_the_goal_and_the_predicates_read_back() -> None:
+    text = (config_dir() / 'suites' / 'household_goals.yaml').read_text()
+    few = yaml.safe_load(text)
+    few['tasks'] = few['tasks'][:3]
+    said = parse_suite(yaml.safe_dump({**few, 'say': 'predicates'}), Path('/x/goals.yaml'))
+
+    for plain, task in zip(SUITE.tasks, said.tasks, strict=False):
+        names = [name for each in goal_of_task(task).all for name in each.classes]
+        predicates = parse_goal(task.instruction, names)
+        assert predicates is not None
+        assert goal_of(predicates) == goal_of_task(plain)
+        assert parse_goal(plain.instruction, names) is None  # a sentence
+    assert said.sha256 != parse_suite(yaml.safe_dump(few), Path('/x/goals.yaml')).sha256
+
+
+def test_a_goal_that_predicates_cannot_say_is_told_so() -> None:
+    data = {
+        'say': 'predicates',
+        'tasks': [{
+            'name': 'a', 'instruction': 'Heat it.', 'difficulty': 'easy', 'least_loops': 0,
+            'houses': ['studio'],
+            'goal': {'kind': 'household', 'all': [{'thing': 'milk', 'is': 'heated'}]},
+        }],
+    }  # fmt: skip
+
+    with pytest.raises(SuiteFileError, match=r'tasks\[0\] \(a\): say = predicates will not do'):
+        parse_suite(yaml.safe_dump(data), Path('/x/one.yaml'))
+
+
+def test_drawing_is_the_same_for_the_same_seed_and_makes_a_suite_that_loads() -> None:
+    told = []
+    drawing = sample(2, 11, lambda now: told.append(len(now.found)))
+    text = suite_text(drawing.found, seed=11, each=2)
+
+    again = suite_text(sample(2, 11).found, seed=11, each=2)
+    suite = parse_suite(text, Path('/x/mine.yaml'))
+
+    assert text == again
+    assert text != suite_text(sample(2, 12).found, seed=12, each=2)
+    assert told == [1, 2, 3, 4, 5, 6]
+    assert [task.split for task in suite.tasks] == [name for name in SPLITS for _ in range(2)]
+    for task, item in zip(suite.tasks, drawing.found, strict=True):
+        case = make_case(suite, task.name, seed=0, trial=0)
+        begun = start_of(item.house, item.name, item.start_seed, item.goal)
+        assert case.house.build() == begun.graph
+        assert task.least_steps == len(item.least.lines)
+        assert predicates_of(item.goal) is not None
+    assert timing(drawing)['goals'] == 6
+
+
+def test_a_goal_that_no_proof_is_found_for_is_drawn_anew_and_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    proofs = []
+
+    def fails_twice(*args: object, **words: object) -> object:
+        proofs.append(args)
+        if len(proofs) <= 2:
+            raise NotProvenError('too much')
+        return least_steps(*args, **words)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(goal_sampling, 'least_steps', fails_twice)
+
+    drawing = sample(1, 0)
+
+    assert drawing.drawn_anew['too much'] == 2
+    assert len(drawing.lost_s) >= 2
+    assert len(drawing.found) == 3
+
+
+@pytest.mark.parametrize(
+    ('n', 'name'), [(1, '<= 10'), (10, '<= 10'), (11, '11-15'), (40, '36-40'), (41, '> 40')]
+)
+def test_bins_end_where_the_papers_do(n: int, name: str) -> None:
+    assert bin_of(n) == name
+    assert name in BINS
+
+
+def test_episodes_are_grouped_by_split_and_by_least_steps() -> None:
+    tasks = [
+        {'name': 'a', 'split': 'new_tasks', 'least_steps': 9},
+        {'name': 'b', 'split': 'new_tasks', 'least_steps': 41},
+        {'name': 'c', 'split': '', 'least_steps': None},
+    ]
+    results = [make_result(task=name) for name in 'abc']
+
+    groups = [(by, name, n, [r.key.task for r in many]) for by, name, n, many in groups_of(
+        tasks, results
+    )]  # fmt: skip
+
+    assert groups == [
+        ('split', 'new_tasks', 2, ['a', 'b']),
+        ('least steps', '<= 10', 1, ['a']),
+        ('least steps', '> 40', 1, ['b']),
+    ]
+    assert list(groups_of(tasks[2:], results)) == []
+
+
+def test_the_table_of_groups_has_a_row_for_each_and_leaves_unknown_figures_out() -> None:
+    row = {'by': 'split', 'name': 'new_tasks', 'n_tasks': 2, 'n': 4, 'sr': 0.5,
+           'sr_low': 0.15, 'sr_high': 0.85, 'gcr': None}  # fmt: skip
+    console = Console(file=io.StringIO(), width=120)
+
+    console.print(group_table([row, {**row, 'by': 'least steps', 'name': '11-15', 'sr': None}]))
+
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert 'split new_tasks' in text
+    assert '[0.15, 0.85]' in text
+    assert 'least steps 11-15' in text
+    assert 'GCR' not in text
