@@ -62,8 +62,7 @@ def least_steps(household: Household, goal: HouseholdGoal, *, effort: int = EFFO
     Return a shortest plan, by the clean rules and where things go on furniture only.
 
     Args:
-        household: Where it begins, with the constraint `puts_only_on: furniture`; it stays as it
-            is.
+        household: Where it begins, with the constraint `puts_only_on: furniture`; not changed.
         goal: Conditions on places, states and what is held, all of things of a class.
         effort: How many situations may be looked at.
 
@@ -234,8 +233,8 @@ def _ways(
     likely = [n for word, n, _ in part if word in ('open', 'close', 'switchon', 'switchoff')]
     likely += [house.spots[s].place for word, _, s in part if word in ('grab', 'put')]
     others = sorted(n for n, zone in house.zone_of.items() if zone == part[0][1])
-    ids = dict.fromkeys(n for n in (*likely, *others) if n != NOWHERE)
-    return [_line(household, Action.WALK, n) for n in ids]
+    ids = dict.fromkeys((*likely, *others))
+    return [_line(household, Action.WALK, n) for n in ids if n != NOWHERE]
 
 
 def _try(
@@ -247,11 +246,9 @@ def _try(
 ) -> tuple[Household, dict[int, int], list[ScriptLine]] | None:
     """Do one part beginning with a way; None where a step of it cannot be done."""
     after = household.copy()
-    told = []
-    if first is not None:
-        if not after.step(first).succeeded:
-            return None
-        told.append(first)
+    told = [] if first is None else [first]
+    if first is not None and not after.step(first).succeeded:
+        return None
     for item in part[first is not None :]:
         for line, moved in _lines(after, house, item, where):
             if after.can(line) and after.step(line).succeeded:

@@ -133,14 +133,11 @@ def relax(graph: Graph, goal: HouseholdGoal) -> RelaxedHouse:
 def _refuse_condition(condition: HouseCondition, graph: Graph) -> None:
     bare = condition.thing != ANYTHING and not (condition.not_ or condition.person)
     if not bare or condition.room or (condition.is_ and condition.place):
-        raise NotProvenError(
-            f'{condition}: only what shall be so of things of a class is searched'
-        )
+        raise NotProvenError(f'{condition}: only what shall be so of things is searched')
     if condition.is_ in WORDS or condition.is_ in ('dirty', 'clean', 'plugged_in', 'plugged_out'):
         raise NotProvenError(f'{condition}: only open, closed, on and off are searched')
-    nodes = [
-        n for n in graph.nodes.values() if n.class_name == (condition.thing or condition.held)
-    ]
+    what = condition.thing or condition.held
+    nodes = [n for n in graph.nodes.values() if n.class_name == what]
     if condition.is_:
         if any(Property.GRABBABLE in node.properties for node in nodes):
             raise NotProvenError(f'{condition}: it can be carried')
