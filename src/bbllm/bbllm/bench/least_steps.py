@@ -27,8 +27,7 @@ from bbllm.worlds.household.vocabulary import HANDS, Action, Property, Relation
 EFFORT = 6000
 """How many situations one proof looks at."""
 
-Done = tuple[str, int, int]
-"""What is done, to which class, zone or id, and where."""
+Done = tuple[str, int, int]  # what is done, to which class, zone or id, and at which spot
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,11 +246,9 @@ def _try(
 ) -> tuple[Household, dict[int, int], list[ScriptLine]] | None:
     """Do one part beginning with a way; None where a step of it cannot be done."""
     after = household.copy()
-    told = []
-    if first is not None:
-        if not after.step(first).succeeded:
-            return None
-        told.append(first)
+    told = [] if first is None else [first]
+    if first is not None and not after.step(first).succeeded:
+        return None
     for item in part[first is not None :]:
         for line, moved in _lines(after, house, item, where):
             if after.can(line) and after.step(line).succeeded:
