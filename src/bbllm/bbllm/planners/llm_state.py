@@ -13,6 +13,7 @@ from bbllm.planners.low_level_plan import (
     Discarded,
     LowLevelCall,
     LowLevelPlan,
+    NoActionError,
     low_level_actions,
     parse_low_level_plan,
 )
@@ -168,7 +169,12 @@ class _Mind:
         actions = low_level_actions(scene)
 
         def read(text: str) -> LowLevelPlan:
-            return parse_low_level_plan(text, actions)
+            try:
+                return parse_low_level_plan(text, actions)
+            except NoActionError as error:
+                for line in error.discarded:  # asked again or not, this is what it wanted to do
+                    self._leave_out(line)
+                raise
 
         prompt = self._prompts.policy(self._task, state, history, scene, self._said)
         plan = ask(self._model, prompt, read, on_retry=self._context.warn)
