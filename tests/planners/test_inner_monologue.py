@@ -141,6 +141,17 @@ def test_an_action_that_there_is_not_is_left_out_and_told_to_the_model() -> None
     assert 'Success: no: There is no action levitate. Known: move, ' in prompts(model)[1]
 
 
+@pytest.mark.parametrize('idle', ['wait()', 'levitate(salmon1)'])
+def test_thoughts_that_try_nothing_end_it_before_they_use_up_the_model_s_calls(idle: str) -> None:
+    model = saying(idle, idle, 'move(salmon1)', *[idle] * 20)
+
+    episode = play(model, steps=10)
+
+    assert episode.ending is Ending.GAVE_UP
+    assert 'In 3 rounds in a row' in episode.message
+    assert len(model.requests) == 6
+
+
 def test_what_the_model_makes_up_behind_its_action_is_left_out() -> None:
     replies = [
         f'Next.\nRobot action: {action}\nSuccess: yes\nScene: salmon1 IN fridge1'

@@ -24,6 +24,15 @@ def play(replies: list[str], **limits: int) -> Episode:
     return run.execute(planner, SmallHouse())
 
 
+def test_plans_that_only_wait_end_it_with_a_reason_before_the_limit_of_plans() -> None:
+    wait = '1. wait()\n2. wait()'
+    episode = play([wait, wait, '1. wait()\n2. move(fridge1)', *[wait] * 20], steps=10)
+
+    assert episode.ending is Ending.GAVE_UP
+    assert 'In 3 rounds in a row' in episode.message
+    assert len(episode.model_calls) == 6
+
+
 @pytest.mark.parametrize(
     'prose',
     ['First go to the fridge.', '- go to fridge1\n- open fridge1', '1. go to fridge1'],

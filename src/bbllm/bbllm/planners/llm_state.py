@@ -26,7 +26,7 @@ from bbllm.planners.state_prompting import PLAN_LIMIT, StatePrompts
 
 MAX_ROUNDS = 150
 """How many plans an episode may have. The paper sets no limit but that of steps, at most 150; a
-plan has at least one step, so who needs more plans does nothing in them."""
+plan has at least one step; rounds that try nothing end an episode before (`IDLE_LIMIT`)."""
 
 
 class LLMState:
@@ -109,8 +109,8 @@ class LLMState:
                 return
             hands.carry_out(calls)
         raise GaveUpError(
-            f'After {MAX_ROUNDS} plans the model still does not say that it is done. A limit of '
-            'steps would have ended this earlier.'
+            f'After {MAX_ROUNDS} plans the model still does not say that it is done. A plan of '
+            'several steps at a time would have come further.'
         )
 
 
