@@ -78,6 +78,12 @@ def rules(found: Faithfulness) -> list[tuple[str, int]]:
         (['levitate salmon', 'find salmon'], [('unknown_action', 0)]),
         # It failed because it is far, and would have been unfaithful all the same.
         (['find toilet', 'grab salmon'], [('not_in_room', 1)]),
+        (['find toilet', 'open fridge'], [('not_in_room', 1)]),
+        (['find toilet', 'switchon tv'], [('not_in_room', 1)]),
+        (
+            ['find salmon', 'grab salmon', 'find toilet', 'putin salmon fridge'],
+            [('not_in_room', 3)],
+        ),
         (['find toilet', 'turnto salmon', 'watch tv'], []),
         (['find toilet', 'find salmon', 'grab salmon'], []),
     ],

@@ -33,6 +33,8 @@ CAMERAS = ('detections', 'apriltag')
 VISION = {f'/{NAMESPACE}/detections_3d'}
 """What its source vision_msgs hears, where the package of that name is installed."""
 SOURCES = {f'/{NAMESPACE}/detections', '/tf', '/tf_static', *VISION}
+BELIEFS = {f'/{NAMESPACE}/episode_events', f'/{NAMESPACE}/forget_open_state'}
+"""What `state_estimator` hears and serves for its open state, which is off by default."""
 DISCOVERY_S = 10.0
 """How long it may take until every name of every node is heard of [s]."""
 
@@ -63,7 +65,7 @@ def unequal(
         node: A node of this test.
         name: Of the node that is looked at.
         policy: Name of its policy.
-        unused: Topics that it hears with other parameters than these.
+        unused: Names that it hears or serves with other parameters than these.
     """
     allowed = POLICIES[policy].names()
     deadline_s = time.monotonic() + DISCOVERY_S
@@ -102,7 +104,7 @@ def test_enclave_is_the_one_that_the_process_is_started_with(name: str) -> None:
 
 @pytest.mark.parametrize('name', STACK)
 def test_policy_allows_what_the_node_does_and_nothing_else(stack: Running, name: str) -> None:
-    unused = SOURCES if name == 'state_estimator' else set()
+    unused = SOURCES | BELIEFS if name == 'state_estimator' else set()
 
     assert unequal(stack.client.node, name, name, unused) == {}
 

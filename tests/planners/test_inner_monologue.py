@@ -17,8 +17,8 @@ from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.types import Skill, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.inner_monologue import InnerMonologue
-from bbllm.planners.low_level_plan import Discarded, LowLevelCall
-from bbllm.planners.monologue import NOTHING_NEW, changes, parse_next
+from bbllm.planners.low_level_plan import MAX_LINE, Discarded, LowLevelCall
+from bbllm.planners.monologue import EXTRA_TOLD, NOTHING_NEW, changes, parse_next
 
 NOBODY: Any = None
 TASK = Task('t', 'put salmon1 in the fridge')
@@ -141,6 +141,17 @@ def test_an_action_that_there_is_not_is_left_out_and_told_to_the_model() -> None
     assert 'Success: no: There is no action levitate. Known: move, ' in prompts(model)[1]
 
 
+@pytest.mark.parametrize('idle', ['wait()', 'levitate(salmon1)'])
+def test_thoughts_that_try_nothing_end_it_before_they_use_up_the_model_s_calls(idle: str) -> None:
+    model = saying(idle, idle, 'move(salmon1)', *[idle] * 20)
+
+    episode = play(model, steps=10)
+
+    assert episode.ending is Ending.GAVE_UP
+    assert 'In 3 rounds in a row' in episode.message
+    assert len(model.requests) == 6
+
+
 def test_what_the_model_makes_up_behind_its_action_is_left_out() -> None:
     replies = [
         f'Next.\nRobot action: {action}\nSuccess: yes\nScene: salmon1 IN fridge1'
@@ -217,6 +228,32 @@ def test_a_reply_without_an_action_cannot_be_read_and_cannot_gives_up() -> None:
         with pytest.raises(GaveUpError, match='no arm'):
             parse_next(reply, ACTIONS)
     assert isinstance(parse_next('Robot action: fly()', ACTIONS).call, Discarded)
+
+
+def test_a_thought_that_begins_with_cannot_is_no_end_where_an_action_follows() -> None:
+    read = parse_next('cannot: carry both, so I take one\nRobot action: move(a1)', ACTIONS)
+
+    assert read.call == LowLevelCall('move', ('a1',))
+    assert read.thought.startswith('cannot: carry both')
+
+
+def test_an_action_without_end_is_cut_in_all_prompts_that_follow() -> None:
+    model = saying('move(' + 'x' * 50_000 + ')', *SALMON)
+
+    episode = play(model)
+
+    assert episode.ending is Ending.FINISHED
+    assert max(map(len, prompts(model))) < len(prompts(model)[0]) + 4000
+    (left_out,) = [e.data for e in episode.events if e.kind is EventKind.DISCARDED]
+    assert len(left_out['text']) <= MAX_LINE
+    assert 'more than 400 characters' in left_out['why']
+
+
+def test_of_many_lines_that_were_made_up_most_are_told_in_one() -> None:
+    read = parse_next('Robot action: move(a1)\n' + 'Success: yes\n' * 2000, ACTIONS)
+
+    assert len(read.extra) == EXTRA_TOLD + 1
+    assert read.extra[-1] == f'{2000 - EXTRA_TOLD} more lines'
 
 
 def test_only_what_is_new_is_told_of_a_scene() -> None:

@@ -233,7 +233,7 @@ def test_who_never_says_done_is_ended_by_the_number_of_plans(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(llm_state, 'MAX_ROUNDS', 4)
-    model = roles(lambda prompt: '1. wait()')
+    model = roles(lambda prompt: '1. move(fridge1)')
 
     episode = play(model, SmallHouse())
 

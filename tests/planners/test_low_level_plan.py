@@ -88,20 +88,68 @@ def test_an_empty_plan_says_done(text: str) -> None:
     assert calls_of(text) == []
 
 
-@pytest.mark.parametrize('text', ['', 'Well, well.', 'Low-level Action Plan:\n1. fly(mug1)'])
+@pytest.mark.parametrize(
+    'text',
+    [
+        '',
+        'Well, well.',
+        'Low-level Action Plan:\n1. fly(mug1)',
+        'Low-level Action Plan:\n- go to fridge1\n- open fridge1',
+        'Low-level Action Plan:\nFirst go to the fridge.',
+        'Low-level Action Plan: first go to the fridge.',
+    ],
+)
 def test_a_reply_without_a_call_is_none(text: str) -> None:
     with pytest.raises(ParseError, match='reply with the line `done`'):
         parse_low_level_plan(text, ACTIONS)
+
+
+def test_a_call_on_the_line_of_the_heading_is_read() -> None:
+    assert calls_of('**Low-level Action Plan:** 1. move(mug1)\n2. open(mug1)') == [
+        *('move(mug1)', 'open(mug1)'),
+    ]
+
+
+def test_a_heading_with_chatter_before_it_and_nothing_below_says_done() -> None:
+    assert calls_of('All of it is done already.\n```\nLow-level Action Plan:\n```\n') == []
 
 
 def test_a_plan_can_be_refused_with_a_reason_but_not_midway() -> None:
     with pytest.raises(GaveUpError, match='there is no mug'):
         parse_low_level_plan('cannot: there is no mug', ACTIONS)
     assert calls_of('1. move(mug1)\ncannot: go on') == ['move(mug1)']
+    assert calls_of('cannot: carry both\n1. move(mug1)') == ['move(mug1)']
 
 
 def test_a_reply_without_end_is_not_read_to_it() -> None:
-    assert len(calls_of('move(mug1)\n' * 5000)) == MAX_LINES
+    plan = parse_low_level_plan('move(mug1)\n' * 5000, ACTIONS)
+
+    assert len(plan.calls) == MAX_LINES
+    assert [item.text for item in plan.discarded] == [f'{5000 - MAX_LINES} more lines']
+
+
+@pytest.mark.parametrize(
+    ('left_out', 'text'),
+    [
+        ('2 more lines', 'done\n2. pickup(mug1)\nI am glad.\nmove(mug1)'),
+        ('robot.move(mug1)', 'robot.move(mug1)'),
+        ('open fridge1', 'open fridge1'),
+        ('cannot: go on', 'cannot: go on'),
+        ('1. move(mug1) (then) 2. open(mug1)', '1. move(mug1) (then) 2. open(mug1)'),
+        ('1. move(mug1) -- open(mug1)', '1. move(mug1) -- open(mug1)'),
+    ],
+)
+def test_no_line_that_was_meant_for_an_action_is_lost_without_being_told(
+    left_out: str, text: str
+) -> None:
+    plan = parse_low_level_plan(f'1. move(salmon1)\n{text}\nGood luck!', ACTIONS)
+
+    assert [str(call) for call in plan.calls] == ['move(salmon1)']
+    assert [item.text for item in plan.discarded] == [left_out]
+
+
+def test_a_remark_may_name_another_call() -> None:
+    assert calls_of('1. move(mug1)  # so that it can open(mug1)') == ['move(mug1)']
 
 
 def test_calls_become_those_of_the_house_and_back() -> None:

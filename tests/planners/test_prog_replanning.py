@@ -117,14 +117,25 @@ def test_a_recovery_that_fails_ends_the_program_too() -> None:
 def test_the_model_can_give_up_in_the_middle_and_one_that_never_ends_is_ended() -> None:
     gave_up = play(ScriptedModel(["open('fridge')", 'cannot: it is stuck']), SmallHouse())
     endless = play(
-        ScriptedModel(["levitate('salmon')"] * (MAX_PROGRAMS + 1)),
+        ScriptedModel(["find('salmon')"] * (MAX_PROGRAMS + 1)),
         SmallHouse(),
-        limits=Limits(model_calls=None),
+        limits=Limits(model_calls=None, steps=None),
     )
 
     assert (gave_up.ending, gave_up.message) == (Ending.GAVE_UP, 'it is stuck')
     assert endless.ending is Ending.GAVE_UP
     assert f'After {MAX_PROGRAMS} programs' in endless.message
+
+
+@pytest.mark.parametrize('idle', ["levitate('salmon')", "assert('salmon' on 'table')"])
+def test_programs_that_try_nothing_end_it_before_they_use_up_the_model_s_calls(idle: str) -> None:
+    model = ScriptedModel(["find('salmon')", idle, idle, "find('salmon')", *[idle] * 20])
+
+    episode = play(model, SmallHouse())
+
+    assert episode.ending is Ending.GAVE_UP
+    assert '3 programs in a row made no call' in episode.message
+    assert len(model.requests) == 7
 
 
 def test_a_budget_ends_it() -> None:

@@ -28,17 +28,18 @@ from dataclasses import dataclass
 from bbllm.bench.case import Case
 from bbllm.bench.house_start import HouseStart
 from bbllm.bench.results import TWO_AT_ONCE
-from bbllm.core.calls import plain
+from bbllm.core.calls import CallError, check_call
+from bbllm.core.errors import BbllmError
 from bbllm.core.events import Episode, EventKind
-from bbllm.core.instances import id_of
 from bbllm.core.records import from_json
 from bbllm.core.types import Code, Outcome, SkillCall
 from bbllm.worlds.household.checks import A, Predicate, hand_is_full, in_state, no
-from bbllm.worlds.household.graph import CycleError, Graph
+from bbllm.worlds.household.graph import CycleError
 from bbllm.worlds.household.sane_checks import at_hand, carried
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.situation import Memory, Situation
 from bbllm.worlds.household.vocabulary import Action, State
+from bbllm.worlds.household.world import HouseholdWorld, line_of
 
 FROM_AFAR = frozenset({
     *(Action.WALK, Action.RUN, Action.FIND, Action.TURNTO, Action.POINTAT, Action.WATCH),
@@ -75,6 +76,10 @@ BROKEN_BY: Mapping[str, tuple[frozenset[Action], Predicate]] = {
 RULES = (*BROKEN_BY, 'unknown_object', 'unknown_action')
 UNHEARD = (EventKind.FAILED, EventKind.REPAIR, EventKind.DISCARDED)
 """Events that have a code where they tell of a call that the world never heard of."""
+
+
+class OtherCaseError(BbllmError, ValueError):
+    """A journal that tells of what cannot be done in its case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,17 +133,24 @@ def faithfulness_of(case: Case, episode: Episode) -> Faithfulness:
     Args:
         case: What the episode started from.
         episode: What was done. A call without an outcome, which the end cut off, is left out.
+
+    Raises:
+        OtherCaseError: What the journal says was done cannot be done in the case.
     """
     start = case.scene
     replay = _Replay(start) if isinstance(start, HouseStart) else None
     broken: list[Broken] = []
     steps = 0
     for steps, tried in enumerate(_tried(episode), start=1):
-        rules = [BY_CODE[tried.code]] if tried.code in BY_CODE else []
-        if replay is not None and tried.call is not None:
-            rules += replay.broken_by(tried.call)
+        if tried.code in BY_CODE:
+            # What nobody has seen may well be shut in somewhere; one mistake is one rule.
+            rules = [BY_CODE[tried.code]]
+        elif replay is not None and tried.call is not None:
+            rules = replay.broken_by(tried.call)
             if tried.succeeded:
                 replay.follow(tried.call)
+        else:
+            rules = []
         broken += [Broken(rule, steps - 1, tried.text) for rule in rules]
     return Faithfulness(tuple(broken), steps)
 
@@ -158,10 +170,12 @@ class _Replay:
 
     def __init__(self, start: HouseStart):
         self._household = start.household()
+        self._first = HouseholdWorld(start.build(), mode=start.mode).observe()
+        """All of the house at the start; a world spells its calls by such a scene."""
 
     def broken_by(self, call: SkillCall) -> list[str]:
         """Return the rules that a call would break now; none where it means nothing here."""
-        line = _line(call, self._household.graph)
+        line = self._line(call)
         if line is None:
             return []
         graph = self._household.graph
@@ -180,22 +194,18 @@ class _Replay:
 
     def follow(self, call: SkillCall) -> None:
         """Do what succeeded."""
-        line = _line(call, self._household.graph)
+        line = self._line(call)
         done = line is not None and self._household.step(line).succeeded
         if not done:
-            raise ValueError(
+            raise OtherCaseError(
                 f'The journal says that {call} succeeded, and it cannot be done in the house of '
                 'its case: that is another case.'
             )
 
-
-def _line(call: SkillCall, graph: Graph) -> ScriptLine | None:
-    """Return a call as a line of a script; None where there is no such action or thing."""
-    try:
-        action = Action(plain(call.skill).upper())
-    except ValueError:
-        return None
-    ids = [node_id for node_id in map(id_of, call.args) if node_id in graph.nodes]
-    if not len(ids) == len(call.args) == action.arity:
-        return None
-    return ScriptLine(action, tuple((graph.nodes[i].class_name, i) for i in ids if i is not None))
+    def _line(self, call: SkillCall) -> ScriptLine | None:
+        """Return a call, spelled as a model may, as a line; None where there is none such."""
+        try:
+            line = line_of(check_call(call, self._first), self._household.graph)
+        except (CallError, KeyError):  # KeyError: it is there no more
+            return None
+        return line if len(line.objects) == line.action.arity else None

@@ -27,8 +27,7 @@ from bbllm.worlds.household.vocabulary import HANDS, Action, Property, Relation
 EFFORT = 6000
 """How many situations one proof looks at."""
 
-Done = tuple[str, int, int]
-"""What is done, to which class, zone or id, and where."""
+Done = tuple[str, int, int]  # what is done, to which class, zone or id, and at which spot
 
 
 @dataclass(frozen=True, slots=True)

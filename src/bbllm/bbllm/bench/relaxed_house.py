@@ -49,8 +49,7 @@ class Spot:
     counts_for: frozenset[int]
     """Places in the goal of the conditions that it fulfils."""
     relation: Relation | None = None
-    place: int = NOWHERE
-    """None and NOWHERE: anywhere in the zone."""
+    place: int = NOWHERE  # with no relation: anywhere in the zone
 
 
 @dataclass(slots=True)

@@ -93,7 +93,7 @@ class EpisodeResult:
     bench.prompt_growth."""
     broken_rules: Mapping[str, int] | None = None
     """How often each rule of bench.faithfulness was broken, those that were not left out; None
-    where that was not judged."""
+    where that was not judged, as where nothing was tried."""
     first_broken: int | None = None
     """Number of the first call that broke a rule, from 0; None where none did."""
     discarded: int = 0

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from bbllm.bench.case import Case
 from bbllm.bench.checkers.judging import judge
 from bbllm.bench.checkers.situation import Judgement, Situation
-from bbllm.bench.faithfulness import faithfulness_of
+from bbllm.bench.faithfulness import Faithfulness, OtherCaseError, faithfulness_of
 from bbllm.bench.generator import fingerprint
 from bbllm.bench.information import Information, gathered
 from bbllm.bench.metrics import goal_recall
@@ -74,7 +74,7 @@ def score(
         gcr = goal_recall(_conditions(start), conditions)
     known = _known(job.case, episode, lost=verdict == LOST)
     calls = episode.model_calls
-    faith = None if verdict == LOST else faithfulness_of(job.case, episode)
+    faith = None if verdict == LOST else _faithfulness(job.case, episode)
     return EpisodeResult(
         key=job.key,
         verdict=verdict,
@@ -114,6 +114,15 @@ def score(
         first_broken=None if faith is None else faith.first,
         discarded=sum(event.kind is EventKind.DISCARDED for event in episode.events),
     )
+
+
+def _faithfulness(case: Case, episode: Episode) -> Faithfulness | None:
+    """Hold what was tried against the rules; None where that says nothing of the planner."""
+    try:
+        found = faithfulness_of(case, episode)
+    except OtherCaseError:
+        return None  # what came of the episode is known all the same
+    return found if found.steps else None  # who does nothing breaks no rule, and keeps none
 
 
 def lost(

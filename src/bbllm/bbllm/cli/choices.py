@@ -10,6 +10,7 @@ import typer
 
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.errors import BbllmError
+from bbllm.core.open_state_mode import OpenStateMode
 from bbllm.planners.methods import MappingMethod
 
 
@@ -211,6 +212,15 @@ SafetyOption = Annotated[
         help='What no motion may do: a .yaml file, or safety_slow; config/safety.yaml by default.',
         rich_help_panel=LIMITS,
         show_default=False,
+    ),
+]
+OpenStateOption = Annotated[
+    OpenStateMode,
+    typer.Option(
+        '--open-state',
+        help='Who adds to scenes what is believed of things by what was done to them; model: that '
+        'of the Brain (docs/design/open-state.md).',
+        rich_help_panel=MODELS,
     ),
 ]
 LlmConfigOption = Annotated[

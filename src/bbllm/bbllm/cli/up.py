@@ -17,6 +17,7 @@ from bbllm.cli.choices import (
     DomainOption,
     LlmConfigOption,
     LoopsOption,
+    OpenStateOption,
     PlannerOption,
     RecordOption,
     ReplayOption,
@@ -31,6 +32,7 @@ from bbllm.cli.ros import choose_domain, need_ros
 from bbllm.cli.session import PLANNER, SCENE
 from bbllm.cli.supervision import interrupts
 from bbllm.core.approval import ApprovalMode
+from bbllm.core.open_state_mode import OpenStateMode
 from bbllm.core.paths import config_dir, is_yaml_path
 
 if TYPE_CHECKING:
@@ -77,6 +79,7 @@ def up(
     limit_steps: StepsOption = None,
     approval: ApprovalOption = ApprovalMode.NONE,
     safety: SafetyOption = None,
+    open_state: OpenStateOption = OpenStateMode.OFF,
     menu: Annotated[
         bool, typer.Option('--menu', help='Serve the menus of rviz as well (docs/rviz.md).')
     ] = False,
@@ -90,6 +93,7 @@ def up(
       bbllm up sim --scene plus_sign --viewer
       bbllm up sim --speed 0 --brain gpt-4o
       bbllm up sim --approval plan
+      bbllm up sim --open-state rules
       bbllm up sim --menu
     """
     need_ros(f'bbllm up {kind.value}')
@@ -112,12 +116,19 @@ def up(
             'replay': _path(replay),
         }
     )
+    believing = _given({'llm_config': _path(llm_config), 'model': brain})
+    if open_state is OpenStateMode.MODEL:
+        from bbllm.nodes.open_state_feed import model_of
+        from bbllm.nodes.params import StateEstimatorParams
+
+        model_of(StateEstimatorParams(llm_config=_path(llm_config) or '', model=brain or ''))
     asked = {'planner': planner, 'feedback_loops': feedback_loops, 'step_limit': limit_steps}
     shown = {'scene': _file(scene), 'speed': speed, 'viewer': viewer, 'seed': seed}
     params = {
         'mujoco_sim': _given(shown),
         'brain_planner': {**models, **_given(asked)},
         'body_mapper': models,
+        'state_estimator': {'open_state': open_state.value, **believing},
         'fr3_executor': {'approval': approval.value, **_given({'safety': _file(safety)})},
     }
     output = Output()

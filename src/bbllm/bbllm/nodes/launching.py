@@ -14,6 +14,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 from bbllm.core.approval import ApprovalMode
+from bbllm.core.open_state_mode import OpenStateMode
 from bbllm.core.paths import config_dir
 from bbllm.nodes.params import NODE_PARAMS
 from bbllm.nodes.stack import NAMESPACE, SIMULATED, Value, params_file
@@ -22,6 +23,7 @@ MODELS = ('llm_config', 'brain', 'body', 'record', 'replay')
 ARGUMENTS = {
     'brain_planner': ('planner', 'feedback_loops', *MODELS),
     'body_mapper': MODELS,
+    'state_estimator': ('open_state', 'llm_config'),
     'fr3_executor': ('speed_scale', 'approval', 'safety'),
     'mujoco_sim': ('scene', 'speed', 'viewer'),
 }
@@ -33,7 +35,10 @@ REAL_ARGUMENTS = {
 """Further ones beside a real arm."""
 PARAMETERS = {'gripper_node': 'gripper'}
 """The parameter that an argument sets, where the two have different names."""
-CHOICES = {'approval': [mode.value for mode in ApprovalMode]}
+CHOICES = {
+    'approval': [mode.value for mode in ApprovalMode],
+    'open_state': [mode.value for mode in OpenStateMode],
+}
 """What arguments can be, where that is a short list."""
 DRIVER_ARGUMENTS = ('namespace', 'robot_ip', 'use_fake_hardware')
 """Arguments of the real arm's driver that are handed on to franka_ros2 as they are."""

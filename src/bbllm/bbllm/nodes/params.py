@@ -136,6 +136,13 @@ class StateEstimatorParams:
     hidden_m: float = param(
         0.1, 'What the arm is this near to, as a camera looks, is hidden by it [m].', 0.0, 1.0
     )
+    open_state: str = param(
+        'off',
+        'Who adds what is believed of things by what was done to them, such as would_not_rise, '
+        'as estimated facts: off, rules or model.',
+    )
+    llm_config: str = param('', LLM_CONFIG)
+    model: str = param('', OVERRIDE.format('open state (open_state:=model)'))
 
 
 @dataclass(frozen=True)

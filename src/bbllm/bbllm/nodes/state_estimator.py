@@ -14,6 +14,7 @@ from bbllm.nodes.force_feed import ForceFeed
 from bbllm.nodes.joint_feed import JointFeed
 from bbllm.nodes.markers import scene_markers
 from bbllm.nodes.object_feed import ObjectFeed
+from bbllm.nodes.open_state_feed import OpenStateFeed
 from bbllm.nodes.params import StateEstimatorParams, declare
 from bbllm.nodes.polling import Poller
 from bbllm.nodes.process import StackNode, run
@@ -40,6 +41,7 @@ class StateEstimator(StackNode):
         self._joints = JointFeed(self, self._poller, params.gripper, params.max_age_s)
         self._force = ForceFeed(self._poller, self._joints)
         self._source = self._make_source(params)
+        self._open_state = OpenStateFeed(self, params)
         self._reach = ReachCache()
         self._scenes = self.create_publisher(SceneMsg, 'scene', LATCHED)
         self._markers = self.create_publisher(MarkerArray, 'markers', LATCHED)
@@ -53,6 +55,7 @@ class StateEstimator(StackNode):
 
     def begin(self) -> None:
         self._poller.start()
+        self._open_state.begin()
         self.create_service(GetScene, 'get_scene', self._get, callback_group=self.group)
         self.create_timer(self._period_s, self._publish)
         super().begin()
@@ -83,7 +86,7 @@ class StateEstimator(StackNode):
             self._markers.publish(scene_markers(scene))
 
     def _scene(self, view: TableView, wait_s: float = 0.0) -> Scene:
-        return build_scene(
+        scene = build_scene(
             view.objects,
             view.hand,
             skills=skills_for(view.objects),
@@ -95,6 +98,7 @@ class StateEstimator(StackNode):
             lost=view.lost,
             force_n=self._force.force_n(view.stamp_s, wait_s),
         )
+        return self._open_state.believing(scene)
 
 
 def main() -> None:

@@ -15,9 +15,8 @@ from bbllm.planners.monologue import Monologue, MonologuePrompt, NextStep, parse
 from bbllm.planners.prompting import ask
 
 MAX_STEPS = 300
-"""How many thoughts an episode may have. The paper sets no limit; the limit of calls that every
-run has ends an episode before this, unless the model does nothing but wait or name actions that
-there are not."""
+"""How many thoughts an episode may have. The paper sets no limit; the limit of steps that every
+run has ends an episode before this, and so do thoughts that try nothing (`IDLE_LIMIT`)."""
 ALL = 'all'
 
 
@@ -85,8 +84,8 @@ class InnerMonologue:
                 return
             self._take(step, hands, monologue, context)
         raise GaveUpError(
-            f'After {MAX_STEPS} thoughts the model still does not say that it is done. A limit of '
-            'steps would have ended this earlier.'
+            f'After {MAX_STEPS} thoughts the model still does not say that it is done. A lower '
+            'limit of steps would have ended this earlier.'
         )
 
     def _next(
@@ -110,6 +109,7 @@ class InnerMonologue:
             context.tell_discarded(step.call.text, step.call.why, code=step.call.code)
             # No call was made of it, so that only its grammar can be at fault: that is told.
             monologue.add(step.thought, step.call.text, None, hands.scene, why=step.call.why)
+            hands.idle(True)
             return
         hands.carry_out([step.call])
         outcome = hands.history[-1]

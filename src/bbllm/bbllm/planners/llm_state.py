@@ -13,6 +13,7 @@ from bbllm.planners.low_level_plan import (
     Discarded,
     LowLevelCall,
     LowLevelPlan,
+    NoActionError,
     low_level_actions,
     parse_low_level_plan,
 )
@@ -25,7 +26,7 @@ from bbllm.planners.state_prompting import PLAN_LIMIT, StatePrompts
 
 MAX_ROUNDS = 150
 """How many plans an episode may have. The paper sets no limit but that of steps, at most 150; a
-plan has at least one step, so who needs more plans does nothing in them."""
+plan has at least one step; rounds that try nothing end an episode before (`IDLE_LIMIT`)."""
 
 
 class LLMState:
@@ -108,8 +109,8 @@ class LLMState:
                 return
             hands.carry_out(calls)
         raise GaveUpError(
-            f'After {MAX_ROUNDS} plans the model still does not say that it is done. A limit of '
-            'steps would have ended this earlier.'
+            f'After {MAX_ROUNDS} plans the model still does not say that it is done. A plan of '
+            'several steps at a time would have come further.'
         )
 
 
@@ -168,7 +169,12 @@ class _Mind:
         actions = low_level_actions(scene)
 
         def read(text: str) -> LowLevelPlan:
-            return parse_low_level_plan(text, actions)
+            try:
+                return parse_low_level_plan(text, actions)
+            except NoActionError as error:
+                for line in error.discarded:  # asked again or not, this is what it wanted to do
+                    self._leave_out(line)
+                raise
 
         prompt = self._prompts.policy(self._task, state, history, scene, self._said)
         plan = ask(self._model, prompt, read, on_retry=self._context.warn)

@@ -13,6 +13,10 @@ from bbllm.planners.parsing import plan_on
 from bbllm.planners.short_names import ShortNames
 from bbllm.planners.surroundings import CHARACTER, HOUSEHOLD
 
+IDLE_LIMIT = 3
+"""How many rounds in a row may try nothing in the world. No limit of steps counts them, so that
+without this one a model that only waits would be asked until its planner's own limit."""
+
 
 class Hands:
     """
@@ -35,6 +39,7 @@ class Hands:
         self._plan = Plan()
         self._n_done = 0
         """Steps of the plan that were carried out; the one that failed is planned anew."""
+        self._n_idle = 0
         self.names = ShortNames()
         """What things are called."""
         self.history: list[Outcome] = []
@@ -44,20 +49,46 @@ class Hands:
         _refuse_empty(self.scene)
 
     def carry_out(self, calls: Sequence[LowLevelCall]) -> None:
-        """Do one call after the other, up to the first that fails."""
+        """
+        Do one call after the other, up to the first that fails.
+
+        Raises:
+            GaveUpError: Nothing was tried for IDLE_LIMIT rounds in a row.
+        """
         start = self._n_done
         steps = [PlanStep(start + i, str(call)) for i, call in enumerate(calls)]
         self._plan = plan_on(self._plan, start, steps)
         self._context.tell_plan(self._plan, start)
+        self.idle(self._do_all(steps, calls))
+
+    def idle(self, nothing_tried: bool) -> None:
+        """
+        Count a round in which nothing was tried, or begin to count anew.
+
+        Raises:
+            GaveUpError: It was the last of IDLE_LIMIT in a row.
+        """
+        self._n_idle = self._n_idle + 1 if nothing_tried else 0
+        if self._n_idle >= IDLE_LIMIT:
+            raise GaveUpError(
+                f'In {IDLE_LIMIT} rounds in a row the model has asked for nothing that can be '
+                'tried. Any action but `wait`, or the line `done`, would have gone on.'
+            )
+
+    def _do_all(self, steps: Sequence[PlanStep], calls: Sequence[LowLevelCall]) -> bool:
+        """Do the calls; tell whether the world never heard of one."""
+        idle = True
         for step, call in zip(steps, calls, strict=True):
             self._context.tell_step(step)
+            idle = idle and in_world(call, self.scene, self.names) is PASS
             outcome = self._do(step, call)
             self.history.append(outcome)
             if not outcome.succeeded:
                 cause = outcome.message or f'{call} failed with code {outcome.code.name}.'
                 self._context.tell_repair(step, cause)
-                return
+                break
             self._n_done += 1
+        return idle
 
     def _do(self, step: PlanStep, call: LowLevelCall) -> Outcome:
         made = in_world(call, self.scene, self.names)

@@ -4,10 +4,12 @@ The grammar of low-level plans, and what its calls are in the world.
     plan = ["Low-level Action Plan:"] line*         with nothing below it, it says that all is done
     line = [number ("." | ")" | ":")] (call [note] | "done" | "cannot:" reason)
     call = name "(" [thing ("," thing)*] ")"        a thing in quotes or without
-    note = whatever stands in brackets or behind "#", such as (assuming there is one)
+    note = whatever stands in brackets or behind "#", such as (assuming there is one), but no
+           second call in brackets
 
-Source: Chen et al., LLM-State, section III-A and appendix VI-A. A line with a number or with
-brackets that is no such call is left out and told, as in the paper; other lines are chatter.
+Source: Chen et al., LLM-State, section III-A and appendix VI-A. A line with a number, with a call
+somewhere in it or with an action as its first word that is no such call is left out and told, as
+in the paper; other lines are chatter. A heading with nothing but chatter below it is no plan.
 Nothing here is ever executed as code.
 """
 
@@ -47,7 +49,9 @@ MAX_LINE = 400
 _NUMBER = re.compile(r'[\s>*_`-]*(?P<number>\d{1,4}\s*[.):])?[\s*_`]*(?P<text>.*)')
 _CALL = re.compile(r'(?P<name>[^\W\d]\w{0,60})\s*\((?P<args>[^()]*)\)[\s*_`;.,]*(?P<note>.*)')
 _NOTE = re.compile(r'\(.*|#.*|--? .*|// .*')
-_HEADING = re.compile(r'low-level action plan\b', re.IGNORECASE)
+_HOLDS_CALL = re.compile(r'([^\W\d]\w{0,60})\(')
+_HEADING = re.compile(r'[#\s]*low-level action plan\b[\s*_`]*:?[\s*_`]*(.*)', re.IGNORECASE)
+_FENCE = re.compile(r'\s*```\w*\s*')
 _DONE = re.compile(r'(?:all )?done\b\s*(?:\(\s*\))?[\s.!`*]*', re.IGNORECASE)
 _CANNOT = re.compile(r'cannot\s*:\s*(.+)', re.IGNORECASE)
 _FIGURE = re.compile(r'[-+]?\d*\.?\d+')
@@ -61,6 +65,15 @@ class Discarded:
     why: str
     code: Code | None = None
     """Of a line that is an action: what is wrong with its call."""
+
+
+class NoActionError(ParseError):
+    """A reply in which no action was found."""
+
+    def __init__(self, message: str, discarded: Sequence[Discarded] = ()):
+        super().__init__(message)
+        self.discarded = tuple(discarded)
+        """Its lines that were meant for actions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,41 +110,103 @@ def low_level_actions(scene: Scene) -> tuple[Skill, ...]:
 
 def parse_low_level_plan(text: str, actions: Sequence[Skill]) -> LowLevelPlan:
     """
-    Read a plan; what stands behind a line `done` is left out.
+    Read a plan; what stands behind a line `done` is left out, in one.
 
     Args:
         text: The reply.
         actions: What can be called, and with how many things.
 
     Raises:
-        ParseError: No line is a call, and none says `done`; says what would be accepted.
+        NoActionError: No line is a call, and nothing says that all is done; says what would be
+            accepted.
         GaveUpError: The line `cannot: <reason>` in place of calls.
     """
-    calls: list[LowLevelCall] = []
-    discarded: list[Discarded] = []
-    ended = headed = False
-    lines = [line for line in text.splitlines() if line.strip()]
-    for raw in lines[:MAX_LINES]:
-        found = _NUMBER.fullmatch(raw)
-        line = found['text'].strip() if found else ''
-        if not calls and (reason := _CANNOT.fullmatch(line)):
-            raise GaveUpError(reason[1].strip()[:1000])
-        if len(line) <= MAX_LINE and _DONE.fullmatch(line):
-            ended = True
+    reader = _Reader(actions)
+    lines = [line for line in text.splitlines() if line.strip() and not _FENCE.fullmatch(line)]
+    kept = iter(lines[:MAX_LINES])
+    for raw in kept:
+        if not reader.take(raw):
             break
-        headed = headed or _HEADING.match(line) is not None
-        read = read_call(line, actions)
-        if isinstance(read, LowLevelCall):
-            calls.append(read)
-        elif (found and found['number']) or _CALL.match(line):
-            discarded.append(replace(read, text=raw.strip()[:MAX_LINE]))
-    if not calls and not ended and (discarded or not headed):
-        raise ParseError(
-            'No action was found. Each line of a plan is one, such as `1. '
-            f'{_example(actions)}`; where nothing is left to do, reply with the line `done`, and '
-            f'where it cannot be done, with `cannot: ` and why.{_first(discarded)}'
+    n_more = sum(map(reader.looks_like_action, [*kept, *lines[MAX_LINES:]]))
+    return reader.close(n_more)
+
+
+class _Reader:
+    """Takes a plan line by line."""
+
+    def __init__(self, actions: Sequence[Skill]):
+        self._actions = actions
+        self._words = {plain(word) for skill in actions for word in (skill.name, *skill.aliases)}
+        self._calls: list[LowLevelCall] = []
+        self._discarded: list[Discarded] = []
+        self._reason = ''
+        self._headed = self._chatted = self._ended = False
+
+    def take(self, raw: str) -> bool:
+        """Take a line; False where the plan ends with it."""
+        numbered, line = _bare(raw)
+        if heading := _HEADING.fullmatch(line):
+            self._headed, self._chatted = True, False
+            numbered, line = _bare(heading[1])
+            if not line:
+                return True
+        if len(line) <= MAX_LINE and _DONE.fullmatch(line):
+            self._ended = True
+            return False
+        call = read_call(line, self._actions)
+        if isinstance(call, LowLevelCall):
+            self._calls.append(call)
+        elif reason := _CANNOT.fullmatch(line):
+            self._refuse(reason[1].strip()[:1000], raw)
+        elif numbered or self._names_action(line):
+            self._discarded.append(replace(call, text=raw.strip()[:MAX_LINE]))
+        else:
+            self._chatted = True
+        return True
+
+    def close(self, n_more: int) -> LowLevelPlan:
+        """Return the plan, where so many more lines that look like actions are left out."""
+        if self._reason and not self._calls:
+            raise GaveUpError(self._reason)
+        if n_more:
+            what = 'a line `done`' if self._ended else f'line {MAX_LINES}'
+            self._discarded.append(Discarded(f'{n_more} more lines', f'They stand behind {what}.'))
+        empty = self._ended or (self._headed and not self._chatted and not self._discarded)
+        if not self._calls and not empty:
+            raise NoActionError(
+                'No action was found. Each line of a plan is one, such as `1. '
+                f'{_example(self._actions)}`; where nothing is left to do, reply with the line '
+                f'`done`, and where it cannot be done, with `cannot: ` and why.'
+                f'{_first(self._discarded)}',
+                self._discarded,
+            )
+        return LowLevelPlan(tuple(self._calls), tuple(self._discarded))
+
+    def looks_like_action(self, raw: str) -> bool:
+        """Tell whether a line is to be told where it is left out."""
+        numbered, line = _bare(raw)
+        return numbered or self._names_action(line)
+
+    def _names_action(self, line: str) -> bool:
+        first = re.match(r'\w+', line[:MAX_LINE])
+        by_word = first is not None and plain(first[0]) in self._words
+        return (
+            by_word or _HOLDS_CALL.search(line[:MAX_LINE]) is not None or bool(_CALL.match(line))
         )
-    return LowLevelPlan(tuple(calls), tuple(discarded))
+
+    def _refuse(self, reason: str, raw: str) -> None:
+        """Keep why it cannot be done; what has calls before it or behind it is a plan."""
+        if not self._calls and not self._reason:
+            self._reason = reason
+        else:
+            why = 'A plan that has calls is carried out; `cannot: ` stands alone.'
+            self._discarded.append(Discarded(raw.strip()[:MAX_LINE], why))
+
+
+def _bare(raw: str) -> tuple[bool, str]:
+    """Return whether a line has a number, and what it says without."""
+    found = _NUMBER.fullmatch(raw)
+    return (bool(found['number']), found['text'].strip()) if found else (False, '')
 
 
 def read_call(line: str, actions: Sequence[Skill]) -> LowLevelCall | Discarded:
@@ -139,6 +214,8 @@ def read_call(line: str, actions: Sequence[Skill]) -> LowLevelCall | Discarded:
     found = _CALL.fullmatch(line) if len(line) <= MAX_LINE else None
     if found is None or (found['note'] and not _NOTE.fullmatch(found['note'])):
         return Discarded(line, f'It is no call such as {_example(actions)}.')
+    if _has_call(found['note'], actions):
+        return Discarded(line, 'It has more than one call; each stands on a line of its own.')
     wanted = plain(found['name'])
     skill = next((s for s in actions if wanted in (s.name, *map(plain, s.aliases))), None)
     if skill is None:
@@ -153,6 +230,14 @@ def read_call(line: str, actions: Sequence[Skill]) -> LowLevelCall | Discarded:
         why = f'{skill.name} takes {len(skill.params)} things, but this has {len(args)}.'
         return Discarded(line, why, Code.BAD_ARGUMENTS)
     return LowLevelCall(skill.name, args)
+
+
+def _has_call(note: str, actions: Sequence[Skill]) -> bool:
+    """Tell whether a note has another call; what is behind `#` or `//` is a remark on this one."""
+    if note.startswith(('#', '//')):
+        return False
+    known = {word for skill in actions for word in (skill.name, *map(plain, skill.aliases))}
+    return any(plain(found[1]) in known for found in _HOLDS_CALL.finditer(note))
 
 
 def in_world(call: LowLevelCall, scene: Scene, names: ShortNames) -> SkillCall | Pass:

@@ -16,7 +16,13 @@ import jinja2
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import Outcome, Scene, Skill, Task
-from bbllm.planners.low_level_plan import Discarded, LowLevelCall, low_level_actions, read_call
+from bbllm.planners.low_level_plan import (
+    MAX_LINE,
+    Discarded,
+    LowLevelCall,
+    low_level_actions,
+    read_call,
+)
 from bbllm.planners.observation_text import observation_text
 from bbllm.planners.prompting import one_line
 from bbllm.planners.short_names import ShortNames
@@ -27,6 +33,10 @@ MESSAGE_KEPT = 300
 """How much of a failure's message is told [characters]."""
 THOUGHT_KEPT = 500
 """How much of a thought is kept [characters]."""
+MAX_THOUGHT = 2000
+"""How much of a line is read at all [characters]."""
+EXTRA_TOLD = 10
+"""How many of the lines behind an action are told one by one; the others are told in one."""
 NOTHING_NEW = 'nothing new'
 
 _LISTED = re.compile(r'(?P<label>[^:\[\]]+): \[(?P<items>[^\[\]]*)\]')
@@ -46,7 +56,7 @@ class NextStep:
     call: LowLevelCall | Discarded | None
     """None where all is done; what is left out is an action that there is not."""
     extra: tuple[str, ...] = ()
-    """Lines behind the action, which the model imagined."""
+    """Lines behind the action, which the model imagined; the last may stand for many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,29 +201,43 @@ def parse_next(text: str, actions: Sequence[Skill]) -> NextStep:
         ParseError: There is no action in it; says what would be accepted.
         GaveUpError: The action `cannot: <reason>`.
     """
-    thought, lines = '', [line.strip() for line in text.splitlines() if line.strip()]
-    for i, line in enumerate(lines):
+    thought, cannot = '', ''
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    for i, whole in enumerate(lines):
+        line = whole[:MAX_THOUGHT]  # so that no pattern is slow
         found = _LABELLED.fullmatch(line)
         if _SAYS.match(line):
             break  # what the world or people say is not for the model to make up
-        if found is None and (reason := _CANNOT.fullmatch(line)):
-            raise GaveUpError(reason[1].strip()[:1000])
         if found is None or found['label'].lower() == 'thought':
+            reason = _CANNOT.fullmatch(line) if found is None else None
+            cannot = cannot or (reason[1].strip() if reason else '')
             words = found['text'] if found else line
-            thought = f'{thought} {words}'.strip()
+            thought = f'{thought} {words}'.strip()[:MAX_THOUGHT]
             continue
-        action = found['text'].strip().rstrip('`*').strip()
-        extra = tuple(lines[i + 1 :])
+        action = found['text'][:MAX_LINE].strip().rstrip('`*').strip()
+        extra = _told(lines[i + 1 :])
         kept = one_line(thought)[:THOUGHT_KEPT]
+        if len(found['text']) > MAX_LINE:
+            why = f'It has more than {MAX_LINE} characters.'
+            return NextStep(kept, Discarded(action, why), extra)
         if reason := _CANNOT.fullmatch(action):
             raise GaveUpError(reason[1].strip()[:1000])
         if _DONE.fullmatch(action):
             return NextStep(kept, None, extra)
         return NextStep(kept, read_call(action.strip('`* '), actions), extra)
+    if cannot:  # a thought that says so before an action is a thought
+        raise GaveUpError(cannot[:1000])
     raise ParseError(
         f'No action was found in {text.strip()[:80]!r}. Reply with two lines, `Robot thought: ` '
         'and `Robot action: `; the action is one call, or `done`, or `cannot: ` and why.'
     )
+
+
+def _told(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return what is told of lines that are left out."""
+    n_more = len(lines) - EXTRA_TOLD
+    more = [f'{n_more} more lines'] if n_more > 0 else []
+    return (*(line[:MAX_LINE] for line in lines[:EXTRA_TOLD]), *more)
 
 
 def changes(before: str, after: str) -> str:

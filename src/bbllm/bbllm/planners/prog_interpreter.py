@@ -61,6 +61,11 @@ class Interpreter:
         self._next = 0
         """Number of the plan's step that is next; recoveries that are run become steps too."""
 
+    @property
+    def n_heard(self) -> int:
+        """How many calls the world has heard of."""
+        return sum(item.failed is None or item.failed.code is None for item in self.tried)
+
     def run(self, program: Program) -> None:
         """Carry out a program to its end, or to the first call that fails where that ends it."""
         self._plan_on(program.calls)

@@ -20,7 +20,10 @@ from bbllm.planners.prompting import ask
 
 MAX_PROGRAMS = 150
 """How many programs an episode may have where it is planned anew. LLM-State, whose baseline that
-is, limits steps alone, at most 150; a program that does nothing ends the episode."""
+is, limits steps alone, at most 150."""
+IDLE_LIMIT = 3
+"""How many programs in a row may make no call that the world hears of, such as those that only
+assert what holds; no limit of steps counts them."""
 
 
 class ProgPrompt:
@@ -111,16 +114,24 @@ class ProgPrompt:
         self, task: Task, world: World, context: EpisodeContext, interpreter: Interpreter
     ) -> None:
         """Ask for what is left, and do it, until nothing is."""
+        n_idle = 0
         for _ in range(MAX_PROGRAMS - 1):
             prompt = self._prompts.plan(task, world.observe(), interpreter.tried)
             program = ask(self._model, prompt, parse_rest, on_retry=context.warn)
             if not any(goal.statements for goal in program.sub_goals):
                 context.tell_done()
                 return
+            before = interpreter.n_heard
             interpreter.run(program)
+            n_idle = n_idle + 1 if interpreter.n_heard == before else 0
+            if n_idle >= IDLE_LIMIT:
+                raise GaveUpError(
+                    f'{IDLE_LIMIT} programs in a row made no call that can be tried. A call with '
+                    'names of the scene, or the line `done`, would have gone on.'
+                )
         raise GaveUpError(
-            f'After {MAX_PROGRAMS} programs the model still does not say that it is done. A limit '
-            'of steps would have ended this earlier.'
+            f'After {MAX_PROGRAMS} programs the model still does not say that it is done. A lower '
+            'limit of steps would have ended this earlier.'
         )
 
     def _checker(self, context: EpisodeContext) -> Check:

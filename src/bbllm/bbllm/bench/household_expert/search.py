@@ -42,6 +42,7 @@ def search(
     seen: Iterable[tuple[int, str]] = (),
     found: int | None = None,
     sight: Visibility = FULL,
+    in_classes: bool = True,
 ) -> tuple[ScriptLine, ...]:
     """
     Return the lines that reach a goal; none where it is reached.
@@ -59,13 +60,15 @@ def search(
         found: What was gone to last.
         sight: How much can be named; where that is not all, rooms are entered before their
             things are gone to.
+        in_classes: Whether a plan that can be told in classes is looked for first; who names
+            things by their ids is quicker without.
 
     Raises:
         NoPlanError: There is none that is found with reasonable effort.
     """
     start = Standing.beginning(household, seen=seen, found=found, sight=sight)
     by_id = _by_id(household, goal) if found is None and sight == FULL else None
-    if by_id is not None and _tells_by_class(start, by_id, goal):
+    if by_id is not None and (not in_classes or _tells_by_class(start, by_id, goal)):
         return by_id
     reason = ''
     effort = iter(range(EFFORT if by_id is None else EFFORT_FOR_WORDS))

@@ -1,0 +1,123 @@
+"""The open state of `state_estimator`: from the events of episodes to facts of its scenes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from bbllm_interfaces.msg import EpisodeEvent
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from std_srvs.srv import Trigger
+
+from bbllm.core.errors import ConfigError
+from bbllm.core.open_state_mode import OpenStateMode
+from bbllm.core.protocols import ChatModel
+from bbllm.core.types import Scene
+from bbllm.llm.config import load_config, make_models
+from bbllm.nodes.convert import event_from_msg
+from bbllm.nodes.params import StateEstimatorParams
+from bbllm.nodes.process import StackNode
+from bbllm.nodes.qos import EVENTS
+from bbllm.planners.assembly import STAND_INS
+from bbllm.planners.experience import Experience
+from bbllm.planners.open_state import StateEstimator
+from bbllm.planners.short_names import ShortNames
+from bbllm.planners.state_by_model import ModelEstimator
+from bbllm.planners.state_by_rules import RuleEstimator
+from bbllm.planners.state_keeper import StateKeeper
+
+FORGET = 'forget_open_state'
+"""The service that makes the node forget what it believes."""
+
+
+class OpenStateFeed:
+    """Adds what is believed to the scenes of a node; nothing where the parameter says off."""
+
+    def __init__(self, node: StackNode, params: StateEstimatorParams):
+        """
+        Make the estimator; hears nothing before `begin`.
+
+        Raises:
+            ConfigError: There is no such mode, or no model for it.
+        """
+        self._node = node
+        mode = mode_of(params.open_state)
+        self._keeper = None if mode is OpenStateMode.OFF else self._make_keeper(mode, params)
+
+    def _make_keeper(self, mode: OpenStateMode, params: StateEstimatorParams) -> StateKeeper:
+        experience = Experience()
+        estimator: StateEstimator = RuleEstimator(experience)
+        if mode is OpenStateMode.MODEL:
+            estimator = model_estimator(model_of(params))
+        warn = self._node.get_logger().warning
+        return StateKeeper(estimator, experience, on_trouble=warn, on_fault=self._node.fail)
+
+    def begin(self) -> None:
+        """Hear episodes from now on; what the last one told is heard as well."""
+        if self._keeper is None:
+            return
+        self._keeper.start()
+        self._node.create_subscription(
+            EpisodeEvent,
+            'episode_events',
+            self._hear,
+            EVENTS,
+            callback_group=MutuallyExclusiveCallbackGroup(),  # in their order
+        )
+        self._node.create_service(Trigger, FORGET, self._forget, callback_group=self._node.group)
+
+    def believing(self, scene: Scene) -> Scene:
+        """Return a scene with what is believed now; waits for nobody."""
+        return scene if self._keeper is None else self._keeper.believing(scene)
+
+    def _hear(self, msg: EpisodeEvent) -> None:
+        assert self._keeper is not None
+        try:
+            event = event_from_msg(msg)
+        except ValueError as error:
+            self._node.get_logger().warning(f'An event {msg.kind!r} is left out: {error}')
+            return
+        self._keeper.hear(event)
+
+    def _forget(self, request: Any, reply: Trigger.Response) -> Trigger.Response:
+        assert self._keeper is not None
+        self._keeper.forget()
+        reply.success = True
+        return reply
+
+
+def mode_of(name: str) -> OpenStateMode:
+    """
+    Return who estimates.
+
+    Raises:
+        ConfigError: There is nobody of that name.
+    """
+    try:
+        return OpenStateMode(name)
+    except ValueError:
+        known = ', '.join(mode.value for mode in OpenStateMode)
+        raise ConfigError(f'There is no open_state {name!r}. Known: {known}.') from None
+
+
+def model_of(params: StateEstimatorParams) -> ChatModel:
+    """
+    Return the model that estimates.
+
+    Raises:
+        ConfigError: Its key is missing, or it is a stand-in, which cannot read these prompts.
+    """
+    path = Path(params.llm_config).expanduser() if params.llm_config else None
+    overrides = {'brain': params.model} if params.model else {}
+    model = make_models(load_config(path), overrides=overrides).brain
+    if model.name in STAND_INS:
+        raise ConfigError(
+            f'open_state:=model needs a language model, and {model.name} is none. Name one, such '
+            'as model:=gpt-4o (docs/models.md says how), or take open_state:=rules.'
+        )
+    return model
+
+
+def model_estimator(model: ChatModel) -> ModelEstimator:
+    """Return an estimator that tells its model what the robot said of failures."""
+    return ModelEstimator(model, ShortNames(), summary=False, messages=True)

@@ -1,0 +1,43 @@
+"""A language model that estimates the open state: asked with what was done, and told as facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from beliefs import NODE, believed, failed, telling
+from fake_server import FakeServer, says
+from stacks import Running, started, until
+
+from bbllm.core.types import Code
+
+pytestmark = pytest.mark.ros
+
+
+@pytest.fixture(scope='module')
+def server() -> Iterator[FakeServer]:
+    with FakeServer(says('update_state("red_cube", "sticky")')) as server:
+        yield server
+
+
+@pytest.fixture(scope='module')
+def stack(ros_domain: int, server: FakeServer, tmp_path_factory: Any) -> Iterator[Running]:
+    """Start an estimator whose model is that server's, and the robot that it looks at."""
+    config = tmp_path_factory.mktemp('llm') / 'llm.yaml'
+    config.write_text('brain:\n  provider: openai\n  model: fake\n  retries: 0\n')
+    environ = {'OPENAI_BASE_URL': server.url, 'OPENAI_API_KEY': 'sk-test-never-shown'}
+    params = {NODE: {'open_state': 'model', 'llm_config': str(config)}}
+    with started((NODE, 'mujoco_sim'), environ=environ, params=params) as running:
+        yield running
+
+
+def test_what_a_model_believes_is_told_of_what_was_handled(
+    stack: Running, server: FakeServer
+) -> None:
+    telling(stack).publish(failed('red_cube', Code.GRASP_FAILED))
+
+    until(lambda: believed(stack) == ['(red_cube is sticky)'], 'belief')
+    asked = server.bodies[0]['messages'][0]['content']
+    assert 'pick(red_cube) Fail' in asked
+    assert 'blue_cube: []' not in asked
