@@ -20,7 +20,8 @@ from bbllm.worlds.household.vocabulary import Property, Relation, State
     [
         ({'person': 'sitting', 'count': 2}, 'of a person only what it is on'),
         ({'thing': 'salmon', 'inside': 'fridge', 'on': 'sofa'}, 'one of inside, on and is'),
-        ({'thing': 'salmon', 'on': 'sofa', 'is': 'heated'}, 'one of inside, on and is'),
+        ({'thing': 'salmon', 'room': 'kitchen'}, 'one of inside, on and is'),
+        ({'held': 'salmon', 'room': 'kitchen'}, 'room goes with a thing'),
     ],
 )
 def test_a_condition_says_one_thing(said: dict[str, Any], told: str) -> None:

@@ -57,13 +57,15 @@ def strokes(panel: Panel) -> set[str | None]:
 
 
 def played(house: str) -> tuple[Scene, Scene]:
-    """Return a house before and after its salmon went from the fridge into the microwave."""
+    """Return a house before and after its salmon, or chicken, went from fridge to microwave."""
     world = HouseholdWorld(house)
     before = world.observe()
     names = {class_of(name): name for name in reversed(before.names)}
+    names.setdefault('salmon', names.get('chicken', ''))
     for call in (
         'walk fridge', 'open fridge', 'grab salmon', 'walk microwave', 'open microwave',
-        'putin salmon microwave', 'close microwave', 'switchon microwave', 'walk sofa', 'sit sofa',
+        'putin salmon microwave', 'close microwave', 'switchon microwave',
+        'walk chair', 'sit chair',
     ):  # fmt: skip
         skill, *classes = call.split()
         outcome = world.execute(SkillCall(skill, tuple(names[word] for word in classes)))
