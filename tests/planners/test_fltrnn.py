@@ -317,7 +317,9 @@ def test_a_plan_with_things_that_are_not_there_is_told_once_and_then_left_out() 
 
     assert len(cells(model)) == 2
     assert "there is no 'milk_99999'" in model.requests[-1].messages[-1].content
-    assert sorted(discarded(episode)) == ['dance(tv_1)', 'walk(milk_99999)', 'wash(tv)']
+    # Once of each of the two replies.
+    assert sorted(discarded(episode)[:3]) == ['dance(tv_1)', 'walk(milk_99999)', 'wash(tv)']
+    assert sorted(discarded(episode)[3:]) == sorted(discarded(episode)[:3])
     assert episode.ending is Ending.FINISHED
     assert [text.partition('(')[0] for text in world.calls] == ['walk', 'switchon']
 

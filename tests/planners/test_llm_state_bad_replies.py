@@ -33,6 +33,15 @@ def test_plans_that_only_wait_end_it_with_a_reason_before_the_limit_of_plans() -
     assert len(episode.model_calls) == 6
 
 
+def test_waiting_between_other_actions_has_a_limit_of_its_own() -> None:
+    plan = 'wait()\n' * 18 + 'move(fridge1)'
+    episode = play([plan] * 100, steps=60)
+
+    assert episode.ending is Ending.GAVE_UP
+    assert 'has waited 150 times' in episode.message
+    assert len(episode.model_calls) == 9
+
+
 @pytest.mark.parametrize(
     'prose',
     ['First go to the fridge.', '- go to fridge1\n- open fridge1', '1. go to fridge1'],

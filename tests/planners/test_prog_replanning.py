@@ -91,7 +91,11 @@ def test_a_name_that_there_is_not_is_told_with_its_reason() -> None:
 
 
 def test_a_program_that_went_well_is_followed_by_another_until_the_model_is_done() -> None:
-    parts = ["find('salmon')\ngrab('salmon')", "find('fridge')\nopen('fridge')", '# nothing left']
+    parts = [
+        "find('salmon')\ngrab('salmon')",
+        "find('fridge')\nopen('fridge')",
+        '# nothing is left\n# done',
+    ]
     model, world = ScriptedModel(parts), SmallHouse()
 
     episode = play(model, world)
@@ -138,6 +142,19 @@ def test_programs_that_try_nothing_end_it_before_they_use_up_the_model_s_calls(i
     assert len(model.requests) == 7
 
 
+@pytest.mark.parametrize(
+    'comments', ['# 1: then I find the salmon\n# 2: and put it away', 'def f():', '# 1: go\npass']
+)
+def test_comments_alone_are_a_reply_that_was_cut_off_and_not_the_end(comments: str) -> None:
+    with pytest.raises(ParseError):
+        parse_rest(comments)
+
+    episode = play(ScriptedModel(["find('salmon')", comments, 'done']), SmallHouse())
+
+    assert episode.ending is Ending.FINISHED
+    assert len(episode.model_calls) == 3  # it was asked once more
+
+
 def test_a_budget_ends_it() -> None:
     episode = play(ScriptedModel(["find('mug')"] * 50), SmallHouse(), limits=Limits(steps=7))
 
@@ -145,7 +162,8 @@ def test_a_budget_ends_it() -> None:
 
 
 def test_done_is_read_only_where_a_program_has_begun() -> None:
-    for text in ('done', '`Done.`', '# done', 'pass'):
+    finished = ('done', '`Done.`', '# done', 'pass', '```python\ndone\n```', 'def f():\n\tpass')
+    for text in finished:
         assert not any(goal.statements for goal in parse_rest(text).sub_goals)
     assert [str(call) for call in parse_rest("find('mug')").calls] == ["find('mug')"]
     with pytest.raises(GaveUpError, match='no arm'):

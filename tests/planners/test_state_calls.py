@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small_house import SmallHouse
 
 from bbllm.core.errors import ParseError
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.low_level_plan import Discarded
+from bbllm.planners.open_state import OpenState
+from bbllm.planners.short_names import ShortNames
+from bbllm.planners.state_by_model import MAX_STATE_LENGTH, ModelEstimator
 from bbllm.planners.state_calls import (
     MAX_ATTRIBUTES_LENGTH,
     MAX_CALLS,
@@ -122,3 +128,58 @@ def test_no_reply_is_more_than_data(text: str) -> None:
         except ParseError:
             continue
         assert all(len(item.text) <= 200 for item in found.discarded)
+
+
+@pytest.mark.parametrize(
+    'reply',
+    [
+        'update_reasoning("It failed (perhaps)\nbecause the fridge is closed.\nOpen it.")',
+        'update_reasoning("It failed (perhaps)\nbecause the fridge is closed.\nOpen it.',
+        'update_reasoning("It failed (perhaps)\nbecause the fridge is closed.\nOpen it."',
+    ],
+)
+def test_a_bracket_at_the_end_of_a_line_does_not_end_a_summary_in_quotes(reply: str) -> None:
+    found = parse_estimate(f'{reply}\nupdate_state("cup1", "hot")')
+
+    assert found.summary == 'It failed (perhaps) because the fridge is closed. Open it.'
+    assert found.attributes == (('cup1', ('hot',)),)
+    assert found.discarded == ()
+
+
+def test_a_note_behind_a_summary_is_no_part_of_it() -> None:
+    assert parse_estimate('update_reasoning("So.") # I hope\nGood luck!').summary == 'So.'
+
+
+def test_several_calls_on_a_line_are_all_read() -> None:
+    found = parse_estimate(
+        'update_state("a1", "hot") update_state("b1", "wet"); update_state(c1,)'
+    )
+    things = parse_attention('add_related_objects("a1") add_related_objects("b1")').things
+
+    assert found.attributes == (('a1', ('hot',)), ('b1', ('wet',)), ('c1', ()))
+    assert things == ('a1', 'b1')
+
+
+def test_a_call_with_something_before_it_is_left_out_and_told() -> None:
+    found = parse_estimate('state.update_state("a1", "hot")\nupdate_state("b1", "wet")\nBye.')
+
+    assert found.attributes == (('b1', ('wet',)),)
+    assert [item.text for item in found.discarded] == ['state.update_state("a1", "hot")']
+
+
+def test_the_state_as_a_whole_has_a_limit_and_what_is_beyond_it_is_told() -> None:
+    scene = SmallHouse().observe()
+    names = ShortNames()
+    names.see(scene)
+    shorts = [names.short(name) for name in scene.names]
+    reply = '\n'.join(f'update_state("{short}", "{"x" * 490}")' for short in shorts)
+    left_out: list[Discarded] = []
+    estimator = ModelEstimator(
+        ScriptedModel([f'update_reasoning("So.")\n{reply}']), names, on_discarded=left_out.append
+    )
+
+    state = estimator.estimate(OpenState(), [], scene)
+
+    told = sum(len(word) for words in state.attributes.values() for word in words)
+    assert len(shorts) * 490 > MAX_STATE_LENGTH >= told > MAX_STATE_LENGTH - 490
+    assert len(state.attributes) + len(left_out) == len(shorts)

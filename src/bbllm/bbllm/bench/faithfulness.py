@@ -124,6 +124,8 @@ class _Tried:
     call: SkillCall | None = None
     """None where the world never heard of it."""
     succeeded: bool = False
+    rules: tuple[str, ...] = ()
+    """Those that who refused the call says it breaks."""
 
 
 def faithfulness_of(case: Case, episode: Episode) -> Faithfulness:
@@ -150,7 +152,7 @@ def faithfulness_of(case: Case, episode: Episode) -> Faithfulness:
             if tried.succeeded:
                 replay.follow(tried.call)
         else:
-            rules = []
+            rules = list(tried.rules)
         broken += [Broken(rule, steps - 1, tried.text) for rule in rules]
     return Faithfulness(tuple(broken), steps)
 
@@ -162,7 +164,9 @@ def _tried(episode: Episode) -> Iterator[_Tried]:
             call = outcome.call
             yield _Tried(str(call), outcome.code, call, outcome.succeeded)
         elif event.kind in UNHEARD and 'code' in event.data:
-            yield _Tried(str(event.data['text']), Code[str(event.data['code'])])
+            told = event.data.get('rules', ())
+            rules = tuple(rule for rule in RULES if isinstance(told, list) and rule in told)
+            yield _Tried(str(event.data['text']), Code[str(event.data['code'])], rules=rules)
 
 
 class _Replay:

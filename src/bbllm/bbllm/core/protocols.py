@@ -259,7 +259,9 @@ class EpisodeContext(Protocol):
         """
         ...
 
-    def tell_discarded(self, text: str, why: str, *, code: Code | None = None) -> None:
+    def tell_discarded(
+        self, text: str, why: str, *, code: Code | None = None, rules: Sequence[str] = ()
+    ) -> None:
         """
         Announce that a line of a model's reply was left out, and why.
 
@@ -267,6 +269,7 @@ class EpisodeContext(Protocol):
             text: The line.
             why: One sentence.
             code: Where the line is an action of a plan: what is wrong with its call.
+            rules: Beside a code that stands for several: which rules of its world it breaks.
         """
         ...
 

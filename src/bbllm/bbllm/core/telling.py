@@ -88,7 +88,9 @@ class Telling(ABC):
         """
         self.record(EventKind.ESTIMATED, attributes=attributes, summary=summary)
 
-    def tell_discarded(self, text: str, why: str, *, code: Code | None = None) -> None:
+    def tell_discarded(
+        self, text: str, why: str, *, code: Code | None = None, rules: Sequence[str] = ()
+    ) -> None:
         """
         Announce that a line of a model's reply was left out, and why.
 
@@ -96,8 +98,10 @@ class Telling(ABC):
             text: The line.
             why: One sentence.
             code: Where the line is an action of a plan: what is wrong with its call.
+            rules: Beside a code that stands for several: which rules of its world it breaks.
         """
-        self.record(EventKind.DISCARDED, text=text, why=why, **_coded(code))
+        told = {'text': text, 'why': why, **_coded(code)}
+        self.record(EventKind.DISCARDED, **told, **({'rules': list(rules)} if rules else {}))
 
     def warn(self, text: str) -> None:
         """Tell people something that changes nothing."""

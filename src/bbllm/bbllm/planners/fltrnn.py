@@ -78,7 +78,9 @@ class FLTRNN:
         self._demos = demos
         self._paper_code = paper_code == 'yes'
         self._settings = Settings(
-            verify=verify == 'yes' and not self._paper_code, paper_code=self._paper_code
+            verify=verify == 'yes' and not self._paper_code,
+            paper_code=self._paper_code,
+            tell_rules=rule_cot == 'yes' and long_memory == 'yes',
         )
         self._prompts = FLTRNNPrompts(
             rule_thoughts=rule_cot == 'yes', long_memory=long_memory == 'yes'

@@ -10,23 +10,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from bbllm.core.errors import GaveUpError, ParseError
+from bbllm.core.errors import GaveUpError
 from bbllm.core.protocols import ChatModel, EpisodeContext, World
-from bbllm.core.types import SkillCall
+from bbllm.core.types import Code, SkillCall
 from bbllm.planners.call_runner import CallRunner
 from bbllm.planners.demonstrations import Demonstration
+from bbllm.planners.fltrnn_asking import ask_plan
 from bbllm.planners.fltrnn_goal import Goal
-from bbllm.planners.fltrnn_parsing import ParsedPlan, parse_calls
+from bbllm.planners.fltrnn_parsing import LostPlanError, ParsedPlan
 from bbllm.planners.fltrnn_prompting import FLTRNNPrompts, LongTerm, ShortTerm
 from bbllm.planners.fltrnn_wording import remembered
 from bbllm.planners.goal_predicates import goal_text
 from bbllm.planners.memory_graph import MemoryGraph
-from bbllm.planners.prompting import ask
+from bbllm.planners.plan_rules import fault_of
 from bbllm.planners.sub_goals import SubGoal
 
 ROUNDS = 3
 """How often a sub-goal may be worked on: a call can fail for a reason that no graph knows, and a
 later sub-goal can undo it. More only repeats what failed."""
+NOTHING_DONE = 'no call was carried out for it'
+"""Why a goal in words does not count that no graph can look at, and for which nothing was done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,9 @@ class Settings:
     """Whether a sub-goal counts as completed only when the memory graph says so."""
     paper_code: bool
     """Whether nothing is refused, and each call is believed to have worked, as in the program."""
+    tell_rules: bool = True
+    """Whether the model is told which rule a refused call breaks. Where the rules are left out of
+    the prompts this would bring them back, and the ablation would not be one."""
 
 
 class LanguageRNN:
@@ -127,15 +133,19 @@ class LanguageRNN:
             self._lack(index, sub_goal) if again else '',
         )
         prompt = self._prompts.cell(self._world.observe(), long_term, short_term)
-        calls, problem = self._planned(prompt)
+        calls, problem = self._planned(prompt, sub_goal)
+        n_done = 0
         for outcome in self._runner.run(calls):
             if outcome.succeeded or self._settings.paper_code:
                 self._memory.apply(outcome.call)
+                n_done += outcome.succeeded
             else:
                 # What comes after was planned for a call that worked.
                 problem = f'{outcome.call} failed: {outcome.message or outcome.code.name}'
                 break
         self._memory.see(self._world.observe())
+        if not n_done and not sub_goal.predicates:
+            problem = problem or NOTHING_DONE
         self._judge(index, sub_goal, problem)
 
     def _judge(self, index: int, sub_goal: SubGoal, problem: str) -> None:
@@ -151,45 +161,64 @@ class LanguageRNN:
             default = f'the plan ended without {goal_text(unmet)}'
             self._problems[index] = problem or default
 
-    def _planned(self, prompt: str) -> tuple[Sequence[SkillCall], str]:
-        """Ask for a plan; what the memory graph refuses is told once, and then left out."""
-        latest: list[ParsedPlan] = []
+    def _planned(self, prompt: str, sub_goal: SubGoal) -> tuple[Sequence[SkillCall], str]:
+        """
+        Ask for a plan, and return what can be done of it, and why the rest cannot.
 
-        def read(text: str) -> ParsedPlan:
-            plan = parse_calls(text)
-            latest.append(plan)
+        What the memory graph refuses is told once, and then left out. Each plan is judged by it,
+        the one that is mended too: it is what the model wrote.
+        """
+
+        def against(plan: ParsedPlan) -> str:
             refused = self._tried(plan)[1]
-            if refused and not self._settings.paper_code:
-                raise ParseError(_told(refused[0], len(refused)))
-            return plan
+            for item in refused:
+                self._context.tell_discarded(
+                    str(item.call), item.why, code=item.code, rules=item.rules
+                )
+            if not refused or self._settings.paper_code:
+                return ''
+            more = len(refused) - 1
+            others = f' {more} more calls cannot be done either.' if more else ''
+            rules = ' Write a plan that keeps all rules.' if self._settings.tell_rules else ''
+            return f'{self._said(refused[0])}.{others}{rules}'
 
         try:
-            plan = ask(self._model, prompt, read, on_retry=self._context.warn)
-        except ParseError:
-            if not latest:
+            plan = ask_plan(self._model, prompt, self._context, against=against)
+        except LostPlanError as error:
+            if not self._settings.verify:
                 raise
-            plan = latest[-1]
+            return [], f'none of its {len(error.left_out)} lines can be read as a call'
+        if not plan.calls and not sub_goal.predicates and self._settings.verify:
+            self._context.tell_discarded('# done', NOTHING_DONE)
         calls, refused = self._tried(plan)
-        for text, why in (*plan.left_out, *((str(call), why) for call, why in refused)):
-            self._context.tell_discarded(text, why)
-        problem = f'{refused[0][0]} was refused: {refused[0][1]}' if refused else ''
-        return calls, problem
+        return calls, self._said(refused[0]) if refused else ''
 
-    def _tried(self, plan: ParsedPlan) -> tuple[list[SkillCall], list[tuple[SkillCall, str]]]:
+    def _said(self, refused: Refused) -> str:
+        """Say to the model that a call was refused, and why, unless that is an ablated rule."""
+        if self._settings.tell_rules or refused.code is not Code.PRECONDITION:
+            return f'{refused.call} was refused: {refused.why}'
+        return f'{refused.call} was refused'
+
+    def _tried(self, plan: ParsedPlan) -> tuple[list[SkillCall], list[Refused]]:
         """Return which calls of a plan can be done one after the other, and which are refused."""
         memory = self._memory.copy()
         calls: list[SkillCall] = []
-        refused: list[tuple[SkillCall, str]] = []
+        refused: list[Refused] = []
         for call in plan.calls:
             if (why := memory.refusal(call)) is None:
                 memory.apply(call)
                 calls.append(call)
             else:
-                refused.append((call, why))
+                refused.append(Refused(call, why, *fault_of(memory, call)))
         return calls, refused
 
 
-def _told(refused: tuple[SkillCall, str], n_refused: int) -> str:
-    call, why = refused
-    more = f' {n_refused - 1} more calls cannot be done either.' if n_refused > 1 else ''
-    return f'{call} cannot be done: {why}.{more} Write a plan that keeps all rules.'
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A call that the memory graph refuses."""
+
+    call: SkillCall
+    why: str
+    code: Code
+    rules: tuple[str, ...]
+    """Which it breaks, as `bench.faithfulness` names them."""

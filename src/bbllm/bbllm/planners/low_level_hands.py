@@ -17,6 +17,10 @@ IDLE_LIMIT = 3
 """How many rounds in a row may try nothing in the world. No limit of steps counts them, so that
 without this one a model that only waits would be asked until its planner's own limit."""
 
+MAX_WAITS = 150
+"""How often an episode may wait: the highest limit of steps in LLM-State, where `wait` is a step.
+Each stands in the history that later prompts tell."""
+
 
 class Hands:
     """
@@ -40,6 +44,7 @@ class Hands:
         self._n_done = 0
         """Steps of the plan that were carried out; the one that failed is planned anew."""
         self._n_idle = 0
+        self._n_waits = 0
         self.names = ShortNames()
         """What things are called."""
         self.history: list[Outcome] = []
@@ -53,7 +58,8 @@ class Hands:
         Do one call after the other, up to the first that fails.
 
         Raises:
-            GaveUpError: Nothing was tried for IDLE_LIMIT rounds in a row.
+            GaveUpError: Nothing was tried for IDLE_LIMIT rounds in a row, or it waited more than
+                MAX_WAITS times.
         """
         start = self._n_done
         steps = [PlanStep(start + i, str(call)) for i, call in enumerate(calls)]
@@ -93,6 +99,12 @@ class Hands:
     def _do(self, step: PlanStep, call: LowLevelCall) -> Outcome:
         made = in_world(call, self.scene, self.names)
         if made is PASS:
+            self._n_waits += 1
+            if self._n_waits > MAX_WAITS:
+                raise GaveUpError(
+                    f'The model has waited {MAX_WAITS} times, and nothing comes of waiting. Any '
+                    'other action, or the line `done`, would have gone on.'
+                )
             self._context.tell_pass(step)
             return Outcome(call=SkillCall(WAIT), status=Status.SUCCEEDED)
         assert isinstance(made, SkillCall)

@@ -6,12 +6,12 @@ from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
 from bbllm.core.types import Task
 from bbllm.planners.call_runner import CallRunner
 from bbllm.planners.demonstrations import household_demonstrations
+from bbllm.planners.fltrnn_asking import ask_plan
 from bbllm.planners.fltrnn_goal import DEMONSTRATIONS, read_goal
-from bbllm.planners.fltrnn_parsing import ParsedPlan, parse_calls
+from bbllm.planners.fltrnn_parsing import ParsedPlan
 from bbllm.planners.fltrnn_prompting import FLTRNNPrompts, ShortTerm
 from bbllm.planners.fltrnn_wording import remembered
 from bbllm.planners.memory_graph import MemoryGraph
-from bbllm.planners.prompting import ask
 from bbllm.planners.surroundings import HOUSEHOLD
 
 
@@ -57,13 +57,11 @@ class PlanningOnly:
             household_demonstrations()[:DEMONSTRATIONS],
         )
         prompt = self._prompts.whole(scene, told)
-        plan = ask(self._model, prompt, parse_calls, on_retry=context.warn)
-        carry_out_plan(plan, CallRunner(world, context), context)
+        plan = ask_plan(self._model, prompt, context)
+        carry_out_plan(plan, CallRunner(world, context))
 
 
-def carry_out_plan(plan: ParsedPlan, runner: CallRunner, context: EpisodeContext) -> None:
+def carry_out_plan(plan: ParsedPlan, runner: CallRunner) -> None:
     """Do all calls of a plan, whether those before them worked or not."""
-    for text, why in plan.left_out:
-        context.tell_discarded(text, why)
     for _ in runner.run(plan.calls):
         pass

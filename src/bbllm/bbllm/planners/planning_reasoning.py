@@ -10,8 +10,8 @@ from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
 from bbllm.core.types import Task
 from bbllm.planners.call_runner import CallRunner
 from bbllm.planners.demonstrations import Demonstration, household_demonstrations
+from bbllm.planners.fltrnn_asking import ask_plan
 from bbllm.planners.fltrnn_goal import DEMONSTRATIONS, read_goal
-from bbllm.planners.fltrnn_parsing import parse_calls
 from bbllm.planners.fltrnn_prompting import FLTRNNPrompts, ShortTerm
 from bbllm.planners.fltrnn_wording import remembered
 from bbllm.planners.goal_predicates import goal_sentence, parse_goal
@@ -72,8 +72,8 @@ class PlanningReasoning:
                 sub_task.text, remembered(MemoryGraph(seen), goal.predicates or ()), shown
             )
             prompt = self._prompts.act(seen, told)
-            plan = ask(self._model, prompt, parse_calls, on_retry=context.warn)
-            carry_out_plan(plan, runner, context)
+            plan = ask_plan(self._model, prompt, context)
+            carry_out_plan(plan, runner)
 
 
 def _in_words(item: Demonstration) -> Demonstration:

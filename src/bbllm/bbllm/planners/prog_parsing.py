@@ -78,16 +78,25 @@ def parse_program(text: str) -> Program:
 
 def parse_rest(text: str) -> Program:
     """
-    Read what is left of a program; the line `done` alone is a program that does nothing.
+    Read what is left of a program; one of the line `done`, or of `pass`, does nothing.
 
     Raises:
-        ParseError: As `parse_program`.
+        ParseError: As `parse_program`, or nothing but comments, as where a reply was cut off.
         GaveUpError: As `parse_program`.
     """
-    lines = [line for line in text.splitlines() if line.strip(' `\t')]
-    if len(lines) == 1 and _DONE.fullmatch(lines[0]):
+    lines = [line.strip(' `\t')[:MAX_LINE] for line in text.splitlines() if line.strip(' `\t')]
+    said = [line for line in lines if line != 'python' and not _HEADER.fullmatch(line)]
+    if said == ['pass'] or (
+        said and _DONE.fullmatch(said[-1]) and all(line.startswith('#') for line in said[:-1])
+    ):
         return Program()
-    return parse_program(text)
+    program = parse_program(text)
+    if not any(goal.statements for goal in program.sub_goals):
+        raise ParseError(
+            'The program has comments and no calls. Write the calls that are left, or, where '
+            f'nothing is left to do, the line `done` alone. Each line of a program is {FORMS}.'
+        )
+    return program
 
 
 def _lines(code: str) -> list[str]:

@@ -13,6 +13,10 @@ from bbllm.planners.short_names import ShortNames
 from bbllm.planners.state_calls import REASON, UPDATE, parse_estimate
 from bbllm.planners.state_prompting import StatePrompts
 
+MAX_STATE_LENGTH = 8000
+"""All attributes together: 40 characters for each of some 200 things. All prompts of the policy
+tell them [characters]."""
+
 
 class ModelEstimator:
     """
@@ -66,12 +70,18 @@ class ModelEstimator:
         for line in found.discarded:
             self._on_discarded(line)
         new = state.blank().with_summary(found.summary)
+        room = MAX_STATE_LENGTH
         for thing, words in found.attributes:
             name = self._names.name(thing)
-            if name is None:
+            length = sum(map(len, words))
+            if name is not None and length > room:
+                why = f'All attributes together have at most {MAX_STATE_LENGTH} characters.'
+                self._on_discarded(Discarded(f'{UPDATE}("{thing[:60]}", ...)', why))
+            elif name is None:
                 why = f'There is nothing named {thing[:60]}.'
                 self._on_discarded(Discarded(f'{UPDATE}("{thing[:60]}", ...)', why))
             else:
+                room -= length
                 new = new.with_attributes(name, words)
         return new
 

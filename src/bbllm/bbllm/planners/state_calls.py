@@ -14,7 +14,7 @@ ever executed as code.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bbllm.core.errors import ParseError
@@ -34,6 +34,9 @@ SHOWN = 200
 
 _BEGIN = re.compile(r'[\s>*_`-]*(?:\d{1,4}[.):]\s*)?(?P<name>[^\W\d]\w{0,60})\s*\((?P<rest>.*)')
 _QUOTED_END = re.compile(r'["\'”’][ \t]*\)')
+_NAMES = '|'.join((ADD, REASON, UPDATE, *ALIASES))
+_NEXT_CALL = re.compile(rf'(?<=\))[ \t;,]*(?=(?:{_NAMES})\s*\()')
+_HOLDS_CALL = re.compile(rf'\b(?:{_NAMES})\s*\(')
 _END = ' \t\r`;.*'
 _QUOTES = '"\'“”‘’` \t'
 
@@ -128,21 +131,20 @@ def _calls(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield of each call its function, what stands in its brackets, and how it begins."""
     n_calls = 0
-    lines = text.splitlines()
+    lines = _NEXT_CALL.sub('\n', text).splitlines()
     i = 0
     while i < len(lines):
         found = _BEGIN.fullmatch(lines[i])
         i += 1
         if found is None:
+            if _HOLDS_CALL.search(lines[i - 1]):
+                discarded.append(Discarded(one_line(lines[i - 1])[:SHOWN], 'No call begins it.'))
             continue
         name = ALIASES.get(found['name'], found['name'])
         parts = [found['rest']]
-        # A summary may go on over several lines, until a line ends with the bracket.
-        while (
-            name == REASON and not _closed(parts[-1]) and i < len(lines) and not _begins(lines[i])
-        ):
-            parts.append(lines[i])
-            i += 1
+        if name == REASON:
+            parts = _summary_lines(found['rest'], lines[i:])
+            i += len(parts) - 1
         whole = one_line(f'{found["name"]}({" ".join(parts)}')[:SHOWN]
         body, bracket = _body(' '.join(parts), name)
         n_calls += 1
@@ -166,8 +168,32 @@ def _body(rest: str, name: str) -> tuple[str, str]:
     return body, bracket
 
 
-def _closed(line: str) -> bool:
-    return line.rstrip(_END).endswith(')')
+def _summary_lines(first: str, others: Sequence[str]) -> list[str]:
+    """
+    Return the lines of a summary; the last one ends with a bracket.
+
+    It goes on until a line ends with the bracket, behind a quotation mark where one opened it.
+    Where none does, it ends with the reply or before the next call.
+    """
+    quoted = first.lstrip()[:1] in tuple('"\'“‘')
+    parts = [first]
+    for line in others:
+        if _closed(parts[-1], quoted) or _begins(line):
+            break
+        parts.append(line)
+    if _closed(parts[-1], quoted):
+        return parts
+    end = _QUOTED_END.search(first) if quoted else None
+    if end is not None:  # what stands behind it is a note
+        return [first[: end.end()]]
+    return [*parts[:-1], f'{parts[-1]})']
+
+
+def _closed(line: str, quoted: bool) -> bool:
+    line = line.rstrip(_END)
+    if not quoted:
+        return line.endswith(')')
+    return line.endswith(')') and line[:-1].rstrip(' \t')[-1:] in tuple('"\'”’')
 
 
 def _begins(line: str) -> bool:
