@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -11,10 +13,12 @@ from bbllm.bench.case import Case
 from bbllm.bench.house_goals import HouseholdGoal
 from bbllm.bench.house_predicates import goal_of
 from bbllm.bench.household_expert.errands import errands
+from bbllm.bench.household_expert.model import HouseholdExpert
 from bbllm.bench.household_expert.search import NoPlanError
 from bbllm.bench.play_household import play
 from bbllm.bench.playing import Job, Played, Setup
 from bbllm.bench.results import EpisodeKey
+from bbllm.core.protocols import Message
 from bbllm.llm.sections import LlmConfig, ModelConfig
 from bbllm.planners.goal_predicates import GoalPredicate, parse_goal
 from bbllm.planners.memory_graph import MemoryGraph
@@ -35,6 +39,7 @@ CLASSES = (
     ),
     *('fridge', 'lime', 'kitchencabinet', 'book'),
 )
+NAMED = re.compile(r'\w+\(id:\d+\)')
 LONG = (
     'inside_salmon_microwave: 1, closed_microwave: 1, turnon_microwave: 1, on_book_sofa: 2, '
     'inside_apple_garbagecan: 1, closed_fridge: 1, turnon_tv: 1'
@@ -82,6 +87,37 @@ def test_a_long_goal_in_predicates_is_reached_in_every_house(planner: str, trial
 
     assert done.result.passed, done.result.reason
     assert done.result.broken_rules == {}
+
+
+@pytest.mark.parametrize('seen', ['full', 'rooms_seen'])
+@pytest.mark.parametrize('task', TASKS)
+@pytest.mark.parametrize('planner', PLANNERS)
+def test_nothing_is_named_that_the_prompt_does_not_tell_of(
+    planner: str, task: str, seen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = case_of(task, trial=1)
+    case = replace(case, scene=case.house.model_copy(update={'visibility': seen}))
+    untold: list[str] = []
+    answer = HouseholdExpert._answer
+
+    def listen(self: HouseholdExpert, messages: Sequence[Message]) -> str:
+        reply = answer(self, messages)
+        prompt = '\n'.join(message.content for message in messages)
+        told = prompt.rsplit('# Where the key things are', 1)[-1]
+        if told != prompt:
+            untold.extend(
+                set(re.findall(r'\w+\(id:\d+\)', reply)) - set(re.findall(r'\w+\(id:\d+\)', told))
+            )
+        return reply
+
+    monkeypatch.setattr(HouseholdExpert, '_answer', listen)
+    done = played(planner, case)
+
+    assert untold == []
+    # The baselines have no list of rooms to look in where the goal is in words.
+    if planner == 'fltrnn' or seen == 'full':
+        assert done.result.passed, done.result.reason
+    assert not done.result.broken_rules
 
 
 def test_what_an_earlier_sub_goal_used_is_not_taken_away_again() -> None:

@@ -7,10 +7,13 @@ from house_player import Studio, bring, call, cells, discarded, play, player
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.events import Ending, EventKind
+from bbllm.core.types import SkillCall
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.fltrnn import FLTRNN
+from bbllm.planners.fltrnn_goal import all_in_sight
 from bbllm.planners.fltrnn_parsing import LostPlanError, parse_calls
 from bbllm.planners.planning_only import PlanningOnly
+from bbllm.worlds.household.visibility import Visibility
 
 WALK = "walk('tv(id:3)')"
 ON = "switchon('tv(id:3)')"
@@ -158,3 +161,13 @@ def test_the_published_program_believes_that_each_call_worked() -> None:
 
     assert len(world.calls) == 5
     assert any(e.kind is EventKind.FAILED for e in episode.events)
+
+
+def test_rooms_that_were_all_seen_with_their_doors_shut_are_not_all_there_is() -> None:
+    world = Studio(Visibility(reach='room', accumulating=True))
+    rooms = [item.name for item in world.observe().objects if item.kind.value == 'location']
+    for room in rooms:
+        world.execute(SkillCall('walk', (room,)))
+
+    assert not all_in_sight(world.observe())  # the milk is in the fridge
+    assert all_in_sight(Studio().observe())

@@ -124,6 +124,8 @@ def test_the_published_one_refuses_nothing_and_loses_open_doors_and_what_is_put(
     assert 'opened' in paper.states(fridge)
     toggled = after('close fridge', graph=PaperMemoryGraph)
     assert 'open' in toggled.states(fridge)
+    on = after('walk tv', 'switchon tv', 'switchoff tv', graph=PaperMemoryGraph)
+    assert 'on' in on.states(on.of_class('tv')[0])
 
 
 def test_a_prompt_tells_of_the_goal_s_things_and_of_what_they_are_in() -> None:

@@ -70,10 +70,17 @@ def embedder_of(body: Body) -> Embedder:
 
 
 def all_in_sight(scene: Scene) -> bool:
-    """Tell whether something is seen in each room: who sees one room sees all of them empty."""
-    rooms = surroundings(scene).rooms
-    seen = {room for thing, room in rooms.items() if class_of(thing) != 'character'}
-    return {item.name for item in scene.objects if item.kind.value == 'location'} <= seen
+    """
+    Tell whether a scene shows all of its house.
+
+    Who sees one room sees the others empty; who has been in all of them, and has not looked into
+    what is closed, sees nothing in anything closed.
+    """
+    around = surroundings(scene)
+    seen = {room for thing, room in around.rooms.items() if class_of(thing) != 'character'}
+    if not {item.name for item in scene.objects if item.kind.value == 'location'} <= seen:
+        return False
+    return bool(around.hidden) or not any('closed' in states for states in around.states.values())
 
 
 def _refuse(predicates: Sequence[GoalPredicate], counts: Counter[str], scene: Scene) -> None:

@@ -1,9 +1,14 @@
-"""What `expert` says to FLTRNN, planning-only and planning-reasoning."""
+"""
+What `expert` says to FLTRNN, planning-only and planning-reasoning.
+
+It names only things that the prompt tells of. Where what a goal needs is not in sight and the
+prompt has no list of rooms to look in, it says that it cannot.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
@@ -47,6 +52,7 @@ _COMPLETED = re.compile(r'^# Completed so far: (.*)$', re.MULTILINE)
 _TRIED = re.compile(r'^# Tried before, and not reached: .*\bgrab\((\w+)\) failed', re.MULTILINE)
 _UNSEEN = re.compile(r'; not in sight: ([\w, ]*); rooms: .*; closed: (.*)')
 _PLACED = re.compile(r"\('([^']*)', '(\w+)', '([^']*)'\)")
+_ID = re.compile(r'(\w+)\(id:(\d+)\)')
 _HOW = re.compile(r'(\w+\(id:\d+\)) is ((?:\w+ and )*\w+)')
 
 
@@ -61,7 +67,11 @@ def fltrnn_voice(prompt: str, told: Told) -> str | None:
     if opening not in (CELL, WHOLE, ACT):
         return None
     thoughts = '# Rule thought:' in prompt
-    return '\n'.join(_body(_calls(prompt, opening, told), thoughts))
+    calls = _calls(prompt, opening, told)
+    names = _told_names(prompt)
+    if untold := [name for call in calls for name in call.args if name not in names]:
+        raise NoPlanError(f'There is no {class_of(untold[0])} in sight.')
+    return '\n'.join(_body(calls, thoughts))
 
 
 def _parts(prompt: str, told: Told) -> list[tuple[str, tuple[GoalPredicate, ...]]]:
@@ -162,8 +172,10 @@ def _calls(prompt: str, opening: str, told: Told) -> list[SkillCall]:
     if not predicates:
         return _searched(household, goal)
     if unseen := _UNSEEN.search(memory_line):
-        return [*_to_see(unseen[1].split(', '), set(_names(unseen[2])), MemoryGraph(scene))]
-    memory = MemoryGraph(scene)
+        whole_house = MemoryGraph(scene)
+        looks = _to_see(unseen[1].split(', '), set(_names(unseen[2])), whole_house)
+        return [call for call in looks if set(call.args) <= _told_names(prompt)]
+    memory = MemoryGraph(_only(scene, _told_names(prompt)))
     # What was completed with things that this prompt does not tell of is left as it is.
     others = _completed(prompt, known) if opening == CELL else whole
     keep = [item for item in others if item not in predicates and memory.holds(item)]
@@ -233,6 +245,23 @@ def _completed(prompt: str, known: Sequence[str]) -> tuple[GoalPredicate, ...]:
     found = _COMPLETED.search(prompt)
     parts = found[1].split('; ') if found and found[1] != 'nothing' else []
     return tuple(item for part in parts for item in parse_goal(part, known) or ())
+
+
+def _only(scene: Scene, names: Collection[str]) -> Scene:
+    """Return a scene without the things that a prompt does not name."""
+    character = surroundings(scene).character
+    gone = {name for name in scene.names if name not in names and name != character}
+    return replace(
+        scene,
+        objects=tuple(item for item in scene.objects if item.name not in gone),
+        facts=tuple(f for f in scene.facts if not {f.subject, f.object} & gone),
+    )
+
+
+def _told_names(prompt: str) -> set[str]:
+    """Return the things and rooms of this house that a prompt names, not those of its examples."""
+    told = prompt.rsplit(f'\n{MEMORY}', 1)[-1].partition('\n')[0]
+    return {instance_name(word, int(number)) for word, number in _ID.findall(told)}
 
 
 def _names(text: str) -> Iterator[str]:
