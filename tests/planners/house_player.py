@@ -103,3 +103,8 @@ def discarded(episode: Episode) -> Sequence[str]:
     return [
         str(event.data['text']) for event in episode.events if event.kind is EventKind.DISCARDED
     ]
+
+
+def lines(*parts: str) -> str:
+    """A plan of FLTRNN, with the line that says that it ends."""
+    return '\n'.join([*parts, '# done'])

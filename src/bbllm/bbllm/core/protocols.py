@@ -8,16 +8,7 @@ from enum import Enum
 from typing import Final, Literal, Protocol, runtime_checkable
 
 from bbllm.core.events import Event
-from bbllm.core.types import (
-    Code,
-    Outcome,
-    Plan,
-    PlanStep,
-    Scene,
-    Skill,
-    SkillCall,
-    Task,
-)
+from bbllm.core.types import Code, Outcome, Plan, PlanStep, Scene, Skill, SkillCall, Task
 
 JsonSchema = Mapping[str, object]
 
