@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import combinations
 
 from bbllm.bench.house_goals import ANYTHING, HouseCondition, HouseholdGoal
 from bbllm.planners.goal_predicates import (
@@ -11,9 +11,10 @@ from bbllm.planners.goal_predicates import (
     GoalPredicate,
     GoalRelation,
     contradiction,
+    nested_places,
 )
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.vocabulary import Property
+from bbllm.worlds.household.vocabulary import Property, Relation
 
 _RELATIONS: Mapping[str, GoalRelation] = {word: relation for relation, word in STATE_OF.items()}
 
@@ -30,20 +31,19 @@ def goal_of(predicates: Iterable[GoalPredicate]) -> HouseholdGoal:
     return HouseholdGoal(kind='household', all=tuple(_condition(item) for item in predicates))
 
 
-def clashing(goal: HouseholdGoal, graph: Graph) -> tuple[HouseCondition, HouseCondition] | None:
-    """Return two conditions of a goal that a house has too few things for; None without such."""
+def clashing(goal: HouseholdGoal, graph: Graph) -> tuple[HouseCondition, ...] | None:
+    """Return conditions of a goal that a house has too few things for; None without such."""
     nodes = graph.nodes.values()
     portable = {n.class_name for n in nodes if Property.GRABBABLE in n.properties}
-    for one, other in combinations(goal.all, 2):
-        pair = [item for item in (_predicate(one), _predicate(other)) if item is not None]
-        if len(pair) < 2:
-            continue
-        counts = {
-            item.thing: sum(node.class_name == item.thing for node in nodes) for item in pair
-        }
-        if contradiction(pair, counts, portable) is not None:
-            return one, other
-    return None
+    said = {item: each for each in goal.all if (item := _predicate(each)) is not None}
+    places = (Relation.INSIDE, Relation.ON)
+    lies_in = {
+        n: [other for relation in places for other in graph.targets(n, relation)]
+        for n in graph.nodes
+    }
+    nested = nested_places(lies_in, lambda node_id: graph.nodes[node_id].class_name)
+    found = contradiction(said, Counter(n.class_name for n in nodes), portable, nested)
+    return None if found is None else tuple(said[item] for item in found)
 
 
 def _predicate(condition: HouseCondition) -> GoalPredicate | None:
@@ -57,7 +57,9 @@ def _predicate(condition: HouseCondition) -> GoalPredicate | None:
         return None
     if condition.is_:
         relation = _RELATIONS.get(condition.is_)
-        return relation and GoalPredicate(relation, condition.thing, '', condition.count)
+        if relation is None:
+            return None
+        return GoalPredicate(relation, condition.thing, '', condition.count)
     relation = GoalRelation.INSIDE if condition.inside else GoalRelation.ON
     return GoalPredicate(relation, condition.thing, condition.place or '', condition.count)
 

@@ -96,11 +96,12 @@ def faults_of(
             if what in there and not condition.not_ and there[what] < condition.count:
                 faults.append(f'{condition}: {house.name} has only {there[what]} {what}')
         faults += [fault for each in conditions if (fault := _never(each, house, there))]
-        pair = clashing(goal, house.graph) if isinstance(goal, HouseholdGoal) else None
-        if pair and not any(c.count > 1 for c in at_first):
+        found = clashing(goal, house.graph) if isinstance(goal, HouseholdGoal) else None
+        if found and not any(c.count > 1 for c in at_first):
+            told, both = ' and '.join(map(str, found)), 'both' if len(found) == 2 else 'all'
             faults.append(
-                f'{pair[0]} and {pair[1]}: both can never hold at once in {house.name}; leave one '
-                'of them out, or count less'
+                f'{told}: {both} can never hold at once in {house.name}; leave one of them out, or '
+                'count less'
             )
     return list(dict.fromkeys(faults))
 
