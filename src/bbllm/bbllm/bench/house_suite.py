@@ -100,8 +100,8 @@ def faults_of(
         if found and not any(c.count > 1 for c in at_first):
             told, both = ' and '.join(map(str, found)), 'both' if len(found) == 2 else 'all'
             faults.append(
-                f'{told}: {both} can never hold at once in {house.name}; leave one of them out, or '
-                'count less'
+                f'{told}: {both} can never hold at once in {house.name}; leave one of them out, '
+                'or count less'
             )
     return list(dict.fromkeys(faults))
 
