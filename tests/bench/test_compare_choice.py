@@ -113,6 +113,15 @@ def test_runs_with_options_have_folders_of_their_own() -> None:
     ]
 
 
+def test_options_that_differ_in_a_sign_alone_have_folders_of_their_own() -> None:
+    specs = ['a:x=1', 'a:x=-1', 'a:x=--1', 'a:x=+1', 'a-x:1', 'a:x=1,y=2', 'a:x=1-y=2']
+
+    names = [folder_name(spec) for spec in specs]
+
+    assert len(set(names)) == len(specs)
+    assert all(name.startswith('a-x-') and name.replace('-', '').isalnum() for name in names)
+
+
 @pytest.mark.parametrize(
     ('said', 'changes', 'told'),
     [

@@ -41,8 +41,10 @@ def played(*verdicts: str, k: int = 0, **changes: Any) -> list[EpisodeResult]:
     ]
 
 
-def compared(*entries: Entry) -> dict[str, Any]:
-    values = comparison_of(entries, load_suite('tabletop').tasks)
+def compared(*entries: Entry, against: str = '') -> dict[str, Any]:
+    values = comparison_of(
+        entries, load_suite('tabletop').tasks, against=against or entries[0].planner
+    )
     return {**values, 'notices': ['`offline` is a stand-in.'], 'left_out': [], 'ended_early': {}}
 
 
@@ -101,6 +103,16 @@ def test_each_planner_is_held_against_the_first_case_by_case() -> None:
     assert pair['differences']['sr']['difference'] == 1.0
     assert pair['differences']['model_calls']['difference'] == 8
     assert pair['holm_p'] == pair['mcnemar_p'] < 0.001
+
+
+def test_nobody_takes_the_place_of_the_first_while_that_has_no_result() -> None:
+    entries = [entry(name, played(*['passed'] * N)) for name in 'bc']
+
+    data = compared(*entries, against='a')
+
+    assert (data['against'], data['paired']) == ('a', [])
+    assert [row['planner'] for row in data['planners']] == ['b', 'c']
+    assert 'minus' not in markdown(data, ())
 
 
 def test_of_several_planners_p_is_raised_by_their_number() -> None:

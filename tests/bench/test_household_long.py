@@ -1,4 +1,4 @@
-"""The suite `household_long`: its fifteen tasks, their limits and constraints, in five houses."""
+"""The suite `household_long`: its fifteen tasks, their limits, constraints and houses."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from bbllm.bench.checkers.household import judge_household
 from bbllm.bench.checkers.situation import Verdict
 from bbllm.bench.generator import fingerprint, make_case
 from bbllm.bench.house_goals import HouseholdGoal
+from bbllm.bench.house_predicates import clashing
 from bbllm.bench.household_expert.moves import Standing
 from bbllm.bench.household_expert.search import search
 from bbllm.bench.household_expert.wording import said
@@ -19,6 +20,8 @@ from bbllm.bench.suite import Suite, load_suite, parse_suite
 from bbllm.bench.suite_errors import SuiteFileError
 from bbllm.core.budget import Limits
 from bbllm.worlds.household.derived import derived
+from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.house_building import build
 from bbllm.worlds.household.visibility import SEEN
 from bbllm.worlds.household.vocabulary import Relation
 
@@ -37,6 +40,13 @@ def test_there_are_eight_simple_and_seven_hard_tasks_in_five_houses_each() -> No
         assert len({house.name for house in SUITE.houses[task.name]}) == 5
         assert task.limit_steps == LIMITS.get(task.name, 30)
     assert [bool(task.constraints) for task in SUITE.tasks] == [False] * 13 + [True] * 2
+
+
+def test_the_description_tells_how_many_houses_there_are() -> None:
+    played_in = {house.name for task in TASKS for house in SUITE.houses[task]}
+
+    assert len(played_in) == 6
+    assert 'each in five of six houses of our own' in SUITE.description
 
 
 @pytest.mark.parametrize('trial', range(5))
@@ -171,6 +181,32 @@ def test_a_bad_task_is_told_what_would_have_worked(changes: dict[str, Any], told
         mine(**changes)
 
     assert told in str(caught.value)
+
+
+def made_up(*furniture: Any) -> Graph:
+    return build({'rooms': {'kitchen': list(furniture)}}, 'made up')
+
+
+def wanted(*conditions: dict[str, Any]) -> HouseholdGoal:
+    return HouseholdGoal.model_validate({'kind': 'household', 'all': conditions})
+
+
+def test_one_thing_may_be_in_a_device_and_on_what_that_stands_on() -> None:
+    stands = {'kitchencounter': {'on': ['toaster']}}
+    both = wanted(
+        {'thing': 'plum', 'on': 'kitchencounter'}, {'thing': 'plum', 'inside': 'toaster'}
+    )
+
+    assert clashing(both, made_up(stands, {'stool': {'on': ['plum']}})) is None
+    apart = made_up('kitchencounter', 'toaster', {'stool': {'on': ['plum']}})
+    assert clashing(both, apart) == both.all
+
+
+def test_three_places_for_two_things_are_a_contradiction_though_each_two_are_none() -> None:
+    three = wanted(*({'thing': 'apple', 'on': place} for place in ('stool', 'desk', 'bed')))
+
+    assert clashing(three, made_up('desk', 'bed', {'stool': {'on': ['apple*2']}})) == three.all
+    assert clashing(three, made_up('desk', 'bed', {'stool': {'on': ['apple*3']}})) is None
 
 
 def test_a_goal_that_many_things_of_a_class_can_reach_together_is_no_contradiction() -> None:

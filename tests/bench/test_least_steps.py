@@ -11,13 +11,13 @@ import pytest
 from bbllm.bench.checkers.household import judge_household
 from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
 from bbllm.bench.least_bound import bound
-from bbllm.bench.least_steps import beginning, least_steps
+from bbllm.bench.least_steps import beginning, least_steps, short_plan
 from bbllm.bench.relaxed_house import NotProvenError, relax
 from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.derived import derived
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.house_building import build
-from bbllm.worlds.household.household import Household
+from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.houses import load_house
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
@@ -166,6 +166,27 @@ def test_piling_up_in_a_hand_would_be_shorter_and_is_why_the_constraint_is_there
         strict.step(line)
     assert holds(wanted, free)
     assert not holds(wanted, strict)
+
+
+def test_nothing_is_claimed_where_things_may_be_piled_up_in_a_hand() -> None:
+    rooms = {'rooms': {'kitchen': [{'stool': {'on': ['plum*4']}}, 'desk']}}
+    wanted = goal({'thing': 'plum', 'on': 'desk', 'count': 4})
+
+    little_room = Constraint.model_validate({'holds_at_most': {'thing': 'desk', 'count': 4}})
+    for constraints in ((), (little_room,)):
+        free = Household(build(rooms, 'made up'), constraints=constraints)
+        with pytest.raises(NotProvenError, match=r'without the constraint {puts_only_on: furni'):
+            least_steps(free, wanted)
+        assert len(short_plan(free.copy(), wanted).lines) == 12
+    strict = Household(build(rooms, 'made up'), constraints=STEADY)
+    assert len(least_steps(strict.copy(), wanted).lines) == 12
+
+
+def test_nothing_is_claimed_of_other_rules() -> None:
+    fresh = Household(house('plum').graph, mode=Mode.FRESH, constraints=STEADY)
+
+    with pytest.raises(NotProvenError, match='for the clean rules, not for fresh'):
+        least_steps(fresh, goal({'held': 'plum'}))
 
 
 def line_of(text: str) -> ScriptLine:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from bbllm.core.errors import ParseError
+from bbllm.core.instances import class_of
 from bbllm.planners.goal_predicates import (
     GoalPredicate,
     GoalRelation,
     contradiction,
     goal_sentence,
     goal_text,
+    nested_places,
     parse_goal,
 )
 
@@ -53,6 +55,10 @@ def test_a_plain_sentence_is_no_predicate(text: str) -> None:
     [
         ('on_milk_kitchentable: 1, and then rest', 'is no predicate'),
         ('on_milk_kitchentable: 0', 'count that is not in'),
+        ('on_milk_kitchentable: -1', 'count that is not in'),
+        ('on_milk_kitchentable: 1.5', 'count that is not in'),
+        ('on_milk_kitchentable: 9999999999999', 'count that is not in'),
+        (f'on_milk_kitchentable: {"9" * 6000}', 'count that is not in'),
         ('on_milk: 1', 'names no place'),
         (', '.join(['closed_microwave: 1'] * 61), '61 predicates'),
     ],
@@ -81,6 +87,11 @@ def test_words_tell_all_of_a_goal() -> None:
         ('holds_milk: 1, on_milk_table: 1', {'milk': 1}, True),
         ('inside_milk_glass: 1, inside_glass_milk: 1', {'milk': 1, 'glass': 1}, True),
         ('on_milk_table: 1, on_milk_table: 2', {'milk': 2}, False),
+        # milk in one glass, the other glass in that milk
+        ('inside_milk_glass: 1, inside_glass_milk: 1', {'milk': 1, 'glass': 2}, False),
+        ('on_milk_table: 1, inside_milk_fridge: 1, on_milk_desk: 1', {'milk': 2}, True),
+        ('on_milk_table: 1, inside_milk_fridge: 1, on_milk_desk: 1', {'milk': 3}, False),
+        ('on_milk_table: 1, inside_milk_fridge: 1, on_milk_glass: 1', {'milk': 2}, False),
     ],
 )
 def test_what_one_thing_cannot_be_is_opposed_unless_there_are_enough(
@@ -92,3 +103,17 @@ def test_what_one_thing_cannot_be_is_opposed_unless_there_are_enough(
     assert (pair is not None) is opposed
     if pair is not None:
         assert goal_text(pair) == text
+
+
+def test_what_stands_in_a_device_on_a_counter_is_on_the_counter_too() -> None:
+    goal = _read('on_milk_kitchentable: 1, inside_milk_microwave: 1')
+    stands = {'microwave_1': ['kitchentable_2'], 'kitchentable_2': ['kitchen_3'], 'desk_4': []}
+
+    nested = nested_places(stands, class_of)
+
+    assert contradiction(goal, {'milk': 1}, (), nested) is None
+    assert contradiction(goal, {'milk': 1}) == goal
+    in_room = _read('on_milk_kitchentable: 1, inside_milk_kitchen: 1')
+    assert contradiction(in_room, {'milk': 1}, (), nested) is None
+    elsewhere = _read('on_milk_desk: 1, inside_milk_microwave: 1')
+    assert contradiction(elsewhere, {'milk': 1}, (), nested) == elsewhere

@@ -82,6 +82,33 @@ def test_what_only_sensing_says_is_not_believed(word: str) -> None:
     assert told('blue_cube', word) == []
 
 
+@pytest.mark.parametrize(
+    'word',
+    [
+        *('unreachable', 'not_reachable', 'out_of_reach', 'reachable', 'Not reachable', 'held'),
+        *('on_blue_cube', 'sitting_on_table', 'at location_A', 'ON blue_cube', 'placed_on table'),
+        *('gone', 'no longer visible', 'left_of_blue_cube', 'is on blue_cube', 'stuck_in_hand'),
+    ],
+)
+def test_where_a_thing_is_and_whether_it_can_be_reached_is_believed_in_no_words(word: str) -> None:
+    assert told('red_cube', word) == []
+
+
+@pytest.mark.parametrize('word', ['Closed', 'not_open', 'is closed', 'Open', 'fully open'])
+def test_other_words_for_what_was_sensed_and_for_its_opposite_are_left_out(word: str) -> None:
+    scene = made_scene('red_cube', 'red_cube is open', domain='tabletop')
+
+    assert open_facts(OpenState({'red_cube': (word,)}), scene) == ()
+
+
+@pytest.mark.parametrize(
+    'word',
+    ['on', 'switched_on', 'heavier_than_pink_cube', 'slipped_before', 'left_handed', 'inert'],
+)
+def test_words_that_say_no_place_are_told_as_they_are(word: str) -> None:
+    assert told('red_cube', word) == [f'(red_cube is {word})']
+
+
 def test_what_is_far_away_is_told_beside_that_it_is_not_reachable() -> None:
     scene = made_scene('red_cube', 'red_cube reachable no', domain='tabletop')
     state = OpenState({'red_cube': ('out_of_workspace',)})

@@ -157,6 +157,56 @@ def test_what_is_forgotten_is_neither_believed_nor_weighed() -> None:
     assert experience.felt() == ('blue_cube',)
 
 
+def test_to_forget_where_a_thing_was_put_does_not_put_it_back_into_the_hand() -> None:
+    rules, experience = weighed(green_cube=0.1, red_cube=0.2)
+    experience.add(PICKED)
+    experience.add(done('place blue_cube'))
+
+    experience.forget(['blue_cube'])
+    for _ in range(6):
+        experience.add(done('pick green_cube', Code.GRASP_FAILED))
+        experience.sense(Observed(force_n=(0.0, 0.0, 0.1), fingers_m=(0.0, 0.0)))
+
+    assert held_after(experience.history) is None
+    state = rules.estimate(OpenState(), experience.history, TABLE)
+    assert state.attributes['red_cube'] == ('heavier_than green_cube',)
+    assert not any('blue_cube' in outcome.call.args for outcome in experience.history)
+
+
+def test_what_was_forgotten_in_the_hand_is_neither_weighed_nor_told_of() -> None:
+    rules, experience = weighed(blue_cube=0.1)
+    experience.add(PICKED)
+    experience.forget(['red_cube'])
+    experience.sense(Observed(force_n=(0.0, 0.0, -3.0), fingers_m=(0.02, 0.02)))
+    experience.add(done('place location_A', Code.OBJECT_LOST, 'red_cube was lost.'))
+
+    assert experience.felt() == ('blue_cube',)
+    assert rules.estimate(OpenState(), experience.history, TABLE) == OpenState()
+
+
+@pytest.mark.parametrize(
+    ('code', 'word'),
+    [(Code.OBJECT_LOST, 'slipped_before'), (Code.MISPLACED, 'misplaced_before')],
+)
+def test_what_a_pick_loses_is_what_it_picked_whatever_was_held_before(
+    code: Code, word: str
+) -> None:
+    # Between two episodes somebody took the red one out of the hand.
+    history = [PICKED, done('pick blue_cube', code), done('place location_A', Code.OBJECT_LOST)]
+
+    assert believed(*history, name='blue_cube') == (word,)
+    assert believed(*history) == ()
+
+
+@pytest.mark.parametrize(('near', 'far'), [('cube_1', 'cube_10'), ('cube', 'red_cube')])
+def test_a_name_within_another_name_is_not_named(near: str, far: str) -> None:
+    message = f'{far} is out of the workspace of the robot.'
+    history = [done(f'grab_and_putin {near} {far}', Code.OUT_OF_WORKSPACE, message)]
+
+    assert believed(*history, name=near) == ()
+    assert believed(*history, name=far) == ('out_of_workspace',)
+
+
 def test_a_long_life_keeps_the_newest_outcomes() -> None:
     experience = Experience()
     for _ in range(LONGEST):

@@ -164,6 +164,88 @@ def test_what_was_thought_of_before_all_was_forgotten_is_not_believed() -> None:
     kept.wait_for('(red_cube is tried_2_times)')
 
 
+def test_what_is_lost_while_an_estimator_thinks_is_forgotten_also_when_found_again() -> None:
+    slow = Slow()
+    kept = Kept(lambda _: slow)
+    kept.facts()
+    kept.keeper.hear(outcome('red_cube'))
+    assert slow.thinks.acquire(timeout=PATIENCE_S)
+    slow.released.release()
+    kept.wait_for('(red_cube is tried_1_times)')
+    kept.keeper.hear(outcome('red_cube'))
+    assert slow.thinks.acquire(timeout=PATIENCE_S)
+
+    kept.facts(made_scene('blue_cube', 'red_cube is lost', domain='tabletop'))
+
+    assert kept.facts() == []
+    kept.keeper.hear(outcome('blue_cube', Code.GRASP_FAILED))
+    slow.released.release()
+    assert slow.thinks.acquire(timeout=PATIENCE_S)  # what it thought before is told by now
+    assert kept.facts() == []
+    slow.released.release()
+
+
+def test_what_is_heard_before_all_is_forgotten_is_not_thought_of_afterwards() -> None:
+    slow = Slow()
+    kept = Kept(lambda _: slow)
+    kept.keeper.hear(outcome('red_cube'))
+    until(kept.keeper._news.empty, lambda: 'one who waits for a scene')
+    kept.keeper.forget()
+    kept.keeper.hear(outcome('red_cube'))
+
+    kept.facts()
+
+    assert slow.thinks.acquire(timeout=PATIENCE_S)
+    slow.released.release()
+    kept.wait_for('(red_cube is tried_1_times)')
+
+
+class Counting:
+    """An estimator that counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def estimate(self, state: OpenState, history: Sequence[Outcome], scene: Scene) -> OpenState:
+        self.asked += 1
+        return state.with_attributes('blue_cube', (f'asked_{self.asked}', f'tried_{len(history)}'))
+
+
+def test_an_estimator_is_asked_once_for_a_call_and_not_for_what_it_cannot_use() -> None:
+    counting, experience = Counting(), Experience()
+    keeper = StateKeeper(counting, experience, on_trouble=print, on_fault=print, feels=False)
+    keeper.start()
+
+    def facts() -> list[str]:
+        return [str(fact) for fact in keeper.believing(SCENE).facts if is_open(fact)]
+
+    facts()
+    keeper.hear(outcome('red_cube'))
+    told = ['(blue_cube is asked_1)', '(blue_cube is tried_1)']
+    until(lambda: facts() == told, lambda: f'estimate, but {facts()}')
+    keeper.hear(felt(-0.5))
+    until(lambda: experience.felt() == ('red_cube',), lambda: 'force')
+    keeper.believing(made_scene('blue_cube', 'red_cube is lost', domain='tabletop'))
+    until(lambda: experience.felt() == (), lambda: 'thing that is forgotten')
+    keeper.forget()
+    until(lambda: not experience.history, lambda: 'empty history')
+    keeper.hear(outcome('blue_cube'))
+
+    told = ['(blue_cube is asked_2)', '(blue_cube is tried_1)']
+    until(lambda: facts() == told, lambda: f'second estimate, but {facts()}')
+    assert counting.asked == 2
+
+
+def test_who_is_to_keep_few_outcomes_keeps_the_newest() -> None:
+    experience = Experience(2)
+    for name in 'abc':
+        experience.add(Outcome(call=SkillCall('pick', (name,)), status=Status.SUCCEEDED))
+    experience.forget(['z'])
+    experience.add(Outcome(call=SkillCall('pick', ('d',)), status=Status.SUCCEEDED))
+
+    assert [outcome.call.args for outcome in experience.history] == [('c',), ('d',)]
+
+
 def test_a_model_may_estimate_and_its_trouble_leaves_what_was_believed() -> None:
     model = ScriptedModel(
         ['update_state("red_cube", "sticky")', ModelUnavailableError('The server is away.')]

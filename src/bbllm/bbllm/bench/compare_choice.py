@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from bbllm.planners.assembly import STAND_INS, check_domain
 from bbllm.planners.methods import MappingMethod
 
 ALL = 'all'
+_PLAIN = re.compile(r'[\w.]+(:[\w.]+=[\w.]+(,[\w.]+=[\w.]+)*)?')
 LEXICAL = 'lexical'
 """Embeds where the Brain is a stand-in too, so that no key is needed."""
 HOW = (
@@ -132,8 +134,15 @@ def read_planners(text: str) -> tuple[str, ...]:
 
 
 def folder_name(planner: str) -> str:
-    """Return the name of the folder for a planner: `prog_prompt-check-graph`."""
-    return re.sub(r'[^\w.]+', '-', planner)
+    """
+    Return the name of the folder for a planner: `prog_prompt-check-graph`.
+
+    What is written otherwise, as `window=-1` is, gets a hash at the end: no two share a folder.
+    """
+    name = re.sub(r'[^\w.]+', '-', planner)
+    if _PLAIN.fullmatch(planner):
+        return name
+    return f'{name}-{hashlib.sha256(planner.encode()).hexdigest()[:8]}'
 
 
 def _expanded(named: Sequence[str]) -> Iterator[tuple[str, bool]]:

@@ -53,25 +53,29 @@ class Entry:
         return tuple(result for result in self.run.results if result.key.k == self.k)
 
 
-def comparison_of(entries: Sequence[Entry], tasks: Sequence[TaskSpec]) -> dict[str, Any]:
+def comparison_of(
+    entries: Sequence[Entry], tasks: Sequence[TaskSpec], *, against: str
+) -> dict[str, Any]:
     """
     Return the comparison as plain values.
 
     Args:
-        entries: Runs with at least one result each; the others are held against the first.
+        entries: Runs with at least one result each.
         tasks: Those of the suite.
+        against: The planner that the others are held against; none are while it has no result.
     """
-    first = entries[0]
+    settings = entries[0].run.settings
+    first = next((entry for entry in entries if entry.planner == against), None)
     played = {result.key.task for entry in entries for result in entry.results}
-    paired = [_paired(entry, first) for entry in entries[1:]]
+    paired = [_paired(entry, first) for entry in entries if first and entry is not first]
     # A verdict by no pair at all is no test, and must not cost the others anything.
     tested = [pair for pair in paired if pair['pairs'] > pair['lost_pairs']]
     for pair, p in zip(tested, holm([pair['mcnemar_p'] for pair in tested]), strict=True):
         pair['holm_p'] = rounded(p)
     return {
-        **{name: first.run.settings.get(name) for name in SHARED},
+        **{name: settings.get(name) for name in SHARED},
         'own_limits': any(task.limit_steps for task in tasks if task.name in played),
-        'against': first.planner,
+        'against': against,
         'planners': [_row(entry) for entry in entries],
         'paired': paired,
         'parts': {

@@ -46,9 +46,10 @@ def compare_folder(folder: Path, choice: Choice, ran: Sequence[Ran]) -> dict[str
     entries = [entry for item in choice.contenders if (entry := _entry(item.planner, folder))]
     if not entries:
         return None
+    against = choice.contenders[0].planner
     data = {
-        **comparison_of(entries, choice.suite.tasks),
-        'notices': _notices(entries),
+        **comparison_of(entries, choice.suite.tasks, against=against),
+        'notices': [*_notices(entries), *_not_yet(against, entries)],
         'left_out': [{'planner': item.planner, 'reason': item.reason} for item in choice.left_out],
         'ended_early': {item.planner: item.end.reason for item in ran if item.end.reason},
         'curves': _curves(entries),
@@ -73,6 +74,16 @@ def _entry(planner: str, folder: Path) -> Entry | None:
     summary = read_json(path / SUMMARY) if (path / SUMMARY).exists() else {}
     run = SavedRun(path, read_settings(path), results)
     return Entry(planner, run, summary.get('episodes_per_minute'))
+
+
+def _not_yet(against: str, entries: Sequence[Entry]) -> list[str]:
+    """Say that nothing is compared where the one that all are held against has no episode yet."""
+    if any(entry.planner == against for entry in entries):
+        return []
+    return [
+        f'`{against}`, which the others are held against, has no episode on record yet, so there '
+        'are no differences from it. The same command goes on with it.'
+    ]
 
 
 def _notices(entries: Sequence[Entry]) -> list[str]:

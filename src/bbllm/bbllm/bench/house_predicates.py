@@ -13,11 +13,12 @@ from bbllm.planners.goal_predicates import (
     GoalPredicate,
     GoalRelation,
     contradiction,
+    nested_places,
 )
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.sane_checks import above
-from bbllm.worlds.household.vocabulary import Property
+from bbllm.worlds.household.vocabulary import Property, Relation
 
+PLACES = (Relation.INSIDE, Relation.ON)
 _RELATIONS: Mapping[str, GoalRelation] = {word: relation for relation, word in STATE_OF.items()}
 
 
@@ -37,28 +38,31 @@ def goal_of(predicates: Iterable[GoalPredicate]) -> HouseholdGoal:
 
 def clashing(
     goal: HouseholdGoal, graph: Graph, counts: Mapping[str, int] | None = None
-) -> tuple[HouseCondition, HouseCondition] | None:
+) -> tuple[HouseCondition, ...] | None:
     """
-    Return two conditions of a goal that a house has too few things for; None without such.
+    Return conditions of a goal that a house has too few things for; None without such.
 
     Args:
         goal: The goal.
         graph: The house.
         counts: How many things there are of each class; None: as many as in the house.
     """
+    nodes = graph.nodes
     if counts is None:
-        counts = Counter(node.class_name for node in graph.nodes.values())
+        counts = Counter(node.class_name for node in nodes.values())
     counts = {**counts, **dict.fromkeys(goal.same, 1)}
-    portable, lying = _beneath(graph)
     for one, other in combinations(goal.all, 2):
-        if _opposite(one, other):
-            if one.count + other.count > counts.get(str(one.thing), 0):
-                return one, other
-            continue
-        pair = [item for item in (_predicate(one), _predicate(other)) if item is not None]
-        if len(pair) == 2 and contradiction(pair, counts, portable, lying) is not None:
+        few = one.count + other.count > counts.get(str(one.thing), 0)
+        if few and _opposite(one, other):
             return one, other
-    return None
+    portable = {n.class_name for n in nodes.values() if Property.GRABBABLE in n.properties}
+    said = {item: each for each in goal.all if (item := _predicate(each)) is not None}
+    lies_in = {
+        n: [other for relation in PLACES for other in graph.targets(n, relation)] for n in nodes
+    }
+    nested = nested_places(lies_in, lambda node_id: nodes[node_id].class_name)
+    found = contradiction(said, counts, portable, nested)
+    return None if found is None else tuple(said[item] for item in found)
 
 
 def _opposite(one: HouseCondition, other: HouseCondition) -> bool:
@@ -66,20 +70,6 @@ def _opposite(one: HouseCondition, other: HouseCondition) -> bool:
     states = {(one.is_, other.is_), (other.is_, one.is_)}
     wanted = not (one.not_ or other.not_) and one.thing == other.thing != ANYTHING
     return wanted and not states.isdisjoint(OPPOSITES)
-
-
-def _beneath(graph: Graph) -> tuple[set[str], set[frozenset[str]]]:
-    """Return the classes of what is carried and of rooms, and pairs of what lies in another."""
-    nodes = graph.nodes
-    anywhere = {
-        n.class_name for n in nodes.values() if n.is_room or Property.GRABBABLE in n.properties
-    }
-    pairs = {
-        frozenset({node.class_name, nodes[place].class_name})
-        for node_id, node in nodes.items()
-        for place in above(graph, node_id)
-    }
-    return anywhere, pairs
 
 
 def _predicate(condition: HouseCondition) -> GoalPredicate | None:
@@ -93,7 +83,9 @@ def _predicate(condition: HouseCondition) -> GoalPredicate | None:
         return None
     if condition.is_:
         relation = _RELATIONS.get(condition.is_)
-        return relation and GoalPredicate(relation, condition.thing, '', condition.count)
+        if relation is None:
+            return None
+        return GoalPredicate(relation, condition.thing, '', condition.count)
     relation = GoalRelation.INSIDE if condition.inside else GoalRelation.ON
     return GoalPredicate(relation, condition.thing, condition.place or '', condition.count)
 

@@ -166,17 +166,18 @@ def _able(
 
 
 def _contradiction(goal: HouseholdGoal, house: House, there: Mapping[str, int]) -> list[str]:
-    """Say which two conditions a house has too few things for, for example on and off."""
-    pair = clashing(goal, house.graph, there)
-    if pair is None:
+    """Say which conditions a house has too few things for, for example on and off."""
+    found = clashing(goal, house.graph, there)
+    if found is None:
         return []
-    what = pair[0].thing or pair[0].held or ''
+    what = found[0].thing or found[0].held or ''
     few = f'since `same` asks for one {what}'
     if what not in goal.same:
         few = f'which has only {there[what]} {what}'
+    told, both = ' and '.join(map(str, found)), 'both' if len(found) == 2 else 'all'
     return [
-        f'{pair[0]} and {pair[1]}: both can never hold at once in {house.name}, {few}; leave one '
-        'of them out, or count less'
+        f'{told}: {both} can never hold at once in {house.name}, {few}; leave one of them out, or '
+        'count less'
     ]
 
 

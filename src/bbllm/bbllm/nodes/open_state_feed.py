@@ -20,7 +20,6 @@ from bbllm.nodes.process import StackNode
 from bbllm.nodes.qos import EVENTS
 from bbllm.planners.assembly import STAND_INS
 from bbllm.planners.experience import Experience
-from bbllm.planners.open_state import StateEstimator
 from bbllm.planners.short_names import ShortNames
 from bbllm.planners.state_by_model import ModelEstimator
 from bbllm.planners.state_by_rules import RuleEstimator
@@ -28,6 +27,9 @@ from bbllm.planners.state_keeper import StateKeeper
 
 FORGET = 'forget_open_state'
 """The service that makes the node forget what it believes."""
+TOLD_TO_MODEL = 60
+"""So many calls a model is told of, the newest: some episodes of a table. All are in each prompt
+again, so that 500 would cost more than the tasks themselves."""
 
 
 class OpenStateFeed:
@@ -45,12 +47,14 @@ class OpenStateFeed:
         self._keeper = None if mode is OpenStateMode.OFF else self._make_keeper(mode, params)
 
     def _make_keeper(self, mode: OpenStateMode, params: StateEstimatorParams) -> StateKeeper:
-        experience = Experience()
-        estimator: StateEstimator = RuleEstimator(experience)
+        warn, fail = self._node.get_logger().warning, self._node.fail
         if mode is OpenStateMode.MODEL:
-            estimator = model_estimator(model_of(params))
-        warn = self._node.get_logger().warning
-        return StateKeeper(estimator, experience, on_trouble=warn, on_fault=self._node.fail)
+            model = model_estimator(model_of(params))
+            return StateKeeper(
+                model, Experience(TOLD_TO_MODEL), on_trouble=warn, on_fault=fail, feels=False
+            )
+        experience = Experience()
+        return StateKeeper(RuleEstimator(experience), experience, on_trouble=warn, on_fault=fail)
 
     def begin(self) -> None:
         """Hear episodes from now on; what the last one told is heard as well."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from bbllm.core.calls import looks_like_pose
 from bbllm.core.observed import Observed
-from bbllm.core.types import Code, Outcome, Status
+from bbllm.core.types import Code, Outcome, SkillCall, Status
 
 LONGEST = 500
 """So many outcomes are kept, the newest; a node may live for days."""
@@ -21,13 +22,21 @@ LETTING_GO = frozenset({Code.OBJECT_LOST, Code.MISPLACED})
 """Failures that leave the hand empty."""
 OPEN_M = 0.079
 """Fingers as far apart hold nothing [m]."""
+FORGOTTEN = 'something'
+"""In calls that are still needed to know what the hand holds, the name of what was forgotten."""
 
 
 class Experience:
     """Keeps outcomes, and the forces that were felt while something was held."""
 
-    def __init__(self) -> None:
-        self._history: deque[Outcome] = deque(maxlen=LONGEST)
+    def __init__(self, longest: int = LONGEST) -> None:
+        """
+        Begin with nothing.
+
+        Args:
+            longest: So many outcomes are kept, the newest.
+        """
+        self._history: deque[Outcome] = deque(maxlen=longest)
         self._forces_n: dict[str, deque[float]] = {}
 
     @property
@@ -43,7 +52,9 @@ class Experience:
         """Take in what was felt after the newest call, if that left something in the hand."""
         held = held_after(self._history)
         open_m = None if seen.fingers_m is None else sum(seen.fingers_m)
-        if held is None or seen.force_n is None or open_m is None or open_m >= OPEN_M:
+        if held in (None, FORGOTTEN) or seen.force_n is None:
+            return
+        if open_m is None or open_m >= OPEN_M:
             return
         self._forces_n.setdefault(held, deque(maxlen=READINGS)).append(seen.force_n[2])
 
@@ -56,11 +67,16 @@ class Experience:
         return tuple(self._forces_n)
 
     def forget(self, names: Iterable[str]) -> None:
-        """Forget all that was done to these things: what is found again may be another one."""
+        """
+        Forget all that was done to these things: what is found again may be another one.
+
+        What other things have come to is kept, and so is what the hand has taken and let go.
+        """
         gone = set(names)
-        kept = [outcome for outcome in self._history if not gone & set(outcome.call.args)]
-        if len(kept) < len(self._history):
-            self._history = deque(kept, maxlen=LONGEST)
+        kept = [
+            _without(outcome, gone) for outcome in self._history if not _only_of(outcome, gone)
+        ]
+        self._history = deque(kept, maxlen=self._history.maxlen)
         for name in gone:
             self._forces_n.pop(name, None)
 
@@ -77,11 +93,39 @@ def things_of(outcome: Outcome) -> tuple[str, ...]:
     )
 
 
+def empties_hand(outcome: Outcome) -> bool:
+    """
+    Tell whether the hand is empty after a call, whatever was in it before.
+
+    Only an empty hand picks: whatever it held when such a try fails, somebody has taken.
+    """
+    if outcome.succeeded:
+        return outcome.call.skill in GIVING
+    failed = outcome.status is Status.FAILED
+    return failed and (outcome.code in LETTING_GO or outcome.call.skill == 'pick')
+
+
+def _only_of(outcome: Outcome, gone: set[str]) -> bool:
+    """Tell whether a call was about a thing that is gone, and left the hand as it was."""
+    if not gone.intersection(outcome.call.args[:1]):
+        return False
+    taken = outcome.succeeded and outcome.call.skill in TAKING
+    return not taken and not empties_hand(outcome)
+
+
+def _without(outcome: Outcome, gone: set[str]) -> Outcome:
+    """Return an outcome without the names that are gone, and without a message about them."""
+    call = outcome.call
+    if not gone.intersection(call.args):
+        return outcome
+    args = tuple(FORGOTTEN if arg in gone else arg for arg in call.args)
+    return replace(outcome, call=SkillCall(call.skill, args), message='')
+
+
 def held_after(history: Sequence[Outcome]) -> str | None:
     """Return what calls have left in the hand, as far as they tell; the newest of two."""
     for outcome in reversed(history):
-        lost = outcome.status is Status.FAILED and outcome.code in LETTING_GO
-        if lost or (outcome.succeeded and outcome.call.skill in GIVING):
+        if empties_hand(outcome):
             return None
         if outcome.succeeded and outcome.call.skill in TAKING and outcome.call.args:
             return outcome.call.args[0]

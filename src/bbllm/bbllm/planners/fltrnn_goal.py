@@ -12,7 +12,13 @@ from bbllm.core.protocols import Body, Embedder, EpisodeContext
 from bbllm.core.types import Scene, Task
 from bbllm.llm.lexical import LexicalEmbedder
 from bbllm.planners.body_matching import MatchingBody
-from bbllm.planners.goal_predicates import GoalPredicate, contradiction, goal_text, parse_goal
+from bbllm.planners.goal_predicates import (
+    GoalPredicate,
+    contradiction,
+    goal_text,
+    nested_places,
+    parse_goal,
+)
 from bbllm.planners.surroundings import classes, surroundings
 
 DEMONSTRATIONS = 3
@@ -84,10 +90,17 @@ def all_in_sight(scene: Scene) -> bool:
 
 
 def _refuse(predicates: Sequence[GoalPredicate], counts: Counter[str], scene: Scene) -> None:
-    if pair := contradiction(predicates, counts, *_beneath(scene)):
+    portable = {class_of(f.subject) for f in scene.facts if f.object == 'grabbable'}
+    lies_in: dict[str, list[str]] = {}
+    for fact in scene.facts:
+        if fact.predicate in ('on', 'inside', 'in_room'):
+            lies_in.setdefault(fact.subject, []).append(fact.object)
+    if found := contradiction(predicates, counts, portable, nested_places(lies_in, class_of)):
+        told = ' and '.join(f'`{item}`' for item in found)
+        both, which = ('both', 'Either') if len(found) == 2 else ('all', 'Some')
         raise GaveUpError(
-            f'The goal contradicts itself: `{pair[0]}` and `{pair[1]}` cannot both be so, as '
-            f'there are {counts[pair[0].thing]} of {pair[0].thing}. Either of them could be done.'
+            f'The goal contradicts itself: {told} cannot {both} be so, as there are '
+            f'{counts[found[0].thing]} of {found[0].thing}. {which} of them could be done.'
         )
     for predicate in predicates:
         for word, wanted in ((predicate.thing, predicate.count), (predicate.place, 1)):
@@ -96,15 +109,3 @@ def _refuse(predicates: Sequence[GoalPredicate], counts: Counter[str], scene: Sc
                     f'`{predicate}` wants {wanted} of {word}, but there are {counts[word]}. '
                     f'There are: {", ".join(classes(scene))}.'
                 )
-
-
-def _beneath(scene: Scene) -> tuple[set[str], set[frozenset[str]]]:
-    """Return the classes of what is carried and of rooms, and pairs of what lies in another."""
-    carried = {class_of(f.subject) for f in scene.facts if f.object == 'grabbable'}
-    rooms = {class_of(f.object) for f in scene.facts if f.predicate == 'in_room'}
-    pairs = {
-        frozenset({class_of(f.subject), class_of(f.object)})
-        for f in scene.facts
-        if f.predicate in ('inside', 'on')
-    }
-    return carried | rooms, pairs

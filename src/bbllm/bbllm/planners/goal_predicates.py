@@ -13,10 +13,11 @@ things of the class `thing` at least; any place of the class `place` will do. A 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations
+from typing import TypeVar
 
 from bbllm.core.errors import ParseError
 
@@ -58,7 +59,10 @@ OPPOSED = frozenset(
 """Relations that nothing can have at once."""
 FORM = '`on_milk_kitchentable: 3` or `closed_microwave: 1`, with commas between them'
 
-_PREDICATE = re.compile(rf'({"|".join(r.value for r in GoalRelation)})_(\w+)\s*:\s*(\d{{1,6}})')
+_PREDICATE = re.compile(
+    rf'({"|".join(r.value for r in GoalRelation)})_(\w+)\s*:\s*([+-]?\d[\d.]*)'
+)
+_COUNT = re.compile(r'\d{1,6}')
 _NUMBERS = ('no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten')
 
 
@@ -122,7 +126,7 @@ def parse_goal(text: str, classes: Iterable[str]) -> tuple[GoalPredicate, ...] |
                 f'{part[:80]!r} is no predicate, but other parts of the goal are. A goal is '
                 f'{FORM}, or a plain sentence.'
             )
-        count = int(match[3])
+        count = int(match[3]) if _COUNT.fullmatch(match[3]) else 0
         if not 1 <= count <= MAX_COUNT:
             raise ParseError(f'{part[:80]!r} has a count that is not in 1..{MAX_COUNT}.')
         relation = GoalRelation(match[1])
@@ -145,57 +149,96 @@ def contradiction(
     predicates: Iterable[GoalPredicate],
     counts: Mapping[str, int] | None = None,
     portable: Collection[str] = (),
-    lying: Collection[frozenset[str]] = (),
-) -> tuple[GoalPredicate, GoalPredicate] | None:
+    nested: Collection[frozenset[str]] = (),
+) -> tuple[GoalPredicate, ...] | None:
     """
-    Return the first two predicates that can never hold at once; None where there are none.
+    Return the first two or more predicates that can never hold at once; None without such.
+
+    What is returned is a contradiction. None is no proof that there is none: of more than two,
+    only groups are looked at in which no thing can do for two.
 
     Args:
         predicates: The goal.
         counts: How many things there are of each class. With more things than both predicates
             want, each can have its own. None: one would have to do for both.
-        portable: Classes of what can itself be carried, and of rooms. What lies on a plate can be
-            inside a fridge too, so two places exclude each other only where neither is portable.
-        lying: Pairs of classes of which one is in or on the other: what is in a microwave on the
-            table is on the table.
+        portable: Classes of what can itself be carried. What lies on a plate can also be inside a
+            fridge, so two places exclude each other only where neither is portable.
+        nested: Classes of places of which one is in or on the other, see `nested_places`. What
+            is in a toaster on the counter is on the counter, too.
     """
-    for first, second in combinations(predicates, 2):
-        apart = counts is not None and _apart(first, second, portable, lying)
-        if not (apart or _opposed(first, second)):
-            continue
-        there_are = None if counts is None else counts.get(first.thing, 0)
-        if there_are is None or first.count + second.count > there_are:
+    goal = tuple(predicates)
+
+    def exclusive(first: GoalPredicate, second: GoalPredicate) -> bool:
+        places = frozenset({first.place, second.place})
+        may_be = bool(places & frozenset(portable)) or places in nested
+        return _exclusive(first, second, may_be, counts is not None)
+
+    for first, second in combinations(goal, 2):
+        if _each_in_the_other(first, second):
+            if counts is None or counts.get(first.thing, 0) <= 1 >= counts.get(first.place, 0):
+                return first, second
+        elif exclusive(first, second) and _too_many((first, second), counts):
             return first, second
+    for i, first in enumerate(goal):
+        group = [first]
+        for other in goal[i + 1 :]:
+            if all(exclusive(member, other) for member in group):
+                group.append(other)
+            if len(group) > 1 and _too_many(group, counts):
+                return tuple(group)
     return None
 
 
-def _opposed(first: GoalPredicate, second: GoalPredicate) -> bool:
-    """Tell whether no single thing can have both, wherever things are."""
-    relations = frozenset({first.relation, second.relation})
-    if relations <= PLACING and (first.thing, first.place) == (second.place, second.thing):
-        return True  # each in the other
-    return first.thing == second.thing and relations in OPPOSED
+Thing = TypeVar('Thing', bound=Hashable)
 
 
-def _apart(
-    first: GoalPredicate,
-    second: GoalPredicate,
-    portable: Collection[str],
-    lying: Collection[frozenset[str]],
-) -> bool:
-    """Tell whether no single thing can be where both want it."""
-    relations = {first.relation, second.relation}
-    if first.thing != second.thing or not relations & PLACING:
-        return False
-    if GoalRelation.HOLDS in relations:
-        return True
-    places = frozenset({first.place, second.place})
-    return (
-        relations <= PLACING
-        and len(places) == 2
-        and places.isdisjoint(portable)
-        and places not in lying
+def nested_places(
+    lies_in: Mapping[Thing, Collection[Thing]], class_of: Callable[[Thing], str]
+) -> frozenset[frozenset[str]]:
+    """
+    Return pairs of classes that one thing can be in or on at once, since one of them is in, on.
+
+    Args:
+        lies_in: What each thing is in or on.
+        class_of: Tells the class of a thing.
+    """
+    pairs: set[frozenset[str]] = set()
+    for thing in lies_in:
+        waiting, seen = [thing], {thing}
+        while waiting:
+            around = set(lies_in.get(waiting.pop(), ())) - seen
+            waiting.extend(around)
+            seen |= around
+        pairs.update(map(frozenset, combinations(sorted({class_of(each) for each in seen}), 2)))
+    return frozenset(pairs)
+
+
+def _too_many(group: Collection[GoalPredicate], counts: Mapping[str, int] | None) -> bool:
+    """Tell whether predicates on one class want more things than there are."""
+    return counts is None or any(
+        sum(item.count for item in group) > counts.get(item.thing, 0) for item in group
     )
+
+
+def _each_in_the_other(first: GoalPredicate, second: GoalPredicate) -> bool:
+    places = {first.relation, second.relation} <= PLACING
+    return places and (first.thing, first.place) == (second.place, second.thing)
+
+
+def _exclusive(
+    first: GoalPredicate, second: GoalPredicate, both_places: bool, counted: bool
+) -> bool:
+    """Tell whether no single thing can have both; `both_places`: it can be in both places."""
+    relations = frozenset({first.relation, second.relation})
+    if first.thing != second.thing:
+        return False
+    if relations in OPPOSED:
+        return True
+    if not counted:
+        return False  # of things that are moved there may be enough
+    if GoalRelation.HOLDS in relations:
+        return bool(relations & PLACING)
+    return relations <= PLACING and first.place != second.place and not both_places
 
 
 def _classes_in(

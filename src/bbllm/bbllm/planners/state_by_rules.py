@@ -22,6 +22,7 @@ hold. A reason a model could be told in words is not kept: the words of the attr
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +31,14 @@ from statistics import fmean
 from bbllm.core.gravity import GRAVITY_M_S2
 from bbllm.core.instances import class_of
 from bbllm.core.types import Code, Outcome, Scene, Status
-from bbllm.planners.experience import GIVING, TAKING, Experience, things_of
+from bbllm.planners.experience import (
+    FORGOTTEN,
+    GIVING,
+    TAKING,
+    Experience,
+    empties_hand,
+    things_of,
+)
 from bbllm.planners.open_state import OpenState
 
 MARGIN_KG = 0.02
@@ -61,7 +69,7 @@ class RuleEstimator:
             told.hear(outcome)
         new = state.blank()
         for name in told.names:
-            if words := tuple(told.words(name)):
+            if name != FORGOTTEN and (words := tuple(told.words(name))):
                 new = new.with_attributes(name, words)
         for heavy, light in self._heavier():
             words = (*new.attributes.get(heavy, ()), f'{HEAVIER_THAN} {light}')
@@ -148,24 +156,23 @@ class _Story:
         code = outcome.code
         if code is Code.OBJECT_LOST:
             # What was rejected names a thing that nobody sees; nothing was in the hand then.
-            slipped = self.held or _taken(outcome)
-            if outcome.status is Status.REJECTED or slipped is None:
-                return
-            self.slipped.add(slipped)
-            self.names.setdefault(slipped)
-            self.held = None
-        elif code is Code.MISPLACED and (lies := self.held or _taken(outcome)):
+            slipped = _taken(outcome) or self.held
+            if outcome.status is not Status.REJECTED and slipped is not None:
+                self.slipped.add(slipped)
+                self.names.setdefault(slipped)
+        elif code is Code.MISPLACED and (lies := _taken(outcome) or self.held):
             # It was let go, only elsewhere.
             self.misplaced.add(lies)
-            self.held = None
         elif code is Code.OUT_OF_WORKSPACE:
             # Of two things the sentence names the one that is too far away.
-            named = [name for name in things if name in outcome.message]
+            named = [name for name in things if _names(outcome.message, name)]
             self.far.update(named or things[:1])
         elif first is not None and code is Code.GRASP_FAILED:
             self.failed_grasps[first] += 1
         elif first is not None and code is Code.WOULD_NOT_RISE:
             self.stuck.add(first)
+        if empties_hand(outcome):
+            self.held = None
 
     def _put(self, thing: str, place: str) -> None:
         if class_of(place) in HEATERS:
@@ -193,6 +200,11 @@ _HOUSE_RULES: dict[str, Callable[[_Story, str], None]] = {
     'switchon': _Story.switch_on,
     'switchoff': _Story.switch_off,
 }
+
+
+def _names(message: str, name: str) -> bool:
+    """Tell whether a sentence names a thing: cube_1 is not named by cube_10, nor by red_cube_1."""
+    return re.search(rf'(?<![\w-]){re.escape(name)}(?![\w-])', message) is not None
 
 
 def _taken(outcome: Outcome) -> str | None:

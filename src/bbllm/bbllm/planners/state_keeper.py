@@ -5,7 +5,8 @@ from __future__ import annotations
 import queue
 import threading
 import traceback
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Container
 
 from bbllm.core.errors import BbllmError
 from bbllm.core.events import Event, EventKind
@@ -39,6 +40,7 @@ class StateKeeper:
         *,
         on_trouble: Callable[[str], None],
         on_fault: Callable[[str], None],
+        feels: bool = True,
     ):
         """
         Make a keeper; it does nothing before `start`.
@@ -48,15 +50,21 @@ class StateKeeper:
             experience: Touched by the keeper's thread alone; an estimator may look into it.
             on_trouble: Told why what was believed stays as it was.
             on_fault: Told of a fault of the program, after which nothing is estimated any more.
+            feels: Whether the estimator goes by forces, or by how calls ended alone. It is asked
+                only where there is news for it, since each time may cost a request to a model.
         """
         self._estimator = estimator
         self._experience = experience
         self._on_trouble = on_trouble
         self._on_fault = on_fault
+        self._feels = feels
         self._news: queue.SimpleQueue[Event | frozenset[str] | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._state = OpenState()
-        self._forgotten = 0
+        self._to_clear = 0
+        """How many requests to forget everything are not yet done."""
+        self._to_forget: Counter[str] = Counter()
+        """The same of things that were lost."""
         self._lost: frozenset[str] = frozenset()
         self._scene: Scene | None = None
         self._seen = threading.Event()
@@ -76,9 +84,11 @@ class StateKeeper:
         with self._lock:
             gone, self._lost = lost - self._lost, lost
             self._scene = scene
+            if gone:
+                self._to_forget.update(gone)
+                self._state = _without(self._state, gone)
+                self._news.put(gone)
             state = self._state
-        if gone:
-            self._news.put(gone)
         self._seen.set()
         return with_open_facts(scene, state)
 
@@ -86,40 +96,46 @@ class StateKeeper:
         """Forget everything: for example because the table was laid anew."""
         with self._lock:
             self._state = OpenState()
-            self._forgotten += 1
-        self._news.put(EVERYTHING)
+            self._to_clear += 1
+            self._news.put(EVERYTHING)
 
     def _run(self) -> None:
         try:
             while True:
-                self._take(self._news.get())
-                while not self._news.empty():
-                    self._take(self._news.get())
+                matters = self._take(self._news.get())
                 self._seen.wait()
-                self._estimate()
+                while not self._news.empty():
+                    matters = self._take(self._news.get()) or matters
+                if matters and self._experience.history:
+                    self._estimate()
         except Exception:  # whoever tells what is believed must not seem to do it still
             self._on_fault(f'fault in estimating the open state:\n{traceback.format_exc()}')
 
-    def _take(self, news: Event | frozenset[str] | None) -> None:
+    def _take(self, news: Event | frozenset[str] | None) -> bool:
+        """Take in one piece of news; tell whether it is worth another estimate."""
         if news is EVERYTHING:
             self._experience.clear()
-        elif isinstance(news, frozenset):
+            with self._lock:
+                self._to_clear -= 1
+            return False
+        if isinstance(news, frozenset):
             self._experience.forget(news)
             with self._lock:
-                kept = {n: w for n, w in self._state.attributes.items() if n not in news}
-                self._state = OpenState(kept, self._state.summary)
-        else:
-            try:
-                if news.kind is EventKind.OUTCOME:
-                    self._experience.add(from_json(Outcome, news.data))
-                else:
-                    self._experience.sense(from_json(Observed, news.data))
-            except ValueError as error:
-                self._on_trouble(f'An event {news.kind.value} is left out: {error}')
+                self._to_forget -= Counter(news)
+            return False
+        try:
+            if news.kind is EventKind.OUTCOME:
+                self._experience.add(from_json(Outcome, news.data))
+                return True
+            self._experience.sense(from_json(Observed, news.data))
+        except ValueError as error:
+            self._on_trouble(f'An event {news.kind.value} is left out: {error}')
+            return False
+        return self._feels
 
     def _estimate(self) -> None:
         with self._lock:
-            scene, state, forgotten = self._scene, self._state, self._forgotten
+            scene, state = self._scene, self._state
         assert scene is not None  # somebody has seen one
         try:
             new = estimate_handled(self._estimator, state, self._experience, scene)
@@ -127,5 +143,21 @@ class StateKeeper:
             self._on_trouble(f'What is believed stays as it was: {error}')
             return
         with self._lock:
-            if forgotten == self._forgotten:
-                self._state = new
+            # What was asked to be forgotten meanwhile is still in what this was thought of.
+            if not self._to_clear:
+                self._state = _without(new, self._to_forget)
+
+
+def _without(state: OpenState, names: Container[str]) -> OpenState:
+    """Return a state without some things, and without what compares others with them."""
+    kept = {
+        name: tuple(word for word in words if not _last_of(word, names))
+        for name, words in state.attributes.items()
+        if name not in names
+    }
+    return OpenState(kept, state.summary)
+
+
+def _last_of(word: str, names: Container[str]) -> bool:
+    parts = word.split()
+    return len(parts) > 1 and parts[-1] in names

@@ -11,7 +11,7 @@ from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
 from bbllm.bench.household_expert.costs import NEVER, Costs, of_class
 from bbllm.bench.household_expert.moves import Focus, Said, Standing, focus_on, moves
 from bbllm.bench.household_expert.wording import said
-from bbllm.bench.least_steps import least_steps
+from bbllm.bench.least_steps import short_plan
 from bbllm.bench.relaxed_house import NotProvenError
 from bbllm.core.errors import BbllmError
 from bbllm.worlds.household.derived import Derived
@@ -50,7 +50,7 @@ def search(
     Only actions that all planners of households offer are used. Told by class and grounded by the
     policy `nearest`, the lines mean the same things again wherever a plan is found that does so.
     Where none is, for example because three plates of one class stand in two cabinets, they are
-    those of a shortest plan of things with ids (bench.least_steps), which only a planner that
+    those of a short plan of things with ids (bench.least_steps), which only a planner that
     names the things themselves can follow.
 
     Args:
@@ -83,9 +83,9 @@ def search(
 
 
 def _by_id(household: Household, goal: HouseholdGoal) -> tuple[ScriptLine, ...] | None:
-    """Return a shortest plan; None where it is not known, or the goal is of another kind."""
+    """Return a short plan; None where none is known, or the goal is of another kind."""
     try:
-        return least_steps(household, goal).lines
+        return short_plan(household, goal).lines
     except NotProvenError:
         return None
 

@@ -72,6 +72,8 @@ class Household:
         self.graph = graph.copy()
         """The household as it is now."""
         self.mode = mode
+        self.constraints = tuple(constraints)
+        """What is otherwise than the rules say."""
         if self.graph.character is None:
             raise GraphError(
                 'There is no character in the graph; it needs a node of class character that is '
@@ -92,6 +94,7 @@ class Household:
         other = Household.__new__(Household)  # the graph was looked at when this one began
         other.graph = self.graph.copy()
         other.mode = self.mode
+        other.constraints = self.constraints
         other._character = other.graph.nodes[self._character.id]
         other._rules = self._rules
         other._checks = self._checks
