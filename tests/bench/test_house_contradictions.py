@@ -14,6 +14,7 @@ from bbllm.bench.least_steps import least_steps
 from bbllm.bench.relaxed_house import NotProvenError
 from bbllm.bench.suite import Suite, parse_suite
 from bbllm.bench.suite_errors import SuiteFileError
+from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.houses import load_house
 
@@ -117,7 +118,12 @@ def test_a_goal_of_one_and_the_same_thing_is_not_taken_for_proven() -> None:
     })  # fmt: skip
 
     with pytest.raises(NotProvenError, match='one and the same thing'):
-        least_steps(Household(load_house('studio').graph), goal)
+        least_steps(
+            Household(
+                load_house('studio').graph, constraints=(Constraint(puts_only_on='furniture'),)
+            ),
+            goal,
+        )
 
 
 def test_conditions_that_say_the_same_on_the_way_are_searched_for() -> None:

@@ -98,7 +98,7 @@ def test_what_one_thing_cannot_be_is_opposed_unless_there_are_enough(
     text: str, counts: dict[str, int] | None, opposed: bool
 ) -> None:
     pair = contradiction(
-        _read(text), counts, portable={'glass'}, lying={frozenset({'microwave', 'shelf'})}
+        _read(text), counts, portable={'glass'}, nested={frozenset({'microwave', 'shelf'})}
     )
     assert (pair is not None) is opposed
     if pair is not None:
