@@ -67,6 +67,10 @@ def test_every_kind_of_event_is_on_one_line_or_known_to_say_nothing(kind: EventK
         'condition': "'close' to 'salmon'",
         'holds': False,
         'by': 'graph',
+        'of': 2,
+        'attributes': {'egg_1': ['warm']},
+        'summary': '',
+        'why': 'two\nlines',
     }
     file = io.StringIO()
 
