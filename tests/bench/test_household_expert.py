@@ -254,6 +254,7 @@ def test_a_run_says_of_both_roles_that_it_measures_the_plumbing(tmp_path: Path) 
             {'planner': 'prog_prompt', 'brain': 'offline'},
             'in `bbllm bench household` and `bbllm bench table_sorting` also',
         ),
+        ({'planner': 'llm_state', 'brain': 'offline'}, 'in `bbllm bench household` also'),
     ],
 )
 def test_what_it_cannot_answer_is_said_before_anything_starts(

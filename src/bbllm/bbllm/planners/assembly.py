@@ -14,10 +14,12 @@ from bbllm.core.registry import (
     PlannerFactory,
     load_planners,
     needs_embedder,
+    plain_name,
     plays_in,
     stand_ins,
 )
 from bbllm.llm.config import Models
+from bbllm.llm.expert.containing import PLANNERS as CONTAINING
 from bbllm.planners.bodies import MappingMethod, make_body
 
 STAND_INS = frozenset({OFFLINE, 'expert', 'uninformed'})
@@ -41,7 +43,9 @@ def check_brain(planner: str, make: PlannerFactory, brain: ChatModel) -> None:
     installed, _ = load_planners()
     known = [name for name, factory in installed.items() if brain.name in stand_ins(factory)]
     bench = sorted(stand_ins(make) - {OFFLINE})
-    suites = 'partial' if 'uninformed' in bench else 'household` and `bbllm bench table_sorting'
+    suites = 'partial' if 'uninformed' in bench else 'household'
+    if suites == 'household' and plain_name(planner) in CONTAINING:
+        suites += '` and `bbllm bench table_sorting'
     also = f'; in `bbllm bench {suites}` also `--brain {bench[0]}`' if bench else ''
     raise ConfigError(
         f'The planner {planner} cannot work with `{brain.name}`, which is no language model and '
