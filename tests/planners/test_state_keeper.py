@@ -263,17 +263,30 @@ def test_a_model_may_estimate_and_its_trouble_leaves_what_was_believed() -> None
 
 
 class Broken:
-    """An estimator with a fault of the program."""
+    """A keeper of rules whose second estimate has a fault of the program."""
+
+    def __init__(self, experience: Experience):
+        self._rules = RuleEstimator(experience)
+        self._asked = 0
 
     def estimate(self, state: OpenState, history: Sequence[Outcome], scene: Scene) -> OpenState:
-        raise ZeroDivisionError('a fault')
+        self._asked += 1
+        if self._asked > 1:
+            raise ZeroDivisionError('a fault')
+        return self._rules.estimate(state, history, scene)
 
 
-def test_a_fault_is_told_and_not_only_silence() -> None:
-    kept = Kept(lambda _: Broken())
+def test_a_fault_is_told_and_ends_what_is_believed_but_not_the_scenes() -> None:
+    kept = Kept(Broken)
     kept.facts()
+    kept.keeper.hear(outcome('red_cube', Code.WOULD_NOT_RISE))
+    until(lambda: bool(kept.facts()), lambda: 'belief before the fault')
 
     kept.keeper.hear(outcome('red_cube'))
 
     until(lambda: bool(kept.faults), lambda: 'fault')
     assert 'ZeroDivisionError: a fault' in kept.faults[0]
+    assert kept.keeper.believing(SCENE) == SCENE
+    kept.keeper.hear(outcome('red_cube'))
+    kept.keeper.forget()
+    assert kept.keeper.believing(SCENE) == SCENE

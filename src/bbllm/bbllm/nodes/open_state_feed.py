@@ -47,7 +47,7 @@ class OpenStateFeed:
         self._keeper = None if mode is OpenStateMode.OFF else self._make_keeper(mode, params)
 
     def _make_keeper(self, mode: OpenStateMode, params: StateEstimatorParams) -> StateKeeper:
-        warn, fail = self._node.get_logger().warning, self._node.fail
+        warn, fail = self._node.get_logger().warning, self._node.get_logger().error
         if mode is OpenStateMode.MODEL:
             model = model_estimator(model_of(params))
             return StateKeeper(

@@ -49,7 +49,8 @@ class StateKeeper:
             estimator: Asked in the keeper's thread.
             experience: Touched by the keeper's thread alone; an estimator may look into it.
             on_trouble: Told why what was believed stays as it was.
-            on_fault: Told of a fault of the program, after which nothing is estimated any more.
+            on_fault: Told of a fault of the program, after which nothing is believed any more.
+                Scenes go on: what is sensed must not be lost over what is believed.
             feels: Whether the estimator goes by forces, or by how calls ended alone. It is asked
                 only where there is news for it, since each time may cost a request to a model.
         """
@@ -61,6 +62,7 @@ class StateKeeper:
         self._news: queue.SimpleQueue[Event | frozenset[str] | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._state = OpenState()
+        self._at_fault = False
         self._to_clear = 0
         """How many requests to forget everything are not yet done."""
         self._to_forget: Counter[str] = Counter()
@@ -75,13 +77,15 @@ class StateKeeper:
 
     def hear(self, event: Event) -> None:
         """Take in an event of an episode."""
-        if event.kind in HEARD:
+        if event.kind in HEARD and not self._at_fault:
             self._news.put(event)
 
     def believing(self, scene: Scene) -> Scene:
         """Return a scene with what is believed now."""
         lost = frozenset(lost_names(scene))
         with self._lock:
+            if self._at_fault:
+                return scene
             gone, self._lost = lost - self._lost, lost
             self._scene = scene
             if gone:
@@ -108,8 +112,13 @@ class StateKeeper:
                     matters = self._take(self._news.get()) or matters
                 if matters and self._experience.history:
                     self._estimate()
-        except Exception:  # whoever tells what is believed must not seem to do it still
-            self._on_fault(f'fault in estimating the open state:\n{traceback.format_exc()}')
+        except Exception:  # what is believed must not stay as it was, and seem to be of now
+            with self._lock:
+                self._at_fault, self._state = True, OpenState()
+            self._on_fault(
+                'Nothing is believed any more, because of a fault in estimating the open state; '
+                f'scenes go on without. Start the node again.\n{traceback.format_exc()}'
+            )
 
     def _take(self, news: Event | frozenset[str] | None) -> bool:
         """Take in one piece of news; tell whether it is worth another estimate."""
