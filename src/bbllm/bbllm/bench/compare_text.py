@@ -15,6 +15,12 @@ RULES = (
     'faithful: episodes that broke no rule; two hands: the same where holding two things breaks '
     'none.'
 )
+HELD_ONCE = 'held once: the whole goal was so after some step, as FLTRNN judges.'
+LEFT_OUT = ('malformed', 'refused')
+KINDS = (
+    'malformed, refused: lines of replies that were left out since they fit no grammar, or since '
+    'they name what is not there or are against a check of the planner, in all episodes.'
+)
 COSTS = (
     'calls, tokens: of an episode; a step: tokens of its prompts for each step; grows: tokens by '
     'which a prompt is longer for each step that is done; stable: share of the prompts that an '
@@ -116,19 +122,25 @@ def _outcomes(data: Mapping[str, Any]) -> Grid:
     rated = any(row['faithful'] is not None for row in data['planners'])
     rates = {'sr': 'SR', 'gcr': 'GCR', 'exec': 'EXEC'}
     rates |= {'faithful': 'faithful', 'faithful_two_hands': 'two hands'} if rated else {}
+    watched = any(row.get('held_once') is not None for row in data['planners'])
+    rates |= {'held_once': 'held once'} if watched else {}
+    left_out = [key for key in LEFT_OUT if any(row.get(key) for row in data['planners'])]
     return Grid(
         title='Outcomes',
-        header=('planner', 'K', 'n', *rates.values()),
+        header=('planner', 'K', 'n', *rates.values(), *left_out),
         rows=tuple(
             (
                 row['planner'],
                 f'{row["k"]}',
                 _played(row),
                 *(_cell(row, name, 2) for name in rates),
+                *(_count_cell(row, key) for key in left_out),
             )
             for row in data['planners']
         ),
-        caption=' '.join([INTERVALS, *[RULES] * rated]),
+        caption=' '.join(
+            [INTERVALS, *[RULES] * rated, *[HELD_ONCE] * watched, *[KINDS] * bool(left_out)]
+        ),
     )
 
 
@@ -188,6 +200,11 @@ def _played(row: Mapping[str, Any]) -> str:
     lost = row['infrastructure_failures']
     of = '' if row['n'] == row['planned'] else f' of {row["planned"]}'
     return f'{row["n"]}{of}' + (f'\n{lost} lost' if lost else '')
+
+
+def _count_cell(row: Mapping[str, Any], key: str) -> str:
+    count = row.get(key)
+    return NOTHING if count is None else f'{count}'
 
 
 def _p_values(pair: Mapping[str, Any]) -> str:

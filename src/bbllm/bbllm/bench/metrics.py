@@ -113,7 +113,14 @@ class Figures:
     broken_rules: Mapping[str, int]
     """How often each rule was broken."""
     discarded: int
-    """Lines of models' replies that were left out."""
+    """Lines of models' replies that were left out, of both kinds."""
+    malformed: int | None
+    """Those that fit no grammar; None where no result tells the kinds apart."""
+    refused: int | None
+    """Those that can be read, and name what is not there or are against a check; None as above."""
+    held_once: Estimate
+    """Share of the episodes in which the goal was so after some step, over those in which that
+    was looked at."""
 
 
 def figures_of(results: Iterable[EpisodeResult]) -> Figures:
@@ -125,6 +132,7 @@ def figures_of(results: Iterable[EpisodeResult]) -> Figures:
     passed = [result for result in group if result.passed]
     needing = [result for result in group if result.informed is not None]
     ruled = [result for result in judged if result.faithful is not None]
+    watched = [result.held_once for result in judged if result.held_once is not None]
     return Figures(
         n=len(group),
         passed=len(passed),
@@ -158,6 +166,9 @@ def figures_of(results: Iterable[EpisodeResult]) -> Figures:
         ),
         broken_rules=_added(result.broken_rules or {} for result in ruled),
         discarded=sum(result.discarded for result in group),
+        malformed=_known_sum(result.malformed for result in group),
+        refused=_known_sum(result.refused for result in group),
+        held_once=rate_of(sum(watched), len(watched)),
     )
 
 
@@ -165,6 +176,12 @@ def _total(costs: Sequence[float | None]) -> float | None:
     """Add up, but never give a part of the cost for the whole."""
     known = [cost for cost in costs if cost is not None]
     return math.fsum(known) if costs and len(known) == len(costs) else None
+
+
+def _known_sum(counts: Iterable[int | None]) -> int | None:
+    """Add up those that are known; None where none is."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
 def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:

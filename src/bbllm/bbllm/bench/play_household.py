@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bbllm.bench.checkers.household import judge_household
+from bbllm.bench.checkers.situation import Verdict
 from bbllm.bench.episode_setup import (
     Alone,
     make_planner,
@@ -11,6 +11,7 @@ from bbllm.bench.episode_setup import (
     play_alone,
     settings_of,
 )
+from bbllm.bench.goal_watch import GoalWatch
 from bbllm.bench.house_goals import FinalStateGoal
 from bbllm.bench.playing import Job, Played
 from bbllm.bench.results import EpisodeResult
@@ -57,12 +58,12 @@ def play_with(job: Job, models: Models, sink: EventSink, around: Alone) -> Episo
         **around.settings,
     }
     run = make_run(job, models, sink, settings)
-    before = world.observe()
-    start = judge_household(goal, world.graph, world.derived.now)
+    watch = GoalWatch(world, goal)
+    before, start = world.observe(), watch.judge()
     with around.hearing(run):
         planner = make_planner(run, job, models)
-        episode = run.execute(planner, world)
-    end = judge_household(goal, world.graph, world.derived.now, seat=world.seat)
+        episode = run.execute(planner, watch)
+    end = watch.judge()
     return score(
         job,
         episode,
@@ -71,4 +72,6 @@ def play_with(job: Job, models: Models, sink: EventSink, around: Alone) -> Episo
         robot_s=world.time_s,
         unsafe=None,  # nothing here can be unsafe
         judged=(start, end),
+        # Where nothing is left to do, no step is needed.
+        held_once=watch.held_once or end.verdict is Verdict.PASSED,
     )

@@ -97,7 +97,15 @@ class EpisodeResult:
     first_broken: int | None = None
     """Number of the first call that broke a rule, from 0; None where none did."""
     discarded: int = 0
-    """Lines of the model's replies that were left out."""
+    """Lines of the model's replies that were left out, of both kinds below."""
+    malformed: int | None = None
+    """Those of them that fit no grammar; None in results of before the kinds were told apart."""
+    refused: int | None = None
+    """Those that can be read, and name what is not there or are against the planner's own checks;
+    None as above."""
+    held_once: bool | None = None
+    """Whether all that the goal wants was so at once after some step, though perhaps no longer at
+    the end: FLTRNN's own criterion. None where nobody looked, as in results of before."""
 
     @property
     def passed(self) -> bool:

@@ -44,6 +44,7 @@ def score(
     robot_s: float,
     unsafe: int | None,
     judged: tuple[Judgement, Judgement] | None = None,
+    held_once: bool | None = None,
 ) -> EpisodeResult:
     """
     Judge an episode and count what its events tell.
@@ -60,6 +61,7 @@ def score(
         robot_s: Time that passed in the world, settling included [s].
         unsafe: Commands that left the limits; None where that was not measured.
         judged: What its own judge says of start and end, where there is no table to judge.
+        held_once: Whether its goal was so after some step; None where nobody looked.
     """
     tally = _tally(episode)
     fault = _fault(episode, tally.error, after)
@@ -75,6 +77,7 @@ def score(
     known = _known(job.case, episode, lost=verdict == LOST)
     calls = episode.model_calls
     faith = None if verdict == LOST else _faithfulness(job.case, episode)
+    left_out = _left_out(episode)
     return EpisodeResult(
         key=job.key,
         verdict=verdict,
@@ -112,8 +115,17 @@ def score(
         prompt_growth=prompt_growth(episode),
         broken_rules=None if faith is None else faith.counts,
         first_broken=None if faith is None else faith.first,
-        discarded=sum(event.kind is EventKind.DISCARDED for event in episode.events),
+        discarded=len(left_out),
+        malformed=left_out.count(False),
+        refused=left_out.count(True),
+        held_once=held_once if verdict != LOST else None,
     )
+
+
+def _left_out(episode: Episode) -> list[bool]:
+    """Tell of each line of replies that was left out whether it could be read."""
+    told = [event.data for event in episode.events if event.kind is EventKind.DISCARDED]
+    return [bool(data.get('refused', 'code' in data)) for data in told]
 
 
 def _faithfulness(case: Case, episode: Episode) -> Faithfulness | None:

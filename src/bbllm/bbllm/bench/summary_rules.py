@@ -21,23 +21,35 @@ def is_ruled(summary: Mapping[str, Any]) -> bool:
 
 
 def lines_on_rules(groups: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return which rules were broken, and how many lines of replies were left out, for each K."""
+    """Return what was broken and left out, and how often the goal was so at all, for each K."""
     lines = [_broken_line(group) for group in groups if group.get('broken_rules')]
-    return lines + [_discarded_line(group) for group in groups if group.get('discarded')]
+    lines += [_left_out_line(group) for group in groups if group.get('discarded')]
+    return lines + [_held_once_line(group) for group in groups if group.get('held_once_n')]
 
 
 def _broken_line(group: Mapping[str, Any]) -> str:
     named = ', '.join(f'{count} {rule}' for rule, count in group['broken_rules'].items())
-    strict, two_hands = (
-        f'{group[key]:.2f} {interval_text(group[f"{key}_low"], group[f"{key}_high"])}'
-        for key in ('faithful', 'faithful_two_hands')
-    )
+    strict, two_hands = _rate(group, 'faithful'), _rate(group, 'faithful_two_hands')
     return (
         f'Rules broken with K = {group["k"]}: {named}. '
         f'Faithful {strict}, two hands allowed {two_hands}.'
     )
 
 
-def _discarded_line(group: Mapping[str, Any]) -> str:
+def _left_out_line(group: Mapping[str, Any]) -> str:
     told = count_of(group['discarded'], 'line')
-    return f"Left out of the model's replies with K = {group['k']}: {told}."
+    kinds = ''
+    if group.get('refused') is not None:
+        kinds = f': {group["malformed"]} malformed, {group["refused"]} refused'
+    return f"Left out of the model's replies with K = {group['k']}: {told}{kinds}."
+
+
+def _held_once_line(group: Mapping[str, Any]) -> str:
+    return (
+        f'The whole goal was so after some step with K = {group["k"]}, as FLTRNN judges: '
+        f'{_rate(group, "held_once")}.'
+    )
+
+
+def _rate(group: Mapping[str, Any], key: str) -> str:
+    return f'{group[key]:.2f} {interval_text(group[f"{key}_low"], group[f"{key}_high"])}'

@@ -13,7 +13,8 @@ Every line is {"kind", "stamp_s", "data"}. The keys of `data`, by kind:
     checked         condition (as the plan has it), holds, by ('model' or 'graph')
     sub_goal        index, of (how many there are), text
     estimated       attributes (of each thing, by name), summary
-    discarded       text (the line), why; code (of its call, where it is an action)
+    discarded       text (the line), why, refused (it can be read; else it fits no grammar); code
+                    (of its call, where it is an action), rules (that it breaks)
     outcome         an Outcome
     sensed          what core.observed.Observed holds
     repair          index, text, cause, loop; code, as with failed

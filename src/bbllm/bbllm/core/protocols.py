@@ -251,7 +251,13 @@ class EpisodeContext(Protocol):
         ...
 
     def tell_discarded(
-        self, text: str, why: str, *, code: Code | None = None, rules: Sequence[str] = ()
+        self,
+        text: str,
+        why: str,
+        *,
+        code: Code | None = None,
+        rules: Sequence[str] = (),
+        refused: bool = False,
     ) -> None:
         """
         Announce that a line of a model's reply was left out, and why.
@@ -261,6 +267,8 @@ class EpisodeContext(Protocol):
             why: One sentence.
             code: Where the line is an action of a plan: what is wrong with its call.
             rules: Beside a code that stands for several: which rules of its world it breaks.
+            refused: Whether it can be read, and names what is not there or is against a check;
+                so is whatever has a code. Otherwise it fits no grammar.
         """
         ...
 

@@ -89,7 +89,13 @@ class Telling(ABC):
         self.record(EventKind.ESTIMATED, attributes=attributes, summary=summary)
 
     def tell_discarded(
-        self, text: str, why: str, *, code: Code | None = None, rules: Sequence[str] = ()
+        self,
+        text: str,
+        why: str,
+        *,
+        code: Code | None = None,
+        rules: Sequence[str] = (),
+        refused: bool = False,
     ) -> None:
         """
         Announce that a line of a model's reply was left out, and why.
@@ -99,8 +105,11 @@ class Telling(ABC):
             why: One sentence.
             code: Where the line is an action of a plan: what is wrong with its call.
             rules: Beside a code that stands for several: which rules of its world it breaks.
+            refused: Whether it can be read, and names what is not there or is against a check;
+                so is whatever has a code. Otherwise it fits no grammar.
         """
-        told = {'text': text, 'why': why, **_coded(code)}
+        kind = refused or code is not None
+        told = {'text': text, 'why': why, 'refused': kind, **_coded(code)}
         self.record(EventKind.DISCARDED, **told, **({'rules': list(rules)} if rules else {}))
 
     def warn(self, text: str) -> None:

@@ -64,6 +64,9 @@ class Sums:
     faithful_two_hands: Estimate
     broken_rules: Mapping[str, int]
     discarded: int
+    malformed: int | None
+    refused: int | None
+    held_once: Estimate
 
     def rate(self, key: str) -> Estimate:
         """
@@ -156,6 +159,9 @@ def sums_of(data: Mapping[str, Any]) -> Sums:
         faithful_two_hands=_estimate(data, 'faithful_two_hands'),
         broken_rules=data.get('broken_rules') or {},
         discarded=data.get('discarded') or 0,
+        malformed=data.get('malformed'),
+        refused=data.get('refused'),
+        held_once=_estimate(data, 'held_once'),
     )
 
 
