@@ -35,7 +35,7 @@ def believing(world: World, how: str, model: ChatModel, context: EpisodeContext)
             ShortNames(),
             summary=False,
             messages=True,  # what a robot says of a failure is most of what there is to know
-            on_discarded=lambda line: context.tell_discarded(line.text, line.why),
+            on_discarded=lambda line: line.tell(context),
             on_retry=context.warn,
         )
     return EstimatingWorld(world, estimator, experience, on_change=tell, on_trouble=context.warn)

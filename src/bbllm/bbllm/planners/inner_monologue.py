@@ -106,7 +106,7 @@ class InnerMonologue:
         """Do what the step says, and add it to the monologue with what came of it."""
         assert step.call is not None
         if isinstance(step.call, Discarded):
-            context.tell_discarded(step.call.text, step.call.why, code=step.call.code)
+            step.call.tell(context)
             # No call was made of it, so that only its grammar can be at fault: that is told.
             monologue.add(step.thought, step.call.text, None, hands.scene, why=step.call.why)
             hands.idle(True)

@@ -156,7 +156,7 @@ class _Mind:
             name = self._names.name(thing)
             if name is None:
                 why = f'There is nothing named {thing[:60]}.'
-                self._leave_out(Discarded(f'{ADD}("{thing[:60]}")', why))
+                self._leave_out(Discarded(f'{ADD}("{thing[:60]}")', why, refused=True))
             else:
                 known.append(name)
         return state.with_objects(known)
@@ -182,8 +182,8 @@ class _Mind:
             self._leave_out(line)
         for call in plan.calls[PLAN_LIMIT - 1 :]:
             why = f'A plan has fewer than {PLAN_LIMIT} steps; more can be planned afterwards.'
-            self._leave_out(Discarded(str(call), why))
+            self._leave_out(Discarded(str(call), why, refused=True))
         return plan.calls[: PLAN_LIMIT - 1]
 
     def _leave_out(self, line: Discarded) -> None:
-        self._context.tell_discarded(line.text, line.why, code=line.code)
+        line.tell(self._context)

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 
 from bbllm.core.calls import plain
 from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.protocols import PASS, Pass
+from bbllm.core.protocols import PASS, EpisodeContext, Pass
 from bbllm.core.types import Code, Scene, Skill, SkillCall
 from bbllm.planners.short_names import ShortNames
 from bbllm.planners.surroundings import HOUSEHOLD
@@ -65,6 +65,12 @@ class Discarded:
     why: str
     code: Code | None = None
     """Of a line that is an action: what is wrong with its call."""
+    refused: bool = False
+    """Whether it can be read all the same, see `EpisodeContext.tell_discarded`."""
+
+    def tell(self, context: EpisodeContext) -> None:
+        """Tell that it was left out."""
+        context.tell_discarded(self.text, self.why, code=self.code, refused=self.refused)
 
 
 class NoActionError(ParseError):

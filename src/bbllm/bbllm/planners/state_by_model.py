@@ -76,10 +76,10 @@ class ModelEstimator:
             length = sum(map(len, words))
             if name is not None and length > room:
                 why = f'All attributes together have at most {MAX_STATE_LENGTH} characters.'
-                self._on_discarded(Discarded(f'{UPDATE}("{thing[:60]}", ...)', why))
+                self._on_discarded(Discarded(f'{UPDATE}("{thing[:60]}", ...)', why, refused=True))
             elif name is None:
                 why = f'There is nothing named {thing[:60]}.'
-                self._on_discarded(Discarded(f'{UPDATE}("{thing[:60]}", ...)', why))
+                self._on_discarded(Discarded(f'{UPDATE}("{thing[:60]}", ...)', why, refused=True))
             else:
                 room -= length
                 new = new.with_attributes(name, words)

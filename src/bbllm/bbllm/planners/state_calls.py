@@ -99,11 +99,11 @@ def parse_estimate(text: str, functions: Collection[str] = (REASON, UPDATE)) -> 
             summary = said[:MAX_SUMMARY_LENGTH]
             if said != summary:
                 why = f'It has {len(said)} characters, of which {MAX_SUMMARY_LENGTH} are kept.'
-                discarded.append(Discarded(said[MAX_SUMMARY_LENGTH:][:SHOWN], why))
+                discarded.append(Discarded(said[MAX_SUMMARY_LENGTH:][:SHOWN], why, refused=True))
             continue
         thing, words, why = _entry(body)
-        if why:
-            discarded.append(Discarded(whole, why))
+        if why:  # what is only too long could be read
+            discarded.append(Discarded(whole, why, refused=bool(thing)))
         else:
             attributes[thing] = words
     example = (
@@ -121,7 +121,7 @@ def _entry(body: str) -> tuple[str, tuple[str, ...], str]:
         return '', (), f'{UPDATE} takes a thing and its attributes.'
     if len(rest) > MAX_ATTRIBUTES_LENGTH:
         limit = f'at most {MAX_ATTRIBUTES_LENGTH} are accepted'
-        return '', (), f'Its attributes have {len(rest)} characters; {limit}.'
+        return thing, (), f'Its attributes have {len(rest)} characters; {limit}.'
     words = [one_line(word.strip(_QUOTES)) for word in rest.strip('[] ').split('|')]
     return thing, tuple(word for word in words if word), ''
 
@@ -149,11 +149,13 @@ def _calls(
         body, bracket = _body(' '.join(parts), name)
         n_calls += 1
         if name not in functions:
-            discarded.append(Discarded(whole, f'The functions are: {", ".join(functions)}.'))
+            why = f'The functions are: {", ".join(functions)}.'
+            discarded.append(Discarded(whole, why, refused=True))
         elif not bracket:
             discarded.append(Discarded(whole, 'Its bracket is not closed.'))
         elif n_calls > MAX_CALLS:
-            discarded.append(Discarded(whole, f'At most {MAX_CALLS} calls are accepted.'))
+            why = f'At most {MAX_CALLS} calls are accepted.'
+            discarded.append(Discarded(whole, why, refused=True))
             return
         else:
             yield name, body, whole
