@@ -17,7 +17,8 @@ from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.types import Skill, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.inner_monologue import InnerMonologue
-from bbllm.planners.low_level_plan import MAX_LINE, Discarded, LowLevelCall
+from bbllm.planners.left_out import Discarded
+from bbllm.planners.low_level_plan import MAX_LINE, LowLevelCall
 from bbllm.planners.monologue import EXTRA_TOLD, NOTHING_NEW, changes, parse_next
 
 NOBODY: Any = None

@@ -9,7 +9,7 @@ from small_house import SmallHouse
 
 from bbllm.core.errors import ParseError
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.low_level_plan import Discarded
+from bbllm.planners.left_out import Discarded
 from bbllm.planners.open_state import OpenState
 from bbllm.planners.short_names import ShortNames
 from bbllm.planners.state_by_model import MAX_STATE_LENGTH, ModelEstimator

@@ -14,6 +14,7 @@ from bbllm.planners.fltrnn_goal import DEMONSTRATIONS, Goal, all_in_sight, embed
 from bbllm.planners.fltrnn_parsing import parse_sub_goals
 from bbllm.planners.fltrnn_prompting import FLTRNNPrompts
 from bbllm.planners.language_rnn import LanguageRNN, Settings
+from bbllm.planners.left_out import LeftOut
 from bbllm.planners.memory_graph import MemoryGraph, PaperMemoryGraph
 from bbllm.planners.prompting import ask
 from bbllm.planners.sub_goals import Decomposition, SubGoal, decompose
@@ -107,11 +108,13 @@ class FLTRNN:
     def _split(self, goal: Goal, scene: Scene, context: EpisodeContext) -> Sequence[SubGoal]:
         """Ask for sub-goals; what they omit or invent is told once, and then mended."""
         latest: list[Decomposition] = []
+        left_out = LeftOut(lambda line: line.tell(context))
         known = classes(scene) if all_in_sight(scene) else None
 
         def read(text: str) -> Decomposition:
             found = decompose(parse_sub_goals(text), goal.text, goal.predicates, known)
             latest.append(found)
+            left_out.of_reply(fault.discarded for fault in found.faults)
             if found.faults:
                 raise ParseError(
                     f'{"; ".join(map(str, found.faults))}. The sub-goals have to be all of the '
@@ -126,8 +129,6 @@ class FLTRNN:
             if not latest:
                 raise
             found = latest[-1]
-        for fault in found.faults:
-            context.tell_discarded(fault.text, fault.why)
         return found.sub_goals
 
     def _chosen(self, rng: Random) -> Callable[[str], Sequence[Demonstration]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import ChatModel, EpisodeContext
 from bbllm.planners.fltrnn_parsing import FORM, LostPlanError, ParsedPlan, parse_calls
+from bbllm.planners.left_out import Discarded, LeftOut
 from bbllm.planners.prompting import ask
 
 
@@ -15,19 +16,22 @@ def ask_plan(
     prompt: str,
     context: EpisodeContext,
     *,
-    against: Callable[[ParsedPlan], str] = lambda plan: '',
+    refusals: Callable[[ParsedPlan], Sequence[Discarded]] = lambda plan: (),
+    against: Callable[[Sequence[Discarded]], str] = lambda refused: '',
 ) -> ParsedPlan:
     """
     Ask for a plan, and once more where the reply cannot be used as it is.
 
-    Each line that is left out, of the first reply too, is told as discarded. A second reply with
-    the same faults is a plan without these lines.
+    Each line that is left out and each call that is refused is told as discarded, those of the
+    first reply too; what the second repeats is not told again. A second reply with the same
+    faults is a plan without these lines.
 
     Args:
         model: Who is asked.
         prompt: What it is asked.
         context: Is told.
-        against: Tells what is to be said to the model against a plan, '' where nothing is.
+        refusals: Tells which calls of a plan are refused.
+        against: Tells what is to be said to the model against these, '' where nothing is.
 
     Raises:
         LostPlanError: The last reply had lines that should be calls, and none was.
@@ -36,6 +40,7 @@ def ask_plan(
         ModelError: No reply.
     """
     latest: list[ParsedPlan | LostPlanError] = []
+    left_out = LeftOut(lambda line: line.tell(context))
 
     def read(text: str) -> ParsedPlan:
         try:
@@ -43,15 +48,16 @@ def ask_plan(
         except LostPlanError as error:
             if error.left_out:
                 latest.append(error)
-            _tell(error.left_out, context)
+            left_out.of_reply(_malformed(error.left_out))
             raise
         latest.append(plan)
-        _tell(plan.left_out, context)
+        refused = refusals(plan)
+        left_out.of_reply([*_malformed(plan.left_out), *refused])
         if plan.has_blocks:
             raise ParseError(
                 f'Lines stand in a block, and none of these is done. A plan is {FORM}.'
             )
-        if why := against(plan):
+        if why := against(refused):
             raise ParseError(why)
         return plan
 
@@ -65,6 +71,5 @@ def ask_plan(
         return latest[-1]
 
 
-def _tell(left_out: tuple[tuple[str, str], ...], context: EpisodeContext) -> None:
-    for text, why in left_out:
-        context.tell_discarded(text, why)
+def _malformed(left_out: Sequence[tuple[str, str]]) -> list[Discarded]:
+    return [Discarded(text, why) for text, why in left_out]

@@ -9,8 +9,9 @@ from types import MappingProxyType
 from bbllm.core.errors import GaveUpError
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
 from bbllm.core.types import Task
+from bbllm.planners.left_out import Discarded
 from bbllm.planners.low_level_hands import Hands
-from bbllm.planners.low_level_plan import Discarded, low_level_actions
+from bbllm.planners.low_level_plan import low_level_actions
 from bbllm.planners.monologue import Monologue, MonologuePrompt, NextStep, parse_next
 from bbllm.planners.prompting import ask
 

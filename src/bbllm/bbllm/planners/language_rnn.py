@@ -21,6 +21,7 @@ from bbllm.planners.fltrnn_parsing import LostPlanError, ParsedPlan
 from bbllm.planners.fltrnn_prompting import FLTRNNPrompts, LongTerm, ShortTerm
 from bbllm.planners.fltrnn_wording import remembered
 from bbllm.planners.goal_predicates import goal_text
+from bbllm.planners.left_out import Discarded
 from bbllm.planners.memory_graph import MemoryGraph
 from bbllm.planners.plan_rules import fault_of
 from bbllm.planners.sub_goals import SubGoal
@@ -169,12 +170,10 @@ class LanguageRNN:
         the one that is mended too: it is what the model wrote.
         """
 
-        def against(plan: ParsedPlan) -> str:
-            refused = self._tried(plan)[1]
-            for item in refused:
-                self._context.tell_discarded(
-                    str(item.call), item.why, code=item.code, rules=item.rules
-                )
+        def refusals(plan: ParsedPlan) -> Sequence[Discarded]:
+            return self._tried(plan)[1]
+
+        def against(refused: Sequence[Discarded]) -> str:
             if not refused or self._settings.paper_code:
                 return ''
             more = len(refused) - 1
@@ -183,42 +182,34 @@ class LanguageRNN:
             return f'{self._said(refused[0])}.{others}{rules}'
 
         try:
-            plan = ask_plan(self._model, prompt, self._context, against=against)
+            plan = ask_plan(
+                self._model, prompt, self._context, refusals=refusals, against=against
+            )
         except LostPlanError as error:
             if not self._settings.verify:
                 raise
             return [], f'none of its {len(error.left_out)} lines can be read as a call'
         if not plan.calls and not sub_goal.predicates and self._settings.verify:
-            self._context.tell_discarded('# done', NOTHING_DONE)
+            Discarded('# done', NOTHING_DONE, refused=True).tell(self._context)
         calls, refused = self._tried(plan)
         return calls, self._said(refused[0]) if refused else ''
 
-    def _said(self, refused: Refused) -> str:
+    def _said(self, refused: Discarded) -> str:
         """Say to the model that a call was refused, and why, unless that is an ablated rule."""
         if self._settings.tell_rules or refused.code is not Code.PRECONDITION:
-            return f'{refused.call} was refused: {refused.why}'
-        return f'{refused.call} was refused'
+            return f'{refused.text} was refused: {refused.why}'
+        return f'{refused.text} was refused'
 
-    def _tried(self, plan: ParsedPlan) -> tuple[list[SkillCall], list[Refused]]:
+    def _tried(self, plan: ParsedPlan) -> tuple[list[SkillCall], list[Discarded]]:
         """Return which calls of a plan can be done one after the other, and which are refused."""
         memory = self._memory.copy()
         calls: list[SkillCall] = []
-        refused: list[Refused] = []
+        refused: list[Discarded] = []
         for call in plan.calls:
             if (why := memory.refusal(call)) is None:
                 memory.apply(call)
                 calls.append(call)
             else:
-                refused.append(Refused(call, why, *fault_of(memory, call)))
+                code, rules = fault_of(memory, call)
+                refused.append(Discarded(str(call), why, code, refused=True, rules=rules))
         return calls, refused
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A call that the memory graph refuses."""
-
-    call: SkillCall
-    why: str
-    code: Code
-    rules: tuple[str, ...]
-    """Which it breaks, as `bench.faithfulness` names them."""

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
 from bbllm.core.types import Outcome, Scene, Task
+from bbllm.planners.left_out import Discarded, Found, ask_for_lines
 from bbllm.planners.low_level_hands import Hands
 from bbllm.planners.low_level_plan import (
-    Discarded,
     LowLevelCall,
-    LowLevelPlan,
-    NoActionError,
     low_level_actions,
     parse_low_level_plan,
 )
 from bbllm.planners.open_state import OpenState
-from bbllm.planners.prompting import ask
 from bbllm.planners.short_names import ShortNames
 from bbllm.planners.state_by_model import ModelEstimator
 from bbllm.planners.state_calls import ADD, parse_attention
@@ -98,7 +95,7 @@ class LLMState:
         state = OpenState()
         for _ in range(MAX_ROUNDS):
             if self._objects:
-                state = mind.attend(state, hands.scene)
+                state = mind.attend(state, hands.history, hands.scene)
             if self._objects or self._summary:
                 state = estimator.estimate(state, hands.history, hands.scene)
                 context.tell_estimated(state.attributes, state.summary)
@@ -145,12 +142,12 @@ class _Mind:
             on_retry=self._context.warn,
         )
 
-    def attend(self, state: OpenState, scene: Scene) -> OpenState:
+    def attend(
+        self, state: OpenState, history: Sequence[Outcome], scene: Scene
+    ) -> OpenState:
         """Add the things that matter from now on, as the attention."""
-        prompt = self._prompts.attention(self._task, state, scene)
-        found = ask(self._model, prompt, parse_attention, on_retry=self._context.warn)
-        for line in found.discarded:
-            self._leave_out(line)
+        prompt = self._prompts.attention(self._task, state, history, scene)
+        found = self._ask(prompt, parse_attention)
         known = []
         for thing in found.things:
             name = self._names.name(thing)
@@ -167,23 +164,21 @@ class _Mind:
         """Return the next calls, as the policy; none where all is done."""
         self._said += self._context.take_human_feedback()
         actions = low_level_actions(scene)
-
-        def read(text: str) -> LowLevelPlan:
-            try:
-                return parse_low_level_plan(text, actions)
-            except NoActionError as error:
-                for line in error.discarded:  # asked again or not, this is what it wanted to do
-                    self._leave_out(line)
-                raise
-
         prompt = self._prompts.policy(self._task, state, history, scene, self._said)
-        plan = ask(self._model, prompt, read, on_retry=self._context.warn)
-        for line in plan.discarded:
-            self._leave_out(line)
+        plan = self._ask(prompt, lambda text: parse_low_level_plan(text, actions))
         for call in plan.calls[PLAN_LIMIT - 1 :]:
             why = f'A plan has fewer than {PLAN_LIMIT} steps; more can be planned afterwards.'
             self._leave_out(Discarded(str(call), why, refused=True))
         return plan.calls[: PLAN_LIMIT - 1]
+
+    def _ask(self, prompt: str, read: Callable[[str], Found]) -> Found:
+        return ask_for_lines(
+            self._model,
+            prompt,
+            read,
+            on_discarded=self._leave_out,
+            on_retry=self._context.warn,
+        )
 
     def _leave_out(self, line: Discarded) -> None:
         line.tell(self._context)

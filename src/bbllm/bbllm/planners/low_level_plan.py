@@ -20,9 +20,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bbllm.core.calls import plain
-from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.protocols import PASS, EpisodeContext, Pass
+from bbllm.core.errors import GaveUpError
+from bbllm.core.protocols import PASS, Pass
 from bbllm.core.types import Code, Scene, Skill, SkillCall
+from bbllm.planners.left_out import Discarded, LostReplyError
 from bbllm.planners.short_names import ShortNames
 from bbllm.planners.surroundings import HOUSEHOLD
 
@@ -55,31 +56,6 @@ _FENCE = re.compile(r'\s*```\w*\s*')
 _DONE = re.compile(r'(?:all )?done\b\s*(?:\(\s*\))?[\s.!`*]*', re.IGNORECASE)
 _CANNOT = re.compile(r'cannot\s*:\s*(.+)', re.IGNORECASE)
 _FIGURE = re.compile(r'[-+]?\d*\.?\d+')
-
-
-@dataclass(frozen=True, slots=True)
-class Discarded:
-    """A line of a reply that was left out."""
-
-    text: str
-    why: str
-    code: Code | None = None
-    """Of a line that is an action: what is wrong with its call."""
-    refused: bool = False
-    """Whether it can be read all the same, see `EpisodeContext.tell_discarded`."""
-
-    def tell(self, context: EpisodeContext) -> None:
-        """Tell that it was left out."""
-        context.tell_discarded(self.text, self.why, code=self.code, refused=self.refused)
-
-
-class NoActionError(ParseError):
-    """A reply in which no action was found."""
-
-    def __init__(self, message: str, discarded: Sequence[Discarded] = ()):
-        super().__init__(message)
-        self.discarded = tuple(discarded)
-        """Its lines that were meant for actions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +99,7 @@ def parse_low_level_plan(text: str, actions: Sequence[Skill]) -> LowLevelPlan:
         actions: What can be called, and with how many things.
 
     Raises:
-        NoActionError: No line is a call, and nothing says that all is done; says what would be
+        LostReplyError: No line is a call, and nothing says that all is done; says what would be
             accepted.
         GaveUpError: The line `cannot: <reason>` in place of calls.
     """
@@ -179,7 +155,7 @@ class _Reader:
             self._discarded.append(Discarded(f'{n_more} more lines', f'They stand behind {what}.'))
         empty = self._ended or (self._headed and not self._chatted and not self._discarded)
         if not self._calls and not empty:
-            raise NoActionError(
+            raise LostReplyError(
                 'No action was found. Each line of a plan is one, such as `1. '
                 f'{_example(self._actions)}`; where nothing is left to do, reply with the line '
                 f'`done`, and where it cannot be done, with `cannot: ` and why.'

@@ -16,9 +16,9 @@ import jinja2
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import Outcome, Scene, Skill, Task
+from bbllm.planners.left_out import Discarded
 from bbllm.planners.low_level_plan import (
     MAX_LINE,
-    Discarded,
     LowLevelCall,
     low_level_actions,
     read_call,

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 
 from bbllm.core.protocols import ChatModel
 from bbllm.core.types import Outcome, Scene
-from bbllm.planners.low_level_plan import Discarded
+from bbllm.planners.left_out import Discarded, ask_for_lines
 from bbllm.planners.open_state import OpenState
-from bbllm.planners.prompting import ask
 from bbllm.planners.short_names import ShortNames
 from bbllm.planners.state_calls import REASON, UPDATE, parse_estimate
 from bbllm.planners.state_prompting import StatePrompts
@@ -64,11 +63,13 @@ class ModelEstimator:
             state, history, scene, summary=self._summary, objects=self._objects
         )
         asked = [REASON] * self._summary + [UPDATE] * self._objects
-        found = ask(
-            self._model, prompt, lambda text: parse_estimate(text, asked), on_retry=self._on_retry
+        found = ask_for_lines(
+            self._model,
+            prompt,
+            lambda text: parse_estimate(text, asked),
+            on_discarded=self._on_discarded,
+            on_retry=self._on_retry,
         )
-        for line in found.discarded:
-            self._on_discarded(line)
         new = state.blank().with_summary(found.summary)
         room = MAX_STATE_LENGTH
         for thing, words in found.attributes:

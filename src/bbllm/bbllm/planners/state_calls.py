@@ -17,8 +17,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bbllm.core.errors import ParseError
-from bbllm.planners.low_level_plan import Discarded
+from bbllm.planners.left_out import Discarded, LostReplyError
 from bbllm.planners.prompting import one_line
 
 ADD, REASON, UPDATE = 'add_related_objects', 'update_reasoning', 'update_state'
@@ -65,7 +64,7 @@ def parse_attention(text: str) -> Attention:
     Read which things are to be added.
 
     Raises:
-        ParseError: No call, and no `none`; says what would be accepted.
+        LostReplyError: No call, and no `none`; says what would be accepted.
     """
     things: list[str] = []
     discarded: list[Discarded] = []
@@ -88,7 +87,7 @@ def parse_estimate(text: str, functions: Collection[str] = (REASON, UPDATE)) -> 
         functions: Which of the two may be called; an ablation leaves one out.
 
     Raises:
-        ParseError: No call, and no `none`; says what would be accepted.
+        LostReplyError: No call, and no `none`; says what would be accepted.
     """
     summary = ''
     attributes: dict[str, tuple[str, ...]] = {}
@@ -207,7 +206,8 @@ def _must_say_something(text: str, said: bool, discarded: list[Discarded], examp
     if said or text.strip(' \t\r\n`*_.').lower() == 'none':
         return
     first = f' The line {discarded[0].text[:80]!r}: {discarded[0].why}' if discarded else ''
-    raise ParseError(
+    raise LostReplyError(
         f'No call was found in {text.strip()[:80]!r}. Reply with lines such as `{example}`, or '
-        f'with the word `none`.{first}'
+        f'with the word `none`.{first}',
+        discarded,
     )

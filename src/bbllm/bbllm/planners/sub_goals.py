@@ -12,6 +12,7 @@ from bbllm.planners.goal_predicates import (
     goal_text,
     parse_goal,
 )
+from bbllm.planners.left_out import Discarded
 
 MAX_SENTENCE = 300
 """Longest sub-goal that is a sentence [characters]."""
@@ -37,8 +38,16 @@ class Fault:
     """The part that it is about."""
     why: str
 
+    malformed: bool = False
+    """Whether it fits no grammar; else it can be read, and is against the goal."""
+
     def __str__(self) -> str:
         return f'`{self.text}` {self.why}'
+
+    @property
+    def discarded(self) -> Discarded:
+        """The same as a line that is left out."""
+        return Discarded(self.text, self.why, refused=not self.malformed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +111,7 @@ class _Known:
         try:
             predicates = parse_goal(text, self._classes)
         except ParseError as error:
-            self._fault(text, f'cannot be read. {error}')
+            self._fault(text, f'cannot be read. {error}', malformed=True)
             return None
         if predicates is None:
             if self._in_words and len(text) <= MAX_SENTENCE:
@@ -127,8 +136,8 @@ class _Known:
                 omitted.setdefault(predicate.place or predicate.thing, []).append(predicate)
         return [*parts, *(SubGoal(goal_text(items), tuple(items)) for items in omitted.values())]
 
-    def _fault(self, text: str, why: str) -> None:
-        self.faults.append(Fault(text, why))
+    def _fault(self, text: str, why: str, *, malformed: bool = False) -> None:
+        self.faults.append(Fault(text, why, malformed))
 
     def _kept(self, predicate: GoalPredicate) -> GoalPredicate | None:
         if self._in_words:
