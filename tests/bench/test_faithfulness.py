@@ -73,7 +73,7 @@ def rules(found: Faithfulness) -> list[tuple[str, int]]:
         (['find salmon', 'grab salmon'], []),
         (['find salmon', 'grab salmon', 'find cereal', 'grab cereal'], [('two_at_once', 3)]),
         (['find microwave', 'open microwave', 'open microwave'], [('already_open', 2)]),
-        (['find microwave', 'open microwave', 'switchon microwave'], [('open_while_on', 2)]),
+        (['find microwave', 'open microwave', 'switchon microwave'], [('on_while_open', 2)]),
         (['find salmon', 'grab unicorn'], [('unknown_object', 1)]),
         (['levitate salmon', 'find salmon'], [('unknown_action', 0)]),
         # It failed because it is far, and would have been unfaithful all the same.

@@ -47,7 +47,7 @@ def judged(planner: type[FLTRNN] | type[PlanningOnly], replies: Sequence[str]) -
         (('fly tv',), {'unknown_action'}),
         (('walk unicorn',), {'unknown_object'}),
         (('walk microwave', 'open microwave', 'open microwave'), {'already_open'}),
-        (('walk microwave', 'open microwave', 'switchon microwave'), {'open_while_on'}),
+        (('walk microwave', 'open microwave', 'switchon microwave'), {'on_while_open'}),
         (('walk livingroom', 'grab salmon'), {'not_in_room'}),
     ],
 )

@@ -9,7 +9,7 @@ world did, and holds each call, before it is done, against:
     already_open    OPEN of what is open
     inside_closed   GRAB of what is in something closed, however deep
     not_in_room     anything done to a thing in another room, without a walk there
-    open_while_on   SWITCHON of what is open
+    on_while_open   SWITCHON of what is open
     unknown_object  a thing that is not in the scene
     unknown_action  an action that is not in the list
 
@@ -27,10 +27,10 @@ from dataclasses import dataclass
 
 from bbllm.bench.case import Case
 from bbllm.bench.house_start import HouseStart
-from bbllm.bench.results import TWO_AT_ONCE
+from bbllm.bench.results import FORMER_RULES, TWO_AT_ONCE
 from bbllm.core.calls import CallError, check_call
 from bbllm.core.errors import BbllmError
-from bbllm.core.events import Episode, EventKind
+from bbllm.core.events import Episode, Event, EventKind
 from bbllm.core.records import from_json
 from bbllm.core.types import Code, Outcome, SkillCall
 from bbllm.worlds.household.checks import A, Predicate, hand_is_full, in_state, no
@@ -70,7 +70,7 @@ BROKEN_BY: Mapping[str, tuple[frozenset[Action], Predicate]] = {
     'already_open': (frozenset({Action.OPEN}), in_state(A, State.OPEN)),
     'inside_closed': (frozenset({Action.GRAB}), no(at_hand(A))),
     'not_in_room': (frozenset(Action) - FROM_AFAR, _in_other_room),
-    'open_while_on': (frozenset({Action.SWITCHON}), in_state(A, State.OPEN)),
+    'on_while_open': (frozenset({Action.SWITCHON}), in_state(A, State.OPEN)),
 }
 """By rule: which actions can break it, and when they do."""
 RULES = (*BROKEN_BY, 'unknown_object', 'unknown_action')
@@ -164,9 +164,15 @@ def _tried(episode: Episode) -> Iterator[_Tried]:
             call = outcome.call
             yield _Tried(str(call), outcome.code, call, outcome.succeeded)
         elif event.kind in UNHEARD and 'code' in event.data:
-            told = event.data.get('rules', ())
-            rules = tuple(rule for rule in RULES if isinstance(told, list) and rule in told)
+            rules = tuple(rule for rule in RULES if rule in _told_rules(event))
             yield _Tried(str(event.data['text']), Code[str(event.data['code'])], rules=rules)
+
+
+def _told_rules(event: Event) -> set[str]:
+    """Return which rules an event says were broken, by the names that they have now."""
+    told = event.data.get('rules')
+    names = map(str, told) if isinstance(told, list) else ()
+    return {FORMER_RULES.get(name, name) for name in names}
 
 
 class _Replay:

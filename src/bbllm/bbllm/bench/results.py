@@ -9,6 +9,8 @@ from bbllm.core.types import SceneObject
 
 TWO_AT_ONCE = 'two_at_once'
 """The rule of faithfulness that a world with two hands does not have; see bench.faithfulness."""
+FORMER_RULES: Mapping[str, str] = {'open_while_on': 'on_while_open'}
+"""What rules of faithfulness were called in results of before, and are called now."""
 NO_CASE = 'CaseError'
 """Error of an episode that was lost because its table could not be made."""
 

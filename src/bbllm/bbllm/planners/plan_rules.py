@@ -29,6 +29,6 @@ def fault_of(memory: MemoryGraph, call: SkillCall) -> tuple[Code, tuple[str, ...
         'already_open': call.skill == 'open' and 'open' in states,
         'inside_closed': call.skill == 'grab' and memory.closed_around(call.args[0]) is not None,
         'not_in_room': elsewhere and memory.here is not None,
-        'open_while_on': call.skill == 'switchon' and 'open' in states,
+        'on_while_open': call.skill == 'switchon' and 'open' in states,
     }
     return Code.PRECONDITION, tuple(rule for rule, is_so in broken.items() if is_so)

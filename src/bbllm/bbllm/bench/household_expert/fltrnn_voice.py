@@ -42,7 +42,7 @@ from bbllm.worlds.household.world import HouseholdWorld
 
 _RULES = {
     Action.GRAB: Check('two_at_once', no(hand_is_full), '{C} holds something already'),
-    Action.SWITCHON: Check('open_while_on', no(in_state(0, State.OPEN)), '{a} is open'),
+    Action.SWITCHON: Check('on_while_open', no(in_state(0, State.OPEN)), '{a} is open'),
 }
 """What the memory graph refuses and a household does not."""
 _LAST = (GoalRelation.HOLDS, GoalRelation.SIT)
@@ -137,6 +137,7 @@ def _made(
         for node in graph.nodes.values()
         if node.class_name == thing
     )
+    devices = [name for name in devices if condition.by in (None, name)]
     fitting = [name for name in devices if ('washing' in name) is clothes]
     if not fitting:
         return None
