@@ -153,12 +153,14 @@ def test_attention_names_only_what_the_prompt_tells_and_nothing_twice() -> None:
     asked = Asked(case)
     task = Task('t', 'x')
     first = parse_attention(
-        asked.answer(asked.prompts.attention(task, OpenState(), asked.hands.scene))
+        asked.answer(asked.prompts.attention(task, OpenState(), [], asked.hands.scene))
     )
     names = [asked.hands.names.name(thing) for thing in first.things]
     state = OpenState().with_objects([name for name in names if name])
 
-    again = parse_attention(asked.answer(asked.prompts.attention(task, state, asked.hands.scene)))
+    again = parse_attention(
+        asked.answer(asked.prompts.attention(task, state, [], asked.hands.scene))
+    )
 
     assert {'salmon1', 'fridge1'} <= {*first.things}
     assert None not in names

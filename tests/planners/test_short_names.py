@@ -79,10 +79,10 @@ def test_an_observation_lists_things_by_what_can_be_done_to_them_and_tells_no_st
 
     told = dict(line.split(': ', 1) for line in lines)
     assert list(told) == [
-        'Object List',
+        'Room List',
         'Container List',
         'Surface List',
-        'Room List',
+        'Object List',
         'Current Holding',
         'You are close to',
         'Current Room',

@@ -4,6 +4,9 @@ What LLM-State and Inner Monologue are told of a scene: names in lists, and no s
 Source: Chen et al., LLM-State, section III-A and appendix VI-A. Whether something is open, on or
 warm is not told: to keep track of that is the work of the planner. On a table, where positions
 matter and things are few, the text is that of the other planners.
+
+What stays comes first, so that a server can keep the beginning of a prompt: lists are in the order
+of first sight, furniture before what is moved about, and what has been in a hand last of all.
 """
 
 from __future__ import annotations
@@ -22,12 +25,23 @@ WORDS = {'inside': 'IN', 'on': 'ON'}
 
 
 def observation_text(scene: Scene, names: ShortNames) -> str:
-    """
-    Write all that is seen, then where the robot is.
+    """Write all that is seen, then where the robot is; see `lists_text` and `situation_text`."""
+    lists = lists_text(scene, names)
+    return f'{lists}\n{situation_text(scene, names)}' if scene.domain == HOUSEHOLD else lists
 
-    Four lists, of objects, containers, surfaces and rooms: `[salmon1 IN fridge1, ...]`. A thing
-    stands in each list that it belongs to; walls and the like, to which nothing can be done, in
-    none. A thing is told by what it is on, else by what it is in, else by its room.
+
+def lists_text(scene: Scene, names: ShortNames, *, moved: Sequence[str] = ()) -> str:
+    """
+    Write what is seen: rooms, containers, surfaces and objects: `[salmon1 IN fridge1, ...]`.
+
+    A thing stands in each list that it belongs to; walls and the like, to which nothing can be
+    done, in none. A thing is told by what it is on, else by what it is in, else by its room.
+
+    Args:
+        scene: What is there.
+        names: What things are called.
+        moved: Names of things that were taken, the latest last; so they end their lists, as what
+            is said of them changes most.
     """
     if scene.domain != HOUSEHOLD:
         return environment(scene)
@@ -36,9 +50,11 @@ def observation_text(scene: Scene, names: ShortNames) -> str:
     affords = _affords(scene)
     told = [
         name
-        for name in scene.names
+        for name in names.by_first_sight(scene.names)
         if name in affords and name not in around.held and class_of(name) != CHARACTER
     ]
+    last = {name: i for i, name in enumerate(moved, 1)}
+    told.sort(key=lambda name: last.get(name, 0))
     places = _places(around, rooms)
 
     def listed(label: str, chosen: Iterable[str]) -> str:
@@ -50,16 +66,23 @@ def observation_text(scene: Scene, names: ShortNames) -> str:
     objects = [name for name in told if name not in others or HANDLED & affords[name]]
     return '\n'.join(
         [
-            listed('Object List', objects),
+            rooms_text(scene, names),
             listed('Container List', containers),
             listed('Surface List', surfaces),
-            situation_text(scene, names),
+            listed('Object List', objects),
         ]
     )
 
 
+def rooms_text(scene: Scene, names: ShortNames) -> str:
+    """Write which rooms there are; of a table, nothing."""
+    if scene.domain != HOUSEHOLD:
+        return ''
+    return f'Room List: [{_names(names.by_first_sight(_rooms(scene)), names)}]'
+
+
 def situation_text(scene: Scene, names: ShortNames) -> str:
-    """Write the rooms, and where the robot is: what it holds, what it is close to, its room."""
+    """Write where the robot is: what it holds, and in a house what it is close to and its room."""
     around = surroundings(scene)
     held = _names(around.held, names)
     if scene.domain != HOUSEHOLD:
@@ -69,7 +92,6 @@ def situation_text(scene: Scene, names: ShortNames) -> str:
     close = [name for name in near if name not in around.held and class_of(name) != CHARACTER]
     return '\n'.join(
         [
-            f'Room List: [{_names(_rooms(scene), names)}]',
             f'Current Holding: [{held}]',
             f'You are close to: [{_names(close, names)}]',
             f'Current Room: {names.short(room) if room else "none"}',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from bbllm.core.instances import class_of, id_of, instance_name
 from bbllm.core.types import Scene
@@ -33,6 +34,14 @@ class ShortNames:
                 short = self._next(name) if scene.domain == HOUSEHOLD else name
                 self._short[name] = short
                 self._names[squeezed(short)] = name
+
+    def by_first_sight(self, names: Iterable[str]) -> list[str]:
+        """Return names in the order in which they were first seen; those never seen come last."""
+        wanted = dict.fromkeys(names)
+        return [
+            *(name for name in self._short if name in wanted),
+            *(name for name in wanted if name not in self._short),
+        ]
 
     def short(self, name: str) -> str:
         """Return what a thing is called in prompts; the name itself where it was never seen."""

@@ -1,8 +1,8 @@
 """
 The prompts of LLM-State's three roles: attention, state estimator and policy.
 
-Source: Chen et al., LLM-State, appendix VI-A. They have the paper's parts, in own words, with
-what never changes in an episode first, so that a server can keep it.
+Source: Chen et al., LLM-State, appendix VI-A. They have the paper's parts, in own words, and
+what never changes comes first, then what only grows, so that a server can keep the beginning.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Sequence
 import jinja2
 
 from bbllm.core.types import Outcome, Scene, Task
+from bbllm.planners.experience import TAKING
 from bbllm.planners.low_level_plan import as_planned, low_level_actions
-from bbllm.planners.observation_text import observation_text, situation_text
+from bbllm.planners.observation_text import lists_text, rooms_text, situation_text
 from bbllm.planners.open_state import OpenState
 from bbllm.planners.prompting import one_line
 from bbllm.planners.short_names import ShortNames
@@ -53,13 +54,16 @@ class StatePrompts:
             autoescape=False,  # the output is read by a model, not by a browser
         )
 
-    def attention(self, task: Task, state: OpenState, scene: Scene) -> str:
-        """Write the prompt that asks which things matter."""
+    def attention(
+        self, task: Task, state: OpenState, history: Sequence[Outcome], scene: Scene
+    ) -> str:
+        """Write the prompt that asks which things matter; what was tried only orders its lists."""
         return self._render(
             'attention',
             scene,
             state=self._entries(state.blank()) or 'nothing yet',
-            observation=observation_text(scene, self._names),
+            observation=lists_text(scene, self._names, moved=_taken(history)),
+            situation=self._situation(scene),
             task=one_line(task.instruction),
         )
 
@@ -87,6 +91,7 @@ class StatePrompts:
             scene,
             state=self._entries(state.blank()) or 'nothing yet',
             history=self.history(history, scene),
+            rooms=rooms_text(scene, self._names),
             situation=situation_text(scene, self._names),
             summary=summary,
             objects=objects,
@@ -120,7 +125,8 @@ class StatePrompts:
             limit=PLAN_LIMIT,
             stateful=state is not None,
             history=self.history(history, scene),
-            observation=observation_text(scene, self._names),
+            observation=lists_text(scene, self._names, moved=_taken(history)),
+            situation=self._situation(scene),
             state='' if state is None else self._whole(state),
             task=one_line(task.instruction),
             said=[one_line(text) for text in said],
@@ -148,8 +154,18 @@ class StatePrompts:
         reasoning = [f'Reasoning: {state.summary}'] if state.summary else []
         return '\n'.join([*filter(None, [self._entries(state)]), *reasoning]) or 'nothing yet'
 
+    def _situation(self, scene: Scene) -> str:
+        """Write where the robot is; what there is to say of a table, its observation says."""
+        return situation_text(scene, self._names) if scene.domain == HOUSEHOLD else ''
+
     def _render(self, name: str, scene: Scene, **values: object) -> str:
         house = scene.domain == HOUSEHOLD
         hints = '\n'.join(HOUSE_HINTS) if house else ''
         template = self._templates.get_template(f'{name}.md.j2')
         return template.render({'house': house, 'hints': hints} | values).rstrip()
+
+
+def _taken(history: Sequence[Outcome]) -> list[str]:
+    """Return the things that were taken, each once, the latest last."""
+    taken = [item.call.args[0] for item in history if item.succeeded and item.call.skill in TAKING]
+    return [*reversed(dict.fromkeys(reversed(taken)))]
