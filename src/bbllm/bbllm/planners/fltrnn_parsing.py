@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.instances import class_of, id_of, instance_name
 from bbllm.core.types import SkillCall
+from bbllm.planners.endings import reason_of
 
 MAX_CALLS = 200
 """A longer plan is a model that repeats itself."""
@@ -42,7 +43,6 @@ _BLOCK = re.compile(
 )
 _STRING = re.compile(r'"{3}|\'{3}')
 _SUB_GOAL = re.compile(r'subgoal\s*(?:\{([^{}]*)\}|\[([^\[\]]*)\])', re.IGNORECASE)
-_CANNOT = re.compile(r'[#>*\s]*cannot[*_` ]*:\s*(.+)', re.IGNORECASE)
 _END = re.compile(r'#\s*done\b\W*', re.IGNORECASE)
 FORM = (
     "calls such as `putin('milk(id:21)', 'fridge(id:5)')`, one a line, `# done` at the end, and "
@@ -100,7 +100,7 @@ def parse_calls(text: str) -> ParsedPlan:
     """
     lines = _Lines(text)
     if not lines.calls and lines.cannot:
-        raise GaveUpError(lines.cannot[:1000])
+        raise GaveUpError(lines.cannot)
     left_out = tuple(lines.left_out)
     if not lines.calls and (left_out or not lines.ended):
         raise LostPlanError(f'There is no call in the reply. A plan is {FORM}.', left_out)
@@ -162,8 +162,8 @@ class _Lines:
                 self._block = indent
         elif found := _CALL.fullmatch(bare):
             self.calls.append(_call(found))
-        elif reason := _CANNOT.fullmatch(line):
-            self.cannot = self.cannot or reason[1]
+        elif reason := reason_of(line):
+            self.cannot = self.cannot or reason
         elif _BLOCK.match(line):
             self._block = indent
             self._leave_out(line, in_block=True)
@@ -196,8 +196,8 @@ def parse_sub_goals(text: str) -> tuple[str, ...]:
     texts = [item for item in found if item]
     if not texts:
         for line in text.splitlines():
-            if reason := _CANNOT.fullmatch(line.strip()):
-                raise GaveUpError(reason[1][:1000])
+            if reason := reason_of(line):
+                raise GaveUpError(reason)
         raise ParseError(f'There is no sub-goal in the reply. They are written {SUB_GOALS_FORM}.')
     if len(texts) > MAX_SUB_GOALS:
         raise ParseError(

@@ -21,6 +21,7 @@ from typing import cast
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.observed import Seven
 from bbllm.core.types import SkillCall
+from bbllm.planners.endings import reason_of
 from bbllm.planners.pop_parsing import MAX_ACTIONS, MAX_WORDS, WAIT_S, Verb
 from bbllm.planners.prompting import one_line
 
@@ -44,7 +45,6 @@ _AFTER = ' \t*_`'
 _FENCE = re.compile(r'\s*(?:```|~~~)')
 _EXPLAIN = re.compile(r'EXPLAIN[*_` ]*:[*_` ]*(.*)', re.IGNORECASE)
 _ACTIONS = re.compile(r'ACTIONS?[*_` ]*:[*_` ]*(.*)', re.IGNORECASE)
-_CANNOT = re.compile(r'cannot[*_` ]*:\s*(.+)', re.IGNORECASE)
 _CALL = re.compile(r'\s*([A-Za-z_]\w*)\s*\(([^()]{0,400})\)\s*')
 _ARGUMENT = re.compile(r'\s*(?:([\'"]?)([A-Za-z_][\w -]{0,80})\1|\[([^\[\]]*)\])\s*')
 _ANSWER = re.compile(r'(yes|no)\b', re.IGNORECASE)
@@ -111,8 +111,8 @@ def parse_reply(text: str) -> FtReply:
     bodies = [(i, found[1]) for i, line in enumerate(lines) if (found := _ACTIONS.match(line))]
     if not heads and not bodies:
         for line in lines:
-            if cannot := _CANNOT.match(line):
-                raise GaveUpError(one_line(cannot[1])[:MAX_WORDS])
+            if reason := reason_of(line):
+                raise GaveUpError(one_line(reason))
     if len(heads) != 1 or len(bodies) != 1 or heads[0][0] > bodies[0][0]:
         raise ParseError(
             'The reply must have one line `EXPLAIN: ` with the reason, and below it one line '

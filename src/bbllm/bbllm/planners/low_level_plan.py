@@ -23,6 +23,7 @@ from bbllm.core.calls import plain
 from bbllm.core.errors import GaveUpError
 from bbllm.core.protocols import PASS, Pass
 from bbllm.core.types import Code, Scene, Skill, SkillCall
+from bbllm.planners.endings import reason_of, says_done
 from bbllm.planners.left_out import Discarded, LostReplyError
 from bbllm.planners.short_names import ShortNames
 from bbllm.planners.surroundings import HOUSEHOLD
@@ -53,8 +54,6 @@ _NOTE = re.compile(r'\(.*|#.*|--? .*|// .*')
 _HOLDS_CALL = re.compile(r'([^\W\d]\w{0,60})\(')
 _HEADING = re.compile(r'[#\s]*low-level action plan\b[\s*_`]*:?[\s*_`]*(.*)', re.IGNORECASE)
 _FENCE = re.compile(r'\s*```\w*\s*')
-_DONE = re.compile(r'(?:all )?done\b\s*(?:\(\s*\))?[\s.!`*]*', re.IGNORECASE)
-_CANNOT = re.compile(r'cannot\s*:\s*(.+)', re.IGNORECASE)
 _FIGURE = re.compile(r'[-+]?\d*\.?\d+')
 
 
@@ -132,14 +131,14 @@ class _Reader:
             numbered, line = _bare(heading[1])
             if not line:
                 return True
-        if len(line) <= MAX_LINE and _DONE.fullmatch(line):
+        if says_done(line):
             self._ended = True
             return False
         call = read_call(line, self._actions)
         if isinstance(call, LowLevelCall):
             self._calls.append(call)
-        elif reason := _CANNOT.fullmatch(line):
-            self._refuse(reason[1].strip()[:1000], raw)
+        elif reason := reason_of(line):
+            self._refuse(reason, raw)
         elif numbered or self._names_action(line):
             self._discarded.append(replace(call, text=raw.strip()[:MAX_LINE]))
         else:

@@ -16,6 +16,7 @@ import jinja2
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import Outcome, Scene, Skill, Task
+from bbllm.planners.endings import reason_of, says_done
 from bbllm.planners.left_out import Discarded
 from bbllm.planners.low_level_plan import (
     MAX_LINE,
@@ -44,8 +45,6 @@ _LABELLED = re.compile(
     r'[\s>*_`-]*(?:robot\s+)?(?P<label>thought|action)[*_`\s]*:[*_`\s]*(?P<text>.*)', re.IGNORECASE
 )
 _SAYS = re.compile(r'[\s>*_`-]*(?:scene|human|success)[*_`\s]*:', re.IGNORECASE)
-_DONE = re.compile(r'(?:all )?done\b\s*(?:\(\s*\))?[\s.!`*]*', re.IGNORECASE)
-_CANNOT = re.compile(r'cannot\s*:\s*(.+)', re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +208,8 @@ def parse_next(text: str, actions: Sequence[Skill]) -> NextStep:
         if _SAYS.match(line):
             break  # what the world or people say is not for the model to make up
         if found is None or found['label'].lower() == 'thought':
-            reason = _CANNOT.fullmatch(line) if found is None else None
-            cannot = cannot or (reason[1].strip() if reason else '')
+            reason = reason_of(line) if found is None else None
+            cannot = cannot or reason or ''
             words = found['text'] if found else line
             thought = f'{thought} {words}'.strip()[:MAX_THOUGHT]
             continue
@@ -220,13 +219,13 @@ def parse_next(text: str, actions: Sequence[Skill]) -> NextStep:
         if len(found['text']) > MAX_LINE:
             why = f'It has more than {MAX_LINE} characters.'
             return NextStep(kept, Discarded(action, why), extra)
-        if reason := _CANNOT.fullmatch(action):
-            raise GaveUpError(reason[1].strip()[:1000])
-        if _DONE.fullmatch(action):
+        if reason := reason_of(action):
+            raise GaveUpError(reason)
+        if says_done(action):
             return NextStep(kept, None, extra)
         return NextStep(kept, read_call(action.strip('`* '), actions), extra)
     if cannot:  # a thought that says so before an action is a thought
-        raise GaveUpError(cannot[:1000])
+        raise GaveUpError(cannot)
     raise ParseError(
         f'No action was found in {text.strip()[:80]!r}. Reply with two lines, `Robot thought: ` '
         'and `Robot action: `; the action is one call, or `done`, or `cannot: ` and why.'

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import Plan, PlanStep
+from bbllm.planners.endings import reason_of, says_done
 
 MAX_STEPS = 200
 """A longer plan is a model that repeats itself."""
@@ -26,8 +27,6 @@ _NEW_PLAN = re.compile(
     r'(?:the )?(?:new|updated|revised|corrected) plan[*_` ]*:[*_` ]*(.*)', re.IGNORECASE
 )
 _EXPLANATION = re.compile(r'(?:explanation|reason(?:ing)?)[*_` ]*:', re.IGNORECASE)
-_CANNOT = re.compile(r'cannot[*_` ]*:\s*(.+)', re.IGNORECASE)
-_DONE = re.compile(r'(?:all )?done\b[\s.!]*(?:\(.*\))?$', re.IGNORECASE)
 
 
 class PlanReader:
@@ -101,9 +100,9 @@ class PlanReader:
             self._explaining = True
         elif step := _STEP.match(text):
             self._take_step(int(step[1]), step[2].strip(_AFTER))
-        elif (reason := _CANNOT.match(text)) and not self._steps:
-            raise GaveUpError(reason[1].strip(_AFTER)[:1000])
-        elif self._steps and _DONE.match(text):
+        elif (reason := reason_of(text)) and not self._steps:
+            raise GaveUpError(reason)
+        elif self._steps and says_done(text):
             self._ended = True
 
     def _begin_new_plan(self, rest: str) -> None:
@@ -127,7 +126,7 @@ class PlanReader:
                 f'numbered from {self._start}, one by one, without gaps.'
             )
         self._explaining = False
-        if _DONE.match(text):
+        if says_done(text):
             self._ended = True
             return
         if not text:

@@ -24,6 +24,7 @@ from enum import Enum
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import SkillCall
+from bbllm.planners.endings import reason_of
 from bbllm.planners.prompting import one_line
 
 MAX_ACTIONS = 50
@@ -44,7 +45,6 @@ _AFTER = ' \t*_`'
 _FENCE = re.compile(r'\s*(?:```|~~~)')
 _EXPLAIN = re.compile(r'EXPLAIN[*_` ]*(?::[*_` ]*(.*))?', re.IGNORECASE)
 _EXECUTE = re.compile(r'EXECUTE[*_` ]*:?', re.IGNORECASE)
-_CANNOT = re.compile(r'cannot[*_` ]*:\s*(.+)', re.IGNORECASE)
 _ACTION = re.compile(
     r'(?:\d{1,3}[.):]\s*)?(?:ACTION(?:\s+\d{1,3})?\s*:?[*_` ]+)?([A-Za-z]\w*)\b\s*(.*)',
     re.IGNORECASE,
@@ -144,8 +144,8 @@ def parse_planner(text: str, *, may_end: bool) -> PlannerReply:
     marks = [i for i, line in enumerate(lines) if _EXECUTE.fullmatch(line)]
     if not marks:
         for line in lines:
-            if reason := _CANNOT.match(line):
-                raise GaveUpError(reason[1][:MAX_WORDS])
+            if reason := reason_of(line):
+                raise GaveUpError(reason)
         raise ParseError(
             'There is no line EXECUTE. The reply must be a line EXPLAIN with a few words below '
             f'it, then a line EXECUTE, then lines like `ACTION PICK <object>`. {_known()}'

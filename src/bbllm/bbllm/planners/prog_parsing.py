@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 
 from bbllm.core.errors import GaveUpError, ParseError
+from bbllm.planners.endings import reason_of, says_done
 from bbllm.planners.prog_program import (
     Assertion,
     Call,
@@ -49,8 +50,6 @@ _THING = re.compile(
 _ASSERTION = re.compile(r'assert\b\s*(.*)')
 _WORD = re.compile(r"""\s*(?:'([^'"\\]*)'|"([^'"\\]*)"|([^\W\d]\w*))""")
 _RECOVERY = re.compile(r'else\s*:\s*(.*)')
-_CANNOT = re.compile(r'[#\s]*cannot\s*:\s*(.+)', re.IGNORECASE)
-_DONE = re.compile(r'[#\s`*]*(?:all )?done\b\s*(?:\(\s*\))?[\s.!`*]*', re.IGNORECASE)
 _NOT_HERE = {
     **dict.fromkeys(('for', 'while'), 'a loop'),
     **dict.fromkeys(('if', 'elif', 'match', 'case', 'with', 'try', 'except'), 'a branch'),
@@ -87,7 +86,7 @@ def parse_rest(text: str) -> Program:
     lines = [line.strip(' `\t')[:MAX_LINE] for line in text.splitlines() if line.strip(' `\t')]
     said = [line for line in lines if line != 'python' and not _HEADER.fullmatch(line)]
     if said == ['pass'] or (
-        said and _DONE.fullmatch(said[-1]) and all(line.startswith('#') for line in said[:-1])
+        said and says_done(said[-1]) and all(line.startswith('#') for line in said[:-1])
     ):
         return Program()
     program = parse_program(text)
@@ -128,8 +127,8 @@ class _Reader:
         if line.startswith('def') and _HEADER.fullmatch(line):
             first, self._begun = not self._begun, True
             return first
-        if not (self._comment or self._statements) and (found := _CANNOT.fullmatch(line)):
-            raise GaveUpError(found[1])
+        if not (self._comment or self._statements) and (reason := reason_of(line)):
+            raise GaveUpError(reason)
         self._begun = True
         if line.startswith('#'):
             self._begin(line.lstrip('# \t'))
