@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import jinja2
-
 from bbllm.core.types import Scene
 from bbllm.planners.demonstrations import Demonstration
 from bbllm.planners.goal_predicates import GoalPredicate, goal_sentence, goal_text, parse_goal
@@ -20,6 +18,7 @@ from bbllm.planners.memory_graph import ARITY
 from bbllm.planners.prog_prompting import declared
 from bbllm.planners.prompting import one_line
 from bbllm.planners.surroundings import classes
+from bbllm.planners.templates import templates
 
 SPLIT = 'Split the goal of a task in a household into sub-goals, as the examples do.'
 CELL = 'Write what a robot in a household does for one sub-goal, as the body of a function.'
@@ -82,12 +81,7 @@ class FLTRNNPrompts:
     def __init__(self, *, rule_thoughts: bool = True, long_memory: bool = True):
         self._rule_thoughts = rule_thoughts
         self._long_memory = long_memory
-        self._templates = jinja2.Environment(
-            loader=jinja2.PackageLoader('bbllm.planners', 'prompts/fltrnn'),
-            undefined=jinja2.StrictUndefined,
-            trim_blocks=True,
-            autoescape=False,  # the output is read by a model, not by a browser
-        )
+        self._templates = templates('fltrnn')
 
     def split(self, goal: str, scene: Scene) -> str:
         """Write the prompt that asks for the sub-goals of a goal."""

@@ -20,14 +20,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import jinja2
-
 from bbllm.core.observed import observed
 from bbllm.core.types import Kind, Scene, Task
 from bbllm.planners.ft_history import numbers
 from bbllm.planners.ft_questions import Question
 from bbllm.planners.pop_prompting import table_line
 from bbllm.planners.prompting import one_line
+from bbllm.planners.templates import templates
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +44,7 @@ class FtPrompts:
     """Renders the prompts."""
 
     def __init__(self) -> None:
-        self._templates = jinja2.Environment(
-            loader=jinja2.PackageLoader('bbllm.planners', 'prompts'),
-            undefined=jinja2.StrictUndefined,
-            trim_blocks=True,
-            autoescape=False,  # the output is read by a model, not by a browser
-        )
+        self._templates = templates()
 
     def ask(self, question: Question, task: Task, scene: Scene, history: str) -> FtPrompt:
         """

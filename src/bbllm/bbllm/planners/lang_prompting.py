@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import jinja2
-
 from bbllm.core.types import PlanStep, Scene, Task
 from bbllm.planners.parsing import parse_plan
 from bbllm.planners.prog_prompting import declared, moves_to_containers, offered
 from bbllm.planners.prompting import one_line
 from bbllm.planners.surroundings import HOUSEHOLD, classes
+from bbllm.planners.templates import source, templates
 
 _TASK = 'Task: '
 
@@ -31,19 +30,12 @@ class LangPrompts:
     """Renders the prompts in words."""
 
     def __init__(self) -> None:
-        self._templates = jinja2.Environment(
-            loader=jinja2.PackageLoader('bbllm.planners', 'prompts/lang_prompt'),
-            undefined=jinja2.StrictUndefined,
-            trim_blocks=True,
-            autoescape=False,  # the output is read by a model, not by a browser
-        )
+        self._templates = templates('lang_prompt')
 
     def examples(self, scene: Scene) -> tuple[Example, ...]:
         """Return the examples for a scene, in the order in which they are shown."""
-        loader = self._templates.loader
-        assert loader is not None
         name = 'containers' if moves_to_containers(scene) else scene.domain
-        text, _, _ = loader.get_source(self._templates, f'{name}.md')
+        text = source(self._templates, f'{name}.md')
         return tuple(_example(block) for block in text.strip().split('\n\n'))
 
     def whole(self, task: Task, scene: Scene, examples: Sequence[Example]) -> str:

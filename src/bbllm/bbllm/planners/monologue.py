@@ -12,8 +12,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-import jinja2
-
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import Outcome, Scene, Skill, Task
 from bbllm.planners.endings import reason_of, says_done
@@ -28,6 +26,7 @@ from bbllm.planners.observation_text import observation_text
 from bbllm.planners.prompting import one_line
 from bbllm.planners.short_names import ShortNames
 from bbllm.planners.surroundings import HOUSEHOLD
+from bbllm.planners.templates import templates
 
 SUCCESS = {True: 'yes', False: 'no'}
 MESSAGE_KEPT = 300
@@ -165,12 +164,7 @@ class MonologuePrompt:
     """Renders the prompt."""
 
     def __init__(self) -> None:
-        self._template = jinja2.Environment(
-            loader=jinja2.PackageLoader('bbllm.planners', 'prompts/inner_monologue'),
-            undefined=jinja2.StrictUndefined,
-            trim_blocks=True,
-            autoescape=False,  # the output is read by a model, not by a browser
-        ).get_template('next.md.j2')
+        self._template = templates('inner_monologue').get_template('next.md.j2')
 
     def next(self, task: Task, monologue: Monologue, scene: Scene) -> str:
         """Write the prompt that asks for the next thought and action."""

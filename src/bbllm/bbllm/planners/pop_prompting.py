@@ -11,25 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import jinja2
-
 from bbllm.core.lost import lost_names, lost_text
 from bbllm.core.observed import observed
 from bbllm.core.types import MOVABLE, Kind, Scene, SceneObject, Task
 from bbllm.planners.prompting import one_line
+from bbllm.planners.templates import templates
 
 
 class PopPrompts:
     """Renders both prompts."""
 
     def __init__(self) -> None:
-        self._templates = jinja2.Environment(
-            loader=jinja2.PackageLoader('bbllm.planners', 'prompts'),
-            undefined=jinja2.StrictUndefined,
-            trim_blocks=True,
-            keep_trailing_newline=True,  # or an included part would run into what follows it
-            autoescape=False,  # the output is read by a model, not by a browser
-        )
+        # Without its last line break an included part would run into what follows it.
+        self._templates = templates(keep_trailing_newline=True)
 
     def evaluator(self, task: Task, scene: Scene, history: str) -> str:
         """

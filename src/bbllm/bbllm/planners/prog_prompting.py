@@ -11,8 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-import jinja2
-
 from bbllm.core.instances import class_of
 from bbllm.core.types import Scene, Skill, Task
 from bbllm.planners.prog_checking import state_text
@@ -21,6 +19,7 @@ from bbllm.planners.prog_parsing import parse_program
 from bbllm.planners.prog_program import Assertion, Call, Condition, Program
 from bbllm.planners.prompting import one_line
 from bbllm.planners.surroundings import CHARACTER, HOUSEHOLD, classes, surroundings
+from bbllm.planners.templates import source, templates
 
 GRAB_AND_PUTIN = 'grab_and_putin'
 HOUSEHOLD_SKILLS = (
@@ -54,12 +53,7 @@ class ProgPrompts:
         self._n_examples = examples
         self._comments = comments
         self._feedback = feedback
-        self._templates = jinja2.Environment(
-            loader=jinja2.PackageLoader('bbllm.planners', 'prompts/prog_prompt'),
-            undefined=jinja2.StrictUndefined,
-            trim_blocks=True,
-            autoescape=False,  # the output is read by a model, not by a browser
-        )
+        self._templates = templates('prog_prompt')
 
     def plan(self, task: Task, scene: Scene, tried: Sequence[Tried] | None = None) -> str:
         """
@@ -101,9 +95,7 @@ class ProgPrompts:
         )
 
     def _sources(self, scene: Scene) -> list[str]:
-        loader = self._templates.loader
-        assert loader is not None
-        text, _, _ = loader.get_source(self._templates, f'{scene.domain}.md')
+        text = source(self._templates, f'{scene.domain}.md')
         return [f'def {item.strip()}' for item in re.split(r'^def ', text, flags=re.M)[1:]]
 
     def _kept(self, lines: Sequence[str], *, asserted: bool = True) -> list[str]:

@@ -11,8 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-import jinja2
-
 from bbllm.core.errors import ParseError
 from bbllm.core.instances import class_of
 from bbllm.core.lost import lost_names
@@ -22,6 +20,7 @@ from bbllm.planners.house_actions import house_skills
 from bbllm.planners.house_environment import house_environment
 from bbllm.planners.open_facts import is_open, sensed_only
 from bbllm.planners.surroundings import HOUSEHOLD, classes
+from bbllm.planners.templates import source, templates
 
 T = TypeVar('T')
 
@@ -80,12 +79,7 @@ class Prompts:
             believed: Whether the prompts of a Brain tell the open state of a scene, too.
         """
         self._believed = believed
-        self._templates = jinja2.Environment(
-            loader=jinja2.PackageLoader('bbllm.planners', 'prompts'),
-            undefined=jinja2.StrictUndefined,
-            trim_blocks=True,
-            autoescape=False,  # the output is read by a model, not by a browser
-        )
+        self._templates = templates()
 
     def planning(self, task: Task, scene: Scene) -> str:
         """Write the prompt for a first plan."""
@@ -147,16 +141,11 @@ class Prompts:
         # A Body is shown a scene of its own; a Brain is to plan with what that can do.
         skills = house_skills(scene) if in_house and name != 'execution' else scene.skills
         common: dict[str, object] = {
-            'examples': self._source(f'{scene.domain}/{name}_examples.md').strip(),
+            'examples': source(self._templates, f'{scene.domain}/{name}_examples.md').strip(),
             'objects': classes(scene) if in_house else scene.names,
             'actions': [describe_skill(skill) for skill in skills],
         }
         return template.render(common | values)
-
-    def _source(self, name: str) -> str:
-        loader = self._templates.loader
-        assert loader is not None
-        return loader.get_source(self._templates, name)[0]
 
 
 def describe_skill(skill: Skill) -> str:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import jinja2
-
 from bbllm.core.types import Outcome, Scene, Task
 from bbllm.planners.experience import TAKING
 from bbllm.planners.low_level_plan import as_planned, low_level_actions
@@ -19,6 +17,7 @@ from bbllm.planners.open_state import OpenState
 from bbllm.planners.prompting import one_line
 from bbllm.planners.short_names import ShortNames
 from bbllm.planners.surroundings import HOUSEHOLD
+from bbllm.planners.templates import templates
 
 PLAN_LIMIT = 20
 """A plan has fewer steps than this (appendix VI-A)."""
@@ -47,12 +46,7 @@ class StatePrompts:
         """
         self._names = names
         self._messages = messages
-        self._templates = jinja2.Environment(
-            loader=jinja2.PackageLoader('bbllm.planners', 'prompts/llm_state'),
-            undefined=jinja2.StrictUndefined,
-            trim_blocks=True,
-            autoescape=False,  # the output is read by a model, not by a browser
-        )
+        self._templates = templates('llm_state')
 
     def attention(
         self, task: Task, state: OpenState, history: Sequence[Outcome], scene: Scene

@@ -1,0 +1,28 @@
+"""Where the prompts' templates come from, and how all of them are rendered."""
+
+from __future__ import annotations
+
+import jinja2
+
+
+def templates(folder: str = '', *, keep_trailing_newline: bool = False) -> jinja2.Environment:
+    """
+    Return the templates of a folder of `prompts`; a name that is not given to one is an error.
+
+    Args:
+        folder: Such as `fltrnn`; '' for all, which are then named with their folders.
+        keep_trailing_newline: Whether the last line break of a template is part of it.
+    """
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader('bbllm.planners', f'prompts/{folder}'.rstrip('/')),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=keep_trailing_newline,
+        autoescape=False,  # the output is read by a model, not by a browser
+    )
+
+
+def source(environment: jinja2.Environment, name: str) -> str:
+    """Return a file of the templates' folder as it is."""
+    assert environment.loader is not None  # `templates` gave it one
+    return environment.loader.get_source(environment, name)[0]
