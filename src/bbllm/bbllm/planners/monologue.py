@@ -29,8 +29,6 @@ from bbllm.planners.surroundings import HOUSEHOLD
 from bbllm.planners.templates import templates
 
 SUCCESS = {True: 'yes', False: 'no'}
-MESSAGE_KEPT = 300
-"""How much of a failure's message is told [characters]."""
 THOUGHT_KEPT = 500
 """How much of a thought is kept [characters]."""
 MAX_THOUGHT = 2000
@@ -151,7 +149,7 @@ class Monologue:
         seen = observation_text(after, self.names)
         new = changes(self._seen[-1], seen)
         succeeded = outcome is not None and outcome.succeeded
-        told = '' if succeeded else one_line(self.names.in_short(why))[:MESSAGE_KEPT]
+        told = '' if succeeded else self.names.in_short(why)
         self._steps.append(MonologueStep(thought, action, succeeded, told, new))
         self._seen.append(seen)
         if self.window is not None and len(self._steps) > self.window:

@@ -7,7 +7,11 @@ from collections.abc import Iterable
 
 from bbllm.core.instances import class_of, id_of, instance_name
 from bbllm.core.types import Scene
+from bbllm.planners.prompting import one_line
 from bbllm.planners.surroundings import HOUSEHOLD, squeezed
+
+MESSAGE_KEPT = 300
+"""How much of a message is told [characters]."""
 
 _WORLD_FORM = re.compile(r'<([^<>]{1,80})> \(([0-9]{1,9})\)')
 """How a household's messages write a thing: `<fridge> (305)`."""
@@ -51,9 +55,9 @@ class ShortNames:
         """Return the scene's name for a word of a reply; None where nothing is called so."""
         return short if short in self._short else self._names.get(squeezed(short))
 
-    def in_short(self, text: str) -> str:
-        """Write the things that a household's message names as prompts call them."""
-        return _WORLD_FORM.sub(self._told, text)
+    def in_short(self, message: str) -> str:
+        """Return a message of the world in one line, with its things as prompts call them; cut."""
+        return one_line(_WORLD_FORM.sub(self._told, message))[:MESSAGE_KEPT]
 
     def _told(self, found: re.Match[str]) -> str:
         return self.short(instance_name(found[1], int(found[2])))

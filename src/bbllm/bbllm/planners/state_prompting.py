@@ -28,8 +28,6 @@ HOUSE_HINTS = (
     'anything, nor switch anything on.',
 )
 """What both estimator and policy are reminded of in a household (appendix VI-A)."""
-MESSAGE_KEPT = 300
-"""How much of a failure's message is told [characters]."""
 
 
 class StatePrompts:
@@ -134,7 +132,7 @@ class StatePrompts:
             call = as_planned(outcome.call, self._names, in_house=in_house)
             how = 'Success' if outcome.succeeded else 'Fail'
             if self._messages and not outcome.succeeded and outcome.message:
-                how += f': {one_line(self._names.in_short(outcome.message))[:MESSAGE_KEPT]}'
+                how += f': {self._names.in_short(outcome.message)}'
             lines.append(f'{call} {how}')
         return '\n'.join(lines) or 'none yet'
 
