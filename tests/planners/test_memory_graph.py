@@ -9,7 +9,8 @@ from bbllm.core.types import SkillCall
 from bbllm.planners.fltrnn_parsing import parse_thing
 from bbllm.planners.fltrnn_wording import key_things, remembered
 from bbllm.planners.goal_predicates import GoalPredicate, GoalRelation
-from bbllm.planners.memory_graph import ARITY, MemoryGraph, PaperMemoryGraph
+from bbllm.planners.memory_graph import ARITY, MemoryGraph
+from bbllm.planners.paper_memory_graph import PaperMemoryGraph
 from bbllm.worlds.household.visibility import Visibility
 
 MILK_ON_SOFA = GoalPredicate(GoalRelation.ON, 'milk', 'sofa')

@@ -13,9 +13,11 @@ from bbllm.planners.demonstrations import Chooser, Demonstration, household_demo
 from bbllm.planners.fltrnn_goal import DEMONSTRATIONS, Goal, all_in_sight, embedder_of, read_goal
 from bbllm.planners.fltrnn_parsing import parse_sub_goals
 from bbllm.planners.fltrnn_prompting import FLTRNNPrompts
+from bbllm.planners.fltrnn_telling import Telling
 from bbllm.planners.language_rnn import LanguageRNN, Settings
 from bbllm.planners.left_out import LeftOut
-from bbllm.planners.memory_graph import MemoryGraph, PaperMemoryGraph
+from bbllm.planners.memory_graph import MemoryGraph
+from bbllm.planners.paper_memory_graph import PaperMemoryGraph
 from bbllm.planners.prompting import ask
 from bbllm.planners.sub_goals import Decomposition, SubGoal, decompose
 from bbllm.planners.surroundings import HOUSEHOLD, classes
@@ -75,7 +77,9 @@ class FLTRNN:
                 faults included; then nothing is verified.
         """
         self._model = brain
-        self._chooser = Chooser(household_demonstrations(), embedder_of(body))
+        embedder = embedder_of(body)
+        self._chooser = Chooser(household_demonstrations(), embedder)
+        self._telling = Telling(embedder)
         self._demos = demos
         self._paper_code = paper_code == 'yes'
         self._settings = Settings(
@@ -102,7 +106,14 @@ class FLTRNN:
         memory = PaperMemoryGraph(scene) if self._paper_code else MemoryGraph(scene)
         choose = self._chosen(Random(task.id))
         LanguageRNN(
-            self._model, self._prompts, choose, world, context, memory, self._settings
+            self._model,
+            self._prompts,
+            choose,
+            self._telling,
+            world,
+            context,
+            memory,
+            self._settings,
         ).run(goal, sub_goals)
 
     def _split(self, goal: Goal, scene: Scene, context: EpisodeContext) -> Sequence[SubGoal]:

@@ -3,7 +3,7 @@ What FLTRNN remembers of a household: the scene at first, changed by its own cal
 
 Source: Zhang et al., FLTRNN, the memory graph: a copy of the scene's graph on which each action of
 a plan is carried out in symbols. `MemoryGraph` is what the paper means by it: it refuses what the
-rules forbid, and things are where they were put. `PaperMemoryGraph` does as the published program.
+rules forbid, and things are where they were put.
 """
 
 from __future__ import annotations
@@ -22,6 +22,13 @@ ARITY = {
 }
 """The actions that FLTRNN offers, and how many things each takes. Those of the published program,
 and with `sit` and `standup` what plain sentences ask for besides."""
+TURNS = {
+    'open': ('closed', 'open'),
+    'close': ('open', 'closed'),
+    'switchon': ('off', 'on'),
+    'switchoff': ('on', 'off'),
+}
+"""By action: the state that a thing must have for it, and the one that it has then."""
 NEAREST_TOLD = 5
 """How many of the nearest names a refusal lists."""
 
@@ -65,6 +72,9 @@ class MemoryGraph:
         for thing, relation, other in around.placed:
             if thing in fresh and other not in self._rooms:
                 self._places[thing] = (*self._places[thing], (relation, other))
+        if (me := around.character) in fresh and 'sitting' in around.states.get(str(me), ()):
+            seats = [other for who, how, other in around.placed if (who, how) == (me, 'on')]
+            self.seat = next(iter(seats), None)
         self._held += [name for name in around.held if name in fresh]
         for fact in scene.facts:
             if fact.predicate == 'affords' and fact.subject in fresh:
@@ -248,12 +258,7 @@ class MemoryGraph:
         self._places[thing] = ((relation, place),)
 
     def _turn(self, skill: str, name: str) -> None:
-        before, after = {
-            'open': ('closed', 'open'),
-            'close': ('open', 'closed'),
-            'switchon': ('off', 'on'),
-            'switchoff': ('on', 'off'),
-        }[skill]
+        before, after = TURNS[skill]
         if before in self._states[name]:
             self._states[name] = self._states[name] - {before} | {after}
 
@@ -267,30 +272,3 @@ class MemoryGraph:
                     found[other] = None
                     waiting.append(other)
         return [*found]
-
-
-class PaperMemoryGraph(MemoryGraph):
-    """
-    The memory graph of the published program, with its faults.
-
-    An opened thing becomes `opened`, a word that nothing else knows; to close turns `closed` into
-    `open`; what is put somewhere stays in the hand; to switch off changes nothing; and no call is
-    ever refused. Source: tannl/FLTRNN, commit cc105c7.
-    """
-
-    def refusal(self, call: SkillCall) -> str | None:
-        """Refuse nothing but what is no action, which the program's patterns do not match."""
-        return None if ARITY.get(call.skill) == len(call.args) else super().refusal(call)
-
-    def _put(self, relation: str, thing: str, place: str) -> None:
-        pass
-
-    def _turn(self, skill: str, name: str) -> None:
-        before, after = {
-            'open': ('closed', 'opened'),
-            'close': ('closed', 'open'),
-            'switchon': ('off', 'on'),
-            'switchoff': ('', ''),
-        }[skill]
-        if before in self._states[name]:
-            self._states[name] = self._states[name] - {before} | {after}

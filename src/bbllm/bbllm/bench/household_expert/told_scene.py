@@ -14,6 +14,7 @@ from bbllm.bench.household_expert.replay import Replay
 from bbllm.bench.household_expert.told import Told
 from bbllm.core.instances import class_of, id_of
 from bbllm.core.types import Kind, Pose, Scene, SceneObject, SkillCall
+from bbllm.planners.memory_graph import TURNS
 from bbllm.planners.observation_text import WORDS
 from bbllm.planners.short_names import ShortNames
 from bbllm.worlds.household.graph import Graph
@@ -26,10 +27,8 @@ from bbllm.worlds.household.world import HouseholdWorld
 
 RELATIONS = {word: Relation(relation.upper()) for relation, word in WORDS.items()}
 FLIPPED = {
-    'open': (State.CLOSED, State.OPEN),
-    'close': (State.OPEN, State.CLOSED),
-    'switchon': (State.OFF, State.ON),
-    'switchoff': (State.ON, State.OFF),
+    skill: (State(before.upper()), State(after.upper()))
+    for skill, (before, after) in TURNS.items()
 }
 """By action: the state that it needs, and the one that it makes."""
 
