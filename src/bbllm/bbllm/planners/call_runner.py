@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from bbllm.core.protocols import EpisodeContext, World
-from bbllm.core.types import Outcome, Plan, PlanStep, SkillCall
-from bbllm.planners.parsing import plan_on
+from bbllm.core.types import Outcome, SkillCall
+from bbllm.planners.growing_plan import GrowingPlan
 
 
 class CallRunner:
@@ -24,8 +24,7 @@ class CallRunner:
         self._world = world
         self._context = context
         self._for_good = for_good
-        self._plan = Plan()
-        self._next = 0
+        self._plan = GrowingPlan(context)
 
     def run(self, calls: Sequence[SkillCall]) -> Iterator[Outcome]:
         """
@@ -34,13 +33,10 @@ class CallRunner:
         Raises:
             WorldError: The world has gone.
         """
-        start = self._next
-        steps = [PlanStep(start + i, str(call)) for i, call in enumerate(calls)]
-        self._plan = plan_on(self._plan, start, steps)
-        self._context.tell_plan(self._plan, start)
+        steps = self._plan.go_on(map(str, calls))
         for step, call in zip(steps, calls, strict=True):
             self._context.tell_step(step)
-            self._next = step.index + 1
+            self._plan.next = step.index + 1
             outcome = self._world.execute(call)
             if self._for_good and not outcome.succeeded:
                 cause = outcome.message or f'{call} failed with code {outcome.code.name}.'

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from bbllm.core.errors import GaveUpError
 from bbllm.core.instances import class_of
 from bbllm.core.protocols import PASS, EpisodeContext, World
-from bbllm.core.types import Kind, Outcome, Plan, PlanStep, Scene, SkillCall, Status
+from bbllm.core.types import Kind, Outcome, PlanStep, Scene, SkillCall, Status
+from bbllm.planners.growing_plan import GrowingPlan
 from bbllm.planners.low_level_plan import WAIT, LowLevelCall, in_world
-from bbllm.planners.parsing import plan_on
 from bbllm.planners.short_names import ShortNames
 from bbllm.planners.surroundings import CHARACTER, HOUSEHOLD
 
@@ -40,9 +40,7 @@ class Hands:
     def __init__(self, world: World, context: EpisodeContext):
         self._world = world
         self._context = context
-        self._plan = Plan()
-        self._n_done = 0
-        """Steps of the plan that were carried out; the one that failed is planned anew."""
+        self._plan = GrowingPlan(context)
         self._n_idle = 0
         self._n_waits = 0
         self.names = ShortNames()
@@ -61,10 +59,7 @@ class Hands:
             GaveUpError: Nothing was tried for IDLE_LIMIT rounds in a row, or it waited more than
                 MAX_WAITS times.
         """
-        start = self._n_done
-        steps = [PlanStep(start + i, str(call)) for i, call in enumerate(calls)]
-        self._plan = plan_on(self._plan, start, steps)
-        self._context.tell_plan(self._plan, start)
+        steps = self._plan.go_on(map(str, calls))
         self.idle(self._do_all(steps, calls))
 
     def idle(self, nothing_tried: bool) -> None:
@@ -93,7 +88,7 @@ class Hands:
                 cause = outcome.message or f'{call} failed with code {outcome.code.name}.'
                 self._context.tell_repair(step, cause)
                 break
-            self._n_done += 1
+            self._plan.next += 1  # the one that failed is planned anew
         return idle
 
     def _do(self, step: PlanStep, call: LowLevelCall) -> Outcome:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bbllm.core.protocols import EpisodeContext, World
-from bbllm.core.types import Plan, PlanStep, Scene
-from bbllm.planners.parsing import plan_on
+from bbllm.core.types import Scene
+from bbllm.planners.growing_plan import GrowingPlan
 from bbllm.planners.prog_program import Call, Condition, Program, SubGoal
 from bbllm.planners.prog_referents import Failed, Referents, attempt
 
@@ -57,9 +57,8 @@ class Interpreter:
         self._referents = referents
         self._check = check
         self._stops = stops
-        self._plan = Plan()
-        self._next = 0
-        """Number of the plan's step that is next; recoveries that are run become steps too."""
+        self._plan = GrowingPlan(context)
+        """Its steps are all calls; recoveries that are run become steps too."""
 
     @property
     def n_heard(self) -> int:
@@ -68,24 +67,16 @@ class Interpreter:
 
     def run(self, program: Program) -> None:
         """Carry out a program to its end, or to the first call that fails where that ends it."""
-        self._plan_on(program.calls)
+        self._plan.go_on(map(str, program.calls))
         for goal in program.sub_goals:
             if not self._work_on(goal):
                 return
 
-    def _plan_on(self, calls: Sequence[Call], left: Sequence[str] = ()) -> None:
-        """Go on with calls from the next step, and after them with steps that are left."""
-        start = self._next
-        texts = [*map(str, calls), *left]
-        steps = [PlanStep(start + i, text) for i, text in enumerate(texts)]
-        self._plan = plan_on(self._plan, start, steps)
-        self._context.tell_plan(self._plan, start)
-
     def _work_on(self, goal: SubGoal) -> bool:
         """Carry out a sub-goal; tell whether the program goes on."""
-        begun = self._next
+        begun = self._plan.next
         for i, item in enumerate(goal.statements):
-            made = self._next - begun
+            made = self._plan.next - begun
             if goal.text and made >= STEPS_OF_A_SUB_GOAL and _calls(goal, i):
                 return self._leave_out(goal, i)
             goes_on = True
@@ -101,26 +92,26 @@ class Interpreter:
     def _recover(self, calls: tuple[Call, ...]) -> bool:
         """Put what an assertion wants done into the plan, and do it."""
         if calls:
-            self._plan_on(calls, [step.text for step in self._plan.steps[self._next :]])
+            self._plan.go_on([*map(str, calls), *(step.text for step in self._plan.left)])
         return all(self._act(call) for call in calls)
 
     def _act(self, call: Call) -> bool:
         """Make a call; tell whether the program goes on."""
-        step = self._plan.steps[self._next]
+        step = self._plan.left[0]
         self._context.tell_step(step)
         failed = attempt(call, self._referents, self._world)
         self.tried.append(Tried(call, failed))
         if failed is not None and self._stops:
             self._context.tell_repair(step, failed.cause, code=failed.code)
             return False  # what is planned next takes the place of this step
-        self._next += 1
+        self._plan.next += 1
         if failed is not None:
             self._context.tell_failed(step, failed.cause, code=failed.code)
         return True
 
     def _leave_out(self, goal: SubGoal, start: int) -> bool:
         """Go on behind a sub-goal that has made all the calls it may."""
-        step = self._plan.steps[self._next]
+        step = self._plan.left[0]
         n_left = _calls(goal, start)
         cause = (
             f'The part {goal.text[:80]!r} has made {STEPS_OF_A_SUB_GOAL} calls, which is all that '
@@ -131,7 +122,7 @@ class Interpreter:
             self._context.tell_repair(step, cause)
             return False
         self._context.tell_failed(step, cause)
-        self._next += n_left
+        self._plan.next += n_left
         return True
 
 
