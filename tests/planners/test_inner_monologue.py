@@ -200,7 +200,7 @@ def test_an_empty_house_is_given_up_with_a_reason() -> None:
     episode = play(saying('done'), Empty())
 
     assert episode.ending is Ending.GAVE_UP
-    assert 'nothing in the house' in episode.message
+    assert 'The house is empty' in episode.message
 
 
 @pytest.mark.parametrize(

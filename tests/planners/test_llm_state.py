@@ -254,7 +254,7 @@ def test_an_empty_house_is_given_up_before_a_model_is_asked() -> None:
     episode = play(model, HouseholdWorld(Graph.from_dict({'nodes': nodes, 'edges': edges})))
 
     assert episode.ending is Ending.GAVE_UP
-    assert 'There is nothing in the house' in episode.message
+    assert 'The house is empty' in episode.message
     assert model.requests == []
 
 

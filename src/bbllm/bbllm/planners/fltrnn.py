@@ -10,10 +10,11 @@ from bbllm.core.errors import ParseError
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
 from bbllm.core.types import Scene, Task
 from bbllm.planners.demonstrations import Chooser, Demonstration, household_demonstrations
-from bbllm.planners.fltrnn_goal import DEMONSTRATIONS, Goal, all_in_sight, embedder_of, read_goal
+from bbllm.planners.fltrnn_goal import DEMONSTRATIONS, Goal, embedder_of, read_goal
 from bbllm.planners.fltrnn_parsing import parse_sub_goals
 from bbllm.planners.fltrnn_prompting import FLTRNNPrompts
 from bbllm.planners.fltrnn_telling import Telling
+from bbllm.planners.impossible_goals import all_in_sight
 from bbllm.planners.language_rnn import LanguageRNN, Settings
 from bbllm.planners.left_out import LeftOut
 from bbllm.planners.memory_graph import MemoryGraph

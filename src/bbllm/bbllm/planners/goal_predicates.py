@@ -57,6 +57,8 @@ OPPOSED = frozenset(
     }
 )
 """Relations that nothing can have at once."""
+AT_ONCE: Mapping[GoalRelation, int] = {GoalRelation.HOLDS: 2, GoalRelation.SIT: 1}
+"""Of how many things a person can have a relation at once, whatever there is."""
 FORM = '`on_milk_kitchentable: 3` or `closed_microwave: 1`, with commas between them'
 
 _PREDICATE = re.compile(
@@ -82,10 +84,14 @@ class GoalPredicate:
         return f'{self.relation.value}_{self.thing}{place}: {self.count}'
 
     @property
+    def things(self) -> int:
+        """How many of its class there have to be; for milk on milk one more than `count`."""
+        return self.count + (self.thing == self.place)
+
+    @property
     def sentence(self) -> str:
         """The same in words, for example `put three milk on kitchentable`."""
-        many = _NUMBERS[self.count] if self.count < len(_NUMBERS) else str(self.count)
-        what = f'{many} {self.thing}'
+        what = f'{in_words(self.count)} {self.thing}'
         if self.relation in PLACING:
             return f'put {what} {"on" if self.relation is GoalRelation.ON else "in"} {self.place}'
         words = {
@@ -97,6 +103,11 @@ class GoalPredicate:
             GoalRelation.SIT: f'sit on {what}',
         }
         return words[self.relation]
+
+
+def in_words(count: int) -> str:
+    """Return a count as people say it, in figures where it is more than ten."""
+    return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
 
 
 def parse_goal(text: str, classes: Iterable[str]) -> tuple[GoalPredicate, ...] | None:
@@ -187,6 +198,16 @@ def contradiction(
             if len(group) > 1 and _too_many(group, counts):
                 return tuple(group)
     return None
+
+
+def too_much_for_a_body(predicates: Iterable[GoalPredicate]) -> tuple[GoalPredicate, ...]:
+    """Return predicates that want more held or sat on than a person can; () without such."""
+    goal = tuple(predicates)
+    for relation, most in AT_ONCE.items():
+        group = tuple(item for item in goal if item.relation is relation)
+        if sum(item.count for item in group) > most:
+            return group
+    return ()
 
 
 Thing = TypeVar('Thing', bound=Hashable)

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from bbllm.core.errors import GaveUpError
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
 from bbllm.core.types import Task
+from bbllm.planners.impossible_goals import refuse_impossible
 from bbllm.planners.left_out import Discarded
 from bbllm.planners.low_level_hands import Hands
 from bbllm.planners.low_level_plan import low_level_actions
@@ -76,6 +77,7 @@ class InnerMonologue:
             BbllmError: Whatever world or model raised.
         """
         hands = Hands(world, context)
+        refuse_impossible(task, hands.scene, context)
         monologue = Monologue(hands.names, hands.scene, self._window)
         for _ in range(MAX_STEPS):
             monologue.hear(context.take_human_feedback())

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from bbllm.core.errors import GaveUpError
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
 from bbllm.core.types import Outcome, Scene, Task
+from bbllm.planners.impossible_goals import refuse_impossible
 from bbllm.planners.left_out import Discarded, Found, ask_for_lines
 from bbllm.planners.low_level_hands import Hands
 from bbllm.planners.low_level_plan import (
@@ -90,6 +91,7 @@ class LLMState:
             BbllmError: Whatever world or model raised.
         """
         hands = Hands(world, context)
+        refuse_impossible(task, hands.scene, context)
         mind = _Mind(self._model, hands.names, task, context, self._messages)
         estimator = mind.estimator(summary=self._summary, objects=self._objects)
         state = OpenState()

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bbllm.core.errors import GaveUpError
-from bbllm.core.instances import class_of
 from bbllm.core.protocols import PASS, EpisodeContext, World
-from bbllm.core.types import Kind, Outcome, PlanStep, Scene, SkillCall, Status
+from bbllm.core.types import Outcome, PlanStep, Scene, SkillCall, Status
 from bbllm.planners.growing_plan import GrowingPlan
+from bbllm.planners.impossible_goals import refuse_empty
 from bbllm.planners.low_level_plan import WAIT, LowLevelCall, in_world
 from bbllm.planners.short_names import ShortNames
-from bbllm.planners.surroundings import CHARACTER, HOUSEHOLD
 
 IDLE_LIMIT = 3
 """How many rounds in a row may try nothing in the world. No limit of steps counts them, so that
@@ -49,7 +48,7 @@ class Hands:
         """All that was tried, oldest first; a `wait` that no world has counts as a success."""
         self.scene = self._look()
         """What was seen last."""
-        _refuse_empty(self.scene)
+        refuse_empty(self.scene)
 
     def carry_out(self, calls: Sequence[LowLevelCall]) -> None:
         """
@@ -111,13 +110,3 @@ class Hands:
         scene = self._world.observe()
         self.names.see(scene)
         return scene
-
-
-def _refuse_empty(scene: Scene) -> None:
-    things = [item for item in scene.objects if class_of(item.name) != CHARACTER]
-    if all(item.kind is Kind.LOCATION for item in things):
-        what = 'house' if scene.domain == HOUSEHOLD else 'table'
-        raise GaveUpError(
-            f'There is nothing in the {what} that could be worked with. A {what} with at least '
-            'one thing in it would do.'
-        )
