@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 
 from bbllm.bench.checkers.household import lies, things_of
-from bbllm.bench.house_goals import HouseCondition
+from bbllm.bench.house_goals import ANYTHING, HouseCondition
 from bbllm.worlds.household.derived import (
     FAUCETS,
     HEATED,
@@ -19,6 +20,7 @@ from bbllm.worlds.household.derived import (
     WASHING,
     WORDS,
     Derived,
+    by_device,
     can_wash,
 )
 from bbllm.worlds.household.graph import Graph, Node
@@ -29,6 +31,10 @@ NEVER = 1000
 """More than any plan: it cannot be done."""
 OPPOSITE: Mapping[str, str] = {'on': 'off', 'off': 'on', 'open': 'closed', 'closed': 'open'}
 """States that an action which all planners offer changes."""
+PUT_DOWN = 2
+"""To go to a surface and put a thing there."""
+TAKE = 2
+"""To go to a thing and grab it."""
 PUT_AGAIN = 3
 """To take a thing out of a device, go, and put it where it was."""
 MAKERS: Mapping[str, tuple[frozenset[str], ...]] = {
@@ -41,12 +47,31 @@ MAKERS: Mapping[str, tuple[frozenset[str], ...]] = {
 
 
 class Costs:
-    """Counts actions in one household as it is now."""
+    """
+    Counts actions in one household as it is now.
 
-    def __init__(self, graph: Graph, derived: Derived, known: frozenset[int] | None = None):
+    Args:
+        graph: The household.
+        derived: What has become of things so far.
+        known: Ids of what can be named; None: everything.
+        gripless: Ids of what is not to be grabbed.
+        only: By class: the one thing that is to fit.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        derived: Derived,
+        known: frozenset[int] | None = None,
+        *,
+        gripless: Collection[int] = (),
+        only: Mapping[str, int] = MappingProxyType({}),
+    ):
         self._graph = graph
         self._derived = derived
         self._known = known
+        self._gripless = gripless
+        self._only = only
         me = graph.character
         assert me is not None  # a household has one
         self._me = graph.nodes[me]
@@ -57,7 +82,9 @@ class Costs:
         """Return about how many actions are missing; NEVER where no actions will do."""
         if condition.person:
             return self._posture(condition)
-        ids = things_of(condition, self._graph)
+        if condition.held == ANYTHING:
+            return self._empty_hands(condition)
+        ids = self._fitting(things_of(condition, self._graph))
         if condition.not_:
             costs = sorted(cost for n in ids if (cost := self._undo(n, condition)))
             return sum(costs[: max(0, len(costs) - condition.count + 1)])
@@ -70,19 +97,33 @@ class Costs:
         made = 0
         if condition.is_:
             word = condition.is_
-            made = self._make(thing, word) if word in WORDS else self._set(thing, word)
+            makes = word in WORDS
+            made = self._make(thing, word, condition.by) if makes else self._set(thing, word)
         if not condition.place:
             return made
         if made and self._lies(thing, condition):
             return made + PUT_AGAIN
         relation = Relation.INSIDE if condition.inside else Relation.ON
-        places = of_class(self._graph, condition.place)
+        places = self._fitting(of_class(self._graph, condition.place))
         put = min((self._put(thing, relation, place) for place in places), default=NEVER)
         return 0 if self._lies(thing, condition) else made + put
 
+    def _fitting(self, ids: Iterable[int]) -> list[int]:
+        """Leave out what is not the one thing of its class that is to fit."""
+        nodes = self._graph.nodes
+        return [n for n in ids if self._only.get(nodes[n].class_name, n) == n]
+
+    def _empty_hands(self, condition: HouseCondition) -> int:
+        """Count what fills hands, or puts down what is in them."""
+        missing = condition.count - len(self._held)
+        return PUT_DOWN * max(0, 1 - missing) if condition.not_ else max(0, missing) * TAKE
+
     def _lies(self, thing: int, condition: HouseCondition) -> bool:
         relation = Relation.INSIDE if condition.inside else Relation.ON
-        return lies(self._graph, thing, relation, condition.place or '')
+        place = condition.place or ''
+        if place in self._only:
+            return self._graph.has(thing, relation, self._only[place])
+        return lies(self._graph, thing, relation, place)
 
     def _undo(self, thing: int, condition: HouseCondition) -> int:
         if self._do(thing, condition) > 0:
@@ -91,7 +132,7 @@ class Costs:
             return self._set(thing, OPPOSITE[str(condition.is_)])
         if condition.is_:
             return NEVER
-        return 2 if condition.held else self._take(thing)
+        return PUT_DOWN if condition.held else self._take(thing)
 
     def _posture(self, condition: HouseCondition) -> int:
         sitting = State.SITTING in self._me.states
@@ -109,8 +150,8 @@ class Costs:
             return 0
         return min((self._reach(seat) + 1 + sitting for seat in seats), default=NEVER)
 
-    def _make(self, thing: int, word: str) -> int:
-        if (thing, word) in self._derived:
+    def _make(self, thing: int, word: str, by: str | None) -> int:
+        if (thing, word if by is None else by_device(word, by)) in self._derived:
             return 0
         if word == USED:
             return self._set(thing, 'on') if _is(self._graph.nodes[thing], PHONES) else NEVER
@@ -121,8 +162,7 @@ class Costs:
             return NEVER
         costs = [NEVER]
         for node in self._graph.nodes.values():
-            makes = any(_is(node, makers) for makers in MAKERS[word])
-            if makes and can_wash(node, self._graph.nodes[thing]):
+            if _makes(node, word, by) and can_wash(node, self._graph.nodes[thing]):
                 inside = self._put(thing, Relation.INSIDE, node.id)
                 costs.append(inside + self._shut_in(thing, node) + self._start(node))
         return min(costs)
@@ -161,7 +201,8 @@ class Costs:
     def _take(self, thing: int) -> int:
         if thing in self._held:
             return 0
-        if Property.GRABBABLE not in self._graph.nodes[thing].properties:
+        grabbable = Property.GRABBABLE in self._graph.nodes[thing].properties
+        if not grabbable or thing in self._gripless:
             return NEVER
         full = len(self._held) >= len(HANDS)
         return self._reach(thing) + self._shut(thing) + full + 1
@@ -204,14 +245,33 @@ def of_class(graph: Graph, class_name: str) -> list[int]:
     return sorted(n for n, node in graph.nodes.items() if node.class_name == class_name)
 
 
-def makers_of(graph: Graph, word: str) -> tuple[set[str], set[str]]:
-    """Return the classes that things are put into so that a word holds, and those switched on."""
-    into = {n.class_name for n in graph.nodes.values() if any(_is(n, m) for m in MAKERS[word])}
-    switched = {name for name in into if name.replace('_', '').lower() not in SINKS}
+def makers_of(graph: Graph, word: str, by: str | None = None) -> tuple[set[str], set[str]]:
+    """
+    Return the classes that things are put into so that a word holds, and those switched on.
+
+    Args:
+        graph: The household.
+        word: One of `derived.WORDS`.
+        by: Class of the device that has to be the one; None: any.
+    """
+    into = {n.class_name for n in graph.nodes.values() if _makes(n, word, by)}
+    switched = {name for name in into if _plain(name) not in SINKS}
     if word == WASHED:
         switched |= {n.class_name for n in graph.nodes.values() if _is(n, FAUCETS)}
     return into, switched
 
 
+def _makes(node: Node, word: str, by: str | None) -> bool:
+    """Tell whether a word comes to hold of what is in there, by the device that is meant."""
+    if not any(_is(node, makers) for makers in MAKERS[word]):
+        return False
+    # What a sink washes is washed by its faucet.
+    return by in (None, node.class_name) or (_is(node, SINKS) and _plain(str(by)) in FAUCETS)
+
+
 def _is(node: Node, names: Iterable[str]) -> bool:
-    return node.class_name.replace('_', '').lower() in names
+    return _plain(node.class_name) in names
+
+
+def _plain(class_name: str) -> str:
+    return class_name.replace('_', '').lower()

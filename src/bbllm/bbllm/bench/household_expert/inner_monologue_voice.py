@@ -14,7 +14,7 @@ GIVES_UP_AFTER = 3
 AHEAD = 12
 """How many calls it plans at once; it says them as its thought, which the next prompt tells."""
 
-_TRIED = re.compile(r'^Robot action: (.*)\nSuccess: (yes|no)', re.MULTILINE)
+_TRIED = re.compile(r'^Robot action: (.*)\nSuccess: (yes|no)(?:: (.*))?', re.MULTILINE)
 _SCENE = re.compile(r'^Scene: (.*?)(?=^Robot thought:)', re.MULTILINE | re.DOTALL)
 _LEFT_OUT = re.compile(r'^\(\d+ steps that were taken before', re.MULTILINE)
 _THEN = re.compile(
@@ -32,7 +32,7 @@ def inner_monologue_voice(prompt: str, told: Told) -> str | None:
     if ahead := _THEN.match(last):
         calls = ahead[1].split(', then ')
         return _say(calls)
-    history = [Tried(call, how == 'yes') for call, how in _TRIED.findall(monologue)]
+    history = [Tried(call, how == 'yes', why) for call, how, why in _TRIED.findall(monologue)]
     replay = _replay(monologue, told, history)
     planned = replay.plan(AHEAD)
     if not planned:

@@ -1,10 +1,19 @@
-"""What `expert` says as LLM-State's attention, state estimator and policy."""
+"""
+What `expert` says as LLM-State's attention, state estimator and policy.
+
+As policy it goes by what the paper gives a policy: the state, what is seen and the task. From the
+history in the prompt it takes where things are and what they are called, which an observation
+would tell, too; what no observation shows it takes from the state where there is one: open or
+on, warm, and why steps failed. Without any state it is left to what the history says.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
+from bbllm.bench.household_expert.conclusions import concluded_in, conclusion
+from bbllm.bench.household_expert.lessons import NOTHING
 from bbllm.bench.household_expert.moves import focus_on
 from bbllm.bench.household_expert.replay import Replay, Tried
 from bbllm.bench.household_expert.told import Told
@@ -20,7 +29,8 @@ _STATE = re.compile(_BLOCK.format('current state'), re.MULTILINE | re.DOTALL)
 _OBSERVED = re.compile(_BLOCK.format('current observation'), re.MULTILINE | re.DOTALL)
 _DONE = re.compile(_BLOCK.format('robot actions'), re.MULTILINE | re.DOTALL)
 _HISTORY = re.compile(_BLOCK.format('history actions'), re.MULTILINE | re.DOTALL)
-_TRIED = re.compile(r'(\w+\([^()]*\)) (Success|Fail)\b')
+_TRIED = re.compile(r'^(\w+\([^()]*\)) (Success|Fail)\b(?:: (.*))?', re.MULTILINE)
+_REASONING = re.compile(r'^Reasoning: (.*)', re.MULTILINE | re.DOTALL)
 _LISTED = re.compile(r'(\w+?\d+) (?:IN|ON) \w')
 
 
@@ -59,7 +69,8 @@ def _summary(replay: Replay) -> str:
     n_done = len(replay.history) - n_failed
     text = f'{n_done} actions succeeded and {n_failed} failed.'
     for i, cause in replay.causes.items():
-        why = cause.replace('_', ' ') or 'something that no rule of the house tells'
+        surprise = replay.surprises.get(i)
+        why = conclusion(surprise, replay.short) if surprise else cause.replace('_', ' ')
         text += f' Action {i + 1}, {replay.history[i].text}, failed, most likely by: {why}.'
     return text
 
@@ -83,23 +94,37 @@ def _attributes(thing: str, replay: Replay) -> list[str]:
 
 def _planned(prompt: str, told: Told) -> str:
     replay = Replay(told, _tried(_block(_HISTORY, prompt)))
-    calls = replay.plan(PLAN_LIMIT - 1)
+    state = _block(_STATE, prompt)
+    reasoning = _REASONING.search(state)
+    lessons = concluded_in(reasoning[1], replay.id_of) if reasoning else NOTHING
+    for thing, words in _attributes_in(state):
+        if words and (node_id := replay.id_of(thing)) is not None:
+            replay.believe(node_id, words)
+    calls = replay.plan(PLAN_LIMIT - 1, lessons if state else None)
     if not calls:
         return 'Low-level Action Plan:\ndone'
-    if replay.failures_of(calls[0]) >= GIVES_UP_AFTER:
+    told_of_failures = reasoning or not state
+    if told_of_failures and replay.failures_of(calls[0]) >= GIVES_UP_AFTER:
         return f'cannot: {calls[0]} failed {GIVES_UP_AFTER} times, and nothing else would do.'
     lines = [f'{i}. {call}' for i, call in enumerate(calls, 1)]
     return '\n'.join(['Low-level Action Plan:', *lines])
 
 
 def _tried(block: str) -> list[Tried]:
-    return [Tried(call, how == 'Success') for call, how in _TRIED.findall(block)]
+    return [Tried(call, how == 'Success', why) for call, how, why in _TRIED.findall(block)]
 
 
 def _things(prompt: str) -> list[str]:
     """Return the things of the current state."""
-    lines = _block(_STATE, prompt).splitlines()
-    return [line.partition(':')[0] for line in lines if ': ' in line]
+    return [thing for thing, _ in _attributes_in(_block(_STATE, prompt))]
+
+
+def _attributes_in(state: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the things of a state with what is said of each."""
+    for line in state.partition('Reasoning: ')[0].splitlines():
+        thing, colon, words = line.partition(': ')
+        if colon:
+            yield thing, [] if words == '[]' else words.split(' | ')
 
 
 def _block(form: re.Pattern[str], prompt: str) -> str:

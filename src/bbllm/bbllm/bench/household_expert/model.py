@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from bbllm.bench.house_goals import HouseholdGoal
 from bbllm.bench.house_start import HouseStart
+from bbllm.bench.household_expert.conclusions import refused_in
+from bbllm.bench.household_expert.lessons import NOTHING
 from bbllm.bench.household_expert.moves import Said, Standing
 from bbllm.bench.household_expert.prompts import Asked, Prompt, read_prompt, verdict
 from bbllm.bench.household_expert.search import NoPlanError, search
@@ -40,8 +42,9 @@ class HouseholdExpert(StandIn):
     A deterministic stand-in that is told the start and the goal of a case.
 
     All that it knows beside these it reads in the prompt: how far a plan has come, and which step
-    failed. It takes each class for what it would mean to a planner that grounds by `nearest`;
-    with another policy things can turn out otherwise than it believes.
+    failed. What no scene tells of a house (`worlds.household.constraints`) it is not told either.
+    It takes each class for what it would mean to a planner that grounds by `nearest`; with
+    another policy things can turn out otherwise than it believes.
 
     Args:
         start: The house as the trial finds it; None for one that is asked nothing.
@@ -104,8 +107,11 @@ class HouseholdExpert(StandIn):
         """Go through the steps that are done, and search on from there."""
         household, goal = self.case()
         standing = Standing.beginning(household, sight=self._sight())
-        for text in prompt.plan[: prompt.start]:
-            step = read_step(text)
+        lessons = NOTHING
+        for i, text in enumerate(prompt.plan[: prompt.start + 1]):
+            for why in prompt.refused(i):
+                lessons |= refused_in(why, standing.household.graph)
+            step = read_step(text) if i < prompt.start else None
             after = standing.after(step) if step is not None else None
             standing = after or standing  # what cannot be done has changed nothing
         lines = search(
@@ -114,6 +120,7 @@ class HouseholdExpert(StandIn):
             seen=standing.derived,
             found=standing.found,
             sight=standing.sight,
+            lessons=lessons,
         )
         texts = [step_text(item) for item in said(lines)]
         failed = prompt.plan[prompt.start] if prompt.start < len(prompt.plan) else ''
@@ -127,10 +134,10 @@ class HouseholdExpert(StandIn):
         )
 
     def case(self) -> tuple[Household, HouseholdGoal]:
-        """Return the household as the trial finds it, and the goal; see `told.Told`."""
+        """Return the household as it is seen at the start, and the goal; see `told.Told`."""
         if self._start is None or self._goal is None:
             raise NoPlanError(NO_CASE)
-        return self._start.household(), self._goal
+        return Household(self._start.build(), mode=self._start.mode), self._goal
 
     def visibility(self) -> Visibility:
         """Return how much of the household the planner is told; see `told.Told`."""

@@ -8,8 +8,8 @@ it is told in classes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from bbllm.bench.checkers.household import things_of
 from bbllm.bench.house_goals import ANYTHING, HouseCondition
@@ -40,6 +40,10 @@ class Standing:
     sight: Visibility = FULL
     known: frozenset[int] | None = None
     """Ids of what can be named; None: everything."""
+    gripless: frozenset[int] = frozenset()
+    """Ids of what no move grabs, as it has slipped out of a hand."""
+    only: Mapping[str, int] = field(default_factory=dict)
+    """By class: the one thing that is to fit all conditions."""
 
     @classmethod
     def beginning(
@@ -62,13 +66,13 @@ class Standing:
         household = self.household.copy()
         if not household.step(line).succeeded:
             return None
-        return Standing(
-            household,
-            derived(household.graph, self.derived, line),
-            line.objects[0][1] if said[0] in GOING else self.found,
-            (*self.lines, line),
-            self.sight,
-            self._known_in(household.graph),
+        return replace(
+            self,
+            household=household,
+            derived=derived(household.graph, self.derived, line),
+            found=line.objects[0][1] if said[0] in GOING else self.found,
+            lines=(*self.lines, line),
+            known=self._known_in(household.graph),
         )
 
     def _known_in(self, graph: Graph) -> frozenset[int] | None:
@@ -132,6 +136,8 @@ def focus_on(condition: HouseCondition, graph: Graph) -> Focus:
     things = {graph.nodes[node_id].class_name for node_id in things_of(condition, graph)}
     if condition.thing == ANYTHING:
         things = _on_a(condition.place, graph)
+    if condition.held == ANYTHING:
+        things = _classes(graph, held_by(graph))
     if condition.is_ in ('on', 'off'):
         focus.switched = set(things)
     elif condition.is_ in ('open', 'closed'):
@@ -139,7 +145,7 @@ def focus_on(condition: HouseCondition, graph: Graph) -> Focus:
         focus.switched = set(things)  # what is on cannot be opened
     elif condition.is_ in WORDS:
         focus.taken = set() if condition.is_ == USED else set(things)
-        focus.into, focus.switched = makers_of(graph, str(condition.is_))
+        focus.into, focus.switched = makers_of(graph, str(condition.is_), condition.by)
         focus.into = set() if condition.is_ == USED else focus.into
         focus.closed = {  # with its door open it does nothing to what is inside
             node.class_name

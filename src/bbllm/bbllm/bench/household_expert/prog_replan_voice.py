@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+from bbllm.bench.household_expert.lessons import Surprise, surprised
 from bbllm.bench.household_expert.moves import Said, Standing
 from bbllm.bench.household_expert.search import search
 from bbllm.bench.household_expert.told import Told
@@ -31,11 +33,13 @@ def prog_replan_voice(prompt: str, told: Told) -> str | None:
     rooms = {node.class_name for node in household.graph.nodes.values() if node.is_room}
     standing = Standing.beginning(household, sight=told.visibility())
     failures: list[str] = []
+    surprises: list[Surprise] = []
     for call, how in _TRIED.findall(begun[1]):
+        read = _read(call)
         if how == 'failed':
             failures.append(call)
+            surprises += _surprise(standing, read)
             continue
-        read = _read(call)
         after = standing.after(read) if read else None
         standing = after or standing  # by its own account it was of no use
     lines = search(
@@ -44,6 +48,8 @@ def prog_replan_voice(prompt: str, told: Told) -> str | None:
         seen=standing.derived,
         found=standing.found,
         sight=standing.sight,
+        # What failed once may have meant another thing of its class, of which it did not think.
+        lessons=surprised(item for item in surprises if surprises.count(item) > 1),
     )
     plan = said(lines)
     if not plan:
@@ -62,6 +68,14 @@ def prog_replan_voice(prompt: str, told: Told) -> str | None:
         assertions='\tassert(' in functions,
         rooms=rooms,
     )
+
+
+def _surprise(standing: Standing, read: Said | None) -> Iterator[Surprise]:
+    """Yield a call that failed, where it should have worked."""
+    line = standing.grounded(read) if read else None
+    if line is not None and standing.household.can(line):
+        ids = tuple(node_id for _, node_id in line.objects)
+        yield Surprise.at(standing.household.graph, line.action, ids)
 
 
 def _read(text: str) -> Said | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -42,6 +43,12 @@ class Prompt:
     """The step that is to become a call."""
     actions: frozenset[str] = frozenset()
     """What can be done, by name."""
+    failures: tuple[tuple[int, str], ...] = ()
+    """Numbers of the steps that failed, and what is told of why, oldest first."""
+
+    def refused(self, index: int) -> Iterator[str]:
+        """Yield why a step failed, for each time that it did."""
+        return (why for number, why in self.failures if number == index)
 
 
 _ENDS = {
@@ -52,6 +59,8 @@ _ENDS = {
 }
 _ACTION = re.compile(r'^- (\w+)\(', re.MULTILINE)
 _EARLIER = re.compile(r'^Earlier plan:\n(.*?)\nError step: (\d+)$', re.MULTILINE | re.DOTALL)
+_FEEDBACK = re.compile(r'^Feedback: (.*)$', re.MULTILINE)
+_FAILED_BEFORE = re.compile(r'^- step (\d+) \([^\n]*?\): (.*)$', re.MULTILINE)
 _ASSERTED = re.compile(r'(You see: [^\n]*)\n(assert\([^\n]*\))\s*\Z')
 
 
@@ -78,10 +87,14 @@ def _labelled(asked: Asked, text: str) -> Prompt:
     actions = frozenset(_ACTION.findall(listed))
     steps = re.findall(r'^Step: (.*)$', text, re.MULTILINE)
     plan: tuple[str, ...] = ()
+    failures: tuple[tuple[int, str], ...] = ()
     start = 0
-    if asked is Asked.REPAIR and (blocks := _EARLIER.findall(text)):
-        shown, number = blocks[-1]  # those before it are the examples'
+    if asked is Asked.REPAIR and (blocks := [*_EARLIER.finditer(text)]):
+        shown, number = blocks[-1].groups()  # those before it are the examples'
         plan, start = tuple(step.text for step in parse_plan(shown)), int(number)
+        told = text[blocks[-1].end() :]
+        earlier = [(int(index), why) for index, why in _FAILED_BEFORE.findall(told)]
+        failures = (*earlier, *((start, why) for why in _FEEDBACK.findall(told)))
     return Prompt(
         asked=asked,
         text=text,
@@ -89,6 +102,7 @@ def _labelled(asked: Asked, text: str) -> Prompt:
         start=start,
         step=steps[-1] if steps else '',
         actions=actions,
+        failures=failures,
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from bbllm.bench.household_expert.conclusions import refused_in
+from bbllm.bench.household_expert.lessons import NOTHING, Lessons, Surprise, surprised
 from bbllm.bench.household_expert.moves import GOING
 from bbllm.bench.household_expert.search import search
 from bbllm.bench.household_expert.told import Told
@@ -19,10 +21,18 @@ from bbllm.planners.low_level_plan import (
     read_call,
 )
 from bbllm.planners.short_names import ShortNames
+from bbllm.worlds.household.derived import WORDS
 from bbllm.worlds.household.sane_checks import above
+from bbllm.worlds.household.scenes import name_of
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action, State
 from bbllm.worlds.household.world import HouseholdWorld
+
+OPPOSED = (
+    *((State.OPEN, State.CLOSED), (State.CLOSED, State.OPEN)),
+    *((State.ON, State.OFF), (State.OFF, State.ON)),
+)
+"""States of which the first is had in place of the second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +41,8 @@ class Tried:
 
     text: str
     succeeded: bool
+    why: str = ''
+    """What is told of why it failed; most prompts tell that it did, and no more."""
 
 
 class Replay:
@@ -38,7 +50,7 @@ class Replay:
     What a planner knows that tells of its low-level calls and how they went.
 
     Things get the names that the planner gave them: it too looked at the start and after each
-    call. A call that failed has changed nothing, so that it is left out, whatever its cause was.
+    call. A call that failed has changed nothing, so that it is left out; what it teaches is not.
 
     Args:
         told: The case.
@@ -51,31 +63,42 @@ class Replay:
         self.world = HouseholdWorld(
             household.graph, mode=household.mode, visibility=told.visibility()
         )
-        # What is hidden from planners, such as what cannot be held, stays with the household.
-        self.world.household = household
         self.names = names or ShortNames()
         self.found: int | None = None
         """What was gone to last."""
         self.causes: dict[int, str] = {}
         """Why a call failed, by its place in the history: the name of the check that it broke
         here, or '' where it would have worked."""
+        self.surprises: dict[int, Surprise] = {}
+        """Calls that would have worked, by their place in the history."""
+        self._refused = NOTHING
         self.history = tuple(history)
         self.names.see(self.world.observe())
         for i, tried in enumerate(self.history):
             self._repeat(i, tried)
 
-    def plan(self, limit: int) -> tuple[LowLevelCall, ...]:
+    @property
+    def lessons(self) -> Lessons:
+        """What the history teaches of what nobody sees."""
+        return surprised(self.surprises.values()) | self._refused
+
+    def plan(self, limit: int, lessons: Lessons | None = None) -> tuple[LowLevelCall, ...]:
         """
         Return the next calls, as many as name only what is seen now; none when all is done.
 
         Args:
             limit: How many there may be.
+            lessons: What is known to fail; None: what the history teaches.
 
         Raises:
             NoPlanError: None is found.
         """
         lines = search(
-            self.world.household, self.goal, seen=self.world.derived.now, found=self.found
+            self.world.household,
+            self.goal,
+            seen=self.world.derived.now,
+            found=self.found,
+            lessons=self.lessons if lessons is None else lessons,
         )
         seen = set(self.world.observe().names)
         calls: list[LowLevelCall] = []
@@ -90,6 +113,30 @@ class Replay:
         """Count how often a call was tried in vain."""
         return sum(not tried.succeeded and tried.text == str(call) for tried in self.history)
 
+    def id_of(self, short: str) -> int | None:
+        """Return the number of what the planner calls so."""
+        name = self.names.name(short)
+        return None if name is None else id_of(name)
+
+    def short(self, node_id: int) -> str:
+        """Return what the planner calls a thing."""
+        return self.names.short(name_of(self.world.graph, node_id))
+
+    def believe(self, thing: int, words: Collection[str]) -> None:
+        """Take over what is said of a thing: its states, and what has become of it."""
+        states = self.world.graph.nodes[thing].states
+        for one, other in OPPOSED:
+            if one.value.lower() in words and other in states:
+                states.remove(other)
+                states.add(one)
+        become = self.world.derived
+        denied = [word for word in WORDS if word not in words]
+        become.now = frozenset(
+            (node_id, word)
+            for node_id, word in become.now
+            if node_id != thing or word.split(' ')[0] not in denied
+        ) | {(thing, word) for word in WORDS if word in words}
+
     def _repeat(self, i: int, tried: Tried) -> None:
         scene = self.world.observe()
         call = read_call(tried.text, low_level_actions(scene))
@@ -97,12 +144,20 @@ class Replay:
         if not isinstance(made, SkillCall):
             return
         if not tried.succeeded:
-            self.causes[i] = self._why_not(made)
+            self._learn(i, made, tried.why)
             return
         self._do(made)
         self.names.see(self.world.observe())
         if Action(made.skill.upper()) in GOING:
             self.found = id_of(made.args[0])
+
+    def _learn(self, i: int, call: SkillCall, why: str) -> None:
+        self.causes[i] = self._why_not(call)
+        graph = self.world.graph
+        ids = tuple(n for name in call.args if (n := id_of(name)) is not None)
+        if not self.causes[i]:
+            self.surprises[i] = Surprise.at(graph, Action(call.skill.upper()), ids)
+        self._refused |= refused_in(why, graph, self.id_of)
 
     def _do(self, call: SkillCall) -> None:
         """Do again what succeeded."""

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from itertools import count, islice, permutations
+from dataclasses import replace
+from itertools import count, islice, permutations, product
 
 from bbllm.bench.checkers.household import judge_household, things_of
 from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
 from bbllm.bench.household_expert.costs import NEVER, Costs, of_class
+from bbllm.bench.household_expert.lessons import NOTHING, Lessons
 from bbllm.bench.household_expert.moves import Focus, Said, Standing, focus_on, moves
 from bbllm.bench.household_expert.wording import said
 from bbllm.bench.least_steps import short_plan
 from bbllm.bench.relaxed_house import NotProvenError
 from bbllm.core.errors import BbllmError
-from bbllm.worlds.household.derived import Derived
+from bbllm.worlds.household.derived import WORDS, Derived
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.visibility import FULL, Visibility
-from bbllm.worlds.household.vocabulary import Relation, State
+from bbllm.worlds.household.vocabulary import HANDS, Relation, State
 
 EFFORT = 6000
 """How many situations one search looks at: for all conditions, in all orders."""
@@ -27,6 +29,8 @@ SHARE = 0.5
 """How much of it one order may take, so that another is tried too."""
 EFFORT_FOR_WORDS = 150
 """The same where a plan is known already that cannot be told in classes."""
+EFFORT_AT_ONCE = 600
+"""The same for making something of two things at once."""
 ORDERS = 24
 """How many orders of the conditions are tried."""
 
@@ -43,6 +47,7 @@ def search(
     found: int | None = None,
     sight: Visibility = FULL,
     in_classes: bool = True,
+    lessons: Lessons = NOTHING,
 ) -> tuple[ScriptLine, ...]:
     """
     Return the lines that reach a goal; none where it is reached.
@@ -62,24 +67,49 @@ def search(
             things are gone to.
         in_classes: Whether a plan that can be told in classes is looked for first; who names
             things by their ids is quicker without.
+        lessons: What failed steps have taught. It is heeded where any plan is found that does so;
+            where none is, what failed is tried again.
 
     Raises:
         NoPlanError: There is none that is found with reasonable effort.
     """
     start = Standing.beginning(household, seen=seen, found=found, sight=sight)
-    by_id = _by_id(household, goal) if found is None and sight == FULL else None
+    if lessons:
+        wiser = replace(start, household=lessons.heeded_in(household), gripless=lessons.gripless)
+        try:
+            return _search(wiser, goal, in_classes=in_classes)
+        except NoPlanError:
+            pass
+    return _search(start, goal, in_classes=in_classes)
+
+
+def _search(start: Standing, goal: HouseholdGoal, *, in_classes: bool) -> tuple[ScriptLine, ...]:
+    whole = start.found is None and start.sight == FULL
+    by_id = _by_id(start.household, goal) if whole else None
     if by_id is not None and (not in_classes or _tells_by_class(start, by_id, goal)):
         return by_id
     reason = ''
     effort = iter(range(EFFORT if by_id is None else EFFORT_FOR_WORDS))
-    for order in _orders(goal.all):
-        try:
-            return _in_order(start, order, islice(effort, int(EFFORT * SHARE))).lines
-        except NoPlanError as error:
-            reason = reason or str(error)
+    for begun in _chosen(start, goal):
+        for order in _orders(goal.all):
+            try:
+                return _in_order(begun, order, islice(effort, int(EFFORT * SHARE))).lines
+            except NoPlanError as error:
+                reason = reason or str(error)
     if by_id is not None:
         return by_id
     raise NoPlanError(reason)
+
+
+def _chosen(start: Standing, goal: HouseholdGoal) -> Iterable[Standing]:
+    """Return where it begins with each choice of the things of `same`, the easiest first."""
+    graph = start.household.graph
+    choices = [
+        replace(start, only=dict(zip(goal.same, ids, strict=True)))
+        for ids in product(*(of_class(graph, name) for name in goal.same))
+    ]
+    # Without any thing of such a class no plan is found, and it is told for which condition.
+    return sorted(choices or [start], key=lambda begun: _cost(begun, goal.all))
 
 
 def _by_id(household: Household, goal: HouseholdGoal) -> tuple[ScriptLine, ...] | None:
@@ -98,13 +128,15 @@ def _tells_by_class(start: Standing, lines: Sequence[ScriptLine], goal: Househol
         if after is None:
             return False
         standing = after
-    return holds(goal.all, standing.household.graph, standing.derived)
+    return holds(goal.all, standing.household.graph, standing.derived, goal.same)
 
 
-def holds(conditions: Sequence[HouseCondition], graph: Graph, known: Derived) -> bool:
-    """Tell whether all conditions hold."""
+def holds(
+    conditions: Sequence[HouseCondition], graph: Graph, known: Derived, same: Iterable[str] = ()
+) -> bool:
+    """Tell whether all conditions hold; of the classes in `same`, of one and the same thing."""
     # Not checked: while things are counted up, one stage may say the same as another condition.
-    goal = HouseholdGoal.model_construct(kind='household', all=tuple(conditions))
+    goal = HouseholdGoal.model_construct(kind='household', all=tuple(conditions), same=tuple(same))
     return judge_household(goal, graph, known).findings[0].passed
 
 
@@ -119,14 +151,36 @@ def _in_order(
     standing: Standing, order: Sequence[HouseCondition], effort: Iterator[int]
 ) -> Standing:
     for n_done, condition in enumerate(order):
-        for stage in _stages(condition, standing):
-            standing = _reach(standing, (*order[:n_done], stage), effort)
+        before = order[:n_done]
+        if condition.count > 1 and condition.is_ in WORDS and not condition.not_:
+            try:
+                few = islice(effort, EFFORT_AT_ONCE)
+                standing = _in_stages(standing, before, condition, few, at_once=len(HANDS))
+                continue
+            except NoPlanError:
+                pass
+        standing = _in_stages(standing, before, condition, effort)
     return standing
 
 
-def _stages(condition: HouseCondition, standing: Standing) -> Iterator[HouseCondition]:
-    """Yield a condition of many things in steps of one thing, so that each is found soon."""
-    counts: Iterable[int] = range(1, condition.count + 1)
+def _in_stages(
+    standing: Standing,
+    before: Sequence[HouseCondition],
+    condition: HouseCondition,
+    effort: Iterator[int],
+    *,
+    at_once: int = 1,
+) -> Standing:
+    for stage in _stages(condition, standing, at_once):
+        standing = _reach(standing, (*before, stage), effort)
+    return standing
+
+
+def _stages(
+    condition: HouseCondition, standing: Standing, at_once: int
+) -> Iterator[HouseCondition]:
+    """Yield a condition of many things in steps of a few things, so that each is found soon."""
+    counts: Iterable[int] = (*range(at_once, condition.count, at_once), condition.count)
     if condition.not_:
         n_now = len(things_of(condition, standing.household.graph))
         counts = range(n_now, condition.count - 1, -1)
@@ -149,7 +203,7 @@ def _reach(start: Standing, wanted: Sequence[HouseCondition], effort: Iterator[i
         if not waiting or waiting[0][0] >= NEVER:
             break
         _, n_steps, _, standing = heapq.heappop(waiting)
-        if holds(wanted, standing.household.graph, standing.derived):
+        if holds(wanted, standing.household.graph, standing.derived, standing.only):
             return standing
         for item in _moves(standing, focus):
             after = standing.after(item)
@@ -175,13 +229,15 @@ def _moves(standing: Standing, focus: Sequence[Focus]) -> list[Said]:
 
 
 def _cost(standing: Standing, wanted: Sequence[HouseCondition]) -> int:
-    costs = Costs(standing.household.graph, standing.derived, standing.known)
-    return sum(
-        0
-        if holds([condition], standing.household.graph, standing.derived)
-        else max(1, costs.of(condition))
-        for condition in wanted
-    )
+    graph, known = standing.household.graph, standing.derived
+    costs = Costs(graph, known, standing.known, gripless=standing.gripless, only=standing.only)
+
+    def missing(condition: HouseCondition) -> int:
+        if standing.only.keys() & set(condition.classes):  # that others fit is of no use
+            return costs.of(condition)
+        return 0 if holds([condition], graph, known) else max(1, costs.of(condition))
+
+    return sum(map(missing, wanted))
 
 
 def _key(standing: Standing, watched: Sequence[int]) -> Hashable:

@@ -15,7 +15,9 @@ class Told(Protocol):
 
     def case(self) -> tuple[Household, HouseholdGoal]:
         """
-        Return the household as the trial finds it, each time a new one, and the goal.
+        Return the household as it is seen at the start, each time a new one, and the goal.
+
+        What no scene tells, such as a thing without a grip, is not in its rules.
 
         Raises:
             NoPlanError: Nobody told it a case.

@@ -8,9 +8,10 @@ than what it does tell. What was opened, switched or heated before is then as at
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from bbllm.bench.house_goals import HouseholdGoal
-from bbllm.bench.household_expert.replay import Replay
+from bbllm.bench.household_expert.replay import Replay, Tried
 from bbllm.bench.household_expert.told import Told
 from bbllm.core.instances import class_of, id_of
 from bbllm.core.types import Kind, Pose, Scene, SceneObject, SkillCall
@@ -31,6 +32,9 @@ FLIPPED = {
     for skill, (before, after) in TURNS.items()
 }
 """By action: the state that it needs, and the one that it makes."""
+
+SO_ALREADY = 'so_already'
+"""Why a step fails that makes what is so."""
 
 _PLACED = re.compile(r'(\w+) (IN|ON) (\w+)')
 _LINE = r'^{}: \[?([^\[\]\n]*)\]?$'
@@ -61,7 +65,7 @@ class Moved:
         for short, (how, place) in self._places.items():
             thing, other = self._id(short), self._id(place)
             if thing is not None and other is not None:
-                _put(graph, thing, RELATIONS[how], other)
+                put(graph, thing, RELATIONS[how], other)
         self._place_character(graph)
         return household, goal
 
@@ -102,7 +106,16 @@ class Moved:
 
 
 class Believing(Replay):
-    """A replay that learns from what it cannot explain: some state is not as it believes."""
+    """
+    A replay that learns from what it cannot explain: some state is not as it believes.
+
+    Where a door may be shut that it believes open, that is likelier than a thing without a grip.
+    """
+
+    def __init__(self, told: Told, history: Sequence[Tried], names: ShortNames):
+        self._sure: set[int] = set()
+        """Ids of doors and devices whose state the history tells."""
+        super().__init__(told, history, names)
 
     def _do(self, call: SkillCall) -> None:
         """Do again what succeeded; whatever had to be open or shut, on or off for it, was so."""
@@ -110,6 +123,7 @@ class Believing(Replay):
         if call.skill in FLIPPED:
             was, now = FLIPPED[call.skill]
             self._believe(ids[0], now, was)
+            self._sure.add(ids[0])
         graph = self.world.graph
         for thing in ids:
             for other in above(graph, thing):
@@ -121,11 +135,26 @@ class Believing(Replay):
 
     def _why_not(self, call: SkillCall) -> str:
         broken = super()._why_not(call)
-        thing = id_of(call.args[0]) if call.args else None
-        if not broken and call.skill in FLIPPED and thing in self.world.graph.nodes:
-            self._believe(thing, *FLIPPED[call.skill])
+        ids = [n for name in call.args if (n := id_of(name)) in self.world.graph.nodes]
+        if broken or not ids:
+            return broken
+        if call.skill in FLIPPED:
+            self._believe(ids[0], *FLIPPED[call.skill])
+            self._sure.add(ids[0])
             super()._do(call)  # it fails now as it did, and the world is looked at anew
-        return broken
+            return SO_ALREADY
+        shut = self._doors(call.skill, ids) - self._sure
+        for door in shut:
+            self._believe(door, State.OPEN, State.CLOSED)
+        return 'inside_closed' if shut else ''
+
+    def _doors(self, skill: str, ids: Sequence[int]) -> set[int]:
+        """Return what has to be open for a thing to be taken or put, and is believed to be."""
+        if skill not in ('grab', 'putin'):
+            return set()
+        graph = self.world.graph
+        around = {*above(graph, ids[-1]), *ids[1:]}
+        return {n for n in around if State.OPEN in graph.nodes[n].states}
 
     def _believe(self, thing: int, was: State, now: State) -> None:
         """Put one state in the place of another, where the thing has that."""
@@ -135,7 +164,7 @@ class Believing(Replay):
             states.add(now)
 
 
-def _put(graph: Graph, thing: int, relation: Relation, place: int) -> None:
+def put(graph: Graph, thing: int, relation: Relation, place: int) -> None:
     """Move a thing, if it is not there; what is near it is no longer."""
     if graph.has(thing, relation, place):
         return
