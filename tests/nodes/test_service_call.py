@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from bbllm_interfaces.srv import Approve
+from deaf import Deaf
 from rclpy.task import Future
 
 from bbllm.core.errors import LostNodeError, WorldError
@@ -16,29 +17,6 @@ from bbllm.nodes.waiting import wait_for
 pytestmark = pytest.mark.ros
 
 PATIENCE_S = 60.0
-
-
-class Deaf:
-    """A node and its client; the server overhears some requests."""
-
-    def __init__(self, overhears: int):
-        self.overhears = overhears
-        self.heard: list[str] = []
-
-    def create_client(self, kind: Any, name: str, callback_group: Any) -> Deaf:
-        return self
-
-    def service_is_ready(self) -> bool:
-        return True
-
-    def call_async(self, request: Approve.Request) -> Future:
-        future = Future()
-        self.heard.append(request.hash)
-        if self.overhears > 0:
-            self.overhears -= 1
-        else:
-            future.set_result(Approve.Response(success=bool(request.hash)))
-        return future
 
 
 def service(deaf: Any, first: Any = None) -> ServiceCall:

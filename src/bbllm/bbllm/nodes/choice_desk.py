@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -11,19 +12,27 @@ from bbllm_interfaces.action import RunTask
 from bbllm_interfaces.srv import Approve
 
 from bbllm.core.approval import Answer
+from bbllm.core.errors import BbllmError
 from bbllm.core.events import Ending
 from bbllm.nodes.convert_approval import answer_to_request
 from bbllm.nodes.process import StackNode
 from bbllm.nodes.safe_action_client import SafeActionClient
+from bbllm.nodes.service_call import ServiceCall
+from bbllm.nodes.waiting import ANSWER_S
 from bbllm.worlds.menu import Choice, ChoiceKind
 
-STOPPED = ('run_task', 'execute_skill')
-"""Actions whose goals a stop ends, whoever gave them: the planner's first."""
+STOPPED = {'run_task': 'brain_planner', 'execute_skill': 'fr3_executor'}
+"""Actions whose goals a stop ends, whoever gave them, with who serves them: the planner first."""
 REASON = 'It was denied from the menu in rviz.'
 
 
 class ChoiceDesk:
-    """Waits for nothing: what becomes of a choice is told when it is known."""
+    """
+    Holds nobody up: what becomes of a choice is told when it is known.
+
+    Answers and stops wait in threads of their own until they are heard, since what a client sends
+    that has only just found its server may be lost (see `ServiceCall`).
+    """
 
     def __init__(self, node: StackNode, note: Callable[[str], None]):
         """
@@ -36,10 +45,13 @@ class ChoiceDesk:
         self._note = note
         group = node.group
         self._run_task = SafeActionClient(node, RunTask, 'run_task', group)
-        self._approve = node.create_client(Approve, 'approve', callback_group=group)
+        self._approve = ServiceCall(
+            node, Approve, 'approve', 'fr3_executor', group, first=Approve.Request()
+        )
+        # Who has stopped is not stopped any more by the same request again.
         self._cancels = [
-            node.create_client(CancelGoal, f'{action}/_action/cancel_goal', callback_group=group)
-            for action in STOPPED
+            ServiceCall(node, CancelGoal, f'{action}/_action/cancel_goal', server, group)
+            for action, server in STOPPED.items()
         ]
 
     def carry_out(self, choice: Choice, *, by: str) -> None:
@@ -75,25 +87,33 @@ class ChoiceDesk:
             self._note(f'{instruction!r} is done')
 
     def _answer(self, choice: Choice, by: str) -> None:
-        if not self._approve.service_is_ready():
-            self._note('the answer was not given: fr3_executor (approve) is not running')
-            return
         granted = choice.kind is ChoiceKind.GRANT
         answer = Answer(granted=granted, reason='' if granted else REASON, by=by)
-        request = answer_to_request(choice.hash, answer)
-        self._approve.call_async(request).add_done_callback(partial(self._answered, granted))
+        self._note('approving' if granted else 'denying')
+        _in_background('answer', self._deliver, choice.hash, answer)
 
-    def _answered(self, granted: bool, reply: Any) -> None:
-        result = reply.result()
-        done = 'approved' if granted else 'denied'
+    def _deliver(self, hash: str, answer: Answer) -> None:
+        try:
+            result = self._approve.run(answer_to_request(hash, answer), ANSWER_S)
+        except BbllmError as error:
+            self._note(f'the answer was not given: {error}')
+            return
+        done = 'approved' if answer.granted else 'denied'
         self._note(done if result.success else f'the answer was not taken: {result.message}')
 
     def _stop(self) -> None:
-        asked = [client for client in self._cancels if client.service_is_ready()]
-        if not asked:
-            self._note('nothing was stopped: neither run_task nor execute_skill is served')
-            return
         self._note('asked for a stop')
-        for client in asked:
+        for cancel in self._cancels:
+            _in_background('stop', self._cancel, cancel)
+
+    def _cancel(self, cancel: ServiceCall) -> None:
+        try:
             # An id and a stamp of zeros mean all goals (action_msgs/CancelGoal).
-            client.call_async(CancelGoal.Request())
+            cancel.run(CancelGoal.Request(), ANSWER_S)
+        except BbllmError as error:
+            self._note(f'not stopped: {error}')
+
+
+def _in_background(name: str, call: Callable[..., None], *args: Any) -> None:
+    # Daemon: an answer that never comes must not keep the node from ending.
+    threading.Thread(target=call, args=args, name=name, daemon=True).start()

@@ -1,0 +1,93 @@
+"""What is chosen from a menu is heard, also by a server that has not found the menu yet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from action_msgs.srv import CancelGoal
+from deaf import Deaf
+from rclpy.task import Future
+from stacks import until
+
+from bbllm.nodes import choice_desk
+from bbllm.nodes.choice_desk import ChoiceDesk
+from bbllm.worlds.menu import Choice, ChoiceKind
+
+pytestmark = pytest.mark.ros
+
+
+class DeafGraph:
+    """A node whose clients each have a server of their own, by the names of the services."""
+
+    group = None
+
+    def __init__(self, overhears: int):
+        self.servers: dict[str, Any] = {}
+        self._overhears = overhears
+
+    def create_client(self, kind: Any, name: str, callback_group: Any) -> Any:
+        make = DeafToCancels if kind is CancelGoal else Deaf
+        self.servers[name] = make(self._overhears)
+        return self.servers[name]
+
+
+class DeafToCancels(Deaf):
+    """The same for the cancels of an action."""
+
+    def call_async(self, request: CancelGoal.Request) -> Future:
+        future = Future()
+        self.heard.append(bytes(request.goal_info.goal_id.uuid).hex())
+        if len(self.heard) > self.overhears:
+            future.set_result(CancelGoal.Response())
+        return future
+
+
+@pytest.fixture
+def graph() -> DeafGraph:
+    return DeafGraph(overhears=1)
+
+
+@pytest.fixture
+def notes() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def desk(graph: DeafGraph, notes: list[str], monkeypatch: pytest.MonkeyPatch) -> ChoiceDesk:
+    monkeypatch.setattr(choice_desk, 'SafeActionClient', lambda *_: None)
+    return ChoiceDesk(graph, notes.append)  # type: ignore[arg-type]  # all of a node that it uses
+
+
+def test_approval_whose_first_request_was_lost_is_given(
+    desk: ChoiceDesk, graph: DeafGraph, notes: list[str]
+) -> None:
+    desk.carry_out(Choice(kind=ChoiceKind.GRANT, hash='abc'), by='a test')
+
+    until(lambda: notes[-1] == 'approved', 'the note that the plan is approved')
+    assert graph.servers['approve'].heard == ['', '', 'abc']
+
+
+def test_stop_whose_first_request_was_lost_reaches_planner_and_executor(
+    desk: ChoiceDesk, graph: DeafGraph, notes: list[str]
+) -> None:
+    desk.carry_out(Choice(kind=ChoiceKind.STOP), by='a test')
+
+    cancels = [server for name, server in graph.servers.items() if 'cancel_goal' in name]
+    assert len(cancels) == 2
+    for server in cancels:
+        until(lambda heard=server.heard: len(heard) == 2, 'a second request to stop')
+        assert set(server.heard) == {'00' * 16}  # all goals
+    assert notes == ['asked for a stop']
+
+
+def test_answer_that_nobody_takes_is_noted_with_who_is_missing(
+    desk: ChoiceDesk, graph: DeafGraph, notes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph.servers['approve'], 'service_is_ready', lambda: False)
+
+    desk.carry_out(Choice(kind=ChoiceKind.DENY, hash='abc'), by='a test')
+
+    until(lambda: len(notes) > 1, 'the note that nobody took the answer')
+    assert notes[-1].startswith('the answer was not given: The node fr3_executor (approve) is not')
+    assert graph.servers['approve'].heard == []
