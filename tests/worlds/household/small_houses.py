@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from bbllm.worlds.household.derived import WORDS
 from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.household import Household, Mode, StepResult
 from bbllm.worlds.household.script import parse_line
@@ -118,3 +119,8 @@ def leads_to_a_room(graph: Graph, node_id: int, seen: Iterable[int] = ()) -> boo
     }
     around = (places(graph, node_id) | held_by) - seen
     return any(leads_to_a_room(graph, other, seen) for other in around)
+
+
+def without_devices(found: Iterable[tuple[int, str]]) -> set[tuple[int, str]]:
+    """Return what has become of things, whatever did it."""
+    return {(node_id, word) for node_id, word in found if word in WORDS}

@@ -10,8 +10,10 @@ A condition speaks of classes of things, and any thing of the class will do:
     {person: sitting, on: sofa}
     {thing: apple, on: kitchentable, not: true}
     {thing: breadslice, is: toasted, on: kitchentable}      both of the same thing
+    {thing: milk, is: heated, by: microwave}                this device did it
     {thing: lightswitch, is: 'off', room: bedroom}          those in a room of this class only
     {thing: anything, on: kitchentable, not: true}          of all that can be grabbed
+    {held: anything, not: true}                             with empty hands
 
 Classes under `same` are of one and the same thing in all conditions that speak of them: the
 toothbrush that is held is the one with paste.
@@ -33,7 +35,7 @@ from pydantic import (
     model_validator,
 )
 
-from bbllm.worlds.household.derived import WORDS
+from bbllm.worlds.household.derived import HEATED, TOASTED, WASHED, WORDS
 from bbllm.worlds.household.vocabulary import HANDS, State, did_you_mean
 
 STATE_WORDS = (*(state.value.lower() for state in State), *WORDS)
@@ -58,6 +60,8 @@ class HouseCondition(BaseModel):
     is_: str | None = Field(None, alias='is')
     room: ClassName | None = None
     """Class of the rooms in which things are looked at; None: all."""
+    by: ClassName | None = None
+    """Class of the device that has to have made it `heated`, `washed` or `toasted`; None: any."""
     count: Annotated[int, Field(ge=1, le=100)] = 1
     """How many different things of the class at least."""
     not_: bool = Field(False, alias='not')
@@ -90,6 +94,11 @@ class HouseCondition(BaseModel):
             raise ValueError(
                 f'room goes with a thing, as in {{thing: tv, is: on, room: {self.room}}}'
             )
+        if self.by and self.is_ not in (HEATED, WASHED, TOASTED):
+            raise ValueError(
+                'by names the device beside what it makes of a thing (heated, washed, toasted), '
+                f'as in {{thing: milk, is: heated, by: {self.by}}}'
+            )
         if self.held and said:
             raise ValueError(f'what is held is nowhere else; write {{held: {self.held}}}')
         if self.person and (set(said) - {'on'} or self.count > 1):
@@ -101,7 +110,7 @@ class HouseCondition(BaseModel):
     @property
     def classes(self) -> tuple[str, ...]:
         """Classes of which there must be one."""
-        names = (self.thing, self.held, self.inside, self.on, self.room)
+        names = (self.thing, self.held, self.inside, self.on, self.room, self.by)
         return tuple(name for name in names if name and name != ANYTHING)
 
     @property
@@ -120,6 +129,8 @@ class HouseCondition(BaseModel):
             yield 'in a hand'
         if self.is_:
             yield f'is {self.is_}'
+        if self.by:
+            yield f'by {self.by}'
         if self.inside:
             yield f'inside {self.inside}'
         if self.on:
@@ -129,10 +140,11 @@ class HouseCondition(BaseModel):
 
     @model_serializer(mode='wrap')
     def _as_before(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave `room` out where nobody gave it: hashes of suites and cases stay as they were."""
+        """Leave out what came later where nobody gave it: hashes of suites and cases stay."""
         values: dict[str, Any] = dump(self)
-        if self.room is None:
-            values.pop('room', None)
+        for name in ('room', 'by'):
+            if getattr(self, name) is None:
+                values.pop(name, None)
         return values
 
 

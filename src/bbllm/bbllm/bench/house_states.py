@@ -37,7 +37,9 @@ def fits(graph: Graph, node_id: int, word: str) -> bool:
     return opens or _NEEDS[word] in node.properties
 
 
-def can_be(graph: Graph, node_id: int, word: str, at_first: Set[str]) -> bool:
+def can_be(
+    graph: Graph, node_id: int, word: str, at_first: Set[str], by: str | None = None
+) -> bool:
     """
     Tell whether a thing can come to be so, by what actions and devices do.
 
@@ -46,9 +48,10 @@ def can_be(graph: Graph, node_id: int, word: str, at_first: Set[str]) -> bool:
         node_id: The thing.
         word: A state, or one of `derived.WORDS`.
         at_first: States that a task gives to the thing's class.
+        by: Class of the device that has to make it so; None: any.
     """
     if word in WORDS:
-        return can_become(graph, node_id, word)
+        return can_become(graph, node_id, word, by)
     now = {state.value.lower() for state in graph.nodes[node_id].states}
     # What a task gives takes the place of its opposite.
     now = {each for each in now if _OTHER.get(each) not in at_first} | at_first

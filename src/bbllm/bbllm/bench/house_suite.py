@@ -155,9 +155,12 @@ def _able(
         yield sum(can_be_held(graph, each) for each in ids), 'can be grabbed', portable
     if condition.is_:
         given = {each.is_ for each in others if each.is_}
-        able = sum(can_be(graph, each, condition.is_, given) for each in ids)
-        yield able, f'can come to be {condition.is_}', 'name another'
-    if condition.place and not _is_so(condition.model_copy(update={'is_': None}), graph):
+        by = f' by {condition.by}' if condition.by else ''
+        able = sum(can_be(graph, each, condition.is_, given, condition.by) for each in ids)
+        yield able, f'can come to be {condition.is_}{by}', 'name another'
+    if condition.place and not _is_so(
+        condition.model_copy(update={'is_': None, 'by': None}), graph
+    ):
         yield sum(each in can_move for each in ids), 'can be carried anywhere', portable
     if condition.room:
         here = {*things_of(condition, graph), *can_move}

@@ -11,7 +11,7 @@ from bbllm.bench.checkers.situation import Judgement, Verdict
 from bbllm.bench.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
 from bbllm.core.instances import instance_name
 from bbllm.worlds.household.checks import A, close_to
-from bbllm.worlds.household.derived import WORDS
+from bbllm.worlds.household.derived import WORDS, by_device
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.situation import Memory
 from bbllm.worlds.household.situation import Situation as Moment
@@ -157,7 +157,7 @@ def _fitting(condition: HouseCondition, home: _Household) -> Iterator[int]:
         if condition.held:
             fits = any(graph.sources(node_id, hand) for hand in HANDS)
         if condition.is_:
-            fits = _is(home, node_id, condition.is_)
+            fits = _is(home, node_id, condition.is_, condition.by)
         if fits and condition.place:
             relation = Relation.INSIDE if condition.inside else Relation.ON
             fits = _lies(graph, node_id, relation, frozenset(home.of_class(condition.place)))
@@ -191,9 +191,9 @@ def _person_fits(condition: HouseCondition, home: _Household) -> bool:
     )
 
 
-def _is(home: _Household, node_id: int, word: str) -> bool:
+def _is(home: _Household, node_id: int, word: str, by: str | None) -> bool:
     if word in WORDS:
-        return (node_id, word) in home.derived
+        return (node_id, word if by is None else by_device(word, by)) in home.derived
     return State(word.upper()) in home.graph.nodes[node_id].states
 
 

@@ -31,9 +31,11 @@ BY_HAND = frozenset({Action.WASH, Action.RINSE, Action.SCRUB})
 SINKS, FAUCETS = frozenset({'sink', 'bathtub'}), frozenset({'faucet'})
 TOASTERS = frozenset({'toaster'})
 PHONES = frozenset({'wallphone', 'cellphone', 'phone'})
+_MAKING = {HEATED: HEATING, TOASTED: TOASTERS, WASHED: WASHING}
+"""Classes of what does it, while it is on."""
 
 Derived = frozenset[tuple[int, str]]
-"""Pairs of a thing's id and one of WORDS."""
+"""Pairs of a thing's id and one of WORDS, alone and with the device that did it (`by_device`)."""
 
 
 def derived(
@@ -52,8 +54,14 @@ def derived(
         found.update((node_id, WASHED) for _, node_id in done.objects)
     for node in graph.nodes.values():
         if State.ON in node.states:
-            found.update(_done_by(graph, node))
+            for thing, word in _done_by(graph, node):
+                found |= {(thing, word), (thing, by_device(word, node.class_name))}
     return frozenset(found)
+
+
+def by_device(word: str, device: str) -> str:
+    """Return what is remembered of the class of the device: `heated by microwave`."""
+    return f'{word} by {device}'
 
 
 def can_wash(device: Node, thing: Node) -> bool:
@@ -61,18 +69,31 @@ def can_wash(device: Node, thing: Node) -> bool:
     return not _is(device, FOR_CLOTHES) or Property.CLOTHES in thing.properties
 
 
-def can_become(graph: Graph, node_id: int, word: str) -> bool:
-    """Tell whether a thing can come to be so: it is of the kind, and what does it is there."""
+def can_become(graph: Graph, node_id: int, word: str, by: str | None = None) -> bool:
+    """
+    Tell whether a thing can come to be so: it is of the kind, and what does it is there.
+
+    Args:
+        graph: The household.
+        node_id: The thing.
+        word: One of WORDS.
+        by: Class of the device that has to do it; None: any, or by hand.
+    """
     node = graph.nodes[node_id]
-    if word == WASHED:
-        return True  # by hand
     if word == USED:
         return _is(node, PHONES) and Property.HAS_SWITCH in node.properties
-    devices = HEATING if word == HEATED else TOASTERS
-    return _is_food(node) and any(
-        _is(other, devices) and Property.HAS_SWITCH in other.properties
+    if word == WASHED and by is None:
+        return True  # by hand
+    able = [
+        other
         for other in graph.nodes.values()
-    )
+        if by in (None, other.class_name)
+        and _is(other, _MAKING[word])
+        and Property.HAS_SWITCH in other.properties
+    ]
+    if word == WASHED:
+        return any(can_wash(other, node) for other in able)
+    return _is_food(node) and bool(able)
 
 
 class DerivedStates:
