@@ -92,7 +92,7 @@ def test_nothing_is_done_where_the_goal_is_reached() -> None:
         {'thing': 'book', 'on': 'sofa', 'count': 3},
         {'thing': 'milk', 'inside': 'microwave'},
         {'thing': 'fridge', 'is': 'open'},
-        {'thing': 'ceilinglamp', 'is': 'off', 'count': 2},
+        {'thing': 'lightswitch', 'is': 'off', 'count': 2},
         {'thing': 'wallphone', 'is': 'used'},
         {'person': 'sitting', 'on': 'chair'},
     ],
