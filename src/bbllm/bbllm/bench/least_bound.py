@@ -13,6 +13,10 @@ in any case:
   lasts now begins with a way.
 
 A step is never counted twice, and each count is of what the situation leaves no choice about.
+
+It never says more than is missing, and is not consistent: one step can lower it by two or three,
+where it ends the need for a way as well. So A* (`least_steps`) looks again at a situation that it
+reaches by fewer steps than before.
 """
 
 from __future__ import annotations

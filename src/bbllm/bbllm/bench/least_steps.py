@@ -111,7 +111,7 @@ def _shortest(house: RelaxedHouse, effort: int) -> tuple[tuple[Done, ...], int]:
             continue
         if missing == n_steps:
             return _way(came, here), looked_at
-        for done, after in _followers(house, here):
+        for done, after in followers(house, here):
             if n_steps + 1 < steps.get(after, n_steps + 2):
                 steps[after] = n_steps + 1
                 came[after] = here, done
@@ -129,7 +129,8 @@ def _way(came: dict[Here, tuple[Here, Done]], here: Here) -> tuple[Done, ...]:
     return tuple(reversed(found))
 
 
-def _followers(house: RelaxedHouse, here: Here) -> Iterator[tuple[Done, Here]]:
+def followers(house: RelaxedHouse, here: Here) -> Iterator[tuple[Done, Here]]:
+    """Yield each step that may help from a situation, and what follows from it."""
     for zone in house.parks:
         if zone != here.zone:
             yield ('go', zone, NOWHERE), Here(zone, here.things, here.open, here.on)
