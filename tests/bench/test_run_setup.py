@@ -47,6 +47,15 @@ def test_only_the_tasks_that_were_asked_for_are_played(tmp_path: Path) -> None:
     assert [task.name for task in settings.tasks] == ['letter_l', 'plus_sign']
 
 
+def test_a_pattern_stands_for_all_tasks_that_fit_it(tmp_path: Path) -> None:
+    settings = prepared(tmp_path, tasks=('*_side', 'letter_?')).plan.settings
+
+    names = [task.name for task in settings.tasks]
+    assert names == ['right_side', 'letter_l', 'pairs_a_side']
+    with pytest.raises(UnknownNameError, match=r'letters_\*'):
+        prepared(tmp_path, tasks=('letters_*',))
+
+
 @pytest.mark.parametrize(
     ('changes', 'told'),
     [

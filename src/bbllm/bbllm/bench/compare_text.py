@@ -226,7 +226,12 @@ def _parts(by: str, parts: Mapping[str, Mapping[str, Any]]) -> Grid:
 
 
 def _part_cell(row: Mapping[str, Any]) -> str:
-    return f'{_cell(row, "sr", 2)} n = {row["n"]}' if row['n'] else NOTHING
+    if not row['n']:
+        return NOTHING
+    figure, _, interval = _cell(row, 'sr', 2).partition('\n')
+    # An interval over one case tells nothing.
+    second = f'{interval} n = {row["n"]}'.strip() if row['n'] > 1 else 'n = 1'
+    return f'{figure}\n{second}'
 
 
 def _cell(row: Mapping[str, Any], name: str, digits: int, about: str = '') -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -49,7 +50,7 @@ class RunRequest:
     trials: int = 5
     seed: int = 0
     tasks: tuple[str, ...] = ()
-    """Names of tasks; all of the suite where none is given."""
+    """Names of tasks, or patterns of names such as `new_tasks_00*`; all where none is given."""
     world: str = ''
     """tabletop, household or ros; where the suite is played if it is empty."""
     limits: Limits = field(default_factory=Limits)
@@ -272,7 +273,12 @@ def _setup(request: RunRequest, llm: LlmConfig, prices: PriceTable | None) -> Se
 
 
 def _tasks(suite: Suite, names: tuple[str, ...]) -> tuple[TaskSpec, ...]:
-    wanted = {suite.task(name).name for name in names}
+    """Return the tasks of these names, in which `*` and `?` stand for letters; all without any."""
+    known = [task.name for task in suite.tasks]
+    # What fits nothing is refused by the suite, with the names that there are.
+    wanted = {
+        fits for name in names for fits in fnmatch.filter(known, name) or (suite.task(name).name,)
+    }
     return tuple(task for task in suite.tasks if not names or task.name in wanted)
 
 

@@ -71,7 +71,9 @@ def _cells(row: Mapping[str, Any], name: str) -> tuple[str, ...]:
     if name != 'sr':
         return (text,)
     low, high = row.get('sr_low'), row.get('sr_high')
-    return text, '' if low is None or high is None else f'[{low:.2f}, {high:.2f}]'
+    # An interval over one case tells nothing.
+    known = low is not None and high is not None and row['n'] > 1
+    return text, f'[{low:.2f}, {high:.2f}]' if known else ''
 
 
 def _bin(task: Mapping[str, Any]) -> str:

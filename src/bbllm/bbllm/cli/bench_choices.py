@@ -35,7 +35,10 @@ SeedOption = Annotated[
 TasksOption = Annotated[
     str | None,
     typer.Option(
-        '--tasks', metavar='LIST', help='Only these tasks: plus_sign,letter_l.', show_default=False
+        '--tasks',
+        metavar='LIST',
+        help='Only these tasks: plus_sign,letter_l. A * stands for any letters: new_tasks_*.',
+        show_default=False,
     ),
 ]
 MappingOption = Annotated[
