@@ -66,7 +66,10 @@ class Choice:
     @property
     def notices(self) -> tuple[str, ...]:
         """What people should be told, each once."""
-        told = (text for item in self.contenders for text in item.prepared.notices)
+        told = [text for item in self.contenders for text in item.prepared.notices]
+        if len(self.contenders) == 1:
+            alone = self.contenders[0].planner
+            told.append(f'Of all planners {alone} alone can play {self.suite.name} here.')
         return tuple(dict.fromkeys(told))
 
 
@@ -85,8 +88,8 @@ def choose(request: RunRequest, said: str, folder: Path, embeddings: str | None 
             Brain is a stand-in, else as the configuration says.
 
     Raises:
-        ConfigError: A planner that was named cannot play, fewer than two were named, or none
-            can play.
+        ConfigError: A planner that was named cannot play, one alone was named, or of `all` none
+            can play. Where of `all` one can, it plays, and a notice says that it is alone.
         UnknownNameError: There is no such planner, or no such option of it.
     """
     suite = load_suite(request.suite, data=request.data)

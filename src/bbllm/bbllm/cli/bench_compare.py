@@ -187,7 +187,8 @@ def _introduce(choice: Choice, folder: Path, limits: Limits, output: Output) -> 
         output.say(f'Left out: {", ".join(planners)}: {reason}.', 'dim')
     own = any(task.limit_steps for task in choice.suite.tasks)
     budget = budgets_text(to_json(limits), own=own)
-    output.say(f'{len(choice.contenders)} planners; each episode may use {budget}.')
+    planners = count_of(len(choice.contenders), 'planner')
+    output.say(f'{planners}; each episode may use {budget}.')
 
 
 def _reasons(choice: Choice) -> dict[str, list[str]]:

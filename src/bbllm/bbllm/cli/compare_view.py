@@ -30,12 +30,24 @@ class CompareView(ProgressView):
         super().__init__(output, wants_end)
         self._planners = list(planners)
         self._planner = ''
+        self._stands: RunProgress | None = None
 
     def plays(self, planner: str) -> None:
-        """Show who plays from now on."""
+        """Show who plays from now on, and how long all of it will still take."""
         self._planner = planner
         if self._bar is None:
-            self._say(f'{self._place()}:')
+            stands = counts_text(self._stands) if self._stands else ''
+            self._say(f'{self._place()}: {stands}'.rstrip(': '))
+
+    def began(self, progress: RunProgress) -> None:
+        """Show what there is to do."""
+        super().began(progress)
+        self._stands = progress
+
+    def ended(self, result: EpisodeResult, progress: RunProgress) -> None:
+        """Show that one more episode is on record."""
+        super().ended(result, progress)
+        self._stands = progress
 
     def line(self, result: EpisodeResult, progress: RunProgress) -> str:
         """Return one episode in one line, with its planner."""
