@@ -19,7 +19,8 @@ from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.inner_monologue import InnerMonologue
 from bbllm.planners.left_out import Discarded
 from bbllm.planners.low_level_plan import MAX_LINE, LowLevelCall
-from bbllm.planners.monologue import EXTRA_TOLD, NOTHING_NEW, changes, parse_next
+from bbllm.planners.monologue import EXTRA_TOLD, parse_next
+from bbllm.planners.scene_changes import NOTHING_NEW, changes
 
 NOBODY: Any = None
 TASK = Task('t', 'put salmon1 in the fridge')
@@ -55,7 +56,7 @@ def test_step_by_step_a_task_is_done_and_each_step_is_told_with_what_came_of_it(
     assert world.has('salmon_13', 'inside', 'fridge_33')
     last = told(prompts(model)[-1])
     assert taken(last) == [(action, 'yes') for action in SALMON[:-1]]
-    assert last.startswith('Human: put salmon1 in the fridge\nScene: Object List: [')
+    assert last.startswith('Human: put salmon1 in the fridge\nScene: Room List: [')
     assert 'Robot thought: Next.\nRobot action: pickup(salmon1)\nSuccess: yes\nScene: ' in last
     assert 'Current Holding: [salmon1]' in last
     assert last.endswith('\nRobot thought:')
@@ -265,4 +266,14 @@ def test_only_what_is_new_is_told_of_a_scene() -> None:
     taken_up = before.replace('a IN b, ', '').replace('[]', '[a]')
     assert changes(before, taken_up) == 'Current Holding: [a]'
     assert changes(taken_up, before) == 'Object List: [a IN b]; Current Holding: []'
+    eaten = before.replace('a IN b, ', '')
+    assert changes(before, eaten) == 'No longer seen: [a]'
     assert changes('red_cube cube 1 2 3', 'red_cube cube 1 2 4') == 'red_cube cube 1 2 4'
+
+
+def test_what_is_out_of_sight_since_the_robot_went_elsewhere_is_not_told_to_be_gone() -> None:
+    before = 'Object List: [a IN k]\nCurrent Holding: []\nCurrent Room: k'
+
+    there = changes(before, 'Object List: [c IN l]\nCurrent Holding: []\nCurrent Room: l')
+
+    assert there == 'Object List: [c IN l]; Current Room: l'

@@ -24,6 +24,7 @@ from bbllm.planners.low_level_plan import (
 )
 from bbllm.planners.observation_text import observation_text
 from bbllm.planners.prompting import one_line
+from bbllm.planners.scene_changes import NOTHING_NEW, changes
 from bbllm.planners.short_names import ShortNames
 from bbllm.planners.surroundings import HOUSEHOLD
 from bbllm.planners.templates import templates
@@ -35,9 +36,7 @@ MAX_THOUGHT = 2000
 """How much of a line is read at all [characters]."""
 EXTRA_TOLD = 10
 """How many of the lines behind an action are told one by one; the others are told in one."""
-NOTHING_NEW = 'nothing new'
 
-_LISTED = re.compile(r'(?P<label>[^:\[\]]+): \[(?P<items>[^\[\]]*)\]')
 _LABELLED = re.compile(
     r'[\s>*_`-]*(?:robot\s+)?(?P<label>thought|action)[*_`\s]*:[*_`\s]*(?P<text>.*)', re.IGNORECASE
 )
@@ -229,30 +228,3 @@ def _told(lines: Sequence[str]) -> tuple[str, ...]:
     n_more = len(lines) - EXTRA_TOLD
     more = [f'{n_more} more lines'] if n_more > 0 else []
     return (*(line[:MAX_LINE] for line in lines[:EXTRA_TOLD]), *more)
-
-
-def changes(before: str, after: str) -> str:
-    """Return what one description of a scene says that an earlier one did not."""
-    known: dict[str, set[str]] = {}
-    for line in before.split('\n'):
-        label, items = _items(line)
-        known.setdefault(label, set()).update(items)
-    told = []
-    for line in after.split('\n'):
-        label, items = _items(line)
-        new = [item for item in items if item not in known.get(label, ())]
-        gone = known.get(label, set()).difference(items)
-        if label and label.startswith(('Current', 'You')) and (new or gone):
-            told.append(line)  # what is held or near is told in whole
-        elif new:
-            told.append(f'{label}: [{", ".join(new)}]' if label else line)
-    return '; '.join(told) or NOTHING_NEW
-
-
-def _items(line: str) -> tuple[str, list[str]]:
-    """Return the label of a list and what is in it; any other line is one item of its own."""
-    found = _LISTED.fullmatch(line)
-    if found:
-        return found['label'], [item for item in found['items'].split(', ') if item]
-    label, colon, rest = line.partition(': ')
-    return (label, [rest]) if colon and label.startswith('Current') else ('', [line])
