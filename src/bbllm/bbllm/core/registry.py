@@ -7,7 +7,7 @@ whole of it is the planner's name in settings, journals and reports.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Protocol, cast
@@ -37,7 +37,8 @@ class PlannerFactory(Protocol):
     not play in every kind of world names those it does, as a scene's `domain` does: `plays_in =
     frozenset({'household'})`. One that can be varied names how, and what each can be, the value
     in force first: `options = {'check': ('model', 'graph')}`; it is then called with
-    `check='graph'` where somebody asks for that.
+    `check='graph'` where somebody asks for that. Values of which one makes nothing of the other it
+    names as well, so that nobody gets both: `excluding = ({'verify': 'yes', 'paper': 'yes'},)`.
     """
 
     def __call__(self, brain: ChatModel, body: Body, *, k: int) -> Planner:
@@ -65,8 +66,8 @@ def find_planner(spec: str) -> PlannerFactory:
     Raises:
         UnknownNameError: No such planner is installed, or it has no such option, or that has no
             such value; names the nearest.
-        ConfigError: The options are not written so, or what is installed cannot be imported, is
-            no planner or is one of two with that name.
+        ConfigError: The options are not written so, or exclude each other, or what is installed
+            cannot be imported, is no planner or is one of two with that name.
     """
     name, colon, text = spec.partition(':')
     points = _points()
@@ -75,7 +76,9 @@ def find_planner(spec: str) -> PlannerFactory:
     factory = _load(points[name])
     if not colon:
         return factory
-    return _WithOptions(factory, _read_options(name, text, options_of(factory)))
+    chosen = _read_options(name, text, options_of(factory))
+    _refuse_excluding(name, chosen, getattr(factory, 'excluding', ()))
+    return _WithOptions(factory, chosen)
 
 
 def load_planners() -> tuple[Mapping[str, PlannerFactory], Mapping[str, ConfigError]]:
@@ -155,6 +158,19 @@ def _read_options(name: str, text: str, known: Mapping[str, tuple[str, ...]]) ->
             raise UnknownNameError(f'value of the option {key} of {name}', value, known[key])
         chosen[key] = value
     return chosen
+
+
+def _refuse_excluding(
+    name: str, chosen: Mapping[str, str], excluding: Sequence[Mapping[str, str]]
+) -> None:
+    """Refuse options of which one makes nothing of another, where somebody asks for both."""
+    for group in excluding:
+        if all(chosen.get(key) == value for key, value in group.items()):
+            asked = [f'{key}={value}' for key, value in group.items()]
+            raise ConfigError(
+                f'{" and ".join(asked)} exclude each other in {name}. Leave one out, as in '
+                f'`{name}:{asked[-1]}`.'
+            )
 
 
 def _how_to_write(name: str, item: str, known: Mapping[str, tuple[str, ...]]) -> str:

@@ -48,7 +48,8 @@ class FLTRNN:
             'paper_code': ('no', 'yes'),
         }
     )
-    """This and those above: see `core.registry.PlannerFactory`."""
+    excluding = (MappingProxyType({'verify': 'yes', 'paper_code': 'yes'}),)
+    """These: see `core.registry.PlannerFactory`."""
 
     def __init__(
         self,
