@@ -78,9 +78,8 @@ def test_a_plan_with_things_that_are_not_there_is_told_once_and_then_left_out() 
 
     assert len(cells(model)) == 2
     assert "there is no 'milk_99999'" in model.requests[-1].messages[-1].content
-    # Once of each of the two replies.
-    assert sorted(discarded(episode)[:3]) == ['dance(tv_1)', 'walk(milk_99999)', 'wash(tv)']
-    assert sorted(discarded(episode)[3:]) == sorted(discarded(episode)[:3])
+    # What the second reply repeats is counted once.
+    assert sorted(discarded(episode)) == ['dance(tv_1)', 'walk(milk_99999)', 'wash(tv)']
     assert episode.ending is Ending.FINISHED
     assert [text.partition('(')[0] for text in world.calls] == ['walk', 'switchon']
 
@@ -137,7 +136,7 @@ def test_a_body_that_matches_by_embedding_lends_its_embedder_to_the_choice() -> 
     run.execute(FLTRNN(model, MatchingBody(embedder)), Studio())
 
     shown = re.findall(r'^# The goal: (.*)$', cells(model)[0], re.MULTILINE)
-    assert shown[0] == 'rinse a glass'
+    assert 'rinse a glass' in shown[:3]
     assert embedder.texts.count('turnon_tv: 1') == 1
 
 

@@ -1,0 +1,85 @@
+"""Goals that nobody can reach: refused before a model is asked, by what is known of the house."""
+
+from __future__ import annotations
+
+import pytest
+from house_player import Studio, play
+
+from bbllm.core.events import Ending, Episode, EventKind
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.fltrnn import FLTRNN
+from bbllm.planners.inner_monologue import InnerMonologue
+from bbllm.planners.llm_state import LLMState
+from bbllm.worlds.household.visibility import Visibility
+
+ON_AND_OFF = 'turnon_tv: 1, turnoff_tv: 1'
+GIVES_UP = {
+    FLTRNN: 'cannot: it is only a test',
+    LLMState: 'cannot: it is only a test',
+    InnerMonologue: 'Robot action: cannot: it is only a test',
+}
+PLANNERS = pytest.mark.parametrize('planner', GIVES_UP)
+
+
+def warnings(episode: Episode) -> str:
+    events = [event for event in episode.events if event.kind is EventKind.WARNING]
+    return ' '.join(str(event.data['text']) for event in events)
+
+
+@PLANNERS
+def test_one_thing_that_is_to_be_on_and_off_is_refused_with_the_pair(planner: type) -> None:
+    episode = play(planner, ScriptedModel([]), ON_AND_OFF, Studio())
+
+    assert episode.ending is Ending.GAVE_UP
+    assert 'contradicts itself: `turnon_tv: 1` and `turnoff_tv: 1`' in episode.message
+    assert 'there are 1 of tv' in episode.message
+
+
+@PLANNERS
+def test_where_a_second_one_may_be_out_of_sight_the_pair_is_warned_of(planner: type) -> None:
+    model = ScriptedModel(['none', 'none', *[GIVES_UP[planner]] * 9])
+    if planner is not LLMState:
+        model = ScriptedModel([GIVES_UP[planner]] * 9)
+
+    episode = play(planner, model, ON_AND_OFF, Studio(Visibility(reach='room')))
+
+    assert 'only a test' in episode.message
+    assert '`turnon_tv: 1` and `turnoff_tv: 1` cannot both be so' in warnings(episode)
+
+
+@PLANNERS
+@pytest.mark.parametrize(
+    ('goal', 'named'),
+    [
+        ('holds_plum: 2, holds_milk: 1', '`holds_plum: 2` and `holds_milk: 1`'),
+        ('sit_sofa: 1, turnon_tv: 1, sit_chair: 1', '`sit_sofa: 1` and `sit_chair: 1`'),
+    ],
+)
+def test_what_no_person_can_hold_or_sit_on_is_refused_in_any_view(
+    planner: type, goal: str, named: str
+) -> None:
+    for sight in (Visibility(reach='room'), Visibility()):
+        episode = play(planner, ScriptedModel([]), goal, Studio(sight))
+
+        assert episode.ending is Ending.GAVE_UP
+        assert named in episode.message
+
+
+def test_two_things_can_be_held_and_a_third_lie_elsewhere() -> None:
+    model = ScriptedModel(['none', 'none', GIVES_UP[LLMState]])
+    goal = 'holds_plum: 1, holds_milk: 1, on_juice_coffeetable: 1, sit_sofa: 1'
+
+    assert 'only a test' in play(LLMState, model, goal, Studio()).message
+
+
+def test_a_thing_cannot_be_in_itself() -> None:
+    episode = play(FLTRNN, ScriptedModel([]), 'inside_fridge_fridge: 1', Studio())
+
+    assert 'wants 2 of fridge, but there are 1' in episode.message
+
+
+@pytest.mark.parametrize('task', ['switch the tv on and off', 'turnon_tv: 1, and have a rest'])
+def test_a_task_in_words_is_never_taken_for_a_contradiction(task: str) -> None:
+    model = ScriptedModel(['none', 'none', GIVES_UP[LLMState]])
+
+    assert 'only a test' in play(LLMState, model, task, Studio()).message

@@ -1,0 +1,141 @@
+"""Lines of replies that are left out: of which kind they are, and how often each counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from house_player import Studio, bring, call, lines, play, player
+from small_house import SmallHouse
+from state_player import roles
+
+from bbllm.core.events import Ending, Episode, EventKind
+from bbllm.llm.scripted import Request, ScriptedModel
+from bbllm.planners.fltrnn import FLTRNN
+from bbllm.planners.inner_monologue import InnerMonologue
+from bbllm.planners.left_out import Discarded, LeftOut
+from bbllm.planners.llm_state import LLMState
+
+GOAL = 'turnon_tv: 1'
+TV = [call('walk', 'tv'), call('switchon', 'tv')]
+
+
+def kinds(episode: Episode) -> list[tuple[str, bool]]:
+    """Return what was left out, each with whether it could be read."""
+    told = [event.data for event in episode.events if event.kind is EventKind.DISCARDED]
+    return [(str(data['text']), bool(data['refused'])) for data in told]
+
+
+def by_turns(*replies: str) -> Any:
+    """Return who plans for FLTRNN: one reply after the other, the last again and again."""
+    left = [*replies]
+    return lambda prompt: left.pop(0) if len(left) > 1 else left[0]
+
+
+def told(*replies: Sequence[str]) -> list[str]:
+    heard: list[str] = []
+    left_out = LeftOut(lambda line: heard.append(line.text))
+    for reply in replies:
+        left_out.of_reply(Discarded(text, 'why') for text in reply)
+    return heard
+
+
+def test_what_a_second_reply_repeats_counts_once_and_what_it_adds_counts_too() -> None:
+    assert told(['a', 'b'], ['b', 'c']) == ['a', 'b', 'c']
+    assert told(['a', 'a'], ['a']) == ['a', 'a']
+    assert told(['a'], ['a', 'a']) == ['a', 'a']
+
+
+def test_a_refused_call_counts_once_whether_the_second_reply_mends_it_or_not() -> None:
+    refused = lines(call('grab', 'milk'), *TV)
+    for second in (lines(*TV), refused):
+        episode = play(
+            FLTRNN, player(f'subgoal{{{GOAL}}}', by_turns(refused, second)), GOAL, Studio()
+        )
+
+        assert episode.ending is Ending.FINISHED, episode.message
+        ((text, is_refused),) = kinds(episode)
+        assert text.startswith('grab(milk_') and is_refused
+
+
+def test_a_sub_goal_that_is_invented_counts_once_though_the_second_list_is_right() -> None:
+    lists = [f'subgoal{{{GOAL}}}, subgoal{{turnon_radio: 1}}', f'subgoal{{{GOAL}}}']
+
+    def answer(request: Request) -> str:
+        return lists.pop(0) if lists else lines(*TV)
+
+    episode = play(FLTRNN, ScriptedModel([answer] * 9), GOAL, Studio())
+
+    assert episode.ending is Ending.FINISHED, episode.message
+    assert kinds(episode) == [('turnon_radio: 1', True)]
+
+
+def test_what_fltrnn_cannot_read_is_malformed_and_what_its_checks_refuse_is_not() -> None:
+    plan = lines('wash the tv()', "grab('milk')", "walk('milk(id:99999)')", *TV)
+    splits = f'subgoal{{{GOAL}}}, subgoal{{turnon_radio: 1}}, subgoal{{turnon_tv: 0}}'
+
+    found = dict(kinds(play(FLTRNN, player(splits, by_turns(plan)), GOAL, Studio())))
+
+    assert found == {
+        'turnon_radio: 1': True,
+        'turnon_tv: 0': False,
+        'wash the tv()': False,
+        "grab('milk')": False,
+        'walk(milk_99999)': True,
+    }
+
+
+def test_that_nothing_was_done_for_a_sentence_is_refused_and_not_malformed() -> None:
+    model = player('subgoal{have a rest}', by_turns('# done'))
+
+    assert set(kinds(play(FLTRNN, model, 'have a rest', Studio()))) == {('# done', True)}
+
+
+def test_llm_state_tells_names_that_are_not_there_from_lines_without_a_form() -> None:
+    plans = ['1. fly(mug1)\n2. look around\n3. placein(mug1)\n4. move(mug1)', 'done']
+    model = roles(
+        by_turns(*plans),
+        attention=by_turns('add_related_objects("unicorn1")\nadd_related_objects()', 'none'),
+        estimator=by_turns('update_state("unicorn1", "white")\nupdate_state("sink1")', 'none'),
+    )
+
+    found = dict(kinds(play(LLMState, model, 'put a salmon in the fridge', SmallHouse())))
+
+    assert found == {
+        'add_related_objects()': False,
+        'add_related_objects("unicorn1")': True,
+        'update_state("sink1")': False,
+        'update_state("unicorn1", ...)': True,
+        '1. fly(mug1)': True,
+        '2. look around': False,
+        '3. placein(mug1)': True,
+    }
+
+
+def test_what_a_lost_reply_of_the_estimator_wanted_counts_too() -> None:
+    model = roles(
+        by_turns('done'),
+        attention=by_turns('none'),
+        estimator=by_turns('update_state("sink1")', 'update_state("sink1")\nupdate_state("mug1")'),
+    )
+
+    episode = play(LLMState, model, 'put a salmon in the fridge', SmallHouse())
+
+    assert episode.ending is Ending.MODEL_FAILED
+    assert kinds(episode) == [('update_state("sink1")', False), ('update_state("mug1")', False)]
+
+
+def test_what_inner_monologue_makes_up_is_malformed_and_an_action_that_is_not_is_refused() -> None:
+    replies = ['Robot action: fly(mug1)', 'Robot action: move(mug1)\nSuccess: yes', 'done']
+    model = ScriptedModel([*replies[:2], 'Robot action: done'])
+
+    found = kinds(play(InnerMonologue, model, 'put a salmon in the fridge', SmallHouse()))
+
+    assert found == [('fly(mug1)', True), ('Success: yes', False)]
+
+
+def test_a_plan_without_faults_leaves_nothing_out() -> None:
+    plan = lines(*bring('plum', 'coffeetable'))
+    goal = 'on_plum_coffeetable: 1'
+
+    assert kinds(play(FLTRNN, player(f'subgoal{{{goal}}}', by_turns(plan)), goal, Studio())) == []
