@@ -1,0 +1,45 @@
+"""What keeps a belief out is sensed of the same thing; an earlier belief keeps nothing out."""
+
+from __future__ import annotations
+
+from made_scenes import made_scene
+
+from bbllm.planners.open_facts import is_open, open_facts, with_open_facts
+from bbllm.planners.open_state import OpenState
+
+
+def test_what_is_sensed_of_one_thing_keeps_no_belief_of_another_out() -> None:
+    scene = made_scene(
+        'red_cube blue_cube', 'blue_cube is open', 'blue_cube heavier_than green_cube',
+        domain='tabletop',
+    )  # fmt: skip
+    state = OpenState({'red_cube': ('closed', 'heavier_than blue_cube')})
+
+    told = [str(fact) for fact in open_facts(state, scene)]
+
+    assert told == ['(red_cube is closed)', '(red_cube heavier_than blue_cube)']
+
+
+def test_an_earlier_belief_gives_way_to_its_opposite_and_may_be_repeated() -> None:
+    scene = made_scene('red_cube', domain='tabletop')
+    first = with_open_facts(scene, OpenState({'red_cube': ('open', 'sticky')}))
+
+    second = with_open_facts(first, OpenState({'red_cube': ('closed', 'sticky')}))
+
+    assert [str(fact) for fact in second.facts if is_open(fact)] == [
+        '(red_cube is closed)',
+        '(red_cube is sticky)',
+    ]
+
+
+def test_nothing_is_heavier_than_itself() -> None:
+    scene = made_scene('red_cube blue_cube', domain='tabletop')
+
+    assert open_facts(OpenState({'red_cube': ('heavier_than red_cube',)}), scene) == ()
+
+
+def test_a_place_is_one_however_its_name_is_written() -> None:
+    scene = made_scene('red_cube location_A Blue_Box', domain='tabletop')
+    words = ('stuck_on_location_a', 'wedged_in_blue_box', 'stuck on Location_A')
+
+    assert open_facts(OpenState({'red_cube': words}), scene) == ()
