@@ -1,4 +1,4 @@
-"""Constraints hold for what they name and for nothing else, beside each other and after the rules."""
+"""Constraints hold for what they name and nothing else, beside each other and after the rules."""
 
 from __future__ import annotations
 
