@@ -14,6 +14,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from bbllm.bench.run_setup import RunRequest, prepare
+from bbllm.cli.bench_suite import parse_ks
+from bbllm.core.registry import load_planners
+
 README = Path(__file__).parent.parent / 'README.md'
 
 
@@ -61,6 +65,75 @@ def test_a_command_does_what_it_is_for(command: str, tmp_path: Path) -> None:
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.strip()
+
+
+SYSTEMS = re.findall(
+    r'`bbllm bench ([^`]*?)`(?=<br>| \|)', README.read_text().split('| system |')[1]
+)
+"""The commands of the table of systems, each behind `bbllm bench`."""
+FIRST_TASKS = {
+    'household': 'throw_away_apple',
+    'household_goals': 'new_tasks_000',
+    'household_long': 'open_fridge',
+    'partial': 'stack',
+    'table_sorting': 'banana_in_bowl_0',
+    'tabletop': 'right_side',
+}
+"""One task of each suite, so that what is played here is short."""
+
+
+def words_of(system: str) -> tuple[str, dict[str, str]]:
+    """Return the suite of a command and its options."""
+    suite, *options = shlex.split(system)
+    return suite, dict(zip(options[::2], options[1::2], strict=True))
+
+
+def stand_ins(suite: str, options: dict[str, str]) -> dict[str, str]:
+    """Return the options by which nobody needs a key, as the README says them."""
+    who = 'offline' if suite == 'tabletop' else 'expert'
+    embeds = options.get('--mapping') == 'embedding'
+    return {'--brain': who, '--body': 'lexical' if embeds else who}
+
+
+def test_every_planner_has_its_row_among_the_systems() -> None:
+    options = [words_of(system)[1] for system in SYSTEMS]
+    named = {said.get('--planner', 'brain_body').partition(':')[0] for said in options}
+
+    assert named == set(load_planners()[0])
+
+
+@pytest.mark.parametrize('system', SYSTEMS)
+def test_a_system_of_the_readme_can_be_played_without_a_key(system: str, tmp_path: Path) -> None:
+    suite, options = words_of(system)
+    said = {**stand_ins(suite, options), **options}
+
+    prepared = prepare(
+        RunRequest(
+            suite=suite,
+            planner=said.pop('--planner', 'brain_body'),
+            brain=said.pop('--brain'),
+            body=said.pop('--body'),
+            mapping=said.pop('--mapping', 'auto'),
+            ks=parse_ks(said.pop('-k', '3')),
+            tasks=(FIRST_TASKS[suite],),
+        ),
+        tmp_path,
+    )
+
+    assert said == {}
+    assert prepared.plan.settings.suite == suite
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('system', SYSTEMS)
+def test_a_system_of_the_readme_plays_a_task(system: str, tmp_path: Path) -> None:
+    suite, options = words_of(system)
+    short = {**stand_ins(suite, options), '--tasks': FIRST_TASKS[suite], '--trials': '1'}
+    more = shlex.join(word for pair in short.items() for word in pair)
+
+    done = run(f'bbllm bench {system} {more} --out {tmp_path / "run"}')
+
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_a_link_of_the_readme_leads_to_a_file() -> None:
