@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 import rclpy
@@ -17,8 +16,9 @@ from stacks import until
 from std_msgs.msg import String
 
 from bbllm.core.errors import LostNodeError
-from bbllm.nodes.heartbeat import Heartbeat, Heartbeats
+from bbllm.nodes.heartbeat import QOS, TOPIC, Heartbeat, Heartbeats
 from bbllm.nodes.leaving import leave_graph
+from bbllm.nodes.peer_process import PeerProcess
 
 pytestmark = pytest.mark.ros
 
@@ -86,28 +86,13 @@ def test_node_that_is_heard_of_for_the_first_time_was_not_started_anew(heard: He
         assert not said_since(heard, since_s)
 
 
-class Told:
-    """A node that hears what a test tells it."""
+def test_a_beat_names_the_process_whose_node_it_is(ros_domain: int) -> None:
+    beats: list[String] = []
+    with member('listener') as listener, member(NAME) as node:
+        listener.create_subscription(String, TOPIC, beats.append, QOS)
+        Heartbeat(node)
+        until(lambda: beats, 'beat')
 
-    def get_name(self) -> str:
-        return 'brain_planner'
-
-    def create_subscription(
-        self, kind: Any, topic: str, hear: Callable[[String], None], *_: Any, **__: Any
-    ) -> None:
-        self.hear = hear
-
-
-def test_last_beat_of_a_node_that_comes_after_the_first_of_the_next_is_no_third_life() -> None:
-    told: Any = Told()
-    heard = Heartbeats(told)
-    for life in ('first', 'second'):
-        told.hear(String(data=f'{NAME} {life}'))
-    since_s = time.monotonic()
-
-    for life in ('first', 'second', 'first'):
-        told.hear(String(data=f'{NAME} {life}'))
-    assert not said_since(heard, since_s)
-
-    told.hear(String(data=f'{NAME} third'))
-    assert said_since(heard, since_s)
+    name, life, process = beats[0].data.split(' ', 2)
+    assert (name, len(life)) == (NAME, 32)
+    assert PeerProcess.parse(process) == PeerProcess.own() is not None

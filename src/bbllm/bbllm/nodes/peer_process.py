@@ -1,0 +1,97 @@
+"""
+What has become of another node's process, where that runs on this machine.
+
+Importing this module needs no ROS.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class ProcessState(enum.Enum):
+    """What has become of a process."""
+
+    LIVES = enum.auto()
+    STOPPED = enum.auto()
+    """By SIGSTOP or Ctrl-Z: it does nothing before SIGCONT."""
+    GONE = enum.auto()
+    UNKNOWN = enum.auto()
+    """It runs elsewhere, or did not say where."""
+
+
+@dataclass(frozen=True, slots=True)
+class PeerProcess:
+    """A process, as others of its machine know it."""
+
+    place: str
+    """The start of the machine, and the namespace in which `number` holds."""
+    number: int
+    started: str
+    """When it was started [clock ticks since the machine was]: numbers are used again."""
+
+    @staticmethod
+    def own() -> PeerProcess | None:
+        """Return this process; None where the system has no /proc."""
+        number = os.getpid()
+        try:
+            return PeerProcess(_place(), number, _state_and_start(number)[1])
+        except OSError:
+            return None
+
+    @staticmethod
+    def parse(text: str) -> PeerProcess | None:
+        """Read what `str` of a process has written; None where it is anything else."""
+        words = text.split(' ')
+        if len(words) != 3 or not words[1].isdecimal() or not 0 < int(words[1]) < 2**31:
+            return None
+        return PeerProcess(words[0], int(words[1]), words[2])
+
+    def __str__(self) -> str:
+        """Return it as others can read it."""
+        return f'{self.place} {self.number} {self.started}'
+
+    def state(self) -> ProcessState:
+        """Return what has become of it."""
+        try:
+            if self.place != _place():
+                return ProcessState.UNKNOWN
+            os.kill(self.number, 0)
+        except ProcessLookupError:
+            return ProcessState.GONE
+        except PermissionError:
+            pass  # it is there, and somebody else's
+        except OSError:
+            return ProcessState.UNKNOWN
+        try:
+            state, started = _state_and_start(self.number)
+        except OSError:
+            return ProcessState.LIVES  # the files of others may be hidden (hidepid)
+        if state in 'ZX' or started != self.started:
+            return ProcessState.GONE
+        return ProcessState.STOPPED if state == 'T' else ProcessState.LIVES
+
+
+def _place() -> str:
+    """
+    Return what tells this machine, since it was started, and this namespace from others.
+
+    Raises:
+        OSError: There is no /proc, or not all of it.
+    """
+    boot = Path('/proc/sys/kernel/random/boot_id').read_text('ascii').strip()
+    return f'{boot}/{Path("/proc/self/ns/pid").readlink()}'
+
+
+def _state_and_start(number: int) -> tuple[str, str]:
+    """
+    Return the letter of a process's state and its start (fields 3 and 22 in proc(5)).
+
+    Raises:
+        OSError: There is no such process, or its files are hidden.
+    """
+    fields = Path(f'/proc/{number}/stat').read_text('utf-8', 'replace').rpartition(')')[2].split()
+    return fields[0], fields[19]
