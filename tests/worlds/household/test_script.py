@@ -24,7 +24,7 @@ LINES = st.sampled_from(Action).flatmap(
 
 @given(LINES)
 def test_what_a_line_prints_is_read_as_the_same_line(line: ScriptLine) -> None:
-    assert parse_line(str(line), line.index) == line
+    assert parse_line(str(line), line.number) == line
 
 
 @given(st.text(max_size=80) | st.text('[]<>() WALKa1', max_size=1500))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -61,7 +62,7 @@ class Sweep:
         twist = np.empty((len(axes), 3))
         for i, (j, k) in enumerate(((1, 2), (2, 0), (0, 1))):  # the cross product, summed up
             twist[:, i] = (axes[..., j] * arms[..., k] - axes[..., k] * arms[..., j]).sum(axis=1)
-        return np.sqrt((twist * twist).sum(axis=1))
+        return np.asarray(np.sqrt((twist * twist).sum(axis=1)))
 
     @property
     def joint_share(self) -> Array:
@@ -155,7 +156,7 @@ def _solids() -> _Solids:
     )
 
 
-def _of_model(model: mujoco.MjModel, bodies: tuple[str, ...]) -> list[tuple]:
+def _of_model(model: mujoco.MjModel, bodies: tuple[str, ...]) -> list[tuple[Any, ...]]:
     kinds = mujoco.mjtGeom
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)

@@ -36,7 +36,7 @@ def brief_of(case: Case, seed: int) -> ExpertBrief:
     brief = _brief(case.goal, case.needs, f'The task {case.task}')
     told: dict[str, object] = {'seed': zlib.crc32(name.encode())}
     if case.needs == 'movable':
-        told['n_fixed'] = sum(spec.fixed for spec in case.scene.objects)
+        told['n_fixed'] = sum(spec.fixed for spec in case.table.objects)
     return brief.model_copy(update=told)
 
 

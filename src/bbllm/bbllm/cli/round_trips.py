@@ -139,7 +139,7 @@ def _packet(ident: int, number: int) -> bytes:
 
 
 def _checksum(data: bytes) -> int:
-    total = sum(struct.unpack(f'!{len(data) // 2}H', data))
+    total: int = sum(struct.unpack(f'!{len(data) // 2}H', data))
     total = (total >> 16) + (total & 0xFFFF)
     return ~(total + (total >> 16)) & 0xFFFF
 

@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,6 +30,7 @@ from rich.table import Table
 from bbllm.arm.driver import GoalStatus
 from bbllm.bench.arm_timing import percentile
 from bbllm.bench.machine import describe_machine
+from bbllm.bench.process_use import cores_used, memory_mb
 from bbllm.core.errors import WorldError
 from bbllm.core.events import Ending, Event, EventKind
 from bbllm.nodes.stack import NAMESPACE, Stack, StackConfig, node_environ
@@ -111,12 +113,12 @@ def run_stack_bench(moves: int, trips: int, say: Callable[[str], None]) -> Stack
     say('starting five nodes at real-time speed')
     with _started({}) as (stack, client, ready_s):
         pids = [process.pid for process in stack.processes.values()]
-        idle_cores = _cores_used(pids, IDLE_S)
+        idle_cores = cores_used(pids, IDLE_S)
         say(f'{trips} round trips of a bare action')
         accepts, round_trips = _bare_action(client, stack.environ(), trips)
         say(f'{moves} tasks for the overhead per step')
         overheads = _step_overheads(client, moves)
-        pss_mb, rss_mb = _memory_mb(pids, 'Pss'), _memory_mb(pids, 'Rss')
+        pss_mb, rss_mb = memory_mb(pids, 'Pss'), memory_mb(pids, 'Rss')
     say(f'{FAST_TASK}, as fast as it can')
     with _started({'speed': 0.0, 'scene': FAST_SCENE}) as (_, client, _):
         fast_factor, fast_motion_factor = _fast_factors(client)
@@ -196,7 +198,7 @@ def _bare_action(
             status, _ = call.run(
                 ExecuteSkill.Goal(),
                 10.0,
-                on_accepted=lambda accepted=accepted: accepted.append(time.monotonic()),
+                on_accepted=partial(_append_now, accepted),
             )
             if status is not GoalStatus.SUCCEEDED:
                 raise WorldError(f'The bare action ended {status.value}.')
@@ -207,6 +209,10 @@ def _bare_action(
     finally:
         echo.terminate()
         echo.wait()
+
+
+def _append_now(times_s: list[float]) -> None:
+    times_s.append(time.monotonic())
 
 
 def _step_overheads(client: Any, moves: int) -> list[float]:
@@ -273,26 +279,6 @@ def _fast_factors(client: Any) -> tuple[float, float]:
         elif event.kind is EventKind.OUTCOME:
             calls_s += event.stamp_s - begun_s
     return result.robot_s / result.wall_s, result.robot_s / calls_s
-
-
-def _memory_mb(pids: list[int], kind: str) -> float:
-    """Add up what the kernel says of processes [MB]."""
-    total_kb = 0
-    for pid in pids:
-        for line in Path(f'/proc/{pid}/smaps_rollup').read_text().splitlines():
-            if line.startswith(f'{kind}:'):
-                total_kb += int(line.split()[1])
-    return total_kb / 1024
-
-
-def _cores_used(pids: list[int], duration_s: float) -> float:
-    def ticks() -> int:
-        stats = [Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2] for pid in pids]
-        return sum(int(stat.split()[11]) + int(stat.split()[12]) for stat in stats)
-
-    before = ticks()
-    time.sleep(duration_s)
-    return (ticks() - before) / os.sysconf('SC_CLK_TCK') / duration_s
 
 
 if __name__ == '__main__':

@@ -84,7 +84,7 @@ class BrainPlanner(StackNode):
             self._plan, _ = plan_of_event(event)
             self._plans.publish(plan_msg_of_event(event, episode_id))
         if event.kind in (EventKind.PLAN, EventKind.STEP, EventKind.ENDED):
-            current = event.data.get('index', event.data.get('start', -1))
+            current = int(str(event.data.get('index', event.data.get('start', -1))))
             self._markers.publish(plan_markers(self._plan, current))
         msg = event_to_msg(event, episode_id)
         self._events.publish(msg)

@@ -7,7 +7,7 @@ Pure functions, `x_to_msg` and `x_from_msg`; nothing here decides anything.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bbllm_interfaces.action import ExecuteSkill, RunTask
@@ -61,7 +61,7 @@ def header(stamp_s: float, frame: str = WORLD_FRAME) -> Header:
     return Header(stamp=stamp_to_msg(stamp_s), frame_id=frame)
 
 
-def vector_to_msg(values: Sequence[float]) -> Vector3:
+def vector_to_msg(values: Iterable[float]) -> Vector3:
     x, y, z = (float(value) for value in values)
     return Vector3(x=x, y=y, z=z)
 

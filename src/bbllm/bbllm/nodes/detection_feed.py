@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Collection
+from types import ModuleType
 
 from bbllm_interfaces.msg import Detections
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -36,7 +37,7 @@ def subscribe_detections(
         poller.subscribe(kind, topic, lambda msg: hear(look_from_vision(msg, topic)), QOS)
 
 
-def _vision_msgs() -> object:
+def _vision_msgs() -> ModuleType:
     try:
         return importlib.import_module('vision_msgs.msg')
     except ImportError as error:

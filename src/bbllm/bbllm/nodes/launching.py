@@ -6,6 +6,8 @@ Types and descriptions of arguments are those of the parameters, defaults those 
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import yaml
 from launch.actions import DeclareLaunchArgument
 from launch.conditions import IfCondition
@@ -100,9 +102,9 @@ def arguments_of(node: str, simulated: bool) -> tuple[str, ...]:
 
 def declare_arguments(*nodes: str, simulated: bool = False) -> list[DeclareLaunchArgument]:
     """Declare the arguments of some nodes; an argument of several is declared once."""
-    found = {}
+    found: dict[str, DeclareLaunchArgument] = {}
     for node in nodes:
-        fields = NODE_PARAMS[node].__dataclass_fields__
+        kinds = {field.name: field for field in fields(NODE_PARAMS[node])}
         values = _values(node, simulated)
         for name in arguments_of(node, simulated):
             parameter = PARAMETERS.get(name, name)
@@ -111,7 +113,7 @@ def declare_arguments(*nodes: str, simulated: bool = False) -> list[DeclareLaunc
                 DeclareLaunchArgument(
                     name,
                     default_value=_text(values[parameter]),
-                    description=fields[parameter].metadata['description'],
+                    description=kinds[parameter].metadata['description'],
                     choices=CHOICES.get(name),
                 ),
             )

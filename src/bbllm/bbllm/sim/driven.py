@@ -61,6 +61,8 @@ class DrivenSimulation(HandedSimulation, ABC):
         """Told of the wrist sensor every 10 ms, in the thread that advances: what the world does
         to the hand, in world axes, shape (3,) [N]; the stamp [s]; the speed of the fastest
         joint [rad/s]."""
+        self._motion: Motion
+        """What the arm follows now."""
         self._make_controllers()
 
     def advance(self, duration_s: float) -> None:
@@ -151,7 +153,7 @@ class DrivenSimulation(HandedSimulation, ABC):
         """What clients have told an idle robot."""
         self._controller = TrajectoryController(position, driver_constraints())
         self._ptp = PtpMotion()
-        self._motion: Motion = self._controller
+        self._motion = self._controller
         self._gripper = Gripper(MAX_WIDTH_M, homed=self._homed)
         self._monitor = FaultMonitor()
         self._frozen: JointState | None = None

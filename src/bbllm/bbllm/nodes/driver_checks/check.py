@@ -11,6 +11,8 @@ from bbllm.core.errors import BbllmError
 
 Evidence = Mapping[str, object]
 """What was seen, in values that JSON can carry: shown beside that of another run."""
+Judge = Callable[[Any], Evidence]
+"""Takes a Session; returns what was seen, or raises CheckFailedError."""
 
 
 class Need(Enum):
@@ -50,8 +52,7 @@ class Check:
     """What it is about."""
     hand: bool
     """Whether it makes sense only where a hand is mounted."""
-    run: Callable[[Any], Evidence]
-    """Takes a Session; returns what was seen, or raises CheckFailedError."""
+    run: Judge
 
 
 @dataclass(slots=True, kw_only=True)
@@ -66,10 +67,10 @@ class Theme:
     checks: list[Check] = field(default_factory=list)
     """In the order in which they are run."""
 
-    def check(self, source: str) -> Callable[[Callable[[Any], Evidence]], Callable]:
+    def check(self, source: str) -> Callable[[Judge], Judge]:
         """Add a function: its name is that of the check, its docstring what the check says."""
 
-        def add(function: Callable[[Any], Evidence]) -> Callable[[Any], Evidence]:
+        def add(function: Judge) -> Judge:
             self.checks.append(
                 Check(
                     name=function.__name__.replace('_', '-'),

@@ -65,7 +65,8 @@ class Arm:
         side_rad = self._home_rad - (SWING_RAD if self._home_rad > 0 else -SWING_RAD)
         nearer_home = abs(start[6] - self._home_rad) < abs(start[6] - side_rad)
         turn = (side_rad if nearer_home else self._home_rad) - start[6]
-        times, rows = [], ([], [], [])
+        times = list[float]()
+        rows = tuple(list[list[float]]() for _ in range(3))
         for i in range(1, N_POINTS + 1):
             s = i / N_POINTS
             profile = _minimum_jerk(s, duration_s)

@@ -26,15 +26,15 @@ class ScriptLine(NamedTuple):
     action: Action
     objects: tuple[tuple[str, int], ...] = ()
     """Class name and id of each thing; only the id says which thing is meant."""
-    index: int = 0
+    number: int = 0
     """Number of the line; messages end with it."""
 
     def __str__(self) -> str:
         things = ''.join(f' <{name}> ({node_id})' for name, node_id in self.objects)
-        return f'[{self.action.value}]{things} [{self.index}]'
+        return f'[{self.action.value}]{things} [{self.number}]'
 
 
-def parse_line(text: str, index: int = 0) -> ScriptLine:
+def parse_line(text: str, number: int = 0) -> ScriptLine:
     """
     Read one line; what stands between the things and behind them is not looked at.
 
@@ -65,7 +65,7 @@ def parse_line(text: str, index: int = 0) -> ScriptLine:
             f'Wrong number of parameters for "{action.value}". '
             f'Got {len(objects)}, expected {action.arity}'
         )
-    return ScriptLine(action, objects, index)
+    return ScriptLine(action, objects, number)
 
 
 def parse_script(text: str) -> tuple[ScriptLine, ...]:

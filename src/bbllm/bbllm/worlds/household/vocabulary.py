@@ -140,7 +140,7 @@ class Action(str, Enum):
     @property
     def skill(self) -> str:
         """The skill's name, for example `putback`."""
-        return self.value.lower()
+        return str(self.value).lower()
 
 
 OTHER_WORDS = {'LOOKAT_MEDIUM': Action.LOOKAT}
