@@ -2,16 +2,17 @@
 The open state as triples of a scene: estimated ones, beside those that were sensed.
 
 (red_cube is failed_grasp_twice), (red_cube heavier_than blue_cube). What was sensed is never
-overwritten, contradicted or repeated, and nothing is told of what the scene does not have.
+overwritten, contradicted or repeated, and nothing is told of what the scene does not have. Which
+words are a belief at all `planners.belief_grammar` says.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 
 from bbllm.core.types import Fact, Scene
+from bbllm.planners.belief_grammar import core, read_belief
 from bbllm.planners.open_state import OpenState
 
 LONGEST = 60
@@ -25,32 +26,6 @@ OPPOSITES = (('open', 'closed'), ('on', 'off'), ('clean', 'dirty'), ('plugged_in
 """States of which a thing has one."""
 STANCES = ('lost', 'clear', 'empty')
 """What only sensing says of a thing."""
-SIGHTINGS = frozenset(
-    {
-        *(*STANCES, 'held', 'grasped', 'carried', 'gone', 'missing', 'found', 'there', 'here'),
-        *('visible', 'invisible', 'hidden', 'seen', 'unseen', 'occupied', 'unoccupied', 'free'),
-        *('reachable', 'unreachable', 'accessible', 'inaccessible', 'out_of_reach'),
-        *('within_reach', 'in_reach'),
-    }
-)
-"""Words of a model that say where a thing is, or whether it is there and can be reached."""
-PREPOSITIONS = frozenset(
-    {
-        *('on', 'in', 'inside', 'at', 'under', 'underneath', 'below', 'beneath', 'above', 'over'),
-        *('near', 'beside', 'behind', 'between', 'within', 'outside', 'into', 'onto', 'upon'),
-        *('held_by', 'occupied_by', 'left_of', 'right_of', 'next_to', 'close_to', 'on_top_of'),
-        *('in_front_of', 'last_seen_at', 'unseen_for', 'in_room', 'to_the_left', 'to_the_right'),
-    }
-)
-"""What the name of a place follows."""
-FILLERS = frozenset(
-    {
-        *('is', 'was', 'are', 'be', 'being', 'now', 'still', 'currently', 'not', 'no', 'longer'),
-        *('sitting', 'standing', 'lying', 'resting', 'located', 'placed', 'stacked', 'left'),
-        *('turned', 'switched', 'the', 'a', 'already', 'isn', 't', 'fully', 'completely'),
-    }
-)
-"""What a model may write before the word that matters."""
 SENSING = PLACES | {
     *('occupied_by', 'left_of', 'right_of', 'in_front_of', 'behind', 'near', 'reachable'),
     *('unreachable', 'out_of_reach', 'last_seen_at', 'unseen_for', 'in_room', 'close_to'),
@@ -99,34 +74,10 @@ def has_open_facts(facts: Iterable[Fact]) -> bool:
 
 def _fact(name: str, text: str, names: frozenset[str]) -> Fact | None:
     """Make a triple of an attribute; None where it is none that a scene could hold."""
-    words = text.split()
-    if not words or len(text) > LONGEST or _is_sighting(text, names):
+    found = read_belief(text, names) if len(text) <= LONGEST else None
+    if found is None or found[1] == name:
         return None
-    if len(words) == 2 and words[1] in names:
-        return None if words[1] == name else _kept(Fact(name, *words, estimated=True))
-    return _kept(Fact(name, 'is', '_'.join(words), estimated=True))
-
-
-def _core(text: str) -> str:
-    """Return an attribute in small letters without fillers: `Not_Reachable` is `reachable`."""
-    words = [word for word in re.split(r'[\W_]+', text.lower()) if word]
-    while len(words) > 1 and words[0] in FILLERS and words[:2] != ['left', 'of']:
-        del words[0]
-    return '_'.join(words)
-
-
-def _is_sighting(text: str, names: frozenset[str]) -> bool:
-    """Tell whether an attribute says what only sensing can: where a thing is, or that it is."""
-    core = _core(text)
-    if core in SIGHTINGS or any(core.startswith(f'{word}_') for word in PREPOSITIONS):
-        return True
-    places = {name.lower() for name in names} | {'table', 'hand', 'gripper', 'floor', 'ground'}
-    return any(core.endswith(f'_{word}_{place}') for word in PREPOSITIONS for place in places)
-
-
-def _kept(fact: Fact) -> Fact | None:
-    # What only sensing tells, nobody believes: it would pass for a sighting.
-    return fact if is_open(fact) else None
+    return Fact(name, *found, estimated=True)
 
 
 def _rules_out(known: Fact, believed: Fact) -> bool:
@@ -136,9 +87,13 @@ def _rules_out(known: Fact, believed: Fact) -> bool:
     if believed.predicate != 'is':
         return known.predicate == believed.predicate
     if (known.predicate, known.object) == ('reachable', 'yes'):
-        return _core(believed.object) == 'out_of_workspace'
+        return _said(believed.object) == 'out_of_workspace'
     # Of a pair both words are left out, so that a `not` before one of them makes no difference.
-    sensed, word = _core(known.object), _core(believed.object)
+    sensed, word = _said(known.object), _said(believed.object)
     return known.predicate == 'is' and (
         sensed == word or any(sensed in pair and word in pair for pair in OPPOSITES)
     )
+
+
+def _said(text: str) -> str:
+    return '_'.join(core(text))
