@@ -2,69 +2,24 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
+from keepers import SCENE, Kept, felt, outcome, until
 from made_scenes import made_scene
 
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import Event, EventKind
-from bbllm.core.observed import Observed
-from bbllm.core.records import to_json
-from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
+from bbllm.core.types import Code, Outcome, Pose, Scene, SkillCall, Status
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.experience import Experience
 from bbllm.planners.open_facts import is_open
-from bbllm.planners.open_state import OpenState, StateEstimator
+from bbllm.planners.open_state import OpenState
 from bbllm.planners.short_names import ShortNames
 from bbllm.planners.state_by_model import ModelEstimator
 from bbllm.planners.state_by_rules import RuleEstimator
 from bbllm.planners.state_keeper import StateKeeper
-
-SCENE = made_scene('red_cube blue_cube', 'red_cube is clear', domain='tabletop')
-PATIENCE_S = 20.0
-
-
-def outcome(name: str, code: Code = Code.NONE) -> Event:
-    status = Status.SUCCEEDED if code is Code.NONE else Status.FAILED
-    ended = Outcome(call=SkillCall('pick', (name,)), status=status, code=code)
-    return Event(EventKind.OUTCOME, 0.0, to_json(ended))
-
-
-def felt(force_n: float) -> Event:
-    seen = Observed(force_n=(0.0, 0.0, force_n), fingers_m=(0.02, 0.02))
-    return Event(EventKind.SENSED, 0.0, to_json(seen))
-
-
-class Kept:
-    """A keeper with what it has told of trouble and faults."""
-
-    def __init__(self, estimator: Callable[[Experience], StateEstimator] = RuleEstimator):
-        self.trouble: list[str] = []
-        self.faults: list[str] = []
-        experience = Experience()
-        self.keeper = StateKeeper(
-            estimator(experience),
-            experience,
-            on_trouble=self.trouble.append,
-            on_fault=self.faults.append,
-        )
-        self.keeper.start()
-
-    def facts(self, scene: Scene = SCENE) -> list[str]:
-        return [str(fact) for fact in self.keeper.believing(scene).facts if is_open(fact)]
-
-    def wait_for(self, *facts: str) -> None:
-        until(lambda: self.facts() == list(facts), lambda: f'{facts}, but {self.facts()}')
-
-
-def until(condition: Callable[[], bool], what: Callable[[], str]) -> None:
-    deadline_s = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline_s, f'there was no {what()}'
-        time.sleep(0.005)
 
 
 @pytest.fixture
@@ -102,13 +57,28 @@ def test_what_is_lost_is_forgotten_and_found_again_as_another(kept: Kept) -> Non
     kept.wait_for('(blue_cube is failed_grasp_once)')
 
 
+def test_what_failed_is_believed_no_more_of_a_thing_that_lies_elsewhere(kept: Kept) -> None:
+    kept.keeper.hear(outcome('red_cube', Code.WOULD_NOT_RISE))
+    kept.keeper.hear(outcome('red_cube', Code.MISPLACED))
+    kept.keeper.hear(outcome('blue_cube', Code.GRASP_FAILED))
+    stuck = ['(red_cube is would_not_rise)', '(red_cube is fixed_or_heavy)']
+    others = ['(red_cube is misplaced_before)', '(blue_cube is failed_grasp_once)']
+    kept.wait_for(*stuck, *others)
+    red, blue = SCENE.objects
+    elsewhere = replace(red, pose=Pose(position_m=(0.0, 0.1, 0.0)))
+    scene = replace(SCENE, objects=(elsewhere, blue))
+
+    until(lambda: kept.facts(scene) == others, lambda: f'move, but {kept.facts(scene)}')
+
+
 def test_all_is_forgotten_at_once_where_that_is_asked_for(kept: Kept) -> None:
     kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
     kept.wait_for('(red_cube is failed_grasp_once)')
 
-    kept.keeper.forget()
+    assert kept.keeper.forget().attributes['red_cube'] == ('failed_grasp_once',)
 
     assert kept.facts() == []
+    assert kept.keeper.forget() == OpenState()
     kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
     kept.wait_for('(red_cube is failed_grasp_once)')  # and not twice
 
@@ -119,85 +89,6 @@ def test_an_event_that_cannot_be_read_is_left_out_and_told(kept: Kept) -> None:
 
     kept.wait_for('(red_cube is failed_grasp_once)')
     assert 'outcome is left out' in kept.trouble[0]
-
-
-class Slow:
-    """An estimator that thinks each time until it is released."""
-
-    def __init__(self) -> None:
-        self.thinks, self.released = threading.Semaphore(0), threading.Semaphore(0)
-
-    def estimate(self, state: OpenState, history: Sequence[Outcome], scene: Scene) -> OpenState:
-        self.thinks.release()
-        assert self.released.acquire(timeout=PATIENCE_S)
-        return state.with_attributes('red_cube', (f'tried_{len(history)}_times',))
-
-
-def test_scenes_are_told_while_an_estimator_thinks() -> None:
-    slow = Slow()
-    kept = Kept(lambda _: slow)
-    kept.facts()
-    kept.keeper.hear(outcome('red_cube'))
-    assert slow.thinks.acquire(timeout=PATIENCE_S)
-
-    assert kept.facts() == []
-    slow.released.release()
-
-    kept.wait_for('(red_cube is tried_1_times)')
-
-
-def test_what_was_thought_of_before_all_was_forgotten_is_not_believed() -> None:
-    slow = Slow()
-    kept = Kept(lambda _: slow)
-    kept.facts()
-    kept.keeper.hear(outcome('red_cube'))
-    assert slow.thinks.acquire(timeout=PATIENCE_S)
-
-    kept.keeper.forget()
-    for _ in range(2):
-        kept.keeper.hear(outcome('red_cube'))
-    slow.released.release()
-
-    assert slow.thinks.acquire(timeout=PATIENCE_S)  # of the two that came later
-    assert kept.facts() == []
-    slow.released.release()
-    kept.wait_for('(red_cube is tried_2_times)')
-
-
-def test_what_is_lost_while_an_estimator_thinks_is_forgotten_also_when_found_again() -> None:
-    slow = Slow()
-    kept = Kept(lambda _: slow)
-    kept.facts()
-    kept.keeper.hear(outcome('red_cube'))
-    assert slow.thinks.acquire(timeout=PATIENCE_S)
-    slow.released.release()
-    kept.wait_for('(red_cube is tried_1_times)')
-    kept.keeper.hear(outcome('red_cube'))
-    assert slow.thinks.acquire(timeout=PATIENCE_S)
-
-    kept.facts(made_scene('blue_cube', 'red_cube is lost', domain='tabletop'))
-
-    assert kept.facts() == []
-    kept.keeper.hear(outcome('blue_cube', Code.GRASP_FAILED))
-    slow.released.release()
-    assert slow.thinks.acquire(timeout=PATIENCE_S)  # what it thought before is told by now
-    assert kept.facts() == []
-    slow.released.release()
-
-
-def test_what_is_heard_before_all_is_forgotten_is_not_thought_of_afterwards() -> None:
-    slow = Slow()
-    kept = Kept(lambda _: slow)
-    kept.keeper.hear(outcome('red_cube'))
-    until(kept.keeper._news.empty, lambda: 'one who waits for a scene')
-    kept.keeper.forget()
-    kept.keeper.hear(outcome('red_cube'))
-
-    kept.facts()
-
-    assert slow.thinks.acquire(timeout=PATIENCE_S)
-    slow.released.release()
-    kept.wait_for('(red_cube is tried_1_times)')
 
 
 class Counting:

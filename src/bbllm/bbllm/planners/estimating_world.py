@@ -11,6 +11,7 @@ from bbllm.core.types import Outcome, Scene, Skill, SkillCall
 from bbllm.planners.experience import Experience, things_of
 from bbllm.planners.open_facts import has_open_facts, with_open_facts
 from bbllm.planners.open_state import OpenState, StateEstimator
+from bbllm.planners.resting import Resting
 
 
 class EstimatingWorld:
@@ -48,6 +49,7 @@ class EstimatingWorld:
         self._on_trouble = on_trouble
         self._news = False
         self._given = False
+        self._resting = Resting()
         self.state = OpenState()
         """What is believed now."""
 
@@ -69,9 +71,11 @@ class EstimatingWorld:
         self._given = self._given or has_open_facts(scene.facts)
         if self._given:
             return scene
+        moved = self._experience.move(self._resting.moved(self.state.attributes, scene))
         if self._news:
-            self._news = False
             self._experience.sense(observed(scene))
+        if self._news or moved:
+            self._news = False
             self._estimate(scene)
         return with_open_facts(scene, self.state)
 

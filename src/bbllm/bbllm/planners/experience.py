@@ -18,6 +18,8 @@ TAKING = frozenset({'pick', 'grab'})
 """Skills that take their first thing into a hand."""
 GIVING = frozenset({'place', 'open_gripper', 'grab_and_putin', 'put', 'putin', 'putback'})
 """Skills after which it is no longer there."""
+OF_A_PLACE = frozenset({Code.GRASP_FAILED, Code.WOULD_NOT_RISE, Code.OUT_OF_WORKSPACE})
+"""Failures that say nothing more of a thing that lies elsewhere since."""
 LETTING_GO = frozenset({Code.OBJECT_LOST, Code.MISPLACED})
 """Failures that leave the hand empty."""
 OPEN_M = 0.079
@@ -80,6 +82,18 @@ class Experience:
         for name in gone:
             self._forces_n.pop(name, None)
 
+    def move(self, names: Iterable[str]) -> bool:
+        """
+        Forget what was tried in vain with things that now lie elsewhere; tell if there was any.
+
+        What is fixed does not move, and a grasp or a place out of reach was one of where it lay.
+        """
+        moved = set(names)
+        kept = [_without(o, moved) if _of_where_it_lay(o, moved) else o for o in self._history]
+        changed = kept != list(self._history)
+        self._history = deque(kept, maxlen=self._history.maxlen)
+        return changed
+
     def clear(self) -> None:
         """Forget everything."""
         self._history.clear()
@@ -111,6 +125,11 @@ def _only_of(outcome: Outcome, gone: set[str]) -> bool:
         return False
     taken = outcome.succeeded and outcome.call.skill in TAKING
     return not taken and not empties_hand(outcome)
+
+
+def _of_where_it_lay(outcome: Outcome, moved: set[str]) -> bool:
+    """Tell whether a call failed with a thing that lay elsewhere then."""
+    return outcome.code in OF_A_PLACE and bool(moved.intersection(things_of(outcome)))
 
 
 def _without(outcome: Outcome, gone: set[str]) -> Outcome:

@@ -7,6 +7,7 @@ import threading
 import traceback
 from collections import Counter
 from collections.abc import Callable, Container
+from dataclasses import dataclass
 
 from bbllm.core.errors import BbllmError
 from bbllm.core.events import Event, EventKind
@@ -18,6 +19,7 @@ from bbllm.planners.estimating_world import estimate_handled
 from bbllm.planners.experience import Experience
 from bbllm.planners.open_facts import with_open_facts
 from bbllm.planners.open_state import OpenState, StateEstimator
+from bbllm.planners.resting import Resting
 
 HEARD = frozenset({EventKind.OUTCOME, EventKind.SENSED})
 """Kinds of events that tell something of things."""
@@ -25,12 +27,24 @@ EVERYTHING = None
 """In place of what was lost: all is to be forgotten."""
 
 
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Tells that things lie elsewhere than they did."""
+
+    names: frozenset[str]
+
+
+News = Event | Moved | frozenset[str] | None
+"""Of what happened, what was moved or lost, or that everything is to be forgotten."""
+
+
 class StateKeeper:
     """
     Hears what became of calls, and adds what an estimator makes of it to scenes.
 
     An estimator may take its time: whoever hears or asks meanwhile waits for nothing, and is told
-    what was believed last. What was done to a thing is forgotten when that is lost.
+    what was believed last. What was done to a thing is forgotten when that is lost, and what was
+    tried with it in vain when it lies elsewhere.
     """
 
     def __init__(
@@ -59,7 +73,7 @@ class StateKeeper:
         self._on_trouble = on_trouble
         self._on_fault = on_fault
         self._feels = feels
-        self._news: queue.SimpleQueue[Event | frozenset[str] | None] = queue.SimpleQueue()
+        self._news: queue.SimpleQueue[News] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._state = OpenState()
         self._at_fault = False
@@ -68,6 +82,7 @@ class StateKeeper:
         self._to_forget: Counter[str] = Counter()
         """The same of things that were lost."""
         self._lost: frozenset[str] = frozenset()
+        self._resting = Resting()
         self._scene: Scene | None = None
         self._seen = threading.Event()
 
@@ -92,16 +107,19 @@ class StateKeeper:
                 self._to_forget.update(gone)
                 self._state = _without(self._state, gone)
                 self._news.put(gone)
+            if moved := self._resting.moved(self._state.attributes, scene):
+                self._news.put(Moved(moved))
             state = self._state
         self._seen.set()
         return with_open_facts(scene, state)
 
-    def forget(self) -> None:
-        """Forget everything: for example because the table was laid anew."""
+    def forget(self) -> OpenState:
+        """Forget everything, for example because the table was laid anew; return what it was."""
         with self._lock:
-            self._state = OpenState()
+            forgotten, self._state = self._state, OpenState()
             self._to_clear += 1
             self._news.put(EVERYTHING)
+        return forgotten
 
     def _run(self) -> None:
         try:
@@ -120,13 +138,15 @@ class StateKeeper:
                 f'scenes go on without. Start the node again.\n{traceback.format_exc()}'
             )
 
-    def _take(self, news: Event | frozenset[str] | None) -> bool:
+    def _take(self, news: News) -> bool:
         """Take in one piece of news; tell whether it is worth another estimate."""
         if news is EVERYTHING:
             self._experience.clear()
             with self._lock:
                 self._to_clear -= 1
             return False
+        if isinstance(news, Moved):
+            return self._experience.move(news.names)
         if isinstance(news, frozenset):
             self._experience.forget(news)
             with self._lock:

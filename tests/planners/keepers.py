@@ -1,0 +1,61 @@
+"""A keeper of the open state that is watched, and what it hears."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from made_scenes import made_scene
+
+from bbllm.core.events import Event, EventKind
+from bbllm.core.observed import Observed
+from bbllm.core.records import to_json
+from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
+from bbllm.planners.experience import Experience
+from bbllm.planners.open_facts import is_open
+from bbllm.planners.open_state import StateEstimator
+from bbllm.planners.state_by_rules import RuleEstimator
+from bbllm.planners.state_keeper import StateKeeper
+
+SCENE = made_scene('red_cube blue_cube', 'red_cube is clear', domain='tabletop')
+PATIENCE_S = 20.0
+
+
+def outcome(name: str, code: Code = Code.NONE) -> Event:
+    status = Status.SUCCEEDED if code is Code.NONE else Status.FAILED
+    ended = Outcome(call=SkillCall('pick', (name,)), status=status, code=code)
+    return Event(EventKind.OUTCOME, 0.0, to_json(ended))
+
+
+def felt(force_n: float) -> Event:
+    seen = Observed(force_n=(0.0, 0.0, force_n), fingers_m=(0.02, 0.02))
+    return Event(EventKind.SENSED, 0.0, to_json(seen))
+
+
+class Kept:
+    """A keeper with what it has told of trouble and faults."""
+
+    def __init__(self, estimator: Callable[[Experience], StateEstimator] = RuleEstimator):
+        self.trouble: list[str] = []
+        self.faults: list[str] = []
+        experience = Experience()
+        self.keeper = StateKeeper(
+            estimator(experience),
+            experience,
+            on_trouble=self.trouble.append,
+            on_fault=self.faults.append,
+        )
+        self.keeper.start()
+
+    def facts(self, scene: Scene = SCENE) -> list[str]:
+        return [str(fact) for fact in self.keeper.believing(scene).facts if is_open(fact)]
+
+    def wait_for(self, *facts: str) -> None:
+        until(lambda: self.facts() == list(facts), lambda: f'{facts}, but {self.facts()}')
+
+
+def until(condition: Callable[[], bool], what: Callable[[], str]) -> None:
+    deadline_s = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline_s, f'there was no {what()}'
+        time.sleep(0.005)
