@@ -33,8 +33,8 @@ CAMERAS = ('detections', 'apriltag')
 VISION = {f'/{NAMESPACE}/detections_3d'}
 """What its source vision_msgs hears, where the package of that name is installed."""
 SOURCES = {f'/{NAMESPACE}/detections', '/tf', '/tf_static', *VISION}
-BELIEFS = {f'/{NAMESPACE}/episode_events', f'/{NAMESPACE}/forget_open_state'}
-"""What `state_estimator` hears and serves for its open state, which is off by default."""
+BELIEFS = {f'/{NAMESPACE}/episode_events'}
+"""What `state_estimator` hears for its open state, which is off by default."""
 DISCOVERY_S = 10.0
 """How long it may take until every name of every node is heard of [s]."""
 
@@ -184,8 +184,9 @@ def test_only_the_executor_may_move_the_arm() -> None:
     assert who('call', 'execute_skill') == {'brain_planner', 'client'}
 
 
-def test_only_the_command_line_may_talk_to_the_planner_in_mid_task() -> None:
+def test_only_the_command_line_may_talk_to_the_planner_in_mid_task_and_tell_to_forget() -> None:
     assert who('publish', 'human_feedback') == {'client'}
+    assert who('request', 'forget_open_state') == {'client'}
     assert who('call', 'run_task') == {'client', 'task_menu'}
 
 

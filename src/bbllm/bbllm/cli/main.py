@@ -13,6 +13,7 @@ from bbllm.cli.commands import Commands
 from bbllm.cli.data import data
 from bbllm.cli.demo import demo
 from bbllm.cli.doctor import doctor
+from bbllm.cli.forget import forget
 from bbllm.cli.plan import plan
 from bbllm.cli.run import run
 from bbllm.cli.say import say
@@ -63,7 +64,7 @@ def bbllm_command(
     """
 
 
-for verb in (demo, run, plan, show, up, say, approve, scenes, doctor):
+for verb in (demo, run, plan, show, up, say, approve, forget, scenes, doctor):
     app.command()(verb)
 app.add_typer(bench)
 app.add_typer(data)

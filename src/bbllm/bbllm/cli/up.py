@@ -137,7 +137,8 @@ def up(
     with Stack(StackConfig(nodes=nodes, params=params)) as stack:
         output.say(f'Starting {len(stack.processes)} nodes; logs in {stack.log_folder}', 'dim')
         stack.wait_ready(on_progress=_teller(stack, output, begun_s)).close()
-        _tell_ready(output, time.monotonic() - begun_s, speed, approval, menu)
+        _tell_ready(output, time.monotonic() - begun_s, speed)
+        _tell_verbs(output, approval, open_state, menu)
         _wait_for_the_end(stack)
         output.say('Ending the nodes, the arm at rest first ...', 'dim')
 
@@ -155,17 +156,22 @@ def _teller(stack: Stack, output: Output, begun_s: float) -> Callable[[tuple[str
     return tell
 
 
-def _tell_ready(
-    output: Output, spent_s: float, speed: float, approval: ApprovalMode, menu: bool
-) -> None:
+def _tell_ready(output: Output, spent_s: float, speed: float) -> None:
     pace = f'{speed:g} times real time' if speed else 'as fast as it can'
     output.say(f'The stack is ready after {spent_s:.1f} s; the simulation runs {pace}.', 'green')
+
+
+def _tell_verbs(
+    output: Output, approval: ApprovalMode, open_state: OpenStateMode, menu: bool
+) -> None:
     output.say()
     output.say('In another terminal (. ./activate there first):')
     output.say("  bbllm run 'put the red cube on location_B'")
     output.say("  bbllm say 'leave the green cube where it is'    while a task runs")
     if approval is not ApprovalMode.NONE:
         output.say('  bbllm approve --watch                           asks you before it moves')
+    if open_state is not OpenStateMode.OFF:
+        output.say('  bbllm forget                                    once the table is laid anew')
     if menu:
         output.say(f'  rviz2 -d {config_dir() / "rviz" / "bbllm.rviz"}')
     output.say(

@@ -14,9 +14,10 @@ from bbllm_interfaces.msg import Plan as PlanMsg
 from bbllm_interfaces.srv import MapStep
 from rclpy.callback_groups import ReentrantCallbackGroup
 from std_msgs.msg import String
+from std_srvs.srv import Trigger
 
 from bbllm.core.closable import Closable
-from bbllm.core.errors import LostNodeError, WorldError
+from bbllm.core.errors import ConfigError, LostNodeError, WorldError
 from bbllm.core.events import Ending, Event, EventKind
 from bbllm.core.tasks import new_episode_id
 from bbllm.core.types import Outcome, Scene, SkillCall
@@ -27,8 +28,9 @@ from bbllm.nodes.heartbeat import Heartbeats
 from bbllm.nodes.own_nodes import OwnNodes
 from bbllm.nodes.qos import EVENTS
 from bbllm.nodes.scene_client import SceneClient
+from bbllm.nodes.service_call import ServiceCall
 from bbllm.nodes.stack import NAMESPACE, NODES
-from bbllm.nodes.waiting import nothing
+from bbllm.nodes.waiting import ANSWER_S, nothing
 
 FOREVER_S = 1e9
 LOOK_S = 0.05
@@ -99,6 +101,9 @@ class StackClient(Closable):
         self._scenes = SceneClient(self.node, self.group)
         self.approvals = ApprovalClient(self.node, self.group)
         self._map = self.node.create_client(MapStep, 'map_step', callback_group=self.group)
+        self._forget = ServiceCall(
+            self.node, Trigger, 'forget_open_state', 'state_estimator', self.group
+        )
         self._voice = self.node.create_publisher(String, 'human_feedback', 10)
         self._listeners: dict[str, Callable[[Event], None]] = {}
         self.node.create_subscription(
@@ -240,6 +245,26 @@ class StackClient(Closable):
     def say(self, text: str) -> None:
         """Tell the planner something in the middle of its task."""
         self._voice.publish(String(data=text))
+
+    @property
+    def can_forget(self) -> bool:
+        """Whether somebody is there who can be told to forget what is believed."""
+        return self._forget.ready
+
+    def forget(self) -> str:
+        """
+        Make `state_estimator` forget what it believes of things; return what that was, in words.
+
+        Raises:
+            ConfigError: It believes nothing.
+            LostNodeError: It is not there.
+            WorldError: No answer in time.
+        """
+        # To forget twice is to forget once, so the request may be made again.
+        reply = self._forget.run(Trigger.Request(), ANSWER_S)
+        if not reply.success:
+            raise ConfigError(reply.message)
+        return str(reply.message)
 
     def scene(self) -> Scene:
         """

@@ -21,6 +21,7 @@ from bbllm.core.types import Kind, Plan, Scene, SceneObject
 from bbllm.nodes.convert import header, pose_to_msg, vector_to_msg
 from bbllm.nodes.good_shapes import looks_of
 from bbllm.pictures.colors import color_of
+from bbllm.planners.open_facts import is_open
 from bbllm.worlds.menu import Entry, Menu, Numbers
 from bbllm.worlds.status import Mood
 
@@ -43,6 +44,8 @@ PLAN_AT_M = (0.3, 0.0, 0.9)
 """Where the plan hangs in the air [m]."""
 STATUS_AT_M = (0.0, 0.0, 1.25)
 """Where the status hangs, above the robot [m]."""
+BELIEFS = 3
+"""So many words on one thing are shown; all of them are in the scene."""
 FLAT_M = 0.002
 """Thickness that rviz needs to show a place [m]."""
 MOOD_COLORS = {Mood.CALM: 'white', Mood.WAITS: 'orange', Mood.FAULT: 'red'}
@@ -125,7 +128,7 @@ def _scene(scene: Scene) -> Iterator[Marker]:
             yield marker
             number += 1
         if item.kind is not Kind.FIXTURE:
-            yield _name(item, i, 'out of reach' if beyond else '')
+            yield _name(item, i, _remarks(scene, item.name))
 
 
 def _lost(scene: Scene) -> Iterator[Marker]:
@@ -145,11 +148,23 @@ def _lost(scene: Scene) -> Iterator[Marker]:
         yield _text('lost names', i, (x, y, z + GHOST_M), f'{name}\n({since})', 'red')
 
 
-def _name(item: SceneObject, i: int, remark: str) -> Marker:
+def _remarks(scene: Scene, name: str) -> list[str]:
+    """Return what is said of a thing below its name, a line each: what is believed comes last."""
+    sensed = ['(out of reach)'] if scene.has(name, 'reachable', 'no') else []
+    words = [
+        fact.object if fact.predicate == 'is' else f'{fact.predicate} {fact.object}'
+        for fact in scene.facts
+        if fact.subject == name and is_open(fact)
+    ]
+    more = [f'... {len(words) - BELIEFS} more'] if len(words) > BELIEFS else []
+    return [*sensed, *(f'believed: {word}' for word in words[:BELIEFS]), *more]
+
+
+def _name(item: SceneObject, i: int, remarks: Sequence[str]) -> Marker:
     x, y, z = item.pose.position_m
-    at_m = (x, y, z + item.size_m[2] / 2 + TEXT_M)
-    name = f'{item.name}\n({remark})' if remark else item.name
-    return _text('names', i, at_m, name, 'white')
+    # rviz centres a text: a line more grows half of its height down into the thing.
+    at_m = (x, y, z + item.size_m[2] / 2 + TEXT_M * (1 + len(remarks) / 2))
+    return _text('names', i, at_m, '\n'.join([item.name, *remarks]), 'white')
 
 
 def _text(

@@ -20,6 +20,7 @@ from bbllm.nodes.process import StackNode
 from bbllm.nodes.qos import EVENTS
 from bbllm.planners.assembly import STAND_INS
 from bbllm.planners.experience import Experience
+from bbllm.planners.open_state import OpenState
 from bbllm.planners.short_names import ShortNames
 from bbllm.planners.state_by_model import ModelEstimator
 from bbllm.planners.state_by_rules import RuleEstimator
@@ -27,6 +28,12 @@ from bbllm.planners.state_keeper import StateKeeper
 
 FORGET = 'forget_open_state'
 """The service that makes the node forget what it believes."""
+NOTHING_BELIEVED = (
+    'Nothing is believed here. Start the stack with `bbllm up sim --open-state rules`, or '
+    'state_estimator with open_state:=rules.'
+)
+NAMED = 10
+"""So many things are named in the answer."""
 TOLD_TO_MODEL = 60
 """So many calls a model is told of, the newest: some episodes of a table. All are in each prompt
 again, so that 500 would cost more than the tasks themselves."""
@@ -58,6 +65,8 @@ class OpenStateFeed:
 
     def begin(self) -> None:
         """Hear episodes from now on; what the last one told is heard as well."""
+        # Served also where nothing is believed: who asks is told so.
+        self._node.create_service(Trigger, FORGET, self._forget, callback_group=self._node.group)
         if self._keeper is None:
             return
         self._keeper.start()
@@ -68,7 +77,6 @@ class OpenStateFeed:
             EVENTS,
             callback_group=MutuallyExclusiveCallbackGroup(),  # in their order
         )
-        self._node.create_service(Trigger, FORGET, self._forget, callback_group=self._node.group)
 
     def believing(self, scene: Scene) -> Scene:
         """Return a scene with what is believed now; waits for nobody."""
@@ -84,10 +92,20 @@ class OpenStateFeed:
         self._keeper.hear(event)
 
     def _forget(self, request: Any, reply: Trigger.Response) -> Trigger.Response:
-        assert self._keeper is not None
-        self._keeper.forget()
-        reply.success = True
+        if self._keeper is None:
+            reply.message = NOTHING_BELIEVED
+            return reply
+        reply.success, reply.message = True, told_of(self._keeper.forget())
         return reply
+
+
+def told_of(forgotten: OpenState) -> str:
+    """Say of what things something was believed, and is no more."""
+    things = [name for name, words in forgotten.attributes.items() if words]
+    if not things:
+        return 'Nothing was believed.'
+    more = f' and {len(things) - NAMED} more' if len(things) > NAMED else ''
+    return f'Forgotten is what was believed of {", ".join(things[:NAMED])}{more}.'
 
 
 def mode_of(name: str) -> OpenStateMode:

@@ -1,0 +1,47 @@
+"""`bbllm forget`: makes a running stack forget what it believes of things."""
+
+from __future__ import annotations
+
+from bbllm.cli.choices import DomainOption, JsonOption
+from bbllm.cli.looking import look_for
+from bbllm.cli.output import Output
+from bbllm.cli.ros import choose_domain, need_ros
+
+BELIEVER = 'state_estimator'
+
+
+def forget(domain: DomainOption = None, json: JsonOption = False) -> None:
+    """
+    Make a running stack forget what it believes of things.
+
+    A stack with `--open-state` keeps over all its tasks which things slipped,
+    would not rise or are out of reach, by their names. Say this when the table
+    was laid anew: the red cube of now may be another one.
+
+    Exit code: 0 when all is forgotten, 2 where the stack believes nothing, 1
+    where there is none.
+
+    [bold]Examples[/bold]
+
+      bbllm forget
+    """
+    need_ros('bbllm forget')
+    choose_domain(domain)
+    from bbllm.nodes.client import StackClient
+
+    output = Output(json)
+    with StackClient() as client:
+        look_for(
+            client,
+            [BELIEVER],
+            lambda: client.can_forget,
+            output,
+            lambda waited_s: (
+                f'Nobody is there to forget: no {BELIEVER} was found within {waited_s:g} s. '
+                'Start a stack that believes with `bbllm up sim --open-state rules`, or name its '
+                'ROS domain with --domain.'
+            ),
+        )
+        forgotten = client.forget()
+    output.say(forgotten)
+    output.result({'forgotten': forgotten})
