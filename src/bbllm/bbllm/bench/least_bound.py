@@ -61,20 +61,50 @@ class _Missing:
     targets: set[int] = field(default_factory=set)
     sources: set[int] = field(default_factory=set)
 
+    def add(self, other: _Missing) -> None:
+        """Add what is missing of the things of another class."""
+        self.acts += other.acts
+        self.n_coming += other.n_coming
+        self.n_leaving += other.n_leaving
+        self.forced |= other.forced
+        self.visits |= other.visits
+        self.targets |= other.targets
+        self.sources |= other.sources
+        for zone, n in other.coming.items():
+            self.coming[zone] += n
+        for zone, n in other.leaving.items():
+            self.leaving[zone] += n
 
-def bound(house: RelaxedHouse, here: Situation) -> int:
-    """Return a number of steps that are missing in any case."""
+
+Known = dict[tuple[int, tuple[int, ...], frozenset[int]], _Missing]
+"""By class, where its things are, and what is open: what is missing of them."""
+
+
+def bound(house: RelaxedHouse, here: Situation, known: Known | None = None) -> int:
+    """
+    Return a number of steps that are missing in any case.
+
+    Args:
+        house: The house.
+        here: The situation.
+        known: What was counted before in this house; a search gives the same one each time, and
+            most of its situations differ in the things of one class.
+    """
+    known = {} if known is None else known
     missing = _Missing()
     for c, spots in enumerate(here.things):
-        _of_class(house, here, c, spots, missing)
+        key = c, spots, here.open
+        if key not in known:
+            known[key] = _of_class(house, here, c, spots)
+        if known[key].acts:
+            missing.add(known[key])
     changes = _changes(house, here, missing)
     return missing.acts + changes + _ways(here, missing)
 
 
-def _of_class(
-    house: RelaxedHouse, here: Situation, c: int, spots: Sequence[int], missing: _Missing
-) -> None:
-    """Add what is missing of the things of one class."""
+def _of_class(house: RelaxedHouse, here: Situation, c: int, spots: Sequence[int]) -> _Missing:
+    """Return what is missing of the things of one class; of the rest only doors matter to it."""
+    missing = _Missing()
     placed = [s for s in spots if s != NOWHERE]
     n_held = len(spots) - len(placed)
     needs: list[tuple[int, int]] = []
@@ -91,6 +121,7 @@ def _of_class(
     in_zone = Counter(house.spots[s].zone for s in placed)
     for i, n in needs:
         _target(house, here, i, n, in_zone, missing)
+    return missing
 
 
 def _sources(

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from bbllm.bench.house_goals import HouseholdGoal
-from bbllm.bench.least_bound import bound
+from bbllm.bench.least_bound import Known, bound
 from bbllm.bench.relaxed_house import NOWHERE, NotProvenError, RelaxedHouse, relax
 from bbllm.bench.relaxed_plan import Done, carried_out
 from bbllm.worlds.household.household import Household, Mode
@@ -97,9 +97,9 @@ def beginning(house: RelaxedHouse) -> Here:
 
 
 def _shortest(house: RelaxedHouse, effort: int) -> tuple[tuple[Done, ...], int]:
-    start = beginning(house)
+    start, known = beginning(house), Known()
     ticket = count()
-    waiting = [(bound(house, start), 0, next(ticket), start)]
+    waiting = [(bound(house, start, known), 0, next(ticket), start)]
     steps = {start: 0}
     came: dict[Here, tuple[Here, Done]] = {}
     for looked_at in range(1, effort + 1):
@@ -115,7 +115,7 @@ def _shortest(house: RelaxedHouse, effort: int) -> tuple[tuple[Done, ...], int]:
             if n_steps + 1 < steps.get(after, n_steps + 2):
                 steps[after] = n_steps + 1
                 came[after] = here, done
-                total = n_steps + 1 + bound(house, after)
+                total = n_steps + 1 + bound(house, after, known)
                 # Of equal sums the longest first: it is nearest to the end.
                 heapq.heappush(waiting, (total, -n_steps - 1, next(ticket), after))
     raise NotProvenError(f'{effort} situations were looked at, and the least is not known')
