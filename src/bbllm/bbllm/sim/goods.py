@@ -133,6 +133,32 @@ def _banana() -> tuple[Part, ...]:
     return (*solid, *skin, stem, tip)
 
 
+def _bottle(
+    *,
+    radius_m: float,
+    half_m: float,
+    low_m: float,
+    neck: Part,
+    cap: Part,
+    label_half_m: float,
+    label: str,
+) -> tuple[Part, ...]:
+    """Return a body whose middle lies *low_m* below that of the whole, neck, cap and a label."""
+    around = radius_m + 0.0003  # the label, just outside
+    return (
+        Part(shape='cylinder', half_m=(radius_m, half_m, 0), at_m=(0, 0, -low_m)),
+        neck,
+        cap,
+        Part(
+            shape='cylinder',
+            half_m=(around, label_half_m, 0),
+            at_m=(0, 0, -low_m),
+            color=label,
+            painted=True,
+        ),
+    )
+
+
 _PEAR = (
     Part(shape='ellipsoid', half_m=(0.030, 0.028, 0.028)),
     between((0.010, 0, 0), (0.040, 0, -0.011), 0.017),
@@ -161,29 +187,23 @@ _ORANGE = (
         painted=True,
     ),
 )
-_BOTTLE = (
-    Part(shape='cylinder', half_m=(0.024, 0.034, 0), at_m=(0, 0, -0.011)),
-    between((0, 0, 0.023), (0, 0, 0.030), 0.011),
-    Part(shape='cylinder', half_m=(0.012, 0.006, 0), at_m=(0, 0, 0.039), color='white'),
-    Part(
-        shape='cylinder',
-        half_m=(0.0243, 0.014, 0),
-        at_m=(0, 0, -0.011),
-        color='lightyellow',
-        painted=True,
-    ),
+_BOTTLE = _bottle(
+    radius_m=0.024,
+    half_m=0.034,
+    low_m=0.011,
+    neck=between((0, 0, 0.023), (0, 0, 0.030), 0.011),
+    cap=Part(shape='cylinder', half_m=(0.012, 0.006, 0), at_m=(0, 0, 0.039), color='white'),
+    label_half_m=0.014,
+    label='lightyellow',
 )
-_KETCHUP_BOTTLE = (
-    Part(shape='cylinder', half_m=(0.022, 0.030, 0), at_m=(0, 0, -0.020)),
-    between((0, 0, 0.008), (0, 0, 0.016), 0.018),
-    Part(shape='cylinder', half_m=(0.011, 0.012, 0), at_m=(0, 0, 0.038), color='white'),
-    Part(
-        shape='cylinder',
-        half_m=(0.0223, 0.012, 0),
-        at_m=(0, 0, -0.020),
-        color='ivory',
-        painted=True,
-    ),
+_KETCHUP_BOTTLE = _bottle(
+    radius_m=0.022,
+    half_m=0.030,
+    low_m=0.020,
+    neck=between((0, 0, 0.008), (0, 0, 0.016), 0.018),
+    cap=Part(shape='cylinder', half_m=(0.011, 0.012, 0), at_m=(0, 0, 0.038), color='white'),
+    label_half_m=0.012,
+    label='ivory',
 )
 _CAN = (
     Part(shape='cylinder', half_m=(0.028, 0.040, 0)),
