@@ -124,7 +124,9 @@ def test_a_planner_that_cannot_be_imported_is_refused_and_does_not_hide_the_othe
 
 
 def test_options_of_which_one_makes_nothing_of_the_other_are_refused_together_only() -> None:
-    with pytest.raises(ConfigError, match=r'exclude each other in fltrnn.*`fltrnn:paper_code=yes`'):
+    with pytest.raises(
+        ConfigError, match=r'exclude each other in fltrnn.*`fltrnn:paper_code=yes`'
+    ):
         find_planner('fltrnn:verify=yes,demos=fixed,paper_code=yes')
 
     for spec in ('verify=yes', 'paper_code=yes', 'verify=no,paper_code=yes'):
