@@ -10,7 +10,7 @@ from bbllm.bench.goals import Contained, Corners, Hold, Needs, Tower
 from bbllm.bench.household_expert.answering import check_houses
 from bbllm.bench.suite import AnyGoal, TaskSpec
 from bbllm.core.errors import ConfigError
-from bbllm.core.registry import plain_name
+from bbllm.core.registry import find_planner, plain_name, stand_ins
 from bbllm.llm.config import Models
 from bbllm.llm.expert.brief import TOLD, ExpertBrief
 from bbllm.llm.expert.containing import PLANNERS as CONTAINING
@@ -78,8 +78,9 @@ def check_goals(tasks: Iterable[TaskSpec], models: Models, planner: str) -> None
     if models.brain.name not in TOLD:
         return
     for task in tasks:
-        _check_planner(models.brain.name, planner, task.goal)
+        # A goal of which nothing is known is so for every planner.
         _brief(task.goal, task.needs, f'The task {task.name}')
+        _check_planner(models.brain.name, planner, task.goal)
 
 
 def _check_planner(brain: str, planner: str, goal: AnyGoal) -> None:
@@ -92,7 +93,9 @@ def _check_planner(brain: str, planner: str, goal: AnyGoal) -> None:
             'its prompts tell of blocks and of no containers. Choose one of '
             f'{", ".join(CONTAINING)}.'
         )
-    if reads and not contained:
+    # Who is not told the goal plays on tables of blocks alone.
+    on_blocks = 'uninformed' in stand_ins(find_planner(planner))
+    if not contained and not on_blocks:
         raise ConfigError(
             f'The planner {planner} cannot work with `{brain}` on a table of blocks: there it '
             'knows the prompts of llm_pop, ft_cot and ft_vanilla. Choose one of these, one of '

@@ -176,5 +176,11 @@ def _why_nobody(suite: Suite, left_out: Sequence[LeftOut]) -> str:
     installed, _ = load_planners()
     domain = domain_of(suite)
     able = {name for name, make in installed.items() if domain in plays_in(make)}
-    reasons = dict.fromkeys(item.reason for item in left_out if item.planner in able or not able)
-    return f'No planner can play {suite.name}. {" ".join(reasons)}'
+    reasons: dict[str, str] = {}
+    for item in left_out:
+        if item.planner in able or not able:
+            # The same for each planner is told of the first one.
+            reasons.setdefault(
+                item.reason.removeprefix(f'The planner {item.planner} '), item.reason
+            )
+    return f'No planner can play {suite.name}. {" ".join(reasons.values())}'
