@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -152,6 +152,8 @@ def _fitting(condition: HouseCondition, home: _Household) -> Iterator[int]:
         if graph.character is not None and _person_fits(condition, home):
             yield graph.character
         return
+    relation = Relation.INSIDE if condition.inside else Relation.ON
+    there = lying(graph, relation, home.of_class(condition.place)) if condition.place else set()
     for node_id in home.things_of(condition):
         fits = True
         if condition.held:
@@ -159,8 +161,7 @@ def _fitting(condition: HouseCondition, home: _Household) -> Iterator[int]:
         if condition.is_:
             fits = _is(home, node_id, condition.is_, condition.by)
         if fits and condition.place:
-            relation = Relation.INSIDE if condition.inside else Relation.ON
-            fits = _lies(graph, node_id, relation, frozenset(home.of_class(condition.place)))
+            fits = node_id in there
         if fits:
             yield node_id
 
@@ -199,31 +200,31 @@ def _is(home: _Household, node_id: int, word: str, by: str | None) -> bool:
 
 def lies(graph: Graph, node_id: int, relation: Relation, place: str) -> bool:
     """Tell whether a thing is in or on a thing of a class, or in or on something that is."""
-    return _lies(graph, node_id, relation, frozenset(_of_class(graph, place)))
+    return node_id in lying(graph, relation, _of_class(graph, place))
 
 
-def _of_class(graph: Graph, class_name: str) -> list[int]:
-    return [node_id for node_id, node in graph.nodes.items() if node.class_name == class_name]
-
-
-def _lies(graph: Graph, node_id: int, relation: Relation, places: Set[int]) -> bool:
+def lying(graph: Graph, relation: Relation, places: Iterable[int]) -> set[int]:
     """
-    Tell whether a thing is in or on one of these places, or in or on something that is.
+    Return what is in or on one of these places, or in or on something that is.
 
     What is on a plate in the fridge is in the fridge, and fruit in a bowl on the table on the
     table.
     """
-    waiting, seen = [node_id], {node_id}
+    found: set[int] = set().union(*(graph.sources(place, relation) for place in places))
+    waiting = [*found]
     while waiting:
         here = waiting.pop()
-        if not places.isdisjoint(graph.targets(here, relation)):
-            return True
-        for step in _PLACES:
-            # A room leads nowhere else, and what is in the same room is not on one another.
-            around = graph.targets(here, step) - seen
-            waiting.extend(other for other in around if not graph.nodes[other].is_room)
-            seen |= around
-    return False
+        # A room leads nowhere else, and what is in the same room is not on one another.
+        steps = () if graph.nodes[here].is_room else _PLACES
+        for step in steps:
+            more = graph.sources(here, step) - found
+            found |= more
+            waiting.extend(more)
+    return found
+
+
+def _of_class(graph: Graph, class_name: str) -> list[int]:
+    return [node_id for node_id, node in graph.nodes.items() if node.class_name == class_name]
 
 
 def _lack(condition: HouseCondition, n_fitting: int, home: _Household) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 
-from bbllm.bench.checkers.household import lies, things_of
+from bbllm.bench.checkers.household import lying, things_of
 from bbllm.bench.house_goals import ANYTHING, HouseCondition
 from bbllm.worlds.household.derived import (
     FAUCETS,
@@ -72,6 +72,8 @@ class Costs:
         self._known = known
         self._gripless = gripless
         self._only = only
+        self._places: dict[str, list[int]] = {}
+        self._lying: dict[tuple[Relation, str], set[int]] = {}
         me = graph.character
         assert me is not None  # a household has one
         self._me = graph.nodes[me]
@@ -86,6 +88,8 @@ class Costs:
             return self._empty_hands(condition)
         ids = self._fitting(things_of(condition, self._graph))
         if condition.not_:
+            if condition.place:  # what does not lie there has nothing to be undone
+                ids = [n for n in ids if self._lies(n, condition)]
             costs = sorted(cost for n in ids if (cost := self._undo(n, condition)))
             return sum(costs[: max(0, len(costs) - condition.count + 1)])
         costs = sorted(self._do(node_id, condition) for node_id in ids)
@@ -103,10 +107,17 @@ class Costs:
             return made
         if made and self._lies(thing, condition):
             return made + PUT_AGAIN
+        if self._lies(thing, condition):
+            return 0
         relation = Relation.INSIDE if condition.inside else Relation.ON
-        places = self._fitting(of_class(self._graph, condition.place))
-        put = min((self._put(thing, relation, place) for place in places), default=NEVER)
-        return 0 if self._lies(thing, condition) else made + put
+        places = self._places_of(condition)
+        return made + min((self._put(thing, relation, n) for n in places), default=NEVER)
+
+    def _places_of(self, condition: HouseCondition) -> list[int]:
+        name = condition.place or ''
+        if name not in self._places:
+            self._places[name] = self._fitting(of_class(self._graph, name))
+        return self._places[name]
 
     def _fitting(self, ids: Iterable[int]) -> list[int]:
         """Leave out what is not the one thing of its class that is to fit."""
@@ -120,10 +131,10 @@ class Costs:
 
     def _lies(self, thing: int, condition: HouseCondition) -> bool:
         relation = Relation.INSIDE if condition.inside else Relation.ON
-        place = condition.place or ''
-        if place in self._only:
-            return self._graph.has(thing, relation, self._only[place])
-        return lies(self._graph, thing, relation, place)
+        key = relation, condition.place or ''
+        if key not in self._lying:
+            self._lying[key] = lying(self._graph, relation, self._places_of(condition))
+        return thing in self._lying[key]
 
     def _undo(self, thing: int, condition: HouseCondition) -> int:
         if self._do(thing, condition) > 0:

@@ -42,6 +42,8 @@ class Standing:
     """Ids of what can be named; None: everything."""
     gripless: frozenset[int] = frozenset()
     """Ids of what no move grabs, as it has slipped out of a hand."""
+    by_id: bool = False
+    """Whether the planner names things, so that a second one of a class can be grabbed."""
     only: Mapping[str, int] = field(default_factory=dict)
     """By class: the one thing that is to fit all conditions."""
 
@@ -95,8 +97,10 @@ class Standing:
     def _thing(self, action: Action, i: int, word: str) -> int | None:
         graph = self.household.graph
         ids = [n for n in of_class(graph, word) if self.known is None or n in self.known]
+        held = held_by(graph)
+        if self.by_id and action is Action.GRAB:
+            ids = [n for n in ids if n not in held]
         if action in PUTTING and i == 0:
-            held = held_by(graph)
             return next((node_id for node_id in ids if node_id in held), None)
         if action not in GOING and self.found in ids:
             return self.found
@@ -135,7 +139,7 @@ def focus_on(condition: HouseCondition, graph: Graph) -> Focus:
         return focus
     things = {graph.nodes[node_id].class_name for node_id in things_of(condition, graph)}
     if condition.thing == ANYTHING:
-        things = _on_a(condition.place, graph)
+        things = _on_a(condition.place, graph) | _classes(graph, held_by(graph))
     if condition.held == ANYTHING:
         things = _classes(graph, held_by(graph))
     if condition.is_ in ('on', 'off'):

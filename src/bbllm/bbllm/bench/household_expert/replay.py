@@ -98,6 +98,7 @@ class Replay:
             self.goal,
             seen=self.world.derived.now,
             found=self.found,
+            in_classes=False,
             lessons=self.lessons if lessons is None else lessons,
         )
         seen = set(self.world.observe().names)

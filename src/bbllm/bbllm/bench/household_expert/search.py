@@ -7,17 +7,27 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count, islice, permutations, product
 
-from bbllm.bench.checkers.household import judge_household, things_of
 from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
 from bbllm.bench.household_expert.costs import NEVER, Costs, of_class
 from bbllm.bench.household_expert.lessons import NOTHING, Lessons
-from bbllm.bench.household_expert.moves import Focus, Said, Standing, focus_on, moves
+from bbllm.bench.household_expert.moves import (
+    Focus,
+    Said,
+    Standing,
+    focus_on,
+    moves,
+)
+from bbllm.bench.household_expert.stages import (
+    has_begun,
+    holds,
+    made_of,
+    made_together,
+    stages_of,
+)
 from bbllm.bench.household_expert.wording import said
 from bbllm.bench.least_steps import short_plan
 from bbllm.bench.relaxed_house import NotProvenError
 from bbllm.core.errors import BbllmError
-from bbllm.worlds.household.derived import WORDS, Derived
-from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.visibility import FULL, Visibility
@@ -66,7 +76,7 @@ def search(
         sight: How much can be named; where that is not all, rooms are entered before their
             things are gone to.
         in_classes: Whether a plan that can be told in classes is looked for first; who names
-            things by their ids is quicker without.
+            things by their ids is quicker without, and can take a second thing of a class.
         lessons: What failed steps have taught. It is heeded where any plan is found that does so;
             where none is, what failed is tried again.
 
@@ -74,19 +84,20 @@ def search(
         NoPlanError: There is none that is found with reasonable effort.
     """
     start = Standing.beginning(household, seen=seen, found=found, sight=sight)
+    start = replace(start, by_id=not in_classes)
     if lessons:
         wiser = replace(start, household=lessons.heeded_in(household), gripless=lessons.gripless)
         try:
-            return _search(wiser, goal, in_classes=in_classes)
+            return _search(wiser, goal)
         except NoPlanError:
             pass
-    return _search(start, goal, in_classes=in_classes)
+    return _search(start, goal)
 
 
-def _search(start: Standing, goal: HouseholdGoal, *, in_classes: bool) -> tuple[ScriptLine, ...]:
+def _search(start: Standing, goal: HouseholdGoal) -> tuple[ScriptLine, ...]:
     whole = start.found is None and start.sight == FULL
     by_id = _by_id(start.household, goal) if whole else None
-    if by_id is not None and (not in_classes or _tells_by_class(start, by_id, goal)):
+    if by_id is not None and (start.by_id or _tells_by_class(start, by_id, goal)):
         return by_id
     reason = ''
     effort = iter(range(EFFORT if by_id is None else EFFORT_FOR_WORDS))
@@ -131,15 +142,6 @@ def _tells_by_class(start: Standing, lines: Sequence[ScriptLine], goal: Househol
     return holds(goal.all, standing.household.graph, standing.derived, goal.same)
 
 
-def holds(
-    conditions: Sequence[HouseCondition], graph: Graph, known: Derived, same: Iterable[str] = ()
-) -> bool:
-    """Tell whether all conditions hold; of the classes in `same`, of one and the same thing."""
-    # Not checked: while things are counted up, one stage may say the same as another condition.
-    goal = HouseholdGoal.model_construct(kind='household', all=tuple(conditions), same=tuple(same))
-    return judge_household(goal, graph, known).findings[0].passed
-
-
 def _orders(conditions: Sequence[HouseCondition]) -> Iterable[tuple[HouseCondition, ...]]:
     """Yield the conditions in different orders; who sits down does it last."""
     first = sorted(conditions, key=lambda condition: condition.person is not None)
@@ -152,7 +154,7 @@ def _in_order(
 ) -> Standing:
     for n_done, condition in enumerate(order):
         before = order[:n_done]
-        if condition.count > 1 and condition.is_ in WORDS and not condition.not_:
+        if standing.by_id and made_together(condition):
             try:
                 few = islice(effort, EFFORT_AT_ONCE)
                 standing = _in_stages(standing, before, condition, few, at_once=len(HANDS))
@@ -171,24 +173,23 @@ def _in_stages(
     *,
     at_once: int = 1,
 ) -> Standing:
-    for stage in _stages(condition, standing, at_once):
+    for stage in stages_of(condition, standing, at_once=at_once):
+        if at_once > 1 and not has_begun(standing, stage):
+            standing = _with_full_hands(standing, before, stage, effort)
         standing = _reach(standing, (*before, stage), effort)
     return standing
 
 
-def _stages(
-    condition: HouseCondition, standing: Standing, at_once: int
-) -> Iterator[HouseCondition]:
-    """Yield a condition of many things in steps of a few things, so that each is found soon."""
-    counts: Iterable[int] = (*range(at_once, condition.count, at_once), condition.count)
-    if condition.not_:
-        n_now = len(things_of(condition, standing.household.graph))
-        counts = range(n_now, condition.count - 1, -1)
-    for n in counts:
-        stage = condition.model_copy(update={'count': n})
-        graph, known = standing.household.graph, standing.derived
-        if n == condition.count or not holds([stage], graph, known):
-            yield stage
+def _with_full_hands(
+    standing: Standing,
+    before: Sequence[HouseCondition],
+    stage: HouseCondition,
+    effort: Iterator[int],
+) -> Standing:
+    """Take two things at once of which something is to be made."""
+    two = HouseCondition(held=stage.thing, count=len(HANDS))
+    apart = replace(standing, gripless=standing.gripless | made_of(standing, stage))
+    return replace(_reach(apart, (*before, two), effort), gripless=standing.gripless)
 
 
 def _reach(start: Standing, wanted: Sequence[HouseCondition], effort: Iterator[int]) -> Standing:
