@@ -54,3 +54,12 @@ def test_where_no_part_is_left_the_goal_itself_is_the_part() -> None:
 
     assert texts(found) == ['hear the news']
     assert [fault.text for fault in found.faults] == ['turnon_radio: 1', 'hear the news']
+
+
+def test_classes_of_the_goal_are_known_though_nothing_of_them_is_in_sight() -> None:
+    goal = parse_goal('on_wine_glass_side_table: 1', ('wine_glass', 'side_table'))
+
+    found = decompose(['on_wine_glass_side_table: 1'], 'set it down', goal, ('tv',))
+
+    assert texts(found) == ['on_wine_glass_side_table: 1']
+    assert found.faults == ()
