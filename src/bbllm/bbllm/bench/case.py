@@ -40,6 +40,8 @@ class Case:
     """What has to be found out before acting, since no scene shows it."""
     limit_steps: int | None = None
     """Calls that an episode of the task may make, if its suite says so."""
+    earlier: tuple[str, ...] = ()
+    """Instructions of episodes that are played before at the same table; nobody judges them."""
 
     def limits(self, of_run: Limits) -> Limits:
         """Return what an episode may use: what the run allows, and of steps no more than this."""

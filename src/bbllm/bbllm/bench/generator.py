@@ -66,6 +66,7 @@ def make_case(suite: Suite, task: str, *, seed: int, trial: int) -> Case:
         least_loops=spec.least_loops,
         out_of_reach=out_of_reach,
         limit_steps=spec.limit_steps,
+        earlier=spec.earlier,
     )
 
 
@@ -78,6 +79,8 @@ def fingerprint(case: Case) -> str:
     }
     if case.limit_steps is not None:
         parts['limit_steps'] = case.limit_steps
+    if case.earlier:
+        parts['earlier'] = case.earlier
     return hashlib.sha256(canonical(parts).encode()).hexdigest()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bbllm.bench.episode_setup import (
     Alone,
     make_planner,
@@ -13,9 +15,11 @@ from bbllm.bench.episode_setup import (
 from bbllm.bench.playing import Job, Played
 from bbllm.bench.results import EpisodeResult
 from bbllm.bench.safety import SafetyRecorder
-from bbllm.bench.scoring import score
-from bbllm.core.errors import BbllmError
-from bbllm.core.protocols import EventSink
+from bbllm.bench.scoring import lost, score
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import BbllmError, WorldError
+from bbllm.core.events import Episode, Event
+from bbllm.core.protocols import EventSink, World
 from bbllm.core.types import (
     Outcome,
     Scene,
@@ -23,6 +27,9 @@ from bbllm.core.types import (
     SkillCall,
 )
 from bbllm.llm.config import Models
+from bbllm.planners.estimating_world import EstimatingWorld
+from bbllm.planners.experience import Experience
+from bbllm.planners.state_by_rules import RuleEstimator
 from bbllm.worlds.tabletop import TabletopWorld
 
 
@@ -33,65 +40,113 @@ def play(job: Job) -> Played:
 
 def play_with(job: Job, models: Models, sink: EventSink, around: Alone) -> EpisodeResult:
     """
-    Play an episode to its end and judge it.
+    Play an episode to its end and judge it; those that its case has before it are played first.
 
     Args:
         job: What to play.
         models: Who answers, whatever the job's setup names.
-        sink: Told every event.
+        sink: Told every event of the one that is judged.
         around: What else goes on in this process.
     """
-    safety = SafetyRecorder(job.case.scene)
+    safety = SafetyRecorder(job.case.table)
+    runs: list[EpisodeRun] = []
 
     def look() -> None:
-        if reason := around.stopped():
-            run.cancel(reason)
+        if runs and (reason := around.stopped()):
+            runs[-1].cancel(reason)
 
     with around.turn():
         table = TabletopWorld(
-            job.case.scene,
+            job.case.table,
             seed=noise_seed(job.case),
             on_advance=look,
             wrap_driver=safety.wrap,
         )
-        # After the table, whose making is on nobody's clock; nothing advances before.
-        settings = {**settings_of(job, 'tabletop'), **around.settings}
-        run = make_run(job, models, sink, settings)
-        before = table.observe()
     try:
-        with around.hearing(run):
-            planner = make_planner(run, job, models)
-            episode = run.execute(planner, _TakingTurns(table, around))
+        world = _TakingTurns(_remembered(table, job), around)
+        for earlier in _earlier(job):
+            _run(earlier, models, _nobody, around, world, runs)
+        with around.turn():
+            begun_s, unsafe = table.time_s, safety.count()
+            before = _settled(table) if job.case.earlier else table.observe()
+        if before is None:
+            return _lost(job)
+        episode = _run(job, models, sink, around, world, runs)
         with around.turn():
             after = None if around.stopped() else _settled(table)
-            unsafe = safety.count()
+            unsafe = safety.count() - unsafe
     finally:
         table.close()
-    return score(job, episode, before=before, after=after, robot_s=table.time_s, unsafe=unsafe)
+    robot_s = table.time_s - begun_s
+    return score(job, episode, before=before, after=after, robot_s=robot_s, unsafe=unsafe)
+
+
+def _lost(job: Job) -> EpisodeResult:
+    reason = 'The table could not be looked at after the episodes before this one.'
+    return lost(
+        job.key, reason, WorldError.__name__, least_loops=job.case.least_loops, case=job.case
+    )
+
+
+def _run(
+    job: Job,
+    models: Models,
+    sink: EventSink,
+    around: Alone,
+    world: World,
+    runs: list[EpisodeRun],
+) -> Episode:
+    """Run the planner of one episode; before that its run joins `runs`."""
+    run = make_run(job, models, sink, {**settings_of(job, 'tabletop'), **around.settings})
+    runs.append(run)
+    with around.hearing(run):
+        return run.execute(make_planner(run, job, models), world)
+
+
+def _earlier(job: Job) -> list[Job]:
+    """Return the episodes that come before the one that is judged."""
+    return [replace(job, case=replace(job.case, instruction=each)) for each in job.case.earlier]
+
+
+def _remembered(table: TabletopWorld, job: Job) -> World:
+    """
+    Return the world of a case: where it has earlier episodes, one whose scenes tell beliefs.
+
+    As those of the node `state_estimator` with open_state:=rules do, which keeps them over
+    episodes just so; who reads them is up to the planner.
+    """
+    if not job.case.earlier:
+        return table
+    experience = Experience()
+    return EstimatingWorld(table, RuleEstimator(experience), experience)
+
+
+def _nobody(event: Event) -> None:
+    """Hear an event of an episode that nobody judges."""
 
 
 class _TakingTurns:
     """A World that moves and looks only when it is its turn."""
 
-    def __init__(self, table: TabletopWorld, around: Alone):
-        self._table = table
+    def __init__(self, inner: World, around: Alone):
+        self._inner = inner
         self._around = around
 
     @property
     def skills(self) -> tuple[Skill, ...]:
-        return self._table.skills
+        return self._inner.skills
 
     def observe(self) -> Scene:
         with self._around.turn():
-            return self._table.observe()
+            return self._inner.observe()
 
     def execute(self, call: SkillCall) -> Outcome:
         with self._around.turn():
-            return self._table.execute(call)
+            return self._inner.execute(call)
 
     def stop(self) -> None:
         # Waits for nobody: it ends what has its turn.
-        self._table.stop()
+        self._inner.stop()
 
 
 def _settled(table: TabletopWorld) -> Scene | None:

@@ -15,8 +15,9 @@ from bbllm.worlds.household.constraints import Constraint
 
 AnyGoal = Annotated[Goal | HouseholdGoal | FinalStateGoal, Field(discriminator='kind')]
 
+Instruction = Annotated[str, Field(min_length=3, max_length=2000)]
 
-LATER = frozenset({'constraints', 'start_seed', 'limit_steps', 'split', 'least_steps'})
+LATER = frozenset({'constraints', 'start_seed', 'limit_steps', 'split', 'least_steps', 'earlier'})
 """Fields that came later; a suite without them keeps the hash that it had."""
 
 
@@ -26,7 +27,7 @@ class TaskSpec(BaseModel):
     model_config = ConfigDict(extra='forbid', frozen=True)
 
     name: Name
-    instruction: Annotated[str, Field(min_length=3, max_length=2000)]
+    instruction: Instruction
     """All that a planner is told beside the scene."""
     difficulty: Literal['easy', 'medium', 'hard']
     least_loops: Annotated[int, Field(ge=0, le=20)]
@@ -54,11 +55,13 @@ class TaskSpec(BaseModel):
     """To which part of a suite it belongs, for example `new_houses`."""
     least_steps: Annotated[int, Field(ge=1)] | None = None
     """Length of the shortest plan there is, where that is proven (bench.least_steps)."""
+    earlier: Annotated[tuple[Instruction, ...], Field(max_length=10)] = ()
+    """What is asked for before, at the same table: an episode each, which nobody judges."""
 
     @property
     def of_play(self) -> dict[str, Any]:
         """What of the fields that most tasks leave out changes an episode."""
-        names = {'constraints', 'start_seed', 'limit_steps'}
+        names = {'constraints', 'start_seed', 'limit_steps', 'earlier'}
         return self.model_dump(include=names, exclude_defaults=True)
 
     @property
@@ -84,6 +87,11 @@ class TaskSpec(BaseModel):
             raise ValueError('at_first arranges a house; give houses, or leave it out')
         if (self.constraints or self.start_seed is not None) and not self.houses:
             raise ValueError('constraints and start_seed are of a house; give houses, or neither')
+        if self.earlier and (self.houses or self.needs != 'none'):
+            raise ValueError(
+                'earlier goes with a task on a table that needs nothing to be found out; leave it '
+                'out'
+            )
         if bool(self.houses) is not isinstance(self.goal, HouseholdGoal | FinalStateGoal):
             where = 'in houses' if self.houses else 'on a table'
             raise ValueError(

@@ -75,18 +75,23 @@ def _play_in(folder: Path, job: Job) -> Played:
                 log_folder=folder / 'log',
             )
             with Stack(config) as stack, stack.wait_ready(READY_S) as client:
+                for number, earlier in enumerate(job.case.earlier):
+                    _run(client, job, earlier, f'{job.key.name}-before{number}')
+                    _settled(client)
                 before = client.scene()
-                result = client.run_task(
-                    job.case.instruction, episode_id=job.key.name, feedback_loops=job.key.k
-                )
-                if result.refused:
-                    raise TaskError(result.message)
+                _run(client, job, job.case.instruction, job.key.name)
                 after, settling_s = _settled(client)
     except ConfigError:
         raise
     except BbllmError as error:
         fault = error
     return files.played(before, after, settling_s, fault)
+
+
+def _run(client: StackClient, job: Job, instruction: str, episode_id: str) -> None:
+    result = client.run_task(instruction, episode_id=episode_id, feedback_loops=job.key.k)
+    if result.refused:
+        raise TaskError(result.message)
 
 
 class _Files:
@@ -139,6 +144,8 @@ class _Files:
                 **_limits(self._job.case.limits(setup.limits)),
             },
             'body_mapper': {**models, 'body': body, 'mapping': setup.mapping},
+            # As in bench.play_tabletop: what was found out is kept over the episodes of a case.
+            'state_estimator': {'open_state': 'rules' if self._job.case.earlier else 'off'},
             'mujoco_sim': {
                 'scene': str(self._scene),
                 'speed': 0.0,
