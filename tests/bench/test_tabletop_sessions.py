@@ -1,0 +1,99 @@
+"""Sessions: episodes one after the other at one table, of which the last is judged."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bbllm.bench.case import Case
+from bbllm.bench.generator import fingerprint, make_case
+from bbllm.bench.play_tabletop import play
+from bbllm.bench.playing import Job, Played, Setup
+from bbllm.bench.results import EpisodeKey
+from bbllm.bench.suite import FILES, Suite, load_suite, parse_suite
+from bbllm.bench.suite_errors import SuiteFileError
+from bbllm.llm.sections import LlmConfig, ModelConfig
+
+SESSIONS = load_suite('tabletop_sessions')
+EASY = 'put one cube on another cube'
+
+
+def case_of(task: str) -> Case:
+    return make_case(SESSIONS, task, seed=0, trial=0)
+
+
+def played(case: Case, open_state: str, k: int = 6) -> Played:
+    offline = ModelConfig(provider='offline')
+    setup = Setup(
+        planner=f'brain_body:open_state={open_state}',
+        brain=None,
+        body=None,
+        mapping='auto',
+        llm=LlmConfig(brain=offline, body=offline),
+    )
+    return play(Job(key=EpisodeKey(case.task, 0, k), case=case, setup=setup))
+
+
+def variant(**fields: object) -> Suite:
+    """Return the suite with other fields of its second task."""
+    text, path = FILES.read('tabletop_sessions')
+    data = yaml.safe_load(text)
+    data['tasks'] = [data['tasks'][0], {**data['tasks'][1], **fields}]
+    return parse_suite(yaml.safe_dump(data), path)
+
+
+def test_what_the_first_episode_found_out_is_known_in_the_next_to_who_reads_beliefs() -> None:
+    case = case_of('third')
+    reading, blind = played(case, 'rules').result, played(case, 'no').result
+
+    assert (reading.verdict, blind.verdict) == ('passed', 'passed')
+    assert reading.loops == 0
+    assert blind.loops >= 3
+
+
+def test_first_episode_of_a_session_is_one_like_any_other() -> None:
+    first, second = (task.earlier for task in SESSIONS.tasks[:2])
+    alone = replace(case_of('second'), earlier=())
+
+    assert first == ()
+    assert len(second) == 1
+    assert played(alone, 'rules').result.loops == 3
+
+
+def test_only_the_last_episode_is_on_record_and_counts() -> None:
+    case = case_of('second')
+    game = played(case, 'rules')
+
+    events = [json.loads(line) for line in game.journal.splitlines()]
+    assert [event['data']['task'] for event in events if event['kind'] == 'started'] == [
+        case.instruction
+    ]
+    calls = [event['data'] for event in events if event['kind'] == 'outcome']
+    assert game.result.attempted == len(calls)
+    # And the time until all has settled: more than that is not on its account.
+    spent_s = sum(call['duration_s'] for call in calls)
+    assert spent_s <= game.result.robot_s < spent_s + 10.0
+    assert game.result.unsafe == 0
+
+
+def test_what_came_before_makes_another_case_and_another_suite() -> None:
+    case = case_of('second')
+    other = variant(earlier=[EASY])
+
+    assert make_case(other, 'second', seed=0, trial=0).earlier == (EASY,)
+    assert fingerprint(replace(case, earlier=(EASY,))) != fingerprint(case)
+    assert fingerprint(replace(case, earlier=())) != fingerprint(case)
+    assert len({other.sha256, variant(earlier=[]).sha256, variant().sha256}) == 3
+
+
+def test_sessions_in_a_house_are_refused(tmp_path: Path) -> None:
+    text, _ = FILES.read('household')
+    data = FILES.parse(text, 'household')
+    data['tasks'] = [{**data['tasks'][0], 'earlier': ['open the fridge']}]
+
+    with pytest.raises(SuiteFileError, match='earlier goes with a task on a table'):
+        parse_suite(yaml.safe_dump(data), tmp_path / 'houses.yaml')
