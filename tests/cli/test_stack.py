@@ -122,6 +122,16 @@ def test_doctor_sees_the_stack_and_the_quality_of_its_topics(
     assert [f for f in findings if f['name'] == 'qos' and f['level'] != 'ok'] == []
 
 
+def test_a_stack_that_believes_nothing_says_so_to_who_wants_it_forgotten(
+    stack: str, environment: dict[str, str]
+) -> None:
+    result = bbllm(environment, 'forget', '--json')
+
+    assert result.returncode == 2
+    assert 'Nothing is believed here' in json.loads(result.stdout)['error']
+    assert '--open-state rules' in result.stderr
+
+
 def test_a_second_stack_under_the_same_names_is_refused(
     stack: str, environment: dict[str, str]
 ) -> None:
@@ -141,6 +151,18 @@ def test_without_a_stack_run_says_how_to_start_one(
     assert result.returncode == 1
     assert 'bbllm up sim' in result.stderr
     assert '--world tabletop' in result.stderr
+
+
+def test_without_a_stack_forget_says_who_believes(
+    environment: dict[str, str], empty_domain: int
+) -> None:
+    alone = {**environment, 'ROS_DOMAIN_ID': str(empty_domain)}
+
+    result = bbllm(alone, 'forget')
+
+    assert result.returncode == 1
+    assert 'no state_estimator was found' in result.stderr
+    assert 'bbllm up sim --open-state rules' in result.stderr
 
 
 @pytest.mark.parametrize(

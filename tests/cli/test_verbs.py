@@ -40,7 +40,7 @@ def test_no_words_at_all_show_the_verbs(bbllm: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    'verb', ['demo', 'run', 'plan', 'show', 'scenes', 'doctor', 'bench', 'up']
+    'verb', ['demo', 'run', 'plan', 'show', 'scenes', 'doctor', 'bench', 'up', 'forget']
 )
 def test_every_verb_has_a_help_page_with_an_explanation(bbllm: Command, verb: str) -> None:
     result = bbllm(verb, '--help')

@@ -16,8 +16,9 @@ from std_srvs.srv import Trigger
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import EventKind
 from bbllm.core.types import Code, Fact
-from bbllm.nodes.open_state_feed import FORGET, mode_of, model_of
+from bbllm.nodes.open_state_feed import FORGET, NAMED, mode_of, model_of, told_of
 from bbllm.nodes.params import StateEstimatorParams
+from bbllm.planners.open_state import OpenState
 
 pytestmark = pytest.mark.ros
 
@@ -86,6 +87,27 @@ def test_what_a_task_found_out_is_told_when_it_has_ended(stack: Running) -> None
     # It is kept until somebody asks for another table.
     assert stack.ask(Trigger, FORGET).success
     assert believed(stack) == []
+
+
+def test_a_client_that_makes_it_forget_is_told_of_what_things_it_believed(
+    stack: Running, events: Publisher
+) -> None:
+    events.publish(failed('red_cube', Code.GRASP_FAILED))
+    until(lambda: believed(stack), 'belief')
+
+    assert stack.client.forget() == 'Forgotten is what was believed of red_cube.'
+
+    assert believed(stack) == []
+    assert stack.client.forget() == 'Nothing was believed.'
+
+
+def test_of_many_things_that_were_forgotten_ten_are_named() -> None:
+    many = OpenState({f'cube_{i}': ('warm',) for i in range(NAMED + 2)})
+
+    told = told_of(many)
+
+    assert told.endswith(f'cube_{NAMED - 1} and 2 more.')
+    assert told_of(OpenState({'cube_1': ()})) == 'Nothing was believed.'
 
 
 def test_the_policy_allows_what_the_estimator_hears_and_serves_for_it(stack: Running) -> None:
