@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
 
 from bbllm.core.errors import ParseError
 from bbllm.core.instances import class_of
 from bbllm.core.protocols import Embedder
 from bbllm.core.types import Kind, Scene, Skill
-from bbllm.planners.body_matching import SECONDS, UNTAKABLE, Vector, cosine
+from bbllm.planners.body_matching import SECONDS, UNTAKABLE
 from bbllm.planners.house_actions import PHRASES
+from bbllm.planners.nearness import Nearness
 from bbllm.planners.prog_program import Call
 from bbllm.planners.prog_prompting import GRAB_AND_PUTIN, offered
 from bbllm.planners.surroundings import HOUSEHOLD, classes
@@ -38,8 +39,7 @@ class Actions:
     """The actions of a scene, on classes in a household and on things elsewhere."""
 
     def __init__(self, scene: Scene, embedder: Embedder):
-        self._embedder = embedder
-        self._known: dict[str, Vector] = {}
+        self._nearness = Nearness(embedder)
         self._skills = offered(scene)
         house = scene.domain == HOUSEHOLD
         self._things = classes(scene) if house else list(scene.names)
@@ -61,7 +61,7 @@ class Actions:
             ModelError: The embedder could not be reached.
         """
         words = {_words(thing): thing for thing in self._things}
-        near = [words[item] for item in self._ranked(text, words)[:SHORTLIST]]
+        near = [words[item] for item in self._nearness.ranked(text, words)[:SHORTLIST]]
         calls = {self.phrase(call): call for call in self._on(near)}
         if not calls:
             raise ParseError('The scene has no skills that a step could be near.')
@@ -69,7 +69,7 @@ class Actions:
 
     def nearest_of(self, text: str, others: Sequence[str]) -> str:
         """Return which of other texts, of which there is at least one, is nearest to a text."""
-        return self._ranked(text, others)[0]
+        return self._nearness.ranked(text, others)[0]
 
     def phrase(self, call: Call) -> str:
         """Write an action as a sentence would say it."""
@@ -100,16 +100,6 @@ class Actions:
         return (
             needed is None or not self._affords or bool(needed & self._affords.get(args[0], set()))
         )
-
-    def _ranked(self, text: str, others: Iterable[str]) -> list[str]:
-        """Sort texts by how near they are to a text; of equals the first stays first."""
-        others = list(others)
-        new = [item for item in dict.fromkeys([text, *others]) if item not in self._known]
-        if new:
-            vectors = self._embedder.embed(new).vectors
-            self._known.update(zip(new, vectors, strict=True))
-        wanted = self._known[text]
-        return sorted(others, key=lambda item: -cosine(wanted, self._known[item]))
 
 
 def _words(name: str) -> str:

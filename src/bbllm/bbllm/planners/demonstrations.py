@@ -32,10 +32,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.core.paths import config_dir
 from bbllm.core.protocols import Embedder
-from bbllm.planners.body_matching import Vector, cosine
 from bbllm.planners.fltrnn_parsing import parse_calls, parse_thing, shown
 from bbllm.planners.fltrnn_wording import memory_text
 from bbllm.planners.memory_graph import ARITY
+from bbllm.planners.nearness import Nearness
 
 RELATIONS = ('inside', 'on', 'held')
 RULE_THOUGHT = '# Rule thought:'
@@ -130,8 +130,7 @@ class Chooser:
 
     def __init__(self, among: Sequence[Demonstration], embedder: Embedder):
         self._among = tuple(among)
-        self._embedder = embedder
-        self._known: dict[str, Vector] = {}
+        self._nearness = Nearness(embedder)
 
     def similar(self, goal: str, n: int) -> list[Demonstration]:
         """
@@ -140,13 +139,9 @@ class Chooser:
         Raises:
             ModelError: The embedder could not be reached.
         """
-        texts = [goal, *(item.goal for item in self._among)]
-        new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        if new:
-            self._known.update(zip(new, self._embedder.embed(new).vectors, strict=True))
-        wanted = self._known[goal]
+        near = self._nearness.of(goal, [item.goal for item in self._among])
         # Sorted is stable: of equals, the first in the file.
-        return sorted(self._among, key=lambda item: -cosine(wanted, self._known[item.goal]))[:n]
+        return sorted(self._among, key=lambda item: -near[item.goal])[:n]
 
     def random(self, rng: Random, n: int) -> list[Demonstration]:
         """Return any of them."""

@@ -37,7 +37,7 @@ RULES = (
 )
 """What the paper's instructions say, and in a third line what its examples do besides."""
 REPLY = (
-    'Write the body of the next function in the form of the functions above: calls of what is '
+    'Write the body of the last function below, in the form of those before it: calls of what is '
     'imported, one a line, with things that are told of and their ids, and `# done` at the end.'
 )
 THINK = (
@@ -125,7 +125,8 @@ class FLTRNNPrompts:
                 'memory': item.memory,
                 'body': item.lines(rule_thoughts=self._rule_thoughts),
             }
-            for item in short.demonstrations
+            # In one order whatever the goal, so that prompts which share some begin alike.
+            for item in sorted(short.demonstrations, key=lambda item: item.goal)
         ]
         return self._render(
             'plan',

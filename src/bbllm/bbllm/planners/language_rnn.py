@@ -19,7 +19,7 @@ from bbllm.planners.fltrnn_asking import ask_plan
 from bbllm.planners.fltrnn_goal import Goal
 from bbllm.planners.fltrnn_parsing import LostPlanError, ParsedPlan
 from bbllm.planners.fltrnn_prompting import FLTRNNPrompts, LongTerm, ShortTerm
-from bbllm.planners.fltrnn_wording import remembered
+from bbllm.planners.fltrnn_telling import Telling
 from bbllm.planners.goal_predicates import goal_text
 from bbllm.planners.left_out import Discarded
 from bbllm.planners.memory_graph import MemoryGraph
@@ -54,6 +54,7 @@ class LanguageRNN:
         model: Who plans.
         prompts: How it is asked.
         choose: Chooses the demonstrations for a sub-goal.
+        telling: Chooses the things that are told of.
         world: Where it is done.
         context: Is told of it.
         memory: What is believed; changed by what is done.
@@ -65,6 +66,7 @@ class LanguageRNN:
         model: ChatModel,
         prompts: FLTRNNPrompts,
         choose: Callable[[str], Sequence[Demonstration]],
+        telling: Telling,
         world: World,
         context: EpisodeContext,
         memory: MemoryGraph,
@@ -73,6 +75,7 @@ class LanguageRNN:
         self._model = model
         self._prompts = prompts
         self._choose = choose
+        self._telling = telling
         self._world = world
         self._context = context
         self._memory = memory
@@ -129,7 +132,7 @@ class LanguageRNN:
         again = index in self._problems
         short_term = ShortTerm(
             sub_goal.text,
-            remembered(self._memory, sub_goal.predicates),
+            self._telling.of(self._memory, sub_goal.text, sub_goal.predicates),
             self._choose(sub_goal.text),
             self._lack(index, sub_goal) if again else '',
         )
@@ -182,9 +185,7 @@ class LanguageRNN:
             return f'{self._said(refused[0])}.{others}{rules}'
 
         try:
-            plan = ask_plan(
-                self._model, prompt, self._context, refusals=refusals, against=against
-            )
+            plan = ask_plan(self._model, prompt, self._context, refusals=refusals, against=against)
         except LostPlanError as error:
             if not self._settings.verify:
                 raise

@@ -144,9 +144,7 @@ class _Mind:
             on_retry=self._context.warn,
         )
 
-    def attend(
-        self, state: OpenState, history: Sequence[Outcome], scene: Scene
-    ) -> OpenState:
+    def attend(self, state: OpenState, history: Sequence[Outcome], scene: Scene) -> OpenState:
         """Add the things that matter from now on, as the attention."""
         prompt = self._prompts.attention(self._task, state, history, scene)
         found = self._ask(prompt, parse_attention)

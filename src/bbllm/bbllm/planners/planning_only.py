@@ -7,10 +7,10 @@ from bbllm.core.types import Task
 from bbllm.planners.call_runner import CallRunner
 from bbllm.planners.demonstrations import household_demonstrations
 from bbllm.planners.fltrnn_asking import ask_plan
-from bbllm.planners.fltrnn_goal import DEMONSTRATIONS, read_goal
+from bbllm.planners.fltrnn_goal import DEMONSTRATIONS, embedder_of, read_goal
 from bbllm.planners.fltrnn_parsing import ParsedPlan
 from bbllm.planners.fltrnn_prompting import FLTRNNPrompts, ShortTerm
-from bbllm.planners.fltrnn_wording import remembered
+from bbllm.planners.fltrnn_telling import LONGEST_IN_WORDS, Telling
 from bbllm.planners.memory_graph import MemoryGraph
 from bbllm.planners.surroundings import HOUSEHOLD
 
@@ -34,11 +34,12 @@ class PlanningOnly:
 
         Args:
             brain: The one model.
-            body: Not used.
+            body: Only lends its embedder, where it has one.
             k: Not used: there are no feedback loops.
         """
         self._model = brain
         self._prompts = FLTRNNPrompts(rule_thoughts=False, long_memory=False)
+        self._telling = Telling(embedder_of(body), longest=LONGEST_IN_WORDS)
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """
@@ -53,7 +54,7 @@ class PlanningOnly:
         goal = read_goal(task, scene, context)
         told = ShortTerm(
             goal.text,
-            remembered(MemoryGraph(scene), goal.predicates or ()),
+            self._telling.of(MemoryGraph(scene), goal.text, goal.predicates),
             household_demonstrations()[:DEMONSTRATIONS],
         )
         prompt = self._prompts.whole(scene, told)

@@ -11,9 +11,9 @@ from bbllm.core.types import Task
 from bbllm.planners.call_runner import CallRunner
 from bbllm.planners.demonstrations import Demonstration, household_demonstrations
 from bbllm.planners.fltrnn_asking import ask_plan
-from bbllm.planners.fltrnn_goal import DEMONSTRATIONS, read_goal
+from bbllm.planners.fltrnn_goal import DEMONSTRATIONS, embedder_of, read_goal
 from bbllm.planners.fltrnn_prompting import FLTRNNPrompts, ShortTerm
-from bbllm.planners.fltrnn_wording import remembered
+from bbllm.planners.fltrnn_telling import LONGEST_IN_WORDS, Telling
 from bbllm.planners.goal_predicates import goal_sentence, parse_goal
 from bbllm.planners.memory_graph import MemoryGraph
 from bbllm.planners.parsing import parse_plan
@@ -43,11 +43,12 @@ class PlanningReasoning:
 
         Args:
             brain: The one model, in both roles.
-            body: Not used.
+            body: Only lends its embedder, where it has one.
             k: Not used: there are no feedback loops.
         """
         self._model = brain
         self._prompts = FLTRNNPrompts(rule_thoughts=False, long_memory=False)
+        self._telling = Telling(embedder_of(body), longest=LONGEST_IN_WORDS)
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """
@@ -69,7 +70,9 @@ class PlanningReasoning:
             context.tell_sub_goal(sub_task.text, index=i, of=len(sub_tasks))
             seen = world.observe()
             told = ShortTerm(
-                sub_task.text, remembered(MemoryGraph(seen), goal.predicates or ()), shown
+                sub_task.text,
+                self._telling.of(MemoryGraph(seen), goal.text, goal.predicates),
+                shown,
             )
             prompt = self._prompts.act(seen, told)
             plan = ask_plan(self._model, prompt, context)

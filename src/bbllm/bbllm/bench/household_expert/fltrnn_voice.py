@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 
 from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
 from bbllm.bench.house_predicates import predicates_of
 from bbllm.bench.household_expert.costs import makers_of
 from bbllm.bench.household_expert.errands import errands
+from bbllm.bench.household_expert.fltrnn_told import read_told
+from bbllm.bench.household_expert.lessons import Lessons
+from bbllm.bench.household_expert.moves import focus_on
 from bbllm.bench.household_expert.search import NoPlanError, search
 from bbllm.bench.household_expert.told import Told
-from bbllm.core.instances import class_of, instance_name
-from bbllm.core.types import Fact, Scene, SkillCall
-from bbllm.planners.fltrnn_parsing import parse_thing, shown
-from bbllm.planners.fltrnn_prompting import ACT, CELL, GOAL, MEMORY, REASON, SPLIT, WHOLE
-from bbllm.planners.fltrnn_wording import HAND, ROBOT, TOLD_STATES
+from bbllm.core.instances import class_of, id_of, instance_name
+from bbllm.core.types import SkillCall
+from bbllm.planners.fltrnn_parsing import shown
+from bbllm.planners.fltrnn_prompting import ACT, CELL, GOAL, REASON, SPLIT, WHOLE
 from bbllm.planners.goal_predicates import (
     PLACING,
     GoalPredicate,
@@ -31,14 +32,13 @@ from bbllm.planners.goal_predicates import (
     parse_goal,
 )
 from bbllm.planners.memory_graph import MemoryGraph
-from bbllm.planners.surroundings import BETWEEN_THINGS, surroundings
+from bbllm.planners.sub_goals import MAX_SENTENCE
 from bbllm.worlds.household.checks import hand_is_full, in_state, no
 from bbllm.worlds.household.derived import WORDS
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.rule import Check
 from bbllm.worlds.household.vocabulary import Action, Property, State
-from bbllm.worlds.household.world import HouseholdWorld
 
 _RULES = {
     Action.GRAB: Check('two_at_once', no(hand_is_full), '{C} holds something already'),
@@ -48,12 +48,9 @@ _RULES = {
 _LAST = (GoalRelation.HOLDS, GoalRelation.SIT)
 """What keeps the hand full, or the robot in its seat."""
 _TASK_GOAL = re.compile(r'^Task goal: (.*)$', re.MULTILINE)
+_CLASSES = re.compile(r'^# Classes: (.*)$', re.MULTILINE)
 _COMPLETED = re.compile(r'^# Completed so far: (.*)$', re.MULTILINE)
 _TRIED = re.compile(r'^# Tried before, and not reached: .*\bgrab\((\w+)\) failed', re.MULTILINE)
-_UNSEEN = re.compile(r'; not in sight: ([\w, ]*); rooms: .*; closed: (.*)')
-_PLACED = re.compile(r"\('([^']*)', '(\w+)', '([^']*)'\)")
-_ID = re.compile(r'(\w+)\(id:(\d+)\)')
-_HOW = re.compile(r'(\w+\(id:\d+\)) is ((?:\w+ and )*\w+)')
 
 
 def fltrnn_voice(prompt: str, told: Told) -> str | None:
@@ -61,14 +58,15 @@ def fltrnn_voice(prompt: str, told: Told) -> str | None:
     opening = prompt.partition('\n')[0]
     if opening == SPLIT:
         parts = _parts(prompt, told)
-        return ', '.join(f'subgoal{{{text}}}' for text, _ in parts)
+        texts = (text if group else _with_classes(text, prompt, told) for text, group in parts)
+        return ', '.join(f'subgoal{{{text}}}' for text in texts)
     if opening == REASON:
         return '\n'.join(f'{i}. {words}' for i, (words, _) in enumerate(_said(told, prompt), 1))
     if opening not in (CELL, WHOLE, ACT):
         return None
     thoughts = '# Rule thought:' in prompt
     calls = _calls(prompt, opening, told)
-    names = _told_names(prompt)
+    names = read_told(prompt).names
     if untold := [name for call in calls for name in call.args if name not in names]:
         raise NoPlanError(f'There is no {class_of(untold[0])} in sight.')
     return '\n'.join(_body(calls, thoughts))
@@ -85,6 +83,18 @@ def _parts(prompt: str, told: Told) -> list[tuple[str, tuple[GoalPredicate, ...]
         return [(goal, ())]
     groups = _grouped(predicates)
     return [(goal_text(group), group) for group in groups]
+
+
+def _with_classes(text: str, prompt: str, told: Told) -> str:
+    """Write a goal in words with the classes that it takes, of those that a prompt lists."""
+    household, goal = told.case()
+    matters = {name for item in goal.all for name in focus_on(item, household.graph).all}
+    listed = _CLASSES.findall(prompt)[-1].split(', ')
+    for name in listed:
+        longer = f'{text} with {name}' if ' with ' not in text else f'{text}, {name}'
+        if name in matters and len(longer) <= MAX_SENTENCE:
+            text = longer
+    return text
 
 
 def _said(told: Told, prompt: str) -> list[tuple[str, tuple[GoalPredicate, ...]]]:
@@ -159,9 +169,8 @@ def _made(
 
 def _calls(prompt: str, opening: str, told: Told) -> list[SkillCall]:
     wanted = prompt.rsplit(f'\n{GOAL}', 1)[-1].partition('\n')[0]
-    memory_line = prompt.rsplit(f'\n{MEMORY}', 1)[-1].partition('\n')[0]
+    house = read_told(prompt)
     household, goal = told.case()
-    scene = _believed(HouseholdWorld(household.graph, mode=household.mode).observe(), memory_line)
     known = _classes(household.graph)
     predicates = parse_goal(wanted, known)
     whole: tuple[GoalPredicate, ...] = ()
@@ -171,26 +180,31 @@ def _calls(prompt: str, opening: str, told: Told) -> list[SkillCall]:
         said = [group for group in groups if group and goal_sentence(group) == wanted]
         predicates = said[0] if said else (whole if opening == WHOLE else ())
     if not predicates:
-        return _searched(household, goal)
-    if unseen := _UNSEEN.search(memory_line):
-        whole_house = MemoryGraph(scene)
-        looks = _to_see(unseen[1].split(', '), set(_names(unseen[2])), whole_house)
-        return [call for call in looks if set(call.args) <= _told_names(prompt)]
-    memory = MemoryGraph(_only(scene, _told_names(prompt)))
+        return _searched(house.household(household), goal, set(_TRIED.findall(prompt)))
+    scene = house.scene(household)
+    if house.unseen:
+        looks = _to_see(house.unseen, set(house.closed), MemoryGraph(scene))
+        return [call for call in looks if set(call.args) <= house.names]
+    memory = MemoryGraph(house.only(scene))
     # What was completed with things that this prompt does not tell of is left as it is.
     others = _completed(prompt, known) if opening == CELL else whole
     keep = [item for item in others if item not in predicates and memory.holds(item)]
-    begun = [SkillCall('standup')] if f"('{ROBOT}', 'ON'," in memory_line else []
+    begun = [SkillCall('standup')] if house.seated else []
     avoid = set(_TRIED.findall(prompt))
     return begun + errands(memory, [*predicates, *keep], avoid=avoid)
 
 
-def _searched(household: Household, goal: HouseholdGoal) -> list[SkillCall]:
-    """Return a plan from the start for a goal that predicates cannot say."""
+def _searched(
+    household: Household, goal: HouseholdGoal, failed: Collection[str]
+) -> list[SkillCall]:
+    """Return a plan for a goal that predicates cannot say."""
+    ids = (id_of(name) for name in failed)
+    lessons = Lessons(gripless=frozenset(n for n in ids if n is not None))
     try:
-        lines = search(household.with_checks(_RULES), goal)
+        lines = search(household.with_checks(_RULES), goal, lessons=lessons)
     except NoPlanError:
-        lines = search(household, goal)  # better one that breaks a rule than none
+        # Better one that breaks a rule than none.
+        lines = search(household, goal, lessons=lessons)
     return [
         SkillCall(line.action.skill, tuple(instance_name(*item) for item in line.objects))
         for line in lines
@@ -213,62 +227,10 @@ def _to_see(words: Sequence[str], closed: set[str], memory: MemoryGraph) -> Iter
             yield SkillCall('walk', (room,))
 
 
-def _believed(scene: Scene, line: str) -> Scene:
-    """Return a scene in which the things that a prompt tells of are as it tells."""
-    placed = [
-        (thing, relation.lower(), place)
-        for first, relation, second in _PLACED.findall(line)
-        if (thing := parse_thing(first)) is not None
-        and (place := parse_thing(second) or second) is not None
-    ]
-    states = {parse_thing(name): words.split(' and ') for name, words in _HOW.findall(line)}
-    character = surroundings(scene).character or ''
-    told = {thing for thing, _, _ in placed}
-    facts = [
-        fact
-        for fact in scene.facts
-        if not (fact.subject in told and fact.predicate in (*BETWEEN_THINGS, 'held_by', 'in_room'))
-        and not (fact.subject in states and fact.predicate == 'is' and fact.object in TOLD_STATES)
-    ]
-    rooms = {item.name for item in scene.objects if item.kind.value == 'location'}
-    for thing, relation, place in placed:
-        if place == HAND:
-            facts.append(Fact(thing, 'held_by', character))
-        elif place in rooms:
-            facts.append(Fact(thing, 'in_room', place))
-        else:
-            facts.append(Fact(thing, relation, place))
-    facts += [Fact(name, 'is', word) for name, words in states.items() if name for word in words]
-    return replace(scene, facts=tuple(facts))
-
-
 def _completed(prompt: str, known: Sequence[str]) -> tuple[GoalPredicate, ...]:
     found = _COMPLETED.search(prompt)
     parts = found[1].split('; ') if found and found[1] != 'nothing' else []
     return tuple(item for part in parts for item in parse_goal(part, known) or ())
-
-
-def _only(scene: Scene, names: Collection[str]) -> Scene:
-    """Return a scene without the things that a prompt does not name."""
-    character = surroundings(scene).character
-    gone = {name for name in scene.names if name not in names and name != character}
-    return replace(
-        scene,
-        objects=tuple(item for item in scene.objects if item.name not in gone),
-        facts=tuple(f for f in scene.facts if not {f.subject, f.object} & gone),
-    )
-
-
-def _told_names(prompt: str) -> set[str]:
-    """Return the things and rooms of this house that a prompt names, not those of its examples."""
-    told = prompt.rsplit(f'\n{MEMORY}', 1)[-1].partition('\n')[0]
-    return {instance_name(word, int(number)) for word, number in _ID.findall(told)}
-
-
-def _names(text: str) -> Iterator[str]:
-    for part in text.split(', '):
-        if name := parse_thing(part):
-            yield name
 
 
 def _classes(graph: Graph) -> list[str]:
