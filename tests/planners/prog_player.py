@@ -38,7 +38,7 @@ def _steps(request: Request) -> str:
         text for name, place in _wanted(task) for text in (f'pick {name}', f'place it at {place}')
     ]
     lines = [f'{i}: {text}' for i, text in enumerate([*texts, 'Done'])]
-    asked = re.search(r'^Go on with line (\d+)', prompt, re.M)
+    asked = re.search(r'^Next is line (\d+)', prompt, re.M)
     if not texts:
         return _NOTHING
     return lines[int(asked[1])] if asked else '\n'.join(lines)

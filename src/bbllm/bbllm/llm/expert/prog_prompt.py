@@ -11,4 +11,4 @@ PROGRAM = re.compile(
 COMMENT = '\t# '
 """What the functions of a prompt have where a program is to have comments."""
 STEPS = re.compile(r'^Go on with the steps of the next task\b', re.MULTILINE)
-NEXT_STEP = re.compile(r'^Go on with line (\d+) of the next task\b', re.MULTILINE)
+NEXT_STEP = re.compile(r'^Next is line (\d+)\.\Z', re.MULTILINE)
