@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from made_scenes import made_scene
 
 from bbllm.planners.open_facts import is_open, open_facts, with_open_facts
@@ -43,3 +44,32 @@ def test_a_place_is_one_however_its_name_is_written() -> None:
     words = ('stuck_on_location_a', 'wedged_in_blue_box', 'stuck on Location_A')
 
     assert open_facts(OpenState({'red_cube': words}), scene) == ()
+
+
+def told(*words: str) -> list[str]:
+    scene = made_scene('red_cube blue_cube bowl', domain='tabletop')
+    return [str(fact) for fact in open_facts(OpenState({'red_cube': words}), scene)]
+
+
+@pytest.mark.parametrize(
+    'word',
+    [
+        *('would not be opened', 'hard to be lifted', 'more_sticky_than blue_cube'),
+        *('as_wet_as blue_cube', 'dropped 3 times'),
+    ],
+)
+def test_what_a_thing_would_not_do_and_how_it_compares_is_believed(word: str) -> None:
+    assert len(told(word)) == 1
+
+
+@pytest.mark.parametrize(
+    'word',
+    [
+        *('sticky_than blue_cube', 'more_than blue_cube', 'more_visible_than blue_cube'),
+        *('as_hidden_as blue_cube', 'closer_than blue_cube', 'less_reachable_than blue_cube'),
+        *('knocked table times', 'pushed very far away twice', 'one two three four before'),
+        *('2', 'a1', 'a1 before', 'bowl or cup', 'bowl before'),
+    ],
+)
+def test_what_speaks_of_places_other_things_or_numbers_alone_is_no_belief(word: str) -> None:
+    assert told(word) == []
