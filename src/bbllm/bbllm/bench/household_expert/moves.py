@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from bbllm.bench.checkers.household import things_of
 from bbllm.bench.house_goals import ANYTHING, HouseCondition
 from bbllm.bench.household_expert.costs import makers_of, of_class, shut_around
+from bbllm.core.instances import id_of, instance_name
 from bbllm.worlds.household.derived import USED, WORDS, Derived, derived
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
@@ -43,7 +44,7 @@ class Standing:
     gripless: frozenset[int] = frozenset()
     """Ids of what no move grabs, as it has slipped out of a hand."""
     by_id: bool = False
-    """Whether the planner names things, so that a second one of a class can be grabbed."""
+    """Whether the planner names things, so that it grabs whichever it means of a class."""
     only: Mapping[str, int] = field(default_factory=dict)
     """By class: the one thing that is to fit all conditions."""
 
@@ -97,10 +98,10 @@ class Standing:
     def _thing(self, action: Action, i: int, word: str) -> int | None:
         graph = self.household.graph
         ids = [n for n in of_class(graph, word) if self.known is None or n in self.known]
-        held = held_by(graph)
-        if self.by_id and action is Action.GRAB:
-            ids = [n for n in ids if n not in held]
+        if self.by_id and (node_id := id_of(word)) in graph.nodes:
+            return node_id
         if action in PUTTING and i == 0:
+            held = held_by(graph)
             return next((node_id for node_id in ids if node_id in held), None)
         if action not in GOING and self.found in ids:
             return self.found
@@ -178,7 +179,7 @@ def moves(standing: Standing, focus: Focus) -> Iterator[Said]:
     for name in sorted(focus.all | shut | out_of | rooms):
         yield Action.WALK, (name,)
     for name in sorted(focus.taken):
-        yield Action.GRAB, (name,)
+        yield from _grabs(standing, name)
     for name in sorted(shut | focus.opened | focus.into):
         yield Action.OPEN, (name,)
     for name in sorted(focus.closed):
@@ -193,6 +194,23 @@ def moves(standing: Standing, focus: Focus) -> Iterator[Said]:
     if graph.character is not None and State.SITTING in graph.nodes[graph.character].states:
         yield Action.STANDUP, ()
     yield from _puts(graph, focus, held)
+
+
+def _grabs(standing: Standing, name: str) -> Iterator[Said]:
+    """Yield grabbing one of a class; where things are named, the first of those that are alike."""
+    if not standing.by_id:
+        yield Action.GRAB, (name,)
+        return
+    graph = standing.household.graph
+    kinds = set()
+    for n in of_class(graph, name):
+        words = frozenset(word for thing, word in standing.derived if thing == n)
+        places = (frozenset(graph.targets(n, each)) for each in (Relation.INSIDE, Relation.ON))
+        kind = (*places, frozenset(graph.nodes[n].states), words)
+        line = ScriptLine(Action.GRAB, ((name, n),))
+        if n not in standing.gripless and kind not in kinds and standing.household.can(line):
+            kinds.add(kind)
+            yield Action.GRAB, (instance_name(name, n),)
 
 
 def held_by(graph: Graph) -> set[int]:

@@ -18,7 +18,7 @@ from bbllm.bench.household_expert.moves import (
     moves,
 )
 from bbllm.bench.household_expert.stages import (
-    has_begun,
+    fit_to_begin,
     holds,
     made_of,
     made_together,
@@ -174,7 +174,7 @@ def _in_stages(
     at_once: int = 1,
 ) -> Standing:
     for stage in stages_of(condition, standing, at_once=at_once):
-        if at_once > 1 and not has_begun(standing, stage):
+        if at_once > 1 and fit_to_begin(standing, stage):
             standing = _with_full_hands(standing, before, stage, effort)
         standing = _reach(standing, (*before, stage), effort)
     return standing

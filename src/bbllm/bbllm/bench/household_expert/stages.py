@@ -43,16 +43,17 @@ def made_together(condition: HouseCondition) -> bool:
     return made and condition.count > 1 and condition.thing is not None
 
 
-def has_begun(standing: Standing, stage: HouseCondition) -> bool:
-    """Tell whether something that is to be made is on its way already, or one alone is missing."""
+def fit_to_begin(standing: Standing, stage: HouseCondition) -> bool:
+    """Tell whether two things can be begun with: none is on its way, and as many are missing."""
     graph = standing.household.graph
     raw = set(things_of(stage, graph)) - made_of(standing, stage)
     into, _ = makers_of(graph, str(stage.is_), stage.by)
     devices = [n for name in into for n in of_class(graph, name)]
+    begun = raw & (held_by(graph) | lying(graph, Relation.INSIDE, devices))
+    if begun or len(raw) < len(HANDS):
+        return False
     fewer = stage.model_copy(update={'count': stage.count - len(HANDS) + 1})
-    return bool(raw & (held_by(graph) | lying(graph, Relation.INSIDE, devices))) or holds(
-        [fewer], graph, standing.derived
-    )
+    return not holds([fewer], graph, standing.derived)
 
 
 def made_of(standing: Standing, stage: HouseCondition) -> set[int]:
