@@ -13,7 +13,15 @@ from rich.console import Console
 from bbllm.bench import goal_sampling
 from bbllm.bench.generator import make_case
 from bbllm.bench.goal_file import suite_text, timing
-from bbllm.bench.goal_sampling import NEW_HOUSES, OLD_HOUSES, SPLITS, sample, start_of
+from bbllm.bench.goal_sampling import (
+    LONG_EACH,
+    LONG_STEPS,
+    NEW_HOUSES,
+    OLD_HOUSES,
+    SPLITS,
+    sample,
+    start_of,
+)
 from bbllm.bench.house_goals import HouseholdGoal
 from bbllm.bench.house_predicates import goal_of, predicates_of
 from bbllm.bench.household_expert.search import search
@@ -28,8 +36,8 @@ from bbllm.planners.goal_predicates import parse_goal
 from bbllm.worlds.household.houses import list_houses
 
 SUITE = load_suite('household_goals')
-FEW = SUITE.tasks[::30]
-"""Some of each split."""
+FEW = (*SUITE.tasks[::30], *SUITE.tasks[LONG_EACH - 1 :: 100])
+"""Some of each split, a long one among them."""
 
 
 def goal_of_task(task: TaskSpec) -> HouseholdGoal:
@@ -47,7 +55,29 @@ def test_each_split_has_a_hundred_goals_in_its_houses_and_words() -> None:
         houses = {house for task in tasks for house in task.houses}
         assert houses == set(NEW_HOUSES if name == 'new_houses' else OLD_HOUSES)
     assert set(OLD_HOUSES) | set(NEW_HOUSES) == set(list_houses())
-    assert set(SPLITS['new_tasks'].things).isdisjoint(SPLITS['in_distribution'].things)
+    words = [
+        {*split.things, *split.inside, *split.on, *(name for name, _ in split.states)}
+        for split in (SPLITS['in_distribution'], SPLITS['new_tasks'])
+    ]
+    assert words[0].isdisjoint(words[1])
+    assert words[0] == {
+        *SPLITS['new_houses'].things,
+        *SPLITS['new_houses'].inside,
+        *SPLITS['new_houses'].on,
+        *(name for name, _ in SPLITS['new_houses'].states),
+    }
+
+
+def test_there_are_enough_long_goals_to_tell_who_still_finds_his_way_in_them() -> None:
+    steps = [task.least_steps or 0 for task in SUITE.tasks]
+    tenth = [
+        task.least_steps or 0
+        for task in SUITE.tasks
+        if SPLITS[task.split].has_long and int(task.name[-3:]) % LONG_EACH == LONG_EACH - 1
+    ]
+
+    assert sum(n > 30 for n in steps) >= 40
+    assert sum(n >= LONG_STEPS for n in tenth) >= 9
 
 
 def test_no_goal_comes_twice_in_a_house_and_each_knows_its_least_steps() -> None:
@@ -178,10 +208,14 @@ def test_the_table_of_groups_has_a_row_for_each_and_leaves_unknown_figures_out()
            'sr_low': 0.15, 'sr_high': 0.85, 'gcr': None}  # fmt: skip
     console = Console(file=io.StringIO(), width=120)
 
-    console.print(group_table([row, {**row, 'by': 'least steps', 'name': '11-15', 'sr': None}]))
+    alone = {**row, 'name': 'alone', 'n': 1, 'sr': 1.0, 'sr_low': 0.21, 'sr_high': 1.0}
+    console.print(
+        group_table([row, alone, {**row, 'by': 'least steps', 'name': '11-15', 'sr': None}])
+    )
 
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert 'split new_tasks' in text
     assert '[0.15, 0.85]' in text
+    assert '[0.21' not in text  # an interval over one episode
     assert 'least steps 11-15' in text
     assert 'GCR' not in text

@@ -19,9 +19,11 @@ HEAD = """\
 # `bbllm bench sample-goals --seed {seed} --each {each}`; do not edit by hand, draw anew.
 #
 # split: in_distribution (words and houses that the splits share), new_houses (the same words in
-# other houses), new_tasks (other words). least_steps is the length of the shortest plan there is
-# from this start, by the clean rules with the constraint that nothing is put on what can be
-# carried: proven by A*, see docs/household.md. start_seed makes that start the same in all trials.
+# other houses), new_tasks (other words). Of the first two, every tenth is a long one where one
+# was found.
+# least_steps is the length of the shortest plan there is from this start, by the clean rules
+# with the constraint that nothing is put on what can be carried: proven by A*, see
+# docs/household.md. start_seed makes that start the same in all trials.
 # `say: predicates` in place of `say: sentence` tells planners the predicates themselves.
 """
 
