@@ -92,7 +92,9 @@ def faults_of(
                     wrong = UnknownNameError(f'class of things in {house.name}', name, there)
                     faults.append(f'{condition}: {wrong}'.rstrip('.'))
             what = condition.thing or condition.held
-            if what in there and not condition.not_ and there[what] < condition.count:
+            if not what or what not in there or condition.not_:
+                continue
+            if there[what] < condition.count:
                 faults.append(f'{condition}: {house.name} has only {there[what]} {what}')
         faults += [fault for each in conditions if (fault := _never(each, at_first, house, there))]
         faults += [fault for each in at_first if (fault := _not_of_its_kind(each, house))]

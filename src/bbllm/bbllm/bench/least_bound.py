@@ -35,10 +35,25 @@ N_HANDS = len(HANDS)
 class Situation(Protocol):
     """What the bound is of, see `least_steps.Here`."""
 
-    zone: int
-    things: tuple[tuple[int, ...], ...]
-    open: frozenset[int]
-    on: frozenset[int]
+    @property
+    def zone(self) -> int:
+        """Zone of who acts."""
+        ...
+
+    @property
+    def things(self) -> tuple[tuple[int, ...], ...]:
+        """By class: the spots of its things."""
+        ...
+
+    @property
+    def open(self) -> frozenset[int]:
+        """Ids of what is open."""
+        ...
+
+    @property
+    def on(self) -> frozenset[int]:
+        """Ids of what is on."""
+        ...
 
 
 @dataclass(slots=True)

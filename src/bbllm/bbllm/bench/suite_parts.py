@@ -17,14 +17,14 @@ def parts_of(tasks: Iterable[TaskSpec]) -> Mapping[str, Mapping[str, frozenset[s
     What does not divide them is left out. Parts are in the order in which tables have them.
     """
     tasks = tuple(tasks)
-    divided = {
+    divided: dict[str, dict[str, str]] = {
         'split': {task.name: task.split for task in tasks},
         'least steps': {
             task.name: bin_of(task.least_steps) if task.least_steps else '' for task in tasks
         },
         'difficulty': {task.name: task.difficulty for task in tasks},
     }
-    orders = {'least steps': BINS, 'difficulty': DIFFICULTIES}
+    orders: dict[str, Sequence[str]] = {'least steps': BINS, 'difficulty': DIFFICULTIES}
     return {
         by: _grouped(of_task, orders.get(by, ()))
         for by, of_task in divided.items()
