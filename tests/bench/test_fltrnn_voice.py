@@ -20,6 +20,10 @@ from bbllm.bench.playing import Job, Played, Setup
 from bbllm.bench.results import EpisodeKey
 from bbllm.core.protocols import Message
 from bbllm.llm.sections import LlmConfig, ModelConfig
+from bbllm.planners.demonstrations import household_demonstrations
+from bbllm.planners.fltrnn_parsing import shown
+from bbllm.planners.fltrnn_prompting import FLTRNNPrompts, LongTerm, ShortTerm
+from bbllm.planners.fltrnn_wording import remembered_of
 from bbllm.planners.goal_predicates import GoalPredicate, parse_goal
 from bbllm.planners.memory_graph import MemoryGraph
 from bbllm.worlds.household.world import HouseholdWorld
@@ -181,3 +185,71 @@ def test_a_plan_by_search_takes_one_thing_at_a_time_too() -> None:
 
     assert result.passed, result.reason
     assert result.broken_rules == {}
+
+
+TOASTED = HouseholdGoal.model_validate(
+    {'kind': 'household', 'all': [{'thing': 'breadslice', 'is': 'toasted', 'on': 'coffeetable'}]}
+)
+
+
+def answer_to(chosen: Sequence[str], *, tried: str = '') -> str:
+    """Return what it says to a prompt for toast that tells of some things only."""
+    case = replace(case_of('make_toast'), goal=TOASTED)
+    scene = HouseholdWorld(case.house.build()).observe()
+    memory = remembered_of(MemoryGraph(scene), chosen, terse=True)
+    told = ShortTerm('make toast', memory, household_demonstrations()[:3], tried)
+    prompt = FLTRNNPrompts().cell(scene, LongTerm('make toast'), told)
+    expert = HouseholdExpert(case.house, TOASTED)
+    return expert.complete([Message('user', prompt)]).text
+
+
+def shown_of(*words: str) -> dict[str, list[str]]:
+    memory = memory_of(case_of('make_toast'))
+    return {word: memory.of_class(word) for word in words}
+
+
+def test_a_plan_by_search_takes_the_slice_that_is_told_and_not_the_nearest() -> None:
+    things = shown_of('breadslice', 'toaster', 'coffeetable')
+    *_, last = things['breadslice']
+
+    reply = answer_to([last, *things['toaster'], *things['coffeetable']])
+
+    slices = {text for text in NAMED.findall(reply) if text.startswith('breadslice(')}
+    assert slices == {shown(last)}
+    assert f"grab('{shown(last)}')" in reply
+
+
+def test_a_slice_that_nobody_gets_a_grip_on_is_left_for_another() -> None:
+    things = shown_of('breadslice', 'toaster', 'coffeetable')
+    first, second, *_ = things['breadslice']
+    told = [first, second, *things['toaster'], *things['coffeetable']]
+    taken = first if f"grab('{shown(first)}')" in answer_to(told) else second
+
+    reply = answer_to(told, tried=f'grab({taken}) failed: it does not move')
+
+    (other,) = {first, second} - {taken}
+    assert f"grab('{shown(other)}')" in reply
+    assert f"grab('{shown(taken)}')" not in reply
+
+
+def test_where_what_it_needs_is_left_out_it_says_that_it_cannot() -> None:
+    things = shown_of('breadslice', 'coffeetable')
+
+    reply = answer_to([*things['breadslice'], *things['coffeetable']])
+
+    assert reply.startswith('cannot: ')
+
+
+def test_a_sub_goal_in_words_names_the_classes_that_it_takes_of_those_that_are_listed() -> None:
+    case = replace(case_of('make_toast'), goal=TOASTED)
+    scene = HouseholdWorld(case.house.build()).observe()
+    expert = HouseholdExpert(case.house, TOASTED)
+    prompt = FLTRNNPrompts().split('make toast', scene)
+
+    reply = expert.complete([Message('user', prompt)]).text
+    without = expert.complete([Message('user', prompt.replace('toaster, ', ''))]).text
+
+    assert re.fullmatch(r'subgoal\{make toast with [\w, ]+\}', reply)
+    for word in ('breadslice', 'toaster', 'coffeetable'):
+        assert word in reply
+    assert 'toaster' not in without and 'breadslice' in without

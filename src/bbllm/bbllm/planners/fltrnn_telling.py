@@ -29,9 +29,9 @@ USEFUL = ('grabbable', 'can_open', 'has_switch', 'sittable', 'containers', 'surf
 """What makes a thing worth telling of; floors are surfaces too, and nobody means them."""
 DEVICE = ('has_switch', 'containers')
 """What things become warm, clean or put away by, though few goals name it."""
-FIXED_WORTH = 0.01
+FIXED_WORTH = 0.005
 """How much nearer such a thing counts that cannot be carried about, and how much less near another
-that cannot, such as a window; less than AGAIN, so that it only decides between equals."""
+that cannot, such as a window; so little that it only decides between equals."""
 CHANCE = 0.22
 """Up to here nearness says nothing: by spelling alone, words that have nothing in common come as
 near."""

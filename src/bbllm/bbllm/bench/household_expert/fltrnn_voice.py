@@ -201,10 +201,10 @@ def _searched(
     ids = (id_of(name) for name in failed)
     lessons = Lessons(gripless=frozenset(n for n in ids if n is not None))
     try:
-        lines = search(household.with_checks(_RULES), goal, lessons=lessons)
+        lines = search(household.with_checks(_RULES), goal, in_classes=False, lessons=lessons)
     except NoPlanError:
         # Better one that breaks a rule than none.
-        lines = search(household, goal, lessons=lessons)
+        lines = search(household, goal, in_classes=False, lessons=lessons)
     return [
         SkillCall(line.action.skill, tuple(instance_name(*item) for item in line.objects))
         for line in lines

@@ -1,0 +1,41 @@
+"""How near texts are: each is embedded once, and of equals the first stays first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bbllm.core.protocols import Embeddings
+from bbllm.planners.nearness import Nearness
+
+
+class Lengths:
+    """An embedder that turns a vector by the length of a text; it counts what it is asked."""
+
+    name = 'lengths'
+
+    def __init__(self) -> None:
+        self.requests: list[list[str]] = []
+
+    def embed(self, texts: Sequence[str], *, on_wait: Any = None) -> Embeddings:
+        self.requests.append([*texts])
+        vectors = tuple((float(len(text)), 3.0) for text in texts)
+        return Embeddings(vectors=vectors, model=self.name)
+
+
+def test_each_text_is_embedded_once_and_new_ones_in_one_request() -> None:
+    embedder = Lengths()
+    nearness = Nearness(embedder)
+
+    nearness.look_up(['a', 'bb', 'a'])
+    nearness.of('a', ['bb', 'ccc', 'dddd', 'ccc'])
+    nearness.ranked('bb', ['a', 'dddd'])
+
+    assert embedder.requests == [['a', 'bb'], ['ccc', 'dddd']]
+
+
+def test_the_nearest_comes_first_and_of_equals_the_one_that_was_first() -> None:
+    nearness = Nearness(Lengths())
+
+    assert nearness.ranked('abc', ['a', 'xyz', 'bb', 'uvw']) == ['xyz', 'uvw', 'bb', 'a']
+    assert nearness.of('abc', ['xyz'])['xyz'] > nearness.of('abc', ['a'])['a'] > 0
