@@ -10,7 +10,7 @@ Plays one suite with several planners, one after the other, in folders beside ea
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -207,18 +207,17 @@ def _stands(contenders: Sequence[Contender], folder: Path) -> dict[str, RunProgr
                 kept = {key: result for key, result in run.results.items() if not result.lost}
             else:
                 kept = dict(run.results)
-            parts[item.planner] = _standing(kept, len({*plan.settings.keys, *run.results}))
+            parts[item.planner] = _standing(kept.values(), len({*plan.settings.keys, *run.results}))
     return parts
 
 
-def _standing(results: Mapping[object, EpisodeResult], total: int) -> RunProgress:
-    found = results.values()
+def _standing(results: Collection[EpisodeResult], total: int) -> RunProgress:
     return RunProgress(
         total=total,
-        done=len(found),
+        done=len(results),
         played=0,
-        passed=sum(result.passed for result in found),
-        lost=sum(result.lost for result in found),
+        passed=sum(result.passed for result in results),
+        lost=sum(result.lost for result in results),
         wall_s=0.0,
     )
 

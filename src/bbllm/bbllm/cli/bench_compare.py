@@ -183,8 +183,8 @@ def _introduce(choice: Choice, folder: Path, limits: Limits, output: Output) -> 
     output.say_path('results', folder)
     for notice in choice.notices:
         output.say(notice, style='yellow')
-    for reason, planners in _reasons(choice).items():
-        output.say(f'Left out: {", ".join(planners)}: {reason}.', 'dim')
+    for reason, names in _reasons(choice).items():
+        output.say(f'Left out: {", ".join(names)}: {reason}.', 'dim')
     own = any(task.limit_steps for task in choice.suite.tasks)
     budget = budgets_text(to_json(limits), own=own)
     planners = count_of(len(choice.contenders), 'planner')
