@@ -207,7 +207,8 @@ def _stands(contenders: Sequence[Contender], folder: Path) -> dict[str, RunProgr
                 kept = {key: result for key, result in run.results.items() if not result.lost}
             else:
                 kept = dict(run.results)
-            parts[item.planner] = _standing(kept.values(), len({*plan.settings.keys, *run.results}))
+            total = len({*plan.settings.keys, *run.results})
+            parts[item.planner] = _standing(kept.values(), total)
     return parts
 
 
