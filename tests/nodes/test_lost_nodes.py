@@ -85,7 +85,7 @@ def test_arm_stands_still_when_the_planner_is_killed(ros_domain: int) -> None:
         task = stack.begin(TASK, episode_id='orphan')
         killed_s = kill_in_motion(stack, joints, 'brain_planner')
 
-        with pytest.raises(LostNodeError, match='brain_planner has gone: its process .* has ended'):
+        with pytest.raises(LostNodeError, match=r'brain_planner has gone: its process \d+ has'):
             task.result()
 
         assert still_since_s(joints) - killed_s < WITHIN_S
