@@ -1,16 +1,21 @@
-"""What is shut in, however deep, is opened first, and the proof counts each of these steps."""
+"""Least steps: what is shut in is opened first, and of which beginnings nothing is claimed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
 from bbllm.bench.least_steps import least_steps
+from bbllm.bench.relaxed_house import NotProvenError
 from bbllm.worlds.household.constraints import Constraint
+from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.house_building import build
 from bbllm.worlds.household.household import Household
+from bbllm.worlds.household.script import ScriptLine
+from bbllm.worlds.household.vocabulary import Action
 
 STEADY = (Constraint(puts_only_on='furniture'),)
 SHUT_TOASTER = {'kitchencabinet': {'inside': ['toaster']}}
@@ -53,3 +58,108 @@ def test_what_is_put_behind_two_doors_takes_both_to_be_opened(closed: bool) -> N
     assert [item for item in found if item.startswith('open')] == ['open closet', 'open microwave']
     assert ('close closet' in found) is closed
     assert len(found) == 6 + closed
+
+
+FLAT = {
+    'rooms': {
+        'kitchen': [{'fridge': {'inside': ['plum']}}, {'kitchencounter': {'on': ['toaster']}}],
+        'livingroom': ['sofa', 'tv', 'clothesshirt', {'desk': {'on': ['lime']}}],
+    }
+}
+Change = Callable[[dict[str, Any], Callable[[str], int]], None]
+
+
+def edge(source: str, relation: str, target: str) -> Change:
+    """Return what adds an edge between the first things of two classes."""
+
+    def change(graph: dict[str, Any], id_of: Callable[[str], int]) -> None:
+        graph['edges'].append(
+            {'from_id': id_of(source), 'relation_type': relation, 'to_id': id_of(target)}
+        )
+
+    return change
+
+
+def states(thing: str, *words: str) -> Change:
+    """Return what gives a thing other states."""
+
+    def change(graph: dict[str, Any], id_of: Callable[[str], int]) -> None:
+        node = next(node for node in graph['nodes'] if node['id'] == id_of(thing))
+        node['states'] = [*words]
+
+    return change
+
+
+def changed(*changes: Change) -> Household:
+    graph = build(FLAT, 'made up').to_dict()
+
+    def id_of(word: str) -> int:
+        return next(node['id'] for node in graph['nodes'] if node['class_name'] == word)
+
+    for change in changes:
+        change(graph, id_of)
+    return Household(Graph.from_dict(graph), constraints=STEADY)
+
+
+def goal(*conditions: dict[str, Any]) -> HouseholdGoal:
+    return HouseholdGoal(
+        kind='household', all=tuple(map(HouseCondition.model_validate, conditions))
+    )
+
+
+PLUM_ON_DESK = goal({'thing': 'plum', 'on': 'desk'})
+
+
+@pytest.mark.parametrize(
+    ('change', 'told'),
+    [
+        (edge('clothesshirt', 'ON', 'character'), 'wears something at the start'),
+        (edge('plum', 'ON', 'desk'), 'is in two places at the start'),
+        (states('fridge'), 'neither open nor closed'),
+    ],
+)
+def test_of_a_beginning_that_the_argument_does_not_know_nothing_is_claimed(
+    change: Change, told: str
+) -> None:
+    assert least_steps(changed(), PLUM_ON_DESK).lines
+    with pytest.raises(NotProvenError, match=told):
+        least_steps(changed(change), PLUM_ON_DESK)
+
+
+def test_who_stands_in_two_zones_is_told() -> None:
+    near = (edge('character', 'CLOSE', 'fridge'), edge('character', 'CLOSE', 'sofa'))
+
+    assert least_steps(changed(near[0]), PLUM_ON_DESK).lines
+    with pytest.raises(NotProvenError, match='stands in two zones'):
+        least_steps(changed(*near), PLUM_ON_DESK)
+
+
+@pytest.mark.parametrize(
+    ('words', 'told'),
+    [(('CLEAN', 'PLUGGED_IN'), 'neither on nor off'), (('OFF', 'PLUGGED_OUT'), 'is plugged out')],
+)
+def test_a_device_that_is_neither_on_nor_off_or_has_no_current_is_told(
+    words: tuple[str, ...], told: str
+) -> None:
+    watch = goal({'thing': 'tv', 'is': 'on'})
+
+    assert least_steps(changed(states('tv', 'OFF', 'PLUGGED_IN')), watch).lines
+    with pytest.raises(NotProvenError, match=told):
+        least_steps(changed(states('tv', *words)), watch)
+
+
+def test_who_holds_something_or_sits_at_the_start_is_told() -> None:
+    for thing, action in (('lime', Action.GRAB), ('sofa', Action.SIT)):
+        household = changed()
+        node_id = next(n for n, x in household.graph.nodes.items() if x.class_name == thing)
+        for step in (Action.WALK, action):
+            assert household.step(ScriptLine(step, ((thing, node_id),))).succeeded
+        with pytest.raises(NotProvenError, match='holds something or sits at the start'):
+            least_steps(household, PLUM_ON_DESK)
+
+
+def test_where_one_place_would_do_for_two_conditions_nothing_is_claimed() -> None:
+    both = goal({'thing': 'plum', 'on': 'kitchencounter'}, {'thing': 'plum', 'inside': 'toaster'})
+
+    with pytest.raises(NotProvenError, match='one place counts for two conditions'):
+        least_steps(changed(), both)
