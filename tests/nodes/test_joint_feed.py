@@ -96,6 +96,27 @@ def test_silence_of_an_arm_whose_controllers_are_up_is_a_lost_driver(old: JointF
         old.check()
 
 
+def test_a_state_that_has_come_and_was_not_read_yet_shows_that_the_driver_lives(
+    old: JointFeed, topics: Topics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(joint_feed, 'READ_S', 30.0)
+    late = threading.Thread(target=lambda: topics.hear[ARM_TOPIC](arm(1.2, 0.3)))
+
+    class Notified(threading.Condition):
+        """Lets the state be read once somebody waits for it."""
+
+        def wait(self, timeout: float | None = None) -> bool:
+            late.start()
+            return super().wait(timeout)
+
+    old._news = Notified()
+
+    old.check()
+
+    late.join()
+    assert old.newest_stamp_s == pytest.approx(1.2)
+
+
 def test_silence_of_a_stopped_robot_is_found_out_by_asking_as_nobody_tells_of_it(
     old: JointFeed, topics: Topics
 ) -> None:

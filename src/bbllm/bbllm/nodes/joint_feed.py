@@ -43,6 +43,9 @@ FIRST_S = 3.0
 QUIET_S = 0.05
 """Silence of the arm after which the controller manager is asked whether the robot is stopped:
 the driver publishes every millisecond, `mujoco_sim` every ten [s]."""
+READ_S = 0.5
+"""How long a state that has come may take to be read: every 5 ms it is looked for, and on a busy
+machine a thread waits many times as long for its turn [s]."""
 MANAGER_S = 4.0
 """How long the controller manager may take to answer: a little longer than the 3 s after which
 what was lost on the way is sent again, as `nodes.waiting` says [s]."""
@@ -77,11 +80,13 @@ class JointFeed:
         An arm that is silent because the robot is stopped is not lost.
         """
         now_s = time.monotonic()
-        for part, heard_s in self._heard_s.items():
+        for part, heard_s in tuple(self._heard_s.items()):
             silence_s = now_s - heard_s
             if part == 'arm' and silence_s > QUIET_S:
                 self.activity.ask()
-            if silence_s > self._timeout_s and not (part == 'arm' and self._stopped(heard_s)):
+            if silence_s <= self._timeout_s or (part == 'arm' and self._stopped(heard_s)):
+                continue
+            if not self._spoke(part, heard_s):
                 raise LostNodeError(self._silence(part, silence_s))
 
     def newest(self) -> JointState:
@@ -221,6 +226,15 @@ class JointFeed:
             self._width_m = width_m
             self._width_count += 1
             self._heard('hand')
+
+    def _spoke(self, part: str, since_s: float) -> bool:
+        """
+        Tell whether a state came after a time; one that was not read yet is waited for.
+
+        Where this process was kept waiting, whoever asks may get its turn before who reads.
+        """
+        with self._news:
+            return self._news.wait_for(lambda: self._heard_s[part] > since_s, READ_S)
 
     def _stopped(self, since_s: float) -> bool:
         """Look whether silence since a time is that of a stop; waits for an answer from then."""
