@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from bbllm.core.protocols import Embeddings
 from bbllm.planners.nearness import Nearness
 
@@ -39,3 +41,17 @@ def test_the_nearest_comes_first_and_of_equals_the_one_that_was_first() -> None:
 
     assert nearness.ranked('abc', ['a', 'xyz', 'bb', 'uvw']) == ['xyz', 'uvw', 'bb', 'a']
     assert nearness.of('abc', ['xyz'])['xyz'] > nearness.of('abc', ['a'])['a'] > 0
+
+
+class Zeros(Lengths):
+    """An embedder that knows nothing of a text without letters."""
+
+    def embed(self, texts: Sequence[str], *, on_wait: Any = None) -> Embeddings:
+        vectors = tuple((3.0, 4.0) if text else (0.0, 0.0) for text in texts)
+        return Embeddings(vectors=vectors, model=self.name)
+
+
+def test_length_says_nothing_and_what_has_no_direction_is_near_to_nothing() -> None:
+    near = Nearness(Zeros()).of('a', ['b', ''])
+
+    assert near == {'b': pytest.approx(1.0), '': 0.0}

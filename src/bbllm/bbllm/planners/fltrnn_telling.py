@@ -54,6 +54,8 @@ class Telling:
     def __init__(self, embedder: Embedder, *, longest: int = LONGEST):
         self._nearness = Nearness(embedder)
         self._longest = longest
+        self._found: tuple[str, Sequence[str], Mapping[str, float]] = ('', (), {})
+        """What was asked for last, and how near it was: a goal is asked for many times in turn."""
 
     def of(self, graph: MemoryGraph, goal: str, predicates: Sequence[GoalPredicate] | None) -> str:
         """
@@ -95,12 +97,16 @@ class Telling:
 
     def _near(self, sentence: str, classes: Sequence[str]) -> Mapping[str, float]:
         """Return how near classes are to a sentence, or to one of its words, or to two of them."""
+        if self._found[:2] == (sentence, classes):
+            return self._found[2]
         words = [word for word in re.findall(r'\w+', sentence.lower()) if len(word) > 2]
         pairs = [first + second for first, second in zip(words, words[1:], strict=False)]
         texts = [sentence, *words, *pairs]
         self._nearness.look_up([*texts, *classes])
         found = [self._nearness.of(text, classes) for text in dict.fromkeys(texts)]
-        return {name: max(near[name] for near in found) for name in classes}
+        nearest = {name: max(near[name] for near in found) for name in classes}
+        self._found = (sentence, classes, nearest)
+        return nearest
 
 
 def is_useful(graph: MemoryGraph, name: str) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
+from operator import mul
 
 from bbllm.core.protocols import Embedder
-from bbllm.planners.body_matching import Vector, cosine
+from bbllm.planners.body_matching import Vector
 
 
 class Nearness:
@@ -19,6 +21,7 @@ class Nearness:
     def __init__(self, embedder: Embedder):
         self._embedder = embedder
         self._known: dict[str, Vector] = {}
+        """Of length 1, so that a product is a cosine: a house has thousands of pairs."""
 
     def of(self, text: str, others: Iterable[str]) -> Mapping[str, float]:
         """
@@ -30,7 +33,7 @@ class Nearness:
         others = [*dict.fromkeys(others)]
         self.look_up([text, *others])
         wanted = self._known[text]
-        return {other: cosine(wanted, self._known[other]) for other in others}
+        return {other: sum(map(mul, wanted, self._known[other])) for other in others}
 
     def ranked(self, text: str, others: Iterable[str]) -> list[str]:
         """Sort texts by how near they are to a text; of equals the first stays first."""
@@ -41,4 +44,11 @@ class Nearness:
         """Embed the texts that are new, all in one request."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if new:
-            self._known.update(zip(new, self._embedder.embed(new).vectors, strict=True))
+            vectors = self._embedder.embed(new).vectors
+            self._known.update(zip(new, map(_unit, vectors), strict=True))
+
+
+def _unit(vector: Vector) -> Vector:
+    """Return a vector of the same direction and of length 1; one that is nothing stays so."""
+    length = math.hypot(*vector)
+    return tuple(value / length for value in vector) if length else vector

@@ -90,6 +90,7 @@ def _with_classes(text: str, prompt: str, told: Told) -> str:
     household, goal = told.case()
     matters = {name for item in goal.all for name in focus_on(item, household.graph).all}
     listed = _CLASSES.findall(prompt)[-1].split(', ')
+    text = text.rstrip('.')
     for name in listed:
         longer = f'{text} with {name}' if ' with ' not in text else f'{text}, {name}'
         if name in matters and len(longer) <= MAX_SENTENCE:
