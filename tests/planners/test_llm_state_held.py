@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from made_scenes import made_scene
 from small_house import SmallHouse
-from state_player import block, role_of, roles
+from state_player import Role, block, role_of, roles
 
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.events import Ending, Episode
+from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.types import Code, Outcome, SkillCall, Status, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.llm_state import LLMState
@@ -149,3 +149,37 @@ def test_a_summary_without_quotes_ends_with_its_line_whatever_stands_behind_the_
     assert parse_estimate(f'update_reasoning(All went well.){end}\nGood luck!').summary == (
         'All went well.'
     )
+
+
+@pytest.mark.parametrize('role', ['attention', 'estimator', 'policy'])
+def test_that_a_reply_was_asked_for_once_more_is_told_whichever_role_gave_it(role: str) -> None:
+    replies = {'attention': 'none', 'estimator': 'none', 'policy': 'done'}
+    asked: list[str] = []
+
+    def answer(name: str) -> Role:
+        def reply(prompt: str) -> str:
+            asked.append(name)
+            return 'Well.' if asked.count(role) == 1 and name == role else replies[name]
+
+        return reply
+
+    answers = {name: answer(name) for name in replies}
+    episode = play(roles(answers.pop('policy'), **answers))
+
+    assert episode.ending is Ending.FINISHED
+    assert asked.count(role) == 2
+    assert len([event for event in episode.events if event.kind is EventKind.WARNING]) == 1
+
+
+def test_a_thing_that_attention_makes_up_is_told_as_refused_and_not_as_malformed() -> None:
+    model = roles(
+        lambda prompt: 'done',
+        attention=lambda prompt: 'add_related_objects("unicorn1")\nadd_related_objects(',
+    )
+
+    told = [e.data for e in play(model).events if e.kind is EventKind.DISCARDED]
+
+    assert [('unicorn1' in str(data['text']), data['refused']) for data in told] == [
+        (False, False),
+        (True, True),
+    ]
