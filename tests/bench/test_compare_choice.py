@@ -10,6 +10,7 @@ import pytest
 
 from bbllm.bench.compare_choice import Choice, choose, folder_name, read_planners
 from bbllm.bench.run_setup import RunRequest
+from bbllm.bench.suite import list_suites
 from bbllm.core import registry
 from bbllm.core.errors import BbllmError, ConfigError
 
@@ -154,3 +155,51 @@ def test_a_key_that_is_missing_is_an_error_and_no_reason_to_leave_all_out(tmp_pa
 
     assert 'OPENAI_API_KEY' in str(caught.value)
     assert 'llm_pop' not in str(caught.value)
+
+
+ON_BLOCKS = {'ft_cot', 'ft_vanilla', 'llm_pop', 'llm_pop_no_evaluator'}
+
+
+@pytest.mark.parametrize(
+    ('suite', 'body', 'expected'),
+    [
+        ('household', 'expert', IN_HOUSES),
+        ('household_long', 'expert', IN_HOUSES),
+        ('household_goals', 'expert', IN_HOUSES),
+        ('table_sorting', 'expert', {'base_llm', 'huang', 'prog_prompt'}),
+        ('table_sorting', 'offline', {
+            'base_llm', 'brain_body', 'huang', 'lang_prompt', 'prog_prompt'}),
+        ('partial', 'expert', ON_BLOCKS),
+    ],
+)  # fmt: skip
+def test_expert_plays_whoever_it_knows_in_a_suite_and_nobody_else(
+    tmp_path: Path, suite: str, body: str, expected: set[str]
+) -> None:
+    assert set(names(chosen('all', tmp_path, suite=suite, body=body))) == expected
+
+
+def test_in_every_suite_there_is_somebody_to_compare_or_one_line_says_why_not(
+    tmp_path: Path,
+) -> None:
+    for suite in list_suites():
+        if suite.startswith('household_original'):
+            continue  # needs data that is not shipped
+        try:
+            assert len(names(chosen('all', tmp_path, suite=suite))) > 1
+        except ConfigError as error:
+            told = str(error)
+            assert told.startswith(f'No planner can play {suite}. The task ')
+            assert told.count('know nothing') == 1
+            assert '\n' not in told
+
+
+def test_one_that_is_alone_in_a_suite_plays_and_is_said_to_be_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points = {name: point for name, point in registry._points().items() if name == 'huang'}
+    monkeypatch.setattr(registry, '_points', lambda: points)
+
+    choice = chosen('all', tmp_path)
+
+    assert names(choice) == ['huang']
+    assert 'Of all planners huang alone can play household here.' in choice.notices
