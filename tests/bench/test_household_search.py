@@ -11,13 +11,16 @@ from bbllm.bench.checkers.household import judge_household
 from bbllm.bench.checkers.situation import Verdict
 from bbllm.bench.generator import make_case
 from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
+from bbllm.bench.household_expert.lessons import Lessons
 from bbllm.bench.household_expert.moves import Standing
 from bbllm.bench.household_expert.search import NoPlanError, holds, search
 from bbllm.bench.household_expert.wording import said
 from bbllm.bench.suite import load_suite
 from bbllm.worlds.household.derived import DerivedStates, derived
+from bbllm.worlds.household.house_building import build
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.houses import load_house
+from bbllm.worlds.household.vocabulary import Action
 
 searching = sys.modules[search.__module__]  # the package gives its name to the function
 
@@ -165,3 +168,60 @@ def test_a_copy_of_a_household_goes_on_by_itself_and_with_what_it_remembers() ->
     assert copy.graph == household.graph
     assert copy.graph is not household.graph
     assert thing[0] == 'guitar'
+
+
+def test_one_thing_fits_all_conditions_that_share_it_though_others_fit_each() -> None:
+    graph = build(
+        {'rooms': {
+            'bathroom': [{'stool': {'on': ['toothbrush']}}],
+            'bedroom': [{'desk': {'on': [{'toothbrush': {'inside': ['toothpaste']}}]}}],
+        }},
+        'made up',
+    )  # fmt: skip
+    household = Household(graph)
+    both = ({'held': 'toothbrush'}, {'thing': 'toothpaste', 'inside': 'toothbrush'})
+    apart = HouseholdGoal.model_validate({'kind': 'household', 'all': both})
+    tied = apart.model_copy(update={'same': ('toothbrush',)})
+
+    def ends_well(goal: HouseholdGoal) -> bool:
+        after = household.copy()
+        assert all(after.step(line).succeeded for line in search(household, goal))
+        return judge_household(tied, after.graph, frozenset()).verdict is Verdict.PASSED
+
+    assert not ends_well(apart)  # any other brush is nearer
+    assert ends_well(tied)
+
+
+def test_who_names_things_takes_two_at_once_of_which_something_is_made() -> None:
+    case = make_case(load_suite('household_long'), 'six_toasts', seed=0, trial=0)
+    assert isinstance(case.house_goal, HouseholdGoal)
+    household = Household(case.house.build())
+
+    named = search(household, case.house_goal, in_classes=False)
+    in_classes = search(household, case.house_goal)
+
+    seen = DerivedStates()
+    for line in named:
+        assert household.step(line).succeeded, line
+        seen.look(household.graph)
+    assert judge_household(case.house_goal, household.graph, seen.now).verdict is Verdict.PASSED
+    assert len(named) < len(in_classes)
+
+
+def test_what_slipped_out_of_the_hand_is_no_way_to_a_goal_where_another_thing_is() -> None:
+    household, goal = studio(), goal_of(held='book')
+    first = search(household, goal)[-1].objects[0][1]
+
+    again = search(household, goal, lessons=Lessons(gripless=frozenset({first})))
+
+    assert again[-1].action is Action.GRAB
+    assert again[-1].objects[0][1] != first
+
+
+def test_what_failed_is_tried_again_where_nothing_else_would_do() -> None:
+    household, goal = studio(), goal_of(held='guitar')
+    lines = search(household, goal)
+
+    again = search(household, goal, lessons=Lessons(gripless=frozenset({lines[-1].objects[0][1]})))
+
+    assert again == lines
