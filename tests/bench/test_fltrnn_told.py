@@ -75,11 +75,12 @@ def test_nothing_is_near_in_it_as_no_prompt_tells_what_is() -> None:
     household = start()
     graph = household.graph
     (fridge,) = memory.of_class('fridge')
-    graph.add(graph.character or 0, Relation.CLOSE, id_of(fridge) or 0)
+    graph.add_both_ways(graph.character or 0, Relation.CLOSE, [id_of(fridge) or 0])
 
     told_by(memory, [fridge]).household(household)
 
     assert not graph.targets(graph.character or 0, Relation.CLOSE)
+    assert not graph.sources(graph.character or 0, Relation.CLOSE)
 
 
 def test_things_of_the_examples_are_not_of_the_house() -> None:

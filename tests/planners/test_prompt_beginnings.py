@@ -91,6 +91,16 @@ def test_what_was_taken_goes_to_the_end_of_its_list_the_latest_last() -> None:
     assert sorted(working.objects()) == sorted(first)
 
 
+def test_a_thing_that_could_not_be_taken_stays_where_it_is_in_its_list() -> None:
+    working = Working()
+    first = working.objects()
+    outcome = working.world.execute(SkillCall('grab', ('mug_12',)))
+    working.history.append(outcome)
+
+    assert not outcome.succeeded
+    assert working.objects() == first
+
+
 def test_a_thing_that_is_moved_again_costs_only_the_end_of_the_list() -> None:
     working = Working()
     working.do('walk wineglass_10', 'grab wineglass_10')
