@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
-from bbllm.bench.least_steps import least_steps
-from bbllm.bench.relaxed_house import NotProvenError
+from bbllm.bench.least_bound import bound
+from bbllm.bench.least_steps import beginning, least_steps
+from bbllm.bench.relaxed_house import NotProvenError, relax
 from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.house_building import build
@@ -163,3 +164,66 @@ def test_where_one_place_would_do_for_two_conditions_nothing_is_claimed() -> Non
 
     with pytest.raises(NotProvenError, match='one place counts for two conditions'):
         least_steps(changed(), both)
+
+
+def test_what_stands_on_something_that_is_shut_in_is_shut_in_too() -> None:
+    on_microwave = {'closet': {'inside': [{'microwave': {'on': ['toaster']}}]}}
+
+    found = steps([on_microwave], {'thing': 'toaster', 'is': 'on'})
+
+    assert found[1:] == ['open closet', 'switchon toaster']
+
+
+def test_on_top_of_something_closed_nothing_has_to_be_opened() -> None:
+    found = steps(['plum', 'kitchencabinet'], {'thing': 'plum', 'on': 'kitchencabinet'})
+
+    assert found == ['walk plum', 'grab plum', 'walk kitchencabinet', 'putback plum']
+
+
+def test_that_conditions_are_of_one_and_the_same_thing_is_not_claimed() -> None:
+    one = goal({'thing': 'plum', 'on': 'desk'}, {'thing': 'tv', 'is': 'on'})
+
+    with pytest.raises(NotProvenError, match='one and the same thing'):
+        least_steps(changed(), one.model_copy(update={'same': ('plum',)}))
+
+
+def test_on_something_and_inside_it_are_two_places() -> None:
+    found = steps(
+        [{'kitchencabinet': {'on': ['plum']}}], {'thing': 'plum', 'inside': 'kitchencabinet'}
+    )
+
+    assert len(found) == 4
+    assert {'open kitchencabinet', 'grab plum', 'putin plum'} < set(found)
+
+
+@pytest.mark.parametrize(
+    ('items', 'conditions', 'least'),
+    [
+        # Another plum is shut in, and need not be had.
+        (
+            [{'fridge': {'inside': ['plum']}}, {'stool': {'on': ['plum']}}, 'desk'],
+            [{'thing': 'plum', 'on': 'desk'}],
+            4,
+        ),
+        # Another cabinet is closed, and need not be used.
+        (
+            ['plum', {'kitchencabinet': {'is': ['open']}}, 'kitchencabinet'],
+            [{'thing': 'plum', 'inside': 'kitchencabinet'}],
+            4,
+        ),
+        # It is opened once, for the plum and for good.
+        (
+            ['plum', 'fridge'],
+            [{'thing': 'plum', 'inside': 'fridge'}, {'thing': 'fridge', 'is': 'open'}],
+            5,
+        ),
+    ],
+)
+def test_the_bound_counts_no_door_that_one_can_do_without_and_none_twice(
+    items: list[Any], conditions: list[dict[str, Any]], least: int
+) -> None:
+    graph = build({'rooms': {'kitchen': items}}, 'made up')
+    house = relax(graph, goal(*conditions))
+
+    assert len(steps(items, *conditions)) == least
+    assert bound(house, beginning(house)) <= least
