@@ -16,6 +16,10 @@ from bbllm.worlds.menu import Choice, ChoiceKind
 
 pytestmark = pytest.mark.ros
 
+STOPPED = ('run_task', 'execute_skill')
+ALL = '00' * 16
+"""The id that means all goals."""
+
 
 class DeafGraph:
     """A node whose clients each have a server of their own, by the names of the services."""
@@ -73,12 +77,35 @@ def test_stop_whose_first_request_was_lost_reaches_planner_and_executor(
 ) -> None:
     desk.carry_out(Choice(kind=ChoiceKind.STOP), by='a test')
 
-    cancels = [server for name, server in graph.servers.items() if 'cancel_goal' in name]
-    assert len(cancels) == 2
-    for server in cancels:
-        until(lambda heard=server.heard: len(heard) == 2, 'a second request to stop')
-        assert set(server.heard) == {'00' * 16}  # all goals
-    assert notes == ['asked for a stop']
+    until(lambda: notes[-1] == 'stopped', 'the note that all has stopped')
+    tasks, skills = (graph.servers[f'{name}/_action/cancel_goal'] for name in STOPPED)
+    assert tasks.heard == [ALL] * 2
+    until(lambda: len(skills.heard) >= 3, 'the second stop of the arm')
+    assert set(skills.heard) == {ALL}
+
+
+def test_arm_is_stopped_without_a_planner_and_the_planner_is_named(
+    desk: ChoiceDesk, graph: DeafGraph, notes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks, skills = (graph.servers[f'{name}/_action/cancel_goal'] for name in STOPPED)
+    monkeypatch.setattr(tasks, 'service_is_ready', lambda: False)
+
+    desk.carry_out(Choice(kind=ChoiceKind.STOP), by='a test')
+
+    until(lambda: len(skills.heard) == 2, 'the stop of the arm')
+    assert notes == ['asked for a stop']  # nobody has given up on the planner yet
+    until(lambda: len(notes) > 1, 'the note of what was not stopped')
+    assert notes[-1].startswith('not all was stopped: The node brain_planner')
+
+
+def test_answers_are_given_in_the_order_of_the_clicks(
+    desk: ChoiceDesk, graph: DeafGraph, notes: list[str]
+) -> None:
+    for kind, what in ((ChoiceKind.GRANT, 'a'), (ChoiceKind.DENY, 'b'), (ChoiceKind.GRANT, 'c')):
+        desk.carry_out(Choice(kind=kind, hash=what), by='a test')
+
+    until(lambda: notes.count('approved') == 2, 'the note of the last answer')
+    assert [what for what in graph.servers['approve'].heard if what] == ['a', 'b', 'c']
 
 
 def test_answer_that_nobody_takes_is_noted_with_who_is_missing(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from queue import SimpleQueue
 from typing import Any
 
 from action_msgs.srv import CancelGoal
@@ -21,9 +23,9 @@ from bbllm.nodes.service_call import ServiceCall
 from bbllm.nodes.waiting import ANSWER_S
 from bbllm.worlds.menu import Choice, ChoiceKind
 
-STOPPED = {'run_task': 'brain_planner', 'execute_skill': 'fr3_executor'}
-"""Actions whose goals a stop ends, whoever gave them, with who serves them: the planner first."""
 REASON = 'It was denied from the menu in rviz.'
+ALL_GOALS = CancelGoal.Request()
+"""An id and a stamp of zeros mean all goals, whoever gave them (action_msgs/CancelGoal)."""
 
 
 class ChoiceDesk:
@@ -48,11 +50,15 @@ class ChoiceDesk:
         self._approve = ServiceCall(
             node, Approve, 'approve', 'fr3_executor', group, first=Approve.Request()
         )
-        # Who has stopped is not stopped any more by the same request again.
-        self._cancels = [
-            ServiceCall(node, CancelGoal, f'{action}/_action/cancel_goal', server, group)
-            for action, server in STOPPED.items()
-        ]
+        # A request whose answer is lost comes again, and stops what was begun meanwhile as well.
+        self._tasks = ServiceCall(
+            node, CancelGoal, 'run_task/_action/cancel_goal', 'brain_planner', group
+        )
+        self._skills = ServiceCall(
+            node, CancelGoal, 'execute_skill/_action/cancel_goal', 'fr3_executor', group
+        )
+        self._answers = SimpleQueue[tuple[str, Answer]]()
+        _in_background('answers', self._give_answers)
 
     def carry_out(self, choice: Choice, *, by: str) -> None:
         """Begin what was chosen; *by* says who did, for logs."""
@@ -90,9 +96,14 @@ class ChoiceDesk:
         granted = choice.kind is ChoiceKind.GRANT
         answer = Answer(granted=granted, reason='' if granted else REASON, by=by)
         self._note('approving' if granted else 'denying')
-        _in_background('answer', self._deliver, choice.hash, answer)
+        self._answers.put((choice.hash, answer))
 
-    def _deliver(self, hash: str, answer: Answer) -> None:
+    def _give_answers(self) -> None:
+        """Give one answer after the other, in the order of the clicks."""
+        while True:
+            self._give(*self._answers.get())
+
+    def _give(self, hash: str, answer: Answer) -> None:
         try:
             result = self._approve.run(answer_to_request(hash, answer), ANSWER_S)
         except BbllmError as error:
@@ -103,15 +114,28 @@ class ChoiceDesk:
 
     def _stop(self) -> None:
         self._note('asked for a stop')
-        for cancel in self._cancels:
-            _in_background('stop', self._cancel, cancel)
+        _in_background('stop of the arm', self._stop_arm)
+        _in_background('stop', self._stop_all)
 
-    def _cancel(self, cancel: ServiceCall) -> None:
-        try:
-            # An id and a stamp of zeros mean all goals (action_msgs/CancelGoal).
-            cancel.run(CancelGoal.Request(), ANSWER_S)
-        except BbllmError as error:
-            self._note(f'not stopped: {error}')
+    def _stop_arm(self) -> None:
+        """Stop the arm at once, whether there is a planner or not."""
+        with suppress(BbllmError):  # `_stop_all` tells it
+            self._skills.run(ALL_GOALS, ANSWER_S)
+
+    def _stop_all(self) -> None:
+        """
+        Stop the planner, and then the arm once more.
+
+        A planner that hears of the arm's stop before its own takes it for a failure, and may have
+        given the next skill already.
+        """
+        faults = []
+        for call in (self._tasks, self._skills):
+            try:
+                call.run(ALL_GOALS, ANSWER_S)
+            except BbllmError as error:
+                faults.append(str(error))
+        self._note(f'not all was stopped: {" ".join(faults)}' if faults else 'stopped')
 
 
 def _in_background(name: str, call: Callable[..., None], *args: Any) -> None:
