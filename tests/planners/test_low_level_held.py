@@ -11,8 +11,9 @@ from small_house import SmallHouse
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError
 from bbllm.core.events import Ending, Episode, EventKind
-from bbllm.core.types import Code, Outcome, SkillCall, Status, Task
+from bbllm.core.types import Code, Outcome, Plan, SkillCall, Status, Task
 from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.growing_plan import GrowingPlan
 from bbllm.planners.llm_state import LLMState
 from bbllm.planners.low_level_hands import IDLE_LIMIT, MAX_WAITS
 from bbllm.planners.low_level_plan import (
@@ -136,3 +137,20 @@ def test_who_acts_is_no_thing_to_be_listed_even_where_it_could_be_taken() -> Non
 
     assert 'Object List: [mug1]' in text
     assert 'character' not in text
+
+
+def test_a_plan_that_goes_on_keeps_its_steps_and_numbers_the_new_ones_behind_them() -> None:
+    told: list[tuple[list[str], int]] = []
+
+    class Listener:
+        def tell_plan(self, plan: Plan, start: int) -> None:
+            told.append(([step.text for step in plan.steps], start))
+
+    plan = GrowingPlan(Listener())  # type: ignore[arg-type]
+    plan.go_on(['a', 'b', 'c'])
+    plan.next = 2
+
+    steps = plan.go_on(['d', 'e'])
+
+    assert [(step.index, step.text) for step in steps] == [(2, 'd'), (3, 'e')]
+    assert told == [(['a', 'b', 'c'], 0), (['a', 'b', 'd', 'e'], 2)]
