@@ -50,8 +50,11 @@ class Kept:
     def facts(self, scene: Scene = SCENE) -> list[str]:
         return [str(fact) for fact in self.keeper.believing(scene).facts if is_open(fact)]
 
-    def wait_for(self, *facts: str) -> None:
-        until(lambda: self.facts() == list(facts), lambda: f'{facts}, but {self.facts()}')
+    def wait_for(self, *facts: str, scene: Callable[[], Scene] = lambda: SCENE) -> None:
+        until(
+            lambda: self.facts(scene()) == list(facts),
+            lambda: f'{facts}, but {self.facts(scene())}',
+        )
 
 
 def until(condition: Callable[[], bool], what: Callable[[], str]) -> None:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+from keepers import Kept, outcome
 from made_scenes import made_scene
 from test_state_by_rules import MISSED, STUCK, believed, done
 
-from bbllm.core.types import Code, Fact, Pose, Scene
+from bbllm.core.events import Event, EventKind
+from bbllm.core.types import Code, Fact, Outcome, Pose, Scene, SkillCall
+from bbllm.planners.estimating_world import EstimatingWorld
 from bbllm.planners.experience import Experience, held_after
+from bbllm.planners.open_facts import is_open
 from bbllm.planners.resting import MOVED_M, Resting
+from bbllm.planners.state_by_rules import RuleEstimator
 
 
 def lying(**places_m: float) -> Scene:
@@ -68,3 +74,82 @@ def test_what_failed_where_a_thing_lay_is_not_believed_of_where_it_lies_now() ->
     assert believed(*experience.history) == ('slipped_before',)
     assert believed(*experience.history, name='blue_cube') == ('failed_grasp_once',)
     assert held_after(experience.history) is None
+
+
+class Slippery:
+    """A table on which each pick fails, and pushes the cube a bit."""
+
+    skills = ()
+
+    def __init__(self, ended: Outcome, step_m: float):
+        self.x_m = 0.4
+        self._ended = ended
+        self._step_m = step_m
+
+    def observe(self) -> Scene:
+        return lying(red_cube=self.x_m)
+
+    def execute(self, call: SkillCall) -> Outcome:
+        self.x_m += self._step_m
+        return replace(self._ended, call=call)
+
+    def stop(self) -> None:
+        """Nothing runs."""
+
+
+def told_by(world: EstimatingWorld) -> list[str]:
+    return [str(fact.object) for fact in world.observe().facts if is_open(fact)]
+
+
+@pytest.mark.parametrize('step_m', [0.0, 2 * MOVED_M])
+def test_a_grasp_that_fails_counts_also_where_it_pushes_the_thing_aside(step_m: float) -> None:
+    experience, table = Experience(), Slippery(MISSED, step_m)
+    world = EstimatingWorld(table, RuleEstimator(experience), experience)
+
+    told = []
+    for _ in range(5):
+        world.execute(MISSED.call)
+        told.append(told_by(world))
+
+    assert told == [['failed_grasp_once']] + [['failed_grasp_twice']] * 4
+
+
+def test_what_somebody_moves_right_after_a_failure_was_told_is_forgotten() -> None:
+    experience, table = Experience(), Slippery(MISSED, 0.0)
+    world = EstimatingWorld(table, RuleEstimator(experience), experience)
+    world.execute(MISSED.call)
+    assert told_by(world) == ['failed_grasp_once']
+
+    table.x_m += 2 * MOVED_M
+
+    assert told_by(world) == []
+
+
+def test_what_a_failed_grasp_pushes_aside_is_not_fixed() -> None:
+    experience = Experience()
+    for each in (STUCK, MISSED, MISSED):
+        experience.add(each)
+
+    assert experience.move(['red_cube'], newest=1)
+    assert believed(*experience.history) == ('failed_grasp_twice',)
+
+
+def test_a_node_counts_grasps_that_push_the_thing_aside_as_well() -> None:
+    kept, x_m = Kept(), 0.4
+    kept.facts(lying(red_cube=x_m))
+
+    def miss(*told: str) -> None:
+        nonlocal x_m
+        call = {'skill': 'pick', 'args': ['red_cube']}
+        kept.keeper.hear(Event(EventKind.CALL, 0.0, call))
+        x_m += 2 * MOVED_M
+        kept.facts(lying(red_cube=x_m))  # while the arm is still there
+        kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
+        kept.wait_for(*told, scene=lambda: lying(red_cube=x_m))
+
+    miss('(red_cube is failed_grasp_once)')
+    for _ in range(3):
+        miss('(red_cube is failed_grasp_twice)')
+
+    x_m += 2 * MOVED_M
+    kept.wait_for(scene=lambda: lying(red_cube=x_m))

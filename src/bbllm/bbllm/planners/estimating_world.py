@@ -47,7 +47,8 @@ class EstimatingWorld:
         self._experience = experience
         self._on_change = on_change
         self._on_trouble = on_trouble
-        self._news = False
+        self._news = 0
+        """How many calls have ended since the last look."""
         self._given = False
         self._resting = Resting()
         self.state = OpenState()
@@ -71,12 +72,14 @@ class EstimatingWorld:
         self._given = self._given or has_open_facts(scene.facts)
         if self._given:
             return scene
-        moved = self._experience.move(self._resting.moved(self.state.attributes, scene))
+        elsewhere = self._resting.moved(self.state.attributes, scene)
+        moved = self._experience.move(elsewhere, newest=self._news)
         if self._news:
             self._experience.sense(observed(scene))
         if self._news or moved:
-            self._news = False
+            self._news = 0
             self._estimate(scene)
+            self._resting.moved(self.state.attributes, scene)  # this is where things lie with it
         return with_open_facts(scene, self.state)
 
     def _estimate(self, scene: Scene) -> None:
@@ -94,7 +97,7 @@ class EstimatingWorld:
         """Execute one call; see `World`."""
         outcome = self._inner.execute(call)
         self._experience.add(outcome)
-        self._news = True
+        self._news += 1
         return outcome
 
     def stop(self) -> None:

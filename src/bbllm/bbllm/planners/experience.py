@@ -82,14 +82,29 @@ class Experience:
         for name in gone:
             self._forces_n.pop(name, None)
 
-    def move(self, names: Iterable[str]) -> bool:
+    def move(self, names: Iterable[str], newest: int = 0) -> bool:
         """
         Forget what was tried in vain with things that now lie elsewhere; tell if there was any.
 
         What is fixed does not move, and a grasp or a place out of reach was one of where it lay.
+        But a grasp that fails may push the thing aside itself: what the newest calls have come to
+        is kept, and so is what came to the same with the same thing before.
+
+        Args:
+            names: What lies elsewhere than it did.
+            newest: How many calls, the newest, may have moved it.
         """
         moved = set(names)
-        kept = [_without(o, moved) if _of_where_it_lay(o, moved) else o for o in self._history]
+        just = list(self._history)[max(len(self._history) - newest, 0) :]
+        again = {(o.code, name) for o in just for name in things_of(o)}
+
+        def over(outcome: Outcome) -> bool:
+            lay = moved.intersection(things_of(outcome))
+            return outcome.code in OF_A_PLACE and any(
+                (outcome.code, name) not in again for name in lay
+            )
+
+        kept = [_without(o, moved) if over(o) else o for o in self._history]
         changed = kept != list(self._history)
         self._history = deque(kept, maxlen=self._history.maxlen)
         return changed
@@ -125,11 +140,6 @@ def _only_of(outcome: Outcome, gone: set[str]) -> bool:
         return False
     taken = outcome.succeeded and outcome.call.skill in TAKING
     return not taken and not empties_hand(outcome)
-
-
-def _of_where_it_lay(outcome: Outcome, moved: set[str]) -> bool:
-    """Tell whether a call failed with a thing that lay elsewhere then."""
-    return outcome.code in OF_A_PLACE and bool(moved.intersection(things_of(outcome)))
 
 
 def _without(outcome: Outcome, gone: set[str]) -> Outcome:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from bbllm.core.types import Scene
 
@@ -18,7 +18,12 @@ class Resting:
     def __init__(self) -> None:
         self._lay: dict[str, tuple[tuple[str, ...], tuple[float, float, float]]] = {}
 
-    def moved(self, attributes: Mapping[str, tuple[str, ...]], scene: Scene) -> frozenset[str]:
+    def moved(
+        self,
+        attributes: Mapping[str, tuple[str, ...]],
+        scene: Scene,
+        busy: Collection[str] = (),
+    ) -> frozenset[str]:
         """
         Return what lies elsewhere than when the words on it were first told of it.
 
@@ -28,12 +33,15 @@ class Resting:
         Args:
             attributes: What is believed of each thing.
             scene: What is there now.
+            busy: What the robot works with right now; it is looked at when that is over.
         """
         found = set()
         lies = {item.name: item.pose.position_m for item in scene.objects}
         for name in self._lay.keys() - attributes.keys():
             del self._lay[name]
         for name, words in attributes.items():
+            if name in busy:
+                continue
             if not words or name not in lies or name == scene.held:
                 self._lay.pop(name, None)
                 continue

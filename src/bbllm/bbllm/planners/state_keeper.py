@@ -23,6 +23,8 @@ from bbllm.planners.resting import Resting
 
 HEARD = frozenset({EventKind.OUTCOME, EventKind.SENSED})
 """Kinds of events that tell something of things."""
+BOUNDS = frozenset({EventKind.CALL, EventKind.OUTCOME, EventKind.STARTED, EventKind.ENDED})
+"""Kinds with which a call begins, or is over."""
 EVERYTHING = None
 """In place of what was lost: all is to be forgotten."""
 
@@ -32,6 +34,8 @@ class Moved:
     """Tells that things lie elsewhere than they did."""
 
     names: frozenset[str]
+    newest: int
+    """So many calls, the newest heard before this, may have moved them."""
 
 
 News = Event | Moved | frozenset[str] | None
@@ -83,6 +87,10 @@ class StateKeeper:
         """The same of things that were lost."""
         self._lost: frozenset[str] = frozenset()
         self._resting = Resting()
+        self._busy: frozenset[str] = frozenset()
+        """Arguments of the call that runs: whatever moves them is not known before it ends."""
+        self._unlooked = 0
+        """How many calls have ended since the last scene."""
         self._scene: Scene | None = None
         self._seen = threading.Event()
 
@@ -92,8 +100,16 @@ class StateKeeper:
 
     def hear(self, event: Event) -> None:
         """Take in an event of an episode."""
-        if event.kind in HEARD and not self._at_fault:
-            self._news.put(event)
+        if self._at_fault:
+            return
+        with self._lock:  # a scene comes before all of this, or after it
+            if event.kind in BOUNDS:
+                args = event.data.get('args') if event.kind is EventKind.CALL else None
+                self._busy = frozenset(map(str, args)) if isinstance(args, list) else frozenset()
+            if event.kind is EventKind.OUTCOME:
+                self._unlooked += 1
+            if event.kind in HEARD:
+                self._news.put(event)
 
     def believing(self, scene: Scene) -> Scene:
         """Return a scene with what is believed now."""
@@ -107,8 +123,9 @@ class StateKeeper:
                 self._to_forget.update(gone)
                 self._state = _without(self._state, gone)
                 self._news.put(gone)
-            if moved := self._resting.moved(self._state.attributes, scene):
-                self._news.put(Moved(moved))
+            if moved := self._resting.moved(self._state.attributes, scene, self._busy):
+                self._news.put(Moved(moved, self._unlooked))
+            self._unlooked = 0
             state = self._state
         self._seen.set()
         return with_open_facts(scene, state)
@@ -146,7 +163,7 @@ class StateKeeper:
                 self._to_clear -= 1
             return False
         if isinstance(news, Moved):
-            return self._experience.move(news.names)
+            return self._experience.move(news.names, newest=news.newest)
         if isinstance(news, frozenset):
             self._experience.forget(news)
             with self._lock:
