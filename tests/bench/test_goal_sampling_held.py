@@ -137,3 +137,20 @@ def test_another_seed_draws_other_goals() -> None:
 
     assert goals(1) == goals(1)
     assert goals(1) != goals(2)
+
+
+def test_a_goal_that_contradicts_itself_is_drawn_anew_and_counted() -> None:
+    door = goal_sampling.Split(
+        name='door', houses=('studio',), things=('plum',), inside=('fridge',), on=(),
+        states=(('fridge', 'open'), ('fridge', 'closed')),
+    )  # fmt: skip
+    n_anew = 0
+    for seed in range(12):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(goal_sampling, 'least_steps', Proofs())
+            patch.setattr(goal_sampling, 'SPLITS', {'door': door})
+            drawing = sample(1, seed)
+        (item,) = drawing.found
+        assert len([each for each in item.goal.all if each.is_]) < 2
+        n_anew += drawing.drawn_anew['drawn before, contradictory or too little']
+    assert n_anew
