@@ -249,7 +249,10 @@ def test_a_run_says_of_both_roles_that_it_measures_the_plumbing(tmp_path: Path) 
         ({'planner': 'lang_prompt', 'body': 'offline'}, 'say --body expert'),
         ({'brain': 'uninformed'}, 'cannot work with `uninformed`'),
         ({'suite': 'partial', 'body': 'offline'}, 'cannot work with `expert` on a table'),
-        ({'suite': 'tabletop', 'planner': 'prog_prompt', 'body': 'offline'}, 'on a table'),
+        (
+            {'suite': 'tabletop', 'planner': 'prog_prompt', 'body': 'offline'},
+            'has the goal one_side, of which expert and uninformed know nothing',
+        ),
         (
             {'planner': 'prog_prompt', 'brain': 'offline'},
             'in `bbllm bench household` and `bbllm bench table_sorting` also',
