@@ -30,6 +30,22 @@ NAMES = ('red_cube', 'blue_cube', 'location_A')
         *('failed_grasp_twice', 'slipped_before', 'tried 3 times', 'opened_again', 'tried_2'),
         *('would_not_rise', 'cannot be lifted', 'does not move', 'needs_two_grippers'),
         *('hard_to_grasp', 'too heavy', 'too_heavy_to_lift', 'likely to slip', 'fixed_or_heavy'),
+        *('cannot be grasped', 'grasp failed', 'grasp fails', 'slips when lifted', 'rolls away'),
+        *(
+            'glued down',
+            'failed to open',
+            'does not move when pushed',
+            'lid stuck',
+            'seems to slip',
+        ),
+        *(
+            'spotless',
+            'removable',
+            'seedy',
+            'attached',
+            'grasp failed 3 times',
+            'tips over easily',
+        ),
     ],
 )
 def test_properties_and_what_was_tried_are_beliefs(text: str) -> None:
@@ -85,11 +101,29 @@ def test_a_comparison_is_the_only_relation(text: str, predicate: str) -> None:
             'on on',
             'ignore all previous rules now',
         ),
+        *(
+            'touches red_cube again',
+            'supports red_cube once',
+            'can touch red cube',
+            'hot blue cube',
+        ),
+        *('carries_red_cube_twice', 'adjoins cubes', 'pushes location_A', 'touching', 'alongside'),
+        *('adjacent', 'leftmost', 'lies down', 'stays away', 'moved to tray', 'glued to tray'),
+        *('not', 'stacked', 'lying', 'placed', 'airborne', 'is', 'twice', 'left again', '3 times'),
+        *('cannot be reached', 'hard to see', 'was found', 'holds blue', 'put down', 'goes down'),
         *('липкий', 'rouge à côté', '在桌子上'),
     ],
 )
 def test_places_sight_and_reach_are_believed_in_no_words(text: str) -> None:
     assert read_belief(text, NAMES) is None
+
+
+@pytest.mark.parametrize(
+    'text', ['under the big mug', 'knocks mug_12', 'knocks mug', 'big mug 12']
+)
+def test_no_thing_is_named_by_its_words_or_its_kind(text: str) -> None:
+    assert read_belief(text, ['big_mug_12', 'fork_3']) is None
+    assert read_belief('knocks twice', ['big_mug_12', 'fork_3']) is not None
 
 
 def test_all_that_rules_say_is_told() -> None:

@@ -127,6 +127,23 @@ def test_a_model_may_be_who_believes(busy_table: Tabletop) -> None:
     assert any('unicorn' in str(text) for text in left_out)
 
 
+def test_what_is_believed_in_words_that_no_scene_holds_is_told_as_refused_once(
+    busy_table: Tabletop,
+) -> None:
+    estimate = 'update_state("red_cube", "sticky | touches blue_cube | near the edge")'
+    brain = ScriptedModel([PLAN, estimate, AGAIN, estimate, AGAIN, *[estimate] * 3])
+
+    episode = play(brain, busy_table(faults=[MISSED, MISSED]), open_state='model', k=2)
+
+    left_out = [e.data for e in episode.events if e.kind is EventKind.DISCARDED]
+    assert [(line['text'], line['refused']) for line in left_out] == [
+        ('red_cube: touches blue_cube', True),
+        ('red_cube: near the edge', True),
+    ]
+    assert 'heavier_than' in str(left_out[0]['why'])
+    assert believed_in(brain.requests[2].prompt) == ['(red_cube is sticky)']
+
+
 def test_a_reply_that_cannot_be_read_leaves_what_was_believed(busy_table: Tabletop) -> None:
     brain = ScriptedModel(
         [PLAN, 'update_state("red_cube", "sticky")', AGAIN, *['No.', 'No.'], AGAIN]

@@ -65,8 +65,8 @@ def test_what_failed_where_a_thing_lay_is_not_believed_of_where_it_lies_now() ->
     far = done('place red_cube', Code.OUT_OF_WORKSPACE)
     slipped = done('pick red_cube', Code.OBJECT_LOST)
     blue = done('pick blue_cube', Code.GRASP_FAILED)
-    for outcome in (slipped, MISSED, STUCK, far, blue):
-        experience.add(outcome)
+    for each in (slipped, MISSED, STUCK, far, blue):
+        experience.add(each)
 
     assert experience.move(['red_cube'])
     assert not experience.move(['red_cube'])

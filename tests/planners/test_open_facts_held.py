@@ -67,7 +67,7 @@ def test_what_a_thing_would_not_do_and_how_it_compares_is_believed(word: str) ->
     [
         *('sticky_than blue_cube', 'more_than blue_cube', 'more_visible_than blue_cube'),
         *('as_hidden_as blue_cube', 'closer_than blue_cube', 'less_reachable_than blue_cube'),
-        *('knocked table times', 'pushed very far away twice', 'one two three four before'),
+        *('knocked table times', 'pushed very far away twice', 'one two three four five before'),
         *('2', 'a1', 'a1 before', 'bowl or cup', 'bowl before'),
     ],
 )

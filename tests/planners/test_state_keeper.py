@@ -153,6 +153,23 @@ def test_a_model_may_estimate_and_its_trouble_leaves_what_was_believed() -> None
     assert kept.facts() == ['(red_cube is sticky)']
 
 
+def test_what_a_model_believes_of_places_is_left_out_and_told_once() -> None:
+    said = 'update_state("red_cube", "sticky | next to blue_cube")'
+    model = ScriptedModel([said, said, 'update_state("red_cube", "dry")'])
+    kept = Kept(lambda _: ModelEstimator(model, ShortNames(), summary=False, messages=True))
+    kept.facts()
+    for n in (1, 2):
+        kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
+        until(lambda n=n: len(model.requests) == n, lambda: 'estimate')  # type: ignore[misc]
+        kept.wait_for('(red_cube is sticky)')
+    kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
+
+    kept.wait_for('(red_cube is dry)')
+    assert [text.split(':')[:2] for text in kept.trouble] == [
+        ["Left out is 'red_cube", " next to blue_cube'"]
+    ]
+
+
 class Broken:
     """A keeper of rules whose second estimate has a fault of the program."""
 

@@ -1,25 +1,24 @@
 """
-Which words of an estimator are a belief, by a grammar of what no sensor can say.
+Which words of an estimator are a belief: what no sensor can say, and no place, sight or relation.
 
-    belief     := {adverb} (comparison | past | ability | judgement | choice | property | known)
+    belief     := {adverb} (comparison | known | saying)
     comparison := WORDer_than NAME | more_WORD_than NAME | less_WORD_than NAME | as_WORD_as NAME
-    past       := WORD [WORD [WORD]] (before | once | twice | again | NUMBER | NUMBER times)
-    ability    := (would | will | can | cannot | does | did ...) {not | be} WORD [WORD]
-    judgement  := (hard | easy | safe ... | too) {to | be} WORD [[to] WORD]
-    choice     := WORD (or | and) WORD
-    property   := WORD
     known      := on | off | plugged_in | plugged_out | out_of_workspace
+    saying     := WORD {WORD} [NUMBER [times]]
 
-WORD is any one word but those that tell where something is, or whether it is there and can be
-seen or reached, and names of the scene. So how a thing lies to others can be said in no words: a
-relation is a comparison or nothing, and more than one word needs one of these forms. The words
-that are excepted are prepositions and adverbs of place, of which a language has few.
+A WORD of a saying may be any but those that tell where something is, how it lies, or whether it
+is there and can be seen or reached; no thing of the scene is named, by its name or by its kind
+(`cube` of red_cube). So the only relation to another thing is a comparison: others take a
+preposition, of which a language has few, or one of the few verbs that take a thing without one
+(`touches`). Some of those words say nothing of a place beside certain others (`glued down`, `hard
+to grasp`): `BESIDE` has these.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 
 ADVERBS = frozenset(
     {
@@ -57,9 +56,32 @@ PLACE_WORDS = frozenset(
         ),
         *('anywhere', 'everywhere', 'left', 'right', 'free', 'freed', 'clear', 'cleared'),
         *('front', 'back', 'top', 'bottom', 'middle', 'center', 'centre', 'corner', 'edge'),
+        *(
+            'apart',
+            'together',
+            'alone',
+            'alongside',
+            'sideways',
+            'leftmost',
+            'rightmost',
+            'topmost',
+        ),
+        *('aside', 'ahead', 'home', 'opposite', 'undermost', 'astride', 'something', 'anything'),
+        *(
+            'wall',
+            'shelf',
+            'thing',
+            'things',
+            'object',
+            'objects',
+            'item',
+            'items',
+            'robot',
+            'arm',
+        ),
         *('side', 'north', 'south', 'east', 'west', 'upstairs', 'downstairs', 'indoors'),
         *('table', 'tabletop', 'floor', 'ground', 'hand', 'gripper', 'fingers', 'workspace'),
-        *('where', 'it', 'its', 'this', 'that', 'these', 'those', 'what', 'which', 'who', 'when'),
+        *('where', 'it', 'its', 'this', 'that', 'these', 'those', 'what', 'which', 'who'),
         *(
             'all',
             'other',
@@ -67,8 +89,6 @@ PLACE_WORDS = frozenset(
             'same',
             'than',
             'as',
-            'if',
-            'then',
             'room',
             'position',
             'location',
@@ -80,32 +100,44 @@ PLACE_WORDS = frozenset(
     }
 )
 """Prepositions and adverbs of place, what they go with, and what may stand for a thing."""
-SIGHT_STEMS = (
-    *('reach', 'unreach', 'access', 'inaccess', 'visib', 'invisib', 'see', 'seen', 'unseen'),
-    *('hid', 'locat', 'found', 'find', 'spot', 'held', 'hold', 'grasped', 'carr', 'lost', 'los'),
-    *('gone', 'missing', 'disappear', 'vanish', 'absent', 'present', 'exist', 'remov', 'occup'),
-    *('unoccup', 'vacant', 'empty', 'emptied', 'blocked', 'cover', 'uncover'),
-    *('upright', 'tilt', 'toppl', 'tipped', 'fallen', 'upside', 'detect', 'observ', 'look'),
+STEMS = re.compile(
+    # Whether it is there, what it carries, whether it can be got at.
+    r'(reach|unreach|access|inaccess|visib|invisib|unseen|hid(den|es?|ing)|locat|held|hold|grasped'
+    r'|carr(y|i)|los[ei]|lost|gone|missing|disappear|vanish|absent|present|exist|occup|unoccup'
+    r'|vacant|empt|block|obstruct|cover|uncover|detect|observ|look|nowhere'
+    # How it lies, or what it is beside.
+    r'|upright|tilt|toppl|tipped|fallen|upside|touch|adjac|adjoin|lean|rest(s|ed|ing)|hang|hung'
+    r'|stack|pil(ed?|es|ing)|plac|lying|l(ies?|ay|aid)\Z|stand|stood|sit|sat\Z|airborne|float'
+    r'|align|neighbo|surround|enclos|contain|support|overlap|fac(e|es|ed|ing)\Z'
+    r'|border|flank|straddl|accompan|proxim|vicin|distan'
+    # The same as whole words with their endings: spotless, removable and seedy are none of them.
+    r'|(see[ns]?|saw|seeing|spot(s|ted|ting)?|find(s|ing)?|found|remov(e|es|ed|ing))\Z)'
 )
-"""How words begin that tell whether a thing is there, what it carries, or can be got at."""
-AUXILIARIES = frozenset(
-    {
-        *('would', 'will', 'could', 'can', 'cannot', 'should', 'must', 'may', 'might'),
-        *('does', 'did', 'do', 'needs', 'needed', 'tends'),
-    }
+"""How words begin that tell whether a thing is there, what it carries, how it lies to others, or
+whether it can be seen or got at."""
+FASTENED = 'glued|screwed|bolted|nailed|taped|clamped|fixed|fastened|stuck|strapped|weighed'
+JUDGED = (
+    'hard|easy|difficult|impossible|safe|unsafe|ready|unable|able|likely|prone|needs?|needed'
+    '|tends?|seems?|failed|fails?|refuses?|requires?'
 )
-JUDGEMENTS = frozenset(
-    {
-        *('hard', 'easy', 'difficult', 'impossible', 'safe', 'unsafe', 'ready', 'unable', 'able'),
-        *('too', 'likely', 'prone', 'hardly', 'easily', 'barely'),
-    }
+BESIDE = re.compile(
+    rf'({FASTENED}) (down|together)|(rolls|slides|slips) away|(tips|flips|rolls) over|slips out'
+    rf'|(be|being) (grasped|held)|({JUDGED}|too [a-z]+) to'
 )
+"""Two words, or three, that say nothing of a place though one of them alone would."""
 COUNTS = frozenset({'before', 'once', 'twice', 'thrice', 'again', 'times'})
-LINKS = frozenset({'not', 'be', 'to'})
-"""What may stand between such a word and what it is about."""
+"""Words that say how often, and nothing without what was so often so."""
+MOST = 5
+"""So many words has a saying at most, beside its number; in more a model tells what it thinks."""
 
 WRITTEN = re.compile(r"[A-Za-z0-9\s_'-]+")
 """The letters of a belief: none of other scripts, whose words are not known here."""
+REFUSED = (
+    f'That is no belief: up to {MOST} words on how it is or what was tried, such as `sticky`, '
+    '`cannot be lifted` or `grasp failed twice`, or `heavier_than` a thing; nothing on where it '
+    'is, how it lies to others, and whether it is seen or within reach.'
+)
+"""Why words are refused, for who wrote them."""
 
 
 def read_belief(text: str, names: Collection[str]) -> tuple[str, str] | None:
@@ -125,57 +157,65 @@ def read_belief(text: str, names: Collection[str]) -> tuple[str, str] | None:
         matter = [f'{relation}_than', other]
     if len(matter) == 2 and matter[1] in names:
         return (matter[0].lower(), matter[1]) if is_comparison(matter[0]) else None
-    if not WRITTEN.fullmatch(text) or not _is_belief(core(text), names):
+    tokens = core(text)
+    known = tokens in KNOWN
+    if not known and (_names_one(tokens, names) or not _is_saying(_tokens(text))):
         return None
-    return 'is', '_'.join(written)
+    return ('is', '_'.join(written)) if WRITTEN.fullmatch(text) else None
 
 
 def core(text: str) -> tuple[str, ...]:
     """Return the words of an attribute in small letters, without the adverbs before them."""
-    words = [word for word in re.split(r'[\W_]+', text.lower()) if word]
-    while len(words) > 1 and words[0] in ADVERBS:
-        del words[0]
-    return tuple(words)
+    return tuple(_without_adverbs(_tokens(text)))
 
 
 def is_comparison(predicate: str) -> bool:
     """Tell whether a predicate compares two things: `heavier_than`, `more_sticky_than`."""
     match predicate.lower().split('_'):
         case [word, 'than']:
-            return word.endswith('er') and _is_plain(word, ())
+            return word.endswith('er') and _is_plain(word)
         case ['more' | 'less', word, 'than'] | ['as', word, 'as']:
-            return _is_plain(word, ())
+            return _is_plain(word)
     return False
 
 
-def _is_belief(tokens: Sequence[str], names: Collection[str]) -> bool:
-    if tuple(tokens) in KNOWN:
-        return True
-
-    def plain(words: Sequence[str], most: int) -> bool:
-        return 1 <= len(words) <= most and all(_is_plain(word, names) for word in words)
-
-    match list(tokens):
-        case [word]:
-            return plain([word], 1)
-        case [first, 'or' | 'and', second]:
-            return plain([first, second], 2)
-        case [*words, number, 'times'] if number.isdecimal():
-            return plain(words, 3)
-        case [*words, last] if last in COUNTS or last.isdecimal():
-            return plain(words, 3)
-        case [first, *rest] if first in AUXILIARIES | JUDGEMENTS:
-            while len(rest) > 1 and rest[0] in LINKS:
-                rest = rest[1:]
-            return plain([word for word in rest if word != 'to'], 2)
-    return False
+def _is_saying(tokens: Sequence[str]) -> bool:
+    words = BESIDE.sub('well', ' '.join(tokens)).split()
+    if words[-1:] == ['times'] and words[-2:-1] and words[-2].isdecimal():
+        del words[-2:]
+    elif words[1:] and words[-1].isdecimal():
+        del words[-1]
+    words = _without_adverbs(words)
+    if len(words) > MOST or all(word in ADVERBS | COUNTS for word in words):
+        return False
+    return all(map(_is_plain, words))
 
 
-def _is_plain(word: str, names: Collection[str]) -> bool:
-    """Tell whether a word says nothing of places, sight and reach, and is nothing's name."""
-    return not (
-        word in PLACE_WORDS
-        or word.startswith(SIGHT_STEMS)
-        or word in {name.lower() for name in names}
-        or not word.isalpha()
-    )
+def _is_plain(word: str) -> bool:
+    """Tell whether a word says nothing of places, sight, reach and how things lie."""
+    return word.isalpha() and word not in PLACE_WORDS and not STEMS.match(word)
+
+
+def _names_one(tokens: Sequence[str], names: Collection[str]) -> bool:
+    """Tell whether words name a thing of the scene, or its kind."""
+    said = f' {" ".join(tokens)} '
+    return any(f' {called} ' in said for name in names for called in _called(name))
+
+
+@lru_cache(maxsize=4096)  # all things of some houses; a scene asks for each of its names again
+def _called(name: str) -> tuple[str, ...]:
+    """Return the words of a name, and what kind of thing it names: `cube` of red_cube_2."""
+    words = _tokens(name)
+    kinds = [kind for word in words if len(kind := word.rstrip('0123456789')) > 2]
+    return (' '.join(words), *(form for kind in kinds[-1:] for form in (kind, f'{kind}s')))
+
+
+def _without_adverbs(words: Sequence[str]) -> list[str]:
+    words = list(words)
+    while len(words) > 1 and words[0] in ADVERBS:
+        del words[0]
+    return words
+
+
+def _tokens(text: str) -> list[str]:
+    return [word for word in re.split(r'[\W_]+', text.lower()) if word]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bbllm.core.protocols import ChatModel, EpisodeContext, World
 from bbllm.planners.estimating_world import EstimatingWorld
 from bbllm.planners.experience import Experience
+from bbllm.planners.left_out import Discarded
 from bbllm.planners.open_state import OpenState, StateEstimator
 from bbllm.planners.short_names import ShortNames
 from bbllm.planners.state_by_model import ModelEstimator
@@ -28,6 +29,9 @@ def believing(world: World, how: str, model: ChatModel, context: EpisodeContext)
     def tell(state: OpenState) -> None:
         context.tell_estimated(state.attributes, state.summary)
 
+    def leave_out(line: Discarded) -> None:
+        line.tell(context)
+
     estimator: StateEstimator = RuleEstimator(experience)
     if how == 'model':
         estimator = ModelEstimator(
@@ -35,7 +39,14 @@ def believing(world: World, how: str, model: ChatModel, context: EpisodeContext)
             ShortNames(),
             summary=False,
             messages=True,  # what a robot says of a failure is most of what there is to know
-            on_discarded=lambda line: line.tell(context),
+            on_discarded=leave_out,
             on_retry=context.warn,
         )
-    return EstimatingWorld(world, estimator, experience, on_change=tell, on_trouble=context.warn)
+    return EstimatingWorld(
+        world,
+        estimator,
+        experience,
+        on_change=tell,
+        on_trouble=context.warn,
+        on_discarded=leave_out,
+    )

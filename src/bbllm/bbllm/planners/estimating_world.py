@@ -8,8 +8,10 @@ from bbllm.core.errors import ParseError
 from bbllm.core.observed import observed
 from bbllm.core.protocols import World
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall
+from bbllm.planners.belief_grammar import REFUSED
 from bbllm.planners.experience import Experience, things_of
-from bbllm.planners.open_facts import has_open_facts, with_open_facts
+from bbllm.planners.left_out import Discarded
+from bbllm.planners.open_facts import LONGEST, MOST_WORDS, has_open_facts, untold, with_open_facts
 from bbllm.planners.open_state import OpenState, StateEstimator
 from bbllm.planners.resting import Resting
 
@@ -30,6 +32,7 @@ class EstimatingWorld:
         *,
         on_change: Callable[[OpenState], None] | None = None,
         on_trouble: Callable[[str], None] | None = None,
+        on_discarded: Callable[[Discarded], None] | None = None,
     ):
         """
         Wrap a world.
@@ -41,12 +44,14 @@ class EstimatingWorld:
             on_change: Told what is believed whenever that changes.
             on_trouble: Told why what was believed before is told once more, when a model's
                 estimate cannot be read.
+            on_discarded: Told what is believed in words that no scene can hold, once.
         """
         self._inner = inner
         self._estimator = estimator
         self._experience = experience
         self._on_change = on_change
         self._on_trouble = on_trouble
+        self._on_discarded = on_discarded
         self._news = 0
         """How many calls have ended since the last look."""
         self._given = False
@@ -91,6 +96,9 @@ class EstimatingWorld:
             return
         if new != self.state and self._on_change is not None:
             self._on_change(new)
+        if self._on_discarded is not None:
+            for line in refused_beliefs(self.state, new, scene):
+                self._on_discarded(line)
         self.state = new
 
     def execute(self, call: SkillCall) -> Outcome:
@@ -103,6 +111,17 @@ class EstimatingWorld:
     def stop(self) -> None:
         """Stop the call that runs now; see `World`."""
         self._inner.stop()
+
+
+def refused_beliefs(old: OpenState, new: OpenState, scene: Scene) -> list[Discarded]:
+    """Return what is believed now, and was not before, in words that no scene can hold."""
+    before = set(untold(old, scene))
+    why = f'{REFUSED} Of each thing {MOST_WORDS} beliefs are told.'
+    return [
+        Discarded(f'{name}: {word[:LONGEST]}', why, refused=True)
+        for name, word in untold(new, scene)
+        if (name, word) not in before
+    ]
 
 
 def estimate_handled(

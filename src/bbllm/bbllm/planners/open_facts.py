@@ -49,6 +49,21 @@ def open_facts(state: OpenState, scene: Scene) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
+def untold(state: OpenState, scene: Scene) -> tuple[tuple[str, str], ...]:
+    """
+    Return things of a scene with words on them that no scene can hold; see `belief_grammar`.
+
+    What sensing says already, or says otherwise, is none of them: it could be read.
+    """
+    names = frozenset(scene.names)
+    return tuple(
+        (name, word)
+        for name, words in state.attributes.items()
+        for i, word in enumerate(words)
+        if name in names and (i >= MOST_WORDS or _fact(name, word, names) is None)
+    )
+
+
 def with_open_facts(scene: Scene, state: OpenState) -> Scene:
     """Return a scene with what is believed, in place of what it told of that before."""
     return replace(scene, facts=(*sensed_only(scene).facts, *open_facts(state, scene)))

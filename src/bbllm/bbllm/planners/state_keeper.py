@@ -15,7 +15,7 @@ from bbllm.core.lost import lost_names
 from bbllm.core.observed import Observed
 from bbllm.core.records import from_json
 from bbllm.core.types import Outcome, Scene
-from bbllm.planners.estimating_world import estimate_handled
+from bbllm.planners.estimating_world import estimate_handled, refused_beliefs
 from bbllm.planners.experience import Experience
 from bbllm.planners.open_facts import with_open_facts
 from bbllm.planners.open_state import OpenState, StateEstimator
@@ -66,7 +66,8 @@ class StateKeeper:
         Args:
             estimator: Asked in the keeper's thread.
             experience: Touched by the keeper's thread alone; an estimator may look into it.
-            on_trouble: Told why what was believed stays as it was.
+            on_trouble: Told why what was believed stays as it was, and what is believed in words
+                that no scene can hold.
             on_fault: Told of a fault of the program, after which nothing is believed any more.
                 Scenes go on: what is sensed must not be lost over what is believed.
             feels: Whether the estimator goes by forces, or by how calls ended alone. It is asked
@@ -188,6 +189,8 @@ class StateKeeper:
         except BbllmError as error:
             self._on_trouble(f'What is believed stays as it was: {error}')
             return
+        for line in refused_beliefs(state, new, scene):
+            self._on_trouble(f'Left out is {line.text!r}: {line.why}')
         with self._lock:
             # What was asked to be forgotten meanwhile is still in what this was thought of.
             if not self._to_clear:
