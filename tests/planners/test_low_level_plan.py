@@ -13,6 +13,7 @@ from small_house import SmallHouse
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.protocols import PASS
 from bbllm.core.types import Code, SkillCall
+from bbllm.planners.left_out import LostReplyError
 from bbllm.planners.low_level_plan import (
     MAX_LINES,
     LowLevelCall,
@@ -102,6 +103,40 @@ def test_an_empty_plan_says_done(text: str) -> None:
 def test_a_reply_without_a_call_is_none(text: str) -> None:
     with pytest.raises(ParseError, match='reply with the line `done`'):
         parse_low_level_plan(text, ACTIONS)
+
+
+@pytest.mark.parametrize(
+    ('text', 'said', 'left_out'),
+    [
+        ('## Done (step 1 of 2)\n1. move(fridge1)', 'done', '1 more lines'),
+        ('# Done (so far)\n1. go to the fridge\n2. open it', 'done', '2 more lines'),
+        ('Low-level Action Plan:\ndone\nmove(fridge1)\nGood luck!', 'done', '1 more lines'),
+        ('1. fly(mug1)\ndone', 'done', '1. fly(mug1)'),
+        ('# cannot: carry both at once\n1. move fridge1', 'cannot: ', '1. move fridge1'),
+    ],
+)
+def test_an_end_in_place_of_calls_beside_lines_that_look_like_actions_is_asked_about(
+    text: str, said: str, left_out: str
+) -> None:
+    with pytest.raises(LostReplyError, match=f'else with the line `{said}` alone') as error:
+        parse_low_level_plan(text, ACTIONS)
+
+    assert [item.text for item in error.value.discarded] == [left_out]
+
+
+def test_a_list_of_what_is_so_takes_nothing_from_an_end() -> None:
+    assert calls_of('1. The salmon is in the fridge.\n2. The fridge is closed.\ndone') == []
+    with pytest.raises(GaveUpError, match='there is no mug'):
+        parse_low_level_plan('cannot: there is no mug\n1. The sink is empty.', ACTIONS)
+
+
+def test_a_remark_between_calls_that_something_is_done_ends_no_plan() -> None:
+    text = '1. move(mug1)\n# done (with the walk)\n2. pickup(mug1)\n# done'
+
+    plan = parse_low_level_plan(text, ACTIONS)
+
+    assert [str(call) for call in plan.calls] == ['move(mug1)', 'pickup(mug1)']
+    assert plan.discarded == ()
 
 
 def test_a_call_on_the_line_of_the_heading_is_read() -> None:

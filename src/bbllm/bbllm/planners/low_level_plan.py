@@ -9,7 +9,9 @@ The grammar of low-level plans, and what its calls are in the world.
 
 Source: Chen et al., LLM-State, section III-A and appendix VI-A. A line with a number, with a call
 somewhere in it or with an action as its first word that is no such call is left out and told, as
-in the paper; other lines are chatter. A heading with nothing but chatter below it is no plan.
+in the paper; other lines are chatter. A heading with nothing but chatter below it is no plan, and
+nor is `done` or `cannot:` in place of calls beside lines that look like actions: it may be a
+heading of a part, `# Done (so far)`. Between calls `# done` is a remark.
 Nothing here is ever executed as code.
 """
 
@@ -98,8 +100,8 @@ def parse_low_level_plan(text: str, actions: Sequence[Skill]) -> LowLevelPlan:
         actions: What can be called, and with how many things.
 
     Raises:
-        LostReplyError: No line is a call, and nothing says that all is done; says what would be
-            accepted.
+        LostReplyError: No line is a call, and nothing says clearly that all is done or cannot
+            be; says what would be accepted.
         GaveUpError: The line `cannot: <reason>` in place of calls.
     """
     reader = _Reader(actions)
@@ -122,6 +124,8 @@ class _Reader:
         self._discarded: list[Discarded] = []
         self._reason = ''
         self._headed = self._chatted = self._ended = False
+        self._meant = False
+        """Whether a line that was left out names an action, and is not just an item of a list."""
 
     def take(self, raw: str) -> bool:
         """Take a line; False where the plan ends with it."""
@@ -131,7 +135,7 @@ class _Reader:
             numbered, line = _bare(heading[1])
             if not line:
                 return True
-        if says_done(line):
+        if says_done(line) and not (self._calls and line.startswith('#')):
             self._ended = True
             return False
         call = read_call(line, self._actions)
@@ -141,17 +145,20 @@ class _Reader:
             self._refuse(reason, raw)
         elif numbered or self._names_action(line):
             self._discarded.append(replace(call, text=raw.strip()[:MAX_LINE]))
+            self._meant = self._meant or self._names_action(line)
         else:
             self._chatted = True
         return True
 
     def close(self, n_more: int) -> LowLevelPlan:
         """Return the plan, where so many more lines that look like actions are left out."""
-        if self._reason and not self._calls:
-            raise GaveUpError(self._reason)
         if n_more:
             what = 'a line `done`' if self._ended else f'line {MAX_LINES}'
             self._discarded.append(Discarded(f'{n_more} more lines', f'They stand behind {what}.'))
+        if not self._calls and (self._meant or (self._ended and n_more)):
+            self._refuse_both()
+        if self._reason and not self._calls:
+            raise GaveUpError(self._reason)
         empty = self._ended or (self._headed and not self._chatted and not self._discarded)
         if not self._calls and not empty:
             raise LostReplyError(
@@ -162,6 +169,18 @@ class _Reader:
                 self._discarded,
             )
         return LowLevelPlan(tuple(self._calls), tuple(self._discarded))
+
+    def _refuse_both(self) -> None:
+        """Refuse what says that there is nothing to do beside lines that look like actions."""
+        said = '`cannot: `' if self._reason else '`done`' if self._ended else ''
+        if said:
+            raise LostReplyError(
+                f'The reply says {said}, and has lines that look like actions as well. Where '
+                f'something is to be done, reply with actions alone, such as `1. '
+                f'{_example(self._actions)}`; else with the line {said} alone.'
+                f'{_first(self._discarded)}',
+                self._discarded,
+            )
 
     def looks_like_action(self, raw: str) -> bool:
         """Tell whether a line is to be told where it is left out."""
