@@ -271,6 +271,12 @@ def test_only_what_is_new_is_told_of_a_scene() -> None:
     assert changes('red_cube cube 1 2 3', 'red_cube cube 1 2 4') == 'red_cube cube 1 2 4'
 
 
+def test_what_the_robot_is_no_longer_close_to_is_not_told_to_be_gone() -> None:
+    before = 'Object List: [a IN k]\nYou are close to: [wall2, a]\nCurrent Room: k'
+
+    assert changes(before, before.replace('wall2, ', '')) == 'You are close to: [a]'
+
+
 def test_what_is_out_of_sight_since_the_robot_went_elsewhere_is_not_told_to_be_gone() -> None:
     before = 'Object List: [a IN k]\nCurrent Holding: []\nCurrent Room: k'
 

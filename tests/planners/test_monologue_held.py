@@ -6,10 +6,14 @@ import pytest
 from made_scenes import made_scene
 
 from bbllm.core.errors import GaveUpError, ParseError
+from bbllm.core.instances import class_of
 from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Status
 from bbllm.planners.low_level_plan import MAX_LINE, LowLevelCall
 from bbllm.planners.monologue import EXTRA_TOLD, THOUGHT_KEPT, Monologue, parse_next
+from bbllm.planners.scene_changes import GONE
 from bbllm.planners.short_names import ShortNames
+from bbllm.planners.surroundings import CHARACTER
+from bbllm.worlds.household.world import HouseholdWorld
 
 ACTIONS = (Skill('move', ('object',)),)
 DONE = Outcome(call=SkillCall('walk', ('mug_3',)), status=Status.SUCCEEDED)
@@ -58,6 +62,21 @@ def test_a_step_tells_what_is_new_since_the_one_before_it() -> None:
     talk.add('b', 'move(mug1)', DONE, near)
 
     assert [step.scene for step in talk.steps] == ['You are close to: [mug1]', 'nothing new']
+
+
+def test_who_walks_about_in_a_house_that_is_in_sight_is_told_of_nothing_gone() -> None:
+    world, names = HouseholdWorld('studio'), ShortNames()
+    names.see(world.observe())
+    talk = Monologue(names, world.observe())
+    things = [name for name in world.observe().names if class_of(name) != CHARACTER]
+
+    for name in things:
+        outcome = world.execute(SkillCall('walk', (name,)))
+        talk.add('', name, outcome, world.observe())
+
+    scenes = [step.scene for step in talk.steps]
+    assert any('close to: [' in scene and 'wall' in scene for scene in scenes)
+    assert not [scene for scene in scenes if GONE in scene]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 NOTHING_NEW = 'nothing new'
 GONE = 'No longer seen'
 ROOM = 'Current Room'
+HELD = 'Current Holding'
+ROOMS = 'Room List'
 
 _LISTED = re.compile(r'(?P<label>[^:\[\]]+): \[(?P<items>[^\[\]]*)\]')
 
@@ -44,8 +46,14 @@ def _lists(text: str) -> dict[str, list[str]]:
 
 
 def _things(lists: Mapping[str, Sequence[str]]) -> dict[str, None]:
-    """Return the things that lists name, each once: `salmon1` of `salmon1 IN fridge1`."""
-    named = (items for label, items in lists.items() if label and label != ROOM)
+    """
+    Return the things that are seen or held, each once: `salmon1` of `salmon1 IN fridge1`.
+
+    What the robot is close to says nothing of it: walls and lamps stand in that list alone, and
+    who goes away from them still sees them.
+    """
+    whole = (label for label in lists if label.endswith(' List') and label != ROOMS)
+    named = (lists[label] for label in (*whole, HELD) if label in lists)
     return {item.partition(' ')[0]: None for items in named for item in items}
 
 
