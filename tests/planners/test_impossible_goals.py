@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from house_player import Studio, play
 
 from bbllm.core.events import Ending, Episode, EventKind
+from bbllm.core.instances import class_of
+from bbllm.core.types import Kind, SkillCall
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.fltrnn import FLTRNN
+from bbllm.planners.impossible_goals import all_in_sight
 from bbllm.planners.inner_monologue import InnerMonologue
 from bbllm.planners.llm_state import LLMState
+from bbllm.planners.surroundings import surroundings
 from bbllm.worlds.household.visibility import Visibility
 
 ON_AND_OFF = 'turnon_tv: 1, turnoff_tv: 1'
@@ -32,7 +38,7 @@ def test_one_thing_that_is_to_be_on_and_off_is_refused_with_the_pair(planner: ty
 
     assert episode.ending is Ending.GAVE_UP
     assert 'contradicts itself: `turnon_tv: 1` and `turnoff_tv: 1`' in episode.message
-    assert 'there are 1 of tv' in episode.message
+    assert 'the house has 1 of tv' in episode.message
 
 
 @PLANNERS
@@ -45,6 +51,35 @@ def test_where_a_second_one_may_be_out_of_sight_the_pair_is_warned_of(planner: t
 
     assert 'only a test' in episode.message
     assert '`turnon_tv: 1` and `turnoff_tv: 1` cannot both be so' in warnings(episode)
+
+
+def test_who_has_been_everywhere_and_in_one_cupboard_has_not_seen_all() -> None:
+    world = Studio(Visibility(reach='room', hides='not_open', accumulating=True))
+    for room in [item.name for item in world.observe().objects if item.kind is Kind.LOCATION]:
+        world.execute(SkillCall('walk', (room,)))
+    fridge = next(name for name in world.observe().names if class_of(name) == 'fridge')
+    for action in ('walk', 'open', 'close'):
+        assert world.execute(SkillCall(action, (fridge,))).succeeded
+
+    episode = play(InnerMonologue, ScriptedModel([GIVES_UP[InnerMonologue]]), ON_AND_OFF, world)
+
+    assert surroundings(world.observe()).hidden
+    assert 'only a test' in episode.message
+    assert 'in closed things, that nobody has looked into yet' in warnings(episode)
+
+
+def test_a_house_that_is_shown_in_whole_is_all_there_is_though_nothing_is_shut_in() -> None:
+    world = Studio()
+    scene = world.observe()
+    shut = surroundings(scene).hidden
+    bare = replace(
+        scene,
+        objects=tuple(item for item in scene.objects if item.name not in shut),
+        facts=tuple(fact for fact in scene.facts if not shut & {fact.subject, fact.object}),
+    )
+
+    assert shut
+    assert all_in_sight(bare)
 
 
 @PLANNERS

@@ -177,6 +177,8 @@ class Scene:
     """None where nothing tells of the hand."""
     domain: str = 'tabletop'
     """What kind of world it is: `tabletop` or `household`."""
+    whole: bool = True
+    """Whether it tells all that there is; where not, more may be out of sight."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from bbllm.planners.goal_predicates import (
     parse_goal,
     too_much_for_a_body,
 )
-from bbllm.planners.surroundings import CHARACTER, HOUSEHOLD, classes, surroundings
+from bbllm.planners.surroundings import CHARACTER, HOUSEHOLD, classes
 
 _BODILY = {GoalRelation.HOLDS: 'hold', GoalRelation.SIT: 'sit on'}
 
@@ -94,27 +94,23 @@ def refuse_contradiction(
     things = f'{counts[found[0].thing]} of {found[0].thing}'
     if all_in_sight(scene):
         raise GaveUpError(
-            f'The goal contradicts itself: {told}, as there are {things}. {which} of them could '
-            'be done.'
+            f'The goal contradicts itself: {told}, as the house has {things}. {which} of them '
+            'could be done.'
         )
     context.warn(
         f'The goal may contradict itself: {told} with what is in sight, which is {things}. More '
-        'may be in rooms that are not seen yet.'
+        'may be in rooms, or in closed things, that nobody has looked into yet.'
     )
 
 
 def all_in_sight(scene: Scene) -> bool:
     """
-    Tell whether a scene shows all of its house.
+    Tell whether a scene shows all of its house, by what the world says of it.
 
-    Who sees one room sees the others empty; who has been in all of them, and has not looked into
-    what is closed, sees nothing in anything closed.
+    What is seen does not tell: who has been in all rooms and looked into one cupboard sees as
+    well as who is shown all that some things are shut in, and others are empty.
     """
-    around = surroundings(scene)
-    seen = {room for thing, room in around.rooms.items() if class_of(thing) != CHARACTER}
-    if not {item.name for item in scene.objects if item.kind is Kind.LOCATION} <= seen:
-        return False
-    return bool(around.hidden) or not any('closed' in states for states in around.states.values())
+    return scene.whole
 
 
 def _listed(predicates: Sequence[GoalPredicate]) -> str:

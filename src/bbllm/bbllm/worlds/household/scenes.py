@@ -28,6 +28,8 @@ def build_scene(
     derived: DerivedStates,
     skills: Sequence[Skill],
     stamp_s: float,
+    *,
+    whole: bool = True,
 ) -> Scene:
     """
     Tell a graph as objects and facts; of CLOSE only what is close to a character is told.
@@ -38,13 +40,14 @@ def build_scene(
         derived: What has become of things.
         skills: What can be done.
         stamp_s: When it was looked at [s].
+        whole: Whether nothing can be out of sight.
     """
     names = {node_id: name_of(graph, node_id) for node_id in sorted(known)}
     objects = tuple(_object(name, _kind(graph.nodes[node_id])) for node_id, name in names.items())
     facts: list[Fact] = []
     for node_id in names:
         facts.extend(_facts_of(graph, node_id, names, derived))
-    return Scene(objects, tuple(skills), tuple(facts), stamp_s, domain=DOMAIN)
+    return Scene(objects, tuple(skills), tuple(facts), stamp_s, domain=DOMAIN, whole=whole)
 
 
 def _kind(node: Node) -> Kind:

@@ -96,7 +96,11 @@ class HouseholdWorld:
         """Return what the character knows now."""
         if self._scene is None:
             known = self._sight.look(self.graph)
-            self._scene = build_scene(self.graph, known, self._derived, SKILLS, self.time_s)
+            # How much there is beyond what was seen nobody tells, not even that it is nothing.
+            whole = self._sight.visibility.reach == 'full'
+            self._scene = build_scene(
+                self.graph, known, self._derived, SKILLS, self.time_s, whole=whole
+            )
         return self._scene
 
     def execute(self, call: SkillCall) -> Outcome:
