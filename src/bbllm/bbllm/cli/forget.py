@@ -18,8 +18,8 @@ def forget(domain: DomainOption = None, json: JsonOption = False) -> None:
     would not rise or are out of reach, by their names. Say this when the table
     was laid anew: the red cube of now may be another one.
 
-    Exit code: 0 when all is forgotten, 2 where the stack believes nothing, 1
-    where there is none.
+    Exit code: 0 when all is forgotten, also where nothing was believed; 2 where
+    the stack runs without `--open-state`, 1 where there is none.
 
     [bold]Examples[/bold]
 

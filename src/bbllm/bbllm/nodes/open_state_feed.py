@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from bbllm.nodes.convert import event_from_msg
 from bbllm.nodes.params import StateEstimatorParams
 from bbllm.nodes.process import StackNode
 from bbllm.nodes.qos import EVENTS
+from bbllm.nodes.waiting import ANSWER_S
 from bbllm.planners.assembly import STAND_INS
 from bbllm.planners.experience import Experience
 from bbllm.planners.open_state import OpenState
@@ -50,6 +52,8 @@ class OpenStateFeed:
             ConfigError: There is no such mode, or no model for it.
         """
         self._node = node
+        self._forgotten = OpenState()
+        self._forgotten_s = -ANSWER_S
         mode = mode_of(params.open_state)
         self._keeper = None if mode is OpenStateMode.OFF else self._make_keeper(mode, params)
 
@@ -95,7 +99,13 @@ class OpenStateFeed:
         if self._keeper is None:
             reply.message = NOTHING_BELIEVED
             return reply
-        reply.success, reply.message = True, told_of(self._keeper.forget())
+        forgotten, now_s = self._keeper.forget(), time.monotonic()
+        reply.success, reply.message = True, told_of(forgotten)
+        if any(forgotten.attributes.values()):
+            self._forgotten, self._forgotten_s = forgotten, now_s
+        elif now_s - self._forgotten_s < ANSWER_S:
+            # Whose answer was lost asks again, and wants to know what the first request did.
+            reply.message = f'Nothing was believed any more. {told_of(self._forgotten)}'
         return reply
 
 
