@@ -21,14 +21,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from bbllm.bench.checkers.household import lies
 from bbllm.bench.house_goals import ANYTHING, HouseCondition, HouseholdGoal
+from bbllm.bench.zones import held_by, zones
 from bbllm.core.errors import BbllmError
 from bbllm.worlds.household.derived import WORDS
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.sane_checks import above
-from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
+from bbllm.worlds.household.vocabulary import Property, Relation, State
 
 NOWHERE = -1
 """Zone of who stands next to nothing, and spot of what is held."""
@@ -58,7 +60,7 @@ class RelaxedHouse:
 
     conditions: tuple[HouseCondition, ...]
     classes: tuple[str, ...]
-    """Of things that are moved."""
+    """Of things that are moved; last those of what else is held at the start."""
     placing: list[tuple[int, int]] = field(default_factory=list)
     """Conditions on places: place in the goal, and in `classes`."""
     holding: dict[int, int] = field(default_factory=dict)
@@ -106,12 +108,18 @@ def relax(graph: Graph, goal: HouseholdGoal) -> RelaxedHouse:
     for condition in goal.all:
         _refuse_condition(condition, graph)
     moved = dict.fromkeys(c.thing or c.held or '' for c in goal.all if c.place or c.held)
-    house = RelaxedHouse(goal.all, tuple(moved), zone_of=_zones(graph))
+    held = held_by(graph)
+    # What else is in a hand at the start can be put down; of its class nothing else matters.
+    idle = {graph.nodes[n].class_name for n in held} - moved.keys()
+    house = RelaxedHouse(goal.all, (*moved, *sorted(idle)), zone_of=zones(graph))
     house.zone = _zone_of_person(graph, house.zone_of)
     for i, condition in enumerate(goal.all):
         _add_condition(house, i, condition, graph)
     for name in house.classes:
-        house.things.append(sorted(_placed(house, name, graph), key=lambda item: item[1]))
+        of_class = [n for n in sorted(graph.nodes) if graph.nodes[n].class_name == name]
+        in_hand = [(n, NOWHERE) for n in of_class if n in held]
+        others = [n for n in of_class if n not in held] if name in moved else []
+        house.things.append([*in_hand, *sorted(_placed(house, others, graph), key=itemgetter(1))])
     for i, _ in house.placing:
         house.aims[i] = [s for s, spot in enumerate(house.spots) if i in spot.counts_for]
         spots = [house.spots[s] for s in house.aims[i]]
@@ -155,38 +163,18 @@ def _refuse_condition(condition: HouseCondition, graph: Graph) -> None:
             raise NotProvenError(f'{condition}: {node} lies in or on what can be carried')
 
 
-def _zones(graph: Graph) -> dict[int, int]:
-    """Return for each thing the lowest id of its zone."""
-    zone: dict[int, int] = {}
-    for first in sorted(graph.nodes):
-        waiting = [] if first in zone or _apart(graph, first) else [first]
-        while waiting:
-            node_id = waiting.pop()
-            if node_id in zone:
-                continue
-            zone[node_id] = first
-            for relation in (Relation.CLOSE, Relation.ON, Relation.INSIDE):
-                around = graph.targets(node_id, relation) | graph.sources(node_id, relation)
-                waiting.extend(n for n in around if not _apart(graph, n))
-    return zone
-
-
-def _apart(graph: Graph, node_id: int) -> bool:
-    """Tell whether it makes no zone: rooms, and who acts."""
-    return graph.nodes[node_id].is_room or node_id == graph.character
-
-
 def _zone_of_person(graph: Graph, zone_of: dict[int, int]) -> int:
     me = graph.character
     assert me is not None  # a household has one
-    if any(graph.targets(me, hand) for hand in HANDS) or graph.targets(me, Relation.ON):
-        raise NotProvenError('the person holds something or sits at the start')
+    if graph.targets(me, Relation.ON):
+        raise NotProvenError('the person sits at the start')
     if graph.sources(me, Relation.ON):
         raise NotProvenError('the person wears something at the start')
-    zones = {zone_of[n] for n in graph.targets(me, Relation.CLOSE) if n in zone_of}
-    if len(zones) > 1:
+    near = graph.targets(me, Relation.CLOSE) - held_by(graph)  # what is held is near nothing
+    found = {zone_of[n] for n in near if n in zone_of}
+    if len(found) > 1:
         raise NotProvenError('the person stands in two zones at the start')
-    return zones.pop() if zones else NOWHERE
+    return found.pop() if found else NOWHERE
 
 
 def _add_condition(house: RelaxedHouse, i: int, condition: HouseCondition, graph: Graph) -> None:
@@ -204,9 +192,9 @@ def _add_condition(house: RelaxedHouse, i: int, condition: HouseCondition, graph
         _spot(house, relation, place, graph)
 
 
-def _placed(house: RelaxedHouse, name: str, graph: Graph) -> Iterator[tuple[int, int]]:
-    """Yield things of a class, and the spots where they are at the start."""
-    for node_id in sorted(n for n, x in graph.nodes.items() if x.class_name == name):
+def _placed(house: RelaxedHouse, ids: Iterable[int], graph: Graph) -> Iterator[tuple[int, int]]:
+    """Yield things, and the spots where they are at the start."""
+    for node_id in ids:
         places = [
             (relation, place)
             for relation in (Relation.INSIDE, Relation.ON)

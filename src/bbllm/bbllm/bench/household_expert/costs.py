@@ -7,6 +7,8 @@ from types import MappingProxyType
 
 from bbllm.bench.checkers.household import lying, things_of
 from bbllm.bench.house_goals import ANYTHING, HouseCondition
+from bbllm.bench.household_expert.states import OPPOSITE
+from bbllm.bench.zones import held_by
 from bbllm.worlds.household.derived import (
     FAUCETS,
     HEATED,
@@ -29,8 +31,6 @@ from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
 
 NEVER = 1000
 """More than any plan: it cannot be done."""
-OPPOSITE: Mapping[str, str] = {'on': 'off', 'off': 'on', 'open': 'closed', 'closed': 'open'}
-"""States that an action which all planners offer changes."""
 PUT_DOWN = 2
 """To go to a surface and put a thing there."""
 TAKE = 2
@@ -78,7 +78,7 @@ class Costs:
         assert me is not None  # a household has one
         self._me = graph.nodes[me]
         self._close = graph.targets(me, Relation.CLOSE)
-        self._held = {thing for hand in HANDS for thing in graph.targets(me, hand)}
+        self._held = held_by(graph)
 
     def of(self, condition: HouseCondition) -> int:
         """Return about how many actions are missing; NEVER where no actions will do."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from bbllm.bench.checkers.household import things_of
 from bbllm.bench.house_goals import ANYTHING, HouseCondition
 from bbllm.bench.household_expert.costs import makers_of, of_class, shut_around
+from bbllm.bench.zones import held_by
 from bbllm.core.instances import id_of, instance_name
 from bbllm.worlds.household.derived import USED, WORDS, Derived, derived
 from bbllm.worlds.household.graph import Graph
@@ -211,12 +212,6 @@ def _grabs(standing: Standing, name: str) -> Iterator[Said]:
         if n not in standing.gripless and kind not in kinds and standing.household.can(line):
             kinds.add(kind)
             yield Action.GRAB, (instance_name(name, n),)
-
-
-def held_by(graph: Graph) -> set[int]:
-    """Return what is in the character's hands."""
-    me = graph.character
-    return set() if me is None else {t for hand in HANDS for t in graph.targets(me, hand)}
 
 
 def _puts(graph: Graph, focus: Focus, held: set[str]) -> Iterator[Said]:

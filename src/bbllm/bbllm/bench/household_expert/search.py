@@ -95,7 +95,8 @@ def search(
 
 
 def _search(start: Standing, goal: HouseholdGoal) -> tuple[ScriptLine, ...]:
-    whole = start.found is None and start.sight == FULL
+    # Who tells classes may mean by them what was gone to last; who names things never does.
+    whole = start.sight == FULL and (start.by_id or start.found is None)
     by_id = _by_id(start.household, goal) if whole else None
     if by_id is not None and (start.by_id or _tells_by_class(start, by_id, goal)):
         return by_id

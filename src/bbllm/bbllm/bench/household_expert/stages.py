@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from bbllm.bench.checkers.household import judge_household, lying, things_of
 from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
 from bbllm.bench.household_expert.costs import makers_of, of_class
-from bbllm.bench.household_expert.moves import Standing, held_by
-from bbllm.worlds.household.derived import WORDS, Derived
+from bbllm.bench.household_expert.moves import Standing
+from bbllm.bench.zones import held_by
+from bbllm.worlds.household.derived import WORDS, Derived, by_device
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.vocabulary import HANDS, Relation
 
@@ -57,5 +58,7 @@ def fit_to_begin(standing: Standing, stage: HouseCondition) -> bool:
 
 
 def made_of(standing: Standing, stage: HouseCondition) -> set[int]:
-    """Return the ids of what has become so."""
-    return {thing for thing, word in standing.derived if word == stage.is_}
+    """Return the ids of what has become so, by the device that is meant where one is."""
+    word = str(stage.is_)
+    wanted = word if stage.by is None else by_device(word, stage.by)
+    return {thing for thing, become in standing.derived if become == wanted}
