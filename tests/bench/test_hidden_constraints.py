@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from bbllm.bench.play_household import play
 from bbllm.bench.playing import Job, Played, Setup
 from bbllm.bench.results import EpisodeKey
 from bbllm.bench.suite import load_suite, parse_suite
-from bbllm.core.events import Ending
 from bbllm.core.protocols import Message
 from bbllm.core.types import SkillCall, Task
 from bbllm.llm.sections import LlmConfig, ModelConfig
@@ -169,16 +167,10 @@ def test_what_is_hidden_is_felt_once_and_then_gone_about(task: str) -> None:
 
 
 @pytest.mark.parametrize('task', STARS)
-def test_without_a_summary_the_policy_repeats_what_failed_until_its_steps_are_up(
-    task: str,
-) -> None:
-    case = replace(make_case(LONG, task, seed=0, trial=0), limit_steps=20)
+def test_without_a_summary_the_policy_learns_from_the_flags_of_its_history(task: str) -> None:
+    case = make_case(LONG, task, seed=0, trial=0)
 
-    result = played('llm_state:summary=no', case).result
-
-    assert not result.passed
-    assert result.ending == Ending.OUT_OF_BUDGET.name
-    assert result.attempted == 20
+    assert failed_steps('llm_state:summary=no', case) >= failed_steps('llm_state', case) == 1
 
 
 def test_planners_that_are_told_of_failures_find_another_thing() -> None:
@@ -186,6 +178,7 @@ def test_planners_that_are_told_of_failures_find_another_thing() -> None:
 
     assert failed_steps('llm_state', case) == 1
     assert failed_steps('llm_state:states=no', case) == 1
+    assert failed_steps('llm_state:summary=no', case) == 1
     assert failed_steps('llm_state:states=no,messages=yes', case) == 1
     assert failed_steps('inner_monologue', case) == 1
     assert failed_steps('brain_body', case, k=3) == 1
@@ -207,7 +200,7 @@ def test_what_has_scrolled_out_of_the_window_is_tried_again() -> None:
 # --- what the policy reads --------------------------------------------------------------------
 
 
-def test_the_policy_believes_the_summary_and_not_the_flags_beside_it() -> None:
+def test_the_policy_believes_the_summary_and_the_flags_beside_it() -> None:
     policy = Policy(book_case())
     first, second = policy.plan(OpenState().with_summary('0 actions succeeded.'))
     book = second.removeprefix('pickup(').removesuffix(')')
@@ -218,7 +211,7 @@ def test_the_policy_believes_the_summary_and_not_the_flags_beside_it() -> None:
     by_flags = policy.plan(None)
 
     assert second not in told and told[-1].startswith('pickup(')
-    assert untold == [second]
+    assert second not in untold and untold[-1].startswith('pickup(')
     assert second not in by_flags and by_flags[-1].startswith('pickup(')
 
 

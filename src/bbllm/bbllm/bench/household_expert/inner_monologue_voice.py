@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 
+from bbllm.bench.household_expert.lessons import GIVES_UP_AFTER, given_up
 from bbllm.bench.household_expert.replay import Replay, Tried
 from bbllm.bench.household_expert.told import Told
 from bbllm.bench.household_expert.told_scene import Believing, Moved
 from bbllm.planners.monologue import THOUGHT_KEPT
 
-GIVES_UP_AFTER = 3
-"""How often the same call may fail before it says that it cannot be done."""
 AHEAD = 12
 """How many calls it plans at once; it says them as its thought, which the next prompt tells."""
 
@@ -38,10 +37,7 @@ def inner_monologue_voice(prompt: str, told: Told) -> str | None:
     if not planned:
         return 'Everything is as the human wants it.\nRobot action: done'
     if replay.failures_of(planned[0]) >= GIVES_UP_AFTER:
-        return (
-            'Nothing else would do.\nRobot action: cannot: '
-            f'{planned[0]} failed {GIVES_UP_AFTER} times, and nothing else would do.'
-        )
+        return f'Nothing else would do.\nRobot action: cannot: {given_up(str(planned[0]))}'
     return _say([str(call) for call in planned])
 
 

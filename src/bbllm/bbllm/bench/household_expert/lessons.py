@@ -18,6 +18,9 @@ from bbllm.worlds.household.rule import Check
 from bbllm.worlds.household.situation import Situation
 from bbllm.worlds.household.vocabulary import Action, Relation
 
+GIVES_UP_AFTER = 3
+"""How often the same call may fail before it is said that it cannot be done."""
+
 
 @dataclass(frozen=True, slots=True)
 class Surprise:
@@ -84,6 +87,11 @@ class Lessons:
 
 NOTHING = Lessons()
 """What is learnt where no step failed against all that was known."""
+
+
+def given_up(call: str) -> str:
+    """Say that nothing but a call would do, and that it fails."""
+    return f'{call} failed {GIVES_UP_AFTER} times, and nothing else would do.'
 
 
 def surprised(surprises: Iterable[Surprise]) -> Lessons:

@@ -1,10 +1,9 @@
 """
 What `expert` says as LLM-State's attention, state estimator and policy.
 
-As policy it goes by what the paper gives a policy: the state, what is seen and the task. From the
-history in the prompt it takes where things are and what they are called, which an observation
-would tell, too; what no observation shows it takes from the state where there is one: open or
-on, warm, and why steps failed. Without any state it is left to what the history says.
+As policy it reads all that its prompt tells. From the history it takes where things are and what
+they are called, and which steps failed against all that was known. What the state says goes
+before that: open or on, warm, and, where there is a summary, why steps failed.
 """
 
 from __future__ import annotations
@@ -13,16 +12,13 @@ import re
 from collections.abc import Iterator
 
 from bbllm.bench.household_expert.conclusions import concluded_in, conclusion
-from bbllm.bench.household_expert.lessons import NOTHING
+from bbllm.bench.household_expert.lessons import GIVES_UP_AFTER, NOTHING, given_up
 from bbllm.bench.household_expert.moves import focus_on
 from bbllm.bench.household_expert.replay import Replay, Tried
 from bbllm.bench.household_expert.told import Told
 from bbllm.planners.state_calls import ADD, REASON, UPDATE
 from bbllm.planners.state_prompting import PLAN_LIMIT
 from bbllm.planners.surroundings import surroundings
-
-GIVES_UP_AFTER = 3
-"""How often the same call may fail before it says that it cannot be done."""
 
 _BLOCK = r'^==== {0} ====\n(.*?)\n==== end of {0} ====$'
 _STATE = re.compile(_BLOCK.format('current state'), re.MULTILINE | re.DOTALL)
@@ -96,16 +92,15 @@ def _planned(prompt: str, told: Told) -> str:
     replay = Replay(told, _tried(_block(_HISTORY, prompt)))
     state = _block(_STATE, prompt)
     reasoning = _REASONING.search(state)
-    lessons = concluded_in(reasoning[1], replay.id_of) if reasoning else NOTHING
+    concluded = concluded_in(reasoning[1], replay.id_of) if reasoning else NOTHING
     for thing, words in _attributes_in(state):
         if words and (node_id := replay.id_of(thing)) is not None:
             replay.believe(node_id, words)
-    calls = replay.plan(PLAN_LIMIT - 1, lessons if state else None)
+    calls = replay.plan(PLAN_LIMIT - 1, replay.lessons | concluded)
     if not calls:
         return 'Low-level Action Plan:\ndone'
-    told_of_failures = reasoning or not state
-    if told_of_failures and replay.failures_of(calls[0]) >= GIVES_UP_AFTER:
-        return f'cannot: {calls[0]} failed {GIVES_UP_AFTER} times, and nothing else would do.'
+    if replay.failures_of(calls[0]) >= GIVES_UP_AFTER:
+        return f'cannot: {given_up(str(calls[0]))}'
     lines = [f'{i}. {call}' for i, call in enumerate(calls, 1)]
     return '\n'.join(['Low-level Action Plan:', *lines])
 

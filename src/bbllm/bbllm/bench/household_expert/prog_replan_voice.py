@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bbllm.bench.household_expert.lessons import Surprise, surprised
+from bbllm.bench.household_expert.lessons import GIVES_UP_AFTER, Surprise, given_up, surprised
 from bbllm.bench.household_expert.moves import Said, Standing
 from bbllm.bench.household_expert.search import search
 from bbllm.bench.household_expert.told import Told
@@ -14,9 +14,6 @@ from bbllm.core.errors import ParseError
 from bbllm.planners.prog_parsing import parse_program
 from bbllm.planners.prog_program import Call
 from bbllm.worlds.household.vocabulary import Action
-
-GIVES_UP_AFTER = 3
-"""How often the same call may fail before it says that it cannot be done."""
 
 _BEGUN = re.compile(
     r'^The robot has begun with the next function\.[^\n]*\n(.*?)^Now: ', re.MULTILINE | re.DOTALL
@@ -56,7 +53,7 @@ def prog_replan_voice(prompt: str, told: Told) -> str | None:
         return 'done'
     first = program(plan[:1], comments=False, assertions=False, rooms=rooms)
     if failures.count(first) >= GIVES_UP_AFTER:
-        return f'cannot: {first} failed {GIVES_UP_AFTER} times, and nothing else would do.'
+        return f'cannot: {given_up(first)}'
     if failures and failures[-1] == first and plan[0][1]:
         # By its own account it should have worked; to go there is all that could help.
         plan.insert(0, (Action.WALK, plan[0][1][-1:]))

@@ -9,6 +9,7 @@ from bbllm.bench.household_expert.conclusions import refused_in
 from bbllm.bench.household_expert.lessons import NOTHING, Lessons, Surprise, surprised
 from bbllm.bench.household_expert.moves import GOING
 from bbllm.bench.household_expert.search import search
+from bbllm.bench.household_expert.states import turn
 from bbllm.bench.household_expert.told import Told
 from bbllm.core.instances import id_of, instance_name
 from bbllm.core.protocols import PASS
@@ -27,12 +28,6 @@ from bbllm.worlds.household.scenes import name_of
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action, State
 from bbllm.worlds.household.world import HouseholdWorld
-
-OPPOSED = (
-    *((State.OPEN, State.CLOSED), (State.CLOSED, State.OPEN)),
-    *((State.ON, State.OFF), (State.OFF, State.ON)),
-)
-"""States of which the first is had in place of the second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +120,8 @@ class Replay:
 
     def believe(self, thing: int, words: Collection[str]) -> None:
         """Take over what is said of a thing: its states, and what has become of it."""
-        states = self.world.graph.nodes[thing].states
-        for one, other in OPPOSED:
-            if one.value.lower() in words and other in states:
-                states.remove(other)
-                states.add(one)
+        for word in words:
+            turn(self.world.graph.nodes[thing].states, word)
         become = self.world.derived
         denied = [word for word in WORDS if word not in words]
         become.now = frozenset(

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from bbllm.bench.house_goals import HouseholdGoal
 from bbllm.bench.household_expert.replay import Replay, Tried
+from bbllm.bench.household_expert.states import turn
 from bbllm.bench.household_expert.told import Told
 from bbllm.core.instances import class_of, id_of
 from bbllm.core.types import Kind, Pose, Scene, SceneObject, SkillCall
@@ -27,12 +28,6 @@ from bbllm.worlds.household.vocabulary import HANDS, Relation, State
 from bbllm.worlds.household.world import HouseholdWorld
 
 RELATIONS = {word: Relation(relation.upper()) for relation, word in WORDS.items()}
-FLIPPED = {
-    skill: (State(before.upper()), State(after.upper()))
-    for skill, (before, after) in TURNS.items()
-}
-"""By action: the state that it needs, and the one that it makes."""
-
 SO_ALREADY = 'so_already'
 """Why a step fails that makes what is so."""
 
@@ -120,17 +115,17 @@ class Believing(Replay):
     def _do(self, call: SkillCall) -> None:
         """Do again what succeeded; whatever had to be open or shut, on or off for it, was so."""
         ids = [node_id for node_id in map(id_of, call.args) if node_id is not None]
-        if call.skill in FLIPPED:
-            was, now = FLIPPED[call.skill]
-            self._believe(ids[0], now, was)
+        if call.skill in TURNS:
+            was, _ = TURNS[call.skill]
+            self._believe(ids[0], was)
             self._sure.add(ids[0])
         graph = self.world.graph
         for thing in ids:
             for other in above(graph, thing):
                 if not graph.nodes[other].is_room:
-                    self._believe(other, State.CLOSED, State.OPEN)
+                    self._believe(other, 'open')
         if call.skill == 'putin':
-            self._believe(ids[-1], State.CLOSED, State.OPEN)
+            self._believe(ids[-1], 'open')
         super()._do(call)
 
     def _why_not(self, call: SkillCall) -> str:
@@ -138,14 +133,15 @@ class Believing(Replay):
         ids = [n for name in call.args if (n := id_of(name)) in self.world.graph.nodes]
         if broken or not ids:
             return broken
-        if call.skill in FLIPPED:
-            self._believe(ids[0], *FLIPPED[call.skill])
+        if call.skill in TURNS:
+            _, now = TURNS[call.skill]
+            self._believe(ids[0], now)
             self._sure.add(ids[0])
             super()._do(call)  # it fails now as it did, and the world is looked at anew
             return SO_ALREADY
         shut = self._doors(call.skill, ids) - self._sure
         for door in shut:
-            self._believe(door, State.OPEN, State.CLOSED)
+            self._believe(door, 'closed')
         return 'inside_closed' if shut else ''
 
     def _doors(self, skill: str, ids: Sequence[int]) -> set[int]:
@@ -156,12 +152,8 @@ class Believing(Replay):
         around = {*above(graph, ids[-1]), *ids[1:]}
         return {n for n in around if State.OPEN in graph.nodes[n].states}
 
-    def _believe(self, thing: int, was: State, now: State) -> None:
-        """Put one state in the place of another, where the thing has that."""
-        states = self.world.graph.nodes[thing].states
-        if was in states:
-            states.remove(was)
-            states.add(now)
+    def _believe(self, thing: int, word: str) -> None:
+        turn(self.world.graph.nodes[thing].states, word)
 
 
 def put(graph: Graph, thing: int, relation: Relation, place: int) -> None:
