@@ -10,12 +10,15 @@ import pytest
 import yaml
 
 from bbllm.bench.case import Case
+from bbllm.bench.earlier import earlier_lines
 from bbllm.bench.generator import fingerprint, make_case
 from bbllm.bench.play_tabletop import play
 from bbllm.bench.playing import Job, Played, Setup
-from bbllm.bench.results import EpisodeKey
+from bbllm.bench.results import Earlier, EpisodeKey, EpisodeResult
 from bbllm.bench.suite import FILES, Suite, load_suite, parse_suite
 from bbllm.bench.suite_errors import SuiteFileError
+from bbllm.core.journal import read_episode
+from bbllm.core.records import from_json, to_json
 from bbllm.llm.sections import LlmConfig, ModelConfig
 
 SESSIONS = load_suite('tabletop_sessions')
@@ -26,14 +29,14 @@ def case_of(task: str) -> Case:
     return make_case(SESSIONS, task, seed=0, trial=0)
 
 
-def played(case: Case, open_state: str, k: int = 6) -> Played:
+def played(case: Case, open_state: str, k: int = 6, llm: LlmConfig | None = None) -> Played:
     offline = ModelConfig(provider='offline')
     setup = Setup(
         planner=f'brain_body:open_state={open_state}',
         brain=None,
         body=None,
         mapping='auto',
-        llm=LlmConfig(brain=offline, body=offline),
+        llm=llm or LlmConfig(brain=offline, body=offline),
     )
     return play(Job(key=EpisodeKey(case.task, 0, k), case=case, setup=setup))
 
@@ -78,6 +81,61 @@ def test_only_the_last_episode_is_on_record_and_counts() -> None:
     spent_s = sum(call['duration_s'] for call in calls)
     assert spent_s <= game.result.robot_s < spent_s + 10.0
     assert game.result.unsafe == 0
+
+
+def test_a_session_tells_what_the_episodes_before_took_and_keeps_their_journals(
+    tmp_path: Path,
+) -> None:
+    case = case_of('third')
+    game = played(case, 'rules')
+
+    assert len(game.earlier) == 2
+    paths = []
+    for name, text in game.journals.items():
+        paths.append(tmp_path / name)
+        paths[-1].write_text(text)
+    assert [path.stem for path in paths] == [
+        'third-t000-k6',
+        'third-t000-k6-before0',
+        'third-t000-k6-before1',
+    ]
+    judged, *before = map(read_episode, paths)
+    assert [episode.task.instruction for episode in before] == list(case.earlier)
+    assert [episode.id for episode in before] == [path.stem for path in paths[1:]]
+    assert game.result.model_calls == len(judged.model_calls)
+    assert game.result.earlier is not None
+    assert game.result.earlier.episodes == 2
+    calls = [call for episode in before for call in episode.model_calls]
+    assert game.result.earlier.model_calls == len(calls) > game.result.model_calls
+    assert game.result.earlier.cost is None  # there was no price table
+
+
+def test_a_server_that_is_down_before_the_judged_episode_loses_it() -> None:
+    nowhere = ModelConfig(provider='openai', base_url='http://127.0.0.1:9/v1', retries=0)
+    llm = LlmConfig(brain=nowhere, body=nowhere)
+    game = played(case_of('third'), 'rules', llm=llm)
+
+    assert (game.result.verdict, game.result.error) == ('lost', 'ModelUnavailableError')
+    assert game.result.reason.startswith(
+        'Episode 1 of the 2 before this one: The model could not be asked: '
+    )
+    assert list(game.journals) == ['third-t000-k6-before0.jsonl']
+    assert game.result.earlier is not None
+    assert game.result.earlier.episodes == 1
+
+
+def test_an_account_of_episodes_before_is_told_in_one_sentence() -> None:
+    result = played(case_of('first'), 'rules').result
+    assert earlier_lines([result], 'USD') == []
+
+    took = Earlier(episodes=2, model_calls=30, tokens=1200, cost=0.125)
+    assert earlier_lines([result, replace(result, earlier=took)] * 2, 'USD') == [
+        'The 4 episodes before the judged ones took 60 model calls, 2,400 tokens, 0.25 USD more, '
+        'which no other figure counts.'
+    ]
+    unknown = replace(result, earlier=replace(took, cost=None))
+    assert '0.125' not in earlier_lines([unknown, replace(result, earlier=took)], 'USD')[0]
+    assert from_json(EpisodeResult, to_json(unknown)) == unknown
 
 
 def test_what_came_before_makes_another_case_and_another_suite() -> None:

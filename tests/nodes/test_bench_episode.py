@@ -163,6 +163,46 @@ def test_recording_over_ros_answers_for_the_models_in_either_world(tmp_path: Pat
         assert told(again) == told(recorded.result)
 
 
+def test_a_server_that_is_down_before_the_judged_episode_loses_it_in_either_world(
+    server: FakeServer,
+) -> None:
+    case = make_case(load_suite('tabletop_sessions'), 'third', seed=0, trial=0)
+    job = replace(
+        job_of('right_side', 3, asking(server)), key=EpisodeKey('third', 0, 3), case=case
+    )
+
+    def away(handler: Handler, body: dict[str, Any]) -> None:
+        handler.send_error(503)
+
+    for play in (play_here, play_over_ros):
+        server.will(away)
+        played = play(job)
+
+        assert (played.result.verdict, played.result.error) == ('lost', 'ModelUnavailableError')
+        assert played.result.reason.startswith('Episode 1 of the 2 before this one: The model ')
+        assert list(played.journals) == ['third-t000-k3-before0.jsonl']
+        assert played.result.earlier is not None
+        assert played.result.earlier.episodes == 1
+
+
+@pytest.mark.slow
+def test_a_session_has_the_same_account_in_either_world() -> None:
+    case = make_case(load_suite('tabletop_sessions'), 'second', seed=0, trial=0)
+    setup = replace(OFFLINE, planner='brain_body:open_state=rules')
+    job = replace(job_of('right_side', 3, setup), key=EpisodeKey('second', 0, 3), case=case)
+
+    here, over_ros = (play(job) for play in (play_here, play_over_ros))
+
+    assert list(over_ros.journals) == list(here.journals)
+    mine, theirs = over_ros.result.earlier, here.result.earlier
+    assert mine is not None
+    assert theirs is not None
+    # What is tried differs: a scene may be told before the outcome of a call was heard.
+    assert mine.episodes == theirs.episodes == 1
+    assert mine.model_calls > 0
+    assert over_ros.result.verdict == here.result.verdict == 'passed'
+
+
 def test_stack_that_cannot_start_is_an_episode_lost_with_the_reason(stacks: list[Stack]) -> None:
     played = play_over_ros(replace(job_of('right_side', 3), replay='no recording\n'))
 

@@ -12,6 +12,7 @@ from bbllm.bench.compare_figures import Entry, comparison_of, tokens_of_step
 from bbllm.bench.compare_plots import Curve, curves, growth_page
 from bbllm.bench.compare_run import COMPARE, Ran
 from bbllm.bench.compare_text import markdown
+from bbllm.bench.earlier import earlier_lines
 from bbllm.bench.saved_run import SavedRun, read_settings, read_sorted
 from bbllm.bench.stand_ins import STAND_INS, roles_of
 from bbllm.bench.store import SUMMARY, cannot_write, read_json, write_atomically
@@ -87,7 +88,11 @@ def _not_yet(against: str, entries: Sequence[Entry]) -> list[str]:
 
 
 def _notices(entries: Sequence[Entry]) -> list[str]:
-    """Say of each name that is no language model what it is; a Body that nobody asks is none."""
+    """
+    Say of each name that is no language model what it is, and what no figure counts.
+
+    A Body that nobody asks is none of these names.
+    """
     named = {
         name: roles
         for name in STAND_INS
@@ -96,7 +101,11 @@ def _notices(entries: Sequence[Entry]) -> list[str]:
     }
     told = [f'`{name}` {STAND_INS[name]}.' for name in named]
     in_brain = any('Brain' in roles for roles in named.values())
-    return [*told, STAND_INS_SAY_NOTHING] if in_brain else told
+    told += [STAND_INS_SAY_NOTHING] if in_brain else []
+    for entry in entries:
+        currency = (entry.run.settings.get('prices') or {}).get('currency') or ''
+        told += [f'`{entry.planner}`: {line}' for line in earlier_lines(entry.results, currency)]
+    return told
 
 
 def _curves(entries: Sequence[Entry]) -> dict[str, dict[str, Curve]]:

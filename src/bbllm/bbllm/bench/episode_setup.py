@@ -37,6 +37,10 @@ class Alone:
         """Return why the episode shall end, empty while it may go on."""
         return ''
 
+    def before(self) -> EventSink:
+        """Return who is told the events of one more episode before the judged one; here nobody."""
+        return _nobody
+
     def hearing(self, run: EpisodeRun) -> AbstractContextManager[None]:
         """Put on record what clients of models log while the context lasts."""
         return heard_by(run)
@@ -49,17 +53,27 @@ PlayWith = Callable[[Job, Models, EventSink, Alone], EpisodeResult]
 def play_alone(job: Job, play_with: PlayWith) -> Played:
     """Play an episode in a world of its own, with the models that the job names."""
     with open_models(job) as given:
-        journal = JournalText()
-        result = play_with(job, given.models, journal, Alone())
-        return Played(result=result, journal=journal.text, recording=given.recording())
+        journal, around = JournalText(), _OnRecord()
+        result = play_with(job, given.models, journal, around)
+        return Played(
+            result=result,
+            journal=journal.text,
+            earlier=tuple(each.text for each in around.journals),
+            recording=given.recording(),
+        )
 
 
 def make_run(
-    job: Job, models: Models, sink: EventSink, settings: Mapping[str, object]
+    job: Job,
+    models: Models,
+    sink: EventSink,
+    settings: Mapping[str, object],
+    *,
+    name: str | None = None,
 ) -> EpisodeRun:
-    """Return the run of a job; its clock starts now."""
+    """Return the run of a job; its clock starts now. `name` is that of its key where none is."""
     return EpisodeRun(
-        make_task(job.case.instruction, job.key.name),
+        make_task(job.case.instruction, name or job.key.name),
         planner=job.setup.planner,
         brain=models.brain.name,
         body=body_name(MappingMethod(job.setup.mapping), models),
@@ -89,6 +103,21 @@ class JournalText:
     def text(self) -> str:
         """All lines."""
         return ''.join(self._lines)
+
+
+class _OnRecord(Alone):
+    """The same surroundings, with journals of the episodes before the judged one."""
+
+    def __init__(self) -> None:
+        self.journals: list[JournalText] = []
+
+    def before(self) -> EventSink:
+        self.journals.append(JournalText())
+        return self.journals[-1]
+
+
+def _nobody(event: Event) -> None:
+    """Hear an event of an episode that nobody judges."""
 
 
 def noise_seed(case: Case) -> int:

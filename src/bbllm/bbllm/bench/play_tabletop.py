@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from bbllm.bench.earlier import lost_before, with_earlier
 from bbllm.bench.episode_setup import (
     Alone,
     make_planner,
@@ -12,13 +13,13 @@ from bbllm.bench.episode_setup import (
     play_alone,
     settings_of,
 )
-from bbllm.bench.playing import Job, Played
+from bbllm.bench.playing import Job, Played, name_before
 from bbllm.bench.results import EpisodeResult
 from bbllm.bench.safety import SafetyRecorder
 from bbllm.bench.scoring import lost, score
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import BbllmError, WorldError
-from bbllm.core.events import Episode, Event
+from bbllm.core.events import Episode
 from bbllm.core.protocols import EventSink, World
 from bbllm.core.types import (
     Outcome,
@@ -50,6 +51,7 @@ def play_with(job: Job, models: Models, sink: EventSink, around: Alone) -> Episo
     """
     safety = SafetyRecorder(job.case.table)
     runs: list[EpisodeRun] = []
+    earlier: list[Episode] = []
 
     def look() -> None:
         if runs and (reason := around.stopped()):
@@ -64,21 +66,25 @@ def play_with(job: Job, models: Models, sink: EventSink, around: Alone) -> Episo
         )
     try:
         world = _TakingTurns(_remembered(table, job), around)
-        for earlier in _earlier(job):
-            _run(earlier, models, _nobody, around, world, runs)
+        for number, part in enumerate(_earlier(job)):
+            name = name_before(job.key, number)
+            earlier.append(_run(part, models, around.before(), around, world, runs, name))
+            if (result := lost_before(job, earlier)) is not None:
+                return result
         with around.turn():
             begun_s, unsafe = table.time_s, safety.count()
             before = _settled(table) if job.case.earlier else table.observe()
         if before is None:
-            return _lost(job)
-        episode = _run(job, models, sink, around, world, runs)
+            return with_earlier(_lost(job), job, earlier)
+        episode = _run(job, models, sink, around, world, runs, job.key.name)
         with around.turn():
             after = None if around.stopped() else _settled(table)
             unsafe = safety.count() - unsafe
     finally:
         table.close()
     robot_s = table.time_s - begun_s
-    return score(job, episode, before=before, after=after, robot_s=robot_s, unsafe=unsafe)
+    result = score(job, episode, before=before, after=after, robot_s=robot_s, unsafe=unsafe)
+    return with_earlier(result, job, earlier)
 
 
 def _lost(job: Job) -> EpisodeResult:
@@ -95,9 +101,11 @@ def _run(
     around: Alone,
     world: World,
     runs: list[EpisodeRun],
+    name: str,
 ) -> Episode:
     """Run the planner of one episode; before that its run joins `runs`."""
-    run = make_run(job, models, sink, {**settings_of(job, 'tabletop'), **around.settings})
+    settings = {**settings_of(job, 'tabletop'), **around.settings}
+    run = make_run(job, models, sink, settings, name=name)
     runs.append(run)
     with around.hearing(run):
         return run.execute(make_planner(run, job, models), world)
@@ -119,10 +127,6 @@ def _remembered(table: TabletopWorld, job: Job) -> World:
         return table
     experience = Experience()
     return EstimatingWorld(table, RuleEstimator(experience), experience)
-
-
-def _nobody(event: Event) -> None:
-    """Hear an event of an episode that nobody judges."""
 
 
 class _TakingTurns:

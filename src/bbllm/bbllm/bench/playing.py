@@ -48,8 +48,23 @@ class Played:
     result: EpisodeResult
     journal: str
     """Lines of the episode's journal."""
+    earlier: tuple[str, ...] = ()
+    """The same of the episodes before it, see `Case.earlier`."""
     recording: str = ''
     """Lines of the recording, where one was asked for."""
+
+    @property
+    def journals(self) -> dict[str, str]:
+        """All journals that there are, by the names of their files."""
+        key = self.result.key
+        texts = {key.name: self.journal}
+        texts |= {name_before(key, number): text for number, text in enumerate(self.earlier)}
+        return {f'{name}.jsonl': text for name, text in texts.items() if text}
+
+
+def name_before(key: EpisodeKey, number: int) -> str:
+    """Return the name of an episode that comes before a judged one; they count from 0."""
+    return f'{key.name}-before{number}'
 
 
 class Play(Protocol):

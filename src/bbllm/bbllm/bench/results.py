@@ -31,6 +31,18 @@ class EpisodeKey:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Earlier:
+    """What the episodes took that come before a judged one, see `Case.earlier`."""
+
+    episodes: int
+    model_calls: int
+    tokens: int
+    """Those of prompts as estimated where a server did not count."""
+    cost: float | None
+    """As `EpisodeResult.cost`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeResult:
     """One episode, judged."""
 
@@ -106,8 +118,13 @@ class EpisodeResult:
     """Those that can be read, and name what is not there or are against the planner's own checks;
     None as above."""
     held_once: bool | None = None
-    """Whether all that the goal wants was so at once after some step, though perhaps no longer at
-    the end: FLTRNN's own criterion. None where nobody looked, as in results of before."""
+    """Whether all that the goal wants was so at once, at the start or after some step, though
+    perhaps no longer at the end: FLTRNN's own criterion. None where nobody looked, as in results
+    of before, and in lost ones."""
+
+    earlier: Earlier | None = None
+    """What the episodes before it took, which is in no other field; None where there are none, and
+    in results of before that was counted."""
 
     @property
     def passed(self) -> bool:

@@ -31,6 +31,7 @@ INFRASTRUCTURE = (errors.ModelUnavailableError, errors.ModelRefusedError, errors
 that derive from them, such as that of a prompt longer than the context that the server gives its
 model. A reply that no grammar accepts (ParseError), and one that is empty, endless or a refusal
 in words (ModelError), are its doing."""
+UNSEEN = 'The table could not be looked at after the episode.'
 BROKEN_OFF = 'INTERRUPTED'
 """Ending of an episode that has none, as `bbllm show` calls it."""
 
@@ -61,10 +62,10 @@ def score(
         robot_s: Time that passed in the world, settling included [s].
         unsafe: Commands that left the limits; None where that was not measured.
         judged: What its own judge says of start and end, where there is no table to judge.
-        held_once: Whether its goal was so after some step; None where nobody looked.
+        held_once: Whether its goal was so at some moment; None where nobody looked.
     """
     tally = _tally(episode)
-    fault = _fault(episode, tally.error, after)
+    fault = _fault(episode, tally.error) or (UNSEEN if after is None else '')
     verdict, reason, conditions, gcr = LOST, fault, dict[str, bool](), 0.0
     if after is not None and not fault:
         start, end = judged or (
@@ -227,7 +228,13 @@ def _tally(episode: Episode) -> _Tally:
     return tally
 
 
-def _fault(episode: Episode, error: str, after: Scene | None) -> str:
+def fault_of(episode: Episode) -> tuple[str, str]:
+    """Say what infrastructure failed, '' where none did, and by which type of error it ended."""
+    error = _tally(episode).error
+    return _fault(episode, error), error
+
+
+def _fault(episode: Episode, error: str) -> str:
     """Say what infrastructure failed, '' where the episode can be judged."""
     why = episode.message or error or 'nothing says why'
     if episode.ending is None:
@@ -238,8 +245,6 @@ def _fault(episode: Episode, error: str, after: Scene | None) -> str:
         return f'The episode was stopped: {why}'
     if episode.ending is Ending.MODEL_FAILED and _of_infrastructure(error):
         return f'The model could not be asked: {why}'
-    if after is None:
-        return 'The table could not be looked at after the episode.'
     return ''
 
 

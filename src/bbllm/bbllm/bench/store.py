@@ -3,7 +3,7 @@ The folder of one run: what is in it survives the death of the process that fill
 
     settings.json         all that decides what the results mean
     results.jsonl         one EpisodeResult a line, each key once
-    episodes/<key>.jsonl  journals, each written before its result
+    episodes/<key>.jsonl  journals, each written before its result; see also `Played.journals`
     sessions.jsonl        one line for each time that somebody worked on it
     summary.json, report.html
 """
@@ -127,11 +127,12 @@ class RunFolder:
         key = played.result.key
         if key in self._results:
             raise ValueError(f'{key.name} is in {self.path} already.')
-        if played.journal:
-            write_atomically(self.journal(key), played.journal)
-        else:
-            # Of an episode that was lost with its process there may be one of an earlier try.
-            self.journal(key).unlink(missing_ok=True)
+        for name, text in played.journals.items():
+            write_atomically(self.path / EPISODES / name, text)
+        # Of an episode that was lost with its process there may be some of an earlier try.
+        for path in self.path.glob(f'{EPISODES}/{key.name}[.-]*'):
+            if path.name not in played.journals:
+                path.unlink(missing_ok=True)
         append_line(self.path / RESULTS, _line(to_json(played.result)))
         self._results[key] = played.result
 

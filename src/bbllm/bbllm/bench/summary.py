@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from bbllm.bench.earlier import earlier_lines
 from bbllm.bench.intervals import Estimate
 from bbllm.bench.metrics import Figures, figures_of
 from bbllm.bench.pairs import Comparison, Difference, compare, ks_of, pair_up
@@ -61,6 +62,7 @@ def summarize_run(
         'models': models,
         'currency': _price_table(settings).get('currency'),
         'unpriced_models': _unpriced(results, settings),
+        'earlier': earlier_lines(results, _price_table(settings).get('currency') or ''),
         'by_k': by_k,
         'paired': [_paired(results, *two) for two in zip(ks[1:], ks, strict=False)],
         'episodes_per_minute': _per_minute(sessions),

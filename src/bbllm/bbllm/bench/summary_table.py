@@ -70,6 +70,7 @@ def lines_for_terminal(summary: Mapping[str, Any]) -> list[str]:
     lines += _lost_lines(summary)
     lines += _unsafe_lines(summary)
     lines += _cost_lines(summary)
+    lines += summary.get('earlier') or ()
     if summary['played'] < summary['planned']:
         lines.append(f'{summary["played"]} of {summary["planned"]} episodes were played so far.')
     speed = summary['episodes_per_minute']

@@ -16,12 +16,14 @@ from pathlib import Path
 import yaml
 
 from bbllm.bench.briefs import with_brief
+from bbllm.bench.earlier import lost_before, with_earlier
 from bbllm.bench.episode_models import models_of
 from bbllm.bench.episode_setup import noise_seed
-from bbllm.bench.playing import Job, Played
+from bbllm.bench.playing import Job, Played, name_before
 from bbllm.bench.scoring import lost, score
 from bbllm.core.budget import Limits
 from bbllm.core.errors import BbllmError, ConfigError, TaskError, WorldError
+from bbllm.core.events import Episode
 from bbllm.core.journal import read_episode
 from bbllm.core.registry import find_planner
 from bbllm.core.types import MOVABLE, Pose, Scene
@@ -75,17 +77,25 @@ def _play_in(folder: Path, job: Job) -> Played:
                 log_folder=folder / 'log',
             )
             with Stack(config) as stack, stack.wait_ready(READY_S) as client:
-                for number, earlier in enumerate(job.case.earlier):
-                    _run(client, job, earlier, f'{job.key.name}-before{number}')
-                    _settled(client)
-                before = client.scene()
-                _run(client, job, job.case.instruction, job.key.name)
-                after, settling_s = _settled(client)
+                if _played_before(client, files, job):
+                    before = client.scene()
+                    _run(client, job, job.case.instruction, job.key.name)
+                    after, settling_s = _settled(client)
     except ConfigError:
         raise
     except BbllmError as error:
         fault = error
     return files.played(before, after, settling_s, fault)
+
+
+def _played_before(client: StackClient, files: _Files, job: Job) -> bool:
+    """Play what comes before the judged episode; tell whether that may be judged after it."""
+    for number, instruction in enumerate(job.case.earlier):
+        _run(client, job, instruction, name_before(job.key, number))
+        if lost_before(job, files.earlier()) is not None:
+            return False
+        _settled(client)
+    return True
 
 
 def _run(client: StackClient, job: Job, instruction: str, episode_id: str) -> None:
@@ -161,9 +171,12 @@ class _Files:
         fault: BbllmError | None,
     ) -> Played:
         """Judge what the nodes have written down; `fault` says why there is not more of it."""
-        journal = self._episodes / f'{self._job.key.name}.jsonl'
-        text = journal.read_text('utf-8', errors='replace') if journal.exists() else ''
-        if text and before is not None:
+        journal = self._journal(self._job.key.name)
+        text, earlier = _text(journal), self.earlier()
+        broken = lost_before(self._job, earlier) if fault is None else None
+        if broken is not None:
+            result = broken
+        elif text and before is not None:
             episode = read_episode(journal)
             # The world's clock also runs while a model thinks, which is no work of the robot.
             robot_s = episode.robot_s + settling_s
@@ -179,7 +192,24 @@ class _Files:
                 least_loops=self._job.case.least_loops,
                 case=self._job.case,
             )
-        return Played(result=result, journal=text, recording=self._said())
+        return Played(
+            result=with_earlier(result, self._job, earlier),
+            journal=text,
+            earlier=tuple(_text(path) for path in self._journals_before()),
+            recording=self._said(),
+        )
+
+    def earlier(self) -> list[Episode]:
+        """Return the episodes before the judged one, as far as they were written down."""
+        return [read_episode(path) for path in self._journals_before()]
+
+    def _journals_before(self) -> list[Path]:
+        key, n_earlier = self._job.key, len(self._job.case.earlier)
+        paths = [self._journal(name_before(key, number)) for number in range(n_earlier)]
+        return [path for path in paths if _text(path)]
+
+    def _journal(self, name: str) -> Path:
+        return self._episodes / f'{name}.jsonl'
 
     def _said(self) -> str:
         """Return the lines of the recording, each with the name of the episode."""
@@ -188,6 +218,10 @@ class _Files:
         lines = self._recording.read_text('utf-8').removesuffix('\n').split('\n')
         named = ({**json.loads(line), 'episode': self._job.key.name} for line in lines)
         return ''.join(json.dumps(line, ensure_ascii=False) + '\n' for line in named)
+
+
+def _text(path: Path) -> str:
+    return path.read_text('utf-8', errors='replace') if path.exists() else ''
 
 
 def _limits(limits: Limits) -> dict[str, Value]:

@@ -66,7 +66,7 @@ def notices_of(run: Run) -> tuple[str, ...]:
             f'The run is not through: {words.count(played)} of {words.plural(planned, "episode")} '
             'were played. The figures are of these.'
         )
-    return tuple(notices)
+    return (*notices, *(run.summary.get('earlier') or ()))
 
 
 def date_of(sessions: Sequence[Mapping[str, Any]]) -> str:
