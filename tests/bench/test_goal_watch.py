@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import io
+from typing import Any
 
-import pytest
 from household_cases import case_of
 from made_results import make_result, make_settings
 from rich.console import Console
 from test_play_household import PROGRAM, played
 
+from bbllm.bench.case import Case
 from bbllm.bench.metrics import figures_of
 from bbllm.bench.summary import summarize_run
 from bbllm.bench.summary_table import print_summary
@@ -34,31 +36,56 @@ def test_a_goal_that_was_never_reached_was_not_held() -> None:
 
 
 def test_where_nothing_is_left_to_do_no_step_is_needed() -> None:
-    case = case_of('put_salmon_in_the_fridge')
-    ids = {node['class_name']: node['id'] for node in case.house.graph['nodes']}
-    edges = [edge for edge in case.house.graph['edges'] if edge['from_id'] != ids['salmon']]
-    inside = {'from_id': ids['salmon'], 'relation_type': 'INSIDE', 'to_id': ids['fridge']}
-    graph = {**case.house.graph, 'edges': [*edges, inside]}
-    there = dataclasses.replace(case, scene=case.house.model_copy(update={'graph': graph}))
-
-    result, _ = played('cannot: it is there', case=there, planner='llm_state:states=no')
+    result, _ = played('cannot: it is there', case=there(), planner='llm_state:states=no')
 
     assert (result.verdict, result.attempted, result.held_once) == ('passed', 0, True)
 
 
-def test_the_share_is_over_the_episodes_in_which_somebody_looked() -> None:
+def test_a_goal_that_is_so_at_the_start_was_held_though_the_first_step_spoils_it() -> None:
+    result, _ = played("    # 1: take\n    grab('salmon')", case=there(at_hand=True))
+
+    assert (result.verdict, result.executable, result.held_once) == ('failed', 1, True)
+
+
+def there(*, at_hand: bool = False) -> Case:
+    """Return a case whose salmon is in the fridge; at hand, that is open and who acts is at it."""
+    case = case_of('put_salmon_in_the_fridge')
+    graph = copy.deepcopy(case.house.graph)
+    nodes = {node['class_name']: node for node in graph['nodes']}
+    salmon, fridge, who = (nodes[word] for word in ('salmon', 'fridge', 'character'))
+
+    def edge(thing: Any, relation: str, other: Any) -> dict[str, Any]:
+        return {'from_id': thing['id'], 'relation_type': relation, 'to_id': other['id']}
+
+    moved = {salmon['id'], who['id']} if at_hand else {salmon['id']}
+    graph['edges'] = [item for item in graph['edges'] if item['from_id'] not in moved]
+    graph['edges'].append(edge(salmon, 'INSIDE', fridge))
+    if at_hand:
+        fridge['states'] = [word for word in fridge['states'] if word != 'CLOSED'] + ['OPEN']
+        pairs = ((who, salmon), (salmon, who), (who, fridge), (fridge, who))
+        graph['edges'] += [edge(one, 'CLOSE', other) for one, other in pairs]
+        graph['edges'].append(edge(who, 'INSIDE', nodes['kitchen']))
+    return dataclasses.replace(case, scene=case.house.model_copy(update={'graph': graph}))
+
+
+def test_the_share_is_over_all_episodes_as_that_of_success_is() -> None:
     results = [
         make_result(trial=0, held_once=True),
         make_result(trial=1, verdict='failed', held_once=True),
         make_result(trial=2, verdict='failed', held_once=False),
-        make_result(trial=3),
-        make_result(trial=4, verdict='lost'),
+        make_result(trial=3, verdict='lost'),
     ]
 
     figures = figures_of(results)
     stream = io.StringIO()
     print_summary(summarize_run(make_settings(), results, []), Console(file=stream, width=200))
 
-    assert (figures.held_once.value, figures.held_once.n) == (pytest.approx(2 / 3), 3)
-    assert 'so after some step with K = 3, as FLTRNN judges: 0.67 [' in stream.getvalue()
-    assert figures_of([make_result()]).held_once.n == 0
+    assert (figures.held_once.value, figures.held_once.n) == (2 / 4, figures.sr.n)
+    assert 'after some step, with K = 3: 0.50 [' in stream.getvalue()
+
+
+def test_where_somebody_did_not_look_there_is_no_share() -> None:
+    looked, not_looked = make_result(trial=0, held_once=True), make_result(trial=1)
+
+    for results in ([not_looked], [looked, not_looked], [make_result(verdict='lost')]):
+        assert (figures_of(results).held_once.value, figures_of(results).held_once.n) == (None, 0)

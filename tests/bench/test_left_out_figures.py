@@ -66,12 +66,25 @@ def test_a_journal_of_before_tells_the_kinds_apart_by_the_code_of_a_call(
 
 
 def test_of_results_of_before_only_the_sum_is_known() -> None:
-    only_old, mixed = figures_of([OLD]), figures_of([OLD, BOTH])
+    only_old = figures_of([OLD])
 
     assert (only_old.discarded, only_old.malformed, only_old.refused) == (4, None, None)
-    assert (mixed.discarded, mixed.malformed, mixed.refused) == (7, 2, 1)
     assert "Left out of the model's replies with K = 3: 4 lines.\n" in printed(OLD)
     assert 'with K = 3: 3 lines: 2 malformed, 1 refused.' in printed(BOTH)
+
+
+def test_old_and_new_results_together_are_told_as_a_sum_and_in_no_kinds() -> None:
+    mixed = figures_of([OLD, BOTH])
+
+    assert (mixed.discarded, mixed.malformed, mixed.refused) == (7, None, None)
+    assert "Left out of the model's replies with K = 3: 7 lines.\n" in printed(OLD, BOTH)
+
+
+@pytest.mark.parametrize('verdict', ['lost', 'failed'])
+def test_an_episode_that_left_out_nothing_hides_the_kinds_of_no_other(verdict: str) -> None:
+    figures = figures_of([make_result(trial=1, verdict=verdict), BOTH])
+
+    assert (figures.malformed, figures.refused) == (2, 1)
 
 
 def test_a_report_tells_both_kinds(tmp_path: Path) -> None:
@@ -85,16 +98,17 @@ def test_a_report_tells_both_kinds(tmp_path: Path) -> None:
 
 
 def test_a_comparison_has_a_column_for_each_kind_that_there_is() -> None:
-    def outcomes(*results: EpisodeResult) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def outcomes(*results: EpisodeResult) -> tuple[tuple[str, ...], tuple[str, ...], str]:
         figures = figures_values(figures_of(results))
         row = {'planner': 'p', 'k': 0, 'planned': len(results), 'tokens_estimated': False}
         costs = ('calls', 'tokens', 'step_tokens', 'growth', 'stable_share')
         row |= {f'{name}{end}': None for name in costs for end in ('', '_low', '_high')}
         data = {'planners': [{**row, **figures, 'episodes_per_minute': None}], 'paired': []}
         grid = grids_of({**data, 'parts': {}, 'against': 'p'})[0]
-        return grid.header, grid.rows[0]
+        return grid.header, grid.rows[0], grid.caption
 
-    header, row = outcomes(BOTH)
+    header, row, caption = outcomes(BOTH)
+    assert 'A planner that does not read replies line by line has 0' in caption
     assert dict(zip(header, row, strict=True))['malformed'] == '2'
     assert dict(zip(header, row, strict=True))['refused'] == '1'
     assert 'malformed' not in outcomes(OLD)[0]

@@ -15,11 +15,15 @@ RULES = (
     'faithful: episodes that broke no rule; two hands: the same where holding two things breaks '
     'none.'
 )
-HELD_ONCE = 'held once: the whole goal was so after some step, as FLTRNN judges.'
+HELD_ONCE = (
+    'held once: of all episodes, as SR, those in which all conditions of the goal held at once, '
+    'at the start or after some step; so FLTRNN counts a success.'
+)
 LEFT_OUT = ('malformed', 'refused')
 KINDS = (
     'malformed, refused: lines of replies that were left out since they fit no grammar, or since '
-    'they name what is not there or are against a check of the planner, in all episodes.'
+    'they name what is not there or are against a check of the planner, in all episodes. A '
+    'planner that does not read replies line by line has 0, which says nothing of its replies.'
 )
 COSTS = (
     'calls, tokens: of an episode; a step: tokens of its prompts for each step; grows: tokens by '

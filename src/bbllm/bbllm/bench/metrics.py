@@ -115,12 +115,12 @@ class Figures:
     discarded: int
     """Lines of models' replies that were left out, of both kinds."""
     malformed: int | None
-    """Those that fit no grammar; None where no result tells the kinds apart."""
+    """Those that fit no grammar; None where of some lines the kind is not known."""
     refused: int | None
     """Those that can be read, and name what is not there or are against a check; None as above."""
     held_once: Estimate
-    """Share of the episodes in which the goal was so after some step, over those in which that
-    was looked at."""
+    """Share of the episodes in which all of the goal was so at some moment, over all n as SR;
+    over none where one was judged without looking at that."""
 
 
 def figures_of(results: Iterable[EpisodeResult]) -> Figures:
@@ -132,7 +132,6 @@ def figures_of(results: Iterable[EpisodeResult]) -> Figures:
     passed = [result for result in group if result.passed]
     needing = [result for result in group if result.informed is not None]
     ruled = [result for result in judged if result.faithful is not None]
-    watched = [result.held_once for result in judged if result.held_once is not None]
     return Figures(
         n=len(group),
         passed=len(passed),
@@ -166,9 +165,9 @@ def figures_of(results: Iterable[EpisodeResult]) -> Figures:
         ),
         broken_rules=_added(result.broken_rules or {} for result in ruled),
         discarded=sum(result.discarded for result in group),
-        malformed=_known_sum(result.malformed for result in group),
-        refused=_known_sum(result.refused for result in group),
-        held_once=rate_of(sum(watched), len(watched)),
+        malformed=_of_a_kind(group, [result.malformed for result in group]),
+        refused=_of_a_kind(group, [result.refused for result in group]),
+        held_once=_held_once(group, judged),
     )
 
 
@@ -178,10 +177,22 @@ def _total(costs: Sequence[float | None]) -> float | None:
     return math.fsum(known) if costs and len(known) == len(costs) else None
 
 
-def _known_sum(counts: Iterable[int | None]) -> int | None:
-    """Add up those that are known; None where none is."""
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+def _of_a_kind(group: Sequence[EpisodeResult], counts: Sequence[int | None]) -> int | None:
+    """Add up the lines of a kind, but never give a part of them for all that were left out."""
+    of_unknown_kind = any(
+        count is None and result.discarded for result, count in zip(group, counts, strict=True)
+    )
+    if of_unknown_kind or all(count is None for count in counts):
+        return None
+    return sum(count or 0 for count in counts)  # an episode that was lost left out no line
+
+
+def _held_once(group: Sequence[EpisodeResult], judged: Sequence[EpisodeResult]) -> Estimate:
+    """Return in how many episodes the goal was held; in those that were lost nobody saw it."""
+    known = all(result.held_once is not None for result in judged)
+    if not judged or not known:
+        return rate_of(0, 0)
+    return rate_of(sum(result.held_once is True for result in group), len(group))
 
 
 def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:

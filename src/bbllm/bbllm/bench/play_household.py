@@ -72,6 +72,6 @@ def play_with(job: Job, models: Models, sink: EventSink, around: Alone) -> Episo
         robot_s=world.time_s,
         unsafe=None,  # nothing here can be unsafe
         judged=(start, end),
-        # Where nothing is left to do, no step is needed.
-        held_once=watch.held_once or end.verdict is Verdict.PASSED,
+        # Where nothing is left to do, no step is needed, whatever is spoilt later.
+        held_once=watch.held_once or Verdict.PASSED in (start.verdict, end.verdict),
     )

@@ -21,7 +21,7 @@ def is_ruled(summary: Mapping[str, Any]) -> bool:
 
 
 def lines_on_rules(groups: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return what was broken and left out, and how often the goal was so at all, for each K."""
+    """Return what was broken and left out, and how often the goal was held at all, by K."""
     lines = [_broken_line(group) for group in groups if group.get('broken_rules')]
     lines += [_left_out_line(group) for group in groups if group.get('discarded')]
     return lines + [_held_once_line(group) for group in groups if group.get('held_once_n')]
@@ -46,8 +46,9 @@ def _left_out_line(group: Mapping[str, Any]) -> str:
 
 def _held_once_line(group: Mapping[str, Any]) -> str:
     return (
-        f'The whole goal was so after some step with K = {group["k"]}, as FLTRNN judges: '
-        f'{_rate(group, "held_once")}.'
+        f'All conditions of the goal held at once, at the start or after some step, with '
+        f'K = {group["k"]}: {_rate(group, "held_once")} of all episodes. '
+        'So FLTRNN counts a success.'
     )
 
 
