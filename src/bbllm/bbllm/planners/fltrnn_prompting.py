@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from bbllm.core.types import Scene
 from bbllm.planners.demonstrations import Demonstration
 from bbllm.planners.goal_predicates import GoalPredicate, goal_sentence, goal_text, parse_goal
+from bbllm.planners.impossible_goals import all_in_sight
 from bbllm.planners.memory_graph import ARITY
 from bbllm.planners.prog_prompting import declared
 from bbllm.planners.prompting import one_line
@@ -92,6 +93,7 @@ class FLTRNNPrompts:
             goal=_goal_line(goal, predicates),
             words=goal_sentence(predicates) if predicates else '',
             classes=classes(scene),
+            whole=all_in_sight(scene),
         )
 
     def cell(self, scene: Scene, long_term: LongTerm, short_term: ShortTerm) -> str:

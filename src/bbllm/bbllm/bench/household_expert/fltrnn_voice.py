@@ -48,7 +48,7 @@ _RULES = {
 _LAST = (GoalRelation.HOLDS, GoalRelation.SIT)
 """What keeps the hand full, or the robot in its seat."""
 _TASK_GOAL = re.compile(r'^Task goal: (.*)$', re.MULTILINE)
-_CLASSES = re.compile(r'^# Classes: (.*)$', re.MULTILINE)
+_CLASSES = re.compile(r'^# Classes(?: in sight)?: (.*)$', re.MULTILINE)
 _COMPLETED = re.compile(r'^# Completed so far: (.*)$', re.MULTILINE)
 _TRIED = re.compile(r'^# Tried before, and not reached: .*\bgrab\((\w+)\) failed', re.MULTILINE)
 
