@@ -73,6 +73,7 @@ class Costs:
         self._gripless = gripless
         self._only = only
         self._places: dict[str, list[int]] = {}
+        self._devices: dict[tuple[str, str | None], list[Node]] = {}
         self._lying: dict[tuple[Relation, str], set[int]] = {}
         me = graph.character
         assert me is not None  # a household has one
@@ -172,11 +173,17 @@ class Costs:
         ):
             return NEVER
         costs = [NEVER]
-        for node in self._graph.nodes.values():
-            if _makes(node, word, by) and can_wash(node, self._graph.nodes[thing]):
+        for node in self._makers(word, by):
+            if can_wash(node, self._graph.nodes[thing]):
                 inside = self._put(thing, Relation.INSIDE, node.id)
                 costs.append(inside + self._shut_in(thing, node) + self._start(node))
         return min(costs)
+
+    def _makers(self, word: str, by: str | None) -> list[Node]:
+        if (word, by) not in self._devices:
+            nodes = self._graph.nodes.values()
+            self._devices[word, by] = [node for node in nodes if _makes(node, word, by)]
+        return self._devices[word, by]
 
     def _shut_in(self, thing: int, device: Node) -> int:
         """Count what shuts the door of a device once a thing is in it."""
