@@ -132,6 +132,24 @@ def test_an_episode_without_a_journal_leaves_none_of_an_earlier_try(path: Path) 
         assert not folder.journal(key).exists()
 
 
+def test_journals_of_a_session_lie_together_and_those_of_an_earlier_try_go(path: Path) -> None:
+    longer = replace(played(0), earlier=('{"a": 1}\n', '{"b": 2}\n'))
+    name = longer.result.key.name
+    other = replace(played(1), earlier=('{"c": 3}\n',))
+    with RunFolder(path) as folder:
+        folder.add(other)
+        folder.add(longer)
+        journals = folder.journal(longer.result.key).parent
+        assert (journals / f'{name}-before1.jsonl').read_text() == '{"b": 2}\n'
+
+        folder.drop([longer.result.key])
+        folder.add(replace(played(0), earlier=('{"d": 4}\n',)))
+
+        found = sorted(file.name for file in journals.iterdir())
+        names = (name, other.result.key.name)
+        assert found == sorted(f'{n}{end}.jsonl' for n in names for end in ('', '-before0'))
+
+
 def test_two_runs_cannot_work_in_one_folder(path: Path) -> None:
     with RunFolder(path), pytest.raises(ConfigError, match=f'process {os.getpid()}.*--out'):
         RunFolder(path)
