@@ -10,13 +10,24 @@ from typing import Any
 import pytest
 from house_player import Studio, cells, id_of, lines, play, player, told
 
+from bbllm.bench.generator import make_case
+from bbllm.bench.suite import load_suite
 from bbllm.core.instances import class_of
 from bbllm.core.protocols import Embeddings
 from bbllm.core.types import SkillCall
 from bbllm.llm.lexical import LexicalEmbedder
 from bbllm.planners.body_matching import MatchingBody
+from bbllm.planners.demonstrations import Chooser, household_demonstrations
 from bbllm.planners.fltrnn import FLTRNN
-from bbllm.planners.fltrnn_telling import LONGEST, LONGEST_IN_WORDS, USEFUL, Telling
+from bbllm.planners.fltrnn_prompting import FLTRNNPrompts, LongTerm, ShortTerm
+from bbllm.planners.fltrnn_telling import (
+    LEFT_OUT,
+    LONGEST,
+    LONGEST_IN_WORDS,
+    MORE,
+    USEFUL,
+    Telling,
+)
 from bbllm.planners.goal_predicates import parse_goal
 from bbllm.planners.memory_graph import MemoryGraph
 from bbllm.worlds.household.world import HouseholdWorld
@@ -47,15 +58,15 @@ def graph_of(house: str = 'studio') -> MemoryGraph:
 def tell(sentence: str, longest: int = LONGEST, *, embedder: Any = None) -> tuple[str, list[str]]:
     """Return what is told of the studio, and the classes that are said to be left out."""
     telling = Telling(embedder or LexicalEmbedder(), longest=longest)
-    text, _, left_out = telling.of(graph_of(), sentence, None).partition('\n# Left out, ')
-    return text, left_out.partition(': ')[2].split(', ')
+    text, _, left_out = telling.of(graph_of(), sentence, None).partition(f'\n{LEFT_OUT}')
+    return text, left_out.split(', ')
 
 
 def classes_in(text: str) -> set[str]:
     return set(re.findall(r'(\w+)\(id:\d+\)', text))
 
 
-@pytest.mark.parametrize('longest', [1300, LONGEST, LONGEST_IN_WORDS])
+@pytest.mark.parametrize('longest', [1700, LONGEST, LONGEST_IN_WORDS])
 @pytest.mark.parametrize('sentence', ['Make toast.', 'put all the plates into the dishwasher'])
 def test_no_more_is_told_than_finds_room_and_what_is_left_out_is_named(
     sentence: str, longest: int
@@ -100,12 +111,12 @@ def test_an_embedder_that_knows_meanings_brings_what_the_words_do_not_spell() ->
     assert {'faucet', 'sink'} <= classes_in(text)
     assert 'book' in left_out
     telling = Telling(Meaning())
-    first = telling.nearest_first(graph_of(), RINSE)[:2]
+    first = telling.first(graph_of(), RINSE)[0][:2]
     assert {class_of(name) for name in first} == {'faucet', 'sink'}
 
 
 def test_one_of_each_class_comes_before_a_second_that_nobody_speaks_of() -> None:
-    names = Telling(LexicalEmbedder()).nearest_first(graph_of(), 'xyzzy')
+    names, _ = Telling(LexicalEmbedder()).first(graph_of(), 'xyzzy')
     n_classes = len({class_of(name) for name in names})
 
     assert len({class_of(name) for name in names[:n_classes]}) == n_classes
@@ -114,7 +125,7 @@ def test_one_of_each_class_comes_before_a_second_that_nobody_speaks_of() -> None
 
 def test_of_one_class_what_is_at_hand_comes_before_what_is_shut_in() -> None:
     graph = graph_of('family_flat')
-    names = Telling(LexicalEmbedder()).nearest_first(graph, 'read a book, drink from a mug')
+    names, _ = Telling(LexicalEmbedder()).first(graph, 'read a book, drink from a mug')
 
     for word in ('mug', 'plate'):
         shut = [graph.closed_around(n) is not None for n in names if class_of(n) == word]
@@ -143,7 +154,7 @@ def test_a_goal_in_predicates_tells_all_of_its_classes_and_names_nothing_else() 
     text = Telling(LexicalEmbedder(), longest=10).of(graph_of(), goal, predicates)
 
     assert classes_in(text) >= {'milk', 'fridge', 'kitchen', 'coffeetable'}
-    assert 'Left out' not in text and 'juice' not in text
+    assert LEFT_OUT not in text and MORE not in text and 'juice' not in text
 
 
 def test_what_is_held_is_told_whatever_the_sentence_says() -> None:
@@ -164,4 +175,88 @@ def test_the_body_s_embedder_chooses_for_a_sub_goal_in_words() -> None:
 
     prompt = cells(model)[0]
     assert 'faucet(id:' in told(prompt) and 'book(id:' not in told(prompt)
-    assert '\n# Left out, as far from the goal: ' in prompt
+    assert f'\n{LEFT_OUT}' in prompt
+
+
+def n_told(text: str, word: str) -> int:
+    return len(set(re.findall(rf'\b{word}\(id:\d+\)', text)))
+
+
+@pytest.mark.parametrize('house', HOUSES)
+def test_of_what_the_sentence_names_as_many_are_told_as_it_says_however_short_it_is(
+    house: str,
+) -> None:
+    graph = graph_of(house)
+    plates = len(graph.of_class('plate'))
+
+    text = Telling(LexicalEmbedder(), longest=10).of(
+        graph, 'Put two plates in the fridge, and all forks on the kitchen table.', None
+    )
+
+    assert n_told(text, 'plate') == min(2, plates)
+    assert n_told(text, 'cutleryfork') == len(graph.of_class('cutleryfork'))
+    for word in ('fridge', 'kitchentable'):
+        assert n_told(text, word) == min(1, len(graph.of_class(word)))
+    assert 'book' not in classes_in(text)
+
+
+def test_who_rinses_a_mug_is_told_of_what_one_rinses_it_with() -> None:
+    assert {'mug', 'sink', 'faucet'} <= classes_in(tell('rinse a mug')[0])
+
+
+def test_a_noun_with_a_number_that_names_no_class_means_the_nearest() -> None:
+    graph = graph_of()
+    lights = len(graph.of_class('lightswitch'))
+
+    text, _ = tell('Put all lights off', 10)
+
+    assert n_told(text, 'lightswitch') == lights > 1
+
+
+def test_of_what_is_told_in_part_it_is_said_how_many_more_there_are() -> None:
+    graph = graph_of('townhouse')
+    plates = len(graph.of_class('plate'))
+
+    said = Telling(LexicalEmbedder(), longest=10).of(graph, 'put two plates on the desk', None)
+    text, _, rest = said.partition(f'\n{MORE}')
+    found = re.findall(r'(\d+) (\w+)', rest.partition('\n')[0])
+    more = {word: int(count) for count, word in found}
+
+    assert n_told(text, 'plate') + more['plate'] == plates > 2
+    assert {*more} <= classes_in(text)
+
+
+def test_of_what_is_named_the_nearest_to_hand_is_told() -> None:
+    graph = graph_of('townhouse')
+    open_ones = [n for n in graph.of_class('book') if graph.closed_around(n) is None]
+    rooms = {room for n in open_ones if (room := graph.room_of(n))}
+    assert len(rooms) > 1
+
+    for room in rooms:
+        graph.apply(SkillCall('walk', (room,)))
+        names, n_named = Telling(LexicalEmbedder()).first(graph, 'read a book')
+        told_of = [name for name in names[:n_named] if class_of(name) == 'book']
+        assert [graph.room_of(name) for name in told_of] == [room]
+
+
+@pytest.mark.parametrize('suite', ['household', 'household_long'])
+def test_a_whole_prompt_for_a_task_in_words_has_the_length_that_is_said(suite: str) -> None:
+    examples = household_demonstrations()
+    chooser = Chooser(examples, LexicalEmbedder())
+    loaded = load_suite(suite)
+    for task in loaded.tasks:
+        case = make_case(loaded, task.name, seed=1, trial=0)
+        assert case.house is not None
+        scene = HouseholdWorld(case.house.build()).observe()
+        goal, graph = case.instruction, MemoryGraph(scene)
+
+        def told_in(longest: int, goal: str = goal, graph: MemoryGraph = graph) -> str:
+            return Telling(LexicalEmbedder(), longest=longest).of(graph, goal, None)
+
+        short = ShortTerm(goal, told_in(LONGEST), chooser.similar(goal, 3))
+        cell = FLTRNNPrompts().cell(scene, LongTerm(goal), short)
+        in_words = ShortTerm(goal, told_in(LONGEST_IN_WORDS), examples[:3])
+        prompts = FLTRNNPrompts(rule_thoughts=False, long_memory=False)
+
+        assert len(cell) < 7000
+        assert len(prompts.whole(scene, in_words)) < 8000

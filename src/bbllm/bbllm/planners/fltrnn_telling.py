@@ -1,9 +1,10 @@
 """
 Of which things FLTRNN's prompts tell.
 
-A goal in predicates names the classes, and all of them is told. A sentence names none that a
-program could read, and a house has hundreds of things: told is what is nearest to the sentence, up
-to a length, each thing with all that it is in or on; classes of which nothing is told are named.
+A goal in predicates names the classes, and all of them is told. A sentence may only mean them, and
+a house has hundreds of things: told is of each class that the sentence names as many as it speaks
+of, and then what is nearest to the sentence, up to a length; each thing with all that it is in or
+on. It is said of which classes there are more, and of which nothing is told.
 """
 
 from __future__ import annotations
@@ -12,19 +13,30 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from bbllm.core.instances import class_of
 from bbllm.core.protocols import Embedder
 from bbllm.planners.fltrnn_wording import remembered, remembered_of, with_places
 from bbllm.planners.goal_predicates import GoalPredicate
 from bbllm.planners.memory_graph import MemoryGraph
+from bbllm.planners.named_classes import mentions
 from bbllm.planners.nearness import Nearness
 
 LONGEST = 2200
-"""How much is told for a sentence where a prompt has some 3800 beside it [characters]."""
-LONGEST_IN_WORDS = 4100
-"""The same for planners that are never told which classes there are: one thing of each class that
-can be carried, filled or switched finds room in it, in each of the houses [characters]."""
+"""
+How much is told for a sentence, beyond what it names itself [characters].
+
+A cell has up to 4650 beside it and the goal, 4520 in `household`: some 6700 in all, as
+the line that names what is left out takes 1000: with less, `rinse a mug` tells of no faucet.
+"""
+LONGEST_IN_WORDS = 4500
+"""
+The same for planners that are never told which classes there are: one thing of each class that
+can be carried, filled or switched finds room in it, in each of the houses [characters].
+
+They have up to 3200 beside it and the goal: some 7700 in all.
+"""
 USEFUL = ('grabbable', 'can_open', 'has_switch', 'sittable', 'containers', 'surfaces')
 """What makes a thing worth telling of; floors are surfaces too, and nobody means them."""
 DEVICE = ('has_switch', 'containers')
@@ -40,6 +52,21 @@ CONTENT = 0.5
 AGAIN = 0.02
 """How much less near the second of a class counts than the first, and so on: one of each class
 comes before many of one that the sentence does not mean."""
+MORE = '# More of these stand elsewhere: '
+LEFT_OUT = '# Not told of, as the goal seems not to mean them: '
+"""How the lines begin that say what is told in part, and of what nothing is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    """What a sentence means among the classes of a house."""
+
+    sentence: str
+    classes: Sequence[str]
+    near: Mapping[str, float]
+    """How near each class is to it, or to one of its words, or to two of them."""
+    wanted: Counter[str]
+    """Of how many things of a class it speaks."""
 
 
 class Telling:
@@ -54,8 +81,8 @@ class Telling:
     def __init__(self, embedder: Embedder, *, longest: int = LONGEST):
         self._nearness = Nearness(embedder)
         self._longest = longest
-        self._found: tuple[str, Sequence[str], Mapping[str, float]] = ('', (), {})
-        """What was asked for last, and how near it was: a goal is asked for many times in turn."""
+        self._found = _Meaning('', (), {}, Counter())
+        """Of what was asked for last: a goal is asked for many times in turn."""
 
     def of(self, graph: MemoryGraph, goal: str, predicates: Sequence[GoalPredicate] | None) -> str:
         """
@@ -71,42 +98,62 @@ class Telling:
         """
         if predicates:
             return remembered(graph, predicates)
-        names = self.nearest_first(graph, goal)
+        names, n_wanted = self.first(graph, goal)
         n_told = bisect_right(
             range(len(names)), self._longest, key=lambda n: len(_told(graph, names, n + 1))
         )
-        return _told(graph, names, n_told)
+        return _told(graph, names, max(n_told, n_wanted))
 
-    def nearest_first(self, graph: MemoryGraph, sentence: str) -> list[str]:
-        """Return all things that are of use, those that matter most to a sentence first."""
+    def first(self, graph: MemoryGraph, sentence: str) -> tuple[list[str], int]:
+        """
+        Return all things that are of use, those that matter most to a sentence first.
+
+        Returns:
+            The things; and how many of them, from the first on, the sentence speaks of itself.
+        """
         useful = [name for name in graph.names if is_useful(graph, name)]
-        near = self._near(sentence, sorted({class_of(name) for name in useful}))
-        n_before: Counter[str] = Counter()
-        worth: dict[str, float] = {}
-        # Of one class, what is at hand comes before what is shut in.
-        for name in sorted(useful, key=lambda name: graph.closed_around(name) is not None):
-            places = [CONTENT * near.get(class_of(place), 0) for _, place in graph.places(name)]
-            near_by = max([near[class_of(name)], *places])
-            worth[name] = near_by if near_by > CHANCE else 0.0
-            if not graph.affords(name, 'grabbable'):
-                device = any(graph.affords(name, word) for word in DEVICE)
-                worth[name] += FIXED_WORTH if device else -FIXED_WORTH
-            worth[name] -= AGAIN * n_before[class_of(name)]
-            n_before[class_of(name)] += 1
-        return sorted(worth, key=lambda name: -worth[name])
+        meaning = self._meaning(sentence, sorted({class_of(name) for name in useful}))
 
-    def _near(self, sentence: str, classes: Sequence[str]) -> Mapping[str, float]:
-        """Return how near classes are to a sentence, or to one of its words, or to two of them."""
-        if self._found[:2] == (sentence, classes):
-            return self._found[2]
+        def distance(name: str) -> tuple[bool, bool, bool]:
+            # The room counts only where something is named: a prompt would change at each door.
+            away = class_of(name) in meaning.wanted and graph.room_of(name) != graph.here
+            return name not in graph.held, graph.closed_around(name) is not None, away
+
+        useful.sort(key=distance)
+        n_before: Counter[str] = Counter()
+        worth: dict[str, tuple[bool, float]] = {}
+        for name in useful:
+            n = n_before[class_of(name)]
+            wanted = n < meaning.wanted[class_of(name)]
+            worth[name] = wanted, _worth(graph, name, meaning.near) - AGAIN * n
+            n_before[class_of(name)] += 1
+        names = sorted(worth, key=lambda name: worth[name], reverse=True)
+        return names, sum(wanted for wanted, _ in worth.values())
+
+    def _meaning(self, sentence: str, classes: Sequence[str]) -> _Meaning:
+        if (self._found.sentence, self._found.classes) == (sentence, classes):
+            return self._found
         words = [word for word in re.findall(r'\w+', sentence.lower()) if len(word) > 2]
         pairs = [first + second for first, second in zip(words, words[1:], strict=False)]
-        texts = [sentence, *words, *pairs]
+        texts = [*dict.fromkeys([sentence, *words, *pairs])]
         self._nearness.look_up([*texts, *classes])
-        found = [self._nearness.of(text, classes) for text in dict.fromkeys(texts)]
+        found = [self._nearness.of(text, classes) for text in texts]
         nearest = {name: max(near[name] for near in found) for name in classes}
-        self._found = (sentence, classes, nearest)
-        return nearest
+        self._found = _Meaning(sentence, classes, nearest, self._wanted(sentence, classes))
+        return self._found
+
+    def _wanted(self, sentence: str, classes: Sequence[str]) -> Counter[str]:
+        """Count of how many things of each class a sentence speaks."""
+        wanted: Counter[str] = Counter()
+        for mention in mentions(sentence, classes):
+            for name in mention.classes or self._nearest(mention.noun, classes):
+                wanted[name] += mention.count
+        return wanted
+
+    def _nearest(self, noun: str, classes: Sequence[str]) -> list[str]:
+        """Return the class that a noun means which names none; none where nothing is near."""
+        near = self._nearness.of(noun, classes)
+        return [name for name in self._nearness.ranked(noun, classes)[:1] if near[name] > CHANCE]
 
 
 def is_useful(graph: MemoryGraph, name: str) -> bool:
@@ -114,9 +161,33 @@ def is_useful(graph: MemoryGraph, name: str) -> bool:
     return class_of(name) != 'floor' and any(graph.affords(name, word) for word in USEFUL)
 
 
+def _worth(graph: MemoryGraph, name: str, near: Mapping[str, float]) -> float:
+    """Return how much a thing matters, from how near classes are to a sentence."""
+    places = [CONTENT * near.get(class_of(place), 0) for _, place in graph.places(name)]
+    nearest = max([near[class_of(name)], *places])
+    worth = nearest if nearest > CHANCE else 0.0
+    if graph.affords(name, 'grabbable'):
+        return worth
+    device = any(graph.affords(name, word) for word in DEVICE)
+    return worth + (FIXED_WORTH if device else -FIXED_WORTH)
+
+
 def _told(graph: MemoryGraph, names: Sequence[str], n: int) -> str:
-    """Write what is known of the first `n` things, and which classes the others are of."""
-    told = {class_of(name) for name in with_places(graph, names[:n])}
-    left_out = sorted({class_of(name) for name in names[n:]} - told)
-    also = f'\n# Left out, as far from the goal: {", ".join(left_out)}' if left_out else ''
-    return remembered_of(graph, names[:n], terse=True) + also
+    """
+    Write what is known of the first `n` things, and which classes the others are of.
+
+    The order is that of first sight, which stays: so a server can keep more of a prompt.
+    """
+    first = {*names[:n]}
+    chosen = [name for name in graph.names if name in first]
+    told = with_places(graph, chosen)
+    others = Counter(sorted(class_of(name) for name in {*names} - {*told}))
+    known = {class_of(name) for name in told}
+    more = [f'{count} {word}' for word, count in others.items() if word in known]
+    left_out = [word for word in others if word not in known]
+    lines = [
+        remembered_of(graph, chosen, terse=True),
+        *([f'{MORE}{", ".join(more)}'] if more else []),
+        *([f'{LEFT_OUT}{", ".join(left_out)}'] if left_out else []),
+    ]
+    return '\n'.join(lines)
