@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from uuid import uuid4
 
-from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy._rclpy_pybind11 import InvalidHandle
+from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -20,10 +21,12 @@ from std_msgs.msg import String
 
 from bbllm.nodes.liveness import PERIOD_S, Liveness
 from bbllm.nodes.peer_process import PeerProcess
+from bbllm.nodes.taking import take_all
 
 TOPIC = 'heartbeat'
 
-QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+QOS = QoSProfile(depth=60, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""So many beats wait at a listener that is busy: what six nodes say in five seconds."""
 
 
 class Heartbeat:
@@ -33,7 +36,7 @@ class Heartbeat:
         words = [node.get_name(), uuid4().hex, str(PeerProcess.own() or '')]
         self._beat = String(data=' '.join(words).strip())
         self._publisher = node.create_publisher(String, TOPIC, QOS)
-        _every_period(node, self._publish)
+        _every_period(node, self._publish, MutuallyExclusiveCallbackGroup())
         self._publish()
 
     def _publish(self) -> None:
@@ -45,16 +48,32 @@ class Heartbeats(Liveness):
 
     def __init__(self, node: Node):
         super().__init__()
-        group = ReentrantCallbackGroup()
-        node.create_subscription(String, TOPIC, self._hear, QOS, callback_group=group)
+        # One turn after the other: two that waited for a thread would count as two of listening.
+        group = MutuallyExclusiveCallbackGroup()
+        self._beats = node.create_subscription(
+            String, TOPIC, self._hear, QOS, callback_group=group
+        )
         # By the executor that beats come through: where that is kept waiting, so are its turns.
-        _every_period(node, self.turn)
+        _every_period(node, self.turn, group)
+
+    def turn(self) -> None:
+        """
+        Hear all beats that wait, then count one more period in which no others came.
+
+        A round of an executor takes one beat, of whatever node, but has its turn too. So a
+        listener whose rounds are long would fall behind with beats, and blame those who sent them.
+        """
+        try:
+            take_all(self._beats, self._hear)
+        except InvalidHandle:
+            return  # the node was destroyed
+        super().turn()
 
     def _hear(self, beat: String) -> None:
         self.hear(beat.data)
 
 
-def _every_period(node: Node, call: Callable[[], None]) -> None:
+def _every_period(node: Node, call: Callable[[], None], group: CallbackGroup) -> None:
     # It goes on whatever the node takes for its time: that of a bag stands still in between.
     steady = Clock(clock_type=ClockType.STEADY_TIME)
-    node.create_timer(PERIOD_S, call, callback_group=ReentrantCallbackGroup(), clock=steady)
+    node.create_timer(PERIOD_S, call, callback_group=group, clock=steady)

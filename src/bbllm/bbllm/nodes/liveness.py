@@ -68,7 +68,8 @@ class Liveness:
         """
         Count one more period in which nothing came; called where beats are heard, once in each.
 
-        A turn that comes late counts as one all the same: in between nobody listened here.
+        Only after all that came were heard: a beat that waits is not silence. A turn that comes
+        late counts as one all the same: in between nobody listened here.
         """
         with self._lock:
             self._deaf_s = 0.0

@@ -19,6 +19,7 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.qos import QoSProfile
 
 from bbllm.nodes.process import StackNode
+from bbllm.nodes.taking import take_all
 
 PERIOD_S = 0.005
 """Wall time between looks [s]."""
@@ -63,16 +64,9 @@ class Poller:
         try:
             while True:
                 for subscription, hear in self._feeds:
-                    self._take(subscription, hear)
+                    take_all(subscription, hear)
                 time.sleep(PERIOD_S)
         except InvalidHandle:
             return  # the node was destroyed: its process ends
         except Exception:  # a node that no longer hears its robot must not look alive
             self._node.fail(f'fault in reading a topic:\n{traceback.format_exc()}')
-
-    def _take(self, subscription: Any, hear: Callable[[Any], None]) -> None:
-        with subscription.handle:
-            while taken := subscription.handle.take_message(
-                subscription.msg_type, subscription.raw
-            ):
-                hear(taken[0])
