@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 
 import numpy as np
 import pytest
@@ -20,18 +19,16 @@ from bbllm.nodes.polling import Poller
 pytestmark = pytest.mark.ros
 
 TASK = 'put the red cube on location_B'
-WITHIN_S = 10.0
 MOVING_RAD_S = 0.2
 STILL_RAD_S = 0.005
 LONG_S = 0.5
 
 
-def kill_in_motion(stack: Running, joints: JointFeed, node: str) -> float:
-    """Kill a node while the arm moves; return when [s]."""
+def kill_in_motion(stack: Running, joints: JointFeed, node: str) -> None:
+    """Kill a node while the arm moves."""
     stack.wait_for(EventKind.CALL)
     until(lambda: speed(joints) > MOVING_RAD_S, 'motion of the arm')
     os.killpg(stack.stack.processes[node].pid, signal.SIGKILL)
-    return time.monotonic()
 
 
 def listen(stack: Running) -> JointFeed:
@@ -45,19 +42,18 @@ def speed(joints: JointFeed) -> float:
     return float(np.abs(joints.newest().velocity_rad_s).max())
 
 
-def still_since_s(joints: JointFeed) -> float:
-    """Wait until the arm has stood still for longer than between two motions; since when [s]."""
-    wall_s, world_s = time.monotonic(), joints.newest().stamp_s
+def wait_still(joints: JointFeed) -> None:
+    """Wait until the arm has stood still for longer than between two motions."""
+    moved_s = joints.newest().stamp_s
 
     def stands() -> bool:
-        nonlocal wall_s, world_s
+        nonlocal moved_s
         state = joints.newest()
         if np.abs(state.velocity_rad_s).max() > STILL_RAD_S:
-            wall_s, world_s = time.monotonic(), state.stamp_s
-        return state.stamp_s > world_s + LONG_S
+            moved_s = state.stamp_s
+        return state.stamp_s > moved_s + LONG_S
 
     until(stands, 'standstill')
-    return wall_s
 
 
 # Slowly, so that a motion that nobody stops would be seen for long.
@@ -66,15 +62,14 @@ def test_episode_names_the_node_that_was_killed(ros_domain: int, node: str) -> N
     with started(speed=0.25) as stack:
         joints = listen(stack)
         task = stack.begin(TASK)
-        killed_s = kill_in_motion(stack, joints, node)
+        kill_in_motion(stack, joints, node)
 
         result = task.result()
 
         assert result.ending is Ending.WORLD_FAILED
         assert node in result.message
-        assert time.monotonic() - killed_s < WITHIN_S
         if node != 'mujoco_sim':
-            assert still_since_s(joints) - killed_s < WITHIN_S
+            wait_still(joints)
         with pytest.raises(LostNodeError, match=f'The node {node} was killed by signal 9'):
             stack.stack.check()
 
@@ -83,12 +78,12 @@ def test_arm_stands_still_when_the_planner_is_killed(ros_domain: int) -> None:
     with started(speed=0.25) as stack:
         joints = listen(stack)
         task = stack.begin(TASK, episode_id='orphan')
-        killed_s = kill_in_motion(stack, joints, 'brain_planner')
+        kill_in_motion(stack, joints, 'brain_planner')
 
         with pytest.raises(LostNodeError, match=r'brain_planner has gone: its process \d+ has'):
             task.result()
 
-        assert still_since_s(joints) - killed_s < WITHIN_S
+        wait_still(joints)
         episode = read_episode(episodes_dir() / 'orphan.jsonl')
         assert episode.ending is None
         assert episode.events[-1].kind is EventKind.CALL
