@@ -43,8 +43,8 @@ def test_a_goal_that_contradicts_itself_is_refused_with_the_pair_before_any_requ
 @pytest.mark.parametrize(
     ('goal', 'why'),
     [
-        ('on_milk_coffeetable: 9', 'wants 9 of milk, but there are 1'),
-        ('on_unicorn_coffeetable: 1', 'wants 1 of unicorn, but there are 0'),
+        ('on_milk_coffeetable: 9', 'wants 9 of milk, but the house has 1'),
+        ('on_unicorn_coffeetable: 1', 'wants 1 of unicorn, but the house has 0'),
         ('on_milk_coffeetable: 1, and be quick', 'The goal cannot be read'),
     ],
 )

@@ -110,7 +110,7 @@ def test_two_things_can_be_held_and_a_third_lie_elsewhere() -> None:
 def test_a_thing_cannot_be_in_itself() -> None:
     episode = play(FLTRNN, ScriptedModel([]), 'inside_fridge_fridge: 1', Studio())
 
-    assert 'wants 2 of fridge, but there are 1' in episode.message
+    assert 'wants 2 of fridge, but the house has 1' in episode.message
 
 
 @pytest.mark.parametrize('task', ['switch the tv on and off', 'turnon_tv: 1, and have a rest'])

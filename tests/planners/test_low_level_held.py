@@ -56,8 +56,8 @@ def test_lines_that_are_not_read_are_told_with_what_they_stand_behind() -> None:
     done = parse_low_level_plan('move(mug1)\ndone\nmove(mug1)\nmove(mug1)', ACTIONS)
 
     assert [(item.text, item.why) for item in (*long.discarded, *done.discarded)] == [
-        ('4 more lines', f'They stand behind line {MAX_LINES}.'),
-        ('2 more lines', 'They stand behind a line `done`.'),
+        ('4 more lines', f'Left out behind line {MAX_LINES}.'),
+        ('2 more lines', 'Left out behind a line `done`.'),
     ]
 
 

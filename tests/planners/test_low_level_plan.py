@@ -108,9 +108,9 @@ def test_a_reply_without_a_call_is_none(text: str) -> None:
 @pytest.mark.parametrize(
     ('text', 'said', 'left_out'),
     [
-        ('## Done (step 1 of 2)\n1. move(fridge1)', 'done', '1 more lines'),
+        ('## Done (step 1 of 2)\n1. move(fridge1)', 'done', '1 more line'),
         ('# Done (so far)\n1. go to the fridge\n2. open it', 'done', '2 more lines'),
-        ('Low-level Action Plan:\ndone\nmove(fridge1)\nGood luck!', 'done', '1 more lines'),
+        ('Low-level Action Plan:\ndone\nmove(fridge1)\nGood luck!', 'done', '1 more line'),
         ('1. fly(mug1)\ndone', 'done', '1. fly(mug1)'),
         ('# cannot: carry both at once\n1. move fridge1', 'cannot: ', '1. move fridge1'),
     ],

@@ -74,6 +74,6 @@ def _refuse_missing(
         for word, wanted in ((predicate.thing, predicate.things), (predicate.place, 1)):
             if word and counts[word] < wanted:
                 raise GaveUpError(
-                    f'`{predicate}` wants {wanted} of {word}, but there are {counts[word]}. '
+                    f'`{predicate}` wants {wanted} of {word}, but the house has {counts[word]}. '
                     f'There are: {", ".join(classes(scene))}.'
                 )

@@ -13,6 +13,11 @@ from bbllm.core.types import Code
 from bbllm.planners.prompting import ask
 
 
+def more_lines(number: int) -> str:
+    """Say that so many lines are left out which nobody names one by one."""
+    return '1 more line' if number == 1 else f'{number} more lines'
+
+
 @dataclass(frozen=True, slots=True)
 class Discarded:
     """A line of a reply that was left out."""

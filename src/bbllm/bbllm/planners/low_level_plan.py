@@ -26,7 +26,7 @@ from bbllm.core.errors import GaveUpError
 from bbllm.core.protocols import PASS, Pass
 from bbllm.core.types import Code, Scene, Skill, SkillCall
 from bbllm.planners.endings import reason_of, says_done
-from bbllm.planners.left_out import Discarded, LostReplyError
+from bbllm.planners.left_out import Discarded, LostReplyError, more_lines
 from bbllm.planners.short_names import ShortNames
 from bbllm.planners.surroundings import HOUSEHOLD
 
@@ -154,7 +154,7 @@ class _Reader:
         """Return the plan, where so many more lines that look like actions are left out."""
         if n_more:
             what = 'a line `done`' if self._ended else f'line {MAX_LINES}'
-            self._discarded.append(Discarded(f'{n_more} more lines', f'They stand behind {what}.'))
+            self._discarded.append(Discarded(more_lines(n_more), f'Left out behind {what}.'))
         if not self._calls and (self._meant or (self._ended and n_more)):
             self._refuse_both()
         if self._reason and not self._calls:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import Outcome, Scene, Skill, Task
 from bbllm.planners.endings import reason_of, says_done
-from bbllm.planners.left_out import Discarded
+from bbllm.planners.left_out import Discarded, more_lines
 from bbllm.planners.low_level_plan import (
     MAX_LINE,
     LowLevelCall,
@@ -226,5 +226,5 @@ def parse_next(text: str, actions: Sequence[Skill]) -> NextStep:
 def _told(lines: Sequence[str]) -> tuple[str, ...]:
     """Return what is told of lines that are left out."""
     n_more = len(lines) - EXTRA_TOLD
-    more = [f'{n_more} more lines'] if n_more > 0 else []
+    more = [more_lines(n_more)] if n_more > 0 else []
     return (*(line[:MAX_LINE] for line in lines[:EXTRA_TOLD]), *more)
