@@ -57,7 +57,10 @@ STARTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize('number', range(len(STARTS)))
+@pytest.mark.parametrize(
+    'number',
+    [pytest.param(n, marks=[pytest.mark.slow] * (n == 4)) for n in range(len(STARTS))],
+)
 def test_with_something_in_a_hand_the_least_is_what_trying_everything_finds(number: int) -> None:
     household, wanted = STARTS[number]
 

@@ -101,7 +101,7 @@ def test_the_description_tells_how_many_houses_there_are() -> None:
 
 
 @pytest.mark.parametrize(
-    'trial', [0, 1, *(pytest.param(trial, marks=pytest.mark.slow) for trial in (2, 3, 4))]
+    'trial', [0, *(pytest.param(trial, marks=pytest.mark.slow) for trial in (1, 2, 3, 4))]
 )
 @pytest.mark.parametrize('task', TASKS)
 def test_each_task_is_solved_within_its_limit_as_told_in_classes(task: str, trial: int) -> None:

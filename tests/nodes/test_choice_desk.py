@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,13 +11,14 @@ from deaf import Deaf
 from rclpy.task import Future
 from stacks import until
 
-from bbllm.nodes import choice_desk
-from bbllm.nodes.choice_desk import ChoiceDesk
+from bbllm.nodes import choice_desk, service_call
+from bbllm.nodes.choice_desk import STOPPED, ChoiceDesk
+from bbllm.nodes.waiting import need_server
 from bbllm.worlds.menu import Choice, ChoiceKind
 
 pytestmark = pytest.mark.ros
 
-STOPPED = ('run_task', 'execute_skill')
+ACTIONS = ('run_task', 'execute_skill')
 ALL = '00' * 16
 """The id that means all goals."""
 
@@ -60,6 +62,7 @@ def notes() -> list[str]:
 @pytest.fixture
 def desk(graph: DeafGraph, notes: list[str], monkeypatch: pytest.MonkeyPatch) -> ChoiceDesk:
     monkeypatch.setattr(choice_desk, 'SafeActionClient', lambda *_: None)
+    monkeypatch.setattr(service_call, 'need_server', partial(need_server, timeout_s=0.5))
     return ChoiceDesk(graph, notes.append)  # type: ignore[arg-type]  # all of a node that it uses
 
 
@@ -77,8 +80,8 @@ def test_stop_whose_first_request_was_lost_reaches_planner_and_executor(
 ) -> None:
     desk.carry_out(Choice(kind=ChoiceKind.STOP), by='a test')
 
-    until(lambda: notes[-1] == 'stopped', 'the note that all has stopped')
-    tasks, skills = (graph.servers[f'{name}/_action/cancel_goal'] for name in STOPPED)
+    until(lambda: notes[-1] == STOPPED, 'the note that all has stopped')
+    tasks, skills = (graph.servers[f'{name}/_action/cancel_goal'] for name in ACTIONS)
     assert tasks.heard == [ALL] * 2
     until(lambda: len(skills.heard) >= 3, 'the second stop of the arm')
     assert set(skills.heard) == {ALL}
@@ -87,13 +90,12 @@ def test_stop_whose_first_request_was_lost_reaches_planner_and_executor(
 def test_arm_is_stopped_without_a_planner_and_the_planner_is_named(
     desk: ChoiceDesk, graph: DeafGraph, notes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tasks, skills = (graph.servers[f'{name}/_action/cancel_goal'] for name in STOPPED)
+    tasks, skills = (graph.servers[f'{name}/_action/cancel_goal'] for name in ACTIONS)
     monkeypatch.setattr(tasks, 'service_is_ready', lambda: False)
 
     desk.carry_out(Choice(kind=ChoiceKind.STOP), by='a test')
 
-    until(lambda: len(skills.heard) == 2, 'the stop of the arm')
-    assert notes == ['asked for a stop']  # nobody has given up on the planner yet
+    until(lambda: len(skills.heard) >= 2, 'the stop of the arm')
     until(lambda: len(notes) > 1, 'the note of what was not stopped')
     assert notes[-1].startswith('not all was stopped: The node brain_planner')
 

@@ -9,6 +9,7 @@ from rviz_client import RvizClient
 from stacks import Running, started, until
 
 from bbllm.core.events import Event, EventKind
+from bbllm.nodes.choice_desk import STOPPED
 from bbllm.nodes.stack import NODES
 from bbllm.worlds.menu import ROBOT
 
@@ -80,6 +81,7 @@ def test_line_of_a_request_that_is_gone_approves_nothing(rviz: RvizClient, stack
     rviz.choose(ROBOT, 'stop')
     assert first.result().ending.name == 'CANCELLED'
     until(lambda: number not in numbers(rviz), 'end of the line of a plan that was given up')
+    until(lambda: STOPPED in rviz.status, 'the note that all has stopped')
 
     # Somebody still has the old menu open while another plan waits.
     second = stack.begin('put the yellow cube on location_E', feedback_loops=0)

@@ -14,6 +14,7 @@ from stacks import Background, Running, started, until
 
 from bbllm.core.events import EventKind
 from bbllm.core.types import SkillCall
+from bbllm.nodes.choice_desk import STOPPED
 from bbllm.nodes.stack import NODES
 from bbllm.worlds.menu import ROBOT
 
@@ -123,6 +124,13 @@ def test_second_task_is_refused_in_words_and_stop_stops_the_first(
 
     assert task.result().ending.name == 'CANCELLED'
     until(lambda: 'ended: cancelled' in rviz.status, "'ended: cancelled' in the status")
+    until(lambda: STOPPED in rviz.status, 'the note that all has stopped')
+
+
+def test_number_that_was_never_offered_does_nothing(rviz: RvizClient) -> None:
+    rviz.send(ROBOT, 4711)
+
+    until(lambda: 'there is no entry 4711' in rviz.status, 'a notice')
 
 
 def test_stop_ends_a_call_that_belongs_to_no_task(rviz: RvizClient, stack: Running) -> None:
@@ -132,9 +140,4 @@ def test_stop_ends_a_call_that_belongs_to_no_task(rviz: RvizClient, stack: Runni
     rviz.choose(ROBOT, 'stop')
 
     assert call.result().code.name == 'CANCELLED'
-
-
-def test_number_that_was_never_offered_does_nothing(rviz: RvizClient) -> None:
-    rviz.send(ROBOT, 4711)
-
-    until(lambda: 'there is no entry 4711' in rviz.status, 'a notice')
+    until(lambda: STOPPED in rviz.status, 'the note that all has stopped')

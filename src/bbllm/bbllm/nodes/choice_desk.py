@@ -24,6 +24,7 @@ from bbllm.nodes.waiting import ANSWER_S
 from bbllm.worlds.menu import Choice, ChoiceKind
 
 REASON = 'It was denied from the menu in rviz.'
+STOPPED = 'stopped, as asked'
 ALL_GOALS = CancelGoal.Request()
 """An id and a stamp of zeros mean all goals, whoever gave them (action_msgs/CancelGoal)."""
 
@@ -135,7 +136,7 @@ class ChoiceDesk:
                 call.run(ALL_GOALS, ANSWER_S)
             except BbllmError as error:
                 faults.append(str(error))
-        self._note(f'not all was stopped: {" ".join(faults)}' if faults else 'stopped')
+        self._note(f'not all was stopped: {" ".join(faults)}' if faults else STOPPED)
 
 
 def _in_background(name: str, call: Callable[..., None], *args: Any) -> None:

@@ -20,85 +20,31 @@ import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
-ADVERBS = frozenset(
-    {
-        *('is', 'was', 'are', 'be', 'being', 'has', 'been', 'now', 'still', 'currently'),
-        *('not', 'no', 'longer', 'isn', 't', 'already', 'fully', 'completely', 'partly'),
-        *('the', 'a', 'an', 'bit', 'very', 'quite', 'rather', 'slightly', 'somewhat', 'so'),
-        *('probably', 'maybe', 'perhaps', 'possibly', 'apparently', 'seems', 'feels'),
-        *('looks', 'appears'),
-        *('turned', 'switched', 'sitting', 'standing', 'lying', 'resting', 'located', 'placed'),
-        *('stacked', 'left'),
-    }
-)
+_ADVERBS = """
+is was are be being has been now still currently not no longer isn t already fully completely
+partly the a an bit very quite rather slightly somewhat so probably maybe perhaps possibly
+apparently seems feels looks appears turned switched sitting standing lying resting located placed
+stacked left
+"""
+ADVERBS = frozenset(_ADVERBS.split())
 """What may stand before the words that matter, and says nothing without them."""
 KNOWN = frozenset(
     {('on',), ('off',), ('plugged', 'in'), ('plugged', 'out'), ('out', 'of', 'workspace')}
 )
 """Said with prepositions, and about no place beside the thing itself."""
-PLACE_WORDS = frozenset(
-    {
-        *('on', 'in', 'inside', 'at', 'under', 'underneath', 'below', 'beneath', 'above', 'over'),
-        *('near', 'nearby', 'beside', 'besides', 'behind', 'between', 'within', 'outside', 'into'),
-        *('onto', 'upon', 'by', 'from', 'off', 'out', 'of', 'to', 'toward', 'towards', 'with'),
-        *('without', 'against', 'along', 'across', 'around', 'through', 'among', 'amid', 'past'),
-        *('beyond', 'atop', 'down', 'up', 'next', 'close', 'far', 'away', 'here', 'there'),
-        *(
-            'closer',
-            'nearer',
-            'farther',
-            'further',
-            'higher',
-            'lower',
-            'elsewhere',
-            'somewhere',
-            'nowhere',
-        ),
-        *('anywhere', 'everywhere', 'left', 'right', 'free', 'freed', 'clear', 'cleared'),
-        *('front', 'back', 'top', 'bottom', 'middle', 'center', 'centre', 'corner', 'edge'),
-        *(
-            'apart',
-            'together',
-            'alone',
-            'alongside',
-            'sideways',
-            'leftmost',
-            'rightmost',
-            'topmost',
-        ),
-        *('aside', 'ahead', 'home', 'opposite', 'undermost', 'astride', 'something', 'anything'),
-        *(
-            'wall',
-            'shelf',
-            'thing',
-            'things',
-            'object',
-            'objects',
-            'item',
-            'items',
-            'robot',
-            'arm',
-        ),
-        *('side', 'north', 'south', 'east', 'west', 'upstairs', 'downstairs', 'indoors'),
-        *('table', 'tabletop', 'floor', 'ground', 'hand', 'gripper', 'fingers', 'workspace'),
-        *('where', 'it', 'its', 'this', 'that', 'these', 'those', 'what', 'which', 'who'),
-        *(
-            'all',
-            'other',
-            'another',
-            'same',
-            'than',
-            'as',
-            'room',
-            'position',
-            'location',
-            'place',
-            'pose',
-            'spot',
-            'area',
-        ),
-    }
-)
+_PLACE_WORDS = """
+on in inside at under underneath below beneath above over near nearby beside besides behind
+between within outside into onto upon by from off out of to toward towards with without against
+along across around through among amid past beyond atop down up next close far away here there
+closer nearer farther further higher lower elsewhere somewhere nowhere anywhere everywhere left
+right free freed clear cleared front back top bottom middle center centre corner edge apart
+together alone alongside sideways leftmost rightmost topmost undermost aside ahead home opposite
+astride side north south east west upstairs downstairs indoors something anything thing things
+object objects item items robot arm wall shelf table tabletop floor ground hand gripper fingers
+workspace room position location place pose spot area where it its this that these those what
+which who all other another same than as
+"""
+PLACE_WORDS = frozenset(_PLACE_WORDS.split())
 """Prepositions and adverbs of place, what they go with, and what may stand for a thing."""
 STEMS = re.compile(
     # Whether it is there, what it carries, whether it can be got at.

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from bbllm.bench.household_expert.states import turn
 from bbllm.bench.household_expert.told_scene import put
 from bbllm.core.instances import id_of, instance_name
 from bbllm.core.types import Fact, Scene
@@ -17,19 +18,13 @@ from bbllm.planners.memory_graph import MemoryGraph
 from bbllm.planners.surroundings import BETWEEN_THINGS, surroundings
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
-from bbllm.worlds.household.vocabulary import HANDS, Relation, State
+from bbllm.worlds.household.vocabulary import HANDS, Relation
 from bbllm.worlds.household.world import HouseholdWorld
 
 _UNSEEN = re.compile(r'; not in sight: ([\w, ]*); rooms: .*; closed: (.*)')
 _PLACED = re.compile(r"\('([^']*)', '(\w+)', '([^']*)'\)")
 _ID = re.compile(r'(\w+)\(id:(\d+)\)')
 _HOW = re.compile(r'((?:\w+\(id:\d+\)(?:, )?)+) (?:is|are) ((?:\w+ and )*\w+)')
-_OPPOSITE = {
-    State.OPEN: State.CLOSED,
-    State.CLOSED: State.OPEN,
-    State.ON: State.OFF,
-    State.OFF: State.ON,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +93,8 @@ class ToldHouse:
         self._place(graph)
         for name, words in self.states.items():
             for word in words:
-                _turn(graph, id_of(name), word)
+                if (node_id := id_of(name)) in graph.nodes:
+                    turn(graph.nodes[node_id].states, word)
         return household
 
     def _place(self, graph: Graph) -> None:
@@ -148,16 +144,6 @@ def _placed(line: str) -> Iterator[tuple[str, str, str]]:
 
 def _things(text: str) -> Iterator[str]:
     return filter(None, map(parse_thing, text.split(', ')))
-
-
-def _turn(graph: Graph, node_id: int | None, word: str) -> None:
-    """Put a state in the place of its opposite, where the thing has that."""
-    if node_id in graph.nodes and word.upper() in State.__members__:
-        state = State(word.upper())
-        states = graph.nodes[node_id].states
-        if _OPPOSITE.get(state) in states:
-            states.remove(_OPPOSITE[state])
-            states.add(state)
 
 
 def _forget(graph: Graph, node_id: int) -> None:
