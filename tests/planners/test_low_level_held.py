@@ -146,7 +146,7 @@ def test_a_plan_that_goes_on_keeps_its_steps_and_numbers_the_new_ones_behind_the
         def tell_plan(self, plan: Plan, start: int) -> None:
             told.append(([step.text for step in plan.steps], start))
 
-    plan = GrowingPlan(Listener())  # type: ignore[arg-type]
+    plan = GrowingPlan(Listener())  # type: ignore[arg-type]  # all of a context that it uses
     plan.go_on(['a', 'b', 'c'])
     plan.next = 2
 

@@ -160,6 +160,7 @@ def test_what_a_model_believes_of_places_is_left_out_and_told_once() -> None:
     kept.facts()
     for n in (1, 2):
         kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
+        # mypy infers no type for a lambda with a default.
         until(lambda n=n: len(model.requests) == n, lambda: 'estimate')  # type: ignore[misc]
         kept.wait_for('(red_cube is sticky)')
     kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
