@@ -55,7 +55,14 @@ def test_the_makefile_has_the_target(target: str) -> None:
     assert re.search(rf'^{target}:', makefile, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize('command', WITHOUT_STACK)
+@pytest.mark.parametrize(
+    'command',
+    # 140 episodes take more than a minute of all cores.
+    [
+        pytest.param(c, marks=[pytest.mark.slow] * c.startswith('bbllm bench tabletop'))
+        for c in WITHOUT_STACK
+    ],
+)
 def test_a_command_does_what_it_is_for(command: str, tmp_path: Path) -> None:
     if command.startswith('bbllm show'):
         done = run('bbllm demo', XDG_STATE_HOME=str(tmp_path))

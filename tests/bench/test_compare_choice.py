@@ -165,7 +165,7 @@ ON_BLOCKS = {'ft_cot', 'ft_vanilla', 'llm_pop', 'llm_pop_no_evaluator'}
     [
         ('household', 'expert', IN_HOUSES),
         ('household_long', 'expert', IN_HOUSES),
-        ('household_goals', 'expert', IN_HOUSES),
+        pytest.param('household_goals', 'expert', IN_HOUSES, marks=pytest.mark.slow),
         ('table_sorting', 'expert', {'base_llm', 'huang', 'prog_prompt'}),
         ('table_sorting', 'offline', {
             'base_llm', 'brain_body', 'huang', 'lang_prompt', 'prog_prompt'}),
@@ -178,6 +178,7 @@ def test_expert_plays_whoever_it_knows_in_a_suite_and_nobody_else(
     assert set(names(chosen('all', tmp_path, suite=suite, body=body))) == expected
 
 
+@pytest.mark.slow
 def test_in_every_suite_there_is_somebody_to_compare_or_one_line_says_why_not(
     tmp_path: Path,
 ) -> None:

@@ -92,7 +92,10 @@ def test_every_task_is_done_with_every_planner_and_ablation(
 
 
 @pytest.mark.parametrize('task', [task.name for task in SUITE.tasks])
-@pytest.mark.parametrize('planner', ['brain_body', 'lang_prompt:grounding=nearest'])
+@pytest.mark.parametrize(
+    'planner',
+    [pytest.param('brain_body', marks=pytest.mark.slow), 'lang_prompt:grounding=nearest'],
+)
 def test_a_body_that_matches_by_embedding_does_tasks_in_a_house(planner: str, task: str) -> None:
     result = play(job_of(planner, task, mapping='embedding', trial=1)).result
 

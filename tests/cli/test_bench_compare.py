@@ -46,6 +46,7 @@ def test_planners_play_the_same_cases_with_the_same_budget(bbllm: Command, tmp_p
     assert (out / 'prompts.png').read_bytes().startswith(b'\x89PNG')
 
 
+@pytest.mark.slow
 def test_tasks_of_each_split_are_told_by_split_and_by_their_least_steps(
     bbllm: Command, tmp_path: Path
 ) -> None:
