@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-NUMBERS = {
-    word: number
-    for number, word in enumerate(
-        'zero one two three four five six seven eight nine ten'.split()  # noqa: SIM905
-    )
-}
+_NUMBERS = 'zero one two three four five six seven eight nine ten'
+NUMBERS = {word: number for number, word in enumerate(_NUMBERS.split())}
 
 HUES = {
     'red': 0, 'crimson': 348, 'scarlet': 8, 'maroon': 0, 'salmon': 12, 'coral': 16, 'brown': 25,
