@@ -65,8 +65,8 @@ def test_a_node_whose_process_has_ended_is_told_after_three_beats() -> None:
     watched.listen(PERIOD_S)
 
     assert watched.said() == (
-        'The node fr3_executor has gone: its process 77 has ended, and nothing was heard of it '
-        'for 1.5 s. Start the stack again.'
+        'The node fr3_executor has gone: its process 77 has ended without a last message, so it '
+        'was killed or crashed. Start the stack again.'
     )
     assert watched.looks == [PEER]
     assert not watched.liveness.alive(NAME)

@@ -17,7 +17,7 @@ from std_msgs.msg import String
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
 from bbllm.nodes.heartbeat import QOS, TOPIC, Heartbeat
-from bbllm.nodes.params import NODE_PARAMS, MujocoSimParams, declare
+from bbllm.nodes.params import NODE_PARAMS, MujocoSimParams, Parameters
 from bbllm.nodes.stack import NODES, OPTIONAL_NODES, node_arguments, params_file
 
 pytestmark = pytest.mark.ros
@@ -32,6 +32,10 @@ def node(ros_domain: int, request: pytest.FixtureRequest) -> Iterator[Node]:
     yield node
     node.destroy_node()
     context.try_shutdown()
+
+
+def never_refused(name: str, dynamic: bool) -> str:
+    return ''
 
 
 def test_every_node_has_a_record_and_a_file() -> None:
@@ -66,11 +70,10 @@ def test_every_parameter_says_what_it_is_and_has_bounds_if_it_is_a_number(name: 
     'node', [node_arguments('mujoco_sim', {'speed': 0, 'scene': 'it\'s: "x"'})], indirect=True
 )
 def test_values_of_the_command_line_win_and_keep_their_type(node: Node) -> None:
-    params = declare(node, MujocoSimParams)
+    params = Parameters(node, MujocoSimParams, never_refused).values
 
     assert params == MujocoSimParams(speed=0.0, scene='it\'s: "x"')
     assert type(params.speed) is float
-    assert node.describe_parameter('speed').read_only
 
 
 @pytest.mark.parametrize(
@@ -90,14 +93,14 @@ def test_values_of_the_command_line_win_and_keep_their_type(node: Node) -> None:
 )
 def test_unusable_parameter_is_an_error_with_what_would_do(node: Node, says: str) -> None:
     with pytest.raises(ConfigError, match='mujoco_sim') as error:
-        declare(node, MujocoSimParams)
+        Parameters(node, MujocoSimParams, never_refused)
 
     assert says in str(error.value)
 
 
 @pytest.mark.parametrize('node', [[]], indirect=True)
 def test_clock_cannot_be_exchanged_while_a_node_runs(node: Node) -> None:
-    declare(node, MujocoSimParams)
+    Parameters(node, MujocoSimParams, never_refused)
 
     (kept,) = node.set_parameters([Parameter('use_sim_time', value=False)])
     (changed,) = node.set_parameters([Parameter('use_sim_time', value=True)])

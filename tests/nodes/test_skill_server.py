@@ -25,6 +25,7 @@ from bbllm.nodes.client import StackClient
 from bbllm.nodes.convert import plan_to_msg
 from bbllm.nodes.leaving import leave_graph
 from bbllm.nodes.process import StackNode
+from bbllm.nodes.robot_identity import RobotIdentity
 from bbllm.nodes.skill_server import SkillServer
 from bbllm.worlds.tabletop import TabletopWorld
 
@@ -81,7 +82,10 @@ class Arm:
         self.node = StackNode('fr3_executor')
         driver = self.world.driver
         self.gate.begin_episode('e')
-        self.server = HeldServer(self.node, self.skills, driver.now_s, self.gate)
+        robot = RobotIdentity(
+            self.node, self.node.heartbeats, simulated=False, controller='fr3_arm_controller'
+        )
+        self.server = HeldServer(self.node, self.skills, driver.now_s, self.gate, robot)
         self._q = self.q
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -51,11 +50,16 @@ def test_processes_end_when_their_owner_is_killed(ros_domain: int) -> None:
     until(lambda: not any(process_alive(pid) for pid in pids), 'end of all nodes')
 
 
-def test_one_stack_per_name_and_domain(ros_domain: int) -> None:
-    with Stack(StackConfig(nodes=())), pytest.raises(ConfigError, match=str(os.getpid())):
-        Stack(StackConfig(nodes=())).start()
-    with Stack(StackConfig(nodes=())), Stack(StackConfig(nodes=(), namespace='other')):
-        pass
+def test_one_node_per_name_namespace_and_domain(ros_domain: int) -> None:
+    nodes = ('body_mapper',)
+    with Stack(StackConfig(nodes=nodes)) as stack:
+        stack.wait_ready(PATIENCE_S).close()
+        pid = stack.processes['body_mapper'].pid
+
+        with pytest.raises(ConfigError, match=f'body_mapper runs already.*process {pid}'):
+            Stack(StackConfig(nodes=nodes)).start()
+        with Stack(StackConfig(nodes=nodes, namespace='other')) as other:
+            other.wait_ready(PATIENCE_S).close()
 
 
 @pytest.mark.parametrize(

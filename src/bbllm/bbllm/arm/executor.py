@@ -19,7 +19,7 @@ from bbllm.arm.motion_guard import MotionGuard
 from bbllm.arm.sending import Sender
 from bbllm.arm.skill_run import SkillRun
 from bbllm.arm.two_halves import grab_and_putin
-from bbllm.arm.ways import Way, WayPlanner
+from bbllm.arm.ways import Way, WayParams, WayPlanner
 from bbllm.core.approval import AskPerson, Permit, Provenance
 from bbllm.core.calls import plain
 from bbllm.core.types import Outcome, Scene, SkillCall
@@ -73,6 +73,11 @@ class SkillExecutor:
         self._one_at_a_time = threading.Lock()
         self._state = threading.Lock()
         self._running = False
+
+    def use_ways(self, ways: WayParams) -> None:
+        """Plan motions with other parameters from the next call on."""
+        self.params = replace(self.params, ways=ways)
+        self._planner = WayPlanner(ways)
 
     def set_activity_callback(self, on_activity: Callable[[str], None] | None) -> None:
         """Tell somebody else from now on what the arm is doing."""

@@ -40,7 +40,7 @@ class ApprovalDesk:
         on_change: OnChange | None = None,
         on_answer: OnAnswer | None = None,
     ):
-        self._timeout_s = timeout_s
+        self.timeout_s = timeout_s
         self._simulated = simulated
         self._on_change = on_change
         self._on_answer = on_answer
@@ -67,7 +67,7 @@ class ApprovalDesk:
         Returns:
             The answer; one that grants nothing and is by nobody when the time is over.
         """
-        request = replace(request, timeout_s=self._timeout_s, since_s=time.time())
+        request = replace(request, timeout_s=self.timeout_s, since_s=time.time())
         with self._asking:
             with self._condition:
                 self._request, self._answer = request, None
@@ -126,7 +126,7 @@ class ApprovalDesk:
             return request
 
     def _wait(self, request: ApprovalRequest, look: Callable[[], None]) -> Answer:
-        deadline_s = time.monotonic() + self._timeout_s
+        deadline_s = time.monotonic() + self.timeout_s
         while True:
             with self._condition:
                 if self._answer is None:
@@ -137,7 +137,7 @@ class ApprovalDesk:
                     # Closed before the lock is let go: who answers later is told so.
                     self._request = None
                     answer = Answer(
-                        granted=False, reason=f'nobody answered within {self._timeout_s:g} s'
+                        granted=False, reason=f'nobody answered within {self.timeout_s:g} s'
                     )
                     self._note(request, answer)
                     return answer

@@ -17,6 +17,8 @@ Everything that this project raises on purpose.
     │   ├── SceneError        the scene is stale or empty
     │   ├── NotMeasuredError  what a planner has to feel is not measured
     │   ├── LostNodeError     a process that was needed has gone
+    │   ├── DuplicateNodeError   two processes serve under one name
+    │   ├── WrongRobotError   the robot is real and the node is for a simulated one, or the reverse
     │   └── NeedsPersonError  the robot stays stopped until a person has seen to it
     ├── GaveUpError           the planner says itself that it cannot do the task
     ├── BudgetError           a limit of the episode was reached
@@ -102,6 +104,14 @@ class NotMeasuredError(WorldError):
 
 class LostNodeError(WorldError):
     """A process that was needed has gone."""
+
+
+class DuplicateNodeError(WorldError):
+    """Two processes serve under the name of one node."""
+
+
+class WrongRobotError(WorldError):
+    """The robot is real and the node is made for a simulated one, or the reverse."""
 
 
 class NeedsPersonError(WorldError):

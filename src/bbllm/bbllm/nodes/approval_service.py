@@ -62,6 +62,15 @@ class ApprovalService:
         self._answers = node.create_publisher(EpisodeEvent, 'approval_events', EVENTS)
         self._show(None)
 
+    @property
+    def timeout_s(self) -> float:
+        """How long a person is waited for, by the wall clock [s]."""
+        return self._desk.timeout_s
+
+    @timeout_s.setter
+    def timeout_s(self, timeout_s: float) -> None:
+        self._desk.timeout_s = timeout_s
+
     def begin(self) -> None:
         """Take answers from now on."""
         self._node.create_service(

@@ -21,7 +21,6 @@ class BenchEcho(StackNode):
         self._server = ActionServer(
             self, ExecuteSkill, ACTION, self._execute, callback_group=self.group
         )
-        super().begin()
 
     def _execute(self, goal: ServerGoalHandle) -> ExecuteSkill.Result:
         goal.succeed()

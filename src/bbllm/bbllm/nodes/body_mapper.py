@@ -18,7 +18,7 @@ from bbllm.core.protocols import PASS, Body
 from bbllm.nodes.convert import call_to_msg, model_call_to_msg, step_from_msg
 from bbllm.nodes.convert_scene import scene_from_msg
 from bbllm.nodes.model_params import mapping_of, models_of_body
-from bbllm.nodes.params import BodyMapperParams, declare
+from bbllm.nodes.params import BodyMapperParams
 from bbllm.nodes.process import StackNode, run
 from bbllm.nodes.qos import LATCHED
 from bbllm.nodes.transcript import Transcript
@@ -31,20 +31,28 @@ class BodyMapper(StackNode):
     """Turns one step of a plan into one call; requests do not wait for each other."""
 
     def __init__(self) -> None:
-        super().__init__('body_mapper')
-        params = declare(self, BodyMapperParams)
+        super().__init__('body_mapper', BodyMapperParams)
+
+    def build(self) -> None:
+        params = self.params
         self._mapping = mapping_of(params.mapping)
         self._models = models_of_body(params, self._mapping)
         for notice in self._models.notices:
             self.get_logger().info(notice)
         self._prompts = Prompts()
         self._known: dict[str, Vector] = {}
+        self._latency_s = float('nan')
+        self.diagnostics.measure(
+            {
+                'model': lambda: body_name(self._mapping, self._models),
+                'last model call [s]': lambda: self._latency_s,
+            }
+        )
         self._names = self.create_publisher(String, 'body_model', LATCHED)
 
     def begin(self) -> None:
         self._names.publish(String(data=body_name(self._mapping, self._models)))
         self.create_service(MapStep, 'map_step', self._map, callback_group=self.group)
-        super().begin()
 
     def _map(self, request: MapStep.Request, reply: MapStep.Response) -> MapStep.Response:
         transcript = Transcript()
@@ -60,6 +68,9 @@ class BodyMapper(StackNode):
         except BbllmError as error:
             reply.error = error_code(error)
             reply.message = str(error)
+            self.diagnostics.error(str(error))
+        if transcript.calls:
+            self._latency_s = transcript.calls[-1].duration_s
         reply.model_calls = [
             model_call_to_msg(call, text)
             for call, text in zip(transcript.calls, transcript.texts, strict=True)

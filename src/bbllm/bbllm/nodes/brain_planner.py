@@ -17,18 +17,42 @@ from bbllm.core.events import Ending, Event, EventKind
 from bbllm.core.types import Plan
 from bbllm.nodes.convert import episode_to_result, event_to_msg, plan_msg_of_event, plan_of_event
 from bbllm.nodes.episode_desk import EpisodeDesk
+from bbllm.nodes.event_text import event_text
 from bbllm.nodes.markers import plan_markers
-from bbllm.nodes.params import BrainPlannerParams, declare
+from bbllm.nodes.params import BrainPlannerParams
 from bbllm.nodes.process import StackNode, run
 from bbllm.nodes.qos import EVENTS, LATCHED
+
+LOGGED = frozenset(
+    {
+        EventKind.STARTED,
+        EventKind.PLAN,
+        EventKind.STEP,
+        EventKind.REPAIR,
+        EventKind.FAILED,
+        EventKind.WARNING,
+        EventKind.ENDED,
+    }
+)
+"""The events that leave a line in /rosout."""
 
 
 class BrainPlanner(StackNode):
     """Carries out one task at a time and tells everybody how it goes."""
 
     def __init__(self) -> None:
-        super().__init__('brain_planner')
-        self._desk = EpisodeDesk(self, declare(self, BrainPlannerParams))
+        super().__init__('brain_planner', BrainPlannerParams)
+
+    def build(self) -> None:
+        self._desk = EpisodeDesk(self, lambda: self.params)
+        self._latency_s = float('nan')
+        self.diagnostics.measure(
+            {
+                'model': lambda: self._desk.brain_name,
+                'last model call [s]': lambda: self._latency_s,
+                'episode': lambda: self._desk.episode_id or 'none',
+            }
+        )
         self._plans = self.create_publisher(PlanMsg, 'plan', LATCHED)
         self._markers = self.create_publisher(MarkerArray, 'plan_markers', LATCHED)
         self._plan = Plan()
@@ -46,10 +70,18 @@ class BrainPlanner(StackNode):
             cancel_callback=self._cancel,
             callback_group=self.group,
         )
-        super().begin()
 
     def come_to_rest(self) -> None:
+        # Whoever ends this node may do so because another one has gone: that is then the reason.
+        self.heartbeats.hurry()
+        if self._desk.lost_node():
+            self._desk.wait_for_end(2.0)
         self._desk.cancel('The node brain_planner was told to end.', wait_s=3.0)
+
+    @property
+    def busy(self) -> str:
+        episode_id = self._desk.episode_id
+        return f'the episode {episode_id} is under way' if episode_id else ''
 
     def _run_task(self, goal: ServerGoalHandle) -> RunTask.Result:
         """Refuse in words: a goal that is rejected reaches people without its reason."""
@@ -80,6 +112,7 @@ class BrainPlanner(StackNode):
 
     def _tell(self, goal: ServerGoalHandle, event: Event) -> None:
         episode_id = self._desk.episode_id
+        self._note(event)
         if event.kind is EventKind.PLAN:
             self._plan, _ = plan_of_event(event)
             self._plans.publish(plan_msg_of_event(event, episode_id))
@@ -89,6 +122,15 @@ class BrainPlanner(StackNode):
         msg = event_to_msg(event, episode_id)
         self._events.publish(msg)
         goal.publish_feedback(RunTask.Feedback(event=msg))
+
+    def _note(self, event: Event) -> None:
+        """Leave a line in /rosout and a value in /diagnostics."""
+        if event.kind in LOGGED:
+            self.get_logger().info(event_text(event))
+        if event.kind is EventKind.MODEL_CALL and event.data['role'] == 'brain':
+            self._latency_s = float(str(event.data['duration_s']))
+        if event.kind is EventKind.ENDED and event.data['ending'] != Ending.FINISHED.value:
+            self.diagnostics.error(event_text(event))
 
     def _cancel(self, goal: Any) -> CancelResponse:
         self._desk.cancel('It was cancelled.', owner=bytes(goal.goal_id.uuid))

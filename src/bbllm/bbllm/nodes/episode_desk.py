@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from bbllm_interfaces.msg import EpisodeEvent
@@ -12,7 +13,7 @@ from std_msgs.msg import String
 
 from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.errors import TaskError
+from bbllm.core.errors import BbllmError, TaskError, WorldError
 from bbllm.core.events import Episode, Event, EventKind
 from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import episodes_dir
@@ -32,15 +33,20 @@ from bbllm.planners.assembly import check_brain, check_domain, check_mapping
 class EpisodeDesk:
     """Runs episodes over the graph; used from the callbacks of one node."""
 
-    def __init__(self, node: StackNode, params: BrainPlannerParams):
+    def __init__(self, node: StackNode, params_now: Callable[[], BrainPlannerParams]):
         """
         Make the models and the clients; waits for nobody.
+
+        Args:
+            node: Whose clients they are.
+            params_now: Returns the parameters in force.
 
         Raises:
             UnknownNameError: No such planner.
             ConfigError: The models cannot be made as configured, or do not know the planner.
         """
-        self._params = params
+        self._params_now = params_now
+        params = params_now()
         self._make_planner = find_planner(params.planner)
         check_domain(params.planner, self._make_planner, 'tabletop')
         self._models = models_of(params)
@@ -75,6 +81,11 @@ class EpisodeDesk:
         self._cancelled = ''
 
     @property
+    def brain_name(self) -> str:
+        """What the Brain's model is called."""
+        return self._models.brain.name
+
+    @property
     def episode_id(self) -> str:
         """Id of the episode under way; empty where there is none."""
         task = self._task
@@ -106,7 +117,7 @@ class EpisodeDesk:
         task = make_task(instruction, episode_id)
         self._claim(task, owner)
         try:
-            k = feedback_loops if feedback_loops >= 0 else self._params.feedback_loops
+            k = feedback_loops if feedback_loops >= 0 else self._params_now().feedback_loops
             with JournalWriter(self._folder, task.id) as journal:
                 return self._run_planner(task, k, (self._world.hear, journal, tell))
         finally:
@@ -122,7 +133,19 @@ class EpisodeDesk:
             run = self._run
         if run is not None:
             run.cancel(reason)
-        deadline_s = time.monotonic() + wait_s
+        self.wait_for_end(wait_s)
+
+    def lost_node(self) -> str:
+        """Return which node has gone that an episode needs, in a sentence; empty for none."""
+        try:
+            self._world.check()
+        except WorldError as error:
+            return str(error)
+        return ''
+
+    def wait_for_end(self, timeout_s: float) -> None:
+        """Wait until no episode is under way, at most for a time by the wall clock [s]."""
+        deadline_s = time.monotonic() + timeout_s
         while self._task is not None and time.monotonic() < deadline_s:
             time.sleep(0.02)
 
@@ -145,7 +168,7 @@ class EpisodeDesk:
     def _run_planner(
         self, task: Task, k: int, sinks: tuple[Callable[[Event], None], ...]
     ) -> Episode:
-        params = self._params
+        params = self._params_now()
         run = EpisodeRun(
             task,
             planner=params.planner,
@@ -173,6 +196,8 @@ class EpisodeDesk:
             cancelled = self._cancelled
         if cancelled:
             run.cancel(cancelled)
+        with suppress(BbllmError):  # the episode meets it again, and ends with it
+            self._world.wait_ready(run.check)
         return run.execute(planner, self._world)
 
     def _hear_approval(self, msg: EpisodeEvent) -> None:

@@ -10,9 +10,10 @@ from bbllm.arm.lifting import LiftParams
 from bbllm.arm.ways import WayParams
 from bbllm.core.types import Scene
 from bbllm.nodes.approval_service import ApprovalService
-from bbllm.nodes.params import Fr3ExecutorParams, declare
+from bbllm.nodes.params import Fr3ExecutorParams
 from bbllm.nodes.polling import Poller
 from bbllm.nodes.process import StackNode, run
+from bbllm.nodes.robot_identity import RobotIdentity
 from bbllm.nodes.ros_driver import RosDriver
 from bbllm.nodes.safety import make_guard
 from bbllm.nodes.scene_client import SceneClient
@@ -26,8 +27,10 @@ class Fr3Executor(StackNode):
     """Runs the calls that may be run, one at a time."""
 
     def __init__(self) -> None:
-        super().__init__('fr3_executor')
-        params = declare(self, Fr3ExecutorParams)
+        super().__init__('fr3_executor', Fr3ExecutorParams)
+
+    def build(self) -> None:
+        params = self.params
         self._poller = Poller(self)
         self._driver = RosDriver(
             self,
@@ -37,15 +40,20 @@ class Fr3Executor(StackNode):
             gripper=params.gripper,
             state_timeout_s=params.state_timeout_s,
         )
+        robot = RobotIdentity(
+            self, self.heartbeats, simulated=params.simulated, controller=params.controller
+        )
+        self._driver.may_send = robot.check
         self._scenes = SceneClient(self, self.group)
         self._approval = ApprovalService(
             self, params, self._observe, stops=lambda: self._driver.stops
         )
         gate = self._approval.gate
         guard = make_guard(self, self.group, params, self._driver)
+        self._envelope = guard.envelope
         ways = bounded(WayParams(scale=params.speed_scale), guard.envelope)
         lift = LiftParams.of(simulated=params.simulated, cap_n=params.lift_cap_n)
-        skills = SkillExecutor(
+        self._skills = skills = SkillExecutor(
             self._driver,
             self._observe,
             params=ExecutorParams(ways=ways, lift=lift),
@@ -53,8 +61,11 @@ class Fr3Executor(StackNode):
             permit=gate.permit,
             ask_person=gate.resume,
         )
-        self._server = SkillServer(self, skills, self._driver.now_s, gate)
+        self._server = SkillServer(self, skills, self._driver.now_s, gate, robot)
         self._approval.tell = self._server.tell
+        self.diagnostics.measure(
+            {**self._poller.rates, 'stops of the robot': lambda: self._driver.stops}
+        )
 
     def begin(self) -> None:
         self._poller.start()
@@ -63,14 +74,26 @@ class Fr3Executor(StackNode):
         self.create_timer(LOOK_S, self._driver.feed.look, callback_group=self.group, clock=steady)
         self._approval.begin()
         self._server.begin()
-        super().begin()
 
     def come_to_rest(self) -> None:
         self._server.come_to_rest()
 
+    def take(self, params: Fr3ExecutorParams) -> None:
+        self._skills.use_ways(bounded(WayParams(scale=params.speed_scale), self._envelope))
+        self._approval.timeout_s = params.approval_timeout_s
+
+    @property
+    def busy(self) -> str:
+        return 'a call runs' if self._server.busy else ''
+
     def _observe(self) -> Scene:
         """Return a scene that shows what the arm did last."""
-        return self._scenes.get(self._driver.acted_s, look=self._driver.feed.check)
+
+        def look() -> None:
+            self._driver.feed.check()
+            self._server.check_wanted()
+
+        return self._scenes.get(self._driver.acted_s, look=look)
 
 
 def main() -> None:

@@ -17,9 +17,10 @@ from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.timer import Timer
 from std_msgs.msg import String
 
-from bbllm.nodes.liveness import PERIOD_S, Liveness
+from bbllm.nodes.liveness import LEAVES, PERIOD_S, Liveness
 from bbllm.nodes.peer_process import PeerProcess
 from bbllm.nodes.taking import take_all
 
@@ -33,11 +34,22 @@ class Heartbeat:
     """Says regularly that a node lives; begun when the node is ready to serve."""
 
     def __init__(self, node: Node):
-        words = [node.get_name(), uuid4().hex, str(PeerProcess.own() or '')]
+        self.life = uuid4().hex
+        """The word of this start of the node."""
+        self.reason = 'it was told to end'
+        """What the last beat gives as the reason for the end."""
+        self._name = node.get_name()
+        words = [self._name, self.life, str(PeerProcess.own() or '')]
         self._beat = String(data=' '.join(words).strip())
         self._publisher = node.create_publisher(String, TOPIC, QOS)
-        _every_period(node, self._publish, MutuallyExclusiveCallbackGroup())
+        group = MutuallyExclusiveCallbackGroup()
+        self._timer = _every_period(node, self._publish, group)
         self._publish()
+
+    def end(self) -> None:
+        """Beat once more, with the reason for the end, and never again."""
+        self._timer.cancel()
+        self._publisher.publish(String(data=f'{self._name} {self.life} {LEAVES}{self.reason}'))
 
     def _publish(self) -> None:
         self._publisher.publish(self._beat)
@@ -73,7 +85,7 @@ class Heartbeats(Liveness):
         self.hear(beat.data)
 
 
-def _every_period(node: Node, call: Callable[[], None], group: CallbackGroup) -> None:
+def _every_period(node: Node, call: Callable[[], None], group: CallbackGroup) -> Timer:
     # It goes on whatever the node takes for its time: that of a bag stands still in between.
     steady = Clock(clock_type=ClockType.STEADY_TIME)
-    node.create_timer(PERIOD_S, call, callback_group=group, clock=steady)
+    return node.create_timer(PERIOD_S, call, callback_group=group, clock=steady)

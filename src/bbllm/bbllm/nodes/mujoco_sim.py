@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bbllm.nodes.params import MujocoSimParams, declare
+from bbllm.nodes.params import MujocoSimParams
 from bbllm.nodes.process import StackNode, run
 from bbllm.nodes.sim_arm import SimArm
 from bbllm.nodes.sim_base import SimBase
@@ -18,8 +18,10 @@ class MujocoSim(StackNode):
     """Serves what franka_ros2 serves, from physics in a thread of its own."""
 
     def __init__(self) -> None:
-        super().__init__('mujoco_sim')
-        params = declare(self, MujocoSimParams)
+        super().__init__('mujoco_sim', MujocoSimParams)
+
+    def build(self) -> None:
+        params = self.params
         self._loop = SimLoop(
             params.scene,
             speed=params.speed,
@@ -47,7 +49,13 @@ class MujocoSim(StackNode):
             SimServices(self, self._loop),
         )
         self._loop.start()
-        super().begin()
+
+    def take(self, params: MujocoSimParams) -> None:
+        self._loop.speed = params.speed
+
+    @property
+    def busy(self) -> str:
+        return 'a goal runs' if self._loop.busy else ''
 
     def come_to_rest(self) -> None:
         self._loop.end()

@@ -2,24 +2,30 @@
 Parameters of nodes: one record for each node, one line for each parameter.
 
 A field's metadata becomes its ParameterDescriptor; the files in config/params hold values only.
-All are read once, at the start, so all are read-only.
+A parameter is read when its node is configured, so it can be changed while the node is
+unconfigured or inactive. A dynamic one can be changed while the node is active and at rest, too.
+What a person relies on when they approve motion is fixed: it needs a new start of the node.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import enum
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from bbllm.core.errors import ConfigError
 from bbllm.nodes.wall_clock import keep_wall_clock
 
 if TYPE_CHECKING:
+    from rcl_interfaces.msg import SetParametersResult
     from rclpy.node import Node
+    from rclpy.parameter import Parameter
 
 T = TypeVar('T')
 
-OF_EVERY_NODE = ('use_sim_time', 'qos_overrides', 'start_type_description_service')
+OF_EVERY_NODE = ('autostart', 'use_sim_time', 'qos_overrides', 'start_type_description_service')
 """Parameters that rclpy gives every node."""
 
 LLM_CONFIG = 'File that describes the models; empty: config/llm.yaml.'
@@ -28,11 +34,27 @@ RECORD = 'File that keeps the whole conversation; empty: none.'
 REPLAY = 'Recording that answers instead of a model; empty: none.'
 
 
+class Change(enum.Enum):
+    """When a parameter can be changed."""
+
+    FIXED = enum.auto()
+    """Only at the start of the process."""
+    INACTIVE = enum.auto()
+    """While the node is unconfigured or inactive."""
+    AT_REST = enum.auto()
+    """Also while the node is active and carries out nothing."""
+
+
 def param(
-    default: Any, description: str, low: float | None = None, high: float | None = None
+    default: Any,
+    description: str,
+    low: float | None = None,
+    high: float | None = None,
+    *,
+    change: Change = Change.INACTIVE,
 ) -> Any:
-    """Describe one parameter: its default, what it means with its unit, and its bounds."""
-    metadata = {'description': description, 'low': low, 'high': high}
+    """Describe a parameter: default, meaning with unit, bounds, and when it can be changed."""
+    metadata = {'description': description, 'low': low, 'high': high, 'change': change}
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -45,21 +67,35 @@ class BrainPlannerParams:
         'Planning method, an entry point of group bbllm.planners, with options or without: '
         '`prog_prompt:check=graph,grounding=nearest`.',
     )
-    feedback_loops: int = param(3, 'Feedback loops of an episode, K in the paper.', 0, 100)
+    feedback_loops: int = param(
+        3, 'Feedback loops of an episode, K in the paper.', 0, 100, change=Change.AT_REST
+    )
     llm_config: str = param('', LLM_CONFIG)
     brain: str = param('', OVERRIDE.format('Brain'))
     body: str = param('', OVERRIDE.format('Body'))
     record: str = param('', RECORD)
     replay: str = param('', REPLAY)
     controller: str = param('fr3_arm_controller', 'Controller that is told to hold in need.')
-    step_limit: int = param(200, 'Calls that an episode may execute; 0: no limit.', 0, 100_000)
+    step_limit: int = param(
+        200, 'Calls that an episode may execute; 0: no limit.', 0, 100_000, change=Change.AT_REST
+    )
     model_call_limit: int = param(
-        300, 'Model calls that an episode may make; 0: no limit.', 0, 100_000
+        300,
+        'Model calls that an episode may make; 0: no limit.',
+        0,
+        100_000,
+        change=Change.AT_REST,
     )
     token_limit: int = param(
-        0, 'Tokens, prompts and replies together, of an episode; 0: no limit.', 0, 2**31 - 1
+        0,
+        'Tokens, prompts and replies together, of an episode; 0: no limit.',
+        0,
+        2**31 - 1,
+        change=Change.AT_REST,
     )
-    wall_limit_s: float = param(0.0, 'Wall time of an episode [s]; 0: no limit.', 0.0, 1e6)
+    wall_limit_s: float = param(
+        0.0, 'Wall time of an episode [s]; 0: no limit.', 0.0, 1e6, change=Change.AT_REST
+    )
     skill_timeout_s: float = param(
         600.0, 'Wall time after which a call is given up [s].', 1.0, 1e5
     )
@@ -152,22 +188,36 @@ class Fr3ExecutorParams:
     controller: str = param('fr3_arm_controller', 'Joint trajectory controller of the arm.')
     gripper: str = param('franka_gripper', 'Prefix of the names of the hand.')
     speed_scale: float = param(
-        0.8, "Share of the robot's velocity and acceleration limits that is used.", 0.01, 1.0
+        0.8,
+        "Share of the robot's velocity and acceleration limits that is used.",
+        0.01,
+        1.0,
+        change=Change.AT_REST,
     )
     state_timeout_s: float = param(
         2.0, 'Joint states that stop for longer mean that the driver has gone [s].', 0.1, 60.0
     )
     approval: str = param(
-        'plan', 'What a person has to allow before it moves: none, plan, step or risky.'
+        'plan',
+        'What a person has to allow before it moves: none, plan, step or risky.',
+        change=Change.FIXED,
     )
     approval_timeout_s: float = param(
-        300.0, 'How long a person is waited for, by the wall clock [s].', 1.0, 1e5
+        300.0,
+        'How long a person is waited for, by the wall clock [s].',
+        1.0,
+        1e5,
+        change=Change.AT_REST,
     )
     simulated: bool = param(
-        False, 'The robot is simulated, so that a program may answer in place of a person.'
+        False,
+        'The robot is simulated, so that a program may answer in place of a person.',
+        change=Change.FIXED,
     )
     safety: str = param(
-        '', 'File with the safety envelope, a path or safety_slow; empty: config/safety.yaml.'
+        '',
+        'File with the safety envelope, a path or safety_slow; empty: config/safety.yaml.',
+        change=Change.FIXED,
     )
     max_scene_age_s: float = param(
         2.0, 'Nothing moves while no scene was heard of for longer [s].', 0.1, 60.0
@@ -187,7 +237,11 @@ class MujocoSimParams:
 
     scene: str = param('tabletop', 'File in config/scenes without extension, or a path.')
     speed: float = param(
-        1.0, 'Simulated seconds per second; 0: as fast as it can while a goal runs.', 0.0, 100.0
+        1.0,
+        'Simulated seconds per second; 0: as fast as it can while a goal runs.',
+        0.0,
+        100.0,
+        change=Change.AT_REST,
     )
     viewer: bool = param(False, 'Open the MuJoCo viewer.')
     force_noise_n: float = param(
@@ -219,39 +273,88 @@ NODE_PARAMS: dict[str, type] = {
 """The parameters of each node."""
 
 
-def declare(node: Node, cls: type[T]) -> T:
-    """
-    Declare every field of *cls* on *node* and return the values in force.
+class Parameters(Generic[T]):
+    """The parameters of a node as one record, which follows their changes."""
 
-    Raises:
-        ConfigError: A value of the wrong type or outside its bounds, a parameter that the node
-            does not have, or another clock than the wall's.
-    """
+    def __init__(self, node: Node, cls: type[T], refuse: Callable[[str, bool], str]):
+        """
+        Declare every field of *cls* on *node*.
+
+        Args:
+            node: Whose parameters they are.
+            cls: Their record.
+            refuse: Returns why a parameter cannot be changed now, empty where it can; its
+                arguments are the name, and whether it can be changed while the node is active.
+
+        Raises:
+            ConfigError: A value of the wrong type or outside its bounds, a parameter that the
+                node does not have, or another clock than the wall's.
+        """
+        self.on_change: Callable[[T], None] = lambda _: None
+        """Called with the new record after a change."""
+        self._refuse = refuse
+        self._fields = {item.name: item for item in dataclasses.fields(cls)}  # type: ignore[arg-type]  # T is one of the records
+        self.values = cls(**{name: _declare(node, item) for name, item in self._fields.items()})
+        _refuse_unknown(node, set(self._fields))
+        keep_wall_clock(node)
+        node.add_on_set_parameters_callback(self._check)
+        node.add_post_set_parameters_callback(self._take)
+
+    def _check(self, changes: list[Parameter]) -> SetParametersResult:
+        from rcl_interfaces.msg import SetParametersResult
+        from rclpy.exceptions import InvalidParameterValueException
+
+        for change in changes:
+            item = self._fields.get(change.name)
+            if item is None:
+                continue
+            reason = self._refuse(change.name, item.metadata['change'] is Change.AT_REST)
+            if not reason and isinstance(item.default, float):
+                try:
+                    _number(change.value, item)
+                except InvalidParameterValueException as error:
+                    reason = f'{error}'
+            if reason:
+                return SetParametersResult(successful=False, reason=reason)
+        return SetParametersResult(successful=True)
+
+    def _take(self, changes: list[Parameter]) -> None:
+        mine = {
+            change.name: _number(change.value, self._fields[change.name])
+            if isinstance(self._fields[change.name].default, float)
+            else change.value
+            for change in changes
+            if change.name in self._fields
+        }
+        if mine:
+            self.values = dataclasses.replace(self.values, **mine)  # type: ignore[type-var]  # as above
+            self.on_change(self.values)
+
+
+def _declare(node: Node, item: dataclasses.Field[Any]) -> Any:
+    """Declare one field, and return its value."""
     from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 
-    values = {}
-    for item in dataclasses.fields(cls):  # type: ignore[arg-type]  # T is one of the records
-        try:
-            value = node.declare_parameter(item.name, item.default, _descriptor(item)).value
-            values[item.name] = _number(value, item) if isinstance(item.default, float) else value
-        except (InvalidParameterTypeException, InvalidParameterValueException) as error:
-            # The exception of a wrong type repeats the name at its end.
-            reason = str(error).removesuffix(f': {item.name}').rstrip('.')
-            raise ConfigError(
-                f'{node.get_name()}: the parameter {item.name} cannot be used: {reason}. '
-                f'It is: {item.metadata["description"]}{_bounds(item)} '
-                f'For example {item.default!r}.'
-            ) from error
-    _refuse_unknown(node, set(values))
-    keep_wall_clock(node)
-    return cls(**values)
+    try:
+        value = node.declare_parameter(item.name, item.default, _descriptor(item)).value
+        return _number(value, item) if isinstance(item.default, float) else value
+    except (InvalidParameterTypeException, InvalidParameterValueException) as error:
+        # The exception of a wrong type repeats the name at its end.
+        reason = str(error).removesuffix(f': {item.name}').rstrip('.')
+        raise ConfigError(
+            f'{node.get_name()}: the parameter {item.name} cannot be used: {reason}. '
+            f'It is: {item.metadata["description"]}{_bounds(item)} '
+            f'For example {item.default!r}.'
+        ) from error
 
 
 def _descriptor(item: dataclasses.Field[Any]) -> Any:
     from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 
     meta = item.metadata
-    descriptor = ParameterDescriptor(description=meta['description'], read_only=True)
+    descriptor = ParameterDescriptor(
+        description=meta['description'], read_only=meta['change'] is Change.FIXED
+    )
     if isinstance(item.default, float):
         # People write speed:=0 where ROS wants 0.0; `_number` sees to the type instead.
         descriptor.dynamic_typing = True

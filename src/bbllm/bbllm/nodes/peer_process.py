@@ -36,7 +36,11 @@ class PeerProcess:
     @staticmethod
     def own() -> PeerProcess | None:
         """Return this process; None where the system has no /proc."""
-        number = os.getpid()
+        return PeerProcess.of(os.getpid())
+
+    @staticmethod
+    def of(number: int) -> PeerProcess | None:
+        """Return the process of this machine with a number; None where there is none."""
         try:
             return PeerProcess(_place(), number, _state_and_start(number)[1])
         except OSError:

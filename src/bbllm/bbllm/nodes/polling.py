@@ -18,6 +18,7 @@ from rclpy._rclpy_pybind11 import InvalidHandle
 from rclpy.callback_groups import CallbackGroup
 from rclpy.qos import QoSProfile
 
+from bbllm.nodes.diagnostics import Rate
 from bbllm.nodes.process import StackNode
 from bbllm.nodes.taking import take_all
 
@@ -45,16 +46,24 @@ class Poller:
         self._node = node
         self._group = _Never()
         self._feeds: list[tuple[Any, Callable[[Any], None]]] = []
+        self.rates: dict[str, Rate] = {}
+        """How often messages of each topic come."""
         self._thread = threading.Thread(target=self._run, name='poller', daemon=True)
 
     def subscribe(
         self, kind: Any, topic: str, hear: Callable[[Any], None], qos: QoSProfile | int
     ) -> None:
         """Call *hear* with every message of a topic, in the poller's thread."""
+        rate = self.rates.setdefault(f'{topic} [Hz]', Rate())
+
+        def take(message: Any) -> None:
+            rate.count()
+            hear(message)
+
         subscription = self._node.create_subscription(
-            kind, topic, hear, qos, callback_group=self._group
+            kind, topic, take, qos, callback_group=self._group
         )
-        self._feeds.append((subscription, hear))
+        self._feeds.append((subscription, take))
 
     def start(self) -> None:
         """Begin to look; called when everything is subscribed."""

@@ -1,8 +1,13 @@
 """
-The life of a node's process: begin, spin, come to rest, end.
+The life of a node's process: configure, activate, spin, come to rest, end.
 
-SIGINT and SIGTERM are waited for instead of handled by rclpy, so that a node can still talk to the
-others when it is told to end: an arm that moves is stopped before its executor is gone.
+Each node is a managed node (https://design.ros2.org/articles/node_lifecycle.html): `configure`
+builds what it needs, `activate` begins to serve, `deactivate` brings it to rest and stops serving,
+`cleanup` forgets the configuration. With the parameter `autostart` (the default) the process takes
+itself to active; otherwise `ros2 lifecycle` or a lifecycle manager does.
+
+SIGINT and SIGTERM are waited for instead of handled by rclpy, so that a node can still reach the
+others when it ends: an arm that moves is stopped before its executor is gone.
 """
 
 from __future__ import annotations
@@ -14,49 +19,243 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from typing import Any
 
 import rclpy
+from rcl_interfaces.msg import ParameterDescriptor
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
-from rclpy.node import Node
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.signals import SignalHandlerOptions
 
-from bbllm.core.errors import BbllmError
+from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.nodes.diagnostics import Diagnostics
 from bbllm.nodes.heartbeat import Heartbeat, Heartbeats
-from bbllm.nodes.leaving import leave_graph
-from bbllm.nodes.stack import ALIVE_FD
+from bbllm.nodes.leaving import destroy_since, entities_of, leave_graph
+from bbllm.nodes.liveness import PERIOD_S
+from bbllm.nodes.name_lock import NameLock
+from bbllm.nodes.owner import end_with_owner
+from bbllm.nodes.params import Parameters
 
 ENDS = (signal.SIGINT, signal.SIGTERM)
 FAULTS = 10
 """How many faults in callbacks end the spinning of a node, whose process ends at the first."""
+LISTEN_S = 2 * PERIOD_S
+"""How long a node listens for another of its name before it serves: two beats [s]."""
+END_S = 8.0
+"""How long a process may take to end after SIGTERM; then it ends as it is [s]."""
 
 
-class StackNode(Node):
-    """One of the nodes of the stack: it tells the others that it lives, and hears them."""
+class StackNode(LifecycleNode):
+    """
+    One of the nodes of the stack: it is managed, it beats, and it watches the beats of the others.
 
-    def __init__(self, name: str):
+    A subclass overrides `build`, `begin` and `come_to_rest`.
+    """
+
+    def __init__(self, name: str, params: type | None = None):
+        """
+        Join the graph and declare the parameters; builds nothing yet.
+
+        Args:
+            name: Of the node.
+            params: The record of its parameters; their values are in `params` afterwards.
+
+        Raises:
+            ConfigError: A parameter cannot be used.
+        """
         super().__init__(name)
         self.group = ReentrantCallbackGroup()
         self.failed = False
         self.heartbeats = Heartbeats(self)
+        self._joined_s = time.monotonic()
+        self._beat: Heartbeat | None = None
+        self._built = False
+        self._reason: BaseException | None = None
+        description = 'Configure and activate at the start; otherwise a lifecycle manager does.'
+        self.declare_parameter(
+            'autostart', True, ParameterDescriptor(description=description, read_only=True)
+        )
+        self._params = (
+            None if params is None else Parameters[Any](self, params, self._refuse_change)
+        )
+        self.diagnostics = Diagnostics(self, lambda: str(self._state_machine.current_state[1]))
+        # A transition that is not possible now is refused, and no fault of this process.
+        service = self._service_change_state
+        service.callback = _refusing(service.callback)
+        self._own = entities_of(self)
+
+    @property
+    def params(self) -> Any:
+        """The values of the parameters in force, a record of the type given to `__init__`."""
+        return None if self._params is None else self._params.values
+
+    def build(self) -> None:
+        """
+        Make what this node needs from its parameters; called when it is configured.
+
+        Raises:
+            BbllmError: It cannot be made; the node stays unconfigured.
+        """
 
     def begin(self) -> None:
-        """Tell the others that this node serves; called once it is built and spun."""
-        self._heartbeat = Heartbeat(self)
-
-    def fail(self, reason: str) -> None:
-        """End this process with an error, from any thread: what cannot serve must not seem to."""
-        self.get_logger().fatal(reason)
-        self.failed = True
-        os.kill(os.getpid(), signal.SIGTERM)
+        """Begin to serve; called when the node is activated, and spun."""
 
     def come_to_rest(self) -> None:
         """
         End what runs; called before the process ends, while others can still be reached.
 
-        Also after a fault, when it may be that nobody spins this node any more: it must not wait
-        for an answer for long.
+        Also after a fault, when it may be that no thread spins this node any more: it must not
+        wait for an answer for long.
         """
+
+    def take(self, params: Any) -> None:
+        """Use new values of the dynamic parameters; called while the node is configured."""
+
+    @property
+    def busy(self) -> str:
+        """What runs and keeps parameters from being changed now; empty where nothing runs."""
+        return ''
+
+    def autostart(self) -> None:
+        """
+        Configure and activate this node.
+
+        Raises:
+            BbllmError: It cannot be configured or activated.
+        """
+        for transition in (self.trigger_configure, self.trigger_activate):
+            if transition() is not TransitionCallbackReturn.SUCCESS:
+                raise self._reason or RuntimeError(f'{transition.__name__} failed')
+
+    def fail(self, reason: str) -> None:
+        """End this process with an error, from any thread: what cannot serve must not seem to."""
+        self.get_logger().fatal(reason)
+        self.diagnostics.error(reason)
+        self.failed = True
+        if self._beat is not None:
+            self._beat.reason = reason.strip().splitlines()[-1]
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def say_goodbye(self) -> None:
+        """Stop beating, with a last beat that says why this node does not serve any more."""
+        if self._beat is not None:
+            self._beat.end()
+            self._beat = None
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Build what the node needs."""
+        return self._try(self._build, 'configure')
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Begin to serve, unless another process serves under this name."""
+
+        def activate() -> None:
+            if not self._built:  # deactivating has destroyed what was built
+                self._build()
+            self._refuse_duplicate()
+            self.begin()
+            self._beat = Heartbeat(self)
+            self.get_logger().info(f'ready: {self.get_fully_qualified_name()}')
+
+        return self._try(activate, 'activate')
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Come to rest, and stop serving."""
+
+        def deactivate() -> None:
+            if self._beat is not None:
+                self._beat.reason = 'it was deactivated'
+            self.come_to_rest()
+            self._tear_down()
+
+        return self._try(deactivate, 'deactivate')
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget the configuration."""
+        self._tear_down()
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Come to rest for good."""
+        return self.on_deactivate(state)
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Return to unconfigured after a fault."""
+        self._tear_down()
+        return TransitionCallbackReturn.SUCCESS
+
+    def _try(self, act: Callable[[], None], what: str) -> TransitionCallbackReturn:
+        """Do what a transition does; rclpy drops what a callback raises without a word."""
+        self._reason = None
+        try:
+            act()
+        except BbllmError as error:
+            self._reason = error
+            self.diagnostics.error(str(error))
+            self.get_logger().error(f'{self.get_name()} could not {what}: {error}')
+            self._tear_down()
+            return TransitionCallbackReturn.FAILURE
+        except Exception as error:  # whatever it is, it is reported and raised by `autostart`
+            self._reason = error
+            self.get_logger().error(f'fault in {what}:\n{traceback.format_exc()}')
+            return TransitionCallbackReturn.ERROR
+        return TransitionCallbackReturn.SUCCESS
+
+    def _build(self) -> None:
+        self.build()
+        self._built = True
+        if self._params is not None:
+            self._params.on_change = self.take
+
+    def _tear_down(self) -> None:
+        self.say_goodbye()
+        destroy_since(self, self._own)
+        self._built = False
+        if self._params is not None:
+            self._params.on_change = ignore
+
+    def _refuse_duplicate(self) -> None:
+        """Raise ConfigError where a beat of this name comes from another process."""
+        while (left_s := self._joined_s + LISTEN_S - time.monotonic()) > 0:
+            time.sleep(left_s)
+        others = self.heartbeats.others(self.get_name(), own='')
+        if others:
+            process = next((f' (process {x.number})' for x in others if x is not None), '')
+            raise ConfigError(
+                f'The node {self.get_fully_qualified_name()} runs already{process}, here or on '
+                'another machine: its heartbeat is heard. End it, or start this one with another '
+                'namespace or another ROS_DOMAIN_ID.'
+            )
+
+    def _refuse_change(self, name: str, dynamic: bool) -> str:
+        """Return why a parameter cannot be changed now; empty where it can."""
+        if not self._built:
+            return ''
+        if not dynamic:
+            return (
+                f'{name} is read when the node is configured: change it while the node is '
+                'inactive or unconfigured (ros2 lifecycle set), or start the node again'
+            )
+        return f'{name} can be changed at rest only: {self.busy}' if self.busy else ''
+
+
+def ignore(_: object) -> None:
+    """Do nothing with a change: the next configuration reads it."""
+
+
+def _refusing(callback: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a callback of `change_state` that refuses a transition that is not possible."""
+
+    def change(request: Any, reply: Any) -> Any:
+        try:
+            return callback(request, reply)
+        except RCLError:
+            reply.success = False
+            return reply
+
+    return change
 
 
 def run(make: Callable[[], StackNode], threads: int = 8) -> None:
@@ -67,34 +266,56 @@ def run(make: Callable[[], StackNode], threads: int = 8) -> None:
         make: Builds the node.
         threads: How many callbacks may run at once.
     """
-    told_to_end = _end_signals()
+    end_asked = _end_signals()
+    end_with_owner()
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node: StackNode | None = None
+    code = 0
     try:
         node = make()
+        _ = NameLock(node.get_name(), node.get_namespace(), node.context.get_domain_id())
         executor = MultiThreadedExecutor(threads)
         executor.add_node(node)
         ending = threading.Event()
         spinning = threading.Thread(target=_spin, args=(executor, node, ending), daemon=True)
         spinning.start()
-        node.begin()
-        os.read(told_to_end, 1)
+        if node.get_parameter('autostart').value:
+            node.autostart()
+        os.read(end_asked, 1)
+        threading.Thread(target=_end_in_time, name='end', daemon=True).start()
         _come_to_rest(node)
+        node.say_goodbye()
         ending.set()
         executor.wake()
         spinning.join(timeout=2.0)
         # The executor waits for no callback under way, which then misses what it has destroyed.
         time.sleep(0.05)
         executor.shutdown(timeout_sec=1.0)
+        code = int(node.failed)
     except BbllmError as error:
-        sys.exit(f'error: {error}')
-    finally:
-        # It waits for nothing: threads that still run a callback end with the process.
-        if node is not None:
-            leave_graph(node)
-        rclpy.try_shutdown()
-    if node.failed:
-        sys.exit(1)
+        print(f'error: {error}', file=sys.stderr)
+        code = 1
+    except Exception:
+        traceback.print_exc()
+        code = 1
+    if node is not None:
+        leave_graph(node)
+    rclpy.try_shutdown()
+    _leave(code)
+
+
+def _leave(code: int) -> None:
+    """End this process without waiting for threads that still run a callback."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _end_in_time() -> None:
+    """End this process where it hangs in ending."""
+    time.sleep(END_S)
+    print(f'error: this node did not come to rest within {END_S:g} s; it ends.', file=sys.stderr)
+    _leave(1)
 
 
 def _come_to_rest(node: StackNode) -> None:
@@ -115,24 +336,11 @@ def _end_signals() -> int:
         signal.signal(number, _nothing)
     # Whatever thread the signal reaches, C writes to the pipe at once.
     signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
-    _end_with_owner()
     return readable
 
 
 def _nothing(number: int, frame: object) -> None:
     """Handle a signal that was already seen at the pipe."""
-
-
-def _end_with_owner() -> None:
-    """End when whoever started this process has gone, also by SIGKILL: then a pipe is closed."""
-    given = os.environ.pop(ALIVE_FD, '')
-    if given:
-
-        def watch() -> None:
-            os.read(int(given), 1)
-            os.kill(os.getpid(), signal.SIGTERM)
-
-        threading.Thread(target=watch, name='owner', daemon=True).start()
 
 
 def _spin(executor: MultiThreadedExecutor, node: StackNode, ending: threading.Event) -> None:
@@ -144,7 +352,7 @@ def _spin(executor: MultiThreadedExecutor, node: StackNode, ending: threading.Ev
         except ExternalShutdownException:
             return
         except BaseException as fault:  # whatever it is, nothing may be left moving
-            if fault in faults:
+            if fault in faults or ending.is_set():
                 continue  # rclpy raises one as often as it had looked for a thread to call it in
             faults.append(fault)
             if len(faults) == 1:

@@ -31,6 +31,7 @@ from bbllm.nodes.goal_watch import GoalWatch
 from bbllm.nodes.joint_feed import JointFeed
 from bbllm.nodes.polling import Poller
 from bbllm.nodes.robot_client import RobotClient
+from bbllm.nodes.waiting import nothing
 
 MARGIN_S = 3.0
 """How much longer than it may take a trajectory is waited for, on the world's clock [s]."""
@@ -82,6 +83,8 @@ class RosDriver:
         self._grasp = action(Grasp, f'{gripper}/grasp', gripper)
         self._home = action(Homing, f'{gripper}/homing', gripper)
         self._stopped = threading.Event()
+        self.may_send: Callable[[], None] = nothing
+        """Called before each goal; raises where none may be sent."""
         self.acted_s = 0.0
         """The world's clock when the last motion or wait had ended: what was seen earlier may not
         show what it did [s]."""
@@ -161,14 +164,17 @@ class RosDriver:
 
     def clear_errors(self) -> None:
         """First step of a recovery: error recovery."""
+        self.may_send()
         self._robot.clear_errors()
 
     def activate_hardware(self) -> None:
         """Second step: the hardware component."""
+        self.may_send()
         self._robot.activate_hardware()
 
     def activate_broadcasters(self) -> None:
         """Third step: what publishes the states of joints and robot."""
+        self.may_send()
         self._robot.activate(JOINT_BROADCASTER, STATE_BROADCASTER)
 
     def wait_fresh(self, timeout_s: float) -> None:
@@ -178,6 +184,7 @@ class RosDriver:
 
     def activate_controller(self) -> None:
         """Fifth step: the controller of the arm."""
+        self.may_send()
         self._robot.activate(self._controller)
 
     @property
@@ -187,6 +194,7 @@ class RosDriver:
 
     def limit_contacts(self, limits: ContactLimits) -> None:
         """Tell the robot where to stop, with the controller of the arm down meanwhile."""
+        self.may_send()
         self._robot.limit_contacts(limits)
 
     def wait(self, duration_s: float) -> None:
@@ -254,6 +262,7 @@ class RosDriver:
             clock: What counts its time.
             may_cut: See `GoalWatch`.
         """
+        self.may_send()
         if not self._is_able_for(action):
             return GoalStatus.REJECTED, None
         watch = GoalWatch(self.feed, action, limit_s, clock, may_cut=may_cut)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from action_msgs.srv import CancelGoal
 from bbllm_interfaces.action import ExecuteSkill
@@ -49,12 +50,16 @@ from bbllm.nodes.heartbeat import Heartbeats
 from bbllm.nodes.qos import LATCHED
 from bbllm.nodes.scene_client import SceneClient
 from bbllm.nodes.service_call import ServiceCall
+from bbllm.nodes.stack import NODES
+from bbllm.nodes.waiting import LOOK_S
 from bbllm.skills.catalog import SKILLS
 
 NEEDED = ('state_estimator', 'fr3_executor', 'body_mapper', 'mujoco_sim')
 """The nodes without which no episode can go on; a real robot's driver has no heartbeat, so it is
 not judged by it."""
 FOREVER_S = 1e9
+READY_S = 10.0
+"""How long a node that is started again may take until it beats, wall clock [s]."""
 MAP_ERRORS: dict[int, type[BbllmError]] = {
     MapStep.Response.PARSE_FAILED: ParseError,
     MapStep.Response.MODEL_UNAVAILABLE: ModelUnavailableError,
@@ -110,6 +115,31 @@ class RosWorld:
     def skills(self) -> tuple[Skill, ...]:
         """Those of the scene as it was seen last; before that, those of every table."""
         return self._skills_seen
+
+    def wait_ready(self, look: Callable[[], None]) -> None:
+        """
+        Wait until the nodes beat that beat before, or a new process of theirs does.
+
+        A node that was started again is known by its first beat; a task that began before it
+        would end with the loss of the process before.
+
+        Args:
+            look: Called meanwhile; what it raises ends the wait.
+
+        Raises:
+            LostNodeError: One of them does not come back within `READY_S`.
+        """
+        deadline_s = time.monotonic() + READY_S
+        while True:
+            look()
+            try:
+                self._heartbeats.check(NEEDED)
+            except LostNodeError:
+                if time.monotonic() > deadline_s:
+                    raise
+            else:
+                return
+            time.sleep(LOOK_S)
 
     def observe(self) -> Scene:
         """Return a scene that shows what the last call did."""
@@ -177,8 +207,15 @@ class RosWorld:
             self._controller.call_async(CancelGoal.Request())
 
     def check(self) -> None:
-        """Raise LostNodeError when a node has gone that an episode needs, or begun anew."""
+        """
+        Make sure that the nodes that an episode needs are there.
+
+        Raises:
+            LostNodeError: One has gone, or has begun anew.
+            DuplicateNodeError: Two have the same name.
+        """
         self._heartbeats.check(NEEDED, self._begun_s)
+        self._heartbeats.check_unique(NODES)
 
 
 class Patience:

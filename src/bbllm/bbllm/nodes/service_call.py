@@ -79,7 +79,7 @@ class ServiceCall:
             LostNodeError: Nobody serves it.
             WorldError: There is no answer in time.
         """
-        need_server(self._client.service_is_ready, self._what)
+        need_server(self._client.service_is_ready, self._what, look=look)
         if self._first is None:
             sending()
             return self._insist(request, timeout_s, look)

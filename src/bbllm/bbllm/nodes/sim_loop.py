@@ -55,7 +55,8 @@ class SimLoop:
         """
         self._homed = homed
         self._seed, self._force_noise_n = seed, force_noise_n
-        self._speed = speed
+        self.speed = speed
+        """Simulated seconds per second; see `__init__`."""
         self._scene = scene
         self._epoch_s = time.time()
         self._robot = self._build(scene, seed)
@@ -160,10 +161,10 @@ class SimLoop:
                 self.on_fault(f'fault in the program:\n{traceback.format_exc()}')
                 return
             now_s = time.monotonic()
-            if self._speed == 0 and self._goals:
+            if self.speed == 0 and self._goals:
                 due_s = now_s
                 continue
-            due_s = max(due_s + CHUNK_S / (self._speed or 1.0), now_s - BEHIND_S)
+            due_s = max(due_s + CHUNK_S / (self.speed or 1.0), now_s - BEHIND_S)
             if due_s > now_s:
                 time.sleep(due_s - now_s)
 

@@ -19,6 +19,8 @@ from bbllm.nodes.convert import call_from_msg, outcome_to_result
 from bbllm.nodes.convert_approval import provenance_from_goal
 from bbllm.nodes.goal_clients import GoalClients
 from bbllm.nodes.process import StackNode
+from bbllm.nodes.robot_identity import RobotIdentity
+from bbllm.nodes.stack import NODES
 
 BRAIN = 'brain_planner'
 NEVER_GAVE = frozenset({BRAIN, 'bbllm_approve'})
@@ -37,6 +39,7 @@ class SkillServer:
         skills: The arm.
         now_s: The world's clock [s].
         gate: Told where each call comes from, and how it has ended; knows which episode runs.
+        robot: Decides whether goals would reach the right robot.
     """
 
     def __init__(
@@ -45,11 +48,13 @@ class SkillServer:
         skills: SkillExecutor,
         now_s: Callable[[], float],
         gate: Gate,
+        robot: RobotIdentity,
     ) -> None:
         self._node = node
         self._skills = skills
         self._now_s = now_s
         self._gate = gate
+        self._robot = robot
         self._busy = threading.Lock()
         self._lock = threading.Lock()
         """Held while a goal is begun, ended or stopped, so that no other is stopped for it."""
@@ -59,6 +64,17 @@ class SkillServer:
         self._clients: GoalClients | None = None
         self._looked_s = float('inf')
         skills.set_activity_callback(self.tell)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a call is under way."""
+        return self._goal is not None
+
+    def check_wanted(self) -> None:
+        """Raise WorldError where the call under way is not wanted any more."""
+        goal = self._goal
+        if goal is not None and self._unwanted(goal):
+            raise WorldError('the call was stopped, or its episode has ended.')
 
     def begin(self) -> None:
         """Take goals from now on."""
@@ -125,6 +141,14 @@ class SkillServer:
         if over is not None:
             return over, 0.0
         try:
+            self._node.heartbeats.check_unique(NODES)
+            self._robot.wait_right(self.check_wanted)
+        except WorldError as error:
+            self._node.get_logger().error(f'{error}')
+            return _failure(
+                call, Status.REJECTED, Code.GOAL_REJECTED, f'{call} was not tried: {error}'
+            ), 0.0
+        try:
             outcome = self._skills.execute(call, provenance, unwanted=lambda: self._unwanted(goal))
             stamp_s = self._now_s()
         except WorldError as error:
@@ -134,6 +158,8 @@ class SkillServer:
             self._gate.settle(_failure(call, Status.FAILED, Code.INTERNAL, str(error)))
             raise
         self._gate.settle(outcome)
+        if not outcome.succeeded:
+            self._node.diagnostics.error(outcome.message)
         return outcome, stamp_s
 
     def _unwanted(self, goal: ServerGoalHandle) -> bool:
@@ -170,6 +196,12 @@ class SkillServer:
                 self._stop(goal)
         if goal is None:
             return
+        try:
+            self._node.heartbeats.check_unique(NODES)
+            self._robot.check()
+        except WorldError as error:
+            log.error(f'The arm is stopped. {error}')
+            self._stop(goal)
         if self._over(goal):
             log.error('The arm is stopped: the episode that the goal comes from has ended.')
             self._stop(goal)

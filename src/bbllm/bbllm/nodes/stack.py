@@ -7,7 +7,6 @@ needs no ROS.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import subprocess
@@ -17,11 +16,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from bbllm.core.errors import ConfigError, LostNodeError
 from bbllm.core.paths import config_dir, state_dir
-from bbllm.nodes.domains import lock_folder
+from bbllm.nodes.name_lock import check_names_free
+from bbllm.nodes.owner import owner_environ
 
 if TYPE_CHECKING:
     from bbllm.nodes.client import StackClient
@@ -41,8 +41,12 @@ END_S = 4.0
 """How long a node may take to end before it is killed [s]."""
 TAIL_LINES = 15
 """How much of the log of a node that died is shown."""
-ALIVE_FD = 'BBLLM_ALIVE_FD'
-"""Names the end of a pipe at which a node sees that whoever started it has gone."""
+RESPAWN_S = 1.0
+"""How long a node that died is left dead before it is started again [s]."""
+RESPAWNS = 5
+"""How often one node is started again within `RESPAWN_WINDOW_S`; then the stack ends."""
+RESPAWN_WINDOW_S = 60.0
+"""See `RESPAWNS` [s]."""
 
 Value = str | int | float | bool
 
@@ -106,6 +110,8 @@ class StackConfig:
     namespace: str = NAMESPACE
     environ: Mapping[str, str] = field(default_factory=dict)
     """Variables of the processes beside those of this one."""
+    respawn: bool = False
+    """Whether a node that dies is started again; otherwise the stack ends with it."""
     log_folder: Path | None = None
     """Where the nodes' output goes; `$XDG_STATE_HOME/bbllm/log/<time>-<pid>` by default."""
 
@@ -123,8 +129,7 @@ class Stack:
         stamp = f'{time.strftime("%Y%m%d-%H%M%S")}-{os.getpid()}'
         self.log_folder = self.config.log_folder or state_dir() / 'log' / stamp
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
-        self._lock: IO[str] | None = None
-        self._alive: int | None = None
+        self._respawned_s: dict[str, list[float]] = {}
 
     def __enter__(self) -> Stack:
         try:
@@ -147,9 +152,10 @@ class Stack:
         Start all nodes; does not wait for them.
 
         Raises:
-            ConfigError: Another stack runs under these names, or there is no place for logs.
+            ConfigError: A node of one of these names runs, or there is no place for logs.
         """
-        self._claim_names()
+        domain = int(self.environ().get('ROS_DOMAIN_ID') or 0)
+        check_names_free(self.config.nodes, self.config.namespace, domain)
         try:
             self.log_folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -157,12 +163,8 @@ class Stack:
                 f'The logs cannot be written to {self.log_folder} ({error.strerror}); '
                 'set XDG_STATE_HOME to a folder that can.'
             ) from error
-        alive_for_them, self._alive = os.pipe()
-        try:
-            for node in self.config.nodes:
-                self.processes[node] = self._start(node, alive_for_them)
-        finally:
-            os.close(alive_for_them)
+        for node in self.config.nodes:
+            self.processes[node] = self._start(node)
 
     def wait_ready(
         self,
@@ -198,6 +200,36 @@ class Stack:
             if code is not None:
                 raise LostNodeError(self._obituary(node, code))
 
+    def respawn_dead(self) -> list[str]:
+        """
+        Start the nodes that have died again, each after `RESPAWN_S`.
+
+        Returns:
+            What was done, a sentence for each node.
+
+        Raises:
+            LostNodeError: One has died too often.
+        """
+        done = []
+        for node, process in list(self.processes.items()):
+            code = process.poll()
+            if code is None:
+                continue
+            obituary = self._obituary(node, code)
+            now_s = time.monotonic()
+            tries = self._respawned_s.setdefault(node, [])
+            tries[:] = [then_s for then_s in tries if then_s > now_s - RESPAWN_WINDOW_S]
+            if len(tries) >= RESPAWNS:
+                raise LostNodeError(
+                    f'{obituary}\nIt was started again {RESPAWNS} times within '
+                    f'{RESPAWN_WINDOW_S:g} s.'
+                )
+            tries.append(now_s)
+            time.sleep(RESPAWN_S)
+            self.processes[node] = self._start(node)
+            done.append(f'{obituary.splitlines()[0].partition(" The end of")[0]} Started again.')
+        return done
+
     def log_file(self, node: str) -> Path:
         """Return where the output of a node goes."""
         return self.log_folder / f'{node}.log'
@@ -211,14 +243,8 @@ class Stack:
         for nodes in ENDING_ORDER:
             self._end([self.processes[node] for node in nodes if node in self.processes])
         self.processes.clear()
-        if self._alive is not None:
-            os.close(self._alive)
-            self._alive = None
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
 
-    def _start(self, node: str, alive: int) -> subprocess.Popen[bytes]:
+    def _start(self, node: str) -> subprocess.Popen[bytes]:
         given = self.config.params.get(node, {})
         if 'mujoco_sim' in self.config.nodes:
             given = {**SIMULATED.get(node, {}), **given}
@@ -230,8 +256,7 @@ class Stack:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env={**self.environ(), ALIVE_FD: str(alive)},
-                pass_fds=[alive],
+                env={**self.environ(), **owner_environ()},
                 # Ctrl-C in the terminal is for whoever owns the stack, who ends it in order.
                 start_new_session=True,
             )
@@ -246,27 +271,6 @@ class Stack:
             except subprocess.TimeoutExpired:
                 _signal(process, signal.SIGKILL)
                 process.wait()
-
-    def _claim_names(self) -> None:
-        """Two stacks under the same names would answer each other's goals."""
-        domain = self.environ().get('ROS_DOMAIN_ID') or '0'
-        name = f'bbllm-stack-{os.getuid()}-{domain}-{self.config.namespace.replace("/", "_")}.lock'
-        lock = (lock_folder() / name).open('a+')
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.seek(0)
-            owner = lock.read().strip() or 'unknown'
-            lock.close()
-            raise ConfigError(
-                f'A stack runs already in ROS domain {domain} under /{self.config.namespace} '
-                f'(process {owner}). Use it with `bbllm run`, end it, or set another '
-                'ROS_DOMAIN_ID for this one.'
-            ) from None
-        lock.truncate(0)
-        lock.write(str(os.getpid()))
-        lock.flush()
-        self._lock = lock
 
     def _obituary(self, node: str, code: int) -> str:
         how = f'was killed by signal {-code}' if code < 0 else f'ended with code {code}'

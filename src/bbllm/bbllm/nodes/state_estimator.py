@@ -15,7 +15,7 @@ from bbllm.nodes.joint_feed import JointFeed
 from bbllm.nodes.markers import scene_markers
 from bbllm.nodes.object_feed import ObjectFeed
 from bbllm.nodes.open_state_feed import OpenStateFeed
-from bbllm.nodes.params import StateEstimatorParams, declare
+from bbllm.nodes.params import StateEstimatorParams
 from bbllm.nodes.polling import Poller
 from bbllm.nodes.process import StackNode, run
 from bbllm.nodes.qos import LATCHED
@@ -34,8 +34,10 @@ class StateEstimator(StackNode):
     """Tells what is where; what is stale or was never seen is an error, not a scene."""
 
     def __init__(self) -> None:
-        super().__init__('state_estimator')
-        params = declare(self, StateEstimatorParams)
+        super().__init__('state_estimator', StateEstimatorParams)
+
+    def build(self) -> None:
+        params = self.params
         self._wait_s = params.wait_s
         self._poller = Poller(self)
         self._joints = JointFeed(self, self._poller, params.gripper, params.max_age_s)
@@ -46,6 +48,7 @@ class StateEstimator(StackNode):
         self._scenes = self.create_publisher(SceneMsg, 'scene', LATCHED)
         self._markers = self.create_publisher(MarkerArray, 'markers', LATCHED)
         self._period_s = 1.0 / params.rate_hz
+        self.diagnostics.measure(self._poller.rates)
 
     def _make_source(self, params: StateEstimatorParams) -> ObjectFeed | TableFeed:
         config = read_sources(params.sources, params.scene, params.catalogue)
@@ -58,7 +61,6 @@ class StateEstimator(StackNode):
         self._open_state.begin()
         self.create_service(GetScene, 'get_scene', self._get, callback_group=self.group)
         self.create_timer(self._period_s, self._publish)
-        super().begin()
 
     def _get(self, request: GetScene.Request, reply: GetScene.Response) -> GetScene.Response:
         try:

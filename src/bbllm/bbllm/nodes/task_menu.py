@@ -21,7 +21,7 @@ from bbllm.nodes.convert_approval import approval_from_msg
 from bbllm.nodes.convert_scene import scene_from_msg
 from bbllm.nodes.interactive import InteractiveMarkers
 from bbllm.nodes.markers import menu_marker, status_markers
-from bbllm.nodes.params import TaskMenuParams, declare
+from bbllm.nodes.params import TaskMenuParams
 from bbllm.nodes.process import StackNode, run
 from bbllm.nodes.qos import EVENTS, LATCHED
 from bbllm.nodes.stack import REAL_NODES
@@ -33,10 +33,11 @@ class TaskMenu(StackNode):
     """Keeps menus and status up to date, and hands on what is chosen."""
 
     def __init__(self) -> None:
-        super().__init__('task_menu')
-        params = declare(self, TaskMenuParams)
+        super().__init__('task_menu', TaskMenuParams)
+
+    def build(self) -> None:
+        params = self.params
         self._tasks = {task.name: task.instruction for task in load_suite(params.suite).tasks}
-        self._params = params
         self._numbers = Numbers()
         self._board = StatusBoard()
         self._shown: StatusBoard | None = None
@@ -60,8 +61,7 @@ class TaskMenu(StackNode):
 
     def begin(self) -> None:
         self._menus = InteractiveMarkers(self, 'task_menu', self.group, self._choose)
-        self.create_timer(1.0 / self._params.rate_hz, self._show, callback_group=self.group)
-        super().begin()
+        self.create_timer(1.0 / self.params.rate_hz, self._show, callback_group=self.group)
 
     def _choose(self, marker: str, number: int, client: str) -> None:
         choice = self._numbers.choice(number)
@@ -110,7 +110,7 @@ class TaskMenu(StackNode):
         except LostNodeError as error:
             return str(error)
         silence_s = time.monotonic() - self._scene_s
-        if silence_s > self._params.max_scene_age_s:
+        if silence_s > self.params.max_scene_age_s:
             return 'no scene is heard of, so the menus show the last one'
         return ''
 

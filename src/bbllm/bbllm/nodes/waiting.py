@@ -71,7 +71,13 @@ def wait_for(
     return next(future for future in asked if future.done()).result()
 
 
-def need_server(ready: Callable[[], bool], what: str, timeout_s: float = SERVE_S) -> None:
+def need_server(
+    ready: Callable[[], bool],
+    what: str,
+    timeout_s: float = SERVE_S,
+    *,
+    look: Callable[[], None] = nothing,
+) -> None:
     """
     Wait until a service or action is served.
 
@@ -79,12 +85,14 @@ def need_server(ready: Callable[[], bool], what: str, timeout_s: float = SERVE_S
         ready: Tells whether it is.
         what: Server and name of what it serves, for example "body_mapper (map_step)".
         timeout_s: How long at most, by the wall clock [s].
+        look: Called meanwhile; what it raises ends the wait.
 
     Raises:
         LostNodeError: It is not served; names it.
     """
     deadline_s = time.monotonic() + timeout_s
     while not ready():
+        look()
         if time.monotonic() > deadline_s:
             raise LostNodeError(
                 f'The node {what} is not running: nobody served it within {timeout_s:g} s. '
