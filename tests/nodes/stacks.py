@@ -18,9 +18,12 @@ from controller_manager_msgs.srv import LoadController, SwitchController, Unload
 from bbllm.core.events import Event, EventKind
 from bbllm.nodes.client import StackClient, TaskResult
 from bbllm.nodes.service_call import ServiceCall
-from bbllm.nodes.stack import NODES, Stack, StackConfig, Value
+from bbllm.nodes.stack import NAMESPACE, NODES, REAL_NODES, Stack, StackConfig, Value
 
 PATIENCE_S = 60.0
+DRIVER = 'franka_driver'
+REAL_LIKE = (*REAL_NODES, DRIVER)
+"""The nodes of a real arm, with the simulator in the driver's place under another name."""
 TOLD_LINES = 40
 TOLD_CALLS = 6
 TOLD_ONCE = (InjectFault, LoadController, SwitchController, UnloadController)
@@ -114,11 +117,18 @@ def started(
     environ: dict[str, str] | None = None,
     params: dict[str, dict[str, Value]] | None = None,
     speed: float = 0.0,
+    namespace: str = NAMESPACE,
 ) -> Iterator[Running]:
     """Start a stack and wait until it is ready."""
     begun_s = time.monotonic()
-    given = {'mujoco_sim': {'speed': speed}, **(params or {})}
-    config = StackConfig(nodes=nodes, params=given, environ=environ or {})
+    given = {'mujoco_sim': {'speed': speed}, DRIVER: {'speed': speed}, **(params or {})}
+    config = StackConfig(
+        nodes=nodes,
+        executables={DRIVER: 'mujoco_sim'},
+        params=given,
+        namespace=namespace,
+        environ=environ or {},
+    )
     with Stack(config) as stack, stack.wait_ready(timeout_s=PATIENCE_S) as client:
         ready_s = time.monotonic() - begun_s
         print(f'\n{len(nodes)} nodes were ready after {ready_s:.1f} s')

@@ -9,7 +9,7 @@ import pytest
 from asking import BODY, PICK_PLACE, end_all, models
 from fake_server import FakeServer, says
 from robots import Robot
-from stacks import Running, started
+from stacks import REAL_LIKE, Running, started
 
 
 @pytest.fixture(scope='module')
@@ -30,7 +30,7 @@ def stack(ros_domain: int, server: FakeServer, tmp_path_factory: Any) -> Iterato
     given = {'llm_config': str(config)}
     executor = {'approval': 'plan', 'simulated': False, 'approval_timeout_s': 60.0}
     params = {'brain_planner': given, 'body_mapper': given, 'fr3_executor': executor}
-    with started(environ=environ, params=params) as running:  # type: ignore[arg-type]  # a dict
+    with started(REAL_LIKE, environ=environ, params=params) as running:  # type: ignore[arg-type]  # a dict
         yield running
 
 

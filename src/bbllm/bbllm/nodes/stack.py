@@ -33,8 +33,8 @@ NODES = (*REAL_NODES, 'mujoco_sim')
 """All nodes; each is an executable, a module of `bbllm.nodes` and a file in config/params."""
 OPTIONAL_NODES = ('task_menu',)
 """Nodes of the same kind that the others do without; started only where they are asked for."""
-ENDING_ORDER = (('brain_planner',), ('fr3_executor',), (*NODES, *OPTIONAL_NODES))
-"""First those who can still bring the arm to rest while the others listen."""
+ENDING_ORDER = (('brain_planner',), ('fr3_executor',))
+"""First those that can still bring the arm to rest while the others listen; then the rest."""
 READY_S = 30.0
 """How long a stack may take until it is ready, on a busy machine [s]."""
 END_S = 4.0
@@ -75,10 +75,12 @@ def node_arguments(
     given: list[str] = []
     for name, value in (params or {}).items():
         given += ['-p', f'{name}:={_yaml(value)}']
-    files = ['--params-file', str(params_file(node))]
+    file = params_file(node)
+    files = ['--params-file', str(file)] if file.exists() else []
     # Means nothing unless ROS_SECURITY_ENABLE is true: then the node's keys are found by it.
     enclave = ['--enclave', f'/{namespace}/{node}']
-    return ['--ros-args', '-r', f'__ns:=/{namespace}', *enclave, *files, *given]
+    names = ['-r', f'__ns:=/{namespace}', '-r', f'__node:={node}']
+    return ['--ros-args', *names, *enclave, *files, *given]
 
 
 def node_environ(
@@ -107,6 +109,9 @@ class StackConfig:
     """By node, the parameters that win over its file, for example {'mujoco_sim': {'speed': 0}}."""
     nodes: tuple[str, ...] = NODES
     """Which nodes to start."""
+    executables: Mapping[str, str] = field(default_factory=dict)
+    """By node, its executable where that has another name: {'franka_driver': 'mujoco_sim'} plays
+    the driver of a real arm."""
     namespace: str = NAMESPACE
     environ: Mapping[str, str] = field(default_factory=dict)
     """Variables of the processes beside those of this one."""
@@ -240,7 +245,7 @@ class Stack:
 
     def end(self) -> None:
         """End all nodes, the arm at rest first; kills those that do not end by themselves."""
-        for nodes in ENDING_ORDER:
+        for nodes in (*ENDING_ORDER, tuple(self.processes)):
             self._end([self.processes[node] for node in nodes if node in self.processes])
         self.processes.clear()
 
@@ -248,7 +253,7 @@ class Stack:
         given = self.config.params.get(node, {})
         if 'mujoco_sim' in self.config.nodes:
             given = {**SIMULATED.get(node, {}), **given}
-        command = [sys.executable, '-m', f'bbllm.nodes.{node}']
+        command = [sys.executable, '-m', f'bbllm.nodes.{self.config.executables.get(node, node)}']
         command += node_arguments(node, given, self.config.namespace)
         with self.log_file(node).open('ab') as log:
             return subprocess.Popen(
