@@ -118,7 +118,7 @@ def up(
     )
     believing = _given({'llm_config': _path(llm_config), 'model': brain})
     if open_state is OpenStateMode.MODEL:
-        from bbllm.nodes.open_state_feed import model_of
+        from bbllm.nodes.model_params import model_of_open_state as model_of
         from bbllm.nodes.params import StateEstimatorParams
 
         model_of(StateEstimatorParams(llm_config=_path(llm_config) or '', model=brain or ''))

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
+from bbllm.core.errors import ConfigError
 from bbllm.core.types import Outcome, Plan, SkillCall
 
 SHORT = 12
@@ -131,3 +132,20 @@ def single_hash(kind: RequestKind, *what: str) -> str:
     """
     text = json.dumps([kind.value, secrets.token_hex(16), *what])
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def approval_mode(name: str) -> ApprovalMode:
+    """
+    Return a mode of approval by its name.
+
+    Raises:
+        ConfigError: There is none of that name.
+    """
+    try:
+        return ApprovalMode(name)
+    except ValueError as error:
+        names = ', '.join(mode.value for mode in ApprovalMode)
+        raise ConfigError(
+            f'fr3_executor knows no approval {name!r}. It may be: {names}. '
+            'For example approval:=plan.'
+        ) from error

@@ -10,9 +10,15 @@ from bbllm_interfaces.srv import Approve
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 
 from bbllm.arm.gate import Gate
-from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest, RequestKind
+from bbllm.core.approval import (
+    Answer,
+    ApprovalMode,
+    ApprovalRequest,
+    RequestKind,
+    approval_mode,
+)
 from bbllm.core.approval_desk import ApprovalDesk
-from bbllm.core.errors import ApprovalError, ConfigError
+from bbllm.core.errors import ApprovalError
 from bbllm.core.types import Scene
 from bbllm.nodes.convert import event_to_msg
 from bbllm.nodes.convert_approval import answer_from_request, approval_event, approval_to_msg
@@ -57,7 +63,7 @@ class ApprovalService:
             on_change=self._show,
             on_answer=self._record,
         )
-        self.gate = Gate(self._desk.ask, observe, mode=mode_of(params.approval), stops=stops)
+        self.gate = Gate(self._desk.ask, observe, mode=approval_mode(params.approval), stops=stops)
         self._waits = node.create_publisher(Approval, 'approval', LATCHED)
         self._answers = node.create_publisher(EpisodeEvent, 'approval_events', EVENTS)
         self._show(None)
@@ -119,23 +125,6 @@ class ApprovalService:
             return response
         response.success = True
         return response
-
-
-def mode_of(name: str) -> ApprovalMode:
-    """
-    Return a mode of approval by its name.
-
-    Raises:
-        ConfigError: There is none of that name.
-    """
-    try:
-        return ApprovalMode(name)
-    except ValueError as error:
-        names = ', '.join(mode.value for mode in ApprovalMode)
-        raise ConfigError(
-            f'fr3_executor knows no approval {name!r}. It may be: {names}. '
-            'For example approval:=plan.'
-        ) from error
 
 
 def waiting_text(request: ApprovalRequest) -> str:

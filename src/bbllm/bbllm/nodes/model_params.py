@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import Protocol
 
 from bbllm.core.errors import ConfigError
+from bbllm.core.protocols import ChatModel
 from bbllm.llm.config import Models, load_config, make_models
+from bbllm.nodes.params import StateEstimatorParams
+from bbllm.planners.assembly import STAND_INS
 from bbllm.planners.bodies import MappingMethod, models_for
 
 
@@ -74,6 +77,24 @@ def models_of_body(params: ModelParams, mapping: MappingMethod) -> Models:
         record=_path(params.record),
         replay=_path(params.replay),
     )
+
+
+def model_of_open_state(params: StateEstimatorParams) -> ChatModel:
+    """
+    Return the model that estimates.
+
+    Raises:
+        ConfigError: Its key is missing, or it is a stand-in, which cannot read these prompts.
+    """
+    path = Path(params.llm_config).expanduser() if params.llm_config else None
+    overrides = {'brain': params.model} if params.model else {}
+    model = make_models(load_config(path), overrides=overrides).brain
+    if model.name in STAND_INS:
+        raise ConfigError(
+            f'open_state:=model needs a language model, and {model.name} is none. Name one, such '
+            'as model:=gpt-4o (docs/models.md says how), or take open_state:=rules.'
+        )
+    return model
 
 
 def _path(text: str) -> Path | None:

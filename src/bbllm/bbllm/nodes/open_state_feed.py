@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
 from bbllm_interfaces.msg import EpisodeEvent
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from std_srvs.srv import Trigger
 
-from bbllm.core.errors import ConfigError
-from bbllm.core.open_state_mode import OpenStateMode
+from bbllm.core.open_state_mode import OpenStateMode, open_state_mode
 from bbllm.core.protocols import ChatModel
 from bbllm.core.types import Scene
-from bbllm.llm.config import load_config, make_models
 from bbllm.nodes.convert import event_from_msg
+from bbllm.nodes.model_params import model_of_open_state
 from bbllm.nodes.params import StateEstimatorParams
 from bbllm.nodes.process import StackNode
 from bbllm.nodes.qos import EVENTS
 from bbllm.nodes.waiting import ANSWER_S
-from bbllm.planners.assembly import STAND_INS
 from bbllm.planners.experience import Experience
 from bbllm.planners.open_state import OpenState
 from bbllm.planners.short_names import ShortNames
@@ -54,13 +51,13 @@ class OpenStateFeed:
         self._node = node
         self._forgotten = OpenState()
         self._forgotten_s = -ANSWER_S
-        mode = mode_of(params.open_state)
+        mode = open_state_mode(params.open_state)
         self._keeper = None if mode is OpenStateMode.OFF else self._make_keeper(mode, params)
 
     def _make_keeper(self, mode: OpenStateMode, params: StateEstimatorParams) -> StateKeeper:
         warn, fail = self._node.get_logger().warning, self._node.get_logger().error
         if mode is OpenStateMode.MODEL:
-            model = model_estimator(model_of(params))
+            model = model_estimator(model_of_open_state(params))
             return StateKeeper(
                 model, Experience(TOLD_TO_MODEL), on_trouble=warn, on_fault=fail, feels=False
             )
@@ -116,38 +113,6 @@ def told_of(forgotten: OpenState) -> str:
         return 'Nothing was believed.'
     more = f' and {len(things) - NAMED} more' if len(things) > NAMED else ''
     return f'Forgotten is what was believed of {", ".join(things[:NAMED])}{more}.'
-
-
-def mode_of(name: str) -> OpenStateMode:
-    """
-    Return who estimates.
-
-    Raises:
-        ConfigError: There is nobody of that name.
-    """
-    try:
-        return OpenStateMode(name)
-    except ValueError:
-        known = ', '.join(mode.value for mode in OpenStateMode)
-        raise ConfigError(f'There is no open_state {name!r}. Known: {known}.') from None
-
-
-def model_of(params: StateEstimatorParams) -> ChatModel:
-    """
-    Return the model that estimates.
-
-    Raises:
-        ConfigError: Its key is missing, or it is a stand-in, which cannot read these prompts.
-    """
-    path = Path(params.llm_config).expanduser() if params.llm_config else None
-    overrides = {'brain': params.model} if params.model else {}
-    model = make_models(load_config(path), overrides=overrides).brain
-    if model.name in STAND_INS:
-        raise ConfigError(
-            f'open_state:=model needs a language model, and {model.name} is none. Name one, such '
-            'as model:=gpt-4o (docs/models.md says how), or take open_state:=rules.'
-        )
-    return model
 
 
 def model_estimator(model: ChatModel) -> ModelEstimator:
