@@ -16,10 +16,10 @@ def generate_launch_description() -> LaunchDescription:
     """Build the description."""
     return LaunchDescription(
         [
-            declare_namespace(),
+            declare_namespace(simulated=True),
             declare_rviz(),
             *declare_arguments(*NODES, simulated=True),
             *[start_node(node, simulated=True) for node in NODES],
-            *start_rviz(),
+            *start_rviz(simulated=True),
         ]
     )

@@ -108,7 +108,7 @@ def test_what_a_stack_is_cannot_be_said_to_a_running_one(
 
     assert result.returncode == 2
     assert '--scene, --brain' in result.stderr
-    assert 'bbllm up sim' in result.stderr
+    assert 'bbllm up' in result.stderr
 
 
 def test_doctor_sees_the_stack_and_the_quality_of_its_topics(
@@ -117,7 +117,9 @@ def test_doctor_sees_the_stack_and_the_quality_of_its_topics(
     result = bbllm(environment, 'doctor', '--json')
 
     findings = json.loads(result.stdout)['findings']
-    assert next(f['text'] for f in findings if f['name'] == 'stack').startswith('runs: ')
+    assert next(f['text'] for f in findings if f['name'] == 'stack').startswith(
+        'runs under /bbllm, the simulation: '
+    )
     assert any('/bbllm/scene: reliable, transient_local' in f['text'] for f in findings)
     assert [f for f in findings if f['name'] == 'qos' and f['level'] != 'ok'] == []
 
@@ -150,6 +152,7 @@ def test_without_a_stack_run_says_how_to_start_one(
 
     assert result.returncode == 1
     assert 'bbllm up sim' in result.stderr
+    assert 'franka_real.launch.py' in result.stderr
     assert '--world tabletop' in result.stderr
 
 
@@ -161,8 +164,9 @@ def test_without_a_stack_forget_says_who_believes(
     result = bbllm(alone, 'forget')
 
     assert result.returncode == 1
-    assert 'no state_estimator was found' in result.stderr
-    assert 'bbllm up sim --open-state rules' in result.stderr
+    assert 'bbllm up sim' in result.stderr
+    assert 'franka_real.launch.py' in result.stderr
+    assert '--open-state rules' in result.stderr
 
 
 @pytest.mark.parametrize(

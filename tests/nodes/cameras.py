@@ -72,7 +72,7 @@ class Camera:
         self._own = OwnNodes(args=[], domain_id=int(os.environ['ROS_DOMAIN_ID']))
         self.node = self._own.join('camera', '/bbllm')
         self._publish = self._publisher()
-        static = self.node.create_publisher(TFMessage, '/tf_static', STATIC)
+        static = self.node.create_publisher(TFMessage, 'tf_static', STATIC)
         links = [(WORLD_FRAME, HOUSING, MOUNT), (HOUSING, OPTICAL, LENS)]
         static.publish(TFMessage(transforms=[transform(*link) for link in links]))
         self.node.create_subscription(ObjectStates, 'objects', self._hear, 1)
@@ -84,7 +84,7 @@ class Camera:
         self._own.close()
 
     def _publisher(self) -> Callable[[Any], None]:
-        kind, topic = (Detections, 'detections') if self._tags is None else (TFMessage, '/tf')
+        kind, topic = (Detections, 'detections') if self._tags is None else (TFMessage, 'tf')
         publisher = self.node.create_publisher(kind, topic, 10)
         return publisher.publish
 

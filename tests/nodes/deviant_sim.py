@@ -106,7 +106,7 @@ def bend_message(topic: str, message: Any) -> None:
     elif topic == '/bbllm/joint_states':
         for field in ('name', 'position', 'velocity', 'effort'):
             setattr(message, field, getattr(message, field)[:7])
-    elif topic == '/tf':
+    elif topic.endswith('/tf'):
         for transform in message.transforms:
             transform.header.frame_id = 'fr3_link0'
 

@@ -18,7 +18,7 @@ from controller_manager_msgs.srv import LoadController, SwitchController, Unload
 from bbllm.core.events import Event, EventKind
 from bbllm.nodes.client import StackClient, TaskResult
 from bbllm.nodes.service_call import ServiceCall
-from bbllm.nodes.stack import NAMESPACE, NODES, REAL_NODES, Stack, StackConfig, Value
+from bbllm.nodes.stack import NODES, REAL_NODES, Stack, StackConfig, Value
 
 PATIENCE_S = 60.0
 DRIVER = 'franka_driver'
@@ -117,7 +117,7 @@ def started(
     environ: dict[str, str] | None = None,
     params: dict[str, dict[str, Value]] | None = None,
     speed: float = 0.0,
-    namespace: str = NAMESPACE,
+    namespace: str = '',
 ) -> Iterator[Running]:
     """Start a stack and wait until it is ready."""
     begun_s = time.monotonic()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from control_msgs.msg import JointTrajectoryControllerState
 
+from bbllm.core.namespaces import NAMESPACE
 from bbllm.nodes.driver_checks.catalogue import CHECKS
 from bbllm.nodes.driver_checks.check import Check, Need
 from bbllm.nodes.driver_checks.client import DriverClient, await_driver
@@ -15,7 +16,7 @@ from bbllm.nodes.driver_checks.provoker import Cause, PersonProvoker, SimProvoke
 from bbllm.nodes.driver_checks.runner import Verdict, run_check
 from bbllm.nodes.driver_checks.session import Session
 from bbllm.nodes.driver_checks.story import tell_stop
-from bbllm.nodes.stack import NAMESPACE, Stack, StackConfig
+from bbllm.nodes.stack import Stack, StackConfig
 
 pytestmark = pytest.mark.ros
 

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 import pytest
 from deviant_sim import DEVIATIONS, deviant_sim
 
+from bbllm.core.namespaces import NAMESPACE
 from bbllm.nodes.driver_checks.catalogue import select
 from bbllm.nodes.driver_checks.check import Need
 from bbllm.nodes.driver_checks.client import DriverClient, await_driver
 from bbllm.nodes.driver_checks.provoker import SimProvoker
 from bbllm.nodes.driver_checks.runner import Verdict, run_check
 from bbllm.nodes.driver_checks.session import Session
-from bbllm.nodes.stack import NAMESPACE, node_arguments, node_environ
+from bbllm.nodes.stack import node_arguments, node_environ
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
 

@@ -189,8 +189,8 @@ def test_controller_tells_what_it_wants_and_where_the_links_are(
             states.append,
             10,
         ),
-        node.create_subscription(TFMessage, '/tf', learn, 10),
-        node.create_subscription(TFMessage, '/tf_static', learn, LATCHED),
+        node.create_subscription(TFMessage, 'tf', learn, 10),
+        node.create_subscription(TFMessage, 'tf_static', learn, LATCHED),
     ]
     links = {*(f'fr3_link{i}' for i in range(1, 9)), 'fr3_hand', 'fr3_hand_tcp'}
     until(lambda: states and links <= set(frames), 'state and transforms')

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.approval import ApprovalMode
+from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.paths import config_dir
 from bbllm.nodes.params import NODE_PARAMS
-from bbllm.nodes.stack import NODES, OPTIONAL_NODES, REAL_NODES
+from bbllm.nodes.stack import NODES, OPTIONAL_NODES, REAL_NODES, SIMULATED_REMAPS
 
 LAUNCH = Path(__file__).resolve().parents[2] / 'launch'
 FILES = sorted(LAUNCH.glob('*.launch.py'))
@@ -178,6 +179,25 @@ def test_arguments_are_parameters_of_their_nodes() -> None:
     for node, names in [*ARGUMENTS.items(), *REAL_ARGUMENTS.items()]:
         parameters = {PARAMETERS.get(name, name) for name in names}
         assert parameters <= set(NODE_PARAMS[node].__dataclass_fields__)
+
+
+@needs_launch
+@pytest.mark.parametrize('path', FILES, ids=lambda path: path.name)
+def test_simulation_and_real_arm_lie_in_different_namespaces(path: Path) -> None:
+    default = default_of(arguments_of(path)['namespace'])
+
+    assert default == (NAMESPACE if path == SIM else REAL_NAMESPACE)
+
+
+@needs_launch
+@pytest.mark.parametrize('path', [SIM, NODES_ONLY], ids=lambda path: path.name)
+def test_only_a_simulation_keeps_its_transforms_to_itself(path: Path) -> None:
+    for node in visit(path, rviz='true'):
+        words = [part for item in node.cmd for part in texts(item)]
+        remaps = {tuple(pair) for pair in node.expanded_remapping_rules or ()}
+        remaps |= {tuple(word.split(':=')) for word in words if word.startswith('/tf')}
+        wanted = set(SIMULATED_REMAPS) if path == SIM else set()
+        assert remaps == wanted, node.node_executable
 
 
 @needs_launch

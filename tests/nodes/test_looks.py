@@ -46,7 +46,7 @@ def test_every_link_of_the_description_has_a_transform(sim: Running) -> None:
     node.create_subscription(
         String, 'robot_description', lambda message: descriptions.append(message.data), LATCHED
     )
-    for topic, qos in (('/tf', 10), ('/tf_static', LATCHED)):
+    for topic, qos in (('tf', 10), ('tf_static', LATCHED)):
         node.create_subscription(
             TFMessage,
             topic,

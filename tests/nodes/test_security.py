@@ -13,16 +13,10 @@ import yaml
 from policies import FOLDER, differences, policies
 from stacks import Running, started, until
 
+from bbllm.core.namespaces import NAMESPACE
 from bbllm.core.paths import config_dir
 from bbllm.nodes.client import StackClient
-from bbllm.nodes.stack import (
-    NAMESPACE,
-    NODES,
-    OPTIONAL_NODES,
-    Stack,
-    StackConfig,
-    node_arguments,
-)
+from bbllm.nodes.stack import NODES, OPTIONAL_NODES, Stack, StackConfig, node_arguments
 
 pytestmark = pytest.mark.ros
 
@@ -32,7 +26,10 @@ CAMERAS = ('detections', 'apriltag')
 """Sources of `state_estimator` other than the default one, that need no other package."""
 VISION = {f'/{NAMESPACE}/detections_3d'}
 """What its source vision_msgs hears, where the package of that name is installed."""
-SOURCES = {f'/{NAMESPACE}/detections', '/tf', '/tf_static', *VISION}
+TRANSFORMS = {'/tf', '/tf_static'}
+"""Of a real arm; a simulation has its own in its namespace."""
+SIMULATED_TRANSFORMS = {f'/{NAMESPACE}{name}' for name in TRANSFORMS}
+SOURCES = {f'/{NAMESPACE}/detections', *TRANSFORMS, *VISION}
 BELIEFS = {f'/{NAMESPACE}/episode_events'}
 """What `state_estimator` hears for its open state, which is off by default."""
 DISCOVERY_S = 10.0
@@ -104,7 +101,7 @@ def test_enclave_is_the_one_that_the_process_is_started_with(name: str) -> None:
 
 @pytest.mark.parametrize('name', STACK)
 def test_policy_allows_what_the_node_does_and_nothing_else(stack: Running, name: str) -> None:
-    unused = SOURCES | BELIEFS if name == 'state_estimator' else set()
+    unused = SOURCES | SIMULATED_TRANSFORMS | BELIEFS if name == 'state_estimator' else set()
 
     assert unequal(stack.client.node, name, name, unused) == {}
 
@@ -153,8 +150,8 @@ def test_policy_of_rviz_allows_what_its_file_shows() -> None:
     assert rights['subscribe'] == {
         *shown,
         f'{menus}/update',
-        '/tf',
-        '/tf_static',
+        *TRANSFORMS,
+        *SIMULATED_TRANSFORMS,
         *every_node_of_rclcpp,
     }
     assert rights['publish'] == {f'{menus}/feedback', '/rosout', *every_node_of_rclcpp}

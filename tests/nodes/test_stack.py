@@ -12,8 +12,9 @@ import pytest
 from stacks import PATIENCE_S, process_alive, started, until
 
 from bbllm.core.errors import ConfigError, LostNodeError
+from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
 from bbllm.nodes.client import StackClient
-from bbllm.nodes.stack import NODES, Stack, StackConfig
+from bbllm.nodes.stack import NODES, REAL_NODES, Stack, StackConfig, node_arguments
 
 pytestmark = pytest.mark.ros
 
@@ -62,6 +63,19 @@ def test_one_node_per_name_namespace_and_domain(ros_domain: int) -> None:
             other.wait_ready(PATIENCE_S).close()
 
 
+def test_simulation_and_real_arm_lie_in_different_namespaces() -> None:
+    assert StackConfig().namespace == NAMESPACE
+    assert StackConfig(nodes=REAL_NODES).namespace == REAL_NAMESPACE
+    assert StackConfig(nodes=REAL_NODES, namespace='left').namespace == 'left'
+
+
+def test_only_a_simulation_keeps_its_transforms_to_itself() -> None:
+    simulated = node_arguments('mujoco_sim', simulated=True)
+
+    assert [x for x in simulated if x.startswith('/tf')] == ['/tf:=tf', '/tf_static:=tf_static']
+    assert not [x for x in node_arguments('state_estimator') if x.startswith('/tf')]
+
+
 @pytest.mark.parametrize(
     ('params', 'says'),
     [
@@ -104,10 +118,9 @@ def test_scene_without_objects_to_look_at_is_an_error(ros_domain: int) -> None:
 
     config = StackConfig(nodes=('state_estimator',), params={'state_estimator': {'wait_s': 0.2}})
     with Stack(config) as stack:
-        client = StackClient()
-        with client:
+        with StackClient(stack.config.namespace) as client:
             until(lambda: not client.missing(('state_estimator',)), 'state_estimator')
-            with pytest.raises(SceneError, match='nothing was ever heard on /bbllm/objects'):
+            with pytest.raises(SceneError, match='nothing was ever heard on /bbllm_real/objects'):
                 client.scene()
         stack.check()
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bbllm.cli.choices import DomainOption, JsonOption, timeout_option
+from bbllm.cli.choices import DomainOption, JsonOption, NamespaceOption, timeout_option
 from bbllm.cli.closing import leave
 from bbllm.cli.commands import BAD_INPUT, FAILED
-from bbllm.cli.looking import look_for
+from bbllm.cli.looking import found_stack, look_for
 from bbllm.cli.output import Output
 from bbllm.cli.question import (
     ask,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from bbllm.nodes.approval_client import ApprovalClient
     from bbllm.nodes.client import StackClient
 
+HINT = 'A simulation asks only with `bbllm up sim --approval plan`.'
 LEAST_HASH = 8
 """How many characters of a hash must be typed."""
 
@@ -62,6 +63,7 @@ def approve(
         float | None, timeout_option('How long to wait for a request, where none is there.')
     ] = None,
     domain: DomainOption = None,
+    namespace: NamespaceOption = None,
     json: JsonOption = False,
 ) -> None:
     """
@@ -89,9 +91,7 @@ def approve(
         raise ConfigError('--watch asks a person: it cannot go with --hash, --deny or --json.')
     need_ros('bbllm approve')
     choose_domain(domain)
-    from bbllm.nodes.client import StackClient
-
-    with StackClient(name='bbllm_approve') as client:
+    with found_stack(namespace, output, hint=HINT, name='bbllm_approve') as client:
         approvals = _find(client, output)
         if watch:
             _watch(approvals, timeout, output)
@@ -120,13 +120,7 @@ def _checked(typed: str) -> str:
 
 
 def _find(client: StackClient, output: Output) -> ApprovalClient:
-    def missing(waited_s: float) -> str:
-        return (
-            f'Nobody asks here: no fr3_executor was heard of within {waited_s:g} s. Start a '
-            'stack with `bbllm up sim --approval plan`, or name its ROS domain with --domain.'
-        )
-
-    look_for(client, ['fr3_executor'], lambda: client.approvals.heard, output, missing)
+    look_for(client, ['fr3_executor'], lambda: client.approvals.heard, output)
     return client.approvals
 
 

@@ -18,6 +18,7 @@ from bbllm.cli.choices import DomainOption
 from bbllm.cli.output import Output
 from bbllm.cli.ros import choose_domain
 from bbllm.core.errors import ConfigError
+from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.paths import state_dir
 
 if TYPE_CHECKING:
@@ -56,8 +57,14 @@ def driver(
         ),
     ] = False,
     namespace: Annotated[
-        str, typer.Option('--namespace', metavar='NAME', help="The driver's; '' for none.")
-    ] = 'bbllm',
+        str | None,
+        typer.Option(
+            '--namespace',
+            metavar='NAME',
+            help="The driver's; '' for none. bbllm_real by default, with --sim bbllm.",
+            show_default=False,
+        ),
+    ] = None,
     domain: DomainOption = None,
     controller: Annotated[
         str, typer.Option('--controller', metavar='NAME', help="The arm's controller.")
@@ -129,6 +136,8 @@ def driver(
     from bbllm.nodes.driver_checks.runner import run_checks
     from bbllm.nodes.driver_checks.session import Session
 
+    if namespace is None or (sim and not namespace):
+        namespace = NAMESPACE if sim else REAL_NAMESPACE
     checks = select(tuple(only or ()))
     allowed = {Need.NOTHING, Need.STOP}
     allowed |= {Need.MOTION} if allow_motion or sim else set()

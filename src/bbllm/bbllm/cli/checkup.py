@@ -167,8 +167,8 @@ def _check_interfaces() -> Finding:
     )
 
 
-def check_stack() -> list[Finding]:
-    """Look for a running stack, and whether publishers and subscribers understand each other."""
+def check_stack(namespace: str | None = None) -> list[Finding]:
+    """Look for running stacks, and whether publishers and subscribers understand each other."""
     from bbllm.cli.ros import missing_ros
 
     # Where the middleware does not load, rcl ends the whole process: first try it in another.
@@ -176,7 +176,7 @@ def check_stack() -> list[Finding]:
         return []
     from bbllm.cli.graph import look_at_stack
 
-    return look_at_stack()
+    return look_at_stack(namespace)
 
 
 def joins() -> str | None:

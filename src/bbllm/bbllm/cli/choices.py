@@ -10,6 +10,7 @@ import typer
 
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.errors import BbllmError
+from bbllm.core.namespaces import checked_namespace
 from bbllm.core.open_state_mode import OpenStateMode
 from bbllm.planners.methods import MappingMethod
 
@@ -44,6 +45,10 @@ def _episodes() -> list[str]:
     from bbllm.core.paths import episodes_dir
 
     return [path.stem for path in reversed(list_journals(episodes_dir()))]
+
+
+def _namespace(value: str | None) -> str | None:
+    return None if value is None else checked_namespace(value)
 
 
 MODELS = 'Models'
@@ -261,6 +266,14 @@ DomainOption = Annotated[
         show_default=False,
     ),
 ]
-RosOption = Annotated[
-    bool, typer.Option('--ros', help='Use the nodes of a running stack (`bbllm up sim`).')
+NamespaceOption = Annotated[
+    str | None,
+    typer.Option(
+        '--namespace',
+        metavar='NAME',
+        callback=_namespace,
+        help='Where the names of the stack lie; needed only where several stacks run.',
+        show_default=False,
+    ),
 ]
+RosOption = Annotated[bool, typer.Option('--ros', help='Use the nodes of a running stack.')]

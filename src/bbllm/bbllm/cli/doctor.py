@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from bbllm.cli.checkup import CHECKS
+from bbllm.cli.checkup import CHECKS, check_stack
 from bbllm.cli.choices import DomainOption, JsonOption
 from bbllm.cli.closing import leave
 from bbllm.cli.commands import FAILED
@@ -18,6 +18,7 @@ from bbllm.cli.output import Output
 from bbllm.cli.real_checkup import ROBOT_IP, RealArm, look_at_real_arm
 from bbllm.cli.ros import choose_domain
 from bbllm.core.errors import ConfigError
+from bbllm.core.namespaces import checked_namespace
 from bbllm.core.records import to_json
 
 MARKS = {Level.OK: 'green', Level.WARN: 'yellow', Level.FAIL: 'bold red'}
@@ -45,8 +46,8 @@ def doctor(
         typer.Option(
             '--namespace',
             metavar='NAME',
-            help='Where the names of the driver lie; `bbllm` by default.',
-            rich_help_panel=REAL,
+            help='Where the names of a stack lie, all stacks by default; with --real those of '
+            "the driver, `bbllm_real` by default, '' for none.",
             show_default=False,
         ),
     ] = None,
@@ -73,18 +74,22 @@ def doctor(
     """
     output = Output(json)
     choose_domain(domain)
-    given = {'robot_ip': robot_ip, 'namespace': namespace, 'gripper': gripper}
+    given = {'robot_ip': robot_ip, 'gripper': gripper}
     chosen = {name: value.strip('/') for name, value in given.items() if value is not None}
     if chosen and not real:
         names = ', '.join(f'--{name.replace("_", "-")}' for name in chosen)
         raise ConfigError(f'{names}: only with --real, as in `bbllm doctor --real`.')
+    if namespace and namespace.strip('/'):
+        namespace = checked_namespace(namespace)
     if real:
+        if namespace is not None:
+            chosen['namespace'] = namespace.strip('/')
         arm = RealArm(**chosen)
         verdicts = ('The arm can be used.', 'The arm cannot be used yet.')
         _report(output, lambda tell: look_at_real_arm(arm, tell), 'arm_ready', verdicts)
     else:
         verdicts = ('`bbllm demo` works here.', '`bbllm demo` does not work here.')
-        _report(output, lambda tell: look(), 'demo_works', verdicts)
+        _report(output, lambda tell: look(namespace), 'demo_works', verdicts)
 
 
 def _report(
@@ -108,10 +113,10 @@ def _report(
     leave(0 if works else FAILED)
 
 
-def look() -> Iterator[Finding]:
+def look(namespace: str | None = None) -> Iterator[Finding]:
     """Yield the findings as they are made."""
     for check in CHECKS:
-        found = check()
+        found = check_stack(namespace) if check is check_stack else check()
         yield from found if isinstance(found, list) else [found]
 
 

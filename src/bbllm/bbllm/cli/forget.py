@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from bbllm.cli.choices import DomainOption, JsonOption
-from bbllm.cli.looking import look_for
+from bbllm.cli.choices import DomainOption, JsonOption, NamespaceOption
+from bbllm.cli.looking import found_stack, look_for
 from bbllm.cli.output import Output
 from bbllm.cli.ros import choose_domain, need_ros
 
 BELIEVER = 'state_estimator'
+HINT = 'One that believes takes --open-state rules, or open_state:=rules.'
 
 
-def forget(domain: DomainOption = None, json: JsonOption = False) -> None:
+def forget(
+    domain: DomainOption = None,
+    namespace: NamespaceOption = None,
+    json: JsonOption = False,
+) -> None:
     """
     Make a running stack forget what it believes of things.
 
@@ -27,20 +32,13 @@ def forget(domain: DomainOption = None, json: JsonOption = False) -> None:
     """
     need_ros('bbllm forget')
     choose_domain(domain)
-    from bbllm.nodes.client import StackClient
-
     output = Output(json)
-    with StackClient() as client:
+    with found_stack(namespace, output, hint=HINT) as client:
         look_for(
             client,
             [BELIEVER],
             lambda: client.can_forget,
             output,
-            lambda waited_s: (
-                f'Nobody is there to forget: no {BELIEVER} was found within {waited_s:g} s. '
-                'Start a stack that believes with `bbllm up sim --open-state rules`, or name its '
-                'ROS domain with --domain.'
-            ),
         )
         forgotten = client.forget()
     output.say(forgotten)

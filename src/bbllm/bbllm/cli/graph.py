@@ -2,52 +2,67 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING, Any
 
 from bbllm.cli.findings import Finding, Level
 from bbllm.core.errors import BbllmError
+from bbllm.core.namespaces import NAMESPACE
 
 if TYPE_CHECKING:
     from bbllm.nodes.client import StackClient
+    from bbllm.nodes.finding import FoundStack
 
 FIRST_S = 5.0
-"""How long the first node may take to be found, wall clock [s]."""
+"""How long the first stack may take to be found, wall clock [s]."""
 OTHERS_S = 10.0
 """How long the others may take where one was found, wall clock [s]."""
-NOT_OURS = ('/rosout', '/parameter_events')
 
 
-def look_at_stack() -> list[Finding]:
-    """Return what is found of a stack in this domain; a stack is no need of the demo."""
-    from bbllm.nodes.client import StackClient
+def look_at_stack(namespace: str | None = None) -> list[Finding]:
+    """
+    Return what is found of the stacks in this domain; a stack is no need of the demo.
+
+    Args:
+        namespace: That of the only stack to look at; None for all.
+    """
+    from bbllm.nodes.client import StackClient, join_stack
+    from bbllm.nodes.finding import SEE_THERE, await_stacks, namespace_of_keys
 
     try:
-        with StackClient(name='bbllm_doctor') as client:
-            return _look(client)
+        namespace = namespace or namespace_of_keys()
+        with join_stack(namespace or NAMESPACE) as own:
+            looker = own.join(f'bbllm_doctor_looks_{os.getpid()}', '/')
+            stacks = await_stacks(looker.get_node_names_and_namespaces, namespace, FIRST_S)
+        if not stacks:
+            where = 'here' if namespace is None else f'under /{namespace}'
+            text = f'none runs {where}; `bbllm up sim` starts a simulated one'
+            return [Finding('stack', Level.OK, text)]
+        findings = []
+        for stack in stacks:
+            with StackClient(stack.namespace, name='bbllm_doctor') as client:
+                findings += _look(client, stack)
+        return findings
     except BbllmError as error:
-        return [Finding('stack', Level.WARN, str(error), 'bbllm up sim')]
+        return [Finding('stack', Level.WARN, str(error), SEE_THERE)]
 
 
-def _look(client: StackClient) -> list[Finding]:
-    from bbllm.nodes.stack import NODES
+def _look(client: StackClient, stack: FoundStack) -> list[Finding]:
+    from bbllm.nodes.finding import SEE_THERE
 
     begun_s = time.monotonic()
-    missing = client.missing()
-    while missing:
-        patience_s = FIRST_S if len(missing) == len(NODES) else OTHERS_S
-        if time.monotonic() - begun_s > patience_s:
-            break
+    missing = client.missing(stack.nodes)
+    while missing and time.monotonic() - begun_s < OTHERS_S:
         time.sleep(0.1)
-        missing = client.missing()
-    if len(missing) == len(NODES):
-        return [Finding('stack', Level.OK, 'none runs here; `bbllm up sim` starts one')]
+        missing = client.missing(stack.nodes)
+    where = f'under /{stack.namespace}, {stack.robot}'
     if missing:
-        text = f'not all of it runs; missing: {", ".join(missing)}'
-        return [Finding('stack', Level.WARN, text, 'End it and start it again: bbllm up sim')]
-    findings = [Finding('stack', Level.OK, f'runs: {", ".join(NODES)}')]
+        text = f'not all of it runs {where}; missing: {", ".join(missing)}'
+        return [Finding('stack', Level.WARN, text, SEE_THERE)]
+    findings = [Finding('stack', Level.OK, f'runs {where}: {", ".join(stack.nodes)}')]
     for topic, _ in sorted(client.node.get_topic_names_and_types()):
-        if topic not in NOT_OURS:
+        if topic.startswith((f'/{stack.namespace}/', '/tf')):
             findings.extend(_look_at_topic(client.node, topic))
     return findings
 

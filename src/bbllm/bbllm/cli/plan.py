@@ -9,6 +9,7 @@ from bbllm.cli.choices import (
     JsonOption,
     LlmConfigOption,
     MappingOption,
+    NamespaceOption,
     PlannerOption,
     RecordOption,
     ReplayOption,
@@ -82,6 +83,7 @@ def plan(
     record: RecordOption = None,
     replay: ReplayOption = None,
     domain: DomainOption = None,
+    namespace: NamespaceOption = None,
     json: JsonOption = False,
 ) -> None:
     """
@@ -111,7 +113,9 @@ def plan(
     choose_domain(domain)
     if ros and scene is not None:
         raise ConfigError('--scene and --ros exclude each other: a stack has its own scene.')
-    episode = _plan(task, options, ros, output)
+    if namespace is not None and not ros:
+        raise ConfigError('--namespace is that of a running stack: add --ros.')
+    episode = _plan(task, options, ros, output, namespace)
     progress = progress_of(episode)
     first_round = _is_first_round(episode, progress)
     if not json:
@@ -124,7 +128,9 @@ def plan(
     leave(0 if first_round or episode.ending is Ending.FINISHED else FAILED)
 
 
-def _plan(instruction: str, options: Options, ros: bool, output: Output) -> Episode:
+def _plan(
+    instruction: str, options: Options, ros: bool, output: Output, namespace: str | None
+) -> Episode:
     from bbllm.planners.assembly import build_planner, check_brain, check_domain, check_mapping
     from bbllm.planners.bodies import body_name
 
@@ -135,7 +141,7 @@ def _plan(instruction: str, options: Options, ros: bool, output: Output) -> Epis
     check_mapping(options.planner, make_planner, options.mapping)
     for notice in models.notices:
         output.say(notice, style='yellow')
-    scene = _look(options, ros, output)
+    scene = _look(options, ros, output, namespace)
     check_domain(options.planner, make_planner, scene.domain)
     world = StillWorld(scene)
     run = EpisodeRun(
@@ -152,11 +158,11 @@ def _plan(instruction: str, options: Options, ros: bool, output: Output) -> Epis
     return episode
 
 
-def _look(options: Options, ros: bool, output: Output) -> Scene:
+def _look(options: Options, ros: bool, output: Output, namespace: str | None) -> Scene:
     if ros:
         from bbllm.cli.stack_session import scene_of_stack
 
-        return scene_of_stack('bbllm plan --ros', output)
+        return scene_of_stack('bbllm plan --ros', output, namespace)
     with open_stage(options) as stage:
         return stage.world.observe()
 

@@ -21,6 +21,7 @@ from bbllm.cli.real_machine import (
 )
 from bbllm.cli.ros import missing_ros
 from bbllm.core.errors import BbllmError
+from bbllm.core.namespaces import REAL_NAMESPACE
 
 if TYPE_CHECKING:
     from bbllm.nodes.robot_graph import RobotGraph
@@ -37,7 +38,7 @@ class RealArm:
     """Where to look."""
 
     robot_ip: str = ROBOT_IP
-    namespace: str = 'bbllm'
+    namespace: str = REAL_NAMESPACE
     gripper: str = 'franka_gripper'
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bbllm.arm.model import ARM_JOINTS, FINGER_JOINTS
 from bbllm.cli.findings import Finding, Level
+from bbllm.core.namespaces import REAL_NAMESPACE
 
 if TYPE_CHECKING:
     from bbllm.nodes.robot_graph import Heard, RobotGraph
@@ -62,10 +63,9 @@ class Starts:
     @classmethod
     def of(cls, robot_ip: str, namespace: str) -> Starts:
         """Return the lines for one robot."""
-        space = '' if namespace == 'bbllm' else f' namespace:={namespace}'
+        space = '' if namespace == REAL_NAMESPACE else f' namespace:={namespace}'
         return cls(
-            f'ros2 launch bbllm franka_real.launch.py robot_ip:={robot_ip}{space} (simulated: '
-            'bbllm up sim)',
+            f'ros2 launch bbllm franka_real.launch.py robot_ip:={robot_ip}{space}',
             f'ros2 launch bbllm franka_nodes.launch.py{space}',
         )
 

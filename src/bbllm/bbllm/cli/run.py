@@ -15,6 +15,7 @@ from bbllm.cli.choices import (
     LlmConfigOption,
     LoopsOption,
     MappingOption,
+    NamespaceOption,
     PlannerOption,
     RecordOption,
     ReplayOption,
@@ -74,6 +75,7 @@ def run(
     timeout: TimeoutOption = None,
     yes: YesOption = False,
     domain: DomainOption = None,
+    namespace: NamespaceOption = None,
     scene: SceneOption = None,
     planner: PlannerOption = None,
     seed: SeedOption = None,
@@ -92,7 +94,7 @@ def run(
     """
     Carry out one task, given in plain words.
 
-    The stack that `bbllm up sim` started does it; with --world tabletop, the
+    The stack that `bbllm up sim` or a launch file started does it; with --world tabletop, the
     arm is simulated in this process. What a stack is (scene, planner, models)
     is said when it is started. Where it asks a person before anything moves,
     it asks here, or tells what to type elsewhere.
@@ -131,7 +133,7 @@ def run(
         }
         _refuse([name for name, value in said_at_start.items() if value is not None])
         choose_domain(domain)
-        ran = _on_stack(task, output, feedback_loops, timeout, yes)
+        ran = _on_stack(task, output, namespace, feedback_loops, timeout, yes)
     else:
         if yes:
             raise ConfigError(f'--yes is for a running stack; --world {world.value} asks nobody.')
@@ -177,13 +179,21 @@ def _refuse(names: list[str]) -> None:
     if names:
         raise ConfigError(
             f'A running stack cannot take {", ".join(names)} any more. Say it when the stack is '
-            'started (bbllm up sim), or add --world tabletop to run in this process.'
+            'started (options of `bbllm up`, arguments of a launch file), or add --world tabletop '
+            'to run in this process.'
         )
 
 
 def _on_stack(
-    task: str, output: Output, loops: int | None, timeout_s: float | None, yes: bool
+    task: str,
+    output: Output,
+    namespace: str | None,
+    loops: int | None,
+    timeout_s: float | None,
+    yes: bool,
 ) -> Ran:
     from bbllm.cli.stack_session import run_on_stack
 
-    return run_on_stack(task, output, feedback_loops=loops, timeout_s=timeout_s, yes=yes)
+    return run_on_stack(
+        task, output, feedback_loops=loops, timeout_s=timeout_s, namespace=namespace, yes=yes
+    )

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from bbllm.cli.choices import DomainOption
-from bbllm.cli.looking import look_for
+from bbllm.cli.choices import DomainOption, NamespaceOption
+from bbllm.cli.looking import found_stack, look_for
 from bbllm.cli.output import Output
 from bbllm.cli.ros import choose_domain, need_ros
 from bbllm.core.tasks import make_task
@@ -22,6 +22,7 @@ SENT_S = 0.3
 def say(
     text: Annotated[str, typer.Argument(metavar='TEXT', help='What to say.')],
     domain: DomainOption = None,
+    namespace: NamespaceOption = None,
 ) -> None:
     """
     Tell a running stack something in the middle of a task.
@@ -35,19 +36,13 @@ def say(
     words = make_task(text).instruction
     need_ros('bbllm say')
     choose_domain(domain)
-    from bbllm.nodes.client import StackClient
-
     output = Output()
-    with StackClient() as client:
+    with found_stack(namespace, output) as client:
         look_for(
             client,
             [PLANNER],
             lambda: client.node.count_subscribers(TOPIC) > 0,
             output,
-            lambda waited_s: (
-                f'Nobody listens: no {PLANNER} was found within {waited_s:g} s. '
-                'Start a stack with `bbllm up sim` and a task with `bbllm run`.'
-            ),
         )
         # Being found and being joined are two things in DDS; the second follows at once.
         time.sleep(SENT_S)

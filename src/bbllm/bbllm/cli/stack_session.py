@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bbllm.cli.attendant import Attendant
-from bbllm.cli.looking import look_for
+from bbllm.cli.looking import found_stack, look_for
 from bbllm.cli.output import Output
 from bbllm.cli.ros import need_ros
 from bbllm.cli.session import Ran
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 COMPLETE_S = 15.0
 """How long the others may then take, on a busy machine or while the stack starts [s]."""
+WITHOUT = 'Or do without: add --world tabletop.'
 
 
 def run_on_stack(
@@ -33,6 +36,7 @@ def run_on_stack(
     feedback_loops: int | None = None,
     timeout_s: float | None = None,
     client: StackClient | None = None,
+    namespace: str | None = None,
     yes: bool = False,
 ) -> Ran:
     """
@@ -44,6 +48,7 @@ def run_on_stack(
         feedback_loops: K; None as the stack says.
         timeout_s: Wall time after which the task is cancelled [s].
         client: Of the stack; by default one that is made for this task.
+        namespace: That of the stack; None for the only one there is.
         yes: Approve what the stack asks for in place of a person; simulated robots only.
 
     Raises:
@@ -55,47 +60,40 @@ def run_on_stack(
     if client is not None:
         return _run(task.instruction, output, feedback_loops, timeout_s, client, yes)
     need_ros('bbllm run')
-    with find_stack(output) as found:
+    with find_stack(output, namespace) as found:
         return _run(task.instruction, output, feedback_loops, timeout_s, found, yes)
 
 
-def find_stack(output: Output) -> StackClient:
+@contextmanager
+def find_stack(output: Output, namespace: str | None = None) -> Iterator[StackClient]:
     """
-    Return a client of the running stack.
+    Yield a client of the running stack, once all of it is ready.
 
     Args:
         output: Where people read what is waited for.
+        namespace: That of the stack; None for the only one there is.
 
     Raises:
+        ConfigError: Several run, and none was named.
         LostNodeError: None runs, or not all of it; names what is missing and what to type.
     """
-    from bbllm.nodes.client import StackClient
     from bbllm.nodes.stack import REAL_NODES
 
-    client = StackClient()
-    try:
+    with found_stack(namespace, output, hint=WITHOUT) as client:
         look_for(
             client,
             REAL_NODES,
             lambda: len(client.missing(REAL_NODES)) < len(REAL_NODES),
             output,
-            lambda waited_s: (
-                f'No stack runs here: none of {", ".join(REAL_NODES)} was heard of within '
-                f'{waited_s:g} s. Start one in another terminal: bbllm up sim. Or do without: '
-                'add --world tabletop.'
-            ),
         )
         client.wait_ready(REAL_NODES, COMPLETE_S)
-    except BaseException:
-        client.close()
-        raise
-    return client
+        yield client
 
 
-def scene_of_stack(verb: str, output: Output) -> Scene:
+def scene_of_stack(verb: str, output: Output, namespace: str | None = None) -> Scene:
     """Return the scene that a running stack sees."""
     need_ros(verb)
-    with find_stack(output) as client:
+    with find_stack(output, namespace) as client:
         return client.scene()
 
 

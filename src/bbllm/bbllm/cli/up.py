@@ -32,6 +32,7 @@ from bbllm.cli.ros import choose_domain, need_ros
 from bbllm.cli.session import PLANNER, SCENE
 from bbllm.cli.supervision import interrupts
 from bbllm.core.approval import ApprovalMode
+from bbllm.core.namespaces import NAMESPACE, checked_namespace
 from bbllm.core.open_state_mode import OpenStateMode
 from bbllm.core.paths import config_dir, is_yaml_path
 
@@ -69,6 +70,15 @@ def up(
     viewer: ViewerOption = False,
     seed: SeedOption = None,
     domain: DomainOption = None,
+    namespace: Annotated[
+        str,
+        typer.Option(
+            '--namespace',
+            metavar='NAME',
+            callback=checked_namespace,
+            help='Where the names of the nodes lie.',
+        ),
+    ] = NAMESPACE,
     planner: PlannerOption = None,
     feedback_loops: LoopsOption = None,
     brain: BrainOption = None,
@@ -134,7 +144,7 @@ def up(
     output = Output()
     begun_s = time.monotonic()
     nodes = (*NODES, *OPTIONAL_NODES) if menu else NODES
-    with Stack(StackConfig(nodes=nodes, params=params)) as stack:
+    with Stack(StackConfig(nodes=nodes, params=params, namespace=namespace)) as stack:
         output.say(f'Starting {len(stack.processes)} nodes; logs in {stack.log_folder}', 'dim')
         stack.wait_ready(on_progress=_teller(stack, output, begun_s)).close()
         _tell_ready(output, time.monotonic() - begun_s, speed)

@@ -33,7 +33,8 @@ from bbllm.bench.machine import describe_machine
 from bbllm.bench.process_use import cores_used, memory_mb
 from bbllm.core.errors import WorldError
 from bbllm.core.events import Ending, Event, EventKind
-from bbllm.nodes.stack import NAMESPACE, Stack, StackConfig, node_environ
+from bbllm.core.namespaces import NAMESPACE
+from bbllm.nodes.stack import Stack, StackConfig, node_environ
 
 MAX_MEMORY_MB = 1000.0
 MAX_READY_S = 8.0

@@ -19,17 +19,19 @@ from std_srvs.srv import Trigger
 from bbllm.core.closable import Closable
 from bbllm.core.errors import ConfigError, LostNodeError, WorldError
 from bbllm.core.events import Ending, Event, EventKind
+from bbllm.core.namespaces import NAMESPACE
 from bbllm.core.tasks import new_episode_id
 from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.nodes.action_call import ActionCall, not_begun
 from bbllm.nodes.approval_client import ApprovalClient
 from bbllm.nodes.convert import call_to_msg, event_from_msg, outcome_from_result
+from bbllm.nodes.finding import SEE_THERE, no_stack
 from bbllm.nodes.heartbeat import Heartbeats
 from bbllm.nodes.own_nodes import OwnNodes
 from bbllm.nodes.qos import EVENTS
 from bbllm.nodes.scene_client import SceneClient
 from bbllm.nodes.service_call import ServiceCall
-from bbllm.nodes.stack import NAMESPACE, NODES
+from bbllm.nodes.stack import NODES
 from bbllm.nodes.waiting import ANSWER_S, nothing
 
 FOREVER_S = 1e9
@@ -60,6 +62,23 @@ class TaskResult:
         return not self.episode_id
 
 
+def join_stack(namespace: str, environ: Mapping[str, str] | None = None) -> OwnNodes:
+    """
+    Return a context of ROS in the domain of a stack, with the keys of its clients.
+
+    Args:
+        namespace: That of the stack; it matters where security is on (docs/security.md).
+        environ: As for `StackClient`.
+    """
+    env = dict(os.environ if environ is None else environ)
+    # rcl reads these from the process; there is no other way to give them to it.
+    os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = env.get(
+        'ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST'
+    )
+    args = ['--ros-args', '--enclave', f'/{namespace}/client']
+    return OwnNodes(args=args, domain_id=int(env.get('ROS_DOMAIN_ID') or 0))
+
+
 class StackClient(Closable):
     """
     One client with a ROS context and a thread of its own; close it, or use it with `with`.
@@ -73,6 +92,7 @@ class StackClient(Closable):
         *,
         name: str = 'bbllm_client',
         environ: Mapping[str, str] | None = None,
+        own: OwnNodes | None = None,
     ):
         """
         Join the graph; waits for nobody.
@@ -82,15 +102,10 @@ class StackClient(Closable):
             name: Of this client's node.
             environ: Where the domain and the range of discovery are read; by default this
                 process's own environment, with discovery on this machine only.
+            own: What `join_stack` returned, where that was called before; closed with this.
         """
-        env = dict(os.environ if environ is None else environ)
-        # rcl reads these from the process; there is no other way to give them to it.
-        os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = env.get(
-            'ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST'
-        )
-        # Where its keys are, in a graph with security; see docs/security.md.
-        args = ['--ros-args', '--enclave', f'/{namespace}/client']
-        self._own = OwnNodes(args=args, domain_id=int(env.get('ROS_DOMAIN_ID') or 0))
+        self.namespace = namespace
+        self._own = own or join_stack(namespace, environ)
         self.node = self._own.join(f'{name}_{os.getpid()}', f'/{namespace}')
         self.heartbeats = Heartbeats(self.node)
         self.group = ReentrantCallbackGroup()
@@ -161,11 +176,7 @@ class StackClient(Closable):
             if not missing and ('state_estimator' not in nodes or self._has_scene()):
                 return
             if time.monotonic() > deadline_s:
-                names = ', '.join(missing) or 'a scene from state_estimator'
-                raise LostNodeError(
-                    f'The stack is not ready after {timeout_s:g} s; missing: {names}. '
-                    'Start it with `bbllm up sim`, and wait until it says that it is ready.'
-                )
+                raise LostNodeError(self._not_ready(nodes, missing, timeout_s))
             time.sleep(LOOK_S)
 
     def run_task(
@@ -280,6 +291,22 @@ class StackClient(Closable):
         listener = self._listeners.get(msg.episode_id)
         if listener is not None:
             listener(event_from_msg(msg))
+
+    def _not_ready(self, nodes: Iterable[str], missing: tuple[str, ...], waited_s: float) -> str:
+        if missing and set(missing) == set(nodes):
+            return no_stack(self.namespace, waited_s)
+        names = ', '.join(missing) or f'a scene from state_estimator ({self._no_scene()})'
+        return (
+            f'The stack under /{self.namespace} is not ready after {waited_s:g} s; missing: '
+            f'{names}. {SEE_THERE}'
+        )
+
+    def _no_scene(self) -> str:
+        try:
+            self._scenes.get()
+        except WorldError as error:
+            return str(error)
+        return 'it came too late'
 
     def _has_scene(self) -> bool:
         try:

@@ -256,7 +256,7 @@ class JointFeed:
         if part not in self._sources:
             return (
                 f'The driver of the {part} is not running: there are no joint states on {topic}. '
-                'Start the stack with: bbllm up sim'
+                'See the terminal or the log of the stack, and start it again.'
             )
         name = self._sources[part] or 'the driver'
         if part == 'arm' and time.monotonic() - self._repeated_s < self._timeout_s:

@@ -16,10 +16,11 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 from bbllm.core.approval import ApprovalMode
+from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.open_state_mode import OpenStateMode
 from bbllm.core.paths import config_dir
 from bbllm.nodes.params import NODE_PARAMS
-from bbllm.nodes.stack import NAMESPACE, SIMULATED, Value, params_file
+from bbllm.nodes.stack import SIMULATED, SIMULATED_REMAPS, Value, params_file, remap_arguments
 
 MODELS = ('llm_config', 'brain', 'body', 'record', 'replay')
 ARGUMENTS = {
@@ -63,10 +64,12 @@ def declare_driver_arguments() -> list[DeclareLaunchArgument]:
     ]
 
 
-def declare_namespace() -> DeclareLaunchArgument:
+def declare_namespace(*, simulated: bool = False) -> DeclareLaunchArgument:
     """Declare the argument for where all relative names lie."""
     return DeclareLaunchArgument(
-        'namespace', default_value=NAMESPACE, description='Where the names of the nodes lie.'
+        'namespace',
+        default_value=NAMESPACE if simulated else REAL_NAMESPACE,
+        description='Where the names of the nodes lie.',
     )
 
 
@@ -80,7 +83,7 @@ def declare_rviz() -> DeclareLaunchArgument:
     )
 
 
-def start_rviz() -> list[Node]:
+def start_rviz(*, simulated: bool = False) -> list[Node]:
     """Start rviz2 and `task_menu` where the argument says so."""
     wanted = IfCondition(LaunchConfiguration('rviz'))
     view = str(config_dir() / 'rviz' / 'bbllm.rviz')
@@ -88,10 +91,10 @@ def start_rviz() -> list[Node]:
         package='rviz2',
         executable='rviz2',
         arguments=['-d', view],
-        ros_arguments=_enclave('rviz'),
+        ros_arguments=[*_enclave('rviz'), *remap_arguments(simulated)],
         condition=wanted,
     )
-    return [rviz, start_node('task_menu', condition=wanted)]
+    return [rviz, start_node('task_menu', simulated=simulated, condition=wanted)]
 
 
 def arguments_of(node: str, simulated: bool) -> tuple[str, ...]:
@@ -144,6 +147,7 @@ def start_node(
         executable=node,
         namespace=LaunchConfiguration('namespace'),
         parameters=[str(params_file(node)), {**told, **given}],
+        remappings=SIMULATED_REMAPS if simulated else (),
         ros_arguments=_enclave(node),
         condition=condition,
         output='screen',

@@ -28,8 +28,8 @@ from bbllm.planners.state_keeper import StateKeeper
 FORGET = 'forget_open_state'
 """The service that makes the node forget what it believes."""
 NOTHING_BELIEVED = (
-    'Nothing is believed here. Start the stack with `bbllm up sim --open-state rules`, or '
-    'state_estimator with open_state:=rules.'
+    'Nothing is believed here. Start the stack with open_state:=rules (launch files) or '
+    '--open-state rules (bbllm up).'
 )
 NAMED = 10
 """So many things are named in the answer."""

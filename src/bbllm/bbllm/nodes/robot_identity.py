@@ -16,9 +16,9 @@ from rclpy.node import Node
 from bbllm.core.errors import WrongRobotError
 from bbllm.nodes.heartbeat import Heartbeats
 from bbllm.nodes.joint_feed import ARM_TOPIC
+from bbllm.nodes.stack import SIMULATOR
 from bbllm.nodes.waiting import LOOK_S
 
-SIMULATOR = 'mujoco_sim'
 PATIENCE_S = 5.0
 """How long an endpoint that is not discovered yet is waited for [s]."""
 

@@ -12,13 +12,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from bbllm.core.errors import ConfigError, LostNodeError
+from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.paths import config_dir, state_dir
 from bbllm.nodes.name_lock import check_names_free
 from bbllm.nodes.owner import owner_environ
@@ -26,10 +27,11 @@ from bbllm.nodes.owner import owner_environ
 if TYPE_CHECKING:
     from bbllm.nodes.client import StackClient
 
-NAMESPACE = 'bbllm'
+SIMULATOR = 'mujoco_sim'
+"""The node that makes a stack a simulated one."""
 REAL_NODES = ('brain_planner', 'body_mapper', 'state_estimator', 'fr3_executor')
 """The nodes that work beside franka_ros2."""
-NODES = (*REAL_NODES, 'mujoco_sim')
+NODES = (*REAL_NODES, SIMULATOR)
 """All nodes; each is an executable, a module of `bbllm.nodes` and a file in config/params."""
 OPTIONAL_NODES = ('task_menu',)
 """Nodes of the same kind that the others do without; started only where they are asked for."""
@@ -54,6 +56,20 @@ SIMULATED: Mapping[str, Mapping[str, Value]] = {
     'fr3_executor': {'approval': 'none', 'simulated': True, 'safety': 'safety'}
 }
 """What nodes are told beside a simulated robot; their files are made for a real one."""
+SIMULATED_REMAPS = (('/tf', 'tf'), ('/tf_static', 'tf_static'))
+"""Names of a simulated stack that lie in its namespace: the frames fr3_* on `/tf` are those of a
+real arm."""
+
+
+def default_namespace(nodes: Collection[str]) -> str:
+    """Return the default namespace of a stack of these nodes."""
+    return NAMESPACE if SIMULATOR in nodes else REAL_NAMESPACE
+
+
+def remap_arguments(simulated: bool) -> list[str]:
+    """Return what remaps the names of a process on its command line."""
+    remaps = SIMULATED_REMAPS if simulated else ()
+    return [word for old, new in remaps for word in ('-r', f'{old}:={new}')]
 
 
 def params_file(node: str) -> Path:
@@ -62,7 +78,11 @@ def params_file(node: str) -> Path:
 
 
 def node_arguments(
-    node: str, params: Mapping[str, Value] | None = None, namespace: str = NAMESPACE
+    node: str,
+    params: Mapping[str, Value] | None = None,
+    namespace: str = NAMESPACE,
+    *,
+    simulated: bool = False,
 ) -> list[str]:
     """
     Return what follows a node's executable on its command line.
@@ -71,6 +91,7 @@ def node_arguments(
         node: Its name.
         params: Parameters that win over those of its file.
         namespace: Where its names lie.
+        simulated: The robot of the stack is; the transforms then lie in the namespace, too.
     """
     given: list[str] = []
     for name, value in (params or {}).items():
@@ -79,7 +100,7 @@ def node_arguments(
     files = ['--params-file', str(file)] if file.exists() else []
     # Means nothing unless ROS_SECURITY_ENABLE is true: then the node's keys are found by it.
     enclave = ['--enclave', f'/{namespace}/{node}']
-    names = ['-r', f'__ns:=/{namespace}', '-r', f'__node:={node}']
+    names = ['-r', f'__ns:=/{namespace}', '-r', f'__node:={node}', *remap_arguments(simulated)]
     return ['--ros-args', *names, *enclave, *files, *given]
 
 
@@ -112,13 +133,24 @@ class StackConfig:
     executables: Mapping[str, str] = field(default_factory=dict)
     """By node, its executable where that has another name: {'franka_driver': 'mujoco_sim'} plays
     the driver of a real arm."""
-    namespace: str = NAMESPACE
+    namespace: str = ''
+    """Where the names lie; `default_namespace` of the nodes where it is empty."""
     environ: Mapping[str, str] = field(default_factory=dict)
     """Variables of the processes beside those of this one."""
     respawn: bool = False
     """Whether a node that dies is started again; otherwise the stack ends with it."""
     log_folder: Path | None = None
     """Where the nodes' output goes; `$XDG_STATE_HOME/bbllm/log/<time>-<pid>` by default."""
+
+    def __post_init__(self) -> None:
+        """Fill in the default namespace."""
+        if not self.namespace:
+            object.__setattr__(self, 'namespace', default_namespace(self.nodes))
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the robot of this stack is simulated."""
+        return SIMULATOR in self.nodes
 
 
 class Stack:
@@ -251,10 +283,12 @@ class Stack:
 
     def _start(self, node: str) -> subprocess.Popen[bytes]:
         given = self.config.params.get(node, {})
-        if 'mujoco_sim' in self.config.nodes:
+        if self.config.simulated:
             given = {**SIMULATED.get(node, {}), **given}
         command = [sys.executable, '-m', f'bbllm.nodes.{self.config.executables.get(node, node)}']
-        command += node_arguments(node, given, self.config.namespace)
+        command += node_arguments(
+            node, given, self.config.namespace, simulated=self.config.simulated
+        )
         with self.log_file(node).open('ab') as log:
             return subprocess.Popen(
                 command,

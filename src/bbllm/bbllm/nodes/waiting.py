@@ -96,6 +96,6 @@ def need_server(
         if time.monotonic() > deadline_s:
             raise LostNodeError(
                 f'The node {what} is not running: nobody served it within {timeout_s:g} s. '
-                'Start the stack with: bbllm up sim'
+                'See the terminal or the log of the stack, and start it again.'
             )
         time.sleep(LOOK_S)

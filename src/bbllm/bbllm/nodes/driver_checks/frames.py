@@ -86,7 +86,7 @@ def transforms_follow_the_description(driver: DriverClient) -> Evidence:
         seen.update(_parents(message))
         return wanted <= set(seen)
 
-    with driver.listen(TFMessage, '/tf') as ear:
+    with driver.listen(TFMessage, driver.transforms('/tf')) as ear:
         ear.wait_for(has_all, 'transforms of fr3_link1 to fr3_link7', driver.patience_s)
     for link in sorted(wanted):
         expect_equal(f'the parent of {link}', seen[link], description.parents[link])
@@ -103,7 +103,7 @@ def fixed_links_are_on_tf_static(driver: DriverClient) -> Evidence:
         seen.update(_parents(message))
         return FLANGE in seen
 
-    with driver.listen(TFMessage, '/tf_static', latched=True) as ear:
+    with driver.listen(TFMessage, driver.transforms('/tf_static'), latched=True) as ear:
         ear.wait_for(has_flange, f'the transform of {FLANGE}', driver.patience_s)
     ours = {link: parent for link, parent in seen.items() if link in description.parents}
     for link, parent in ours.items():

@@ -177,8 +177,8 @@ def fixed_transforms_are_kept(driver: DriverClient) -> Evidence:
     """Moving transforms are on /tf; fixed ones on /tf_static, which is transient local."""
     kind = 'tf2_msgs/msg/TFMessage'
     return {
-        **expect_topic(driver, '/tf', kind, latched=False),
-        **expect_topic(driver, '/tf_static', kind, latched=True),
+        **expect_topic(driver, driver.transforms('/tf'), kind, latched=False),
+        **expect_topic(driver, driver.transforms('/tf_static'), kind, latched=True),
     }
 
 

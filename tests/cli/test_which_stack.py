@@ -1,0 +1,89 @@
+"""A simulation and the nodes of a real arm in one domain: which of them a verb uses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
+
+from terminals import bbllm
+
+from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
+from bbllm.nodes.stack import REAL_NODES, Stack, StackConfig
+
+pytestmark = pytest.mark.ros
+
+TASK = 'put the red cube on location_B'
+OFFLINE = {'brain_planner': {'brain': 'offline'}, 'body_mapper': {'body': 'offline'}}
+
+
+@pytest.fixture(scope='module')
+def real(environment: dict[str, str]) -> Iterator[Stack]:
+    """Run the nodes of a real arm, whose driver has not been started: there is no scene."""
+    config = StackConfig(nodes=REAL_NODES, params=OFFLINE, environ=environment)
+    with Stack(config) as stack:
+        yield stack
+
+
+@pytest.fixture(scope='module')
+def both(real: Stack, environment: dict[str, str]) -> Iterator[None]:
+    """Run a simulation beside it."""
+    params = {**OFFLINE, 'mujoco_sim': {'speed': 0.0}}
+    with Stack(StackConfig(params=params, environ=environment)) as stack:
+        stack.wait_ready().close()
+        yield
+
+
+def test_no_simulation_is_advised_beside_a_real_arm(
+    real: Stack, environment: dict[str, str]
+) -> None:
+    result = bbllm(environment, 'run', TASK)
+
+    assert result.returncode == 1
+    assert f'on the real arm, namespace /{REAL_NAMESPACE}' in result.stdout
+    assert 'missing: a scene from state_estimator' in result.stderr
+    assert f'/{REAL_NAMESPACE}/' in result.stderr
+    assert 'up sim' not in result.stderr
+
+
+def test_run_asks_which_of_several_stacks_is_meant(
+    both: None, environment: dict[str, str]
+) -> None:
+    result = bbllm(environment, 'run', TASK, '--json')
+
+    assert result.returncode == 2
+    error = json.loads(result.stdout)['error']
+    assert f'/{NAMESPACE} (the simulation), /{REAL_NAMESPACE} (the real arm)' in error
+    assert f'--namespace {NAMESPACE}' in error
+
+
+def test_run_uses_the_stack_that_is_named(both: None, environment: dict[str, str]) -> None:
+    result = bbllm(environment, 'run', TASK, '--namespace', NAMESPACE, '--json')
+
+    assert json.loads(result.stdout)['ending'] == 'FINISHED', result.stderr
+
+
+def test_doctor_looks_at_each_stack(both: None, environment: dict[str, str]) -> None:
+    findings = json.loads(bbllm(environment, 'doctor', '--json').stdout)['findings']
+
+    texts = [finding['text'] for finding in findings if finding['name'] == 'stack']
+    assert texts[0].startswith(f'runs under /{NAMESPACE}, the simulation: ')
+    assert len(texts) == 2
+    assert f'under /{REAL_NAMESPACE}, the real arm' in texts[1]
+    assert not [x for x in findings if x['name'] == 'stack' and 'up sim' in x['remedy']]
+
+
+@pytest.mark.parametrize(
+    'words', [('say', 'stop'), ('approve',), ('forget',), ('plan', TASK, '--ros')]
+)
+def test_every_verb_says_what_runs_where_the_named_one_does_not(
+    both: None, environment: dict[str, str], words: tuple[str, ...]
+) -> None:
+    result = bbllm(environment, *words, '--namespace', 'left')
+
+    assert result.returncode == 1
+    assert 'No stack runs under /left' in result.stderr
+    assert f'/{REAL_NAMESPACE} (the real arm)' in result.stderr.replace('\n', ' ')
