@@ -2,24 +2,10 @@
 
 from launch import LaunchDescription
 
-from bbllm.nodes.launching import (
-    declare_arguments,
-    declare_namespace,
-    declare_rviz,
-    start_node,
-    start_rviz,
-)
+from bbllm.nodes.launching import describe_stack
 from bbllm.nodes.stack import REAL_NODES
 
 
 def generate_launch_description() -> LaunchDescription:
     """Build the description."""
-    return LaunchDescription(
-        [
-            declare_namespace(),
-            declare_rviz(),
-            *declare_arguments(*REAL_NODES),
-            *[start_node(node) for node in REAL_NODES],
-            *start_rviz(),
-        ]
-    )
+    return describe_stack(*REAL_NODES)

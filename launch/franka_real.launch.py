@@ -6,14 +6,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.substitutions import FindPackageShare
 
-from bbllm.nodes.launching import (
-    DRIVER_ARGUMENTS,
-    declare_arguments,
-    declare_driver_arguments,
-    declare_rviz,
-    start_node,
-    start_rviz,
-)
+from bbllm.nodes.launching import DRIVER_ARGUMENTS, describe_stack
 from bbllm.nodes.stack import REAL_NODES
 
 DRIVER = PathJoinSubstitution([FindPackageShare('bbllm'), 'launch', 'franka_driver.launch.py'])
@@ -21,16 +14,8 @@ DRIVER = PathJoinSubstitution([FindPackageShare('bbllm'), 'launch', 'franka_driv
 
 def generate_launch_description() -> LaunchDescription:
     """Build the description."""
-    return LaunchDescription(
-        [
-            *declare_driver_arguments(),
-            declare_rviz(),
-            *declare_arguments(*REAL_NODES),
-            IncludeLaunchDescription(
-                PythonLaunchDescriptionSource(DRIVER),
-                launch_arguments=[(name, LaunchConfiguration(name)) for name in DRIVER_ARGUMENTS],
-            ),
-            *[start_node(node) for node in REAL_NODES],
-            *start_rviz(),
-        ]
+    driver = IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(DRIVER),
+        launch_arguments=[(name, LaunchConfiguration(name)) for name in DRIVER_ARGUMENTS],
     )
+    return describe_stack(*REAL_NODES, driver=driver)

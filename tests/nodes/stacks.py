@@ -14,6 +14,7 @@ from typing import Any
 
 from bbllm_interfaces.srv import InjectFault
 from controller_manager_msgs.srv import LoadController, SwitchController, UnloadController
+from lifecycle_msgs.srv import ChangeState
 
 from bbllm.core.events import Event, EventKind
 from bbllm.nodes.client import StackClient, TaskResult
@@ -26,7 +27,7 @@ REAL_LIKE = (*REAL_NODES, DRIVER)
 """The nodes of a real arm, with the simulator in the driver's place under another name."""
 TOLD_LINES = 40
 TOLD_CALLS = 6
-TOLD_ONCE = (InjectFault, LoadController, SwitchController, UnloadController)
+TOLD_ONCE = (ChangeState, InjectFault, LoadController, SwitchController, UnloadController)
 """Services that may not be asked the same twice; with nothing filled in they change nothing."""
 live: list[Stack] = []
 """The stacks that run now."""

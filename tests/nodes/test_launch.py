@@ -150,6 +150,7 @@ def test_rviz_comes_with_its_menus_and_only_where_it_is_asked_for(path: Path) ->
 
     optional = [x for x in description_of(path) if isinstance(x, Node) and x.condition is not None]
     context = LaunchContext()
+    context.launch_configurations['menu'] = 'false'
     wanted = {}
     for value in arguments_of(path)['rviz'].choices:
         context.launch_configurations['rviz'] = value
@@ -189,9 +190,18 @@ def test_simulation_and_real_arm_lie_in_different_namespaces(path: Path) -> None
     assert default == (NAMESPACE if path == SIM else REAL_NAMESPACE)
 
 
+@pytest.fixture
+def rviz2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let ROS find a package rviz2."""
+    index = tmp_path / 'rviz' / 'share' / 'ament_index' / 'resource_index' / 'packages'
+    index.mkdir(parents=True)
+    (index / 'rviz2').touch()
+    monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path / 'rviz'), prepend=':')
+
+
 @needs_launch
 @pytest.mark.parametrize('path', [SIM, NODES_ONLY], ids=lambda path: path.name)
-def test_only_a_simulation_keeps_its_transforms_to_itself(path: Path) -> None:
+def test_only_a_simulation_keeps_its_transforms_to_itself(path: Path, rviz2: None) -> None:
     for node in visit(path, rviz='true'):
         words = [part for item in node.cmd for part in texts(item)]
         remaps = {tuple(pair) for pair in node.expanded_remapping_rules or ()}
@@ -293,3 +303,34 @@ def texts(substitutions: list) -> list[str]:
 def test_launch_of_the_real_arm_asks_for_the_address(franka_bringup: Path) -> None:
     with pytest.raises(RuntimeError, match=r"missing required argument 'robot_ip'.*172\.16\.0\.2"):
         visit(REAL)
+
+
+@needs_launch
+@pytest.mark.parametrize(
+    ('given', 'says'),
+    [
+        ({'scene': 'tabeltop'}, "Did you mean 'tabletop'?"),
+        ({'planner': 'brain_bodi'}, "Did you mean 'brain_body'?"),
+        ({'replay': '/nosuch.jsonl'}, '/nosuch.jsonl'),
+        ({'speed': 'fast'}, "mujoco_sim: the parameter speed cannot be 'fast'"),
+        ({'speed': '1000'}, 'Between 0 and 100'),
+        ({'speed_scale': '1.5'}, 'the parameter speed_scale cannot be 1.5'),
+        ({'feedback_loops': '1.5'}, 'the parameter feedback_loops cannot be'),
+        ({'viewer': 'true'}, 'needs a display'),
+        ({'rviz': 'true'}, 'apt install ros-jazzy-rviz2'),
+        ({'safety': '/nosuch.yaml'}, '/nosuch.yaml'),
+        ({'namespace': 'a b'}, 'is no namespace'),
+        ({'mapping': 'guess'}, "There is no mapping 'guess'"),
+    ],
+)
+def test_arguments_are_checked_before_a_node_starts(
+    given: dict[str, str], says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bbllm.core.errors import BbllmError
+
+    monkeypatch.delenv('DISPLAY', raising=False)
+    monkeypatch.delenv('WAYLAND_DISPLAY', raising=False)
+    with pytest.raises(BbllmError) as error:
+        visit(SIM, **given)
+
+    assert says in str(error.value)

@@ -29,7 +29,6 @@ from bbllm.cli.choices import (
 )
 from bbllm.cli.output import Output
 from bbllm.cli.ros import choose_domain, need_ros
-from bbllm.cli.session import PLANNER, SCENE
 from bbllm.cli.supervision import interrupts
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.namespaces import NAMESPACE, checked_namespace
@@ -93,6 +92,12 @@ def up(
     menu: Annotated[
         bool, typer.Option('--menu', help='Serve the menus of rviz as well (docs/rviz.md).')
     ] = False,
+    respawn: Annotated[
+        bool,
+        typer.Option(
+            '--respawn', help='Start a node that dies again; without it the stack ends with it.'
+        ),
+    ] = False,
 ) -> None:
     """
     Start the stack: five nodes, each in its own process; Ctrl-C ends them.
@@ -108,15 +113,9 @@ def up(
     """
     need_ros(f'bbllm up {kind.value}')
     choose_domain(domain)
-    from bbllm.arm.envelope_file import load_envelope
-    from bbllm.core.registry import find_planner
     from bbllm.nodes.stack import NODES, OPTIONAL_NODES, Stack, StackConfig
-    from bbllm.sim.scenes import load_scene
+    from bbllm.nodes.stack_checks import check_params
 
-    # Asked for here already: what is wrong is said at once, and not by a node that dies.
-    load_scene(scene or SCENE)
-    find_planner(planner or PLANNER)
-    load_envelope(safety or '')
     models = _given(
         {
             'brain': brain,
@@ -127,11 +126,6 @@ def up(
         }
     )
     believing = _given({'llm_config': _path(llm_config), 'model': brain})
-    if open_state is OpenStateMode.MODEL:
-        from bbllm.nodes.model_params import model_of_open_state as model_of
-        from bbllm.nodes.params import StateEstimatorParams
-
-        model_of(StateEstimatorParams(llm_config=_path(llm_config) or '', model=brain or ''))
     asked = {'planner': planner, 'feedback_loops': feedback_loops, 'step_limit': limit_steps}
     shown = {'scene': _file(scene), 'speed': speed, 'viewer': viewer, 'seed': seed}
     params = {
@@ -141,15 +135,17 @@ def up(
         'state_estimator': {'open_state': open_state.value, **believing},
         'fr3_executor': {'approval': approval.value, **_given({'safety': _file(safety)})},
     }
+    nodes = (*NODES, *OPTIONAL_NODES) if menu else NODES
+    check_params(nodes, params, simulated=True)
     output = Output()
     begun_s = time.monotonic()
-    nodes = (*NODES, *OPTIONAL_NODES) if menu else NODES
-    with Stack(StackConfig(nodes=nodes, params=params, namespace=namespace)) as stack:
+    config = StackConfig(nodes=nodes, params=params, namespace=namespace, respawn=respawn)
+    with Stack(config) as stack:
         output.say(f'Starting {len(stack.processes)} nodes; logs in {stack.log_folder}', 'dim')
         stack.wait_ready(on_progress=_teller(stack, output, begun_s)).close()
         _tell_ready(output, time.monotonic() - begun_s, speed)
         _tell_verbs(output, approval, open_state, menu)
-        _wait_for_the_end(stack)
+        _wait_for_the_end(stack, output)
         output.say('Ending the nodes, the arm at rest first ...', 'dim')
 
 
@@ -191,11 +187,15 @@ def _tell_verbs(
     output.say('Ctrl-C here ends all nodes.')
 
 
-def _wait_for_the_end(stack: Stack) -> None:
+def _wait_for_the_end(stack: Stack, output: Output) -> None:
     """Return at Ctrl-C; raises LostNodeError with the end of its log when a node dies."""
     with interrupts() as counter:
         while not counter.count:
-            stack.check()
+            if stack.config.respawn:
+                for sentence in stack.respawn_dead():
+                    output.say(sentence, 'yellow')
+            else:
+                stack.check()
             time.sleep(LOOK_S)
 
 

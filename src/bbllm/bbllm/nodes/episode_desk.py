@@ -17,17 +17,15 @@ from bbllm.core.errors import BbllmError, TaskError, WorldError
 from bbllm.core.events import Episode, Event, EventKind
 from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import episodes_dir
-from bbllm.core.registry import find_planner
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Task
 from bbllm.nodes.convert import event_from_msg
 from bbllm.nodes.interruptible import InterruptibleModel
-from bbllm.nodes.model_params import models_of
+from bbllm.nodes.model_params import planner_and_models
 from bbllm.nodes.params import BrainPlannerParams
 from bbllm.nodes.process import StackNode
 from bbllm.nodes.qos import EVENTS, LATCHED
 from bbllm.nodes.ros_world import BodyClient, RosBody, RosWorld
-from bbllm.planners.assembly import check_brain, check_domain, check_mapping
 
 
 class EpisodeDesk:
@@ -47,11 +45,7 @@ class EpisodeDesk:
         """
         self._params_now = params_now
         params = params_now()
-        self._make_planner = find_planner(params.planner)
-        check_domain(params.planner, self._make_planner, 'tabletop')
-        self._models = models_of(params)
-        check_brain(params.planner, self._make_planner, self._models.brain)
-        check_mapping(params.planner, self._make_planner, None)
+        self._make_planner, self._models = planner_and_models(params)
         for notice in self._models.notices:
             node.get_logger().info(notice)
         self._world = RosWorld(

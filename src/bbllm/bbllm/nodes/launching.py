@@ -2,33 +2,55 @@
 Launch actions for the nodes of `stack.NODES`; for launch files, the only users of `launch`.
 
 Types and descriptions of arguments are those of the parameters, defaults those of config/params.
+All arguments are checked before the first node starts. A node that ends, ends the launch with its
+reason, unless `respawn:=true`.
 """
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields
+from itertools import count
+from pathlib import Path
 
-import yaml
-from launch.actions import DeclareLaunchArgument
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
 from launch.conditions import IfCondition
-from launch.substitutions import LaunchConfiguration
+from launch.events.process import ProcessExited
+from launch.launch_context import LaunchContext
+from launch.launch_description import LaunchDescription
+from launch.substitutions import LaunchConfiguration, OrSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 from bbllm.core.approval import ApprovalMode
-from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
+from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE, checked_namespace
 from bbllm.core.open_state_mode import OpenStateMode
 from bbllm.core.paths import config_dir
+from bbllm.nodes.name_lock import check_names_free
+from bbllm.nodes.owner import owner_environ
 from bbllm.nodes.params import NODE_PARAMS
-from bbllm.nodes.stack import SIMULATED, SIMULATED_REMAPS, Value, params_file, remap_arguments
+from bbllm.nodes.stack import (
+    RESPAWN_S,
+    RESPAWNS,
+    SIMULATED,
+    SIMULATED_REMAPS,
+    Value,
+    params_file,
+    remap_arguments,
+)
+from bbllm.nodes.stack_checks import check_params, node_values, value_of_text
 
 MODELS = ('llm_config', 'brain', 'body', 'record', 'replay')
 ARGUMENTS = {
-    'brain_planner': ('planner', 'feedback_loops', *MODELS),
-    'body_mapper': MODELS,
+    'brain_planner': ('planner', 'feedback_loops', 'step_limit', 'episodes_folder', *MODELS),
+    'body_mapper': ('mapping', *MODELS),
     'state_estimator': ('open_state', 'llm_config'),
     'fr3_executor': ('speed_scale', 'approval', 'safety'),
-    'mujoco_sim': ('scene', 'speed', 'viewer'),
+    'mujoco_sim': ('scene', 'speed', 'seed', 'viewer'),
 }
 """The parameters that people change, which are arguments of the launch files."""
 REAL_ARGUMENTS = {
@@ -43,6 +65,12 @@ CHOICES = {
     'open_state': [mode.value for mode in OpenStateMode],
 }
 """What arguments can be, where that is a short list."""
+SWITCHES = {
+    'rviz': 'Start rviz2 with config/rviz/bbllm.rviz, and the node of its menus.',
+    'menu': 'Start the node of the menus of rviz, for an rviz2 that runs elsewhere.',
+    'respawn': 'Start a node that ends again; otherwise the launch ends with it.',
+}
+"""Arguments that are true or false and go to no node, with their descriptions."""
 DRIVER_ARGUMENTS = ('namespace', 'robot_ip', 'use_fake_hardware')
 """Arguments of the real arm's driver that are handed on to franka_ros2 as they are."""
 
@@ -73,19 +101,99 @@ def declare_namespace(*, simulated: bool = False) -> DeclareLaunchArgument:
     )
 
 
-def declare_rviz() -> DeclareLaunchArgument:
-    """Declare the argument for a window on what the nodes know and do."""
-    return DeclareLaunchArgument(
-        'rviz',
-        default_value='false',
-        choices=['true', 'false'],
-        description='Start rviz2 with config/rviz/bbllm.rviz, and the node of its menus.',
+def describe_stack(
+    *nodes: str, simulated: bool = False, driver: IncludeLaunchDescription | None = None
+) -> LaunchDescription:
+    """
+    Describe a launch of some nodes: arguments, their check, the nodes, and rviz.
+
+    Args:
+        nodes: The nodes that are always started.
+        simulated: Whether the robot is.
+        driver: What starts the driver of the real arm; None where it runs elsewhere, or the robot
+            is simulated.
+    """
+    declared = [
+        *(
+            [declare_namespace(simulated=simulated)]
+            if driver is None
+            else declare_driver_arguments()
+        ),
+        *[_switch(name, description) for name, description in SWITCHES.items()],
+        *declare_arguments(*nodes, simulated=simulated),
+    ]
+    check = _check_arguments(
+        nodes,
+        {argument.name for argument in declared},
+        simulated=simulated,
+        driver=driver is not None,
+    )
+    return LaunchDescription(
+        [
+            *declared,
+            OpaqueFunction(function=check),
+            *([] if driver is None else [driver]),
+            *[start_node(node, simulated=simulated) for node in nodes],
+            *start_rviz(simulated=simulated),
+        ]
     )
 
 
+def _switch(name: str, description: str) -> DeclareLaunchArgument:
+    return DeclareLaunchArgument(
+        name, default_value='false', choices=['true', 'false'], description=description
+    )
+
+
+def _check_arguments(
+    nodes: Sequence[str], declared: Collection[str], *, simulated: bool, driver: bool
+) -> Callable[[LaunchContext], None]:
+    """Return what raises BbllmError where an argument cannot be used, before any node starts."""
+
+    def check(context: LaunchContext) -> None:
+        _refuse_unknown(context, declared)
+        values = context.launch_configurations
+        params: dict[str, dict[str, Value]] = {}
+        for node in nodes:
+            names = {name: PARAMETERS.get(name, name) for name in arguments_of(node, simulated)}
+            params[node] = {
+                parameter: value_of_text(node, parameter, values[name])
+                for name, parameter in names.items()
+            }
+        check_params(nodes, params, simulated=simulated)
+        namespace = checked_namespace(values['namespace'])
+        check_names_free(nodes, namespace, int(os.environ.get('ROS_DOMAIN_ID') or 0))
+        if values['rviz'] == 'true':
+            _need_rviz()
+
+    return check
+
+
+def _need_rviz() -> None:
+    try:
+        get_package_prefix('rviz2')
+    except PackageNotFoundError:
+        raise ConfigError(
+            'rviz:=true needs rviz2, which is not in this shell. Install it with '
+            'apt install ros-jazzy-rviz2, or leave rviz:=true out.'
+        ) from None
+
+
+def _refuse_unknown(context: LaunchContext, declared: Collection[str]) -> None:
+    """Raise UnknownNameError where the command line has an argument that nothing declares."""
+    here = Path(str(context.get_locals_as_dict().get('current_launch_file_path', ''))).name
+    if here not in {Path(word).name for word in sys.argv}:
+        return  # another launch file includes this one, and may have arguments of its own
+    for word in context.argv:
+        name, given, _ = word.partition(':=')
+        if given and name not in declared:
+            raise UnknownNameError('launch argument', name, declared)
+
+
 def start_rviz(*, simulated: bool = False) -> list[Node]:
-    """Start rviz2 and `task_menu` where the argument says so."""
+    """Start rviz2 and `task_menu` where the arguments ask for them."""
     wanted = IfCondition(LaunchConfiguration('rviz'))
+    menu = IfCondition(OrSubstitution(LaunchConfiguration('rviz'), LaunchConfiguration('menu')))
     view = str(config_dir() / 'rviz' / 'bbllm.rviz')
     rviz = Node(
         package='rviz2',
@@ -94,7 +202,7 @@ def start_rviz(*, simulated: bool = False) -> list[Node]:
         ros_arguments=[*_enclave('rviz'), *remap_arguments(simulated)],
         condition=wanted,
     )
-    return [rviz, start_node('task_menu', simulated=simulated, condition=wanted)]
+    return [rviz, start_node('task_menu', simulated=simulated, condition=menu)]
 
 
 def arguments_of(node: str, simulated: bool) -> tuple[str, ...]:
@@ -108,7 +216,7 @@ def declare_arguments(*nodes: str, simulated: bool = False) -> list[DeclareLaunc
     found: dict[str, DeclareLaunchArgument] = {}
     for node in nodes:
         kinds = {field.name: field for field in fields(NODE_PARAMS[node])}
-        values = _values(node, simulated)
+        values = node_values(node, simulated=simulated)
         for name in arguments_of(node, simulated):
             parameter = PARAMETERS.get(name, name)
             found.setdefault(
@@ -134,7 +242,7 @@ def start_node(
         simulated: The robot is; the node is then told what `SIMULATED` says.
         condition: Start it only if this holds.
     """
-    values = _values(node, simulated)
+    values = node_values(node, simulated=simulated)
     given = {
         PARAMETERS.get(name, name): ParameterValue(
             LaunchConfiguration(name), value_type=type(values[PARAMETERS.get(name, name)])
@@ -149,22 +257,38 @@ def start_node(
         parameters=[str(params_file(node)), {**told, **given}],
         remappings=SIMULATED_REMAPS if simulated else (),
         ros_arguments=_enclave(node),
+        additional_env=owner_environ(),
         condition=condition,
         output='screen',
+        on_exit=_end_launch(node),
+        respawn=LaunchConfiguration('respawn'),
+        respawn_delay=RESPAWN_S,
+        respawn_max_retries=RESPAWNS,
     )
+
+
+def _end_launch(node: str) -> Callable[[ProcessExited, LaunchContext], None]:
+    """Return what ends the launch, with an exit code that is not 0, when a node has ended."""
+    ends = count(1)
+
+    def end(event: ProcessExited, context: LaunchContext) -> None:
+        if context.is_shutdown:
+            return
+        if context.launch_configurations['respawn'] == 'true' and next(ends) <= RESPAWNS:
+            return
+        code = event.returncode
+        how = f'was killed by signal {-code}' if code < 0 else f'ended with code {code}'
+        raise RuntimeError(
+            f'The node {node} {how}, so the launch ends. Its own last lines are above; '
+            'respawn:=true starts such a node again.'
+        )
+
+    return end
 
 
 def _enclave(node: str) -> list[str | list[str | LaunchConfiguration]]:
     """Return what names the keys of a node in a graph with security (docs/security.md)."""
     return ['--enclave', ['/', LaunchConfiguration('namespace'), f'/{node}']]
-
-
-def _values(node: str, simulated: bool) -> dict[str, Value]:
-    """Return what the file of a node says, and what it is told beside a simulated robot."""
-    told: dict[str, Value] = yaml.safe_load(params_file(node).read_text())['/**'][node][
-        'ros__parameters'
-    ]
-    return {**told, **(SIMULATED.get(node, {}) if simulated else {})}
 
 
 def _text(value: Value) -> str:

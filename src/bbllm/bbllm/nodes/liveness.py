@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from bbllm.core.errors import DuplicateNodeError, LostNodeError
@@ -109,13 +109,13 @@ class Liveness:
         with self._lock:
             return self._silence_s.get(name, QUIET_S) < QUIET_S
 
-    def others(self, name: str, own: str) -> list[PeerProcess | None]:
+    def others(self, name: str, own: Collection[str]) -> list[PeerProcess | None]:
         """
-        Return the processes that beat under a name in another life than this process's.
+        Return the processes that beat under a name in other lives than this process's.
 
         Args:
             name: Name of the node.
-            own: The word of this process's own life.
+            own: The words of this process's own lives.
 
         Returns:
             Those that were heard of within `QUIET_S` and have not ended; None for each whose
@@ -127,7 +127,7 @@ class Liveness:
         return [
             life.process
             for word, life in lives.items()
-            if word != own
+            if word not in own
             and (turns - life.last_turn) * PERIOD_S < QUIET_S
             and (life.process is None or self._look(life.process) is not ProcessState.GONE)
         ]
@@ -158,6 +158,23 @@ class Liveness:
                     f'Two nodes are named {name} in this namespace ({numbers}), so nothing moves. '
                     'End one of the two stacks, or start it with another namespace.'
                 )
+
+    def check_serving(self, names: Iterable[str]) -> None:
+        """
+        Raise LostNodeError where the last process that was heard of serves no more.
+
+        Unlike `check` it does not wait for silence, so a node that is being started again counts
+        as lost until its first beat.
+        """
+        self.check(names)
+        with self._lock:
+            known = {name: self._processes[name] for name in names if name in self._processes}
+            left = dict(self._left)
+        for name, process in known.items():
+            if name in left:
+                raise LostNodeError(f'The node {name} has gone: {left[name]}. {AGAIN}')
+            if self._has_ended(process):
+                raise LostNodeError(_ended(name, process))
 
     def hurry(self) -> None:
         """Look for processes that have ended at once from now on, before `QUIET_S` is over."""

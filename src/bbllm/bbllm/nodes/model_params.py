@@ -7,9 +7,10 @@ from typing import Protocol
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import ChatModel
+from bbllm.core.registry import PlannerFactory, find_planner
 from bbllm.llm.config import Models, load_config, make_models
-from bbllm.nodes.params import StateEstimatorParams
-from bbllm.planners.assembly import STAND_INS
+from bbllm.nodes.params import BrainPlannerParams, StateEstimatorParams
+from bbllm.planners.assembly import STAND_INS, check_brain, check_domain, check_mapping
 from bbllm.planners.bodies import MappingMethod, models_for
 
 
@@ -46,6 +47,22 @@ def models_of(params: ModelParams) -> Models:
         record=_path(params.record),
         replay=_path(params.replay),
     )
+
+
+def planner_and_models(params: BrainPlannerParams) -> tuple[PlannerFactory, Models]:
+    """
+    Return what makes the planner of a node, and its models.
+
+    Raises:
+        UnknownNameError: There is no such planner.
+        ConfigError: The models cannot be made as configured, or do not fit the planner.
+    """
+    make_planner = find_planner(params.planner)
+    check_domain(params.planner, make_planner, 'tabletop')
+    models = models_of(params)
+    check_brain(params.planner, make_planner, models.brain)
+    check_mapping(params.planner, make_planner, None)
+    return make_planner, models
 
 
 def mapping_of(name: str) -> MappingMethod:

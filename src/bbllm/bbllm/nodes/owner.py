@@ -13,6 +13,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import suppress
 
 from bbllm.nodes.peer_process import PeerProcess, ProcessState
 
@@ -37,7 +38,8 @@ def end_with_owner() -> None:
     def watch() -> None:
         while owner.state() is not ProcessState.GONE:
             time.sleep(LOOK_S)
-        print(f'The process {owner.number}, which started this node, has ended.', flush=True)
         os.kill(os.getpid(), signal.SIGTERM)
+        with suppress(OSError):  # the owner may have read what this process prints
+            print(f'The process {owner.number}, which started this node, has ended.', flush=True)
 
     threading.Thread(target=watch, name='owner', daemon=True).start()

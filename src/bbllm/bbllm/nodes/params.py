@@ -343,7 +343,7 @@ def _declare(node: Node, item: dataclasses.Field[Any]) -> Any:
         reason = str(error).removesuffix(f': {item.name}').rstrip('.')
         raise ConfigError(
             f'{node.get_name()}: the parameter {item.name} cannot be used: {reason}. '
-            f'It is: {item.metadata["description"]}{_bounds(item)} '
+            f'It is: {item.metadata["description"]}{bounds_text(item)} '
             f'For example {item.default!r}.'
         ) from error
 
@@ -376,7 +376,8 @@ def _number(value: Any, item: dataclasses.Field[Any]) -> float:
     return float(value)
 
 
-def _bounds(item: dataclasses.Field[Any]) -> str:
+def bounds_text(item: dataclasses.Field[Any]) -> str:
+    """Return the bounds of a parameter as a sentence; empty where it has none."""
     low, high = item.metadata['low'], item.metadata['high']
     return '' if low is None else f' Between {low:g} and {high:g}.'
 

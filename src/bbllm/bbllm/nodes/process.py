@@ -19,6 +19,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import rclpy
@@ -71,6 +72,7 @@ class StackNode(LifecycleNode):
         self.heartbeats = Heartbeats(self)
         self._joined_s = time.monotonic()
         self._beat: Heartbeat | None = None
+        self._lives: set[str] = set()
         self._built = False
         self._reason: BaseException | None = None
         description = 'Configure and activate at the start; otherwise a lifecycle manager does.'
@@ -157,6 +159,7 @@ class StackNode(LifecycleNode):
             self._refuse_duplicate()
             self.begin()
             self._beat = Heartbeat(self)
+            self._lives.add(self._beat.life)
             self.get_logger().info(f'ready: {self.get_fully_qualified_name()}')
 
         return self._try(activate, 'activate')
@@ -220,7 +223,7 @@ class StackNode(LifecycleNode):
         """Raise ConfigError where a beat of this name comes from another process."""
         while (left_s := self._joined_s + LISTEN_S - time.monotonic()) > 0:
             time.sleep(left_s)
-        others = self.heartbeats.others(self.get_name(), own='')
+        others = self.heartbeats.others(self.get_name(), self._lives)
         if others:
             process = next((f' (process {x.number})' for x in others if x is not None), '')
             raise ConfigError(
@@ -293,10 +296,10 @@ def run(make: Callable[[], StackNode], threads: int = 8) -> None:
         executor.shutdown(timeout_sec=1.0)
         code = int(node.failed)
     except BbllmError as error:
-        print(f'error: {error}', file=sys.stderr)
+        _report(f'error: {error}')
         code = 1
     except Exception:
-        traceback.print_exc()
+        _report(traceback.format_exc())
         code = 1
     if node is not None:
         leave_graph(node)
@@ -306,16 +309,22 @@ def run(make: Callable[[], StackNode], threads: int = 8) -> None:
 
 def _leave(code: int) -> None:
     """End this process without waiting for threads that still run a callback."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):  # whoever read it may have ended
+            stream.flush()
     os._exit(code)
 
 
 def _end_in_time() -> None:
     """End this process where it hangs in ending."""
     time.sleep(END_S)
-    print(f'error: this node did not come to rest within {END_S:g} s; it ends.', file=sys.stderr)
+    _report(f'error: this node did not come to rest within {END_S:g} s; it ends.')
     _leave(1)
+
+
+def _report(text: str) -> None:
+    with suppress(OSError):  # whoever read it may have ended
+        print(text, file=sys.stderr, flush=True)
 
 
 def _come_to_rest(node: StackNode) -> None:

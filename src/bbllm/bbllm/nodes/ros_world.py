@@ -133,7 +133,7 @@ class RosWorld:
         while True:
             look()
             try:
-                self._heartbeats.check(NEEDED)
+                self._heartbeats.check_serving(NEEDED)
             except LostNodeError:
                 if time.monotonic() > deadline_s:
                     raise

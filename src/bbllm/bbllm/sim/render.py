@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -78,6 +78,15 @@ def save_picture(simulation: Simulation, path: str | Path) -> Path:
     return target
 
 
+def need_display(environ: Mapping[str, str]) -> None:
+    """Raise RenderError where an environment names no display."""
+    if not (environ.get('DISPLAY') or environ.get('WAYLAND_DISPLAY')):
+        raise RenderError(
+            'The viewer needs a display, and neither DISPLAY nor WAYLAND_DISPLAY is set. '
+            'Run headless, or in a graphical session.'
+        )
+
+
 @contextmanager
 def viewer(robot: SimulatedRobot) -> Iterator[Any]:
     """
@@ -86,11 +95,7 @@ def viewer(robot: SimulatedRobot) -> Iterator[Any]:
     Raises:
         RenderError: There is no display.
     """
-    if not (os.environ.get('DISPLAY') or os.environ.get('WAYLAND_DISPLAY')):
-        raise RenderError(
-            'The viewer needs a display, and neither DISPLAY nor WAYLAND_DISPLAY is set. '
-            'Run headless, or in a graphical session.'
-        )
+    need_display(os.environ)
     import mujoco.viewer  # loads GLFW, which only a display can serve
 
     before = set(threading.enumerate())
