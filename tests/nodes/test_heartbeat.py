@@ -61,13 +61,13 @@ def test_node_that_was_started_anew_is_named_to_those_who_watched_it_before_and_
     heard: Heartbeats,
 ) -> None:
     with member(NAME) as node:
-        Heartbeat(node)
+        Heartbeat(node).start()
         until(lambda: heard.alive(NAME), 'first life')
         before_s = time.monotonic()
         heard.check([NAME], before_s)
 
     with member(NAME) as node:
-        Heartbeat(node)
+        Heartbeat(node).start()
         until(lambda: 'anew' in said_since(heard, before_s), 'second life')
 
         assert said_since(heard, before_s) == (
@@ -80,7 +80,7 @@ def test_node_that_was_started_anew_is_named_to_those_who_watched_it_before_and_
 def test_node_that_is_heard_of_for_the_first_time_was_not_started_anew(heard: Heartbeats) -> None:
     since_s = time.monotonic()
     with member(NAME) as node:
-        Heartbeat(node)
+        Heartbeat(node).start()
         until(lambda: heard.alive(NAME), 'life')
 
         assert not said_since(heard, since_s)
@@ -90,7 +90,7 @@ def test_a_beat_names_the_process_whose_node_it_is(ros_domain: int) -> None:
     beats: list[String] = []
     with member('listener') as listener, member(NAME) as node:
         listener.create_subscription(String, TOPIC, beats.append, QOS)
-        Heartbeat(node)
+        Heartbeat(node).start()
         until(lambda: beats, 'beat')
 
     name, life, process = beats[0].data.split(' ', 2)

@@ -37,7 +37,7 @@ def managed(ros_domain: int) -> Iterator[Running]:
     with Stack(config) as stack, StackClient(config.namespace) as client:
         running = Running(stack, client)
         for node in NODES:
-            until(lambda node=node: state_of(running, node), f'state of {node}')
+            until(lambda node=node: node in client.node.get_node_names(), node)
         yield running
 
 
@@ -141,7 +141,7 @@ def test_parameters_change_when_they_can(managed: Running) -> None:
     half = ParameterValue(type=real, double_value=0.5)
     assert set_parameter(managed, 'fr3_executor', 'speed_scale', half) == ''
     fast = ParameterValue(type=real, double_value=7.0)
-    assert 'out of bounds' in set_parameter(managed, 'fr3_executor', 'speed_scale', fast)
+    assert 'out of range' in set_parameter(managed, 'fr3_executor', 'speed_scale', fast)
     none = ParameterValue(type=text, string_value='none')
     assert 'read-only' in set_parameter(managed, 'fr3_executor', 'approval', none)
     other = ParameterValue(type=text, string_value='llm_pop')
@@ -181,11 +181,11 @@ def test_every_node_tells_its_state_in_diagnostics_and_an_episode_is_in_rosout(
         node.create_subscription(DiagnosticArray, TOPIC, hear, 100)
         node.create_subscription(Log, '/rosout', lambda log: logs.append(log.msg), 100)
         names = {f'/{stack.stack.config.namespace}/{name}' for name in NODES}
-        until(lambda: set(heard) == names, 'diagnostics of all nodes')
+        until(lambda: names <= set(heard), 'diagnostics of all nodes')
 
         stack.run(TASK)
 
-        assert {values['state'] for values in heard.values()} == {'active'}
+        assert {heard[name]['state'] for name in names} == {'active'}
         estimator = heard[f'/{stack.stack.config.namespace}/state_estimator']
         assert 'objects [Hz]' in estimator
         brain = f'/{stack.stack.config.namespace}/brain_planner'

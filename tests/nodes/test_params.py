@@ -117,7 +117,7 @@ def test_heart_beats_also_where_the_time_of_ros_stands_still(node: Node) -> None
     node.create_subscription(String, TOPIC, lambda msg: beats.append(msg.data), QOS)
     executor = SingleThreadedExecutor(context=node.context)
     executor.add_node(node)
-    Heartbeat(node)
+    Heartbeat(node).start()
 
     def third() -> bool:
         executor.spin_once(timeout_sec=0.1)

@@ -17,7 +17,6 @@ from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from rclpy.timer import Timer
 from std_msgs.msg import String
 
 from bbllm.nodes.liveness import LEAVES, PERIOD_S, Liveness
@@ -30,29 +29,49 @@ QOS = QoSProfile(depth=60, reliability=ReliabilityPolicy.BEST_EFFORT)
 """So many beats wait at a listener that is busy: what six nodes say in five seconds."""
 
 
+END_ASKED = 'it was told to end'
+"""The reason of a node that ended on request."""
+
+
 class Heartbeat:
-    """Says regularly that a node lives; begun when the node is ready to serve."""
+    """
+    Publishes regularly that a node serves, from `start` to `end`.
+
+    Its publisher stays for as long as the node exists, so that the last beat is delivered and a
+    node that is activated again is heard at once.
+    """
 
     def __init__(self, node: Node):
-        self.life = uuid4().hex
-        """The word of this start of the node."""
-        self.reason = 'it was told to end'
+        self.lives: set[str] = set()
+        """The words of the starts of this node in this process."""
+        self.reason = END_ASKED
         """What the last beat gives as the reason for the end."""
         self._name = node.get_name()
-        words = [self._name, self.life, str(PeerProcess.own() or '')]
-        self._beat = String(data=' '.join(words).strip())
+        self._beat: String | None = None
+        self._life = ''
         self._publisher = node.create_publisher(String, TOPIC, QOS)
-        group = MutuallyExclusiveCallbackGroup()
-        self._timer = _every_period(node, self._publish, group)
+        _every_period(node, self._publish, MutuallyExclusiveCallbackGroup())
+
+    def start(self) -> None:
+        """Begin to beat, in a new life."""
+        self._life = uuid4().hex
+        self.lives.add(self._life)
+        self.reason = END_ASKED
+        words = [self._name, self._life, str(PeerProcess.own() or '')]
+        self._beat = String(data=' '.join(words).strip())
         self._publish()
 
     def end(self) -> None:
-        """Beat once more, with the reason for the end, and never again."""
-        self._timer.cancel()
-        self._publisher.publish(String(data=f'{self._name} {self.life} {LEAVES}{self.reason}'))
+        """Beat once more, with the reason for the end, and then no more."""
+        beat, self._beat = self._beat, None
+        if beat is not None:
+            last = f'{self._name} {self._life} {LEAVES}{self.reason}'
+            self._publisher.publish(String(data=last))
 
     def _publish(self) -> None:
-        self._publisher.publish(self._beat)
+        beat = self._beat
+        if beat is not None:
+            self._publisher.publish(beat)
 
 
 class Heartbeats(Liveness):
@@ -85,7 +104,7 @@ class Heartbeats(Liveness):
         self.hear(beat.data)
 
 
-def _every_period(node: Node, call: Callable[[], None], group: CallbackGroup) -> Timer:
+def _every_period(node: Node, call: Callable[[], None], group: CallbackGroup) -> None:
     # It goes on whatever the node takes for its time: that of a bag stands still in between.
     steady = Clock(clock_type=ClockType.STEADY_TIME)
-    return node.create_timer(PERIOD_S, call, callback_group=group, clock=steady)
+    node.create_timer(PERIOD_S, call, callback_group=group, clock=steady)

@@ -71,8 +71,7 @@ class StackNode(LifecycleNode):
         self.failed = False
         self.heartbeats = Heartbeats(self)
         self._joined_s = time.monotonic()
-        self._beat: Heartbeat | None = None
-        self._lives: set[str] = set()
+        self._beat = Heartbeat(self)
         self._built = False
         self._reason: BaseException | None = None
         description = 'Configure and activate at the start; otherwise a lifecycle manager does.'
@@ -136,15 +135,12 @@ class StackNode(LifecycleNode):
         self.get_logger().fatal(reason)
         self.diagnostics.error(reason)
         self.failed = True
-        if self._beat is not None:
-            self._beat.reason = reason.strip().splitlines()[-1]
+        self._beat.reason = reason.strip().splitlines()[-1]
         os.kill(os.getpid(), signal.SIGTERM)
 
-    def say_goodbye(self) -> None:
-        """Stop beating, with a last beat that says why this node does not serve any more."""
-        if self._beat is not None:
-            self._beat.end()
-            self._beat = None
+    def end_beat(self) -> None:
+        """Publish that this node serves no more."""
+        self._beat.end()
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Build what the node needs."""
@@ -158,8 +154,7 @@ class StackNode(LifecycleNode):
                 self._build()
             self._refuse_duplicate()
             self.begin()
-            self._beat = Heartbeat(self)
-            self._lives.add(self._beat.life)
+            self._beat.start()
             self.get_logger().info(f'ready: {self.get_fully_qualified_name()}')
 
         return self._try(activate, 'activate')
@@ -168,8 +163,7 @@ class StackNode(LifecycleNode):
         """Come to rest, and stop serving."""
 
         def deactivate() -> None:
-            if self._beat is not None:
-                self._beat.reason = 'it was deactivated'
+            self._beat.reason = 'it was deactivated'
             self.come_to_rest()
             self._tear_down()
 
@@ -213,7 +207,7 @@ class StackNode(LifecycleNode):
             self._params.on_change = self.take
 
     def _tear_down(self) -> None:
-        self.say_goodbye()
+        self._beat.end()
         destroy_since(self, self._own)
         self._built = False
         if self._params is not None:
@@ -223,7 +217,7 @@ class StackNode(LifecycleNode):
         """Raise ConfigError where a beat of this name comes from another process."""
         while (left_s := self._joined_s + LISTEN_S - time.monotonic()) > 0:
             time.sleep(left_s)
-        others = self.heartbeats.others(self.get_name(), self._lives)
+        others = self.heartbeats.others(self.get_name(), self._beat.lives)
         if others:
             process = next((f' (process {x.number})' for x in others if x is not None), '')
             raise ConfigError(
@@ -287,7 +281,7 @@ def run(make: Callable[[], StackNode], threads: int = 8) -> None:
         os.read(end_asked, 1)
         threading.Thread(target=_end_in_time, name='end', daemon=True).start()
         _come_to_rest(node)
-        node.say_goodbye()
+        node.end_beat()
         ending.set()
         executor.wake()
         spinning.join(timeout=2.0)
