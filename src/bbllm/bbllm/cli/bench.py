@@ -97,6 +97,13 @@ def stack(context: typer.Context) -> None:
     _hand_over('bbllm.nodes.bench_stack', context)
 
 
+@bench.command('process-faults', context_settings=HAND_OVER, add_help_option=False)
+def process_faults(context: typer.Context) -> None:
+    """Kill, stop and freeze nodes and their owners in mid-task, and see what becomes of it."""
+    need_ros('bbllm bench process-faults')
+    _hand_over('bbllm.nodes.bench_process_faults', context)
+
+
 @bench.command('faults', context_settings=HAND_OVER, add_help_option=False)
 def faults(context: typer.Context) -> None:
     """What becomes of a task when something goes wrong with the robot (needs ROS, minutes)."""

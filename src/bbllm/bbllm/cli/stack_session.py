@@ -14,9 +14,9 @@ from bbllm.cli.output import Output
 from bbllm.cli.ros import need_ros
 from bbllm.cli.session import Ran
 from bbllm.cli.supervision import watch
-from bbllm.core.errors import TaskError, WorldError
-from bbllm.core.events import Event
-from bbllm.core.journal import JournalWriter, read_episode
+from bbllm.core.errors import LostNodeError, TaskError, WorldError
+from bbllm.core.events import Ending, Event
+from bbllm.core.journal import JournalWriter, end_journal, read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.tasks import make_task, new_episode_id
 from bbllm.core.types import Scene
@@ -125,6 +125,12 @@ def _run(
                 ),
                 client.cancel,
             )
+        except LostNodeError as error:
+            if client.heartbeats.has_ended('brain_planner'):  # it wrote the journal
+                end_journal(
+                    episodes_dir() / f'{episode_id}.jsonl', Ending.WORLD_FAILED, str(error)
+                )
+            raise
         finally:
             too_late.cancel()
     if result is None:

@@ -31,6 +31,8 @@ Every line is {"kind", "stamp_s", "data"}. The keys of `data`, by kind:
 from __future__ import annotations
 
 import json
+import os
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -89,6 +91,32 @@ class JournalWriter:
     ) -> None:
         with suppress(OSError):  # what could not be written has been said already
             self._file.close()
+
+
+def end_journal(path: Path, ending: Ending, message: str) -> bool:
+    """
+    Add the end to a journal that breaks off because its writer has died.
+
+    Args:
+        path: The journal.
+        ending: How the episode ended, as its client saw it.
+        message: Why.
+
+    Returns:
+        Whether it was added: not where the journal has an end, is not here, or cannot be written.
+    """
+    with suppress(OSError, ConfigError):
+        events = read_events(path)
+        if events and events[-1].kind is not EventKind.ENDED:
+            data = {'ending': ending, 'message': message, 'error': 'LostNodeError'}
+            line = json.dumps(to_json(Event(EventKind.ENDED, time.time(), to_json(data))))
+            with path.open('r+b') as file:
+                # A last line that was cut by the death of its writer stands for nothing.
+                file.truncate(file.read().rfind(b'\n') + 1)
+                file.seek(0, os.SEEK_END)
+                file.write(f'{line}\n'.encode())
+            return True
+    return False
 
 
 def read_events(path: Path) -> tuple[Event, ...]:

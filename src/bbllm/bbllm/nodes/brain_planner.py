@@ -76,7 +76,7 @@ class BrainPlanner(StackNode):
         self.heartbeats.hurry()
         if self._desk.lost_node():
             self._desk.wait_for_end(2.0)
-        self._desk.cancel('The node brain_planner was told to end.', wait_s=3.0)
+        self._desk.cancel(self.end_reason, wait_s=3.0)
 
     @property
     def busy(self) -> str:

@@ -176,6 +176,12 @@ class Liveness:
             if self._has_ended(process):
                 raise LostNodeError(_ended(name, process))
 
+    def has_ended(self, name: str) -> bool:
+        """Tell whether the last process that was heard of under a name has ended."""
+        with self._lock:
+            process = self._processes.get(name)
+        return self._has_ended(process)
+
     def hurry(self) -> None:
         """Look for processes that have ended at once from now on, before `QUIET_S` is over."""
         with self._lock:

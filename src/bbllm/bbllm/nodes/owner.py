@@ -13,7 +13,7 @@ import os
 import signal
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Callable
 
 from bbllm.nodes.peer_process import PeerProcess, ProcessState
 
@@ -28,8 +28,13 @@ def owner_environ() -> dict[str, str]:
     return {OWNER: str(PeerProcess.own() or '')}
 
 
-def end_with_owner() -> None:
-    """Send SIGTERM to this process once its owner has ended; returns at once."""
+def end_with_owner(on_end: Callable[[str], None]) -> None:
+    """
+    Send SIGTERM to this process once its owner has ended; returns at once.
+
+    Args:
+        on_end: Called before that, in another thread, with a sentence that names the owner.
+    """
     given = PeerProcess.parse(os.environ.pop(OWNER, ''))
     owner = given or PeerProcess.of(os.getppid())
     if owner is None or owner.number == 1:
@@ -38,8 +43,7 @@ def end_with_owner() -> None:
     def watch() -> None:
         while owner.state() is not ProcessState.GONE:
             time.sleep(LOOK_S)
+        on_end(f'The process {owner.number}, which started this node, has ended.')
         os.kill(os.getpid(), signal.SIGTERM)
-        with suppress(OSError):  # the owner may have read what this process prints
-            print(f'The process {owner.number}, which started this node, has ended.', flush=True)
 
     threading.Thread(target=watch, name='owner', daemon=True).start()

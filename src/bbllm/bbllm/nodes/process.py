@@ -69,6 +69,8 @@ class StackNode(LifecycleNode):
         super().__init__(name)
         self.group = ReentrantCallbackGroup()
         self.failed = False
+        self.end_reason = f'The node {name} was told to end.'
+        """Why this process ends, once it does."""
         self.heartbeats = Heartbeats(self)
         self._joined_s = time.monotonic()
         self._beat = Heartbeat(self)
@@ -264,7 +266,8 @@ def run(make: Callable[[], StackNode], threads: int = 8) -> None:
         threads: How many callbacks may run at once.
     """
     end_asked = _end_signals()
-    end_with_owner()
+    reasons: list[str] = []
+    end_with_owner(reasons.append)
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node: StackNode | None = None
     code = 0
@@ -279,6 +282,7 @@ def run(make: Callable[[], StackNode], threads: int = 8) -> None:
         if node.get_parameter('autostart').value:
             node.autostart()
         os.read(end_asked, 1)
+        node.end_reason = next(iter(reasons), node.end_reason)
         threading.Thread(target=_end_in_time, name='end', daemon=True).start()
         _come_to_rest(node)
         node.end_beat()

@@ -26,6 +26,8 @@ BRAIN = 'brain_planner'
 NEVER_GAVE = frozenset({BRAIN, 'bbllm_approve'})
 """Who gave none of the goals that are not of brain_planner's episode."""
 ACTION = 'execute_skill'
+FREE_S = 10.0
+"""How long the end of a call of an episode that has ended is waited for, wall clock [s]."""
 WATCH_S = 0.1
 """How often it is looked whether the goal under way should go on [s]."""
 
@@ -104,7 +106,7 @@ class SkillServer:
 
     def _execute(self, goal: ServerGoalHandle) -> ExecuteSkill.Result:
         call = call_from_msg(goal.request.call)
-        if not self._busy.acquire(blocking=False):
+        if not self._claim():
             why = 'fr3_executor ends' if self._ending else 'the arm is busy with another call'
             self._forget(goal)
             goal.abort()
@@ -127,6 +129,16 @@ class SkillServer:
         else:
             goal.abort()
         return outcome_to_result(outcome, stamp_s)
+
+    def _claim(self) -> bool:
+        """Take the arm; waits for the end of a call that is not wanted any more."""
+        deadline_s = time.monotonic() + FREE_S
+        while not self._busy.acquire(timeout=WATCH_S):
+            goal = self._goal
+            wanted = goal is not None and not self._unwanted(goal)
+            if self._ending or wanted or time.monotonic() > deadline_s:
+                return False
+        return True
 
     def _forget(self, goal: ServerGoalHandle) -> None:
         with self._lock:
