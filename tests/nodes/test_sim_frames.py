@@ -41,6 +41,18 @@ def matrix(transform: Transform) -> np.ndarray:
     )
 
 
+def transform_topics(sim: Running) -> list[str]:
+    """Return the names of tf and tf_static, wherever `mujoco_sim` publishes them."""
+    node = sim.client.node
+
+    def found() -> list[str]:
+        published = node.get_publisher_names_and_types_by_node('mujoco_sim', node.get_namespace())
+        return sorted(name for name, kinds in published if 'tf2_msgs/msg/TFMessage' in kinds)
+
+    until(lambda: len(found()) == 2, 'publisher of tf and of tf_static')
+    return found()
+
+
 def test_transforms_equal_the_kinematics_of_the_description(sim: Running) -> None:
     node = sim.client.node
     texts: list[str] = []
@@ -55,12 +67,13 @@ def test_transforms_equal_the_kinematics_of_the_description(sim: Running) -> Non
     def keep(kept: dict[tuple[int, int], object], message: JointState | TFMessage) -> None:
         kept[key(message)] = message
 
+    tf, static = transform_topics(sim)
     subscriptions = [
         node.create_subscription(
             String, 'robot_description', lambda message: texts.append(message.data), LATCHED
         ),
-        node.create_subscription(TFMessage, '/tf_static', fixed.append, LATCHED),
-        node.create_subscription(TFMessage, '/tf', lambda message: keep(moving, message), 10),
+        node.create_subscription(TFMessage, static, fixed.append, LATCHED),
+        node.create_subscription(TFMessage, tf, lambda message: keep(moving, message), 10),
         node.create_subscription(
             JointState, 'joint_states', lambda message: keep(states, message), 10
         ),
