@@ -173,6 +173,25 @@ def test_bodies_are_where_the_model_has_them(robot: ElementTree.Element) -> None
         np.testing.assert_allclose(T_world_link[:3, :3].ravel(), data.xmat[i], atol=1e-9)
 
 
+def test_another_reader_of_urdf_finds_the_same_arm() -> None:
+    ours = robot_spec().compile()
+    read = mujoco.MjModel.from_xml_string(robot_description())
+    names = [*ARM_JOINTS, *FINGER_JOINTS]
+    rng = np.random.default_rng(3)
+    torques = []
+
+    assert [read.joint(i).name for i in range(read.njnt)] == names
+    np.testing.assert_allclose(read.jnt_range, ours.jnt_range, atol=1e-9)
+    assert read.neq == 1  # the mimic joint
+    for q in rng.uniform(*ours.jnt_range.T, size=(20, 9)):
+        for model in (ours, read):
+            data = mujoco.MjData(model)
+            data.qpos[:], data.qvel[:] = q, 0.5
+            mujoco.mj_forward(model, data)
+            torques.append(data.qfrc_bias.copy())
+    np.testing.assert_allclose(torques[::2], torques[1::2], atol=1e-8)
+
+
 @pytest.mark.parametrize('tag', ['visual', 'collision'])
 def test_every_shape_is_there_and_a_capsule_is_three(robot: ElementTree.Element, tag: str) -> None:
     model = robot_spec().compile()
