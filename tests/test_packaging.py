@@ -10,8 +10,10 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
-from importlib.metadata import entry_points
+from collections.abc import Iterator
+from importlib.metadata import entry_points, requires
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,21 @@ PACKAGE = ROOT / 'src' / 'bbllm'
 INTERFACES = ROOT / 'src' / 'bbllm_interfaces'
 COMPAT = sorted(path.parent for path in (ROOT / 'compat').glob('*/package.xml'))
 DIRECT_LIBRARIES = ('pylibfranka', 'panda_py', 'panda-python', 'frankx', 'franky', 'fr3py')
+KINDS = ('action', 'msg', 'srv')
+SOURCES = sorted([*(PACKAGE / 'bbllm').rglob('*.py'), *(ROOT / 'launch').glob('*.py')])
+LIBRARIES = {'PIL': 'pillow', 'yaml': 'pyyaml'}
+"""Modules that are called other than their library."""
+COMES_WITH = {'anyio': 'openai', 'markupsafe': 'jinja2', 'pydantic-core': 'pydantic'}
+"""Modules that a declared library brings, since it is built on them."""
+ROSDEP_KEYS = {
+    'jinja2': 'python3-jinja2',
+    'numpy': 'python3-numpy',
+    'pillow': 'python3-pil',
+    'pyyaml': 'python3-yaml',
+    'rich': 'python3-rich',
+    'typer': 'python3-typer',
+}
+"""rosdistro (2026-08-22) rosdep/python.yaml; Ubuntu 24.04 has pydantic 1, which is too old."""
 SHELLS = [shell for shell in ('bash', 'dash', 'sh', 'zsh') if shutil.which(shell)]
 SYSTEM_PYTHON = shutil.which('python3', path=os.defpath) or 'python3'
 
@@ -34,6 +51,19 @@ def entry_points_of(group: str) -> list[tuple[str, str]]:
     return [
         (name.strip(), target.strip()) for name, _, target in (x.partition('=') for x in lines)
     ]
+
+
+def required() -> set[str]:
+    """Return the libraries that setup.cfg names, those of the extras included."""
+    setup = configparser.ConfigParser()
+    setup.read(PACKAGE / 'setup.cfg')
+    lists = [setup['options']['install_requires'], *setup['options.extras_require'].values()]
+    return set(re.findall(r'^([\w-]+)', '\n'.join(lists), re.MULTILINE))
+
+
+def exec_depends() -> set[str]:
+    root = ElementTree.parse(PACKAGE / 'package.xml').getroot()
+    return {str(depend.text) for depend in root.findall('exec_depend')}
 
 
 NODES = [name for name, _ in entry_points_of('console_scripts') if name != 'bbllm']
@@ -97,6 +127,69 @@ def test_arm_is_reached_through_the_driver_only() -> None:
     assert not imported & set(DIRECT_LIBRARIES)
     for path in [*declared, PACKAGE / 'setup.cfg', PACKAGE / 'package.xml']:
         assert not re.search('|'.join(DIRECT_LIBRARIES), path.read_text()), path
+
+
+def calls_in(path: Path) -> Iterator[ast.Call]:
+    return (x for x in ast.walk(ast.parse(path.read_text())) if isinstance(x, ast.Call))
+
+
+def test_every_import_is_a_declared_dependency() -> None:
+    imported: set[str] = set()
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                imported.update(alias.name.partition('.')[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                imported.add((node.module or '').partition('.')[0])
+    libraries = {LIBRARIES.get(name, name) for name in imported}
+    for name, parent in COMES_WITH.items():
+        assert any(name in line.lower().replace('_', '-') for line in requires(parent) or [])
+    known = {*sys.stdlib_module_names, *COMES_WITH, *exec_depends(), *required(), 'bbllm'}
+
+    assert {'rclpy', 'action_msgs', 'franka_msgs', 'mujoco', 'pyyaml'} <= libraries
+    assert {name.replace('_', '-') for name in libraries} <= {x.replace('_', '-') for x in known}
+
+
+def test_every_package_that_launch_files_start_is_a_declared_dependency() -> None:
+    started: set[str] = set()
+    for call in (call for path in SOURCES for call in calls_in(path)):
+        named = call.func.id if isinstance(call.func, ast.Name) else ''
+        values = [x.value for x in call.keywords if named == 'Node' and x.arg == 'package']
+        values += call.args if named == 'FindPackageShare' else []
+        started.update(str(x.value) for x in values if isinstance(x, ast.Constant))
+
+    assert {'rviz2', 'controller_manager', 'franka_bringup'} <= started
+    # franka_bringup comes with franka_ros2 and serves the real arm alone.
+    assert started - {'bbllm', 'franka_bringup'} <= exec_depends()
+
+
+def test_libraries_that_ubuntu_has_are_keys_of_rosdep() -> None:
+    declared = {name for name in exec_depends() if name.startswith('python3-')}
+
+    assert declared == {key for name, key in ROSDEP_KEYS.items() if name in required()}
+
+
+@pytest.mark.parametrize('path', [PACKAGE, INTERFACES, *COMPAT], ids=lambda path: path.name)
+def test_maintainer_can_be_an_address(path: Path) -> None:
+    maintainer = ElementTree.parse(path / 'package.xml').getroot().find('maintainer')
+    setup = configparser.ConfigParser()
+    setup.read(PACKAGE / 'setup.cfg')
+
+    # RFC 2606 reserves these names: no address in them can be written to, or registered.
+    assert not re.search(r'\.(example|invalid|test)$|example\.\w+$', maintainer.get('email'))
+    assert maintainer.get('email') == setup['metadata']['maintainer_email']
+
+
+@pytest.mark.parametrize('path', [INTERFACES, *COMPAT], ids=lambda path: path.name)
+def test_interfaces_declare_the_packages_of_their_fields(path: Path) -> None:
+    root = ElementTree.parse(path / 'package.xml').getroot()
+    declared = {x.text for x in root.findall('depend')}
+    text = '\n'.join(file.read_text() for file in path.glob('*/*.*') if file.parent.name in KINDS)
+    used = set(re.findall(r'^([a-z]\w+)/\w+', text, re.MULTILINE)) - {path.name}
+
+    if (path / 'action').is_dir():
+        used |= {'action_msgs'}
+    assert used == declared
 
 
 def test_versions_agree() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+from fr3_published import INERTIALS
 
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.model import (
@@ -28,20 +29,7 @@ ORIGINS_M = [
 ]
 ROLLS_RAD = [0, -np.pi / 2, np.pi / 2, np.pi / 2, -np.pi / 2, np.pi / 2, np.pi / 2]
 
-# robots/fr3/inertials.yaml and the newer hand: mass [kg].
-MASSES_KG = {
-    'fr3_link0': 2.3966,
-    'fr3_link1': 2.9274653454,
-    'fr3_link2': 2.9355370338,
-    'fr3_link3': 2.2449013699,
-    'fr3_link4': 2.6155955791,
-    'fr3_link5': 2.3271207594,
-    'fr3_link6': 1.8170376524,
-    'fr3_link7': 0.6271432862,
-    'fr3_hand': 0.6544,
-    'fr3_leftfinger': 0.0291,
-    'fr3_rightfinger': 0.0291,
-}
+MASSES_KG = {name: inertial[0] for name, inertial in INERTIALS.items()}
 # Old limits (before system image 5.9.0) and new ones, lower then upper [rad].
 OLD_RAD = (
     [-2.7437, -1.7837, -2.9007, -3.0421, -2.8065, 0.5445, -3.0159],

@@ -1,14 +1,19 @@
+"""The robot description against the published facts, by kinematics of its own."""
+
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 
+import fr3_published as published
 import mujoco
 import numpy as np
 import pytest
+from urdf_text import chain, joints_of, numbers, turned
 
+from bbllm.arm.limits import DQ_MAX, Q_MAX, Q_MIN, Q_READY, TAU_MAX
 from bbllm.arm.model import ARM_JOINTS, FINGER_JOINTS, FLANGE_SITE, TCP_SITE, robot_spec
-from bbllm.arm.urdf import LOOKS, robot_description, roll_pitch_yaw
+from bbllm.arm.urdf import LOOKS, WORLD_BIT, robot_description, roll_pitch_yaw
 
 
 @pytest.fixture(scope='module')
@@ -16,19 +21,125 @@ def robot() -> ElementTree.Element:
     return ElementTree.fromstring(robot_description())
 
 
-def test_description_has_the_joints_of_the_driver_and_one_root(robot: ElementTree.Element) -> None:
-    moving = [
-        joint.get('name') for joint in robot.findall('joint') if joint.get('type') != 'fixed'
-    ]
+def floats(element: ElementTree.Element, tag: str) -> dict[str, float]:
+    child = element.find(tag)
+    return {} if child is None else {name: float(text) for name, text in child.items()}
+
+
+def test_links_and_joints_are_the_published_ones(robot: ElementTree.Element) -> None:
+    links = [link.get('name') for link in robot.findall('link')]
+
+    assert robot.get('name') == 'fr3'
+    assert sorted(links) == sorted({'base', *(joint.child for joint in published.JOINTS)})
+    assert list(joints_of(robot)) == [joint.name for joint in published.JOINTS]
+
+
+@pytest.mark.parametrize('wanted', published.JOINTS, ids=lambda joint: joint.name)
+def test_a_joint_is_the_published_one(robot: ElementTree.Element, wanted: published.Joint) -> None:
+    joint = joints_of(robot)[wanted.name]
+    mimic = joint.find('mimic')
+
+    assert joint.get('type') == wanted.kind
+    assert joint.find('parent').get('link') == wanted.parent
+    assert joint.find('child').get('link') == wanted.child
+    assert numbers(joint, 'origin', 'xyz') == pytest.approx(wanted.xyz, abs=1e-9)
+    assert numbers(joint, 'origin', 'rpy') == pytest.approx(wanted.rpy, abs=1e-9)
+    assert (None if mimic is None else mimic.get('joint')) == published.MIMIC.get(wanted.name)
+    if wanted.axis is None:
+        assert joint.find('axis') is None
+        assert joint.find('limit') is None
+        return
+    limits = {name: getattr(wanted, name) for name in ('lower', 'upper', 'effort', 'velocity')}
+    soft = {'soft_lower_limit': wanted.lower, 'soft_upper_limit': wanted.upper}
+    turns = wanted.kind == 'revolute'
+    assert numbers(joint, 'axis', 'xyz') == pytest.approx(wanted.axis, abs=1e-9)
+    assert floats(joint, 'limit') == pytest.approx(limits)
+    assert floats(joint, 'safety_controller') == ({**published.SAFETY, **soft} if turns else {})
+    assert floats(joint, 'dynamics') == published.DYNAMICS[wanted.kind]
+
+
+def test_masses_and_inertias_are_the_published_ones(robot: ElementTree.Element) -> None:
+    found = {link.get('name'): link.find('inertial') for link in robot.findall('link')}
+
+    assert {name for name, inertial in found.items() if inertial is not None} == set(
+        published.INERTIALS
+    )
+    for name, (mass_kg, centre_m, inertia) in published.INERTIALS.items():
+        seen = floats(found[name], 'inertia')
+        wanted = dict(zip(('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz'), inertia, strict=True))
+        assert floats(found[name], 'mass')['value'] == pytest.approx(mass_kg, rel=1e-11)
+        assert numbers(found[name], 'origin', 'xyz') == pytest.approx(centre_m, abs=1e-12)
+        assert numbers(found[name], 'origin', 'rpy') == [0, 0, 0]
+        assert seen == pytest.approx(wanted, rel=1e-10, abs=1e-12)
+
+
+def test_model_and_limits_have_the_same_figures_as_the_description() -> None:
+    # MuJoCo reads them from fr3.xml, planner and description from arm/limits.py.
+    model = robot_spec().compile()
+    ranges = np.array([model.joint(name).range for name in ARM_JOINTS])
+    torques = np.array([model.actuator(name).forcerange for name in ARM_JOINTS])
+
+    np.testing.assert_array_equal(ranges, np.stack([Q_MIN, Q_MAX], axis=1))
+    np.testing.assert_array_equal(torques, np.stack([-TAU_MAX, TAU_MAX], axis=1))
+    arm = [joint for joint in published.JOINTS if joint.kind == 'revolute']
+    assert [joint.velocity for joint in arm] == DQ_MAX.tolist()
+
+
+def test_every_name_of_moveits_configuration_is_there(robot: ElementTree.Element) -> None:
     links = {link.get('name') for link in robot.findall('link')}
-    children = [child.get('link') for child in robot.iterfind('joint/child')]
+    joints = joints_of(robot)
+    children = {joint.find('child').get('link') for joint in joints.values()}
+    world, base = published.VIRTUAL_JOINT
+    named = {*published.ARM_CHAIN, *published.HAND_LINKS, *set().union(*published.UNCHECKED)}
 
-    sliding = [x.get('name') for x in robot.findall('joint') if x.get('type') == 'prismatic']
+    assert named <= links
+    assert {base} == links - children  # what the virtual joint holds is the root
+    assert world not in links
+    moving = {name for name, joint in joints.items() if joint.get('type') != 'fixed'}
+    assert moving == set(published.MOVEIT_JOINTS)
 
-    assert moving == [*ARM_JOINTS, *FINGER_JOINTS]
-    assert sliding == list(FINGER_JOINTS)
-    assert len(children) == len(set(children))
-    assert links - set(children) == {'fr3_link0'}
+
+def test_group_states_lie_within_the_limits(robot: ElementTree.Element) -> None:
+    for state, joints in (
+        ('ready', ARM_JOINTS),
+        ('open', published.HAND_JOINTS),
+        ('close', published.HAND_JOINTS),
+    ):
+        for name, value in zip(joints, published.GROUP_STATES[state], strict=True):
+            limit = floats(joints_of(robot)[name], 'limit')
+            assert limit['lower'] <= value <= limit['upper']
+    np.testing.assert_allclose(published.GROUP_STATES['ready'], Q_READY)
+
+
+def test_group_of_the_arm_is_a_chain_of_its_joints(robot: ElementTree.Element) -> None:
+    joints = {joint.find('child').get('link'): joint for joint in robot.findall('joint')}
+    base, link = published.ARM_CHAIN
+    names = []
+    while link != base:
+        names.append(joints[link].get('name'))
+        link = joints[link].find('parent').get('link')
+
+    assert names[::-1] == [*ARM_JOINTS, 'fr3_joint8']
+
+
+@pytest.mark.parametrize('width_m', [0.0, 0.07])
+def test_no_shapes_touch_at_rest_that_moveit_checks(width_m: float) -> None:
+    spec = robot_spec()
+    for pair in list(spec.excludes):
+        spec.delete(pair)
+    for geom in spec.geoms:
+        # What collides in the description collides here with everything, and nothing else does.
+        geom.contype = geom.conaffinity = geom.contype & WORLD_BIT
+    spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_FILTERPARENT
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    data.qpos[:] = [*Q_READY, width_m / 2, width_m / 2]
+    mujoco.mj_forward(model, data)
+    bodies = [model.geom_bodyid[contact.geom] for contact in data.contact]
+    touching = {frozenset(model.body(i).name for i in pair) for pair in bodies}
+
+    assert touching
+    assert touching <= published.UNCHECKED
 
 
 @pytest.mark.parametrize(
@@ -45,17 +156,58 @@ def test_frames_are_where_the_model_has_them(
 
     T_world_link = chain(robot, link, dict(zip(ARM_JOINTS, angles, strict=True)))
 
-    np.testing.assert_allclose(T_world_link[:3, 3], data.site(site).xpos, atol=1e-5)
-    np.testing.assert_allclose(T_world_link[:3, :3].ravel(), data.site(site).xmat, atol=1e-5)
+    np.testing.assert_allclose(T_world_link[:3, 3], data.site(site).xpos, atol=1e-9)
+    np.testing.assert_allclose(T_world_link[:3, :3].ravel(), data.site(site).xmat, atol=1e-9)
 
 
-def test_every_drawn_shape_is_there_and_a_capsule_is_three(robot: ElementTree.Element) -> None:
+def test_bodies_are_where_the_model_has_them(robot: ElementTree.Element) -> None:
+    values = dict(zip((*ARM_JOINTS, *FINGER_JOINTS), (*Q_READY, 0.03, 0.03), strict=True))
     model = robot_spec().compile()
-    drawn = model.geom_type[model.geom_group == LOOKS]
-    capsules = int((drawn == int(mujoco.mjtGeom.mjGEOM_CAPSULE)).sum())
+    data = mujoco.MjData(model)
+    data.qpos[:] = list(values.values())
+    mujoco.mj_kinematics(model, data)
+
+    for i in range(1, model.nbody):
+        T_world_link = chain(robot, model.body(i).name, values)
+        np.testing.assert_allclose(T_world_link[:3, 3], data.xpos[i], atol=1e-9)
+        np.testing.assert_allclose(T_world_link[:3, :3].ravel(), data.xmat[i], atol=1e-9)
+
+
+def test_another_reader_of_urdf_finds_the_same_arm() -> None:
+    ours = robot_spec().compile()
+    read = mujoco.MjModel.from_xml_string(robot_description())
+    names = [*ARM_JOINTS, *FINGER_JOINTS]
+    rng = np.random.default_rng(3)
+    torques = []
+
+    assert [read.joint(i).name for i in range(read.njnt)] == names
+    np.testing.assert_allclose(read.jnt_range, ours.jnt_range, atol=1e-9)
+    assert read.neq == 1  # the mimic joint
+    for q in rng.uniform(*ours.jnt_range.T, size=(20, 9)):
+        for model in (ours, read):
+            data = mujoco.MjData(model)
+            data.qpos[:], data.qvel[:] = q, 0.5
+            mujoco.mj_forward(model, data)
+            torques.append(data.qfrc_bias.copy())
+    np.testing.assert_allclose(torques[::2], torques[1::2], atol=1e-8)
+
+
+@pytest.mark.parametrize('tag', ['visual', 'collision'])
+def test_every_shape_is_there_and_a_capsule_is_three(robot: ElementTree.Element, tag: str) -> None:
+    model = robot_spec().compile()
+    shown = model.geom_group == LOOKS if tag == 'visual' else model.geom_contype & WORLD_BIT > 0
+    capsules = int((model.geom_type[shown] == int(mujoco.mjtGeom.mjGEOM_CAPSULE)).sum())
 
     assert capsules > 0
-    assert len(robot.findall('link/visual')) == len(drawn) + 2 * capsules
+    assert len(robot.findall(f'link/{tag}')) == int(shown.sum()) + 2 * capsules
+    shapes = {shape.tag for shape in robot.iterfind(f'link/{tag}/geometry/*')}
+    assert shapes == {'box', 'cylinder', 'sphere'}  # no meshes, which are not ours
+
+
+def test_every_link_with_a_mass_has_a_shape_to_collide(robot: ElementTree.Element) -> None:
+    bare = [link.get('name') for link in robot.findall('link') if link.find('collision') is None]
+
+    assert sorted(bare) == ['base', 'fr3_hand_tcp', 'fr3_link8']
 
 
 @pytest.mark.parametrize(
@@ -72,30 +224,3 @@ def test_roll_pitch_and_yaw_give_the_rotation_again(quat: Sequence[float]) -> No
 
     found = turned([0, 0, 1], yaw) @ turned([0, 1, 0], pitch) @ turned([1, 0, 0], roll)
     np.testing.assert_allclose(found[:3, :3].ravel(), expected, atol=1e-4)
-
-
-def chain(robot: ElementTree.Element, link: str, angles: dict[str, float]) -> np.ndarray:
-    """Multiply the joints from the root to a link, by URDF's own conventions."""
-    parents = {joint.find('child').get('link'): joint for joint in robot.findall('joint')}
-    T = np.eye(4)
-    while link in parents:
-        joint = parents[link]
-        origin = joint.find('origin')
-        roll, pitch, yaw = (float(part) for part in origin.get('rpy').split())
-        here = turned([0, 0, 1], yaw) @ turned([0, 1, 0], pitch) @ turned([1, 0, 0], roll)
-        here[:3, 3] = [float(part) for part in origin.get('xyz').split()]
-        if joint.get('name') in angles:
-            axis = [float(part) for part in joint.find('axis').get('xyz').split()]
-            here = here @ turned(axis, angles[joint.get('name')])
-        T = here @ T
-        link = joint.find('parent').get('link')
-    return T
-
-
-def turned(axis: list[float], angle_rad: float) -> np.ndarray:
-    """Return a rotation by Rodrigues' formula."""
-    x, y, z = axis
-    K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    T = np.eye(4)
-    T[:3, :3] += np.sin(angle_rad) * K + (1 - np.cos(angle_rad)) * K @ K
-    return T

@@ -15,8 +15,9 @@ from bbllm.arm.limits import Q_READY
 from bbllm.nodes.polling import Poller
 from bbllm.nodes.ros_driver import RosDriver
 
-# The helpers of these tests, and the server that plays a language model.
-for folder in (Path(__file__).parent, Path(__file__).parent.parent / 'llm'):
+# The helpers of these tests, the server that plays a language model, and what reads URDF.
+TESTS = Path(__file__).parent.parent
+for folder in (TESTS / 'nodes', TESTS / 'llm', TESTS / 'arm'):
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 

@@ -214,7 +214,7 @@ def place_in_base(frames: dict[str, TransformStamped], name: str) -> np.ndarray:
         mujoco.mju_rotVecQuat(turned, place, quat_wxyz)
         place = turned + np.array([at.translation.x, at.translation.y, at.translation.z])
         name = frames[name].header.frame_id
-    assert name == 'fr3_link0'
+    assert name == 'base'
     return place
 
 

@@ -57,8 +57,8 @@ def test_every_link_of_the_description_has_a_transform(sim: Running) -> None:
     until(lambda: descriptions, 'a description')
     links = {link.get('name') for link in ElementTree.fromstring(descriptions[0]).iter('link')}
     # Those of the fingers and the links come on one topic, those that never move on the other.
-    until(lambda: links - frames <= {'fr3_link0'}, f'transforms of all of {sorted(links)}')
-    assert 'fr3_link0' not in frames
+    until(lambda: links - frames <= {'base'}, f'transforms of all of {sorted(links)}')
+    assert 'base' not in frames
 
 
 def test_rviz_shows_robot_objects_plan_status_and_menus() -> None:

@@ -1,5 +1,5 @@
 """
-What the FR3's joints may do: position, position-dependent velocity, acceleration, jerk.
+What the FR3's joints may do: position, position-dependent velocity, acceleration, jerk, torque.
 
 Two sets of figures are in the field. Robots with system image 5.9.0 or later have wider
 position limits and slower velocity curves near the stops; older images, franka_description 1.x
@@ -30,6 +30,8 @@ Q_READY: Array = np.array([0.0, -np.pi / 4, 0.0, -3 * np.pi / 4, 0.0, np.pi / 2,
 
 DQ_MAX: Array = np.array([2.62, 2.62, 2.62, 2.62, 5.26, 4.18, 5.26])
 """Velocity limits far from the position limits [rad/s]."""
+TAU_MAX: Array = np.array([87.0, 87.0, 87.0, 87.0, 12.0, 12.0, 12.0])
+"""Torque limits [Nm]."""
 DDQ_MAX: Array = np.full(N_JOINTS, 10.0)
 """Acceleration limits [rad/s^2]."""
 DDDQ_MAX: Array = np.full(N_JOINTS, 5000.0)

@@ -1,4 +1,9 @@
-"""The FR3's model as a robot description in URDF, for rviz."""
+"""
+The robot description: the FR3 with the Franka Hand as URDF text.
+
+Links, joints, limits, dynamics and inertials are those of franka_description 1.0.1. The shapes are
+those of the MuJoCo model: what is drawn there is a visual, what touches the world a collision.
+"""
 
 from __future__ import annotations
 
@@ -10,79 +15,173 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from bbllm.arm.model import FLANGE_SITE, TCP_SITE, robot_spec
+from bbllm.arm.driver import Array
+from bbllm.arm.limits import DQ_MAX, Q_MAX, Q_MIN, TAU_MAX
+from bbllm.arm.model import (
+    ARM_JOINTS,
+    FINGER_JOINTS,
+    FLANGE_SITE,
+    MAX_WIDTH_M,
+    TCP_SITE,
+    robot_spec,
+)
 
+BASE_LINK = 'base'
+"""The root; fr3_link0 is fixed to it, at the same place."""
 LOOKS = 2
 """The geom group that is drawn."""
-FRAMES = {FLANGE_SITE: 'fr3_link8', TCP_SITE: 'fr3_hand_tcp'}
-"""Sites that are links of the driver's description."""
-EFFORT, SPEED = '100', '3'
-"""URDF demands such limits of a joint [N or Nm, m/s or rad/s]; rviz does not read them."""
+WORLD_BIT = 1
+"""The contact bit of the world."""
+
+# franka_description 1.0.1: robots/fr3/dynamics.yaml, robots/common/utils.xacro (franka-limits),
+# end_effectors/common/franka_hand.xacro.
+_ARM_DYNAMICS = {'damping': '0.003', 'friction': '0.2'}
+_ARM_SAFETY = {'k_position': '100', 'k_velocity': '40'}
+_FINGER_DYNAMICS = {'damping': '0.3'}
+_FINGER_EFFORT_N, _FINGER_SPEED_M_S = 100.0, 0.2
+
+Frame = tuple[Array, Array]
+"""Position, shape (3,) [m], and quaternion (w, x, y, z), shape (4,)."""
 
 
 def robot_description() -> str:
-    """
-    Return links, joints and looks of arm and hand as URDF text.
-
-    Names and frames are those of the driver's description.  Masses and collision shapes are left
-    out: they stand in the model itself.
-    """
-    model = robot_spec().compile()
+    """Return links, joints, looks, collision shapes and inertials of arm and hand."""
+    spec = robot_spec()
+    model = spec.compile()
     robot = ElementTree.Element('robot', name='fr3')
-    for i in range(1, model.nbody):
-        body = model.body(i)
-        link = ElementTree.SubElement(robot, 'link', name=body.name)
-        for geom in range(model.ngeom):
-            if model.geom_bodyid[geom] == i and model.geom_group[geom] == LOOKS:
-                _add_look(link, model.geom(geom))
-        if body.parentid[0]:
-            _add_joint(robot, model, i)
-    for site, name in FRAMES.items():
+    for name in (BASE_LINK, 'fr3_link8', 'fr3_hand_tcp'):  # frames only
         ElementTree.SubElement(robot, 'link', name=name)
-        parent = model.body(model.site(site).bodyid[0]).name
-        joint = _joint(robot, f'{name}_joint', 'fixed', parent, name)
-        _add_origin(joint, model.site(site).pos, model.site(site).quat)
+    for body in spec.bodies[1:]:  # the first is the world
+        _add_link(robot, model, body)
+
+    origins = {model.body(i).name: _frame(model.body(i)) for i in range(1, model.nbody)}
+    _add_fixed(robot, 'fr3_base_joint', BASE_LINK, 'fr3_link0', origins['fr3_link0'])
+    for i, name in enumerate(ARM_JOINTS, start=1):
+        joint = _add_joint(robot, name, f'fr3_link{i - 1}', origins, model)
+        _add_arm_limits(joint, i - 1)
+    # In the model the hand hangs on link 7, and the flange is a site of the hand.
+    hand_flange = _frame(model.site(FLANGE_SITE))
+    link7_flange = _composed(origins['fr3_hand'], hand_flange)
+    _add_fixed(robot, 'fr3_joint8', 'fr3_link7', 'fr3_link8', link7_flange)
+    _add_fixed(robot, 'fr3_hand_joint', 'fr3_link8', 'fr3_hand', _inverse(hand_flange))
+    tcp = _frame(model.site(TCP_SITE))
+    _add_fixed(robot, 'fr3_hand_tcp_joint', 'fr3_hand', 'fr3_hand_tcp', tcp)
+    for name in FINGER_JOINTS:
+        _add_finger_limits(_add_joint(robot, name, 'fr3_hand', origins, model))
     return ElementTree.tostring(robot, encoding='unicode')
 
 
-def _add_joint(robot: ElementTree.Element, model: mujoco.MjModel, i: int) -> None:
-    body = model.body(i)
-    parent = model.body(body.parentid[0]).name
-    if not body.jntnum[0]:
-        joint = _joint(robot, f'{body.name}_joint', 'fixed', parent, body.name)
-        _add_origin(joint, body.pos, body.quat)
-        return
-    moving = model.joint(body.jntadr[0])
+def _add_link(robot: ElementTree.Element, model: mujoco.MjModel, body: Any) -> None:
+    link = ElementTree.SubElement(robot, 'link', name=body.name)
+    for geom in (model.geom(i) for i in range(model.ngeom)):
+        if model.body(geom.bodyid[0]).name != body.name:
+            continue
+        if geom.group[0] == LOOKS:
+            _add_looks(link, geom)
+        if geom.contype[0] & WORLD_BIT:
+            _add_shapes(link, 'collision', geom)
+    inertial = ElementTree.SubElement(link, 'inertial')
+    ElementTree.SubElement(inertial, 'origin', xyz=_text(body.ipos), rpy='0 0 0')
+    ElementTree.SubElement(inertial, 'mass', value=_text([body.mass]))
+    names = ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
+    values = (_text([value]) for value in body.fullinertia)
+    ElementTree.SubElement(inertial, 'inertia', dict(zip(names, values, strict=True)))
+
+
+def _add_joint(
+    robot: ElementTree.Element,
+    name: str,
+    parent: str,
+    origins: dict[str, Frame],
+    model: mujoco.MjModel,
+) -> ElementTree.Element:
+    """Add a joint that moves."""
+    moving = model.joint(name)
     slides = mujoco.mjtJoint(int(moving.type[0])) == mujoco.mjtJoint.mjJNT_SLIDE
+    child = model.body(moving.bodyid[0]).name
     kind = 'prismatic' if slides else 'revolute'
-    joint = _joint(robot, moving.name, kind, parent, body.name)
-    _add_origin(joint, body.pos, body.quat)
+    joint = _joint(robot, name, kind, parent, child, origins[child])
     ElementTree.SubElement(joint, 'axis', xyz=_text(moving.axis))
-    low, high = moving.range.tolist()
-    limits = {'lower': f'{low:.6g}', 'upper': f'{high:.6g}', 'effort': EFFORT, 'velocity': SPEED}
-    ElementTree.SubElement(joint, 'limit', limits)
+    return joint
+
+
+def _add_fixed(
+    robot: ElementTree.Element, name: str, parent: str, child: str, origin: Frame
+) -> None:
+    _joint(robot, name, 'fixed', parent, child, origin)
 
 
 def _joint(
-    robot: ElementTree.Element, name: str, kind: str, parent: str, child: str
+    robot: ElementTree.Element, name: str, kind: str, parent: str, child: str, origin: Frame
 ) -> ElementTree.Element:
     joint = ElementTree.SubElement(robot, 'joint', name=name, type=kind)
     ElementTree.SubElement(joint, 'parent', link=parent)
     ElementTree.SubElement(joint, 'child', link=child)
+    _add_origin(joint, *origin)
     return joint
 
 
-def _add_look(link: ElementTree.Element, geom: Any) -> None:
+def _add_arm_limits(joint: ElementTree.Element, i: int) -> None:
+    lower, upper = _text([Q_MIN[i]]), _text([Q_MAX[i]])
+    effort, velocity = _text([TAU_MAX[i]]), _text([DQ_MAX[i]])
+    _add_limit(joint, lower, upper, effort, velocity)
+    soft = {'soft_lower_limit': lower, 'soft_upper_limit': upper}
+    ElementTree.SubElement(joint, 'safety_controller', {**_ARM_SAFETY, **soft})
+    ElementTree.SubElement(joint, 'dynamics', _ARM_DYNAMICS)
+
+
+def _add_finger_limits(joint: ElementTree.Element) -> None:
+    upper = _text([MAX_WIDTH_M / 2])
+    _add_limit(joint, '0', upper, _text([_FINGER_EFFORT_N]), _text([_FINGER_SPEED_M_S]))
+    ElementTree.SubElement(joint, 'dynamics', _FINGER_DYNAMICS)
+    leader, follower = FINGER_JOINTS
+    if joint.get('name') == follower:
+        ElementTree.SubElement(joint, 'mimic', joint=leader)
+
+
+def _add_limit(
+    joint: ElementTree.Element, lower: str, upper: str, effort: str, velocity: str
+) -> None:
+    limits = {'lower': lower, 'upper': upper, 'effort': effort, 'velocity': velocity}
+    ElementTree.SubElement(joint, 'limit', limits)
+
+
+def _frame(part: Any) -> Frame:
+    """Return where a body or site lies in its parent."""
+    return part.pos, part.quat
+
+
+def _composed(outer: Frame, inner: Frame) -> Frame:
+    position, quat = np.empty(3), np.empty(4)
+    mujoco.mju_mulPose(position, quat, *outer, *inner)
+    return position, quat
+
+
+def _inverse(frame: Frame) -> Frame:
+    position, quat = np.empty(3), np.empty(4)
+    mujoco.mju_negPose(position, quat, *frame)
+    return position, quat
+
+
+def _add_looks(link: ElementTree.Element, geom: Any) -> None:
+    color = _text(geom.rgba)
+    for visual in _add_shapes(link, 'visual', geom):
+        material = ElementTree.SubElement(visual, 'material', name=f'rgba {color}')
+        ElementTree.SubElement(material, 'color', rgba=color)
+
+
+def _add_shapes(link: ElementTree.Element, tag: str, geom: Any) -> list[ElementTree.Element]:
+    """Add a geom as visuals or collisions, and return them."""
     rotation = np.empty(9)
     mujoco.mju_quat2Mat(rotation, geom.quat)
     along = rotation.reshape(3, 3)[:, 2]  # the geom's z axis in its link
-    color = _text(geom.rgba)
+    added = []
     for shape, values, shift_m in _shapes(geom):
-        visual = ElementTree.SubElement(link, 'visual')
-        _add_origin(visual, geom.pos + shift_m * along, geom.quat)
-        ElementTree.SubElement(ElementTree.SubElement(visual, 'geometry'), shape, values)
-        material = ElementTree.SubElement(visual, 'material', name=f'rgba {color}')
-        ElementTree.SubElement(material, 'color', rgba=color)
+        element = ElementTree.SubElement(link, tag)
+        _add_origin(element, geom.pos + shift_m * along, geom.quat)
+        ElementTree.SubElement(ElementTree.SubElement(element, 'geometry'), shape, values)
+        added.append(element)
+    return added
 
 
 def _shapes(geom: Any) -> Iterator[tuple[str, dict[str, str], float]]:
@@ -92,22 +191,20 @@ def _shapes(geom: Any) -> Iterator[tuple[str, dict[str, str], float]]:
     if kind == mujoco.mjtGeom.mjGEOM_BOX:
         yield 'box', {'size': _text(2 * geom.size)}, 0.0
     elif kind in (mujoco.mjtGeom.mjGEOM_CYLINDER, mujoco.mjtGeom.mjGEOM_CAPSULE):
-        yield 'cylinder', {'radius': f'{x:.6g}', 'length': f'{2 * y:.6g}'}, 0.0
+        yield 'cylinder', {'radius': _text([x]), 'length': _text([2 * y])}, 0.0
         if kind == mujoco.mjtGeom.mjGEOM_CAPSULE:
-            yield 'sphere', {'radius': f'{x:.6g}'}, y
-            yield 'sphere', {'radius': f'{x:.6g}'}, -y
+            yield 'sphere', {'radius': _text([x])}, y
+            yield 'sphere', {'radius': _text([x])}, -y
     else:
         raise ValueError(f'no URDF shape is written for {kind.name}')
 
 
-def _add_origin(
-    element: ElementTree.Element, position_m: Sequence[float], quat_wxyz: Sequence[float]
-) -> None:
+def _add_origin(element: ElementTree.Element, position_m: Array, quat_wxyz: Array) -> None:
     turns = _text(roll_pitch_yaw(quat_wxyz))
     ElementTree.SubElement(element, 'origin', xyz=_text(position_m), rpy=turns)
 
 
-def roll_pitch_yaw(quat_wxyz: Sequence[float]) -> tuple[float, float, float]:
+def roll_pitch_yaw(quat_wxyz: Sequence[float] | Array) -> tuple[float, float, float]:
     """Return the turns about the fixed x, y and z axes, in this order, as URDF has them [rad]."""
     w, x, y, z = quat_wxyz
     sine = max(-1.0, min(1.0, 2 * (w * y - z * x)))
@@ -118,5 +215,6 @@ def roll_pitch_yaw(quat_wxyz: Sequence[float]) -> tuple[float, float, float]:
     return roll, math.asin(sine), yaw
 
 
-def _text(numbers: Sequence[float]) -> str:
-    return ' '.join(f'{number:.6g}' for number in numbers)
+def _text(numbers: Sequence[float] | Array) -> str:
+    """Write numbers without the noise of their rounding."""
+    return ' '.join(f'{0.0 if abs(x) < 1e-12 else x:.12g}' for x in numbers)

@@ -15,12 +15,14 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from bbllm.arm.driver import Array, FollowError, JointTrajectory, Tolerances
 from bbllm.arm.model import ARM_JOINTS
+from bbllm.arm.urdf import BASE_LINK
 from bbllm.nodes.convert import header, stamp_from_msg, vector_from_msg
 from bbllm.sim.constraints import AskedTolerances
 from bbllm.sim.trajectory_goal import TrajectoryGoal
 from bbllm.worlds.hand_force import Force
 
-BASE_FRAME = 'fr3_link0'
+BASE_FRAME = BASE_LINK
+"""The root of the robot description: the driver writes its state in it."""
 FINGERS = ('fr3_finger_joint1', 'fr3_finger_joint2')
 """Joints of the hand: each is half of its width [m]."""
 

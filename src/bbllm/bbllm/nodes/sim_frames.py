@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
+from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 from geometry_msgs.msg import Quaternion, Transform, TransformStamped, Vector3
 from rclpy.node import Node
 from std_msgs.msg import String
@@ -21,7 +23,7 @@ class SimFrames:
     """Publishes every link as its parent sees it, by the aggregated joint states."""
 
     def __init__(self, node: Node, loop: SimLoop):
-        description = robot_description()
+        description = description_of(node)
         self._frames = DescribedFrames(description)
         self._tf = node.create_publisher(TFMessage, '/tf', 10)
         self._static = node.create_publisher(TFMessage, '/tf_static', LATCHED)
@@ -41,6 +43,31 @@ class SimFrames:
             moved = self._frames.moved(positions)
             transforms = [_transform(*frame, stamp_s) for frame in moved]
             self._tf.publish(TFMessage(transforms=transforms))
+
+
+def description_of(node: Node) -> str:
+    """
+    Return the robot description that is published.
+
+    It is the one of franka_description where that package and xacro are installed, and
+    otherwise `arm.urdf`, which has the same links, joints, limits and inertials.
+    """
+    try:
+        share = Path(get_package_share_directory('franka_description'))
+        import xacro
+    except (PackageNotFoundError, ImportError):
+        return robot_description()
+    path = share / 'robots' / 'fr3' / 'fr3.urdf.xacro'
+    arguments = {'hand': 'true', 'ee_id': 'franka_hand'}
+    try:
+        text: str = xacro.process_file(str(path), mappings=arguments).toxml()
+    except Exception as error:  # whatever xacro and the files of another version raise
+        node.get_logger().warning(
+            f'{path} cannot be expanded ({error}). The description of bbllm is published instead.'
+        )
+        return robot_description()
+    node.get_logger().info(f'robot_description comes from {path}')
+    return text
 
 
 def _transform(

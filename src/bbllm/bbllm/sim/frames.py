@@ -50,7 +50,7 @@ class DescribedFrames:
 
     def __init__(self, description: str) -> None:
         """Read URDF text."""
-        joints = [_read(joint) for joint in ElementTree.fromstring(description).iter('joint')]
+        joints = [_read(joint) for joint in ElementTree.fromstring(description).findall('joint')]
         self.moving = tuple(joint for joint in joints if joint.moves)
         self.fixed = tuple(joint for joint in joints if not joint.moves)
 
