@@ -301,9 +301,10 @@ def judge(trial: Trial, seen: Seen) -> TrialResult:
     node = trial.target in NODES
     usual = not seen.struck or (not node and trial.manner is not Manner.KILL)
     name = trial.target if node else ''
-    named = (
-        seen.ending is Ending.FINISHED if usual else bool(seen.message) and name in seen.message
-    )
+    if usual:
+        named = seen.ending is Ending.FINISHED
+    else:
+        named = bool(seen.message) and name in seen.message
     return TrialResult(
         trial=trial,
         told_s=seen.told_s,
