@@ -191,11 +191,7 @@ def _wait_for_the_end(stack: Stack, output: Output) -> None:
     """Return at Ctrl-C; raises LostNodeError with the end of its log when a node dies."""
     with interrupts() as counter:
         while not counter.count:
-            if stack.config.respawn:
-                for sentence in stack.respawn_dead():
-                    output.say(sentence, 'yellow')
-            else:
-                stack.check()
+            stack.tend(lambda sentence: output.say(sentence, 'yellow'))
             time.sleep(LOOK_S)
 
 

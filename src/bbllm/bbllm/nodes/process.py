@@ -166,7 +166,12 @@ class StackNode(LifecycleNode):
 
         def deactivate() -> None:
             self._beat.reason = 'it was deactivated'
+            reason, self.end_reason = (
+                self.end_reason,
+                f'The node {self.get_name()} was deactivated.',
+            )
             self.come_to_rest()
+            self.end_reason = reason
             self._tear_down()
 
         return self._try(deactivate, 'deactivate')

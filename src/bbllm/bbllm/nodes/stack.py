@@ -223,7 +223,7 @@ class Stack:
         client = StackClient(self.config.namespace, environ=self.environ())
         try:
             client.wait_ready(
-                self.config.nodes, timeout_s, on_progress=on_progress, look=self.check
+                self.config.nodes, timeout_s, on_progress=on_progress, look=self.tend
             )
         except BaseException:
             client.close()
@@ -236,6 +236,22 @@ class Stack:
             code = process.poll()
             if code is not None:
                 raise LostNodeError(self._obituary(node, code))
+
+    def tend(self, on_respawn: Callable[[str], None] = lambda _: None) -> None:
+        """
+        Look after nodes that have died: start them again where the configuration asks for it.
+
+        Args:
+            on_respawn: Called with a sentence for each node that was started again.
+
+        Raises:
+            LostNodeError: A node has died, or has died too often.
+        """
+        if not self.config.respawn:
+            self.check()
+            return
+        for sentence in self.respawn_dead():
+            on_respawn(sentence)
 
     def respawn_dead(self) -> list[str]:
         """
