@@ -38,7 +38,7 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from bbllm.core.errors import ConfigError, UnknownNameError
-from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall
+from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall, passed_steps
 from bbllm.core.records import from_json, to_json
 from bbllm.core.types import Outcome, Task
 
@@ -140,6 +140,7 @@ def episode_of(events: Iterable[Event]) -> Episode:
         events=events,
         feedback_loops=sum(e.kind is EventKind.REPAIR for e in events),
         steps=len(outcomes),
+        passed_steps=len(passed_steps(events)),
         model_calls=tuple(calls),
         wall_s=last.stamp_s - events[0].stamp_s,
         robot_s=sum(outcome.duration_s for outcome in outcomes),
@@ -159,6 +160,7 @@ def summarize(episode: Episode) -> dict[str, Any]:
         'message': episode.message,
         'feedback_loops': episode.feedback_loops,
         'steps': episode.steps,
+        'passed_steps': episode.passed_steps,
         'model_calls': len(calls),
         'prompt_tokens': sum(call.prompt_tokens for call in calls),
         'completion_tokens': sum(call.completion_tokens for call in calls),

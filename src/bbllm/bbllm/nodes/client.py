@@ -50,6 +50,7 @@ class TaskResult:
     message: str
     feedback_loops: int = 0
     steps: int = 0
+    passed_steps: int = 0
     model_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
