@@ -9,6 +9,7 @@ from typing import Any
 from bbllm.cli.progress import Progress, count
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode
+from bbllm.core.paths import write_whole
 from bbllm.core.records import from_json
 from bbllm.core.types import Scene
 from bbllm.pictures.house_sheet import draw_house_sheet
@@ -64,7 +65,7 @@ def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures
         check: What a geometric check found, for the caption.
 
     Raises:
-        ConfigError: The folder cannot be written to.
+        ConfigError: A picture cannot be written; names the file and why.
     """
     progress = progress_of(episode)
     scenes = scenes_of(episode)
@@ -79,19 +80,24 @@ def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures
         page = draw_sheet(caption_of(progress, check), before, after, reach_ring())
     svg, png = journal.with_suffix('.svg'), journal.with_suffix('.png')
     hints: list[str] = []
+    _write(svg, to_svg(page).encode())
+    paths = [svg]
+    if _write_png(page, png, hints):
+        paths.append(png)
+    rendering = rendering_of(journal)
+    if rendering.exists():
+        paths.append(rendering)
+    return Pictures(tuple(paths), tuple(hints))
+
+
+def _write(path: Path, data: bytes) -> None:
     try:
-        svg.write_text(to_svg(page), encoding='utf-8')
-        paths = [svg]
-        if _write_png(page, png, hints):
-            paths.append(png)
-        rendering = rendering_of(journal)
-        if rendering.exists():
-            paths.append(rendering)
+        write_whole(path, data)
     except OSError as error:
         raise ConfigError(
-            f'The pictures cannot be written to {journal.parent}: {error.strerror}.'
+            f'The picture {path} cannot be written ({error.strerror or error}); `bbllm show '
+            f'{path.stem} --draw` draws it once that is mended.'
         ) from error
-    return Pictures(tuple(paths), tuple(hints))
 
 
 def caption_of(progress: Progress, check: str = '', *, timed: bool = True) -> Caption:
@@ -126,5 +132,5 @@ def _write_png(page: Any, path: Path, hints: list[str]) -> bool:
         )
         return False
     # A house of a thousand things would take most of a minute at the usual size.
-    path.write_bytes(to_png(page, scale=2.0 if page.width * page.height < LARGE_PX else 1.0))
+    _write(path, to_png(page, scale=2.0 if page.width * page.height < LARGE_PX else 1.0))
     return True

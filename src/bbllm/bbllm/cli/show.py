@@ -13,7 +13,7 @@ from bbllm.cli.choices import EpisodeArgument, JsonOption
 from bbllm.cli.lines import LineView
 from bbllm.cli.live import print_progress
 from bbllm.cli.output import Output
-from bbllm.cli.picture_files import drawn_before, progress_of, write_pictures
+from bbllm.cli.picture_files import Pictures, drawn_before, progress_of, write_pictures
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode
 from bbllm.core.journal import find_journal, list_journals, read_episode, summarize
@@ -66,13 +66,19 @@ def show(
         return
     _print_episode(record, output)
     missing = drawn_before(path) == ()
+    pictures = Pictures(drawn_before(path))
     if draw or (draw is None and missing):
-        paths = write_pictures(record, path).paths
-    else:
-        paths = drawn_before(path)
-    for picture in paths:
+        try:
+            pictures = write_pictures(record, path)
+        except ConfigError as error:
+            if draw:
+                raise
+            pictures = Pictures((), (str(error),))
+    for picture in pictures.paths:
         output.say_path('picture', picture)
     output.say_path('journal', path)
+    for hint in pictures.hints:
+        output.say(f'  {hint}', style='yellow')
 
 
 def _journal(episode: str | None) -> Path:

@@ -14,9 +14,9 @@ from bbllm.cli.output import Output
 from bbllm.cli.ros import need_ros
 from bbllm.cli.session import Ran
 from bbllm.cli.supervision import watch
-from bbllm.core.errors import TaskError, WorldError
-from bbllm.core.events import Event
-from bbllm.core.journal import JournalWriter, read_episode
+from bbllm.core.errors import ConfigError, TaskError, WorldError
+from bbllm.core.events import Event, EventKind
+from bbllm.core.journal import JournalWriter, episode_of, read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.tasks import make_task, new_episode_id
 from bbllm.core.types import Scene
@@ -133,15 +133,42 @@ def _run(
         )
     if result.refused:
         raise TaskError(result.message)
-    journal = _journal_of(result.episode_id, events)
-    return Ran(read_episode(journal), journal, interrupted)
+    return _ran(result.episode_id, events, interrupted)
 
 
-def _journal_of(episode_id: str, events: list[Event]) -> Path:
-    """Return the stack's journal, or write what was heard where it lies on another machine."""
+def _ran(episode_id: str, events: list[Event], interrupted: bool) -> Ran:
+    """
+    Return the episode from the stack's journal, or from what was heard where that breaks off.
+
+    Raises:
+        ConfigError: The journal cannot be read, and not every event was heard.
+    """
     path = episodes_dir() / f'{episode_id}.jsonl'
-    if not path.exists():
-        with JournalWriter(episodes_dir(), episode_id) as journal:
+    heard = bool(events) and (events[0].kind, events[-1].kind) == (
+        EventKind.STARTED,
+        EventKind.ENDED,
+    )
+    try:
+        hint = _keep(path, events)
+        episode = read_episode(path)
+        if episode.ending is not None or not heard:
+            return Ran(episode, path, interrupted)
+    except ConfigError as error:
+        if not heard:
+            raise
+        hint = str(error)
+    hint = hint or f'The journal {path} breaks off; what is shown here was heard from the stack.'
+    return Ran(episode_of(events), path, interrupted, hints=(hint,))
+
+
+def _keep(path: Path, events: list[Event]) -> str:
+    """Write what was heard where the stack's journal lies elsewhere; return why not, if so."""
+    if path.exists():
+        return ''
+    with JournalWriter(path.parent, path.stem) as journal:
+        try:
             for event in events:
                 journal(event)
-    return path
+        except ConfigError:
+            return journal.broken
+    return ''

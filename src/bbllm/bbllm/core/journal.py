@@ -48,6 +48,8 @@ class JournalWriter:
 
     def __init__(self, folder: Path, episode_id: str):
         self.path = folder / f'{episode_id}.jsonl'
+        self.broken = ''
+        """Why not every event was written, in one sentence; empty where all were."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
             # 'x': a journal is never overwritten, whatever id a client chose.
@@ -73,6 +75,7 @@ class JournalWriter:
             self._file.write(json.dumps(to_json(event), ensure_ascii=False) + '\n')
             self._file.flush()
         except OSError as error:
+            self.broken = f'The journal {self.path} breaks off: {error.strerror}.'
             raise ConfigError(
                 f'The journal {self.path} can no longer be written ({error.strerror}), so the '
                 'episode was ended. Make room there, or set XDG_STATE_HOME to another folder.'
