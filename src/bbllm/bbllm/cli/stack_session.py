@@ -18,6 +18,7 @@ from bbllm.core.errors import ConfigError, TaskError, WorldError
 from bbllm.core.events import Event, EventKind
 from bbllm.core.journal import JournalWriter, episode_of, read_episode
 from bbllm.core.paths import episodes_dir
+from bbllm.core.stand_ins import STAND_INS, with_remark
 from bbllm.core.tasks import make_task, new_episode_id
 from bbllm.core.types import Scene
 
@@ -113,6 +114,10 @@ def _run(
     def hear(event: Event) -> None:
         events.append(event)
         view(event)
+        brain = str(event.data.get('brain')) if event.kind is EventKind.STARTED else ''
+        if brain in STAND_INS:
+            text = f'The Brain is {with_remark(brain)}; docs/models.md says how to name a model.'
+            view(Event(EventKind.WARNING, event.stamp_s, {'text': text}))
 
     too_late = threading.Timer(timeout_s or 0.0, client.cancel)
     with view, Attendant(client.approvals, episode_id, output, view, yes=yes):
