@@ -135,7 +135,7 @@ class OpenAIChat:
         settings = self.settings
         limit_s = settings.first_token_timeout_s if self._dialect.stream else settings.timeout_s
         left_s = begun_s + settings.hang_timeout_s - time.monotonic()
-        return min(limit_s, max(left_s, BEAT_S)) if again else limit_s
+        return min(limit_s, max(round(left_s, 1), BEAT_S)) if again else limit_s
 
     def _notice(self, begun_s: float) -> Callable[[], bool]:
         """Return what tells people once that the model is waited for, and whether it has."""
