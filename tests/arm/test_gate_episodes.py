@@ -40,3 +40,30 @@ def test_episode_that_is_told_of_twice_goes_on() -> None:
 
     assert here.running == 'e'
     assert 'e' not in here.ended
+
+
+def test_question_about_a_plan_names_the_model_that_wrote_it_and_says_what_a_stand_in_is() -> None:
+    titles = {}
+    for brain in ('gpt-4o', 'offline', ''):
+        person = Person([YES])
+        here = gate(person)
+        here.begin_episode('e', brain)
+        run(here, 0)
+        titles[brain] = person.asked[0].title
+
+    assert titles == {
+        'gpt-4o': 'The plan of 3 steps by gpt-4o. May it be done?',
+        'offline': 'The plan of 3 steps by offline (a deterministic stand-in, not a language '
+        'model). May it be done?',
+        '': 'The plan of 3 steps. May it be done?',
+    }
+
+
+def test_model_of_another_episode_is_not_named() -> None:
+    person = Person([YES])
+    here = gate(person)
+    here.begin_episode('f', 'gpt-4o')
+
+    run(here, 0)
+
+    assert person.asked[0].title == 'The plan of 3 steps. May it be done?'

@@ -44,7 +44,7 @@ def test_an_episode_that_does_everything_passes() -> None:
     assert set(result.conditions) >= {'red_cube on location_A', 'blue_cube on location_B'}
     assert all(result.conditions.values())
     assert (result.executable, result.attempted, result.passes) == (4, 4, 1)
-    assert (result.ending, result.error, dict(result.codes)) == ('FINISHED', '', {})
+    assert (result.ending, result.error, dict(result.codes)) == ('PARTLY_DONE', '', {})
     assert result.key == EpisodeKey('tidy', 1, 2)
     assert (result.robot_s, result.unsafe, result.least_loops) == (20.0, 0, 1)
 
@@ -78,7 +78,7 @@ def test_where_two_formulations_disagree_it_did_not_pass(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(scoring, 'judge', torn)
 
-    result = play(BOTH)
+    result = play(BOTH.removesuffix('\n4: admire'))
 
     assert (result.verdict, result.passed, result.gcr) == ('disputed', False, 1)
     assert result.reason == 'One says so, the other does not.'

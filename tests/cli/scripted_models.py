@@ -9,8 +9,7 @@ from bbllm.llm.scripted import Request, ScriptedModel
 
 PLAN = '0: pick red_cube\n1: place it on location_B\n2: pick aqua_cube\n3: place it on location_C'
 REPAIR = (
-    'Explanation: it is too far away.\nNew plan:\n'
-    '2: pick green_cube\n3: place it on location_C\n4: think about it'
+    'Explanation: it is too far away.\nNew plan:\n2: pick green_cube\n3: place it on location_C'
 )
 
 

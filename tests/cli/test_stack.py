@@ -52,6 +52,7 @@ def test_run_carries_out_a_task_on_the_stack(stack: str, environment: dict[str, 
     assert data['ending'] == 'FINISHED'
     assert Path(data['pictures'][0]).exists()
     assert 'place(location_B)' in result.stderr
+    assert 'The Brain is offline (a deterministic stand-in, not a language model)' in result.stderr
 
 
 def test_plan_reads_the_scene_of_the_stack(stack: str, environment: dict[str, str]) -> None:

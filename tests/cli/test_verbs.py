@@ -96,6 +96,23 @@ def test_a_planner_that_gives_up_makes_exit_code_1(bbllm: Command, script: Scrip
     assert only_object(result)['ending'] == 'GAVE_UP'
 
 
+def test_a_plan_with_a_passed_step_makes_exit_code_1_and_is_counted(
+    bbllm: Command, script: Script
+) -> None:
+    script('0: pick red_cube\n1: place it on location_B\n2: sing a song')
+    words = ('run', TASK, '--world', 'tabletop', '--scene', 'plus_sign')
+
+    data = only_object(bbllm(*words, '--json'))
+    script('0: pick red_cube\n1: place it on location_B\n2: sing a song')
+    told = bbllm(*words)
+
+    assert (data['ending'], data['passed_steps']) == ('PARTLY_DONE', 1)
+    assert "2: 'sing a song'" in str(data['message'])
+    assert told.exit_code == 1
+    assert '2 calls · 1 step passed · 0 repairs' in told.stdout
+    assert '2 calls · 1 step passed · 0 repairs' in bbllm('show').stdout
+
+
 def test_a_missing_rendering_is_a_hint_and_no_failure(bbllm: Command, script: Script) -> None:
     script()
 

@@ -202,3 +202,15 @@ def test_who_approved_what_is_shown_with_the_episode_and_live() -> None:
     for text in ('plan 1a2b3c4d5e6f approved by ann', 'call 0a0b0c0d0e0f denied by bob: glued'):
         assert text in file.getvalue()
         assert text in live
+
+
+def test_the_time_of_a_line_goes_on_while_nothing_happens_in_the_world() -> None:
+    file = io.StringIO()
+    view = LineView(file)
+
+    for one in (STARTED, outcome('pick a'), event(EventKind.WARNING, text='waiting')):
+        view(one)
+    view(Event(EventKind.WARNING, 110.0, {'text': 'still waiting'}))
+
+    times = [line.split()[0] for line in file.getvalue().splitlines()]
+    assert times == ['0.0', '0.0', '2.0', '2.0', '10.0']

@@ -11,7 +11,7 @@ from bbllm.core.budget import Limits
 from bbllm.core.errors import BbllmError, GaveUpError, LostNodeError, ModelUnavailableError
 from bbllm.core.events import Ending, Event, EventKind
 from bbllm.core.protocols import EpisodeContext, Message, Reply, World
-from bbllm.core.types import Plan
+from bbllm.core.types import Plan, PlanStep
 
 
 def kinds(events: Sequence[Event]) -> list[EventKind]:
@@ -93,6 +93,60 @@ def test_a_new_plan_from_a_failed_step_on_clears_that_failure() -> None:
         world.execute(PICK)
 
     assert start().execute(ScriptedPlanner(script), OneCubeWorld()).ending is Ending.FINISHED
+
+
+NO_ACTION = PlanStep(1, 'sing a song')
+
+
+def test_a_plan_with_a_passed_step_is_not_finished_and_quotes_it() -> None:
+    def script(world: World, context: EpisodeContext) -> None:
+        context.tell_plan(Plan((STEP, NO_ACTION)), 0)
+        world.execute(PICK)
+        context.tell_pass(NO_ACTION)
+
+    episode = start().execute(ScriptedPlanner(script), OneCubeWorld())
+
+    assert (episode.ending, episode.passed_steps) == (Ending.PARTLY_DONE, 1)
+    assert episode.message == (
+        "1 step of the plan was passed, because no action was found for it: 1: 'sing a song'."
+    )
+
+
+def test_a_message_quotes_three_passed_steps_and_counts_the_others() -> None:
+    steps = tuple(PlanStep(i, f'{i} ' + 100 * 'x') for i in range(5))
+
+    def script(world: World, context: EpisodeContext) -> None:
+        context.tell_plan(Plan(steps), 0)
+        for step in steps:
+            context.tell_pass(step)
+
+    episode = start().execute(ScriptedPlanner(script), OneCubeWorld())
+
+    assert (episode.ending, episode.passed_steps) == (Ending.GAVE_UP, 5)
+    assert 'without one step that the robot carried out. 5 steps' in episode.message
+    assert episode.message.endswith("x ...', and 2 more.")
+
+
+def test_a_new_plan_from_a_passed_step_on_clears_that_pass() -> None:
+    def script(world: World, context: EpisodeContext) -> None:
+        context.tell_plan(Plan((STEP, NO_ACTION)), 0)
+        context.tell_pass(NO_ACTION)
+        context.tell_plan(Plan((STEP, STEP)), 1)
+        world.execute(PICK)
+
+    episode = start().execute(ScriptedPlanner(script), OneCubeWorld())
+
+    assert (episode.ending, episode.passed_steps) == (Ending.FINISHED, 0)
+
+
+def test_a_planner_that_finds_the_task_done_may_have_passed_steps() -> None:
+    def script(world: World, context: EpisodeContext) -> None:
+        context.tell_pass(NO_ACTION)
+        context.tell_done()
+
+    episode = start().execute(ScriptedPlanner(script), OneCubeWorld())
+
+    assert (episode.ending, episode.passed_steps) == (Ending.FINISHED, 1)
 
 
 def test_a_plan_of_which_nothing_was_executed_is_not_finished() -> None:

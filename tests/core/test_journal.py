@@ -72,6 +72,7 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
         'message': 'why',
         'feedback_loops': 1,
         'steps': 1,
+        'passed_steps': 0,
         'model_calls': 1,
         'prompt_tokens': 5,
         'completion_tokens': 6,

@@ -149,6 +149,47 @@ def test_a_hang_ends(server: FakeServer) -> None:
         Client(server, first_token_timeout_s=0.2, retries=0).ask()
 
 
+def test_a_hang_is_told_while_it_lasts_and_ends_after_a_limit_for_all_tries(
+    server: FakeServer,
+) -> None:
+    server.will(hangs())
+    client = Client(
+        server, first_token_timeout_s=0.3, hang_timeout_s=1.5, notice_s=0.1, retries=100
+    )
+
+    with pytest.raises(ModelUnavailableError, match=r'`hang_timeout_s`'):
+        client.ask()
+    name = f'gpt-4o at 127.0.0.1:{server.port}'
+    assert client.told[0] == f'Waiting for {name} for 0.1 s; time-out after 1.5 s.'
+    assert sum('Waiting for' in text for text in client.told) == 1
+    assert len(server.bodies) < 10
+
+
+def test_one_try_has_its_own_time_out_in_full(server: FakeServer) -> None:
+    server.will(hangs())
+
+    with pytest.raises(ModelUnavailableError, match=r'did not come within 0\.4 s'):
+        Client(server, first_token_timeout_s=0.4, hang_timeout_s=0.1).ask()
+    assert len(server.bodies) == 1
+
+
+def test_a_server_that_answers_with_errors_is_asked_as_often_as_retries_say(
+    server: FakeServer,
+) -> None:
+    server.will(status(500, 'hiccup'), status(500, 'hiccup'), says('yes'))
+
+    assert Client(server, hang_timeout_s=0.001).ask() == 'yes'
+
+
+def test_nobody_is_told_of_a_wait_once_the_model_speaks(server: FakeServer) -> None:
+    server.will(hangs('0: pick'))
+    client = Client(server, first_token_timeout_s=0.5, notice_s=0.2, retries=0)
+
+    with pytest.raises(ModelUnavailableError):
+        client.ask()
+    assert client.told == []
+
+
 def test_a_hang_in_mid_reply_is_asked_again_and_heard_once(server: FakeServer) -> None:
     server.will(hangs('0: pi'), says('0: pick', ' it'))
     heard: list[str] = []

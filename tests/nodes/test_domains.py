@@ -11,7 +11,10 @@ import pytest
 
 from bbllm.core.errors import ConfigError
 from bbllm.nodes import domains
-from bbllm.nodes.domains import own_domain
+from bbllm.nodes.client import StackClient
+from bbllm.nodes.domains import domain_of, own_domain
+from bbllm.nodes.own_nodes import OwnNodes
+from bbllm.nodes.stack import Stack, StackConfig
 
 TWO = range(30, 32)
 
@@ -54,3 +57,25 @@ def test_a_folder_that_is_full_is_told_as_what_has_to_be_freed(
     told = rf'No space left on device\); free space in {tmp_path}\.'
     with pytest.raises(ConfigError, match=told), own_domain():
         pass
+
+
+@pytest.mark.parametrize(
+    ('text', 'domain'), [(None, 0), ('', 0), ('0', 0), (' 42 ', 42), ('232', 232)]
+)
+def test_the_domain_is_that_of_the_environment(text: str | None, domain: int) -> None:
+    assert domain_of({} if text is None else {'ROS_DOMAIN_ID': text}) == domain
+
+
+@pytest.mark.parametrize('text', ['abc', '-1', '233', '1.0', '٣', '9' * 5000])
+def test_what_is_no_domain_is_named_with_the_range(text: str) -> None:
+    with pytest.raises(ConfigError, match=r'ROS_DOMAIN_ID=.* from 0 to 232'):
+        domain_of({'ROS_DOMAIN_ID': text})
+
+
+@pytest.mark.ros
+def test_nobody_joins_a_domain_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv('ROS_DOMAIN_ID', 'abc')
+
+    for join in (StackClient, OwnNodes, Stack(StackConfig(nodes=())).start):
+        with pytest.raises(ConfigError, match='ROS_DOMAIN_ID'):
+            join()

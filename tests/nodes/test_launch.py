@@ -116,6 +116,7 @@ def franka_bringup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     index = share / 'ament_index' / 'resource_index' / 'packages'
     index.mkdir(parents=True)
     (index / 'franka_bringup').touch()
+    (index / 'controller_manager').touch()
     (share / 'franka_bringup' / 'launch').mkdir(parents=True)
     (share / 'franka_bringup' / 'launch' / 'franka.launch.py').write_text(STAND_IN)
     # bbllm too, from this checkout and not from wherever it was installed last.
@@ -334,3 +335,19 @@ def test_arguments_are_checked_before_a_node_starts(
         visit(SIM, **given)
 
     assert says in str(error.value)
+
+
+@needs_launch
+def test_address_that_is_none_is_refused_before_a_node_starts(franka_bringup: Path) -> None:
+    from bbllm.core.errors import ConfigError
+
+    with pytest.raises(ConfigError, match="robot_ip:='1.2.3' is no address"):
+        visit(REAL, robot_ip='1.2.3')
+
+
+@needs_launch
+def test_launch_of_the_real_arm_names_franka_ros2_where_it_is_missing() -> None:
+    from bbllm.core.errors import ConfigError
+
+    with pytest.raises(ConfigError, match='docs/real-arm.md'):
+        visit(REAL, robot_ip='172.16.0.2')

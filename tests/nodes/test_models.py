@@ -93,6 +93,27 @@ def test_calls_of_the_body_are_on_the_account_of_the_episode(
     assert (started_event.data['brain'], started_event.data['body']) == ('fake', 'fake')
 
 
+def test_a_plan_with_a_passed_step_is_not_reported_as_finished(
+    stack: Running, server: FakeServer
+) -> None:
+    def behave(handler: Handler, body: dict[str, Any]) -> None:
+        prompt = body['messages'][0]['content']
+        if BODY_MARK not in prompt:
+            said = '0: gräsp röd_kub ☃\n1: return to base\n2: Done'
+        elif 'gräsp' in prompt.rpartition('Step')[2]:
+            said = '<pass>'
+        else:
+            said = '<rob0>[return_to_base]'
+        says(said)(handler, body)
+
+    server.will(behave)
+
+    result = stack.run('gräsp röd_kub')
+
+    assert (result.ending, result.passed_steps, result.steps) == (Ending.PARTLY_DONE, 1, 1)
+    assert "0: 'gräsp röd_kub ☃'" in result.message
+
+
 @pytest.mark.parametrize(
     ('behaviour', 'says_what'),
     [

@@ -209,6 +209,21 @@ def test_a_first_plan_that_does_not_parse_twice_ends_the_run(
     assert 'No numbered step was found' in brain.requests[1].prompt
 
 
+def test_a_refusal_is_quoted_in_one_line_that_can_be_printed(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    refusal = "I can't help\n with\x1b[2J that.\u202e " + 100 * 'Sorry. '
+
+    with pytest.raises(ParseError) as caught:
+        run(ScriptedModel([refusal, refusal]), busy_table(), diary())
+
+    said = str(caught.value).partition('It said: ')[2]
+    assert said.startswith('"I can\'t help with [2J that. Sorry.')
+    assert said.endswith(' ..."')
+    assert len(said) < 210
+    assert said.isprintable()
+
+
 def test_a_repair_that_does_not_parse_twice_costs_its_loop_and_the_plan_goes_on(
     busy_table: Tabletop, diary: DiaryType
 ) -> None:

@@ -95,6 +95,7 @@ class Gate:
         self.ended = EndedEpisodes()
         self.running = ''
         """Id of the episode that runs now, whoever gives calls; empty where none does."""
+        self._brain = ''
         self._asked: deque[str] = deque(maxlen=KEPT)
 
     @property
@@ -145,12 +146,12 @@ class Gate:
             if plan is not None and plan.granted:
                 plan.granted, plan.revoked = False, why
 
-    def begin_episode(self, episode_id: str) -> None:
-        """Learn that an episode has begun, so that any other has ended."""
+    def begin_episode(self, episode_id: str, brain: str = '') -> None:
+        """Learn that an episode has begun, so that any other has ended, and which model plans."""
         if self.running not in ('', episode_id):
             self.end_episode(self.running)  # who has crashed tells of no end
         self.ended.begin(episode_id)
-        self.running = episode_id
+        self.running, self._brain = episode_id, brain
 
     def end_episode(self, episode_id: str) -> None:
         """Refuse all calls of an episode from now on, as it has ended, from any thread."""
@@ -238,7 +239,8 @@ class Gate:
 
     def _ask_plan(self, plan: ApprovedPlan, provenance: Provenance, look: Look) -> None:
         before = self._now()
-        answer = self._ask(plan_request(provenance, self._name(plan), plan.revoked), look)
+        brain = self._brain if provenance.episode_id == self.running else ''
+        answer = self._ask(plan_request(provenance, self._name(plan), plan.revoked, brain), look)
         with self._lock:
             since = self._since(before)
             plan.granted = answer.granted and not since

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from bbllm.core.approval import Answer, ApprovalRequest, Provenance, RequestKind, single_hash
 from bbllm.core.errors import SceneError
+from bbllm.core.stand_ins import with_remark
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 
 
-def plan_request(provenance: Provenance, hash: str, revoked: str) -> ApprovalRequest:
+def plan_request(
+    provenance: Provenance, hash: str, revoked: str, brain: str = ''
+) -> ApprovalRequest:
     """
     Return the question about a plan.
 
@@ -15,13 +18,15 @@ def plan_request(provenance: Provenance, hash: str, revoked: str) -> ApprovalReq
         provenance: Where the plan comes from.
         hash: What an answer has to name.
         revoked: Why it is asked for once more; empty for the first time.
+        brain: Name of the model that wrote it; empty where it is not known.
     """
     anew = 'the Brain has planned anew' if provenance.revision else ''
     count = len(provenance.plan.steps)
+    by = f' by {with_remark(brain)}' if brain else ''
     return ApprovalRequest(
         kind=RequestKind.PLAN,
         hash=hash,
-        title=f'The plan of {count} {"step" if count == 1 else "steps"}. May it be done?',
+        title=f'The plan of {count} {"step" if count == 1 else "steps"}{by}. May it be done?',
         lines=tuple(str(step) for step in provenance.plan.steps),
         reason=revoked or anew,
         episode_id=provenance.episode_id,

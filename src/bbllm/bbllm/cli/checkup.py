@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bbllm.cli.findings import Finding, Level
-from bbllm.core.errors import BbllmError
+from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.core.paths import config_dir, episodes_dir, state_dir
 
 IMPORT_S = 30.0
@@ -125,6 +125,8 @@ def check_display() -> Finding:
 
 def check_ros() -> list[Finding]:
     """Find out whether ROS 2 is there, and which one."""
+    from bbllm.nodes.domains import domain_of
+
     spec = importlib.util.find_spec('rclpy')
     if spec is None or spec.origin is None:
         sourced = Path('/opt/ros/jazzy/setup.sh')
@@ -133,6 +135,10 @@ def check_ros() -> list[Finding]:
         return [Finding('ros', Level.WARN, text, remedy)]
     kind = 'from PyPI' if 'site-packages' in spec.origin else "the system's"
     distro = os.environ.get('ROS_DISTRO', 'jazzy' if 'PyPI' in kind else 'unknown distribution')
+    try:
+        domain_of(os.environ)
+    except ConfigError as error:
+        return [Finding('ros', Level.WARN, str(error))]
     # Without a name to object to; the middleware has a finding of its own.
     fault = _python(_JOIN, RMW_IMPLEMENTATION='')
     if fault is not None:

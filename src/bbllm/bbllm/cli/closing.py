@@ -10,6 +10,7 @@ from bbllm.cli.commands import FAILED, INTERRUPTED
 from bbllm.cli.output import Output
 from bbllm.cli.picture_files import Pictures, write_pictures
 from bbllm.cli.session import Ran
+from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending
 from bbllm.core.journal import summarize
 
@@ -18,7 +19,11 @@ def draw(ran: Ran, check: str = '') -> Pictures:
     """Draw the episode, with what a check found; not for whoever pressed Ctrl-C to go."""
     if ran.interrupted:
         return Pictures((), (f'Nothing was drawn; `bbllm show {ran.journal.stem}` does it.',))
-    return write_pictures(ran.episode, ran.journal, check)
+    try:
+        return write_pictures(ran.episode, ran.journal, check)
+    except ConfigError as error:
+        # The episode has ended and has its result; a picture is not worth its exit code.
+        return Pictures((), (str(error),))
 
 
 def tell_files(output: Output, ran: Ran, pictures: Pictures) -> None:

@@ -8,12 +8,14 @@ import os
 import sys
 import time
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
+from bbllm.cli.output import StdoutError
 from bbllm.core.errors import (
     ApprovalError,
     BbllmError,
@@ -57,11 +59,17 @@ class Commands(TyperGroup):
         except BrokenPipeError:
             _forget_stdout()
             raise typer.Exit(UNHEARD) from None
+        except OSError as error:
+            # Errors of a verb were told in `_invoke`; this one is of stdout, as on a full disk.
+            _forget_stdout()
+            with suppress(OSError):
+                typer.echo(f'error: The output cannot be written ({error.strerror}).', err=True)
+            raise typer.Exit(FAILED) from None
 
     def _invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except (typer.Exit, typer.Abort, BrokenPipeError):
+        except (typer.Exit, typer.Abort, BrokenPipeError, StdoutError):
             raise
         except KeyboardInterrupt:
             _report(ctx, 'Interrupted from the keyboard.', 'Interrupted')

@@ -13,7 +13,9 @@ from bbllm.core.events import Event, EventKind, beliefs_text
 
 class LineView:
     """
-    Prints events as they come: simulated time, a word, the rest.
+    Prints events as they come: the time, a word, the rest.
+
+    The time is that since the start by the clock, or the simulated one where more of it passed.
 
         12.4 s  repair    1 at step 4: aqua_cube is out of the workspace of the robot.
 
@@ -32,10 +34,8 @@ class LineView:
         if event.kind is EventKind.ENDED:
             said.append(('total', counts_text(self.progress, self.progress.robot_s)))
         # A name or a message may hold line breaks; one event stays one line.
-        lines = [
-            f'{self.progress.robot_s:7.1f} s  {word:<8}  {" ".join(text.split())}\n'
-            for word, text in said
-        ]
+        time_s = max(self.progress.wall_s, self.progress.robot_s)
+        lines = [f'{time_s:7.1f} s  {word:<8}  {" ".join(text.split())}\n' for word, text in said]
         if self._heard:
             self._print(''.join(lines))
 

@@ -123,7 +123,8 @@ def ending_text(progress: Progress) -> Text:
     """Return how it ended and why, in colour."""
     if not progress.ending:
         return Text('INTERRUPTED: the journal breaks off here.', style='bold yellow')
-    style = {'FINISHED': 'bold green', 'CANCELLED': 'bold yellow'}.get(progress.ending, 'bold red')
+    styles = {'FINISHED': 'bold green', 'CANCELLED': 'bold yellow', 'PARTLY_DONE': 'bold yellow'}
+    style = styles.get(progress.ending, 'bold red')
     text = Text(progress.ending, style=style)
     if progress.message:
         text.append(f'  {progress.message}', style='default')

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,21 @@ class PipeConsole(Console):
     def on_broken_pipe(self) -> None:
         """Say so, instead of ending the process."""
         raise BrokenPipeError
+
+
+class StdoutError(OSError):
+    """Stdout cannot be written, for example because the disk is full."""
+
+
+@contextmanager
+def _unwritten() -> Iterator[None]:
+    """Go on where words cannot be written, as on a full disk: the work and its result count."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError:
+        return
 
 
 @dataclass(frozen=True)
@@ -45,15 +61,17 @@ class Output:
 
     def say(self, text: str = '', style: str = '') -> None:
         """Print one sentence to people."""
-        self.console.print(text, style=style or None)
+        with _unwritten():
+            self.console.print(text, style=style or None)
 
     def say_line(self, text: str) -> None:
         """Print one line, however long: for programs that read the last one."""
-        self.console.print(text, soft_wrap=True)
+        with _unwritten():
+            self.console.print(text, soft_wrap=True)
 
     def say_path(self, word: str, path: Path) -> None:
         """Print where something lies; in one piece, so that it can be clicked and copied."""
-        self.console.print(f'  {word:<8} {path}', soft_wrap=True)
+        self.say_line(f'  {word:<8} {path}')
 
     def view(self, clock: Callable[[], float] | None = None) -> LineView | LiveView:
         """Return what shows an episode: live on a terminal, else plain lines."""
@@ -64,5 +82,10 @@ class Output:
     def result(self, data: Mapping[str, object]) -> None:
         """Print the one object; does nothing where people read stdout."""
         if self.json:
-            sys.stdout.write(json.dumps(data, ensure_ascii=False) + '\n')
-            sys.stdout.flush()
+            try:
+                sys.stdout.write(json.dumps(data, ensure_ascii=False) + '\n')
+                sys.stdout.flush()
+            except BrokenPipeError:
+                raise
+            except OSError as error:
+                raise StdoutError(error.errno, error.strerror) from error

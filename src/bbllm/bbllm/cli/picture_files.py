@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from bbllm.cli.progress import Progress, count
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode
+from bbllm.core.paths import write_whole
 from bbllm.core.records import from_json
 from bbllm.core.types import Scene
 from bbllm.pictures.house_sheet import draw_house_sheet
 from bbllm.pictures.reach import reach_ring
+from bbllm.pictures.shapes import Page
 from bbllm.pictures.sheet import Caption, draw_sheet
 from bbllm.pictures.svg import to_svg
 
+FAR_M = 1000.0
+"""Beyond it lies what a damaged journal places; to draw that takes all memory [m]."""
 LARGE_PX = 2e6
 """Area of a page from which on it is not written at twice its size [px^2]."""
 
@@ -64,34 +67,59 @@ def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures
         check: What a geometric check found, for the caption.
 
     Raises:
-        ConfigError: The folder cannot be written to.
+        ConfigError: A picture cannot be written; names the file and why.
     """
     progress = progress_of(episode)
     scenes = scenes_of(episode)
     before, after = scenes.get('before'), scenes.get('after')
     if before is None:
         return Pictures((), ('There is no picture: the record holds no scene.',))
+    far = _far_away(before) or (after and _far_away(after))
+    if far:
+        return Pictures((), (f'There is no picture: {far} lies or reaches beyond {FAR_M:g} m.',))
+    hints: list[str] = []
+    drawn: dict[Path, bytes] = {}
+    try:
+        page = _draw(progress, check, before, after)
+        drawn[journal.with_suffix('.svg')] = to_svg(page).encode(errors='replace')
+        if png := _png(page, hints):
+            drawn[journal.with_suffix('.png')] = png
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        # Of a damaged journal: the values are of the right type, and make no sense together.
+        text = f'There is no picture: the scenes on record cannot be drawn ({error}).'
+        return Pictures((), (text,))
+    for path, data in drawn.items():
+        _write(path, data)
+    paths = list(drawn)
+    rendering = rendering_of(journal)
+    if rendering.exists():
+        paths.append(rendering)
+    return Pictures(tuple(paths), tuple(hints))
+
+
+def _draw(progress: Progress, check: str, before: Scene, after: Scene | None) -> Page:
     if before.domain == 'household':
         # Its clock counts steps, of which the calls are told.
-        caption = caption_of(progress, check, timed=False)
-        page = draw_house_sheet(caption, before, after)
-    else:
-        page = draw_sheet(caption_of(progress, check), before, after, reach_ring())
-    svg, png = journal.with_suffix('.svg'), journal.with_suffix('.png')
-    hints: list[str] = []
+        return draw_house_sheet(caption_of(progress, check, timed=False), before, after)
+    return draw_sheet(caption_of(progress, check), before, after, reach_ring())
+
+
+def _far_away(scene: Scene) -> str:
+    """Return the name of an object that no picture can hold, empty where there is none."""
+    for item in scene.objects:
+        if any(abs(value) > FAR_M for value in (*item.pose.position_m, *item.size_m)):
+            return item.name
+    return ''
+
+
+def _write(path: Path, data: bytes) -> None:
     try:
-        svg.write_text(to_svg(page), encoding='utf-8')
-        paths = [svg]
-        if _write_png(page, png, hints):
-            paths.append(png)
-        rendering = rendering_of(journal)
-        if rendering.exists():
-            paths.append(rendering)
+        write_whole(path, data)
     except OSError as error:
         raise ConfigError(
-            f'The pictures cannot be written to {journal.parent}: {error.strerror}.'
+            f'The picture {path} cannot be written ({error.strerror or error}); `bbllm show '
+            f'{path.stem} --draw` draws it once that is mended.'
         ) from error
-    return Pictures(tuple(paths), tuple(hints))
 
 
 def caption_of(progress: Progress, check: str = '', *, timed: bool = True) -> Caption:
@@ -116,7 +144,7 @@ def caption_of(progress: Progress, check: str = '', *, timed: bool = True) -> Ca
     )
 
 
-def _write_png(page: Any, path: Path, hints: list[str]) -> bool:
+def _png(page: Page, hints: list[str]) -> bytes | None:
     try:
         from bbllm.pictures.png import to_png
     except ImportError:
@@ -124,7 +152,6 @@ def _write_png(page: Any, path: Path, hints: list[str]) -> bool:
             'The drawing is there as SVG only; for PNG, install Pillow (python3-pil, '
             'or pip install pillow).'
         )
-        return False
+        return None
     # A house of a thousand things would take most of a minute at the usual size.
-    path.write_bytes(to_png(page, scale=2.0 if page.width * page.height < LARGE_PX else 1.0))
-    return True
+    return to_png(page, scale=2.0 if page.width * page.height < LARGE_PX else 1.0)

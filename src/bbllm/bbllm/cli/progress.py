@@ -86,6 +86,11 @@ class Progress:
             self.started_s = event.stamp_s
 
     @property
+    def passes(self) -> int:
+        """How many steps of the plan in force were passed."""
+        return sum(row.state is StepState.PASSED for row in self.rows)
+
+    @property
     def current(self) -> StepRow | None:
         """The step that is worked on, None before the first one and between steps."""
         for row in self.rows:
@@ -193,7 +198,7 @@ class Progress:
         self.model_s += data.get('duration_s', 0.0)
 
     def _ended(self, data: Mapping[str, Any]) -> None:
-        if data['ending'] == 'FINISHED':
+        if data['ending'] in ('FINISHED', 'PARTLY_DONE'):
             self._settle()
         else:
             row = self.current
@@ -229,9 +234,11 @@ def counts_text(progress: Progress, robot_s: float, wall_s: float | None = None)
     wall_s = progress.wall_s if wall_s is None else wall_s
     # Offline models and some servers count none: then there is nothing to say of them.
     tokens = [f'{progress.tokens:,} tokens'] if progress.tokens else []
+    passed = [f'{count(progress.passes, "step")} passed'] if progress.passes else []
     return ' · '.join(
         [
             count(progress.calls, 'call'),
+            *passed,
             count(progress.repairs, 'repair'),
             count(progress.model_calls, 'model call'),
             *tokens,

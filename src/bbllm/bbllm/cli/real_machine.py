@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import resource
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from bbllm.cli.findings import Finding, Level
 from bbllm.cli.round_trips import RoundTrips, measure
-from bbllm.core.errors import BbllmError
+from bbllm.core.errors import BbllmError, ConfigError
 
 if TYPE_CHECKING:
     from bbllm.arm.envelope import ContactForce
@@ -164,11 +163,15 @@ def check_governor(root: Path = Path('/sys/devices/system/cpu')) -> Finding:
 
 def check_middleware() -> Finding:
     """Say by which middleware and how far nodes find each other."""
+    from bbllm.nodes.domains import domain_of
     from bbllm.nodes.stack import node_environ
 
     environ = node_environ()
     rmw, reach = environ['RMW_IMPLEMENTATION'], environ['ROS_AUTOMATIC_DISCOVERY_RANGE']
-    domain = environ.get('ROS_DOMAIN_ID') or '0'
+    try:
+        domain = domain_of(environ)
+    except ConfigError as error:
+        return Finding('rmw', Level.FAIL, str(error))
     text = f'{rmw}, domain {domain}, discovery {reach}'
     if reach == 'OFF':
         remedy = 'No node finds another one: unset ROS_AUTOMATIC_DISCOVERY_RANGE.'
@@ -180,7 +183,9 @@ def check_middleware() -> Finding:
 
 def check_messages(prefixes: list[Path] | None = None) -> Iterator[Finding]:
     """Look for the packages of messages, and whose they are."""
-    found = {name: _package(name, prefixes) for name in MESSAGES}
+    from bbllm.nodes.real_arguments import package_of
+
+    found = {name: package_of(name, prefixes) for name in MESSAGES}
     missing = [name for name, about in found.items() if about is None]
     if missing:
         yield Finding('messages', Level.FAIL, f'missing: {", ".join(missing)}', 'make setup')
@@ -190,18 +195,20 @@ def check_messages(prefixes: list[Path] | None = None) -> Iterator[Finding]:
         yield Finding('messages', Level.OK, f"the driver's own: {', '.join(others)}")
     if own:
         text = f'stand-ins of bbllm, field by field the same: {", ".join(own)}'
-        both = _package('franka_bringup', prefixes) is not None
+        both = package_of('franka_bringup', prefixes) is not None
         remedy = 'With the driver sourced: make clean, make setup.' if both else ''
         yield Finding('messages', Level.WARN if both else Level.OK, text, remedy)
 
 
 def check_driver_packages(prefixes: list[Path] | None = None) -> Finding:
     """Look for franka_ros2 in this shell."""
-    found = {name: _package(name, prefixes) for name in DRIVER}
+    from bbllm.nodes.real_arguments import package_of
+
+    found = {name: package_of(name, prefixes) for name in DRIVER}
     missing = [name for name, about in found.items() if about is None]
     there = [f'{name} {about[0]}' for name, about in found.items() if about]
     if not missing:
-        library = _package('libfranka', prefixes)
+        library = package_of('libfranka', prefixes)
         more = f', libfranka {library[0]}' if library else ''
         return Finding('driver', Level.OK, f'installed: {", ".join(there)}{more}')
     return Finding(
@@ -235,19 +242,3 @@ def _contacts(force: ContactForce | None) -> str:
     if force is None:
         return 'contacts as the robot is set'
     return f'stops at {force.max_n:g} N from outside'
-
-
-def _package(name: str, prefixes: list[Path] | None) -> tuple[str, str] | None:
-    """Return version and description of a package that is sourced; None where it is not."""
-    if prefixes is None:
-        folders = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
-        prefixes = [Path(folder) for folder in folders if folder]
-    for prefix in prefixes:
-        try:
-            text = (prefix / 'share' / name / 'package.xml').read_text('utf-8', 'replace')
-        except OSError:
-            continue
-        version = re.search(r'<version[^>]*>\s*([^<\s]+)', text)
-        about = re.search(r'<description[^>]*>(.*?)</description>', text, re.S)
-        return (version[1] if version else 'of unknown version', about[1] if about else '')
-    return None

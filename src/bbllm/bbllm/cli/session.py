@@ -148,6 +148,8 @@ def run_here(instruction: str, options: Options, output: Output) -> Ran:
         moved = episode.robot_s and not options.house
         rendering = rendering_of(journal.path) if moved else None
         settled, hints = _look_around(stage, rendering)
+        if journal.broken:
+            hints = (*hints, journal.broken)
     return Ran(episode, journal.path, interrupted, settled, hints)
 
 

@@ -10,13 +10,15 @@ from typing import Annotated
 import typer
 
 from bbllm.cli.choices import EpisodeArgument, JsonOption
+from bbllm.cli.closing import leave
+from bbllm.cli.commands import BAD_INPUT
 from bbllm.cli.lines import LineView
 from bbllm.cli.live import print_progress
 from bbllm.cli.output import Output
-from bbllm.cli.picture_files import drawn_before, progress_of, write_pictures
+from bbllm.cli.picture_files import Pictures, drawn_before, progress_of, write_pictures
 from bbllm.core.errors import ConfigError
-from bbllm.core.events import Episode
-from bbllm.core.journal import find_journal, list_journals, read_episode, summarize
+from bbllm.core.events import Episode, EventKind
+from bbllm.core.journal import find_journal, list_journals, read_damaged, summarize
 from bbllm.core.paths import episodes_dir
 
 
@@ -41,7 +43,8 @@ def show(
     """
     Show an episode as it was: plan, repairs, counts, pictures.
 
-    Works while the episode still runs, and for one whose process died.
+    Works while the episode still runs, and for one whose process died. Of a
+    damaged journal, what can be read is shown; exit code 2 then.
 
     [bold]Examples[/bold]
 
@@ -60,19 +63,29 @@ def show(
         # As it is, cut line and all: this is for looking at what was really written.
         sys.stdout.write(path.read_text(encoding='utf-8', errors='replace'))
         return
-    record = read_episode(path)
+    record, faults = read_damaged(path)
     if json:
-        output.result({**summarize(record), 'journal': str(path)})
-        return
+        damage = {'faults': list(faults)} if faults else {}
+        output.result({**summarize(record), 'journal': str(path), **damage})
+        leave(BAD_INPUT if faults else 0)
     _print_episode(record, output)
     missing = drawn_before(path) == ()
+    pictures = Pictures(drawn_before(path))
     if draw or (draw is None and missing):
-        paths = write_pictures(record, path).paths
-    else:
-        paths = drawn_before(path)
-    for picture in paths:
+        try:
+            pictures = write_pictures(record, path)
+        except ConfigError as error:
+            if draw:
+                raise
+            pictures = Pictures((), (str(error),))
+    for picture in pictures.paths:
         output.say_path('picture', picture)
     output.say_path('journal', path)
+    for hint in pictures.hints:
+        output.say(f'  {hint}', style='yellow')
+    for fault in faults:
+        output.say(f'  {fault}', style='yellow')
+    leave(BAD_INPUT if faults else 0)
 
 
 def _journal(episode: str | None) -> Path:
@@ -96,7 +109,7 @@ def _print_episode(record: Episode, output: Output) -> None:
     view = LineView(sys.stdout)
     for event in record.events:
         view(event)
-    if record.ending is None:
+    if record.events[-1].kind is not EventKind.ENDED:
         output.say(f'{"":9}  broken    {record.message}')
 
 
@@ -120,7 +133,7 @@ def path_time(path: Path) -> float:
 
 def _row(path: Path) -> dict[str, str]:
     try:
-        data = summarize(read_episode(path))
+        data = summarize(read_damaged(path)[0])
     except ConfigError as error:
         # A file that is no journal is listed with the reason, so that the others can be seen.
         return {

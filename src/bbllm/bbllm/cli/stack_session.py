@@ -14,10 +14,11 @@ from bbllm.cli.output import Output
 from bbllm.cli.ros import need_ros
 from bbllm.cli.session import Ran
 from bbllm.cli.supervision import watch
-from bbllm.core.errors import LostNodeError, TaskError, WorldError
-from bbllm.core.events import Ending, Event
-from bbllm.core.journal import JournalWriter, end_journal, read_episode
+from bbllm.core.errors import ConfigError, LostNodeError, TaskError, WorldError
+from bbllm.core.events import Ending, Event, EventKind
+from bbllm.core.journal import JournalWriter, end_journal, episode_of, read_episode
 from bbllm.core.paths import episodes_dir
+from bbllm.core.stand_ins import STAND_INS, with_remark
 from bbllm.core.tasks import make_task, new_episode_id
 from bbllm.core.types import Scene
 
@@ -113,6 +114,10 @@ def _run(
     def hear(event: Event) -> None:
         events.append(event)
         view(event)
+        brain = str(event.data.get('brain')) if event.kind is EventKind.STARTED else ''
+        if brain in STAND_INS:
+            text = f'The Brain is {with_remark(brain)}; docs/models.md says how to name a model.'
+            view(Event(EventKind.WARNING, event.stamp_s, {'text': text}))
 
     too_late = threading.Timer(timeout_s or 0.0, client.cancel)
     with view, Attendant(client.approvals, episode_id, output, view, yes=yes):
@@ -139,15 +144,42 @@ def _run(
         )
     if result.refused:
         raise TaskError(result.message)
-    journal = _journal_of(result.episode_id, events)
-    return Ran(read_episode(journal), journal, interrupted)
+    return _ran(result.episode_id, events, interrupted)
 
 
-def _journal_of(episode_id: str, events: list[Event]) -> Path:
-    """Return the stack's journal, or write what was heard where it lies on another machine."""
+def _ran(episode_id: str, events: list[Event], interrupted: bool) -> Ran:
+    """
+    Return the episode from the stack's journal, or from what was heard where that breaks off.
+
+    Raises:
+        ConfigError: The journal cannot be read, and not every event was heard.
+    """
     path = episodes_dir() / f'{episode_id}.jsonl'
-    if not path.exists():
-        with JournalWriter(episodes_dir(), episode_id) as journal:
+    heard = bool(events) and (events[0].kind, events[-1].kind) == (
+        EventKind.STARTED,
+        EventKind.ENDED,
+    )
+    try:
+        hint = _keep(path, events)
+        episode = read_episode(path)
+        if episode.ending is not None or not heard:
+            return Ran(episode, path, interrupted)
+    except ConfigError as error:
+        if not heard:
+            raise
+        hint = str(error)
+    hint = hint or f'The journal {path} breaks off; what is shown here was heard from the stack.'
+    return Ran(episode_of(events), path, interrupted, hints=(hint,))
+
+
+def _keep(path: Path, events: list[Event]) -> str:
+    """Write what was heard where the stack's journal lies elsewhere; return why not, if so."""
+    if path.exists():
+        return ''
+    with JournalWriter(path.parent, path.stem) as journal:
+        try:
             for event in events:
                 journal(event)
-    return path
+        except ConfigError:
+            return journal.broken
+    return ''

@@ -26,7 +26,7 @@ from bbllm.core.errors import (
     ModelError,
     ParseError,
 )
-from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall
+from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall, passed_steps
 from bbllm.core.guards import GuardedEmbedder, GuardedModel, GuardedWorld
 from bbllm.core.journal import episode_of
 from bbllm.core.protocols import ChatModel, Embedder, EventSink, Planner, World
@@ -35,6 +35,10 @@ from bbllm.core.tasks import MAX_TASK_CHARACTERS
 from bbllm.core.telling import Telling
 from bbllm.core.types import Status, Task
 
+NAMED_STEPS = 3
+"""How many passed steps the message of an ending quotes."""
+STEP_CHARACTERS = 80
+"""How much of each [characters]."""
 STOP_AGAIN_S = 0.001
 """How soon a call that was cancelled is stopped again if it has not returned [s]."""
 STOP_SELDOM_S = 0.05
@@ -222,8 +226,14 @@ class EpisodeRun(Telling):
             index, cause = next(iter(self._failed.items()))
             more = f' ({len(self._failed)} steps in all)' if len(self._failed) > 1 else ''
             return Ending.GAVE_UP, f'Step {index} stayed failed{more}: {cause}'
-        if not done and not self._held_done:
-            return Ending.GAVE_UP, 'The plan ended without one step that the robot carried out.'
+        if self._held_done:
+            return Ending.FINISHED, ''
+        passed = passed_steps(self._events)
+        if not done:
+            message = 'The plan ended without one step that the robot carried out.'
+            return Ending.GAVE_UP, ' '.join((message, _passed_text(passed))).rstrip()
+        if passed:
+            return Ending.PARTLY_DONE, _passed_text(passed)
         return Ending.FINISHED, ''
 
     def _show_scene(self, world: World, moment: str) -> None:
@@ -240,6 +250,24 @@ class EpisodeRun(Telling):
         for text in self.take_human_feedback():
             self.warn(f'The episode ended before this was read: {text!r}')
         self.record(EventKind.ENDED, ending=ending, message=message, error=error)
+
+
+def _passed_text(passed: Mapping[int, str]) -> str:
+    """Return a sentence that names the passed steps; empty where there are none."""
+    if not passed:
+        return ''
+    named = [f'{i}: {_short(text)!r}' for i, text in list(passed.items())[:NAMED_STEPS]]
+    if len(passed) > NAMED_STEPS:
+        named.append(f'and {len(passed) - NAMED_STEPS} more')
+    one = len(passed) == 1
+    return (
+        f'{len(passed)} step{"" if one else "s"} of the plan {"was" if one else "were"} passed, '
+        f'because no action was found for {"it" if one else "them"}: {", ".join(named)}.'
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= STEP_CHARACTERS else f'{text[:STEP_CHARACTERS]} ...'
 
 
 def _ending_of(error: BbllmError) -> Ending:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
+from typing import Any
 
 from bbllm.core.types import Task
 
@@ -13,7 +14,7 @@ class Ending(IntEnum):
     """How an episode ended; the twin of RunTask's constants."""
 
     FINISHED = 0
-    """The plan ran to its end and no step of it was left failed."""
+    """The plan ran to its end and no step of it was left failed or passed."""
     GAVE_UP = 1
     """No plan, or steps that stayed failed when the feedback loops were used up."""
     CANCELLED = 2
@@ -23,6 +24,8 @@ class Ending(IntEnum):
     """The model could not be reached, or never gave a reply that parses."""
     WORLD_FAILED = 5
     """The robot, the simulator or a node that was needed has gone."""
+    PARTLY_DONE = 6
+    """The plan ran to its end, no step was left failed, and some were passed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +103,18 @@ class Event:
     """JSON values only; which keys, is listed in core.journal."""
 
 
+def passed_steps(events: Iterable[Event]) -> dict[int, str]:
+    """Return the texts of the passed steps of the plan in force, by their index."""
+    passed: dict[int, str] = {}
+    for event in events:
+        data: Mapping[str, Any] = event.data
+        if event.kind is EventKind.PLAN:
+            passed = {index: text for index, text in passed.items() if index < data['start']}
+        elif event.kind is EventKind.PASS:
+            passed[data['index']] = data['text']
+    return passed
+
+
 def beliefs_text(attributes: Mapping[str, Sequence[str]]) -> str:
     """Write what is believed of things, for people: `egg_1 warm, cooked; cup_2 nothing yet`."""
     told = (f'{name} {", ".join(words) or "nothing yet"}' for name, words in attributes.items())
@@ -124,6 +139,8 @@ class Episode:
     feedback_loops: int = 0
     steps: int = 0
     """How many calls were executed or rejected."""
+    passed_steps: int = 0
+    """How many steps of the plan in force were passed: no action was found for them."""
     model_calls: tuple[ModelCall, ...] = ()
     wall_s: float = 0.0
     robot_s: float = 0.0

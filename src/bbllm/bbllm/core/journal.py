@@ -33,16 +33,22 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
 from bbllm.core.errors import ConfigError, UnknownNameError
-from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall
+from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall, passed_steps
+from bbllm.core.journal_lines import UnknownKindError, read_line
 from bbllm.core.records import from_json, to_json
 from bbllm.core.types import Outcome, Task
+
+UNKNOWN = '(not readable)'
+"""Stands for what the first line of a damaged journal would say."""
+FAULT_CHARACTERS = 300
+"""How much is said of what is wrong with a line [characters]."""
 
 
 class JournalWriter:
@@ -50,6 +56,8 @@ class JournalWriter:
 
     def __init__(self, folder: Path, episode_id: str):
         self.path = folder / f'{episode_id}.jsonl'
+        self.broken = ''
+        """Why not every event was written, in one sentence; empty where all were."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
             # 'x': a journal is never overwritten, whatever id a client chose.
@@ -75,6 +83,7 @@ class JournalWriter:
             self._file.write(json.dumps(to_json(event), ensure_ascii=False) + '\n')
             self._file.flush()
         except OSError as error:
+            self.broken = f'The journal {self.path} breaks off: {error.strerror}.'
             raise ConfigError(
                 f'The journal {self.path} can no longer be written ({error.strerror}), so the '
                 'episode was ended. Make room there, or set XDG_STATE_HOME to another folder.'
@@ -127,24 +136,74 @@ def read_events(path: Path) -> tuple[Event, ...]:
         ConfigError: The file is no journal; names the line.
     """
     events = []
-    # Not splitlines(): what people and models say may hold U+2028, which it takes for a line end.
-    lines = path.read_text(encoding='utf-8', errors='replace').removesuffix('\n').split('\n')
-    for number, line in enumerate(lines, start=1):
-        try:
-            events.append(from_json(Event, json.loads(line)))
-        except ValueError as error:
-            if number == len(lines):
-                break
-            raise ConfigError(f'{path}, line {number} is no journal line: {error}') from error
+    for number, event in _parsed(path):
+        if isinstance(event, ValueError):
+            raise ConfigError(f'{path}, line {number} is no journal line: {event}')
+        events.append(event)
     return tuple(events)
 
 
 def read_episode(path: Path) -> Episode:
-    """Read a journal as one record; `ending` is None where it breaks off."""
+    """
+    Read a journal as one record; `ending` is None where it breaks off.
+
+    Raises:
+        ConfigError: It cannot be read, or a line of it is no event; names the line.
+    """
     events = read_events(path)
     if not events or events[0].kind is not EventKind.STARTED:
         raise ConfigError(f'{path} is no journal of an episode: it has no line of kind "started".')
     return episode_of(events)
+
+
+def read_damaged(path: Path) -> tuple[Episode, tuple[str, ...]]:
+    """
+    Read what can be read of a journal, and return also what is wrong with it, line by line.
+
+    An event of a kind that a later version may have written becomes a warning that quotes it.
+
+    Raises:
+        ConfigError: The file cannot be read, or no line of it is an event.
+    """
+    events, faults = list[Event](), list[str]()
+    for number, event in _parsed(path):
+        if isinstance(event, UnknownKindError):
+            events.append(event.event)
+        elif isinstance(event, ValueError):
+            faults.append(f'Line {number} cannot be read: {_cut(str(event))}')
+        else:
+            events.append(event)
+    if not events:
+        why = f' {faults[0]}' if faults else ' It is empty.'
+        raise ConfigError(f'{path} is no journal of an episode.{why}')
+    if events[0].kind is not EventKind.STARTED:
+        faults.insert(0, 'The first line is no event of kind "started", so the task is not known.')
+        unknown = dict.fromkeys(('task', 'planner', 'brain', 'body'), UNKNOWN)
+        start = {'episode_id': path.stem, **unknown}
+        events.insert(0, Event(EventKind.STARTED, events[0].stamp_s, start))
+    return episode_of(events), tuple(faults)
+
+
+def _parsed(path: Path) -> Iterator[tuple[int, Event | ValueError]]:
+    """Yield each line by its number as an event, or why it is none; leave out a cut last one."""
+    try:
+        text = path.read_text(encoding='utf-8', errors='replace')
+    except OSError as error:
+        raise ConfigError(f'{path} cannot be read ({error.strerror}).') from error
+    # Not splitlines(): what people and models say may hold U+2028, which it takes for a line end.
+    lines = text.removesuffix('\n').split('\n')
+    for number, line in enumerate(lines, start=1):
+        try:
+            yield number, read_line(line)
+        except json.JSONDecodeError as error:
+            if number < len(lines):
+                yield number, error
+        except ValueError as error:
+            yield number, error
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= FAULT_CHARACTERS else f'{text[:FAULT_CHARACTERS]} ...'
 
 
 def episode_of(events: Iterable[Event]) -> Episode:
@@ -161,17 +220,26 @@ def episode_of(events: Iterable[Event]) -> Episode:
         planner=start['planner'],
         brain=start['brain'],
         body=start['body'],
-        ending=Ending[end['ending']] if end else None,
+        ending=Ending.__members__.get(str(end.get('ending'))),
         message=end.get(
             'message', 'The journal breaks off: the episode runs, or its process died.'
         ),
         events=events,
         feedback_loops=sum(e.kind is EventKind.REPAIR for e in events),
         steps=len(outcomes),
+        passed_steps=len(passed_steps(events)),
         model_calls=tuple(calls),
         wall_s=last.stamp_s - events[0].stamp_s,
         robot_s=sum(outcome.duration_s for outcome in outcomes),
     )
+
+
+def ending_name(episode: Episode) -> str:
+    """Return how an episode ended, in a word that a later version may have written."""
+    if episode.ending is not None:
+        return episode.ending.name
+    last = episode.events[-1]
+    return str(last.data['ending']) if last.kind is EventKind.ENDED else 'INTERRUPTED'
 
 
 def summarize(episode: Episode) -> dict[str, Any]:
@@ -183,10 +251,11 @@ def summarize(episode: Episode) -> dict[str, Any]:
         'planner': episode.planner,
         'brain': episode.brain,
         'body': episode.body,
-        'ending': episode.ending.name if episode.ending is not None else 'INTERRUPTED',
+        'ending': ending_name(episode),
         'message': episode.message,
         'feedback_loops': episode.feedback_loops,
         'steps': episode.steps,
+        'passed_steps': episode.passed_steps,
         'model_calls': len(calls),
         'prompt_tokens': sum(call.prompt_tokens for call in calls),
         'completion_tokens': sum(call.completion_tokens for call in calls),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from bbllm.core.errors import ConfigError
@@ -45,6 +46,21 @@ def state_dir() -> Path:
 def episodes_dir() -> Path:
     """Return where journals and pictures go; it may not exist yet."""
     return state_dir() / 'episodes'
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """
+    Write a file, or leave none where it cannot be written to its end.
+
+    Raises:
+        OSError: It cannot be written, for example because the disk is full.
+    """
+    try:
+        path.write_bytes(data)
+    except OSError:
+        with suppress(OSError):
+            path.unlink()
+        raise
 
 
 def is_yaml_path(name: str) -> bool:

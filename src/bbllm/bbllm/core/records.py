@@ -41,7 +41,7 @@ def from_json(cls: type[T], data: Any) -> T:
     Raises:
         ValueError: The data does not fit the type; the text names the field.
     """
-    return typing.cast(T, _build(cls, data, cls.__name__))
+    return typing.cast(T, build(cls, data, cls.__name__))
 
 
 @cache
@@ -49,7 +49,18 @@ def _hints(cls: type) -> dict[str, Any]:
     return typing.get_type_hints(cls)
 
 
-def _build(kind: Any, data: Any, where: str) -> Any:
+def build(kind: Any, data: Any, where: str) -> Any:
+    """
+    Build a value of any type that a field of a record may have.
+
+    Args:
+        kind: The type, as its hint says it.
+        data: What `to_json` made of it.
+        where: What the value is called in errors.
+
+    Raises:
+        ValueError: The data does not fit the type.
+    """
     origin = typing.get_origin(kind)
     if dataclasses.is_dataclass(kind):
         return _build_record(typing.cast(type, kind), data, where)
@@ -57,17 +68,28 @@ def _build(kind: Any, data: Any, where: str) -> Any:
         return _build_tuple(typing.get_args(kind), data, where)
     if origin in (typing.Union, types.UnionType):
         inner = [arg for arg in typing.get_args(kind) if arg is not type(None)]
-        return None if data is None else _build(inner[0], data, where)
-    if origin is Mapping and isinstance(data, Mapping):
+        return None if data is None else build(inner[0], data, where)
+    if origin is Mapping:
+        if not isinstance(data, Mapping):
+            raise ValueError(f'{where}: expected an object, found {data!r}.')
         value = typing.get_args(kind)[1]
-        return {name: _build(value, item, f'{where}.{name}') for name, item in data.items()}
+        return {name: build(value, item, f'{where}.{name}') for name, item in data.items()}
     if isinstance(kind, type) and issubclass(kind, Enum):
         return _build_enum(kind, data, where)
-    if kind is float and isinstance(data, (int, float)):
-        return float(data)
+    if kind is float:
+        return _build_float(data, where)
     if isinstance(kind, type) and kind in (str, int, bool) and not isinstance(data, kind):
         raise ValueError(f'{where}: expected {kind.__name__}, found {data!r}.')
     return data
+
+
+def _build_float(data: Any, where: str) -> float:
+    if not isinstance(data, (int, float)):
+        raise ValueError(f'{where}: expected a number, found {data!r}.')
+    try:
+        return float(data)
+    except OverflowError as error:
+        raise ValueError(f'{where}: {error}.') from error
 
 
 def _build_record(cls: type, data: Any, where: str) -> Any:
@@ -77,7 +99,7 @@ def _build_record(cls: type, data: Any, where: str) -> Any:
     hints = _hints(cls)
     names = {f.name for f in dataclasses.fields(cls)}
     given = {
-        name: _build(hints[name], value, f'{where}.{name}')
+        name: build(hints[name], value, f'{where}.{name}')
         for name, value in data.items()
         if name in names
     }
@@ -94,7 +116,7 @@ def _build_tuple(args: tuple[Any, ...], data: Any, where: str) -> tuple[Any, ...
     if len(kinds) != len(data):
         raise ValueError(f'{where}: expected {len(kinds)} values, found {len(data)}.')
     pairs = zip(kinds, data, strict=True)
-    return tuple(_build(kind, item, f'{where}[{i}]') for i, (kind, item) in enumerate(pairs))
+    return tuple(build(kind, item, f'{where}[{i}]') for i, (kind, item) in enumerate(pairs))
 
 
 def _build_enum(kind: type[Enum], data: Any, where: str) -> Enum:

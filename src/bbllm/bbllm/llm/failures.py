@@ -81,8 +81,8 @@ def failure_of(error: Exception, settings: OpenAISettings, redactor: Redactor) -
     if isinstance(error, TooLateError):
         return Failure(
             what=f'did not answer in time: {error}',
-            hint='Raise `timeout_s` or `first_token_timeout_s` in config/llm.yaml if the model is '
-            f'just slow. {GO_ON}',
+            hint='Raise `timeout_s`, `first_token_timeout_s` or `hang_timeout_s` in '
+            f'config/llm.yaml if the model is just slow. {GO_ON}',
             retry=True,
         )
     if isinstance(error, CutReplyError):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from bbllm.core.errors import ModelError
 from bbllm.core.protocols import JsonSchema, Message, Reply, Usage
 from bbllm.llm.backoff import Backoff
-from bbllm.llm.bounded import Bounded
+from bbllm.llm.bounded import BEAT_S, Bounded
 from bbllm.llm.dialect import Dialect
 from bbllm.llm.openai_settings import OpenAISettings
 from bbllm.llm.openai_tries import Tries, call_theirs, log_warning
@@ -81,11 +81,14 @@ class OpenAIChat:
         """Answer a conversation; see `ChatModel.complete`."""
         self._tries.prepare()
         begun_s = time.monotonic()
-        listener = _Listener(on_text)
+        listener = _Listener(on_text, self._notice(begun_s))
         n_failed = n_empty = n_adapted = 0
         while True:
             body = self._dialect.body(stop, schema)
-            result = self._tries.once(functools.partial(self._ask, messages, stop, body, listener))
+            first_s = self._first_s(begun_s, again=n_failed > 0)
+            result = self._tries.once(
+                functools.partial(self._ask, messages, stop, body, listener, first_s)
+            )
             if isinstance(result, _Answer):
                 if result.text.strip():
                     return Reply(
@@ -104,6 +107,7 @@ class OpenAIChat:
                 n_adapted += 1
                 continue
             n_failed += 1
+            listener.told = True
             self._tries.wait_after(result, n_failed, begun_s, listener.beat)
 
     def _ask(
@@ -112,18 +116,41 @@ class OpenAIChat:
         stop: Sequence[str],
         body: Mapping[str, object],
         listener: _Listener,
+        first_s: float,
         connection: Connection,
     ) -> _Answer:
         listener.restart()
         stream = self._dialect.stream
         pieces = Bounded(
             lambda on_open: connection.ask(messages, body, stream=stream, on_open=on_open),
-            first_s=self.settings.first_token_timeout_s if stream else self.settings.timeout_s,
+            first_s=first_s,
             gap_s=self.settings.first_token_timeout_s,
             total_s=self.settings.timeout_s,
             beat=listener.beat,
         )
         return self._collect(iter(pieces), stop, listener)
+
+    def _first_s(self, begun_s: float, *, again: bool) -> float:
+        """Return how long a try may take to its first word; one that is not the first, less."""
+        settings = self.settings
+        limit_s = settings.first_token_timeout_s if self._dialect.stream else settings.timeout_s
+        left_s = begun_s + settings.hang_timeout_s - time.monotonic()
+        return min(limit_s, max(round(left_s, 1), BEAT_S)) if again else limit_s
+
+    def _notice(self, begun_s: float) -> Callable[[], bool]:
+        """Return what tells people once that the model is waited for, and whether it has."""
+        limit_s = max(self.settings.hang_timeout_s, self._first_s(begun_s, again=False))
+
+        def notice() -> bool:
+            if time.monotonic() - begun_s < self.settings.notice_s:
+                return False
+            self._tell(
+                f'Waiting for {self._who} for {self.settings.notice_s:g} s; time-out after '
+                f'{limit_s:g} s.'
+            )
+            return True
+
+        return notice
 
     def _collect(
         self, pieces: Iterator[Piece], stop: Sequence[str], listener: _Listener
@@ -196,8 +223,11 @@ class _Answer:
 class _Listener:
     """Passes text on to `on_text` unless it already heard an earlier try of the same reply."""
 
-    def __init__(self, on_text: Callable[[str], None] | None):
+    def __init__(self, on_text: Callable[[str], None] | None, notice: Callable[[], bool]):
         self._on_text = on_text
+        self._notice = notice
+        self.told = False
+        """Whether people know that the model is waited for, or has answered."""
         self._heard = False
         self._muted = False
 
@@ -206,11 +236,13 @@ class _Listener:
         self._muted = self._heard
 
     def hear(self, text: str) -> None:
+        self.told = True
         if text and not self._muted:
             self._heard = True
             self._call(text)
 
     def beat(self) -> None:
+        self.told = self.told or self._notice()
         self._call('')
 
     def _call(self, text: str) -> None:

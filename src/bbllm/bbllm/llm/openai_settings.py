@@ -39,6 +39,11 @@ class OpenAISettings:
     """For the connection to be made [s]."""
     first_token_timeout_s: float = 60.0
     """For the first word, and for each next one [s]."""
+    hang_timeout_s: float = 120.0
+    """For the first word in all tries together, waits between them included; one try has its own
+    time-out in full, also where that is longer [s]."""
+    notice_s: float = 10.0
+    """Silence after which people are told that the model is waited for [s]."""
     retries: int = 3
     """How often a request that failed is sent again."""
     schema: Literal['auto'] | bool = 'auto'

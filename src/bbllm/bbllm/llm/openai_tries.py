@@ -100,9 +100,12 @@ class Tries:
             ModelError: It makes no sense.
         """
         too_long = self._is_too_long(failure)
-        if not failure.retry or too_long or n_failed > self.settings.retries:
-            raise self._error(failure, n_failed, time.monotonic() - begun_s)
+        spent_s = time.monotonic() - begun_s
         wait_s = self._backoff.wait_s(n_failed, failure.wait_s, self._jitter)
+        # A server that answers is asked as often as `retries` says, one that hangs is not.
+        hangs = not failure.status and spent_s + wait_s >= self.settings.hang_timeout_s
+        if not failure.retry or too_long or hangs or n_failed > self.settings.retries:
+            raise self._error(failure, n_failed, spent_s)
         self.tell(
             f'{self.who} {failure.what}; trying again in {wait_s:.1f} s '
             f'({n_failed} of {self.settings.retries}).'

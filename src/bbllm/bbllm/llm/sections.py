@@ -90,6 +90,7 @@ class ModelConfig(ServerConfig):
     context_tokens: Annotated[int | None, AfterValidator(_room_for_prompts)] = None
     """What the server takes in all, prompt and reply; None where prompts are not to be cut."""
     first_token_timeout_s: Annotated[float, Field(gt=0, le=3600)] = 60.0
+    hang_timeout_s: Annotated[float, Field(gt=0, le=3600)] = 120.0
     # `schema` is a method of pydantic's models.
     use_schema: Annotated[Literal['auto'] | bool, Field(alias='schema')] = 'auto'
     brief: ExpertBrief | None = None

@@ -53,6 +53,7 @@ def openai_settings(
             max_tokens=section.max_tokens,
             context_tokens=section.context_tokens,
             first_token_timeout_s=section.first_token_timeout_s,
+            hang_timeout_s=section.hang_timeout_s,
             schema=section.use_schema,
         )
     # Servers of one's own mostly want no key; one that was asked for by name must be there.

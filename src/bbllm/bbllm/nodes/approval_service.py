@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from bbllm_interfaces.msg import Approval, EpisodeEvent
 from bbllm_interfaces.srv import Approve
@@ -19,12 +19,16 @@ from bbllm.core.approval import (
 )
 from bbllm.core.approval_desk import ApprovalDesk
 from bbllm.core.errors import ApprovalError
+from bbllm.core.tasks import plain_text
 from bbllm.core.types import Scene
-from bbllm.nodes.convert import event_to_msg
+from bbllm.nodes.convert import event_from_msg, event_to_msg
 from bbllm.nodes.convert_approval import answer_from_request, approval_event, approval_to_msg
 from bbllm.nodes.params import Fr3ExecutorParams
 from bbllm.nodes.process import StackNode
 from bbllm.nodes.qos import EVENTS, LATCHED
+
+MODEL_CHARACTERS = 80
+"""How much of a model's name a question shows [characters]."""
 
 
 class ApprovalService:
@@ -101,7 +105,7 @@ class ApprovalService:
 
     def _hear_episode(self, msg: EpisodeEvent) -> None:
         if msg.kind == EpisodeEvent.STARTED:
-            self.gate.begin_episode(msg.episode_id)
+            self.gate.begin_episode(msg.episode_id, _brain_of(msg))
         elif msg.kind == EpisodeEvent.ENDED:
             self.gate.end_episode(msg.episode_id)
 
@@ -125,6 +129,16 @@ class ApprovalService:
             return response
         response.success = True
         return response
+
+
+def _brain_of(started: EpisodeEvent) -> str:
+    """Return the name of the model that plans, empty where the event does not say it."""
+    try:
+        data = event_from_msg(started).data
+    except ValueError:
+        return ''
+    brain = data.get('brain') if isinstance(data, Mapping) else None
+    return plain_text(str(brain or ''))[:MODEL_CHARACTERS]
 
 
 def waiting_text(request: ApprovalRequest) -> str:

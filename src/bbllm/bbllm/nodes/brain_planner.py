@@ -21,7 +21,7 @@ from bbllm.nodes.event_text import event_text
 from bbllm.nodes.markers import plan_markers
 from bbllm.nodes.params import BrainPlannerParams
 from bbllm.nodes.process import StackNode, run
-from bbllm.nodes.qos import EVENTS, LATCHED
+from bbllm.nodes.qos import EVENTS, LATCHED, RESULT_TIMEOUT_S
 
 LOGGED = frozenset(
     {
@@ -69,6 +69,7 @@ class BrainPlanner(StackNode):
             self._run_task,
             cancel_callback=self._cancel,
             callback_group=self.group,
+            result_timeout=RESULT_TIMEOUT_S,
         )
 
     def come_to_rest(self) -> None:

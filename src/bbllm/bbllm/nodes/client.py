@@ -25,6 +25,7 @@ from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.nodes.action_call import ActionCall, not_begun
 from bbllm.nodes.approval_client import ApprovalClient
 from bbllm.nodes.convert import call_to_msg, event_from_msg, outcome_from_result
+from bbllm.nodes.domains import domain_of
 from bbllm.nodes.finding import SEE_THERE, no_stack
 from bbllm.nodes.heartbeat import Heartbeats
 from bbllm.nodes.own_nodes import OwnNodes
@@ -50,6 +51,7 @@ class TaskResult:
     message: str
     feedback_loops: int = 0
     steps: int = 0
+    passed_steps: int = 0
     model_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -76,7 +78,7 @@ def join_stack(namespace: str, environ: Mapping[str, str] | None = None) -> OwnN
         'ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST'
     )
     args = ['--ros-args', '--enclave', f'/{namespace}/client']
-    return OwnNodes(args=args, domain_id=int(env.get('ROS_DOMAIN_ID') or 0))
+    return OwnNodes(args=args, domain_id=domain_of(env))
 
 
 class StackClient(Closable):

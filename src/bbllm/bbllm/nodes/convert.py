@@ -270,7 +270,14 @@ def episode_to_result(episode: Episode) -> RunTask.Result:
     """Sum an episode up; one without an ending counts as WORLD_FAILED."""
     sums = summarize(episode)
     ending = Ending.WORLD_FAILED if episode.ending is None else episode.ending
-    names = ('feedback_loops', 'steps', 'model_calls', 'prompt_tokens', 'completion_tokens')
+    names = (
+        'feedback_loops',
+        'steps',
+        'passed_steps',
+        'model_calls',
+        'prompt_tokens',
+        'completion_tokens',
+    )
     return RunTask.Result(
         episode_id=episode.id,
         ending=int(ending),

@@ -6,7 +6,7 @@ import fcntl
 import os
 import random
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from bbllm.core.errors import ConfigError
 
 DOMAINS = range(21, 102)
 """Domains whose ports are free under Linux, without the first ones: people begin there."""
+MOST = 232
+"""The last domain whose ports there are."""
 COMMON = Path('/tmp')
 """What is temporary for all processes; workers of a bench have a TMPDIR of their own."""
 
@@ -21,6 +23,24 @@ COMMON = Path('/tmp')
 def lock_folder() -> Path:
     """Return the folder for locks that every process of this machine has to see."""
     return COMMON if os.access(COMMON, os.W_OK) else Path(tempfile.gettempdir())
+
+
+def domain_of(environ: Mapping[str, str]) -> int:
+    """
+    Return the ROS domain that an environment names, 0 where it names none.
+
+    Raises:
+        ConfigError: What it names is no domain.
+    """
+    text = environ.get('ROS_DOMAIN_ID', '').strip()
+    if not text:
+        return 0
+    if not (text.isascii() and text.isdigit() and len(text) <= 3 and int(text) <= MOST):
+        raise ConfigError(
+            f'ROS_DOMAIN_ID={text[:80]!r} is no ROS domain: set it to a whole number from 0 to '
+            f'{MOST}, under Linux best from 0 to {DOMAINS[-1]}, or unset it.'
+        )
+    return int(text)
 
 
 @contextmanager

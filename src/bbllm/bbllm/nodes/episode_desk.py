@@ -26,6 +26,7 @@ from bbllm.nodes.params import BrainPlannerParams
 from bbllm.nodes.process import StackNode
 from bbllm.nodes.qos import EVENTS, LATCHED
 from bbllm.nodes.ros_world import BodyClient, RosBody, RosWorld
+from bbllm.planners.assembly import heard_by
 
 
 class EpisodeDesk:
@@ -192,7 +193,8 @@ class EpisodeDesk:
             run.cancel(cancelled)
         with suppress(BbllmError):  # the episode meets it again, and ends with it
             self._world.wait_ready(run.check)
-        return run.execute(planner, self._world)
+        with heard_by(run):
+            return run.execute(planner, self._world)
 
     def _hear_approval(self, msg: EpisodeEvent) -> None:
         """Put on record what a person said, where it is about the episode under way."""

@@ -30,9 +30,11 @@ from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE, checked_namespace
 from bbllm.core.open_state_mode import OpenStateMode
 from bbllm.core.paths import config_dir
+from bbllm.nodes.domains import domain_of
 from bbllm.nodes.name_lock import check_names_free
 from bbllm.nodes.owner import owner_environ
 from bbllm.nodes.params import NODE_PARAMS
+from bbllm.nodes.real_arguments import check_robot_ip, need_franka_ros2
 from bbllm.nodes.stack import (
     RESPAWN_S,
     RESPAWNS,
@@ -162,9 +164,12 @@ def _check_arguments(
             }
         check_params(nodes, params, simulated=simulated)
         namespace = checked_namespace(values['namespace'])
-        check_names_free(nodes, namespace, int(os.environ.get('ROS_DOMAIN_ID') or 0))
+        check_names_free(nodes, namespace, domain_of(os.environ))
         if values['rviz'] == 'true':
             _need_rviz()
+        if driver:
+            check_robot_ip(values['robot_ip'])
+            need_franka_ros2()
 
     return check
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
 
@@ -11,6 +12,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from bbllm.core.closable import Closable
+from bbllm.nodes.domains import domain_of
 from bbllm.nodes.leaving import leave_graph
 
 END_S = 2.0
@@ -34,6 +36,8 @@ class OwnNodes(Closable):
             domain_id: The ROS domain; by default that of the environment.
         """
         self._context = rclpy.Context()
+        if domain_id is None:
+            domain_of(os.environ)  # what rcl says of a wrong one names neither it nor the range
         rclpy.init(
             args=None if args is None else list(args),
             context=self._context,

@@ -17,6 +17,7 @@ from bbllm.arm.model import ARM_JOINTS
 from bbllm.nodes.convert import header, stamp_from_msg
 from bbllm.nodes.convert_arm import duration_to_msg, goal_to_record, trajectory_to_record
 from bbllm.nodes.process import StackNode
+from bbllm.nodes.qos import RESULT_TIMEOUT_S
 from bbllm.nodes.sim_loop import SimLoop
 from bbllm.sim.controllers import ARM_CONTROLLER
 from bbllm.sim.robot import SimulatedRobot
@@ -43,6 +44,7 @@ class SimArm:
             handle_accepted_callback=self._begin,
             cancel_callback=self._cancel,
             callback_group=node.group,
+            result_timeout=RESULT_TIMEOUT_S,
         )
         node.create_subscription(
             JointTrajectory,

@@ -22,6 +22,7 @@ from rclpy.action import ActionServer, CancelResponse
 from rclpy.action.server import ServerGoalHandle
 
 from bbllm.nodes.process import StackNode
+from bbllm.nodes.qos import RESULT_TIMEOUT_S
 from bbllm.nodes.sim_loop import SimLoop
 from bbllm.sim import orders
 from bbllm.sim.orders import Order
@@ -42,7 +43,13 @@ class SimBase:
         self._one = threading.Lock()
         self._servers = [
             ActionServer(
-                node, kind, f'action_server/{name}', run, callback_group=node.group, **more
+                node,
+                kind,
+                f'action_server/{name}',
+                run,
+                callback_group=node.group,
+                result_timeout=RESULT_TIMEOUT_S,
+                **more,
             )
             for kind, name, run, more in (
                 (

@@ -14,6 +14,7 @@ from std_srvs.srv import Trigger
 
 from bbllm.arm.driver import GoalStatus, GripperResult
 from bbllm.nodes.process import StackNode
+from bbllm.nodes.qos import RESULT_TIMEOUT_S
 from bbllm.nodes.sim_loop import SimLoop
 from bbllm.sim.gripper import GripperPending
 
@@ -50,6 +51,7 @@ class SimHand:
                 lambda handle, kind=kind, begin=begin: self._run(handle, kind, begin),
                 cancel_callback=self._cancel,
                 callback_group=node.group,
+                result_timeout=RESULT_TIMEOUT_S,
             )
             for name, kind, begin in kinds
         ]
@@ -61,6 +63,7 @@ class SimHand:
                 self._command,
                 cancel_callback=self._cancel,
                 callback_group=node.group,
+                result_timeout=RESULT_TIMEOUT_S,
             )
         )
         node.create_service(Trigger, f'{GRIPPER}/stop', self._stop, callback_group=node.group)

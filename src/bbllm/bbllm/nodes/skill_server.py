@@ -19,6 +19,7 @@ from bbllm.nodes.convert import call_from_msg, outcome_to_result
 from bbllm.nodes.convert_approval import provenance_from_goal
 from bbllm.nodes.goal_clients import GoalClients
 from bbllm.nodes.process import StackNode
+from bbllm.nodes.qos import RESULT_TIMEOUT_S
 from bbllm.nodes.robot_identity import RobotIdentity
 from bbllm.nodes.stack import NODES
 
@@ -90,6 +91,7 @@ class SkillServer:
             self._execute,
             cancel_callback=self._cancel,
             callback_group=group,
+            result_timeout=RESULT_TIMEOUT_S,
         )
 
     def come_to_rest(self) -> None:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from bbllm.core.errors import ConfigError, LostNodeError
 from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.paths import config_dir, state_dir
+from bbllm.nodes.domains import domain_of
 from bbllm.nodes.name_lock import check_names_free
 from bbllm.nodes.owner import owner_environ
 
@@ -191,7 +192,7 @@ class Stack:
         Raises:
             ConfigError: A node of one of these names runs, or there is no place for logs.
         """
-        domain = int(self.environ().get('ROS_DOMAIN_ID') or 0)
+        domain = domain_of(self.environ())
         check_names_free(self.config.nodes, self.config.namespace, domain)
         try:
             self.log_folder.mkdir(parents=True, exist_ok=True)

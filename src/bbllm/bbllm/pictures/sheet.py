@@ -112,7 +112,8 @@ def wrap(text: str, size: float, width: float, most: int) -> list[str]:
 
 def draw_head(caption: Caption, width: float) -> tuple[list[Shape], float]:
     """Return the words above the panels and where the panels may begin [px]."""
-    color = {'FINISHED': GOOD, 'INTERRUPTED': OPEN, 'CANCELLED': OPEN}.get(caption.ending, BAD)
+    colors = {'FINISHED': GOOD, 'INTERRUPTED': OPEN, 'CANCELLED': OPEN, 'PARTLY_DONE': OPEN}
+    color = colors.get(caption.ending, BAD)
     pill = text_width(caption.ending, 13) + 26
     shapes: list[Shape] = [
         *_pill((width - EDGE_PX - pill, 22.0), pill, color),

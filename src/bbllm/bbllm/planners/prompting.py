@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from textwrap import shorten
 from typing import TypeVar
 
 from bbllm.core.errors import ParseError
@@ -44,6 +45,8 @@ BELIEVED = 'Believed, not sensed:'
 """What stands before the open state of a scene."""
 REPLY_KEPT = 4000
 """How much of a bad reply is shown to the model again [characters]."""
+REPLY_QUOTED = 200
+"""How much of it people are shown [characters]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +200,12 @@ def one_line(text: str) -> str:
     return ' '.join(text.split())
 
 
+def quoted(reply: str) -> str:
+    """Return the beginning of a reply in one line that can be printed."""
+    line = ''.join(char if char.isprintable() else ' ' for char in reply)
+    return repr(shorten(line, REPLY_QUOTED, placeholder=' ...'))
+
+
 def ask(
     model: ChatModel,
     prompt: str,
@@ -236,5 +245,6 @@ def ask(
         return read(second)
     except ParseError as error:
         raise ParseError(
-            f'{model.name} was asked twice, and neither reply can be read. {error}'
+            f'{model.name} was asked twice, and neither reply can be read. {error} '
+            f'It said: {quoted(second)}'
         ) from error

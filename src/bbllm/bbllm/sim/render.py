@@ -21,6 +21,7 @@ import mujoco
 import numpy as np
 
 from bbllm.core.errors import ConfigError
+from bbllm.core.paths import write_whole
 from bbllm.sim.build import CAMERA
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.simulation import Simulation
@@ -72,9 +73,19 @@ def render_png(
 
 
 def save_picture(simulation: Simulation, path: str | Path) -> Path:
-    """Draw the simulation into a PNG file; errors as `render_png`."""
+    """
+    Draw the simulation into a PNG file; errors as `render_png`.
+
+    Raises:
+        RenderError: The file, or one of those it is made from, cannot be written.
+    """
     target = Path(path)
-    target.write_bytes(render_png(simulation))
+    try:
+        write_whole(target, render_png(simulation))
+    except OSError as error:
+        raise RenderError(
+            f'The picture {target} cannot be written ({error.strerror or error}).'
+        ) from error
     return target
 
 
