@@ -252,6 +252,20 @@ def test_only_the_simulated_launch_says_that_the_robot_is_simulated(path: Path) 
 
 
 @needs_launch
+@pytest.mark.parametrize('value', ['true', 'false'])
+def test_use_sim_time_reaches_every_node(value: str) -> None:
+    arguments = arguments_of(NODES_ONLY)
+    given = {name: default_of(x) for name, x in arguments.items()} | {'use_sim_time': value}
+    nodes = {n.node_executable: n for n in description_of(NODES_ONLY) if hasattr(n, 'cmd')}
+    ours = (*REAL_NODES, *OPTIONAL_NODES)
+
+    told = {parameters_of(nodes[name], **given)['use_sim_time'] for name in ours}
+
+    assert told == {value == 'true'}
+    assert set(nodes) - set(ours) == {'rviz2'}
+
+
+@needs_launch
 def test_name_of_the_hand_reaches_all_who_use_it() -> None:
     given = {name: default_of(argument) for name, argument in arguments_of(NODES_ONLY).items()} | {
         'gripper_node': 'fr3_gripper'
@@ -341,7 +355,7 @@ def test_arguments_are_checked_before_a_node_starts(
 def test_address_that_is_none_is_refused_before_a_node_starts(franka_bringup: Path) -> None:
     from bbllm.core.errors import ConfigError
 
-    with pytest.raises(ConfigError, match="robot_ip:='1.2.3' is no address"):
+    with pytest.raises(ConfigError, match=r"robot_ip:='1\.2\.3' is no address"):
         visit(REAL, robot_ip='1.2.3')
 
 
@@ -349,5 +363,5 @@ def test_address_that_is_none_is_refused_before_a_node_starts(franka_bringup: Pa
 def test_launch_of_the_real_arm_names_franka_ros2_where_it_is_missing() -> None:
     from bbllm.core.errors import ConfigError
 
-    with pytest.raises(ConfigError, match='docs/real-arm.md'):
+    with pytest.raises(ConfigError, match=r'docs/real-arm\.md'):
         visit(REAL, robot_ip='172.16.0.2')

@@ -32,6 +32,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.nodes.diagnostics import Diagnostics
+from bbllm.nodes.domains import domain_of
 from bbllm.nodes.heartbeat import Heartbeat, Heartbeats
 from bbllm.nodes.leaving import destroy_since, entities_of, leave_graph
 from bbllm.nodes.liveness import PERIOD_S
@@ -273,6 +274,10 @@ def run(make: Callable[[], StackNode], threads: int = 8) -> None:
     end_asked = _end_signals()
     reasons: list[str] = []
     end_with_owner(reasons.append)
+    try:
+        domain_of(os.environ)  # rcl names neither the variable nor its range
+    except BbllmError as error:
+        sys.exit(f'error: {error}')
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node: StackNode | None = None
     code = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bbllm_interfaces.msg import Scene as SceneMsg
 from bbllm_interfaces.srv import GetScene
+from rclpy.clock import Clock, ClockType
 from visualization_msgs.msg import MarkerArray
 
 from bbllm.core.errors import WorldError
@@ -19,6 +20,7 @@ from bbllm.nodes.params import StateEstimatorParams
 from bbllm.nodes.polling import Poller
 from bbllm.nodes.process import StackNode, run
 from bbllm.nodes.qos import LATCHED
+from bbllm.nodes.scene_outputs import SceneOutputs
 from bbllm.nodes.table_feed import TableFeed
 from bbllm.skills.catalog import skills_for
 from bbllm.worlds.reaching import ReachCache
@@ -47,6 +49,7 @@ class StateEstimator(StackNode):
         self._reach = ReachCache()
         self._scenes = self.create_publisher(SceneMsg, 'scene', LATCHED)
         self._markers = self.create_publisher(MarkerArray, 'markers', LATCHED)
+        self._outputs = SceneOutputs(self, collision_objects=params.collision_objects)
         self._period_s = 1.0 / params.rate_hz
         self.diagnostics.measure(self._poller.rates)
 
@@ -60,7 +63,9 @@ class StateEstimator(StackNode):
         self._poller.start()
         self._open_state.begin()
         self.create_service(GetScene, 'get_scene', self._get, callback_group=self.group)
-        self.create_timer(self._period_s, self._publish)
+        # By the steady clock: who waits for scenes counts their silence by it at any speed.
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(self._period_s, self._publish, clock=steady)
 
     def _get(self, request: GetScene.Request, reply: GetScene.Response) -> GetScene.Response:
         try:
@@ -86,6 +91,7 @@ class StateEstimator(StackNode):
         self._scenes.publish(scene_to_msg(scene))
         if self._markers.get_subscription_count():
             self._markers.publish(scene_markers(scene))
+        self._outputs.publish(scene)
 
     def _scene(self, view: TableView, wait_s: float = 0.0) -> Scene:
         scene = build_scene(

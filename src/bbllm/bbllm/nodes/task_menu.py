@@ -10,14 +10,15 @@ from typing import Any
 from bbllm_interfaces.action import ExecuteSkill
 from bbllm_interfaces.msg import Approval, EpisodeEvent
 from bbllm_interfaces.msg import Scene as SceneMsg
+from rclpy.clock import Clock, ClockType
 from visualization_msgs.msg import MarkerArray
 
 from bbllm.bench.suite import load_suite
 from bbllm.core.errors import LostNodeError
 from bbllm.core.types import Scene
 from bbllm.nodes.choice_desk import ChoiceDesk
-from bbllm.nodes.convert import event_from_msg
 from bbllm.nodes.convert_approval import approval_from_msg
+from bbllm.nodes.convert_events import event_from_msg
 from bbllm.nodes.convert_scene import scene_from_msg
 from bbllm.nodes.interactive import InteractiveMarkers
 from bbllm.nodes.markers import menu_marker, status_markers
@@ -61,7 +62,12 @@ class TaskMenu(StackNode):
 
     def begin(self) -> None:
         self._menus = InteractiveMarkers(self, 'task_menu', self.group, self._choose)
-        self.create_timer(1.0 / self.params.rate_hz, self._show, callback_group=self.group)
+        self.create_timer(
+            1.0 / self.params.rate_hz,
+            self._show,
+            callback_group=self.group,
+            clock=Clock(clock_type=ClockType.STEADY_TIME),
+        )
 
     def _choose(self, marker: str, number: int, client: str) -> None:
         choice = self._numbers.choice(number)
@@ -81,8 +87,13 @@ class TaskMenu(StackNode):
             self._board = self._board.asked(approval_from_msg(msg))
 
     def _hear(self, msg: EpisodeEvent) -> None:
+        try:
+            event = event_from_msg(msg)
+        except ValueError as error:
+            self.get_logger().warning(f'An event {msg.kind!r} is left out: {error}')
+            return
         with self._lock:
-            self._board = self._board.heard(event_from_msg(msg))
+            self._board = self._board.heard(event)
 
     def _watch_arm(self, msg: Any) -> None:
         with self._lock:
