@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 from bbllm_interfaces.msg import EpisodeEvent
 from rclpy.publisher import Publisher
 from stacks import Running, until
 
+from bbllm.core.events import Event, EventKind
 from bbllm.core.records import to_json
 from bbllm.core.types import Code, Outcome, SkillCall, Status
+from bbllm.nodes.convert_events import event_to_msg
 from bbllm.nodes.qos import EVENTS
 from bbllm.planners.open_facts import is_open
 
@@ -32,8 +32,7 @@ def hears(stack: Running) -> bool:
 def failed(name: str, code: Code) -> EpisodeEvent:
     """Return the event of a pick that failed."""
     outcome = Outcome(call=SkillCall('pick', (name,)), status=Status.FAILED, code=code)
-    data = json.dumps(to_json(outcome))
-    return EpisodeEvent(kind=EpisodeEvent.OUTCOME, episode_id='e', data=data)
+    return event_to_msg(Event(EventKind.OUTCOME, 0.0, to_json(outcome)), 'e')
 
 
 def believed(stack: Running) -> list[str]:

@@ -15,9 +15,10 @@ from bbllm.arm.limits import Q_READY
 from bbllm.nodes.polling import Poller
 from bbllm.nodes.ros_driver import RosDriver
 
-# The helpers of these tests, the server that plays a language model, and what reads URDF.
+# The helpers of these tests, the server that plays a language model, what reads URDF, and worlds
+# on paper.
 TESTS = Path(__file__).parent.parent
-for folder in (TESTS / 'nodes', TESTS / 'llm', TESTS / 'arm'):
+for folder in (TESTS / 'nodes', TESTS / 'llm', TESTS / 'arm', TESTS / 'doubles'):
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bbllm.core.approval import Answer, ApprovalRequest, Provenance, RequestKind
 from bbllm.core.events import Event, EventKind
 from bbllm.core.types import Plan, PlanStep
-from bbllm.nodes.convert import event_from_msg, event_to_msg, plan_msg_of_event
+from bbllm.nodes.convert import plan_msg_of_event
 from bbllm.nodes.convert_approval import (
     answer_from_request,
     answer_to_request,
@@ -20,6 +20,7 @@ from bbllm.nodes.convert_approval import (
     approval_to_msg,
     provenance_from_goal,
 )
+from bbllm.nodes.convert_events import event_from_msg, event_to_msg
 
 pytestmark = pytest.mark.ros
 
@@ -53,7 +54,7 @@ def test_kinds_of_requests_are_the_constants_of_the_message() -> None:
 
 @given(requests, st.booleans())
 def test_request_survives_the_round_trip(request: ApprovalRequest, simulated: bool) -> None:
-    msg = approval_to_msg(request, simulated)
+    msg = approval_to_msg(request, simulated, 5.0)
     back = approval_from_msg(msg)
 
     assert back is not None
@@ -61,10 +62,11 @@ def test_request_survives_the_round_trip(request: ApprovalRequest, simulated: bo
     for name in ('kind', 'hash', 'title', 'lines', 'reason', 'episode_id', 'timeout_s'):
         assert getattr(back, name) == getattr(request, name)
     assert msg.simulated is simulated
+    assert msg.header.stamp.sec == 5
 
 
 def test_that_nothing_waits_survives_the_round_trip() -> None:
-    assert approval_from_msg(approval_to_msg(None, True)) is None
+    assert approval_from_msg(approval_to_msg(None, True, 0.0)) is None
 
 
 @given(texts, answers)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from bbllm_interfaces.msg import SimGoal
 from controller_manager_msgs.srv import ListControllers, ListHardwareComponents, SwitchController
 from drivers import inject, move, recover
 from stacks import Background, Running, until
-from std_msgs.msg import String
 
 from bbllm.arm.driver import (
     FollowError,
@@ -169,14 +168,14 @@ def test_a_driver_that_hangs_is_named_while_it_is_waited_for(
 
 @contextmanager
 def heard_goals(sim: Running) -> Iterator[list[str]]:
-    """Give the kinds of the goals that the simulator takes from now on."""
+    """Give the names of the goals that the simulator takes from now on."""
     said: list[str] = []
     node, group = sim.client.node, sim.client.group
 
-    def hear(goal: String) -> None:
-        said.append(json.loads(goal.data)['kind'])
+    def hear(goal: SimGoal) -> None:
+        said.append(goal.name)
 
-    listener = node.create_subscription(String, 'sim/goals', hear, GOALS, callback_group=group)
+    listener = node.create_subscription(SimGoal, 'sim/goals', hear, GOALS, callback_group=group)
     try:
         until(lambda: node.count_publishers('sim/goals'), 'the author of sim/goals')
         yield said
@@ -201,7 +200,7 @@ def test_no_goal_is_sent_to_a_robot_that_was_stopped(sim: Running, driver: RosDr
         assert driver.move_gripper(0.05, 0.1).success
         until(lambda: len(said) > 1, 'the goal after the stops')
 
-    assert said == ['follow_joint_trajectory', 'move']
+    assert said == ['fr3_arm_controller/follow_joint_trajectory', 'franka_gripper/move']
 
 
 def test_no_goal_is_sent_after_a_stop_that_came_while_the_robot_was_looked_at(
@@ -227,4 +226,4 @@ def test_no_goal_is_sent_after_a_stop_that_came_while_the_robot_was_looked_at(
     assert followed.error_string == 'The trajectory was stopped before it was sent.'
     assert moved.error == 'The motion of the fingers was stopped before it was sent.'
     assert not moved.begun
-    assert said == ['follow_joint_trajectory']
+    assert said == ['fr3_arm_controller/follow_joint_trajectory']

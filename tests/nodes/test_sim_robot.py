@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
-from bbllm_interfaces.msg import ObjectStates
+from bbllm_interfaces.msg import ObjectStates, SimGoal
 from bbllm_interfaces.srv import ResetSim
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from control_msgs.msg import DynamicJointState
@@ -43,10 +42,10 @@ from sim_clients import (
     switch,
 )
 from stacks import Running, started, until
-from std_msgs.msg import String
 
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.model import ARM_JOINTS
+from bbllm.nodes.driver_checks.motions import seconds
 from bbllm.nodes.qos import BEST_EFFORT, LATCHED
 from bbllm.nodes.sim_goals import GOALS
 from bbllm.nodes.waiting import wait_for
@@ -134,7 +133,7 @@ def test_parameters_of_the_robot_are_taken_when_idle_and_where_they_make_sense(
 def test_every_goal_is_told_with_the_mode_of_the_robot_also_the_rejected_ones(
     sim: Running,
 ) -> None:
-    with heard(sim, String, 'sim/goals', GOALS) as said:
+    with heard(sim, SimGoal, 'sim/goals', GOALS) as goals:
         until(lambda: sim.client.node.count_publishers('sim/goals'), 'the author of sim/goals')
         run(sim, FollowJointTrajectory, f'{ARM}/follow_joint_trajectory', stay())
         bad = send(sim, FollowJointTrajectory, f'{ARM}/follow_joint_trajectory', stay(6))
@@ -143,19 +142,24 @@ def test_every_goal_is_told_with_the_mode_of_the_robot_also_the_rejected_ones(
         stopped = send(sim, FollowJointTrajectory, f'{ARM}/follow_joint_trajectory', stay())
         assert not stopped.accepted
         run(sim, Move, 'franka_gripper/move', Move.Goal(width=0.04, speed=0.1))
-        until(lambda: len(said) >= 4, 'four goals')
+        until(lambda: len(goals) >= 4, 'four goals')
     inject(sim, 'user_stop', clear=True)
 
-    goals = [json.loads(message.data) for message in said]
-    assert [(goal['kind'], goal['mode'], goal['accepted']) for goal in goals] == [
-        ('follow_joint_trajectory', 'MOVE', True),
-        ('follow_joint_trajectory', 'MOVE', False),
-        ('follow_joint_trajectory', 'USER_STOPPED', False),
-        ('move', 'USER_STOPPED', True),
+    trajectory, modes = f'{ARM}/follow_joint_trajectory', FrankaRobotState
+    assert [(goal.name, goal.robot_mode, goal.accepted) for goal in goals] == [
+        (trajectory, modes.ROBOT_MODE_MOVE, True),
+        (trajectory, modes.ROBOT_MODE_MOVE, False),
+        (trajectory, modes.ROBOT_MODE_USER_STOPPED, False),
+        ('franka_gripper/move', modes.ROBOT_MODE_USER_STOPPED, True),
     ]
-    stamps = [goal['stamp_s'] for goal in goals]
+    stamps = [seconds(goal.header.stamp) for goal in goals]
     assert stamps == sorted(stamps)
-    assert 'velocities' in goals[1]['reason']
+    assert 'velocities' in goals[1].reason
+    asked = stay()
+    assert list(goals[0].joint_names) == list(asked.trajectory.joint_names)
+    assert goals[0].duration == asked.trajectory.points[-1].time_from_start
+    assert seconds(goals[0].start) >= stamps[0]
+    assert (list(goals[3].joint_names), seconds(goals[3].duration)) == ([], 0.0)
 
 
 def test_a_stopped_robot_tells_why_once_its_broadcaster_is_brought_back(sim: Running) -> None:

@@ -20,11 +20,12 @@ from bbllm.core.approval import (
 from bbllm.core.approval_desk import ApprovalDesk
 from bbllm.core.errors import ApprovalError
 from bbllm.core.types import Scene
-from bbllm.nodes.convert import event_to_msg
 from bbllm.nodes.convert_approval import answer_from_request, approval_event, approval_to_msg
+from bbllm.nodes.convert_events import event_to_msg
 from bbllm.nodes.params import Fr3ExecutorParams
 from bbllm.nodes.process import StackNode
 from bbllm.nodes.qos import EVENTS, LATCHED
+from bbllm.nodes.ros_clock import now_s
 
 
 class ApprovalService:
@@ -106,14 +107,14 @@ class ApprovalService:
             self.gate.end_episode(msg.episode_id)
 
     def _show(self, request: ApprovalRequest | None) -> None:
-        self._waits.publish(approval_to_msg(request, self._simulated))
+        self._waits.publish(approval_to_msg(request, self._simulated, now_s(self._node)))
         if request is not None:
             self.tell(waiting_text(request))
 
     def _record(self, request: ApprovalRequest, answer: Answer) -> None:
         self._node.get_logger().info(answer.told_of(request))
         event = approval_event(request, answer, time.time())
-        self._answers.publish(event_to_msg(event, request.episode_id))
+        self._answers.publish(event_to_msg(event, request.episode_id, now_s(self._node)))
 
     def _answer(self, request: Approve.Request, response: Approve.Response) -> Approve.Response:
         try:

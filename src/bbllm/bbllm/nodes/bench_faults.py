@@ -16,15 +16,16 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+from bbllm_interfaces.msg import SimGoal
 from rclpy.qos import QoSProfile
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
-from std_msgs.msg import String
 
+from bbllm.arm.driver import RobotMode
 from bbllm.bench.fault_trials import (
     FaultResult,
     FaultTrial,
@@ -135,11 +136,11 @@ class ProvingGround:
         self._client = client
         self._person = BenchPerson(client)
         client.node.create_subscription(
-            String, 'sim/goals', self._see_goal, GOALS, callback_group=client.group
+            SimGoal, 'sim/goals', self._see_goal, GOALS, callback_group=client.group
         )
         self._start = _things(client.scene())
         self._news = threading.Condition()
-        self._goals: list[dict[str, Any]] = []
+        self._goals: list[SimGoal] = []
         self._codes: list[str] = []
         self._stray: list[str] = []
         self._in_flight: list[str] = []
@@ -235,17 +236,18 @@ class ProvingGround:
     def _strike(self) -> None:
         self._struck_s = time.monotonic()
 
-    def _see_goal(self, msg: String) -> None:
+    def _see_goal(self, msg: SimGoal) -> None:
         waited_s = self._person.waited_for_s
-        goal = json.loads(msg.data)
+        stopped = msg.robot_mode == RobotMode.USER_STOPPED
+        goal = f'{msg.name} in {RobotMode(msg.robot_mode).name} (accepted: {msg.accepted})'
         with self._news:
-            self._goals.append(goal)
+            self._goals.append(msg)
             after_s = time.monotonic() - self._struck_s
-            if goal['mode'] == 'USER_STOPPED' and after_s < IN_FLIGHT_S:
-                self._in_flight.append(f'{msg.data}, {after_s:.3f} s after the user stop')
-                self._taken += bool(goal['accepted'])
-            elif goal['mode'] == 'USER_STOPPED' or waited_s > QUIET_S:
-                self._stray.append(f'{msg.data}, {waited_s:.3f} s into waiting for a person')
+            if stopped and after_s < IN_FLIGHT_S:
+                self._in_flight.append(f'{goal}, {after_s:.3f} s after the user stop')
+                self._taken += bool(msg.accepted)
+            elif stopped or waited_s > QUIET_S:
+                self._stray.append(f'{goal}, {waited_s:.3f} s into waiting for a person')
             self._news.notify_all()
 
     def _hear(self, event: Event) -> None:

@@ -15,13 +15,15 @@ from visualization_msgs.msg import MarkerArray
 from bbllm.core.errors import BbllmError
 from bbllm.core.events import Ending, Event, EventKind
 from bbllm.core.types import Plan
-from bbllm.nodes.convert import episode_to_result, event_to_msg, plan_msg_of_event, plan_of_event
+from bbllm.nodes.convert import episode_to_result, plan_of_event
+from bbllm.nodes.convert_events import event_to_msg, feedback_event
 from bbllm.nodes.episode_desk import EpisodeDesk
 from bbllm.nodes.event_text import event_text
 from bbllm.nodes.markers import plan_markers
 from bbllm.nodes.params import BrainPlannerParams
 from bbllm.nodes.process import StackNode, run
 from bbllm.nodes.qos import EVENTS, LATCHED
+from bbllm.nodes.ros_clock import now_s
 
 LOGGED = frozenset(
     {
@@ -111,17 +113,16 @@ class BrainPlanner(StackNode):
         return episode_to_result(episode)
 
     def _tell(self, goal: ServerGoalHandle, event: Event) -> None:
-        episode_id = self._desk.episode_id
         self._note(event)
+        msg = event_to_msg(event, self._desk.episode_id, now_s(self))
         if event.kind is EventKind.PLAN:
             self._plan, _ = plan_of_event(event)
-            self._plans.publish(plan_msg_of_event(event, episode_id))
+            self._plans.publish(msg.plan[0])
         if event.kind in (EventKind.PLAN, EventKind.STEP, EventKind.ENDED):
             current = int(str(event.data.get('index', event.data.get('start', -1))))
             self._markers.publish(plan_markers(self._plan, current))
-        msg = event_to_msg(event, episode_id)
         self._events.publish(msg)
-        goal.publish_feedback(RunTask.Feedback(event=msg))
+        goal.publish_feedback(RunTask.Feedback(event=feedback_event(msg)))
 
     def _note(self, event: Event) -> None:
         """Leave a line in /rosout and a value in /diagnostics."""

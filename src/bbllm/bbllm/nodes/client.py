@@ -24,7 +24,8 @@ from bbllm.core.tasks import new_episode_id
 from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.nodes.action_call import ActionCall, not_begun
 from bbllm.nodes.approval_client import ApprovalClient
-from bbllm.nodes.convert import call_to_msg, event_from_msg, outcome_from_result
+from bbllm.nodes.convert import call_to_msg, outcome_from_result
+from bbllm.nodes.convert_events import event_from_msg
 from bbllm.nodes.finding import SEE_THERE, no_stack
 from bbllm.nodes.heartbeat import Heartbeats
 from bbllm.nodes.own_nodes import OwnNodes

@@ -6,14 +6,14 @@ Pure functions, `x_to_msg` and `x_from_msg`; nothing here decides anything.
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bbllm_interfaces.action import ExecuteSkill, RunTask
-from bbllm_interfaces.msg import EpisodeEvent, ObjectState, ObjectStates
 from bbllm_interfaces.msg import Fact as FactMsg
 from bbllm_interfaces.msg import ModelCall as ModelCallMsg
+from bbllm_interfaces.msg import ObjectState, ObjectStates
 from bbllm_interfaces.msg import Plan as PlanMsg
 from bbllm_interfaces.msg import PlanStep as PlanStepMsg
 from bbllm_interfaces.msg import SceneObject as SceneObjectMsg
@@ -24,9 +24,8 @@ from geometry_msgs.msg import Point, Quaternion, Vector3
 from geometry_msgs.msg import Pose as PoseMsg
 from std_msgs.msg import Header
 
-from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall
+from bbllm.core.events import Ending, Episode, Event, ModelCall
 from bbllm.core.journal import summarize
-from bbllm.core.records import to_json
 from bbllm.core.types import (
     Code,
     Fact,
@@ -40,7 +39,6 @@ from bbllm.core.types import (
     SkillCall,
     Status,
 )
-from bbllm.nodes.event_text import event_text
 
 WORLD_FRAME = 'fr3_link0'
 """The world frame is the robot's base frame."""
@@ -48,8 +46,10 @@ WORLD_FRAME = 'fr3_link0'
 
 def stamp_to_msg(stamp_s: float) -> Time:
     """Round a time to a nanosecond."""
-    seconds, nanoseconds = divmod(round(stamp_s * 1e9), 1_000_000_000)
-    return Time(sec=seconds, nanosec=nanoseconds)
+    seconds = math.floor(stamp_s)
+    # Of the fraction alone, since a double has no room for today's date in nanoseconds.
+    carry, nanoseconds = divmod(round((stamp_s - seconds) * 1e9), 1_000_000_000)
+    return Time(sec=seconds + carry, nanosec=nanoseconds)
 
 
 def stamp_from_msg(msg: Time) -> float:
@@ -171,7 +171,7 @@ def plan_to_msg(
 ) -> PlanMsg:
     """Write the plan in force; steps from *start* on are new."""
     return PlanMsg(
-        stamp=stamp_to_msg(stamp_s),
+        header=header(stamp_s, ''),
         episode_id=episode_id,
         revision=revision,
         steps=[step_to_msg(step) for step in plan.steps],
@@ -183,11 +183,16 @@ def plan_from_msg(msg: PlanMsg) -> Plan:
     return Plan(tuple(step_from_msg(step) for step in msg.steps))
 
 
-def plan_msg_of_event(event: Event, episode_id: str) -> PlanMsg:
-    """Write the plan that an event of kind `plan` tells; journals of old tell no revision."""
+def plan_msg_of_event(event: Event, episode_id: str, stamp_s: float | None = None) -> PlanMsg:
+    """
+    Write the plan of an event of kind `plan`; old journals have no revision.
+
+    Without `stamp_s`, a time on the node's ROS clock, it has the wall clock of the event [s].
+    """
     plan, start = plan_of_event(event)
     revision = int(str(event.data.get('revision', 0)))
-    return plan_to_msg(plan, start, episode_id, event.stamp_s, revision)
+    stamp_s = event.stamp_s if stamp_s is None else stamp_s
+    return plan_to_msg(plan, start, episode_id, stamp_s, revision)
 
 
 def plan_of_event(event: Event) -> tuple[Plan, int]:
@@ -225,20 +230,6 @@ def model_call_from_msg(msg: ModelCallMsg) -> ModelCall:
         stable_chars=msg.stable_chars,
         sent_tokens=msg.sent_tokens,
     )
-
-
-def event_to_msg(event: Event, episode_id: str) -> EpisodeEvent:
-    return EpisodeEvent(
-        stamp=stamp_to_msg(event.stamp_s),
-        episode_id=episode_id,
-        kind=event.kind.value,
-        data=json.dumps(to_json(event.data), ensure_ascii=False),
-        text=event_text(event),
-    )
-
-
-def event_from_msg(msg: EpisodeEvent) -> Event:
-    return Event(EventKind(msg.kind), stamp_from_msg(msg.stamp), json.loads(msg.data))
 
 
 def outcome_to_result(outcome: Outcome, stamp_s: float) -> ExecuteSkill.Result:

@@ -9,7 +9,7 @@ from bbllm_interfaces.srv import Approve
 from bbllm.core.approval import Answer, ApprovalRequest, Provenance, RequestKind
 from bbllm.core.events import Event, EventKind
 from bbllm.core.tasks import MAX_TASK_CHARACTERS, plain_text
-from bbllm.nodes.convert import plan_from_msg, stamp_from_msg, stamp_to_msg
+from bbllm.nodes.convert import header, plan_from_msg, stamp_from_msg, stamp_to_msg
 
 LONGEST_NAME = 100
 """Characters of the name of whoever answers."""
@@ -27,12 +27,13 @@ def provenance_from_goal(goal: ExecuteSkill.Goal) -> Provenance | None:
     )
 
 
-def approval_to_msg(request: ApprovalRequest | None, simulated: bool) -> Approval:
-    """Write what waits; None where nothing does."""
+def approval_to_msg(request: ApprovalRequest | None, simulated: bool, stamp_s: float) -> Approval:
+    """Write what waits, None where nothing does; `stamp_s` is of the node's ROS clock [s]."""
     if request is None:
-        return Approval(kind=Approval.NOTHING, simulated=simulated)
+        return Approval(header=header(stamp_s, ''), kind=Approval.NOTHING, simulated=simulated)
     return Approval(
-        stamp=stamp_to_msg(request.since_s),
+        header=header(stamp_s, ''),
+        wall_stamp=stamp_to_msg(request.since_s),
         kind=request.kind.value,
         hash=request.hash,
         episode_id=request.episode_id,
@@ -56,7 +57,7 @@ def approval_from_msg(msg: Approval) -> ApprovalRequest | None:
         reason=msg.reason,
         episode_id=msg.episode_id,
         timeout_s=msg.timeout,
-        since_s=stamp_from_msg(msg.stamp),
+        since_s=stamp_from_msg(msg.wall_stamp),
     )
 
 

@@ -19,7 +19,7 @@ from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import episodes_dir
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Task
-from bbllm.nodes.convert import event_from_msg
+from bbllm.nodes.convert_events import event_from_msg
 from bbllm.nodes.interruptible import InterruptibleModel
 from bbllm.nodes.model_params import planner_and_models
 from bbllm.nodes.params import BrainPlannerParams

@@ -12,7 +12,7 @@ from std_srvs.srv import Trigger
 from bbllm.core.open_state_mode import OpenStateMode, open_state_mode
 from bbllm.core.protocols import ChatModel
 from bbllm.core.types import Scene
-from bbllm.nodes.convert import event_from_msg
+from bbllm.nodes.convert_events import event_from_msg
 from bbllm.nodes.model_params import model_of_open_state
 from bbllm.nodes.params import StateEstimatorParams
 from bbllm.nodes.process import StackNode

@@ -48,6 +48,7 @@ from bbllm.nodes.convert import (
 from bbllm.nodes.convert_scene import scene_to_msg
 from bbllm.nodes.heartbeat import Heartbeats
 from bbllm.nodes.qos import LATCHED
+from bbllm.nodes.ros_clock import now_s
 from bbllm.nodes.scene_client import SceneClient
 from bbllm.nodes.service_call import ServiceCall
 from bbllm.nodes.stack import NODES
@@ -92,6 +93,7 @@ class RosWorld:
             skill_timeout_s: Wall time after which a call is given up, without the time that a
                 person is waited for [s].
         """
+        self._node = node
         self._heartbeats = heartbeats
         self._timeout_s = skill_timeout_s
         self._scenes = SceneClient(node, group)
@@ -189,7 +191,8 @@ class RosWorld:
             self._episode_id = str(event.data['episode_id'])
             self._plan, self._step = PlanMsg(), -1
         elif event.kind is EventKind.PLAN:
-            self._plan, self._step = plan_msg_of_event(event, self._episode_id), -1
+            plan = plan_msg_of_event(event, self._episode_id, now_s(self._node))
+            self._plan, self._step = plan, -1
         elif event.kind is EventKind.STEP:
             self._step = int(str(event.data['index']))
 

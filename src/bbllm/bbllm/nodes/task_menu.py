@@ -16,8 +16,8 @@ from bbllm.bench.suite import load_suite
 from bbllm.core.errors import LostNodeError
 from bbllm.core.types import Scene
 from bbllm.nodes.choice_desk import ChoiceDesk
-from bbllm.nodes.convert import event_from_msg
 from bbllm.nodes.convert_approval import approval_from_msg
+from bbllm.nodes.convert_events import event_from_msg
 from bbllm.nodes.convert_scene import scene_from_msg
 from bbllm.nodes.interactive import InteractiveMarkers
 from bbllm.nodes.markers import menu_marker, status_markers
@@ -81,8 +81,13 @@ class TaskMenu(StackNode):
             self._board = self._board.asked(approval_from_msg(msg))
 
     def _hear(self, msg: EpisodeEvent) -> None:
+        try:
+            event = event_from_msg(msg)
+        except ValueError as error:
+            self.get_logger().warning(f'An event {msg.kind!r} is left out: {error}')
+            return
         with self._lock:
-            self._board = self._board.heard(event_from_msg(msg))
+            self._board = self._board.heard(event)
 
     def _watch_arm(self, msg: Any) -> None:
         with self._lock:

@@ -97,7 +97,7 @@ class DrivenSimulation(HandedSimulation, ABC):
         with self._command():
             reason = self._controller.refusal(goal, self.time_s)
             if reason:
-                self.note_goal('follow_joint_trajectory', refused=reason)
+                self.note_goal('follow_joint_trajectory', refused=reason, trajectory=goal)
             return reason
 
     def replace_trajectory(self, goal: TrajectoryGoal) -> str | None:
@@ -215,7 +215,8 @@ class DrivenSimulation(HandedSimulation, ABC):
         self._servo.set_load(*self.settings.load.in_hand())
 
     def _note_trajectory(self, goal: TrajectoryGoal, kind: str) -> None:
-        self.note_goal(kind, refused=self._controller.refusal(goal, self.time_s) or '')
+        refused = self._controller.refusal(goal, self.time_s) or ''
+        self.note_goal(kind, refused=refused, trajectory=goal)
 
     def _measured(self) -> tuple[float, Array, Array]:
         """Return the clock, joint positions and velocities, also while nobody else hears them."""

@@ -27,6 +27,12 @@ class GoalSeen:
     """Whether it was taken; what became of it then is another question."""
     reason: str = ''
     """Why it was refused."""
+    joints: tuple[str, ...] = ()
+    """Those that it moves, as it names them."""
+    start_s: float | None = None
+    """When a trajectory asks to begin, on the robot's clock; None for at once [s]."""
+    lasts_s: float = 0.0
+    """From the start of a trajectory to its last point; 0 for other goals [s]."""
 
 
 class GoalLog:

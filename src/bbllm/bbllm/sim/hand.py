@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from bbllm.arm.driver import RobotMode
 from bbllm.arm.model import MAX_WIDTH_M
@@ -10,6 +11,7 @@ from bbllm.sim.goal_log import GoalLog, GoalSeen
 from bbllm.sim.gripper import Gripper, GripperPending
 from bbllm.sim.shared import SharedSimulation
 from bbllm.sim.simulation import Simulation
+from bbllm.sim.trajectory_goal import TrajectoryGoal
 
 
 class HandedSimulation(SharedSimulation):
@@ -90,9 +92,18 @@ class HandedSimulation(SharedSimulation):
         with self._command() as simulation:
             self._gripper.cancel(simulation.width_m)
 
-    def note_goal(self, kind: str, *, refused: str = '') -> None:
+    def note_goal(
+        self, kind: str, *, refused: str = '', trajectory: TrajectoryGoal | None = None
+    ) -> None:
         """Keep in the log that a goal came, and why it was refused where it was."""
         goal = GoalSeen(
             kind=kind, stamp_s=self.time_s, mode=self.mode, accepted=not refused, reason=refused
         )
+        if trajectory is not None:
+            goal = replace(
+                goal,
+                joints=trajectory.joint_names,
+                start_s=trajectory.start_s,
+                lasts_s=max(trajectory.time_s, default=0.0),
+            )
         self.goals.add(goal)
