@@ -15,7 +15,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / 'src' / 'bbllm'
 INTERFACES = ROOT / 'src' / 'bbllm_interfaces'
-COMPAT = ('control_msgs', 'controller_manager_msgs', 'franka_msgs', 'tf2_msgs')
+COMPAT = (
+    'control_msgs',
+    'controller_manager_msgs',
+    'franka_msgs',
+    'moveit_msgs',
+    'object_recognition_msgs',
+    'tf2_msgs',
+    'vision_msgs',
+)
 VENV = ROOT / '.venv'
 INSTALL = ROOT / 'install'
 ENV_FILE = VENV / 'bbllm-env.sh'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,14 @@ TRANSFORMS = {'/tf', '/tf_static'}
 """Of a real arm; a simulation has its own in its namespace."""
 SIMULATED_TRANSFORMS = {f'/{NAMESPACE}{name}' for name in TRANSFORMS}
 SOURCES = {f'/{NAMESPACE}/detections', *TRANSFORMS, *VISION}
+MOVEIT = {f'/{NAMESPACE}/collision_object'}
+"""What `state_estimator` publishes with `collision_objects:=true`."""
 BELIEFS = {f'/{NAMESPACE}/episode_events'}
 """What `state_estimator` hears for its open state, which is off by default."""
+UNUSED = {
+    'subscriber': SOURCES | SIMULATED_TRANSFORMS | BELIEFS,
+    'publisher': {*MOVEIT, *TRANSFORMS},
+}
 DISCOVERY_S = 10.0
 """How long it may take until every name of every node is heard of [s]."""
 
@@ -53,7 +59,7 @@ def used(node: Any, name: str) -> dict[str, set[str]]:
 
 
 def unequal(
-    node: Any, name: str, policy: str, unused: Collection[str] = ()
+    node: Any, name: str, policy: str, unused: Mapping[str, Collection[str]] | None = None
 ) -> dict[tuple[str, str], list[str]]:
     """
     Compare the graph with a policy, and return where they still differ once all is heard.
@@ -62,7 +68,7 @@ def unequal(
         node: A node of this test.
         name: Of the node that is looked at.
         policy: Name of its policy.
-        unused: Names that it hears or serves with other parameters than these.
+        unused: By kind, names that it uses with other parameters than these.
     """
     allowed = POLICIES[policy].names()
     deadline_s = time.monotonic() + DISCOVERY_S
@@ -70,7 +76,9 @@ def unequal(
         found = {
             (kind, how): wrong
             for kind, names in used(node, name).items()
-            for how, wrong in differences(allowed[kind] - set(unused), names).items()
+            for how, wrong in differences(
+                allowed[kind] - set((unused or {}).get(kind, ())), names
+            ).items()
             if wrong
         }
         if not found or time.monotonic() > deadline_s:
@@ -101,7 +109,7 @@ def test_enclave_is_the_one_that_the_process_is_started_with(name: str) -> None:
 
 @pytest.mark.parametrize('name', STACK)
 def test_policy_allows_what_the_node_does_and_nothing_else(stack: Running, name: str) -> None:
-    unused = SOURCES | SIMULATED_TRANSFORMS | BELIEFS if name == 'state_estimator' else set()
+    unused = UNUSED if name == 'state_estimator' else {}
 
     assert unequal(stack.client.node, name, name, unused) == {}
 

@@ -177,6 +177,9 @@ class StateEstimatorParams:
         'Who adds what is believed of things by what was done to them, such as would_not_rise, '
         'as estimated facts: off, rules or model.',
     )
+    collision_objects: bool = param(
+        False, 'Publish objects on collision_object for MoveIt; needs moveit_msgs.'
+    )
     llm_config: str = param('', LLM_CONFIG)
     model: str = param('', OVERRIDE.format('open state (open_state:=model)'))
 

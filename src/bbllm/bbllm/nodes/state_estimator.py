@@ -19,6 +19,7 @@ from bbllm.nodes.params import StateEstimatorParams
 from bbllm.nodes.polling import Poller
 from bbllm.nodes.process import StackNode, run
 from bbllm.nodes.qos import LATCHED
+from bbllm.nodes.scene_outputs import SceneOutputs
 from bbllm.nodes.table_feed import TableFeed
 from bbllm.skills.catalog import skills_for
 from bbllm.worlds.reaching import ReachCache
@@ -47,6 +48,7 @@ class StateEstimator(StackNode):
         self._reach = ReachCache()
         self._scenes = self.create_publisher(SceneMsg, 'scene', LATCHED)
         self._markers = self.create_publisher(MarkerArray, 'markers', LATCHED)
+        self._outputs = SceneOutputs(self, collision_objects=params.collision_objects)
         self._period_s = 1.0 / params.rate_hz
         self.diagnostics.measure(self._poller.rates)
 
@@ -86,6 +88,7 @@ class StateEstimator(StackNode):
         self._scenes.publish(scene_to_msg(scene))
         if self._markers.get_subscription_count():
             self._markers.publish(scene_markers(scene))
+        self._outputs.publish(scene)
 
     def _scene(self, view: TableView, wait_s: float = 0.0) -> Scene:
         scene = build_scene(
