@@ -251,6 +251,20 @@ def test_only_the_simulated_launch_says_that_the_robot_is_simulated(path: Path) 
 
 
 @needs_launch
+@pytest.mark.parametrize('value', ['true', 'false'])
+def test_use_sim_time_reaches_every_node(value: str) -> None:
+    arguments = arguments_of(NODES_ONLY)
+    given = {name: default_of(x) for name, x in arguments.items()} | {'use_sim_time': value}
+    nodes = {n.node_executable: n for n in description_of(NODES_ONLY) if hasattr(n, 'cmd')}
+    ours = (*REAL_NODES, *OPTIONAL_NODES)
+
+    told = {parameters_of(nodes[name], **given)['use_sim_time'] for name in ours}
+
+    assert told == {value == 'true'}
+    assert set(nodes) - set(ours) == {'rviz2'}
+
+
+@needs_launch
 def test_name_of_the_hand_reaches_all_who_use_it() -> None:
     given = {name: default_of(argument) for name, argument in arguments_of(NODES_ONLY).items()} | {
         'gripper_node': 'fr3_gripper'

@@ -50,7 +50,7 @@ ARGUMENTS = {
     'body_mapper': ('mapping', *MODELS),
     'state_estimator': ('open_state', 'llm_config'),
     'fr3_executor': ('speed_scale', 'approval', 'safety'),
-    'mujoco_sim': ('scene', 'speed', 'seed', 'viewer'),
+    'mujoco_sim': ('scene', 'speed', 'seed', 'viewer', 'clock'),
 }
 """The parameters that people change, which are arguments of the launch files."""
 REAL_ARGUMENTS = {
@@ -69,8 +69,9 @@ SWITCHES = {
     'rviz': 'Start rviz2 with config/rviz/bbllm.rviz, and the node of its menus.',
     'menu': 'Start the node of the menus of rviz, for an rviz2 that runs elsewhere.',
     'respawn': 'Start a node that ends again; otherwise the launch ends with it.',
+    'use_sim_time': 'Take the time from /clock: of a simulation with clock:=true, or of a bag.',
 }
-"""Arguments that are true or false and go to no node, with their descriptions."""
+"""Arguments that are true or false and are no parameters of single nodes, with descriptions."""
 DRIVER_ARGUMENTS = ('namespace', 'robot_ip', 'use_fake_hardware')
 """Arguments of the real arm's driver that are handed on to franka_ros2 as they are."""
 
@@ -199,6 +200,7 @@ def start_rviz(*, simulated: bool = False) -> list[Node]:
         package='rviz2',
         executable='rviz2',
         arguments=['-d', view],
+        parameters=[_sim_time()],
         ros_arguments=[*_enclave('rviz'), *remap_arguments(simulated)],
         condition=wanted,
     )
@@ -254,7 +256,7 @@ def start_node(
         package='bbllm',
         executable=node,
         namespace=LaunchConfiguration('namespace'),
-        parameters=[str(params_file(node)), {**told, **given}],
+        parameters=[str(params_file(node)), {**told, **given, **_sim_time()}],
         remappings=SIMULATED_REMAPS if simulated else (),
         ros_arguments=_enclave(node),
         additional_env=owner_environ(),
@@ -284,6 +286,11 @@ def _end_launch(node: str) -> Callable[[ProcessExited, LaunchContext], None]:
         )
 
     return end
+
+
+def _sim_time() -> dict[str, ParameterValue]:
+    """Return the parameter that every node of a graph has to have the same value of."""
+    return {'use_sim_time': ParameterValue(LaunchConfiguration('use_sim_time'), value_type=bool)}
 
 
 def _enclave(node: str) -> list[str | list[str | LaunchConfiguration]]:

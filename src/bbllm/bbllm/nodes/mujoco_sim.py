@@ -12,6 +12,7 @@ from bbllm.nodes.sim_loop import SimLoop
 from bbllm.nodes.sim_manager import SimManager
 from bbllm.nodes.sim_services import SimServices
 from bbllm.nodes.sim_topics import SimTopics
+from bbllm.nodes.world_clock import WorldClock
 
 
 class MujocoSim(StackNode):
@@ -31,6 +32,7 @@ class MujocoSim(StackNode):
         )
         self._topics = SimTopics(self, self._loop)
         self._goals = SimGoals(self)
+        self._world_clock = WorldClock(self) if params.clock else None
         self._loop.on_advance = self._advanced
         self._loop.on_goal = self._goals.publish
         self._loop.on_fault = self.fail
@@ -63,6 +65,8 @@ class MujocoSim(StackNode):
             self._viewer.close()
 
     def _advanced(self, now_s: float) -> None:
+        if self._world_clock is not None:
+            self._world_clock.publish(now_s)
         self._topics.publish(now_s)
         self._manager.tell_changes(now_s)
         if self._viewer is not None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from bbllm.core.errors import ConfigError
-from bbllm.nodes.wall_clock import keep_wall_clock
+from bbllm.nodes.ros_clock import fix_clock
 
 if TYPE_CHECKING:
     from rcl_interfaces.msg import SetParametersResult
@@ -251,6 +251,9 @@ class MujocoSimParams:
         -1.0, 'Deviation of forces and their bias; 0: exact; -1: as in the scene [N].', -1.0, 5.0
     )
     seed: int = param(0, 'Of the noise of the force.', 0, 2**31)
+    clock: bool = param(
+        False, "Publish the world's clock on /clock, for nodes with use_sim_time:=true."
+    )
     homed: bool = param(True, 'The hand was homed already; otherwise it knows no width yet.')
 
 
@@ -291,7 +294,7 @@ class Parameters(Generic[T]):
 
         Raises:
             ConfigError: A value of the wrong type or outside its bounds, a parameter that the
-                node does not have, or another clock than the wall's.
+                node does not have.
         """
         self.on_change: Callable[[T], None] = lambda _: None
         """Called with the new record after a change."""
@@ -299,7 +302,7 @@ class Parameters(Generic[T]):
         self._fields = {item.name: item for item in dataclasses.fields(cls)}  # type: ignore[arg-type]  # T is one of the records
         self.values = cls(**{name: _declare(node, item) for name, item in self._fields.items()})
         _refuse_unknown(node, set(self._fields))
-        keep_wall_clock(node)
+        fix_clock(node)
         node.add_on_set_parameters_callback(self._check)
         node.add_post_set_parameters_callback(self._take)
 

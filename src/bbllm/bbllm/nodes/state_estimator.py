@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bbllm_interfaces.msg import Scene as SceneMsg
 from bbllm_interfaces.srv import GetScene
+from rclpy.clock import Clock, ClockType
 from visualization_msgs.msg import MarkerArray
 
 from bbllm.core.errors import WorldError
@@ -62,7 +63,9 @@ class StateEstimator(StackNode):
         self._poller.start()
         self._open_state.begin()
         self.create_service(GetScene, 'get_scene', self._get, callback_group=self.group)
-        self.create_timer(self._period_s, self._publish)
+        # By the steady clock: who waits for scenes counts their silence by it at any speed.
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(self._period_s, self._publish, clock=steady)
 
     def _get(self, request: GetScene.Request, reply: GetScene.Response) -> GetScene.Response:
         try:

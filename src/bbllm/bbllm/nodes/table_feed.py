@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 
+from rclpy.clock import Clock, ClockType
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState as JointStateMsg
 
@@ -82,7 +83,7 @@ class TableFeed:
             subscribe_detections(poller, self._cameras, self._hear_look)
             tags = config.catalogue.tag_frames if Source.APRILTAG in config.sources else ()
             TfFeed(poller, tree, self._doubts, tags, self._hear_look)
-        node.create_timer(REPORT_S, self._report)
+        node.create_timer(REPORT_S, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
         threading.Thread(target=self._run, name='table', daemon=True).start()
 
     @property

@@ -10,6 +10,7 @@ from typing import Any
 from bbllm_interfaces.action import ExecuteSkill
 from bbllm_interfaces.msg import Approval, EpisodeEvent
 from bbllm_interfaces.msg import Scene as SceneMsg
+from rclpy.clock import Clock, ClockType
 from visualization_msgs.msg import MarkerArray
 
 from bbllm.bench.suite import load_suite
@@ -61,7 +62,12 @@ class TaskMenu(StackNode):
 
     def begin(self) -> None:
         self._menus = InteractiveMarkers(self, 'task_menu', self.group, self._choose)
-        self.create_timer(1.0 / self.params.rate_hz, self._show, callback_group=self.group)
+        self.create_timer(
+            1.0 / self.params.rate_hz,
+            self._show,
+            callback_group=self.group,
+            clock=Clock(clock_type=ClockType.STEADY_TIME),
+        )
 
     def _choose(self, marker: str, number: int, client: str) -> None:
         choice = self._numbers.choice(number)
