@@ -17,8 +17,10 @@ from std_srvs.srv import Trigger
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import EventKind
+from bbllm.core.open_state_mode import open_state_mode
 from bbllm.core.types import Code, Fact
-from bbllm.nodes.open_state_feed import FORGET, NAMED, mode_of, model_of, told_of
+from bbllm.nodes.model_params import model_of_open_state
+from bbllm.nodes.open_state_feed import FORGET, NAMED, told_of
 from bbllm.nodes.params import StateEstimatorParams
 from bbllm.planners.open_state import OpenState
 
@@ -128,9 +130,9 @@ def test_the_policy_allows_what_the_estimator_hears_and_serves_for_it(stack: Run
 
 def test_who_estimates_is_one_of_three() -> None:
     with pytest.raises(ConfigError, match=r"no open_state 'rule'\. Known: off, rules, model"):
-        mode_of('rule')
+        open_state_mode('rule')
 
 
 def test_a_stand_in_is_refused_as_the_model_with_what_would_work() -> None:
     with pytest.raises(ConfigError, match='take open_state:=rules'):
-        model_of(StateEstimatorParams(model='offline'))
+        model_of_open_state(StateEstimatorParams(model='offline'))

@@ -92,6 +92,12 @@ def up(
     menu: Annotated[
         bool, typer.Option('--menu', help='Serve the menus of rviz as well (docs/rviz.md).')
     ] = False,
+    clock: Annotated[
+        bool,
+        typer.Option(
+            '--clock', help='Publish /clock, and let every node use it (use_sim_time:=true).'
+        ),
+    ] = False,
     respawn: Annotated[
         bool,
         typer.Option(
@@ -137,6 +143,9 @@ def up(
     }
     nodes = (*NODES, *OPTIONAL_NODES) if menu else NODES
     check_params(nodes, params, simulated=True)
+    if clock:
+        params['mujoco_sim']['clock'] = True
+        params = {node: {**params.get(node, {}), 'use_sim_time': True} for node in nodes}
     output = Output()
     begun_s = time.monotonic()
     config = StackConfig(nodes=nodes, params=params, namespace=namespace, respawn=respawn)
