@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -78,6 +79,10 @@ def up(
             help='Where the names of the nodes lie.',
         ),
     ] = NAMESPACE,
+    network: Annotated[
+        bool,
+        typer.Option('--network', help='Let other machines take part (docs/security.md).'),
+    ] = False,
     planner: PlannerOption = None,
     feedback_loops: LoopsOption = None,
     brain: BrainOption = None,
@@ -113,6 +118,8 @@ def up(
     """
     need_ros(f'bbllm up {kind.value}')
     choose_domain(domain)
+    if network:
+        os.environ['BBLLM_NETWORK'] = 'true'
     from bbllm.nodes.stack import NODES, OPTIONAL_NODES, Stack, StackConfig
     from bbllm.nodes.stack_checks import check_params
 

@@ -30,6 +30,7 @@ from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE, checked_namespace
 from bbllm.core.open_state_mode import OpenStateMode
 from bbllm.core.paths import config_dir
+from bbllm.nodes.boundary import NETWORK, bound_process, wants_network
 from bbllm.nodes.name_lock import check_names_free
 from bbllm.nodes.owner import owner_environ
 from bbllm.nodes.params import NODE_PARAMS
@@ -101,6 +102,26 @@ def declare_namespace(*, simulated: bool = False) -> DeclareLaunchArgument:
     )
 
 
+def declare_network() -> DeclareLaunchArgument:
+    """Declare the argument that opens all processes to the network; see `set_boundary`."""
+    return DeclareLaunchArgument(
+        'network',
+        default_value=str(wants_network(os.environ)).lower(),
+        choices=['true', 'false'],
+        description='Let other machines take part; otherwise all stays on this one.',
+    )
+
+
+def set_boundary() -> OpaqueFunction:
+    """Keep all processes that are started later on this machine, or open them to the network."""
+
+    def bound(context: LaunchContext) -> None:
+        os.environ[NETWORK] = LaunchConfiguration('network').perform(context)
+        bound_process()
+
+    return OpaqueFunction(function=bound)
+
+
 def describe_stack(
     *nodes: str, simulated: bool = False, driver: IncludeLaunchDescription | None = None
 ) -> LaunchDescription:
@@ -114,6 +135,7 @@ def describe_stack(
             is simulated.
     """
     declared = [
+        declare_network(),
         *(
             [declare_namespace(simulated=simulated)]
             if driver is None
@@ -132,6 +154,7 @@ def describe_stack(
         [
             *declared,
             OpaqueFunction(function=check),
+            set_boundary(),
             *([] if driver is None else [driver]),
             *[start_node(node, simulated=simulated) for node in nodes],
             *start_rviz(simulated=simulated),

@@ -11,6 +11,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from bbllm.core.closable import Closable
+from bbllm.nodes.boundary import bound_process
 from bbllm.nodes.leaving import leave_graph
 
 END_S = 2.0
@@ -33,6 +34,7 @@ class OwnNodes(Closable):
             args: Arguments of ROS; by default those that this process was started with.
             domain_id: The ROS domain; by default that of the environment.
         """
+        bound_process()
         self._context = rclpy.Context()
         rclpy.init(
             args=None if args is None else list(args),

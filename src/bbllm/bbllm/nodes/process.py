@@ -31,6 +31,7 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.signals import SignalHandlerOptions
 
 from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.nodes.boundary import bound_process
 from bbllm.nodes.diagnostics import Diagnostics
 from bbllm.nodes.heartbeat import Heartbeat, Heartbeats
 from bbllm.nodes.leaving import destroy_since, entities_of, leave_graph
@@ -268,6 +269,7 @@ def run(make: Callable[[], StackNode], threads: int = 8) -> None:
     end_asked = _end_signals()
     reasons: list[str] = []
     end_with_owner(reasons.append)
+    bound_process()
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node: StackNode | None = None
     code = 0
