@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -34,7 +35,7 @@ from bbllm.cli.supervision import interrupts
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.namespaces import NAMESPACE, checked_namespace
 from bbllm.core.open_state_mode import OpenStateMode
-from bbllm.core.paths import config_dir, is_yaml_path
+from bbllm.core.paths import is_yaml_path
 
 if TYPE_CHECKING:
     from bbllm.nodes.stack import Stack, Value
@@ -151,7 +152,7 @@ def up(
         output.say(f'Starting {len(stack.processes)} nodes; logs in {stack.log_folder}', 'dim')
         stack.wait_ready(on_progress=_teller(stack, output, begun_s)).close()
         _tell_ready(output, time.monotonic() - begun_s, speed)
-        _tell_verbs(output, approval, open_state, menu)
+        _tell_verbs(output, approval, open_state, _rviz(namespace) if menu else '')
         _wait_for_the_end(stack, output)
         output.say('Ending the nodes, the arm at rest first ...', 'dim')
 
@@ -175,7 +176,7 @@ def _tell_ready(output: Output, spent_s: float, speed: float) -> None:
 
 
 def _tell_verbs(
-    output: Output, approval: ApprovalMode, open_state: OpenStateMode, menu: bool
+    output: Output, approval: ApprovalMode, open_state: OpenStateMode, rviz: str
 ) -> None:
     output.say()
     output.say('In another terminal (. ./activate there first):')
@@ -185,8 +186,8 @@ def _tell_verbs(
         output.say('  bbllm approve --watch                           asks you before it moves')
     if open_state is not OpenStateMode.OFF:
         output.say('  bbllm forget                                    once the table is laid anew')
-    if menu:
-        output.say(f'  rviz2 -d {config_dir() / "rviz" / "bbllm.rviz"}')
+    if rviz:
+        output.say_line(f'  {rviz}')
     output.say(
         '  bbllm doctor                                    what the nodes say to each other'
     )
@@ -204,6 +205,16 @@ def _wait_for_the_end(stack: Stack, output: Output) -> None:
             else:
                 stack.check()
             time.sleep(LOOK_S)
+
+
+def _rviz(namespace: str) -> str:
+    from bbllm.nodes.namespaced_files import view_file
+    from bbllm.nodes.stack import SIMULATED_REMAPS
+
+    words = ['rviz2', '-d', str(view_file(namespace)), '--ros-args']
+    for old, new in SIMULATED_REMAPS:
+        words += ['-r', f'{old}:=/{namespace}/{new}']
+    return shlex.join(words)
 
 
 def _given(values: Mapping[str, Value | None]) -> dict[str, Value]:

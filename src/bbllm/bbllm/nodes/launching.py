@@ -21,6 +21,7 @@ from launch.conditions import IfCondition
 from launch.events.process import ProcessExited
 from launch.launch_context import LaunchContext
 from launch.launch_description import LaunchDescription
+from launch.substitution import Substitution
 from launch.substitutions import LaunchConfiguration, OrSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
@@ -29,9 +30,9 @@ from bbllm.core.approval import ApprovalMode
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE, checked_namespace
 from bbllm.core.open_state_mode import OpenStateMode
-from bbllm.core.paths import config_dir
 from bbllm.nodes.boundary import NETWORK, bound_process, wants_network
 from bbllm.nodes.name_lock import check_names_free
+from bbllm.nodes.namespaced_files import view_file
 from bbllm.nodes.owner import owner_environ
 from bbllm.nodes.params import NODE_PARAMS
 from bbllm.nodes.stack import (
@@ -41,7 +42,6 @@ from bbllm.nodes.stack import (
     SIMULATED_REMAPS,
     Value,
     params_file,
-    remap_arguments,
 )
 from bbllm.nodes.stack_checks import check_params, node_values, value_of_text
 
@@ -67,7 +67,7 @@ CHOICES = {
 }
 """What arguments can be, where that is a short list."""
 SWITCHES = {
-    'rviz': 'Start rviz2 with config/rviz/bbllm.rviz, and the node of its menus.',
+    'rviz': 'Start rviz2 with its view of this stack, and the node of its menus.',
     'menu': 'Start the node of the menus of rviz, for an rviz2 that runs elsewhere.',
     'respawn': 'Start a node that ends again; otherwise the launch ends with it.',
 }
@@ -217,15 +217,26 @@ def start_rviz(*, simulated: bool = False) -> list[Node]:
     """Start rviz2 and `task_menu` where the arguments ask for them."""
     wanted = IfCondition(LaunchConfiguration('rviz'))
     menu = IfCondition(OrSubstitution(LaunchConfiguration('rviz'), LaunchConfiguration('menu')))
-    view = str(config_dir() / 'rviz' / 'bbllm.rviz')
+    namespace = LaunchConfiguration('namespace')
+    # rviz itself has no namespace, so a name that is relative would not lie in the stack's.
+    remaps = SIMULATED_REMAPS if simulated else ()
     rviz = Node(
         package='rviz2',
         executable='rviz2',
-        arguments=['-d', view],
-        ros_arguments=[*_enclave('rviz'), *remap_arguments(simulated)],
+        arguments=['-d', _View()],
+        remappings=[(old, ['/', namespace, '/', new]) for old, new in remaps],
+        ros_arguments=_enclave('rviz'),
         condition=wanted,
     )
     return [rviz, start_node('task_menu', simulated=simulated, condition=menu)]
+
+
+class _View(Substitution):
+    """The file of rviz's view of the stack's namespace, which is known at the start only."""
+
+    def perform(self, context: LaunchContext) -> str:
+        """Return its path."""
+        return str(view_file(LaunchConfiguration('namespace').perform(context)))
 
 
 def arguments_of(node: str, simulated: bool) -> tuple[str, ...]:
