@@ -173,9 +173,17 @@ def test_rviz_comes_with_its_menus_and_only_where_it_is_asked_for(path: Path) ->
     assert wanted == {'true': ['rviz2', *OPTIONAL_NODES], 'false': []}
 
 
+@pytest.fixture
+def rviz_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take rviz2 for installed, where only its command line matters."""
+    from bbllm.nodes import launching
+
+    monkeypatch.setattr(launching, '_need_rviz', lambda: None)
+
+
 @needs_launch
 @pytest.mark.parametrize('namespace', [NAMESPACE, 'lab/left_arm'])
-def test_rviz_shows_the_stack_of_this_launch(namespace: str) -> None:
+def test_rviz_shows_the_stack_of_this_launch(rviz_found: None, namespace: str) -> None:
     nodes = visit(SIM, rviz='true', namespace=namespace)
     (rviz,) = [node for node in nodes if node.node_package == 'rviz2']
     words = command_of(rviz, namespace=namespace)

@@ -102,24 +102,20 @@ def declare_namespace(*, simulated: bool = False) -> DeclareLaunchArgument:
     )
 
 
-def declare_network() -> DeclareLaunchArgument:
-    """Declare the argument that opens all processes to the network; see `set_boundary`."""
-    return DeclareLaunchArgument(
+def keep_boundary() -> tuple[DeclareLaunchArgument, OpaqueFunction]:
+    """Return the argument that opens a launch to the network, and what sets the boundary by it."""
+    declared = DeclareLaunchArgument(
         'network',
         default_value=str(wants_network(os.environ)).lower(),
         choices=['true', 'false'],
         description='Let other machines take part; otherwise all stays on this one.',
     )
 
-
-def set_boundary() -> OpaqueFunction:
-    """Keep all processes that are started later on this machine, or open them to the network."""
-
     def bound(context: LaunchContext) -> None:
         os.environ[NETWORK] = LaunchConfiguration('network').perform(context)
         bound_process()
 
-    return OpaqueFunction(function=bound)
+    return declared, OpaqueFunction(function=bound)
 
 
 def describe_stack(
@@ -134,8 +130,9 @@ def describe_stack(
         driver: What starts the driver of the real arm; None where it runs elsewhere, or the robot
             is simulated.
     """
+    network, boundary = keep_boundary()
     declared = [
-        declare_network(),
+        network,
         *(
             [declare_namespace(simulated=simulated)]
             if driver is None
@@ -154,7 +151,7 @@ def describe_stack(
         [
             *declared,
             OpaqueFunction(function=check),
-            set_boundary(),
+            boundary,
             *([] if driver is None else [driver]),
             *[start_node(node, simulated=simulated) for node in nodes],
             *start_rviz(simulated=simulated),
