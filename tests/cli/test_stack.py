@@ -140,7 +140,7 @@ def test_a_second_stack_under_the_same_names_is_refused(
     result = bbllm(environment, 'up', 'sim')
 
     assert result.returncode == 2
-    assert 'A stack runs already' in result.stderr
+    assert 'brain_planner runs already in ROS domain' in result.stderr
 
 
 def test_without_a_stack_run_says_how_to_start_one(
