@@ -269,7 +269,10 @@ def run(make: Callable[[], StackNode], threads: int = 8) -> None:
     end_asked = _end_signals()
     reasons: list[str] = []
     end_with_owner(reasons.append)
-    bound_process()
+    try:
+        bound_process()
+    except ConfigError as error:
+        raise SystemExit(str(error)) from error
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node: StackNode | None = None
     code = 0
