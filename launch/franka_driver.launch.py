@@ -8,7 +8,7 @@ from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 from bbllm.core.paths import config_dir
-from bbllm.nodes.launching import DRIVER_ARGUMENTS, declare_driver_arguments
+from bbllm.nodes.launching import DRIVER_ARGUMENTS, declare_driver_arguments, keep_boundary
 
 DRIVER = PathJoinSubstitution([FindPackageShare('franka_bringup'), 'launch', 'franka.launch.py'])
 
@@ -17,6 +17,7 @@ def generate_launch_description() -> LaunchDescription:
     """Build the description."""
     return LaunchDescription(
         [
+            *keep_boundary(),
             *declare_driver_arguments(),
             IncludeLaunchDescription(
                 PythonLaunchDescriptionSource(DRIVER),

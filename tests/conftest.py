@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from bbllm.bench.virtualhome import why_not_here
+from bbllm.nodes.boundary import bounded
 from bbllm.nodes.domains import own_domain
 
 REQUIRED = 'BBLLM_REQUIRE'
@@ -92,7 +93,8 @@ def ros_domain() -> Iterator[int]:
     """Take a domain of one's own, for this process and those that it starts."""
     with own_domain() as domain, pytest.MonkeyPatch.context() as patch:
         patch.setenv('ROS_DOMAIN_ID', str(domain))
-        patch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+        for name, value in bounded(os.environ).items():
+            patch.setenv(name, value)
         yield domain
 
 

@@ -12,6 +12,7 @@ setup(
         ('share/bbllm/launch', glob('launch/*.py')),
         ('share/bbllm/config', glob('config/*.yaml')),
         ('share/bbllm/config/catalogues', glob('config/catalogues/*.yaml')),
+        ('share/bbllm/config/dds', glob('config/dds/*.xml')),
         ('share/bbllm/config/demonstrations', glob('config/demonstrations/*.yaml')),
         ('share/bbllm/config/franka', glob('config/franka/*.yaml')),
         ('share/bbllm/config/houses', glob('config/houses/*.yaml')),

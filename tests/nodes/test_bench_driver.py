@@ -27,7 +27,6 @@ PATIENCE_S = 120.0
 def alone(empty_domain: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Put this process where no driver is, and let it notice soon."""
     monkeypatch.setenv('ROS_DOMAIN_ID', str(empty_domain))
-    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     monkeypatch.setattr(client, 'READY_S', 0.5)
 
 
@@ -82,7 +81,6 @@ def test_nothing_is_sent_when_the_question_is_answered_with_no(
 def test_robot_that_somebody_else_commands_is_not_moved(
     running: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     for module, name in ((client, 'READY_S'), (bench_driver, 'FIND_S')):
         monkeypatch.setattr(module, name, PATIENCE_S)
     said = tmp_path / 'said.jsonl'

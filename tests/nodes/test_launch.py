@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.paths import config_dir
+from bbllm.nodes.boundary import FILE, NETWORK, RANGE, bounded, profile_file
 from bbllm.nodes.params import NODE_PARAMS
 from bbllm.nodes.stack import NODES, OPTIONAL_NODES, REAL_NODES, SIMULATED_REMAPS
 
@@ -97,6 +99,17 @@ def visit(path: Path, **given: str) -> list:
     return nodes
 
 
+def command_of(node, **given: str) -> list[str]:
+    from launch import LaunchContext
+    from launch.utilities import perform_substitutions
+
+    context = LaunchContext()
+    context.launch_configurations.update(given)
+    # All but the executable, whose package may not be installed.
+    words = [perform_substitutions(context, list(part)) for part in node.cmd[1:]]
+    return words + [f'{old}:={new}' for old, new in node.expanded_remapping_rules or ()]
+
+
 def parameters_of(node, **given: str) -> dict:
     """Return the parameters that win over the node's file, as ROS will be given them."""
     from launch import LaunchContext
@@ -159,8 +172,40 @@ def test_rviz_comes_with_its_menus_and_only_where_it_is_asked_for(path: Path) ->
 
     assert default_of(arguments_of(path)['rviz']) == 'false'
     assert wanted == {'true': ['rviz2', *OPTIONAL_NODES], 'false': []}
-    words = [word for part in optional[0].cmd for word in texts(part)]
-    assert Path(words[words.index('-d') + 1]).is_file()
+
+
+@pytest.fixture
+def rviz_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take rviz2 for installed, where only its command line matters."""
+    from bbllm.nodes import launching
+
+    monkeypatch.setattr(launching, '_need_rviz', lambda: None)
+
+
+@needs_launch
+@pytest.mark.parametrize('namespace', [NAMESPACE, 'lab/left_arm'])
+def test_rviz_shows_the_stack_of_this_launch(rviz_found: None, namespace: str) -> None:
+    nodes = visit(SIM, rviz='true', namespace=namespace)
+    (rviz,) = [node for node in nodes if node.node_package == 'rviz2']
+    words = command_of(rviz, namespace=namespace)
+
+    view = Path(words[words.index('-d') + 1]).read_text()
+    assert f'Value: /{namespace}/markers' in view
+    assert f'/tf:=/{namespace}/tf' in words
+
+
+@needs_launch
+@pytest.mark.parametrize('network', ['true', 'false'])
+def test_launch_keeps_its_processes_on_this_machine_unless_it_is_opened(
+    network: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, 'environ', {**bounded({}), 'PATH': os.environ['PATH']})
+
+    visit(SIM, network=network)
+
+    assert (os.environ.get(FILE) == str(profile_file())) is (network == 'false')
+    assert os.environ[RANGE] == ('SUBNET' if network == 'true' else 'SYSTEM_DEFAULT')
+    assert os.environ[NETWORK] == network
 
 
 @needs_launch
@@ -204,11 +249,9 @@ def rviz2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize('path', [SIM, NODES_ONLY], ids=lambda path: path.name)
 def test_only_a_simulation_keeps_its_transforms_to_itself(path: Path, rviz2: None) -> None:
     for node in visit(path, rviz='true'):
-        words = [part for item in node.cmd for part in texts(item)]
-        remaps = {tuple(pair) for pair in node.expanded_remapping_rules or ()}
-        remaps |= {tuple(word.split(':=')) for word in words if word.startswith('/tf')}
-        wanted = set(SIMULATED_REMAPS) if path == SIM else set()
-        assert remaps == wanted, node.node_executable
+        rules = node.expanded_remapping_rules or ()
+        remaps = {(old, new.rpartition('/')[2]) for old, new in rules}
+        assert remaps == (set(SIMULATED_REMAPS) if path == SIM else set()), node.node_executable
 
 
 @needs_launch

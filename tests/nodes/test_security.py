@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 import yaml
-from policies import FOLDER, differences, policies
+from policies import FOLDER, differences, policies, read
 from stacks import Running, started, until
 
-from bbllm.core.namespaces import NAMESPACE
+from bbllm.core.errors import ConfigError
+from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.paths import config_dir
 from bbllm.nodes.client import StackClient
+from bbllm.nodes.namespaced_files import view_file, write_policies
 from bbllm.nodes.stack import NODES, OPTIONAL_NODES, Stack, StackConfig, node_arguments
 
 pytestmark = pytest.mark.ros
@@ -196,6 +198,42 @@ def test_only_the_command_line_may_talk_to_the_planner_in_mid_task_and_tell_to_f
     assert who('publish', 'human_feedback') == {'client'}
     assert who('request', 'forget_open_state') == {'client'}
     assert who('call', 'run_task') == {'client', 'task_menu'}
+
+
+@pytest.mark.parametrize('namespace', ['lab/left_arm', REAL_NAMESPACE])
+def test_policies_for_another_namespace_allow_the_same_there(
+    namespace: str, tmp_path: Path
+) -> None:
+    def moved(name: str) -> str:
+        head, slash, rest = name.partition(f'/{NAMESPACE}/')
+        return f'/{namespace}/{rest}' if slash and not head else name
+
+    written = {
+        path.name.partition('.')[0]: read(path) for path in write_policies(namespace, tmp_path)
+    }
+
+    simulated = {'mujoco_sim'} if namespace == REAL_NAMESPACE else set()
+    assert set(written) == set(POLICIES) - simulated
+    for name, policy in written.items():
+        assert policy.enclave == f'/{namespace}/{name}'
+        for right, names in POLICIES[name].rights.items():
+            assert policy.rights[right] == {moved(x) for x in names}, (name, right)
+        text = policy.file.read_text()
+        assert not [x for x in (f'"/{NAMESPACE}"', f'/{NAMESPACE}/') if x in text]
+
+
+def test_names_that_are_no_namespace_write_no_policy(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match='is no namespace'):
+        write_policies('a"/><x y="', tmp_path / 'none')
+    assert not (tmp_path / 'none').exists()
+
+
+def test_view_of_rviz_shows_the_namespace_it_is_asked_for() -> None:
+    text = view_file('lab/left_arm').read_text()
+
+    whole = view_file(NAMESPACE).read_text()
+    assert text.count(' /lab/left_arm/') == whole.count(f' /{NAMESPACE}/') > 0
+    assert f' /{NAMESPACE}/' not in text
 
 
 @pytest.mark.parametrize('name', sorted(POLICIES))

@@ -179,7 +179,6 @@ def _simulator(namespace: str, *, own: bool) -> Iterator[Callable[[], None]]:
     from bbllm.nodes.domains import own_domain
     from bbllm.nodes.stack import Stack, StackConfig
 
-    os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
     with ExitStack() as stack:
         if own:
             choose_domain(stack.enter_context(own_domain()))

@@ -199,10 +199,12 @@ def _which(tool: str) -> str | None:
 
 def _python(code: str, **environment: str) -> str | None:
     """Run a trial in a process of its own; return its last words, None where it worked."""
+    from bbllm.nodes.boundary import bounded
+
     try:
         done = subprocess.run(
             [sys.executable, '-c', code],
-            env={**os.environ, **environment},
+            env=bounded({**os.environ, **environment}),
             capture_output=True,
             text=True,
             timeout=IMPORT_S,

@@ -15,6 +15,7 @@ from bbllm.cli.demo import demo
 from bbllm.cli.doctor import doctor
 from bbllm.cli.forget import forget
 from bbllm.cli.plan import plan
+from bbllm.cli.policies import policies
 from bbllm.cli.run import run
 from bbllm.cli.say import say
 from bbllm.cli.scenes import scenes
@@ -64,7 +65,7 @@ def bbllm_command(
     """
 
 
-for verb in (demo, run, plan, show, up, say, approve, forget, scenes, doctor):
+for verb in (demo, run, plan, show, up, say, approve, forget, scenes, policies, doctor):
     app.command()(verb)
 app.add_typer(bench)
 app.add_typer(data)

@@ -163,21 +163,26 @@ def check_governor(root: Path = Path('/sys/devices/system/cpu')) -> Finding:
 
 def check_middleware() -> Finding:
     """Say by which middleware and how far nodes find each other."""
+    from bbllm.nodes.boundary import FILE, NETWORK, RANGE, RMW, has_own_profile, wants_network
     from bbllm.nodes.domains import domain_of
     from bbllm.nodes.stack import node_environ
 
     environ = node_environ()
-    rmw, reach = environ['RMW_IMPLEMENTATION'], environ['ROS_AUTOMATIC_DISCOVERY_RANGE']
     try:
         domain = domain_of(environ)
     except ConfigError as error:
         return Finding('rmw', Level.FAIL, str(error))
-    text = f'{rmw}, domain {domain}, discovery {reach}'
-    if reach == 'OFF':
+    text = f'{environ[RMW]}, domain {domain}'
+    if environ.get(RANGE) == 'OFF':
         remedy = 'No node finds another one: unset ROS_AUTOMATIC_DISCOVERY_RANGE.'
         return Finding('rmw', Level.FAIL, text, remedy)
-    if reach == 'LOCALHOST':
-        text += '; a driver on another machine or with another middleware is not seen'
+    if has_own_profile(environ):
+        text += f', profile {environ[FILE]}'
+    elif wants_network(environ):
+        text += f', open to the network ({NETWORK}=true)'
+    else:
+        text += ', this machine only; a driver on another one, or with another middleware, is '
+        text += f'not seen ({NETWORK}=true opens it)'
     return Finding('rmw', Level.OK, text)
 
 

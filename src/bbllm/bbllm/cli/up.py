@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import time
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -33,7 +35,7 @@ from bbllm.cli.supervision import interrupts
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.namespaces import NAMESPACE, checked_namespace
 from bbllm.core.open_state_mode import OpenStateMode
-from bbllm.core.paths import config_dir, is_yaml_path
+from bbllm.core.paths import is_yaml_path
 
 if TYPE_CHECKING:
     from bbllm.nodes.stack import Stack, Value
@@ -78,6 +80,10 @@ def up(
             help='Where the names of the nodes lie.',
         ),
     ] = NAMESPACE,
+    network: Annotated[
+        bool,
+        typer.Option('--network', help='Let other machines take part (docs/security.md).'),
+    ] = False,
     planner: PlannerOption = None,
     feedback_loops: LoopsOption = None,
     brain: BrainOption = None,
@@ -119,6 +125,8 @@ def up(
     """
     need_ros(f'bbllm up {kind.value}')
     choose_domain(domain)
+    if network:
+        os.environ['BBLLM_NETWORK'] = 'true'
     from bbllm.nodes.stack import NODES, OPTIONAL_NODES, Stack, StackConfig
     from bbllm.nodes.stack_checks import check_params
 
@@ -153,7 +161,7 @@ def up(
         output.say(f'Starting {len(stack.processes)} nodes; logs in {stack.log_folder}', 'dim')
         stack.wait_ready(on_progress=_teller(stack, output, begun_s)).close()
         _tell_ready(output, time.monotonic() - begun_s, speed)
-        _tell_verbs(output, approval, open_state, menu)
+        _tell_verbs(output, approval, open_state, _rviz(namespace) if menu else '')
         _wait_for_the_end(stack, output)
         output.say('Ending the nodes, the arm at rest first ...', 'dim')
 
@@ -177,7 +185,7 @@ def _tell_ready(output: Output, spent_s: float, speed: float) -> None:
 
 
 def _tell_verbs(
-    output: Output, approval: ApprovalMode, open_state: OpenStateMode, menu: bool
+    output: Output, approval: ApprovalMode, open_state: OpenStateMode, rviz: str
 ) -> None:
     output.say()
     output.say('In another terminal (. ./activate there first):')
@@ -187,8 +195,8 @@ def _tell_verbs(
         output.say('  bbllm approve --watch                           asks you before it moves')
     if open_state is not OpenStateMode.OFF:
         output.say('  bbllm forget                                    once the table is laid anew')
-    if menu:
-        output.say(f'  rviz2 -d {config_dir() / "rviz" / "bbllm.rviz"}')
+    if rviz:
+        output.say_line(f'  {rviz}')
     output.say(
         '  bbllm doctor                                    what the nodes say to each other'
     )
@@ -202,6 +210,16 @@ def _wait_for_the_end(stack: Stack, output: Output) -> None:
         while not counter.count:
             stack.tend(lambda sentence: output.say(sentence, 'yellow'))
             time.sleep(LOOK_S)
+
+
+def _rviz(namespace: str) -> str:
+    from bbllm.nodes.namespaced_files import view_file
+    from bbllm.nodes.stack import SIMULATED_REMAPS
+
+    words = ['rviz2', '-d', str(view_file(namespace)), '--ros-args']
+    for old, new in SIMULATED_REMAPS:
+        words += ['-r', f'{old}:=/{namespace}/{new}']
+    return shlex.join(words)
 
 
 def _given(values: Mapping[str, Value | None]) -> dict[str, Value]:

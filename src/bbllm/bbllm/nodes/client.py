@@ -24,6 +24,7 @@ from bbllm.core.tasks import new_episode_id
 from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.nodes.action_call import ActionCall, not_begun
 from bbllm.nodes.approval_client import ApprovalClient
+from bbllm.nodes.boundary import bound_process
 from bbllm.nodes.convert import call_to_msg, outcome_from_result
 from bbllm.nodes.convert_events import event_from_msg
 from bbllm.nodes.domains import domain_of
@@ -73,11 +74,8 @@ def join_stack(namespace: str, environ: Mapping[str, str] | None = None) -> OwnN
         namespace: That of the stack; it matters where security is on (docs/security.md).
         environ: As for `StackClient`.
     """
-    env = dict(os.environ if environ is None else environ)
-    # rcl reads these from the process; there is no other way to give them to it.
-    os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = env.get(
-        'ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST'
-    )
+    env = os.environ if environ is None else environ
+    bound_process(env)
     args = ['--ros-args', '--enclave', f'/{namespace}/client']
     return OwnNodes(args=args, domain_id=domain_of(env))
 
@@ -103,8 +101,8 @@ class StackClient(Closable):
         Args:
             namespace: That of the stack.
             name: Of this client's node.
-            environ: Where the domain and the range of discovery are read; by default this
-                process's own environment, with discovery on this machine only.
+            environ: Where the domain and the boundary are read (`nodes.boundary`); by default
+                this process's own environment.
             own: What `join_stack` returned, where that was called before; closed with this.
         """
         self.namespace = namespace

@@ -21,6 +21,7 @@ from launch.conditions import IfCondition
 from launch.events.process import ProcessExited
 from launch.launch_context import LaunchContext
 from launch.launch_description import LaunchDescription
+from launch.substitution import Substitution
 from launch.substitutions import LaunchConfiguration, OrSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
@@ -29,9 +30,10 @@ from bbllm.core.approval import ApprovalMode
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE, checked_namespace
 from bbllm.core.open_state_mode import OpenStateMode
-from bbllm.core.paths import config_dir
+from bbllm.nodes.boundary import NETWORK, bound_process, wants_network
 from bbllm.nodes.domains import domain_of
 from bbllm.nodes.name_lock import check_names_free
+from bbllm.nodes.namespaced_files import view_file
 from bbllm.nodes.owner import owner_environ
 from bbllm.nodes.params import NODE_PARAMS
 from bbllm.nodes.real_arguments import check_robot_ip, need_franka_ros2
@@ -42,7 +44,6 @@ from bbllm.nodes.stack import (
     SIMULATED_REMAPS,
     Value,
     params_file,
-    remap_arguments,
 )
 from bbllm.nodes.stack_checks import check_params, node_values, value_of_text
 
@@ -68,7 +69,7 @@ CHOICES = {
 }
 """What arguments can be, where that is a short list."""
 SWITCHES = {
-    'rviz': 'Start rviz2 with config/rviz/bbllm.rviz, and the node of its menus.',
+    'rviz': 'Start rviz2 with its view of this stack, and the node of its menus.',
     'menu': 'Start the node of the menus of rviz, for an rviz2 that runs elsewhere.',
     'respawn': 'Start a node that ends again; otherwise the launch ends with it.',
     'use_sim_time': 'Take the time from /clock: of a simulation with clock:=true, or of a bag.',
@@ -104,6 +105,22 @@ def declare_namespace(*, simulated: bool = False) -> DeclareLaunchArgument:
     )
 
 
+def keep_boundary() -> tuple[DeclareLaunchArgument, OpaqueFunction]:
+    """Return the argument that opens a launch to the network, and what sets the boundary by it."""
+    declared = DeclareLaunchArgument(
+        'network',
+        default_value=str(wants_network(os.environ)).lower(),
+        choices=['true', 'false'],
+        description='Let other machines take part; otherwise all stays on this one.',
+    )
+
+    def bound(context: LaunchContext) -> None:
+        os.environ[NETWORK] = LaunchConfiguration('network').perform(context)
+        bound_process()
+
+    return declared, OpaqueFunction(function=bound)
+
+
 def describe_stack(
     *nodes: str, simulated: bool = False, driver: IncludeLaunchDescription | None = None
 ) -> LaunchDescription:
@@ -116,7 +133,9 @@ def describe_stack(
         driver: What starts the driver of the real arm; None where it runs elsewhere, or the robot
             is simulated.
     """
+    network, boundary = keep_boundary()
     declared = [
+        network,
         *(
             [declare_namespace(simulated=simulated)]
             if driver is None
@@ -135,6 +154,7 @@ def describe_stack(
         [
             *declared,
             OpaqueFunction(function=check),
+            boundary,
             *([] if driver is None else [driver]),
             *[start_node(node, simulated=simulated) for node in nodes],
             *start_rviz(simulated=simulated),
@@ -200,16 +220,27 @@ def start_rviz(*, simulated: bool = False) -> list[Node]:
     """Start rviz2 and `task_menu` where the arguments ask for them."""
     wanted = IfCondition(LaunchConfiguration('rviz'))
     menu = IfCondition(OrSubstitution(LaunchConfiguration('rviz'), LaunchConfiguration('menu')))
-    view = str(config_dir() / 'rviz' / 'bbllm.rviz')
+    namespace = LaunchConfiguration('namespace')
+    # rviz itself has no namespace, so a name that is relative would not lie in the stack's.
+    remaps = SIMULATED_REMAPS if simulated else ()
     rviz = Node(
         package='rviz2',
         executable='rviz2',
-        arguments=['-d', view],
+        arguments=['-d', _View()],
         parameters=[_sim_time()],
-        ros_arguments=[*_enclave('rviz'), *remap_arguments(simulated)],
+        remappings=[(old, ['/', namespace, '/', new]) for old, new in remaps],
+        ros_arguments=_enclave('rviz'),
         condition=wanted,
     )
     return [rviz, start_node('task_menu', simulated=simulated, condition=menu)]
+
+
+class _View(Substitution):
+    """The file of rviz's view of the stack's namespace, which is known at the start only."""
+
+    def perform(self, context: LaunchContext) -> str:
+        """Return its path."""
+        return str(view_file(LaunchConfiguration('namespace').perform(context)))
 
 
 def arguments_of(node: str, simulated: bool) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from bbllm.core.closable import Closable
+from bbllm.nodes.boundary import bound_process
 from bbllm.nodes.domains import domain_of
 from bbllm.nodes.leaving import leave_graph
 
@@ -35,6 +36,7 @@ class OwnNodes(Closable):
             args: Arguments of ROS; by default those that this process was started with.
             domain_id: The ROS domain; by default that of the environment.
         """
+        bound_process()
         self._context = rclpy.Context()
         if domain_id is None:
             domain_of(os.environ)  # what rcl says of a wrong one names neither it nor the range

@@ -31,6 +31,7 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.signals import SignalHandlerOptions
 
 from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.nodes.boundary import bound_process
 from bbllm.nodes.diagnostics import Diagnostics
 from bbllm.nodes.domains import domain_of
 from bbllm.nodes.heartbeat import Heartbeat, Heartbeats
@@ -276,6 +277,7 @@ def run(make: Callable[[], StackNode], threads: int = 8) -> None:
     end_with_owner(reasons.append)
     try:
         domain_of(os.environ)  # rcl names neither the variable nor its range
+        bound_process()
     except BbllmError as error:
         sys.exit(f'error: {error}')
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)

@@ -23,7 +23,7 @@ from sensor_msgs.msg import JointState
 
 from bbllm.nodes.own_nodes import OwnNodes
 from bbllm.nodes.robot_graph import Giver, Heard, RobotGraph
-from bbllm.nodes.stack import REAL_NODES, node_environ
+from bbllm.nodes.stack import REAL_NODES
 
 FIND_S = 8.0
 """How long the driver may take to be found, and what else it serves after that [s]."""
@@ -50,10 +50,6 @@ def probe(
         gripper: Prefix of the names of the hand.
         tell: Told what is being looked at.
     """
-    # rcl reads it from the process; there is no other way to give it.
-    os.environ.setdefault(
-        'ROS_AUTOMATIC_DISCOVERY_RANGE', node_environ()['ROS_AUTOMATIC_DISCOVERY_RANGE']
-    )
     with OwnNodes() as own:
         node = own.join(f'bbllm_doctor_{os.getpid()}', f'/{namespace}')
         executor = SingleThreadedExecutor(context=node.context)

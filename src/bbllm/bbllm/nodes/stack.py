@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from bbllm.core.errors import ConfigError, LostNodeError
 from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.paths import config_dir, state_dir
+from bbllm.nodes.boundary import FAST_DDS, RMW, bounded
 from bbllm.nodes.domains import domain_of
 from bbllm.nodes.name_lock import check_names_free
 from bbllm.nodes.owner import owner_environ
@@ -110,9 +111,7 @@ def node_environ(
 ) -> dict[str, str]:
     """Return the environment of nodes: this process's own, with what it leaves open."""
     defaults = {
-        'RMW_IMPLEMENTATION': 'rmw_fastrtps_cpp',
-        # Quick to find each other, and nobody else's robot is in this graph by accident.
-        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+        RMW: FAST_DDS,
         'RCUTILS_COLORIZED_OUTPUT': '0',
         'PYTHONUNBUFFERED': '1',
         # Small matrices only: more threads cost memory and the other nodes' time.
@@ -120,7 +119,7 @@ def node_environ(
     }
     if log_folder is not None:
         defaults['ROS_LOG_DIR'] = str(log_folder / 'ros')
-    return {**defaults, **os.environ, **(more or {})}
+    return bounded({**defaults, **os.environ, **(more or {})})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
