@@ -10,6 +10,7 @@ from bbllm.core.errors import LostNodeError, NeedsPersonError
 from bbllm.core.events import EventKind
 from bbllm.core.model_calls import Account, on_account
 from bbllm.core.observed import observed
+from bbllm.core.printable import strip_hidden
 from bbllm.core.prompt_size import cut_of, prompt_limit
 from bbllm.core.protocols import (
     ChatModel,
@@ -22,7 +23,6 @@ from bbllm.core.protocols import (
 )
 from bbllm.core.records import to_json
 from bbllm.core.sent_prompts import SentPrompts
-from bbllm.core.tasks import plain_text
 from bbllm.core.types import (
     Code,
     Outcome,
@@ -111,7 +111,7 @@ class GuardedModel:
             # A cancel ends the stream, and with it the bill, at the next piece of text.
             self._account.check()
             if on_text is not None:
-                on_text(piece)
+                on_text(strip_hidden(piece))
 
         reply = on_account(
             lambda: self._inner.complete(messages, stop=stop, schema=schema, on_text=hear),
@@ -120,7 +120,7 @@ class GuardedModel:
             name=self.name,
             size=self._sent.add(messages),
         )
-        reply = replace(reply, text=plain_text(reply.text))
+        reply = replace(reply, text=strip_hidden(reply.text))
         self._account.add_model_text(self._role, reply.text)
         self._look_for_cut(messages, reply)
         return reply

@@ -41,6 +41,7 @@ from typing import Any, TextIO
 
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall
+from bbllm.core.printable import json_text
 from bbllm.core.records import from_json, to_json
 from bbllm.core.types import Outcome, Task
 
@@ -72,7 +73,7 @@ class JournalWriter:
             ConfigError: The file can no longer be written, for example because the disk is full.
         """
         try:
-            self._file.write(json.dumps(to_json(event), ensure_ascii=False) + '\n')
+            self._file.write(json_text(to_json(event)) + '\n')
             self._file.flush()
         except OSError as error:
             raise ConfigError(
