@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bbllm.core.errors import LostNodeError, NeedsPersonError
+from bbllm.core.errors import LostNodeError, NeedsPersonError, SceneError
 from bbllm.core.events import EventKind
 from bbllm.core.model_calls import Account, on_account
+from bbllm.core.naming import scene_fault
 from bbllm.core.observed import observed
 from bbllm.core.printable import strip_hidden
 from bbllm.core.prompt_size import cut_of, prompt_limit
@@ -50,6 +51,8 @@ class GuardedWorld:
     def observe(self) -> Scene:
         self._run.check()
         scene = self._inner.observe()
+        if fault := scene_fault(scene):
+            raise SceneError(f'The scene cannot be used: {fault}. Correct it at its source.')
         if self._unseen:
             self._unseen = False
             self._run.record(EventKind.SENSED, **to_json(observed(scene)))
