@@ -29,6 +29,7 @@ def estimator(ros_domain: int) -> Iterator[StateEstimator]:
     """Make the node, which serves nothing yet."""
     rclpy.init(args=[])
     node = StateEstimator()
+    node.build()
     yield node
     leave_graph(node)
     rclpy.try_shutdown()
