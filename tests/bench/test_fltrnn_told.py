@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from household_cases import case_of
 
 from bbllm.bench.household_expert.fltrnn_told import ToldHouse, read_told
+from bbllm.core.delimiters import without_delimiters
 from bbllm.core.instances import class_of, id_of
 from bbllm.core.types import SkillCall
 from bbllm.planners.demonstrations import household_demonstrations
@@ -37,7 +38,7 @@ def told_by(memory: MemoryGraph, chosen: Sequence[str], *, terse: bool = True) -
     text = remembered_of(memory, chosen, terse=terse)
     scene = HouseholdWorld(start().graph).observe()
     told = ShortTerm('x', text, DEMONSTRATIONS)
-    return read_told(FLTRNNPrompts().cell(scene, LongTerm('x'), told))
+    return read_told(without_delimiters(FLTRNNPrompts().cell(scene, LongTerm('x'), told)))
 
 
 def test_what_was_put_held_and_opened_is_so_in_the_household_that_is_read() -> None:
@@ -99,7 +100,7 @@ def test_classes_that_are_not_in_sight_are_read_with_where_one_can_look() -> Non
     scene = HouseholdWorld(start().graph).observe()
     told = ShortTerm('on_unicorn_sofa: 1', remembered(memory, predicates), DEMONSTRATIONS)
 
-    house = read_told(FLTRNNPrompts().cell(scene, LongTerm('x'), told))
+    house = read_told(without_delimiters(FLTRNNPrompts().cell(scene, LongTerm('x'), told)))
 
     assert house.unseen == ('unicorn',)
     assert memory.of_class('fridge')[0] in house.closed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from scripted_episodes import PICK, STEP, EchoModel, OneCubeWorld, ScriptedPlanner, start
@@ -10,6 +10,7 @@ from scripted_episodes import PICK, STEP, EchoModel, OneCubeWorld, ScriptedPlann
 from bbllm.core.budget import Limits
 from bbllm.core.errors import BbllmError, GaveUpError, LostNodeError, ModelUnavailableError
 from bbllm.core.events import Ending, Event, EventKind
+from bbllm.core.printable import hidden_fault
 from bbllm.core.protocols import EpisodeContext, Message, Reply, World
 from bbllm.core.types import Plan, PlanStep
 
@@ -251,3 +252,50 @@ def test_what_is_no_text_is_taken_out_of_a_reply() -> None:
     run.execute(ScriptedPlanner(script), OneCubeWorld())
 
     assert texts == ['0: pick]0;title\n\ttwo']
+
+
+@pytest.mark.parametrize('said', ['mind\x1b[2J the cat', '\u202etac eht dnim', 'mi\u200bnd'])
+def test_feedback_with_characters_that_nobody_sees_is_refused_with_a_warning(said: str) -> None:
+    run = start()
+    read: list[str] = []
+
+    def script(world: World, context: EpisodeContext) -> None:
+        run.hear(said)
+        run.hear('mind the cat 👩\u200d🚀')
+        read.extend(context.take_human_feedback())
+        world.execute(PICK)
+
+    episode = run.execute(ScriptedPlanner(script), OneCubeWorld())
+
+    assert read == ['mind the cat 👩\u200d🚀']
+    (warning,) = (e.data['text'] for e in episode.events if e.kind is EventKind.WARNING)
+    assert 'Human feedback was refused: it contains the character U+' in str(warning)
+    assert hidden_fault(str(warning)) == ''
+
+
+def test_what_a_model_streams_is_stripped_as_its_reply_is() -> None:
+    class Painter(EchoModel):
+        def complete(
+            self,
+            messages: Sequence[Message],
+            *,
+            on_text: Callable[[str], None] | None = None,
+            **options: object,
+        ) -> Reply:
+            pieces = ('0: pick\x1b[2J', ' red\u202e_cube\u2028', '1: re\u200bst\n')
+            for piece in pieces:
+                if on_text is not None:
+                    on_text(piece)
+            return Reply(text=''.join(pieces), model='painter')
+
+    run = start()
+    heard: list[str] = []
+    replies: list[Reply] = []
+
+    def script(world: World, context: EpisodeContext) -> None:
+        model = run.model(Painter(), 'brain')
+        replies.append(model.complete([Message('user', 'plan')], on_text=heard.append))
+
+    run.execute(ScriptedPlanner(script), OneCubeWorld())
+
+    assert ''.join(heard) == replies[0].text == '0: pick[2J red_cube\n1: rest\n'

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from bbllm.core import errors
@@ -55,9 +57,16 @@ def test_a_task_is_one_line_in_any_script() -> None:
     )
 
 
-def test_a_task_with_control_characters_is_refused() -> None:
-    with pytest.raises(TaskError, match='control'):
-        make_task('put\x00 the cube')
+@pytest.mark.parametrize('char', ['\x00', '\x1b', '\x9b', '\u200b', '\u202e', '\ue000'])
+def test_a_task_with_a_character_that_is_not_visible_is_refused_and_names_it(char: str) -> None:
+    with pytest.raises(TaskError, match=re.escape(f'U+{ord(char):04X}')) as refused:
+        make_task(f'put{char} the cube')
+
+    assert char not in str(refused.value)
+
+
+def test_a_task_may_have_emoji_and_letters_that_are_joined() -> None:
+    assert make_task('کتاب\u200cها را به 👩\u200d🚀 بده ❤\ufe0f').instruction.count('\u200d') == 1
 
 
 @pytest.mark.parametrize('episode_id', ['../etc', 'a b', 'a/b'])

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import NotMeasuredError
 from bbllm.core.observed import Observed, observed
 from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject, Task
@@ -77,8 +78,15 @@ SOME_MOVES = (
 )
 
 
+def next_prompt(scene: Scene = SCENE, text: str = '') -> str:
+    """Return the prompt of FT-Vanilla as its readers get it; without a history by default."""
+    history = text or FtHistory().text()
+    return without_delimiters(str(FtPrompts().ask(Question.NEXT, TASK, scene, history)))
+
+
 def seen_by(history: History) -> Sight:
-    prompt = PopPrompts().planner(TASK, SCENE, history.text(), 'nothing is known')
+    asked = PopPrompts().planner(TASK, SCENE, history.text(), 'nothing is known')
+    prompt = without_delimiters(asked)
     assert is_pop_prompt(prompt)
     assert not is_ft_prompt(prompt)
     return read_pop_prompt(prompt)
@@ -104,7 +112,7 @@ def test_what_is_there_now_is_read_with_sizes_and_corners() -> None:
 
 
 def test_an_evaluator_is_asked_something_else() -> None:
-    prompt = PopPrompts().evaluator(TASK, SCENE, History().text())
+    prompt = without_delimiters(PopPrompts().evaluator(TASK, SCENE, History().text()))
 
     assert read_pop_prompt(prompt).asked is Asked.EVALUATE
 
@@ -163,7 +171,7 @@ def test_verdicts_are_in_the_grammar_of_the_evaluator(stage: Stage) -> None:
 
 
 def ft_seen(history: FtHistory, question: Question = Question.NEXT) -> Sight:
-    prompt = str(FtPrompts().ask(question, TASK, SCENE, history.text()))
+    prompt = without_delimiters(str(FtPrompts().ask(question, TASK, SCENE, history.text())))
     assert is_ft_prompt(prompt)
     assert not is_pop_prompt(prompt)
     return read_ft_prompt(prompt)
@@ -214,7 +222,7 @@ def test_a_pick_that_failed_has_failed_in_a_round_in_short_too() -> None:
     history.add(FtRound(words, reply.actions, (observed(SCENE).vector(),)))
 
     for text in (history.write(), history.write(in_short=1)):
-        sight = read_ft_prompt(str(FtPrompts().ask(Question.NEXT, TASK, SCENE, text)))
+        sight = read_ft_prompt(next_prompt(text=text))
         assert [deed.message for deed in sight.deeds] == ['red_cube did not rise.']
         assert learn(sight).stuck == {'red_cube'}
 
@@ -230,7 +238,9 @@ def test_what_an_explanation_says_of_failure_is_no_failure() -> None:
 def test_a_force_of_zeros_was_measured_as_such() -> None:
     assert SCENE.hand is not None
     scene = replace(SCENE, hand=replace(SCENE.hand, force_n=(0.0, 0.0, 0.0)))
-    prompt = str(FtPrompts().ask(Question.NEXT, TASK, scene, FtHistory().text()))
+    prompt = without_delimiters(
+        str(FtPrompts().ask(Question.NEXT, TASK, scene, FtHistory().text()))
+    )
 
     assert read_ft_prompt(prompt).now.force_n == (0.0, 0.0, 0.0)
 
@@ -252,7 +262,9 @@ def test_answers_to_the_first_question_begin_with_yes_or_no(stage: Stage) -> Non
 
 
 def test_numbers_that_are_too_few_are_refused() -> None:
-    prompt = str(FtPrompts().ask(Question.NEXT, TASK, SCENE, FtHistory().text()))
+    prompt = without_delimiters(
+        str(FtPrompts().ask(Question.NEXT, TASK, SCENE, FtHistory().text()))
+    )
     short = prompt.replace('Current: [0.450, ', 'Current: [')
 
     with pytest.raises(UnreadableError, match='26 numbers, but one has 25'):
@@ -263,7 +275,7 @@ def test_a_prompt_without_blocks_is_refused() -> None:
     scene = Scene(SCENE.objects[:1], SKILLS, (), 0.0)
 
     with pytest.raises(UnreadableError, match=r'no .Block:'):
-        read_pop_prompt(PopPrompts().evaluator(TASK, scene, 'None.'))
+        read_pop_prompt(without_delimiters(PopPrompts().evaluator(TASK, scene, 'None.')))
 
 
 def test_heights_of_centres_tell_sizes_where_nothing_else_does() -> None:

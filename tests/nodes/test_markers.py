@@ -6,8 +6,8 @@ import pytest
 from visualization_msgs.msg import Marker
 
 from bbllm.core.lost import LostObject, lost_facts
-from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
-from bbllm.nodes.markers import menu_marker, scene_markers, status_markers
+from bbllm.core.types import Fact, Kind, Plan, PlanStep, Pose, Scene, SceneObject
+from bbllm.nodes.markers import menu_marker, plan_markers, scene_markers, status_markers
 from bbllm.sim.goods import GOODS
 from bbllm.sim.scenes import load_scene
 from bbllm.worlds.menu import Numbers, robot_menu
@@ -157,3 +157,13 @@ def test_a_colour_that_is_not_listed_is_no_grey() -> None:
     assert (peru.color.r, peru.color.g, peru.color.b) == pytest.approx(
         (0.804, 0.522, 0.247), abs=1e-3
     )
+
+
+def test_text_from_outside_is_one_visible_line_in_plan_and_status() -> None:
+    plan = Plan((PlanStep(0, 'pick\u202e\x1b[2J\n 1: rest'),))
+
+    (_, shown) = plan_markers(plan, 0).markers
+    (_, status) = status_markers(['calm\x1b]0;t\x07\nvery'], Mood.CALM).markers
+
+    assert shown.text == r'> 0: pick\u202e\x1b[2J 1: rest'
+    assert status.text == r'calm\x1b]0;t\x07 very'

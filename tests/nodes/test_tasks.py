@@ -71,7 +71,7 @@ def test_id_of_an_episode_is_never_given_twice(running: Running) -> None:
         ('', 'The task is empty'),
         ('   ', 'The task is empty'),
         ('pick ' * 4000, 'at most 2000 are taken'),
-        ('pick\x07', 'control characters'),
+        ('pick\x07', 'U+0007 (control character)'),
     ],
     ids=['empty', 'blank', '20000 characters', 'bell'],
 )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 
+from bbllm.core.delimiters import without_delimiters
 from bbllm.llm.scripted import Request, ScriptedModel
 
 PLACES = {'location_A': (0.54, -0.18), 'location_B': (0.48, -0.12)}
@@ -23,7 +24,7 @@ def ft_player() -> ScriptedModel:
 
 
 def _answer(request: Request) -> str:
-    head, _, past = request.messages[0].content.partition('\nPast:\n')
+    head, _, past = without_delimiters(request.messages[0].content).partition('\nPast:\n')
     told = dict(line.split(': ', 1) for line in head.splitlines())
     wanted = {f'{color}_{kind}': place for color, kind, place in _WANTED.findall(told['Task'])}
     failed = re.findall(r'Failed: ([^\]]*)', past)

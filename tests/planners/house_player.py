@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from bbllm.core.budget import Limits
+from bbllm.core.delimiters import without_delimiters
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Episode, EventKind
 from bbllm.core.instances import class_of
@@ -62,7 +63,7 @@ def player(sub_goals: str, plan: Plan) -> ScriptedModel:
     """Return a model that splits any goal as told, and plans by a function of the prompt."""
 
     def answer(request: Request) -> str:
-        opening = request.messages[0].content
+        opening = without_delimiters(request.messages[0].content)
         return sub_goals if opening.startswith(SPLIT) else plan(request.prompt)
 
     return ScriptedModel([answer] * 40)
@@ -70,7 +71,7 @@ def player(sub_goals: str, plan: Plan) -> ScriptedModel:
 
 def cells(model: ScriptedModel) -> list[str]:
     """Return the prompts for plans of sub-goals, in order."""
-    prompts = [request.messages[0].content for request in model.requests]
+    prompts = [without_delimiters(request.messages[0].content) for request in model.requests]
     return [prompt for prompt in prompts if prompt.startswith(CELL)]
 
 

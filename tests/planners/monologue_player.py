@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from bbllm.core.delimiters import without_delimiters
 from bbllm.llm.scripted import Request, ScriptedModel
 
 _WANTED = re.compile(r'the ([a-z]+) (cube|cylinder) on (location_\w)')
@@ -15,7 +16,8 @@ def monologuist(go_on: Callable[[str], str], n_replies: int = 400) -> ScriptedMo
     """Return a model that says the next action by what the monologue tells."""
 
     def answer(request: Request) -> str:
-        return f'I know what to do.\nRobot action: {go_on(told(request.messages[0].content))}'
+        monologue = told(without_delimiters(request.messages[0].content))
+        return f'I know what to do.\nRobot action: {go_on(monologue)}'
 
     return ScriptedModel([answer] * n_replies)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+from bbllm.core.delimiters import without_delimiters
 from bbllm.core.observed import parse_observed
 from bbllm.llm.scripted import Request, ScriptedModel
 
@@ -17,7 +18,7 @@ def pop_player() -> ScriptedModel:
 
 
 def _answer(request: Request) -> str:
-    prompt = request.messages[0].content
+    prompt = without_delimiters(request.messages[0].content)
     task = re.findall(r'^Task: (.*)$', prompt, re.MULTILINE)[-1]
     wanted = {f'{color}_{kind}': place for color, kind, place in _WANTED.findall(task)}
     places = {

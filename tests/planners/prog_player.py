@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from bbllm.core.delimiters import without_delimiters
 from bbllm.llm.offline import OfflineModel
 from bbllm.llm.scripted import Request, ScriptedModel
 
@@ -22,7 +23,9 @@ def lang_player() -> ScriptedModel:
 
 
 def _program(request: Request) -> str:
-    header = re.findall(r'^def (.*)\(\):$', request.messages[0].content, re.M)[-1]
+    header = re.findall(r'^def (.*)\(\):$', without_delimiters(request.messages[0].content), re.M)[
+        -1
+    ]
     lines = [f'def {header}():', '\t# 0: begin']
     for name, place in _wanted(header):
         lines += [f'\t# put {name} there', f"\tpick('{name}')", f"\tplace('{place}')"]
@@ -30,7 +33,7 @@ def _program(request: Request) -> str:
 
 
 def _steps(request: Request) -> str:
-    prompt = request.messages[0].content
+    prompt = without_delimiters(request.messages[0].content)
     if not prompt.startswith('A robot works off tasks'):
         return OfflineModel().complete(request.messages, schema=request.schema).text
     task = re.findall(r'^Task: (.*)$', prompt, re.M)[-1]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from small_house import SmallHouse
 
+from bbllm.core.delimiters import without_delimiters
 from bbllm.core.protocols import PASS
 from bbllm.core.types import Plan, PlanStep, Task
 from bbllm.llm.scripted import ScriptedModel
@@ -59,7 +60,7 @@ def test_a_refusal_goes_to_the_brain_in_virtualhomes_own_words_and_is_repaired(
 
     brain, _ = play(world, context, [PLAN, REPAIR], BODY)
 
-    feedback = brain.requests[1].messages[0].content
+    feedback = without_delimiters(brain.requests[1].messages[0].content)
     told = (
         '<fridge> (33) is not open or is not openable when executing '
         '"[PUTIN] <salmon> (13) <fridge> (33) [0]"'
@@ -131,7 +132,7 @@ def test_the_body_is_shown_classes_and_the_papers_eighteen_actions() -> None:
 
     assert tuple(skill.name for skill in scene.skills) == ACTIONS
     assert len(ACTIONS) == 18
-    prompt = Prompts().execution(PlanStep(0, 'take the salmon'), scene)
+    prompt = without_delimiters(Prompts().execution(PlanStep(0, 'take the salmon'), scene))
     assert 'salmon_13' not in prompt
     assert '\nObjects in the scene: apple, bananas, ' in prompt
     assert '\nAction Plan: <char0>[action] <object>' in prompt

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pop_runs import NoBody, Scales
 
+from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import GaveUpError, ParseError, PromptTooLongError
 from bbllm.core.types import Code, Task
 from bbllm.llm.scripted import Request, ScriptedModel
@@ -66,12 +67,12 @@ def questions(model: ScriptedModel) -> list[Question]:
 
 
 def label(request: Request, name: str) -> str:
-    lines = request.messages[0].content.splitlines()
+    lines = without_delimiters(request.messages[0].content).splitlines()
     return next(line.partition(': ')[2] for line in lines if line.startswith(f'{name}:'))
 
 
 def past(request: Request) -> str:
-    return request.messages[0].content.partition('\nPast:\n')[2]
+    return without_delimiters(request.messages[0].content).partition('\nPast:\n')[2]
 
 
 def test_it_finds_out_and_asks_again_before_it_acts(

@@ -11,6 +11,7 @@ from monologue_player import monologuist, taken, told
 from small_house import SmallHouse
 
 from bbllm.core.budget import Limits
+from bbllm.core.delimiters import without_delimiters
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import Ending, Episode, EventKind
@@ -44,7 +45,7 @@ def saying(*actions: str) -> ScriptedModel:
 
 
 def prompts(model: ScriptedModel) -> list[str]:
-    return [request.messages[0].content for request in model.requests]
+    return [without_delimiters(request.messages[0].content) for request in model.requests]
 
 
 def test_step_by_step_a_task_is_done_and_each_step_is_told_with_what_came_of_it() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from small_house import SmallHouse
 
+from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import ConfigError, GaveUpError
 from bbllm.core.protocols import PASS, Pass
 from bbllm.core.registry import find_planner
@@ -91,7 +92,7 @@ def test_lang_prompt_carries_out_the_calls_that_its_body_makes_of_steps(diary: D
 def test_lang_prompt_tells_what_there_is_and_three_examples_in_words() -> None:
     prompts = LangPrompts()
     scene = SmallHouse().observe()
-    prompt = prompts.whole(TASK, scene, prompts.examples(scene)[:3])
+    prompt = without_delimiters(prompts.whole(TASK, scene, prompts.examples(scene)[:3]))
 
     assert 'What is there: apple, bananas, bathroom, ' in prompt
     assert 'What the robot can do: walk <obj>, ' in prompt

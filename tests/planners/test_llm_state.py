@@ -9,6 +9,7 @@ from small_house import ROOMS, SmallHouse
 from state_player import Role, block, role_of, roles
 
 from bbllm.core.budget import Limits
+from bbllm.core.delimiters import without_delimiters
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.types import Code, Outcome, SkillCall, Task
@@ -47,7 +48,7 @@ def in_turn(*texts: str) -> Role:
 
 
 def prompts_of(model: ScriptedModel, role: str) -> list[str]:
-    asked = [request.messages[0].content for request in model.requests]
+    asked = [without_delimiters(request.messages[0].content) for request in model.requests]
     return [prompt for prompt in asked if role_of(prompt) == role]
 
 

@@ -9,6 +9,7 @@ from made_scenes import made_scene
 from small_house import SmallHouse
 from state_player import Role, block, role_of, roles
 
+from bbllm.core.delimiters import without_delimiters
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.types import Code, Outcome, SkillCall, Status, Task
@@ -30,7 +31,7 @@ def play(model: ScriptedModel, **options: str) -> Episode:
 
 
 def prompts_of(model: ScriptedModel, role: str) -> list[str]:
-    asked = [request.messages[0].content for request in model.requests]
+    asked = [without_delimiters(request.messages[0].content) for request in model.requests]
     return [prompt for prompt in asked if role_of(prompt) == role]
 
 

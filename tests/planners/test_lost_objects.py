@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bbllm.core.delimiters import without_delimiters
 from bbllm.core.lost import LostObject, lost_facts
 from bbllm.core.types import (
     Code,
@@ -48,7 +49,7 @@ def test_brain_reads_that_a_thing_is_lost_and_does_not_find_it_among_the_objects
     assert '(red_cube is lost)' in prompt
     assert '(red_cube last_seen_at 0.450 0.160 0.020)' in prompt
     assert '(red_cube unseen_for 12 s)' in prompt
-    sight = read_prompt(prompt)
+    sight = read_prompt(without_delimiters(prompt))
     assert [thing.name for thing in sight.things] == ['blue_cube', 'green_cube']
     assert ('red_cube', 'is', 'lost') in sight.facts
 
@@ -56,7 +57,7 @@ def test_brain_reads_that_a_thing_is_lost_and_does_not_find_it_among_the_objects
 def test_body_knows_the_name_of_a_lost_thing() -> None:
     prompt = Prompts().execution(STEP, scene())
 
-    assert 'Objects in the scene: blue_cube, green_cube, red_cube' in prompt
+    assert 'Objects in the scene: <data>blue_cube, green_cube, red_cube</data>' in prompt
 
 
 def test_step_about_a_lost_thing_becomes_a_call_that_is_refused() -> None:

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from bbllm.core.delimiters import without_delimiters
 from bbllm.core.lost import LostObject, lost_facts
 from bbllm.core.observed import observed, parse_observed
 from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject, Task
@@ -48,11 +49,11 @@ def history_text() -> str:
 
 
 def evaluator(history: str = 'None.') -> str:
-    return PopPrompts().evaluator(TASK, SCENE, history)
+    return without_delimiters(PopPrompts().evaluator(TASK, SCENE, history))
 
 
 def planner(evaluation: str | None = 'red is lighter', history: str = 'None.') -> str:
-    return PopPrompts().planner(TASK, SCENE, history, evaluation)
+    return without_delimiters(PopPrompts().planner(TASK, SCENE, history, evaluation))
 
 
 def labels(prompt: str) -> list[str]:

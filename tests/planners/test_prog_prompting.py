@@ -10,6 +10,7 @@ import pytest
 from made_scenes import made_scene
 from small_house import SmallHouse
 
+from bbllm.core.delimiters import without_delimiters
 from bbllm.core.types import Scene, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.prog_parsing import parse_program
@@ -49,7 +50,7 @@ def headers(prompt: str) -> list[str]:
 
 
 def test_a_prompt_is_import_line_objects_examples_and_the_task_as_a_function() -> None:
-    prompt = ProgPrompts().plan(TASK, house())
+    prompt = without_delimiters(ProgPrompts().plan(TASK, house()))
 
     first, _, objects, *_ = prompt.splitlines()
     assert first.startswith('from actions import walk <obj>, run <obj>, grab <obj>, ')
@@ -69,7 +70,7 @@ def test_as_many_examples_are_shown_as_asked_for_in_the_paper_s_order(n: int) ->
 def test_only_what_the_world_can_do_is_imported_and_shown_in_examples() -> None:
     scene = made_scene('mug_1 character_2', skills='find/1 grab/1 putback/2 greet/1')
 
-    prompt = ProgPrompts(examples=7).plan(TASK, scene)
+    prompt = without_delimiters(ProgPrompts(examples=7).plan(TASK, scene))
 
     imports = prompt.splitlines()[0]
     assert imports == 'from actions import grab <obj>, find <obj>, putback <obj> <obj>'
@@ -82,7 +83,7 @@ def test_the_ablations_leave_out_lines_and_what_speaks_of_them_but_nothing_of_th
     scene = made_scene('vessel_1 else_2', skills='find/1 grab/1 putback/2')
 
     def written(**left_out: bool) -> str:
-        return ProgPrompts(examples=7, **left_out).plan(task, scene)
+        return without_delimiters(ProgPrompts(examples=7, **left_out).plan(task, scene))
 
     whole, quiet, blind = written(), written(comments=False), written(feedback=False)
     bare = written(comments=False, feedback=False)
@@ -102,7 +103,8 @@ def test_the_ablations_leave_out_lines_and_what_speaks_of_them_but_nothing_of_th
 def test_on_a_table_the_objects_are_in_the_function_and_skills_are_the_table_s(
     busy_table: Callable[..., Any],
 ) -> None:
-    prompt = ProgPrompts(examples=7).plan(Task('t', 'stack them'), busy_table().observe())
+    table = busy_table().observe()
+    prompt = without_delimiters(ProgPrompts(examples=7).plan(Task('t', 'stack them'), table))
 
     assert prompt.startswith('from actions import pick <obj>, place <obj>, reach <obj>, ')
     assert 'wait <seconds>' in prompt.splitlines()[0]

@@ -8,6 +8,7 @@ import pytest
 from small_house import SmallHouse
 
 from bbllm.core.budget import Limits
+from bbllm.core.delimiters import without_delimiters
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import Ending, Episode, EventKind
@@ -38,13 +39,13 @@ def play(
 
 
 def prompts(model: ScriptedModel) -> list[str]:
-    return [request.messages[0].content for request in model.requests]
+    return [without_delimiters(request.messages[0].content) for request in model.requests]
 
 
 def mending(request: Request) -> str:
     """Forget the fridge's door, and think of it only when told that the call failed."""
-    tried = request.messages[0].content.rpartition('The robot has begun')[2]
-    if not request.messages[0].content.count('The robot has begun'):
+    tried = without_delimiters(request.messages[0].content).rpartition('The robot has begun')[2]
+    if not without_delimiters(request.messages[0].content).count('The robot has begun'):
         return SHUT
     return REST if tried.count('# failed') and "open('fridge')" not in tried else 'done'
 

@@ -218,4 +218,4 @@ def test_the_next_step_is_asked_for_below_the_steps_so_far() -> None:
     after = prompts.next_step(TASK, example, steps)
 
     assert kept(before, after).endswith('0: find the salmon\n')
-    assert after.endswith('1: grab the salmon\nNext is line 2.')
+    assert after.endswith('1: grab the salmon\n</data>\nNext is line 2.')

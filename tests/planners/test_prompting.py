@@ -7,6 +7,7 @@ from importlib.resources import files
 import jinja2
 import pytest
 
+from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import ParseError
 from bbllm.core.types import Fact, Kind, Plan, PlanStep, Pose, Scene, SceneObject, Task
 from bbllm.llm.scripted import ScriptedModel
@@ -38,6 +39,8 @@ FAILURE = Failure(
 
 
 def assert_in_order(text: str, *parts: str) -> None:
+    """Check the parts of a prompt; its delimiters are looked at in test_data_in_prompts."""
+    text = without_delimiters(text)
     at = 0
     for part in parts:
         assert part in text[at:], f'{part!r} is missing, or too early'

@@ -11,6 +11,7 @@ What the modes mean is said in `core.approval.ApprovalMode`; here is how they ar
 * What was approved is taken back when the robot was stopped, whoever brings it back; when its
   episode lost who runs it; and when nothing of it was done for a long while. A yes to a question
   during which that happened counts as little, and is asked for again.
+* A plan with characters that are not visible is refused in every mode: nobody could read it.
 * Calls of an episode that has ended are refused in every mode: nobody waits for them.
 """
 
@@ -22,7 +23,15 @@ from collections import deque
 from collections.abc import Callable
 
 from bbllm.arm.gate_episodes import EndedEpisodes
-from bbllm.arm.gate_plan import REVOKING, STOPPED, ApprovedPlan, Moment, plan_deviation, plan_fault
+from bbllm.arm.gate_plan import (
+    REVOKING,
+    STOPPED,
+    ApprovedPlan,
+    Moment,
+    plan_deviation,
+    plan_fault,
+    text_fault,
+)
 from bbllm.arm.gate_words import (
     call_request,
     denial,
@@ -110,7 +119,7 @@ class Gate:
     def permit(self, call: SkillCall, provenance: Provenance | None, look: Look) -> Outcome | None:
         """Return why a call may not be tried, None where it may; see `core.approval.Permit`."""
         self.begin(provenance)
-        over = self.refuse_ended(call, provenance)
+        over = self.refuse_ended(call, provenance) or _unreadable(call, provenance)
         if over is not None or self.mode is ApprovalMode.NONE:
             return over
         if self.mode is ApprovalMode.STEP:
@@ -295,3 +304,9 @@ class Gate:
             over = self.refuse_ended(call, provenance)
             if over is not None or not since:
                 return over
+
+
+def _unreadable(call: SkillCall, provenance: Provenance | None) -> Outcome | None:
+    """Return the outcome of a call whose plan a person could not read; None of any other."""
+    fault = '' if provenance is None else text_fault(provenance)
+    return refused(call, f'{call} was not tried: {fault}') if fault else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bbllm.core.approval import SHORT, Provenance
+from bbllm.core.printable import escape_line, hidden_fault
 from bbllm.core.types import Code
 
 STOPPED = frozenset(
@@ -17,6 +18,8 @@ STOPPED = frozenset(
     }
 )
 """How calls end during which the robot had stopped by itself or was stopped."""
+LONGEST = 200
+"""So much of a text that is refused is quoted [characters]."""
 REVOKING = frozenset({Code.USER_STOP, Code.NEEDS_PERSON})
 """After these nothing that was approved before holds any more."""
 
@@ -77,6 +80,19 @@ def plan_fault(provenance: Provenance, known: ApprovedPlan | None) -> str:
             f'this one is {provenance.hash[:SHORT]}. A plan that was changed is a new '
             'revision, which a person has to approve.'
         )
+    return ''
+
+
+def text_fault(provenance: Provenance) -> str:
+    """Return why a person could not read what a plan says; empty if everything is visible."""
+    parts = [('its episode id', provenance.episode_id)]
+    parts += [(f'step {step.index} of its plan', step.text) for step in provenance.plan.steps]
+    for what, text in parts:
+        fault = hidden_fault(text)
+        if fault:
+            return (
+                f'{what} contains {fault}: {escape_line(text)[:LONGEST]}. Write it in plain text.'
+            )
     return ''
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bbllm.core.approval import Answer, ApprovalRequest, Provenance, RequestKind, single_hash
 from bbllm.core.errors import SceneError
+from bbllm.core.printable import escape_line
 from bbllm.core.stand_ins import with_remark
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 
@@ -39,7 +40,7 @@ def resume_request(what: str, episode_id: str) -> ApprovalRequest:
         kind=RequestKind.RESUME,
         hash=single_hash(RequestKind.RESUME, what),
         title='The robot has stopped. May it be recovered and go on?',
-        lines=(what,),
+        lines=(escape_line(what),),
         reason='look at the robot first: what stopped it may still be there',
         episode_id=episode_id,
     )
@@ -47,7 +48,8 @@ def resume_request(what: str, episode_id: str) -> ApprovalRequest:
 
 def call_request(call: SkillCall, provenance: Provenance | None, reason: str) -> ApprovalRequest:
     """Return the question about one call, with the step that it is for."""
-    lines = [str(call)]
+    named = escape_line(str(call))
+    lines = [named]
     episode_id = ''
     if provenance is not None:
         episode_id = provenance.episode_id
@@ -57,7 +59,7 @@ def call_request(call: SkillCall, provenance: Provenance | None, reason: str) ->
     return ApprovalRequest(
         kind=RequestKind.CALL,
         hash=single_hash(RequestKind.CALL, episode_id, call.skill, *call.args),
-        title=f'{call}. May it be done?',
+        title=f'{named}. May it be done?',
         lines=tuple(lines),
         reason=reason,
         episode_id=episode_id,

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import Progress
 
 from bbllm.bench.arm_report import ArmReport, audit_of, figures_of, print_report
 from bbllm.bench.arm_timing import time_physics, time_pick_plan, time_reachability
 from bbllm.bench.arm_trials import Trial, run_trial
+from bbllm.bench.console import PlainConsole
 from bbllm.bench.in_processes import results_of
 from bbllm.bench.machine import describe_machine
 
@@ -108,7 +108,7 @@ def main(
     """Measure the arm in simulation: success, accuracy, speed, limits, planning times."""
     if quick:
         n, shapes = n // 10, shapes // 10
-    console = Console()
+    console = PlainConsole()
     with Progress(console=console, transient=True) as progress:
         report = run_arm_bench(
             n, seed, shapes=shapes, scale=scale, processes=processes, progress=progress

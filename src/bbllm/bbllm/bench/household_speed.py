@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import Progress
 
+from bbllm.bench.console import PlainConsole
 from bbllm.bench.household_speed_report import (
     Rate,
     SpeedFigures,
@@ -235,7 +235,7 @@ def main(
         raise ConfigError(
             f'The folder {out} cannot be made ({error.strerror}); give --out one that can.'
         ) from error
-    console = Console(stderr=as_json)
+    console = PlainConsole(stderr=as_json, markup=True)
     with Progress(console=console, transient=True) as progress:
         report = run_speed_bench(sizes, scripts, seed, rounds=rounds, progress=progress)
     text = json.dumps(report.as_json(), indent=2) + '\n'

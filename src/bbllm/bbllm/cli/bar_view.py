@@ -29,7 +29,7 @@ class BarView:
             self._bar = Progress(
                 SpinnerColumn(),
                 BarColumn(_BAR_WIDTH),
-                TextColumn('{task.description}'),
+                TextColumn('{task.description}', markup=False),
                 console=output.console,
                 transient=True,
             )

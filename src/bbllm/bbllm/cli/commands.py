@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import sys
 import time
@@ -25,6 +24,7 @@ from bbllm.core.errors import (
     UnknownNameError,
 )
 from bbllm.core.paths import state_dir
+from bbllm.core.printable import escape_hidden, json_text
 
 FAILED = 1
 """The episode did not finish, or the program broke."""
@@ -81,6 +81,8 @@ class Commands(TyperGroup):
             if hasattr(error, 'format_message'):
                 # A usage error: typer prints it, with the usage line, better than we could.
                 _report_json(ctx, error.format_message(), 'UsageError')
+                if hasattr(error, 'message'):
+                    error.message = escape_hidden(error.message)
                 raise
             if ctx.meta['bbllm.debug']:
                 raise
@@ -98,12 +100,12 @@ def exit_code_of(error: BbllmError) -> int:
 
 def _report(ctx: Any, text: str, kind: str) -> None:
     _report_json(ctx, text, kind)
-    typer.echo(f'{typer.style("error:", fg="red", bold=True)} {text}', err=True)
+    typer.echo(f'{typer.style("error:", fg="red", bold=True)} {escape_hidden(text)}', err=True)
 
 
 def _report_json(ctx: Any, text: str, kind: str) -> None:
     if ctx.meta['bbllm.json']:
-        typer.echo(json.dumps({'error': text, 'error_kind': kind}, ensure_ascii=False))
+        typer.echo(json_text({'error': text, 'error_kind': kind}))
 
 
 def _forget_stdout() -> None:

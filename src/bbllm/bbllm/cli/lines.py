@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, TextIO
 
-from bbllm.cli.progress import Progress, counts_text
+from bbllm.cli.progress import Progress, counts_text, shown
 from bbllm.core.events import Event, EventKind, beliefs_text
+from bbllm.core.printable import escape_line
 
 
 class LineView:
@@ -30,12 +31,12 @@ class LineView:
     def __call__(self, event: Event) -> None:
         """Take one event in and print what it says to people."""
         self.progress.take(event)
-        said = describe(event)
+        said = describe(shown(event))
         if event.kind is EventKind.ENDED:
             said.append(('total', counts_text(self.progress, self.progress.robot_s)))
-        # A name or a message may hold line breaks; one event stays one line.
+        # One event stays one line, whatever is in its texts.
         time_s = max(self.progress.wall_s, self.progress.robot_s)
-        lines = [f'{time_s:7.1f} s  {word:<8}  {" ".join(text.split())}\n' for word, text in said]
+        lines = [f'{time_s:7.1f} s  {word:<8}  {escape_line(text)}\n' for word, text in said]
         if self._heard:
             self._print(''.join(lines))
 

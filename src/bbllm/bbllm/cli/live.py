@@ -14,7 +14,7 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from bbllm.cli.plan_lines import plan_lines
-from bbllm.cli.progress import Progress, counts_text
+from bbllm.cli.progress import Progress, counts_text, shown
 from bbllm.core.events import Event, EventKind
 
 REFRESH_HZ = 10.0
@@ -44,6 +44,7 @@ class LiveView:
 
     def __call__(self, event: Event) -> None:
         """Take one event in; the view follows by itself."""
+        event = shown(event)
         self.progress.take(event)
         if event.kind is EventKind.STARTED and self._clock is not None:
             self._clock_start_s = self._clock()

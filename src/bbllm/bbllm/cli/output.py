@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
+from rich.text import Text
 
+from bbllm.bench.console import PlainConsole
 from bbllm.cli.lines import LineView
 from bbllm.cli.live import LiveView
+from bbllm.core.printable import escape_line, json_text
 
 
-class PipeConsole(Console):
+class PipeConsole(PlainConsole):
     """Leaves it to the command what happens when the reader goes away."""
 
     def on_broken_pipe(self) -> None:
@@ -46,17 +47,15 @@ class Output:
     """Whether stdout carries exactly one JSON object."""
 
     @property
-    def console(self) -> Console:
+    def console(self) -> PipeConsole:
         """For words to people; wide where nobody looks, so that lines are not broken."""
         plain = not self.live
-        return PipeConsole(
-            stderr=self.json, soft_wrap=plain, highlight=False, markup=False, emoji=False
-        )
+        return PipeConsole(stderr=self.json, soft_wrap=plain)
 
     @property
     def live(self) -> bool:
         """Whether a person watches on a terminal that can move its cursor."""
-        console = Console(stderr=self.json)
+        console = PlainConsole(stderr=self.json)
         return console.is_terminal and not console.is_dumb_terminal
 
     def say(self, text: str = '', style: str = '') -> None:
@@ -68,6 +67,15 @@ class Output:
         """Print one line, however long: for programs that read the last one."""
         with _unwritten():
             self.console.print(text, soft_wrap=True)
+
+    def say_item(self, text: str) -> None:
+        """Print one line of a list; where it is wrapped, the rest is marked as such."""
+        console, text = self.console, escape_line(text)
+        if not self.live:
+            self.say_line(f'  {text}')
+            return
+        for i, part in enumerate(Text(text).wrap(console, max(20, console.width - 8))):
+            console.print(f'{"    ↳ " if i else "  "}{part.plain.rstrip()}', soft_wrap=True)
 
     def say_path(self, word: str, path: Path) -> None:
         """Print where something lies; in one piece, so that it can be clicked and copied."""
@@ -83,7 +91,7 @@ class Output:
         """Print the one object; does nothing where people read stdout."""
         if self.json:
             try:
-                sys.stdout.write(json.dumps(data, ensure_ascii=False) + '\n')
+                sys.stdout.write(json_text(data) + '\n')
                 sys.stdout.flush()
             except BrokenPipeError:
                 raise

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
 from bbllm.core.events import Event, EventKind
+from bbllm.core.printable import escape_data
 
 
 class StepState(Enum):
@@ -77,7 +78,8 @@ class Progress:
         return self.last_s - self.started_s
 
     def take(self, event: Event) -> None:
-        """Take one event in."""
+        """Take one event in, and of its texts what can be shown."""
+        event = shown(event)
         self.last_s = event.stamp_s
         handler = _HANDLERS.get(event.kind)
         if handler is not None:
@@ -222,6 +224,11 @@ _HANDLERS = {
     EventKind.MODEL_CALL: Progress._model_call,
     EventKind.ENDED: Progress._ended,
 }
+
+
+def shown(event: Event) -> Event:
+    """Return an event with each text in one line in which all characters are visible."""
+    return replace(event, data={key: escape_data(value) for key, value in event.data.items()})
 
 
 def count(number: int, noun: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from bbllm.cli.output import Output
 from bbllm.core.approval import Answer, ApprovalRequest, RequestKind
+from bbllm.core.printable import escape_line
 
 LOOK_S = 0.1
 """How often it is looked whether a question is still open, wall clock [s]."""
@@ -45,12 +46,12 @@ def show(request: ApprovalRequest, output: Output) -> None:
     waits = time.strftime('%H:%M:%S', time.localtime(request.since_s))
     left_s = max(0.0, request.since_s + request.timeout_s - time.time())
     output.say()
-    output.say(request.title, 'bold')
+    output.say(escape_line(request.title), 'bold')
     for line in request.lines:
-        output.say(f'  {line}')
+        output.say_item(line)
     if request.reason:
-        output.say(f'  Why: {request.reason}.', 'yellow')
-    episode = f' · episode {request.episode_id}' if request.episode_id else ''
+        output.say(f'  Why: {escape_line(request.reason)}.', 'yellow')
+    episode = f' · episode {escape_line(request.episode_id)}' if request.episode_id else ''
     output.say(f'  {request.name}{episode} · asked at {waits}, waits {left_s:.0f} s more', 'dim')
 
 

@@ -20,6 +20,7 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode, EventKind
 from bbllm.core.journal import find_journal, list_journals, read_damaged, summarize
 from bbllm.core.paths import episodes_dir
+from bbllm.core.printable import escape_json, escape_line
 
 
 def show(
@@ -60,8 +61,8 @@ def show(
         return
     path = _journal(episode)
     if events:
-        # As it is, cut line and all: this is for looking at what was really written.
-        sys.stdout.write(path.read_text(encoding='utf-8', errors='replace'))
+        # Cut line and all: this is for looking at what was really written.
+        sys.stdout.write(escape_json(path.read_text(encoding='utf-8', errors='replace')))
         return
     record, faults = read_damaged(path)
     if json:
@@ -122,7 +123,9 @@ def _print_list(output: Output) -> None:
     if not output.json:
         for row in rows:
             when = time.strftime('%Y-%m-%d %H:%M', time.localtime(path_time(Path(row['journal']))))
-            output.say(f'{row["episode_id"]:<22} {when}  {row["ending"]:<13} {row["task"]}')
+            output.say(
+                f'{row["episode_id"]:<22} {when}  {row["ending"]:<13} {escape_line(row["task"])}'
+            )
     output.result({'episodes': rows})
 
 

@@ -29,6 +29,7 @@ from bbllm.core.errors import (
 from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall, passed_steps
 from bbllm.core.guards import GuardedEmbedder, GuardedModel, GuardedWorld
 from bbllm.core.journal import episode_of
+from bbllm.core.printable import escape_line, hidden_fault
 from bbllm.core.protocols import ChatModel, Embedder, EventSink, Planner, World
 from bbllm.core.records import to_json
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
@@ -134,9 +135,20 @@ class EpisodeRun(Telling):
             threading.Thread(target=self._keep_stopping, daemon=True).start()
 
     def hear(self, text: str) -> None:
-        """Take what a person says; the planner reads it at its next step."""
+        """
+        Take what a person says; the planner reads it at its next step.
+
+        Text with characters that are not visible is refused with a warning: what the planner reads
+        is what people see.
+        """
         text = ' '.join(text.split())[:MAX_TASK_CHARACTERS]
-        if text:
+        fault = hidden_fault(text, joined=True)
+        if fault:
+            self.warn(
+                f'Human feedback was refused: it contains {fault}. Send plain text: '
+                f'{escape_line(text)[:200]}'
+            )
+        elif text:
             with self._lock:
                 self._heard.append(text)
             self.record(EventKind.HUMAN_FEEDBACK, text=text)

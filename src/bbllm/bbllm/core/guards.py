@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bbllm.core.errors import LostNodeError, NeedsPersonError
+from bbllm.core.errors import LostNodeError, NeedsPersonError, SceneError
 from bbllm.core.events import EventKind
 from bbllm.core.model_calls import Account, on_account
+from bbllm.core.naming import scene_fault
 from bbllm.core.observed import observed
+from bbllm.core.printable import strip_hidden
 from bbllm.core.prompt_size import cut_of, prompt_limit
 from bbllm.core.protocols import (
     ChatModel,
@@ -22,7 +24,6 @@ from bbllm.core.protocols import (
 )
 from bbllm.core.records import to_json
 from bbllm.core.sent_prompts import SentPrompts
-from bbllm.core.tasks import plain_text
 from bbllm.core.types import (
     Code,
     Outcome,
@@ -50,6 +51,8 @@ class GuardedWorld:
     def observe(self) -> Scene:
         self._run.check()
         scene = self._inner.observe()
+        if fault := scene_fault(scene):
+            raise SceneError(f'The scene cannot be used: {fault}. Correct it at its source.')
         if self._unseen:
             self._unseen = False
             self._run.record(EventKind.SENSED, **to_json(observed(scene)))
@@ -111,7 +114,7 @@ class GuardedModel:
             # A cancel ends the stream, and with it the bill, at the next piece of text.
             self._account.check()
             if on_text is not None:
-                on_text(piece)
+                on_text(strip_hidden(piece))
 
         reply = on_account(
             lambda: self._inner.complete(messages, stop=stop, schema=schema, on_text=hear),
@@ -120,7 +123,7 @@ class GuardedModel:
             name=self.name,
             size=self._sent.add(messages),
         )
-        reply = replace(reply, text=plain_text(reply.text))
+        reply = replace(reply, text=strip_hidden(reply.text))
         self._account.add_model_text(self._role, reply.text)
         self._look_for_cut(messages, reply)
         return reply

@@ -42,6 +42,7 @@ from typing import Any, TextIO
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall, passed_steps
 from bbllm.core.journal_lines import UnknownKindError, read_line
+from bbllm.core.printable import json_text
 from bbllm.core.records import from_json, to_json
 from bbllm.core.types import Outcome, Task
 
@@ -80,7 +81,7 @@ class JournalWriter:
             ConfigError: The file can no longer be written, for example because the disk is full.
         """
         try:
-            self._file.write(json.dumps(to_json(event), ensure_ascii=False) + '\n')
+            self._file.write(json_text(to_json(event)) + '\n')
             self._file.flush()
         except OSError as error:
             self.broken = f'The journal {self.path} breaks off: {error.strerror}.'

@@ -1,12 +1,12 @@
-"""Text of people and models, checked or cleaned before anything is done with it."""
+"""What people ask for, checked before anything is done with it."""
 
 from __future__ import annotations
 
 import secrets
 import time
-from unicodedata import category
 
 from bbllm.core.errors import TaskError
+from bbllm.core.printable import escape_line, hidden_fault
 from bbllm.core.types import Task
 
 MAX_TASK_CHARACTERS = 2000
@@ -17,7 +17,7 @@ def make_task(instruction: str, episode_id: str = '') -> Task:
     Check an instruction and give it an id.
 
     Raises:
-        TaskError: It is empty, too long or holds characters that are no text.
+        TaskError: It is empty, too long or contains characters that are not visible.
     """
     text = ' '.join(instruction.split())
     if not text:
@@ -29,8 +29,9 @@ def make_task(instruction: str, episode_id: str = '') -> Task:
             f'The task has {len(text)} characters; at most {MAX_TASK_CHARACTERS} are taken. '
             'Say it shorter, or split it into several tasks.'
         )
-    if not text.isprintable():
-        raise TaskError('The task holds control characters; send plain text.')
+    fault = hidden_fault(text, joined=True)
+    if fault:
+        raise TaskError(f'The task contains {fault}. Send plain text: {escape_line(text)[:200]}')
     if episode_id and not all(char.isalnum() or char in '-_' for char in episode_id):
         raise TaskError(f'{episode_id[:40]!r} is no episode id; use letters, digits, - and _.')
     return Task(episode_id or new_episode_id(), text)
@@ -39,13 +40,3 @@ def make_task(instruction: str, episode_id: str = '') -> Task:
 def new_episode_id() -> str:
     """Return an id that sorts by time and does not collide: 20260131-142501-3f9a."""
     return f'{time.strftime("%Y%m%d-%H%M%S")}-{secrets.token_hex(2)}'
-
-
-def plain_text(text: str) -> str:
-    """
-    Return text of a model without what is no text: lone surrogates and control characters.
-
-    Line breaks and tabs stay. The rest could not be written to a journal, or would set titles and
-    colours of the terminal that shows it.
-    """
-    return ''.join(char for char in text if char in '\n\t' or category(char) not in ('Cc', 'Cs'))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import ModelError
 from bbllm.core.prompt_size import most_tokens
 from bbllm.core.protocols import JsonSchema, Message, Reply, Usage
@@ -23,8 +24,8 @@ class Request:
 
     @property
     def prompt(self) -> str:
-        """All messages as one text, for assertions."""
-        return '\n\n'.join(message.content for message in self.messages)
+        """All messages as one text, for assertions; `messages` have their delimiters, too."""
+        return without_delimiters('\n\n'.join(message.content for message in self.messages))
 
 
 Answer: TypeAlias = 'str | Reply | Exception | Callable[[Request], str]'

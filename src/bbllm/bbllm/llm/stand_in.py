@@ -6,6 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
+from bbllm.core.delimiters import without_delimiters
 from bbllm.core.protocols import JsonSchema, Message, Reply
 from bbllm.llm.scripted import speak
 
@@ -42,7 +43,8 @@ class StandIn(ABC):
             The reply. It cost no tokens, so that none are counted.
         """
         begun_s = time.perf_counter()
-        text = speak(self._answer(messages), stop, on_text)
+        read = [Message(item.role, without_delimiters(item.content)) for item in messages]
+        text = speak(self._answer(read), stop, on_text)
         return Reply(text=text, model=self.name, duration_s=time.perf_counter() - begun_s)
 
     @abstractmethod

@@ -19,7 +19,7 @@ from bbllm.core.approval import (
 )
 from bbllm.core.approval_desk import ApprovalDesk
 from bbllm.core.errors import ApprovalError
-from bbllm.core.tasks import plain_text
+from bbllm.core.printable import strip_hidden
 from bbllm.core.types import Scene
 from bbllm.nodes.convert_approval import answer_from_request, approval_event, approval_to_msg
 from bbllm.nodes.convert_events import event_from_msg, event_to_msg
@@ -139,7 +139,7 @@ def _brain_of(started: EpisodeEvent) -> str:
     except ValueError:
         return ''
     brain = data.get('brain') if isinstance(data, Mapping) else None
-    return plain_text(str(brain or ''))[:MODEL_CHARACTERS]
+    return strip_hidden(str(brain or ''))[:MODEL_CHARACTERS]
 
 
 def waiting_text(request: ApprovalRequest) -> str:

@@ -26,6 +26,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from bbllm.arm.driver import RobotMode
+from bbllm.bench.console import PlainConsole
 from bbllm.bench.fault_trials import (
     FaultResult,
     FaultTrial,
@@ -80,7 +81,7 @@ def main(
     out: Annotated[Path, typer.Option(help='Where the JSON goes.')] = Path('bench-faults.json'),
 ) -> None:
     """Let things go wrong with the simulated robot in mid-task, and see what becomes of it."""
-    console = Console()
+    console = PlainConsole()
     names = [name.strip() for name in only.split(',') if name.strip()]
     faults = [fault_named(name) for name in names] or list(Fault)
     drawn = draw_trials(faults, trials, seed)

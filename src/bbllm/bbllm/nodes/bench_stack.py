@@ -29,6 +29,7 @@ from rich.table import Table
 
 from bbllm.arm.driver import GoalStatus
 from bbllm.bench.arm_timing import percentile
+from bbllm.bench.console import PlainConsole
 from bbllm.bench.machine import describe_machine
 from bbllm.bench.process_use import cores_used, memory_mb
 from bbllm.core.errors import WorldError
@@ -101,7 +102,7 @@ def main(
     out: Annotated[Path, typer.Option(help='Where the JSON goes.')] = Path('bench-stack.json'),
 ) -> None:
     """Measure the stack of five nodes: start, memory, speed, overhead per step."""
-    console = Console()
+    console = PlainConsole()
     report = run_stack_bench(moves, trips, say=lambda text: console.print(text, style='dim'))
     print_report(report, console)
     out.write_text(json.dumps(asdict(report), indent=2) + '\n', 'utf-8')

@@ -12,8 +12,10 @@ from bbllm.core.errors import (
     ModelUnavailableError,
     ParseError,
     ReplayError,
+    SceneError,
 )
 from bbllm.core.guards import GuardedEmbedder, GuardedModel
+from bbllm.core.naming import scene_fault
 from bbllm.core.protocols import PASS, Body
 from bbllm.nodes.convert import call_to_msg, model_call_to_msg, step_from_msg
 from bbllm.nodes.convert_scene import scene_from_msg
@@ -60,6 +62,8 @@ class BodyMapper(StackNode):
             if not request.scene.objects:
                 raise BbllmError('map_step was given a scene without objects.')
             scene = scene_from_msg(request.scene)
+            if fault := scene_fault(scene):
+                raise SceneError(f'map_step was given a scene that cannot be used: {fault}.')
             call = self._body(transcript).map(step_from_msg(request.step), scene)
             reply.error = MapStep.Response.NONE
             reply.passed = call is PASS

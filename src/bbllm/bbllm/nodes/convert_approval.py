@@ -8,7 +8,8 @@ from bbllm_interfaces.srv import Approve
 
 from bbllm.core.approval import Answer, ApprovalRequest, Provenance, RequestKind
 from bbllm.core.events import Event, EventKind
-from bbllm.core.tasks import MAX_TASK_CHARACTERS, plain_text
+from bbllm.core.printable import strip_hidden
+from bbllm.core.tasks import MAX_TASK_CHARACTERS
 from bbllm.nodes.convert import header, plan_from_msg, stamp_from_msg, stamp_to_msg
 
 LONGEST_NAME = 100
@@ -82,7 +83,7 @@ def answer_from_request(msg: Approve.Request) -> Answer:
 
 
 def _line(text: str, most: int) -> str:
-    return ' '.join(plain_text(text).split())[:most]
+    return ' '.join(strip_hidden(text).split())[:most]
 
 
 def approval_event(request: ApprovalRequest, answer: Answer, stamp_s: float) -> Event:

@@ -17,6 +17,7 @@ from visualization_msgs.msg import (
 )
 
 from bbllm.core.lost import LAST_SEEN_AT, UNSEEN_FOR, lost_names
+from bbllm.core.printable import escape_hidden, escape_line
 from bbllm.core.types import Kind, Plan, Scene, SceneObject
 from bbllm.nodes.convert import header, pose_to_msg, vector_to_msg
 from bbllm.nodes.good_shapes import looks_of
@@ -68,14 +69,16 @@ def scene_markers(scene: Scene) -> MarkerArray:
 
 def plan_markers(plan: Plan, current: int) -> MarkerArray:
     """Return the plan as one text, with an arrow at the step that is worked on."""
-    lines = [f'{">" if step.index == current else " "} {step}' for step in plan.steps]
+    lines = [
+        f'{">" if step.index == current else " "} {escape_line(str(step))}' for step in plan.steps
+    ]
     text = _text('plan', 0, PLAN_AT_M, '\n'.join(lines), 'white')
     return MarkerArray(markers=[_clear(), text] if lines else [_clear()])
 
 
 def status_markers(lines: Sequence[str], mood: Mood) -> MarkerArray:
     """Return the status as one text above the robot, in the colour of its mood."""
-    text = _text('status', 0, STATUS_AT_M, '\n'.join(lines), MOOD_COLORS[mood])
+    text = _text('status', 0, STATUS_AT_M, '\n'.join(map(escape_line, lines)), MOOD_COLORS[mood])
     return MarkerArray(markers=[_clear(), text])
 
 
@@ -109,7 +112,10 @@ def _menu_entries(
     for entry in entries:
         number = numbers.of(entry, path)
         yield MenuEntry(
-            id=number, parent_id=parent, title=entry.title, command_type=MenuEntry.FEEDBACK
+            id=number,
+            parent_id=parent,
+            title=escape_line(entry.title),
+            command_type=MenuEntry.FEEDBACK,
         )
         yield from _menu_entries(entry.entries, numbers, (*path, entry.title), number)
 
@@ -174,7 +180,7 @@ def _text(
     marker.pose = PoseMsg(position=_point(at_m))
     marker.scale = Vector3(z=TEXT_M)
     marker.color = _color(color)
-    marker.text = text
+    marker.text = escape_hidden(text)
     return marker
 
 

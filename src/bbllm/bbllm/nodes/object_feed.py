@@ -9,6 +9,7 @@ from bbllm_interfaces.msg import ObjectStates
 from rclpy.node import Node
 
 from bbllm.core.errors import SceneError
+from bbllm.core.naming import objects_fault
 from bbllm.core.times import SAME_S
 from bbllm.core.types import SceneObject
 from bbllm.nodes.convert import objects_from_msg, stamp_from_msg
@@ -17,6 +18,8 @@ from bbllm.nodes.polling import Poller
 from bbllm.worlds.table import TableView
 
 TOPIC = 'objects'
+TELL_S = 10.0
+"""How often a scene that cannot be used is told of at most, by the wall clock [s]."""
 CATCH_UP_S = 1.0
 """How long joint states may be behind the objects, before what is known of them is used [s]."""
 
@@ -72,12 +75,21 @@ class ObjectFeed:
             or_stopped: Take the last state of the arm where the robot is stopped.
 
         Raises:
-            SceneError: There are none; tells since when, and names who fell silent.
+            SceneError: There are none (tells since when, and names who fell silent), or one has
+                a name or color that breaks the rule of `core.naming`.
             LostNodeError: Nothing is heard of the arm or the hand.
         """
         msg = self._since(not_before_s, wait_s)
         stamp_s = stamp_from_msg(msg.header.stamp)
         told = objects_from_msg(msg)
+        if fault := objects_fault(told):
+            # As a whole: an arm that knows of a part of the scene runs into the rest.
+            text = (
+                f'The scene cannot be used: {fault}. Correct it at its source, '
+                f'{self._source or self._node.resolve_topic_name(TOPIC)}.'
+            )
+            self._node.get_logger().error(text, throttle_duration_sec=TELL_S)
+            raise SceneError(text)
         names = {item.name for item in told}
         return TableView(
             objects=(*told, *(item for item in self._fixed if item.name not in names)),

@@ -31,6 +31,7 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.signals import SignalHandlerOptions
 
 from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.core.printable import escape_hidden
 from bbllm.nodes.boundary import bound_process
 from bbllm.nodes.diagnostics import Diagnostics
 from bbllm.nodes.domains import domain_of
@@ -40,6 +41,7 @@ from bbllm.nodes.liveness import PERIOD_S
 from bbllm.nodes.name_lock import NameLock
 from bbllm.nodes.owner import end_with_owner
 from bbllm.nodes.params import Parameters
+from bbllm.nodes.plain_log import PlainLogger
 
 ENDS = (signal.SIGINT, signal.SIGTERM)
 FAULTS = 10
@@ -69,6 +71,7 @@ class StackNode(LifecycleNode):
             ConfigError: A parameter cannot be used.
         """
         super().__init__(name)
+        self._plain_log = PlainLogger(self.get_logger().name)
         self.group = ReentrantCallbackGroup()
         self.failed = False
         self.end_reason = f'The node {name} was told to end.'
@@ -103,6 +106,10 @@ class StackNode(LifecycleNode):
         Raises:
             BbllmError: It cannot be made; the node stays unconfigured.
         """
+
+    def get_logger(self) -> PlainLogger:
+        """Return the log of this node, safe for text from outside."""
+        return getattr(self, '_plain_log', None) or super().get_logger()
 
     def begin(self) -> None:
         """Begin to serve; called when the node is activated, and spun."""
@@ -334,7 +341,7 @@ def _end_in_time() -> None:
 
 def _report(text: str) -> None:
     with suppress(OSError):  # whoever read it may have ended
-        print(text, file=sys.stderr, flush=True)
+        print(escape_hidden(text), file=sys.stderr, flush=True)
 
 
 def _come_to_rest(node: StackNode) -> None:

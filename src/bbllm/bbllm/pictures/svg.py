@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xml.sax.saxutils import escape, quoteattr
 
+from bbllm.core.printable import escape_hidden
 from bbllm.pictures.shapes import Circle, Line, Page, Paint, Panel, Point, Polygon, Shape, Text
 
 FONTS = "Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
@@ -85,4 +86,4 @@ def _number(value: float) -> str:
 
 def _text(text: str) -> str:
     # XML 1.0 has no way at all to write most control characters.
-    return escape(''.join(char if char.isprintable() else ' ' for char in text))
+    return escape(escape_hidden(text))

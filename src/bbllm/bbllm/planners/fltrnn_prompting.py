@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bbllm.core.delimiters import as_data
 from bbllm.core.types import Scene
 from bbllm.planners.demonstrations import Demonstration
 from bbllm.planners.goal_predicates import GoalPredicate, goal_sentence, goal_text, parse_goal
@@ -158,8 +159,10 @@ def imports(scene: Scene) -> str:
     )
 
 
-def _head(memory: str, goal: str) -> str:
-    return f'{MEMORY}{memory}\n{GOAL}{goal}\ndef task():'
+def _head(memory: str, goal: str, *, delimited: bool = False) -> str:
+    known = f'{MEMORY}{memory}'
+    known = as_data(known, comment='# ') if delimited else known
+    return f'{known}\n{GOAL}{goal}\ndef task():'
 
 
 def _goal_line(goal: str, predicates: Sequence[GoalPredicate] | None) -> str:

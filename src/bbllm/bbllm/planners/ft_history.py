@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import ParseError
 from bbllm.core.marks import FAILED, IN_SHORT, unmarked
 from bbllm.planners.ft_parsing import FtAction, listed, parse_actions
@@ -109,6 +110,7 @@ def parse_past(text: str) -> tuple[FtRound, ...]:
     Raises:
         ParseError: A line that is none of its forms; says which.
     """
+    text = without_delimiters(text)
     if text.strip() == NOTHING:
         return ()
     rounds: list[FtRound] = []

@@ -174,8 +174,12 @@ class MonologuePrompt:
             task=one_line(task.instruction),
             said=[one_line(text) for text in monologue.heard],
             n_left_out=monologue.n_left_out,
-            scene=monologue.scene,
-            steps=[line for step in monologue.steps for line in step.lines],
+            told='\n'.join(
+                [
+                    f'Scene: {monologue.scene}',
+                    *(line for step in monologue.steps for line in step.lines),
+                ]
+            ),
         ).rstrip()
 
 

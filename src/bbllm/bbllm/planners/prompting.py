@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from textwrap import shorten
 from typing import TypeVar
 
+from bbllm.core.delimiters import as_data, untagged
 from bbllm.core.errors import ParseError
 from bbllm.core.instances import class_of
 from bbllm.core.lost import lost_names
@@ -67,8 +68,21 @@ class Failure:
     """What is wrong with its call, where that was refused before the world heard of it."""
 
     def __str__(self) -> str:
-        said = ''.join(f' A person said: {text}' for text in self.human if text not in self.cause)
-        return one_line(f'step {self.step.index} ({self.step.text}): {self.cause}{said}')
+        return one_line(f'{self._what}{self._said}')
+
+    @property
+    def delimited(self) -> str:
+        """The same for a prompt: data, and beside it what a person said."""
+        return f'{as_data(one_line(self._what))} {one_line(self._said)}'.rstrip()
+
+    @property
+    def _what(self) -> str:
+        return f'step {self.step.index} ({self.step.text}): {self.cause}'
+
+    @property
+    def _said(self) -> str:
+        said = [text for text in self.human if text not in self.cause]
+        return ''.join(f' A person said: {text}' for text in said)
 
 
 class Prompts:
@@ -129,7 +143,7 @@ class Prompts:
             feedback=one_line(failure.cause),
             controller=one_line(failure.controller),
             human=[one_line(text) for text in failure.human],
-            earlier=[str(item) for item in earlier],
+            earlier=[item.delimited for item in earlier],
         )
 
     def _environment(self, scene: Scene) -> str:
@@ -196,8 +210,8 @@ def _object_line(item: SceneObject) -> str:
 
 
 def one_line(text: str) -> str:
-    """Put text on one line, so that it cannot pass for a label of the prompt."""
-    return ' '.join(text.split())
+    """Put text on one line, so that it can pass for no label or delimiter of the prompt."""
+    return untagged(' '.join(text.split()))
 
 
 def quoted(reply: str) -> str:

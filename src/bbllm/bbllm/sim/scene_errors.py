@@ -9,6 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from bbllm.core.naming import name_fault, quoted
+
 Location = tuple[int | str, ...]
 """Where in the file an error is, as pydantic gives it: ('objects', 2, 'size')."""
 
@@ -36,7 +38,7 @@ def readable(
         elif problem['type'] == 'value_error':
             text = str(problem['msg']).removeprefix('Value error, ')
         else:
-            text = f'{field} = {str(problem["input"])[:60]!r} will not do: {problem["msg"]}'
+            text = f'{field} = {quoted(str(problem["input"]))} will not do: {problem["msg"]}'
         # a field that may have several forms gets one error for each: the first is enough
         lines.setdefault((place, field), f'{place}{text}'.rstrip('.') + '.')
     return ' '.join(lines.values())
@@ -49,6 +51,8 @@ def _place(loc: Location, data: Mapping[str, Any]) -> str:
     name = ''
     with contextlib.suppress(KeyError, IndexError, TypeError):  # no name: its number must do
         name = data[str(loc[0])][loc[1]]['name']
+    if name and name_fault(str(name)):
+        name = quoted(str(name))
     return f'{loc[0]}[{loc[1]}]' + (f' ({name})' if name else '') + ': '
 
 

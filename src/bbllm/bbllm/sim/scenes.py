@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -36,6 +37,7 @@ from pydantic import (
 )
 
 from bbllm.core.errors import SceneFileError
+from bbllm.core.naming import color_fault, name_fault
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.sim.force_noise import ForceNoise
 from bbllm.sim.goods import GOODS
@@ -53,10 +55,23 @@ FILES = YamlFiles(
     error=SceneFileError,
 )
 
-Name = Annotated[str, Field(pattern=r'^[A-Za-z][A-Za-z0-9_]*$', max_length=64)]
+
+def _named(name: str) -> str:
+    if fault := name_fault(name):
+        raise ValueError(fault)
+    return name
+
+
+def _colored(color: str) -> str:
+    if fault := color_fault(color) or ('' if color else 'the color is empty'):
+        raise ValueError(fault)
+    return color
+
+
+Name = Annotated[str, AfterValidator(_named)]
 Coordinate = Annotated[float, Field(ge=-5, le=5, allow_inf_nan=False)]
 Length = Annotated[float, Field(ge=0.005, le=4, allow_inf_nan=False)]
-Color = Annotated[str, Field(pattern=r'^[a-z][a-z _-]*$', max_length=32)]
+Color = Annotated[str, AfterValidator(_colored)]
 
 
 ThingKind = Literal[

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
+from bbllm.core.naming import color_fault, name_fault, quoted
 from bbllm.core.types import MOVABLE, Kind, Pose, Quat
 from bbllm.skills.shapes import Vector
 from bbllm.worlds.catalogue import Catalogue
@@ -168,7 +169,7 @@ class SightingReader:
             return None
         found: dict[str, Sighting] = {}
         for detection in detections:
-            sighting = self._sighting(detection, T_world_frame)
+            sighting = self._sighting(detection, T_world_frame, source)
             if sighting is None:
                 continue
             other = found.get(sighting.name)
@@ -201,14 +202,17 @@ class SightingReader:
         self._doubts.note(reason, source, f'Pictures of {source} are left out: they {text}{mark}')
         return False
 
-    def _sighting(self, told: Detection, T_world_frame: Pose) -> Sighting | None:
+    def _sighting(self, told: Detection, T_world_frame: Pose, source: str) -> Sighting | None:
         tagged = self._catalogue.tagged(told.name)
         entry = tagged or self._catalogue.named(told.name)
         name = entry.name if entry is not None else told.name
         doubt = self._doubt(told, name)
         if doubt is not None:
             reason, text = doubt
-            self._doubts.note(reason, name, f'Detections of {name or "a nameless thing"} {text}')
+            named = reason != 'bad name'
+            # Names that break the rule are told of once for each source: there is no end of them.
+            about, whose = (name, name) if named else (source, source)
+            self._doubts.note(reason, about, f'Detections of {whose} {text}')
             return None
         kind, size_m = _kind(told), told.size_m
         if entry is not None:
@@ -240,11 +244,9 @@ class SightingReader:
     def _doubt(self, told: Detection, name: str) -> tuple[str, str] | None:
         """Return why a detection cannot be believed: a reason and the rest of a sentence."""
         least = self._params.min_confidence
-        if not name.isidentifier():
-            return (
-                'bad name',
-                f'are left out: {name[:40]!r} is not made of letters, digits and _.',
-            )
+        fault = name_fault(name) or color_fault(told.color)
+        if fault:
+            return 'bad name', f'are left out: {fault}.'
         if name in self._reserved:
             return 'reserved name', 'are left out: the scene file says where that is.'
         if not told.confidence >= least:  # also true of nan
@@ -258,7 +260,7 @@ class SightingReader:
             return 'zero pose', 'are left out where the position is 0 0 0: that is in the lens.'
         if told.kind and _kind(told) not in MOVABLE:
             return 'bad kind', (
-                f'are left out: {told.kind!r} is no kind that is detected; those are '
+                f'are left out: {quoted(told.kind)} is no kind that is detected; those are '
                 f'{", ".join(sorted(kind.value for kind in MOVABLE))}.'
             )
         return None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bbllm.bench.data.pairs import PAST, Pair
+from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import BbllmError, ParseError
 from bbllm.core.marks import IN_SHORT
 from bbllm.planners.ft_history import FtRound, Vector, parse_numbers, parse_past
@@ -66,7 +67,8 @@ def read_pair(pair: Pair) -> Read:
     Raises:
         PairError: It is not of the form that the host sends, or its answer not of the grammar.
     """
-    head = dict(line.partition(': ')[::2] for line in pair.instruction.splitlines())
+    instruction = without_delimiters(pair.instruction)
+    head = dict(line.partition(': ')[::2] for line in instruction.splitlines())
     current, _, past = pair.input.partition(PAST)
     if not {'Task', 'Blocks', 'Question'} <= head.keys() or not current.startswith('Current: ['):
         raise PairError('layout', 'Task, Blocks, Question, Current or Past is missing')

@@ -6,18 +6,19 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from bbllm.core.printable import escape_hidden
+
 NONE = '–'
 """Stands where there is nothing to say."""
 THIN = '\u202f'
 """A narrow space that does not break."""
-_KEPT = frozenset({THIN, '\u00a0'})
 
 
 def finalize(value: object) -> object:
-    """Take out of a text what no page can hold: control characters, lone surrogates."""
-    if not isinstance(value, str) or isinstance(value, Markup) or value.isprintable():
-        return value
-    return ''.join(c if c.isprintable() or c in _KEPT else ' ' for c in value)
+    """Make visible in a text what no page can show: control characters, lone surrogates."""
+    return (
+        escape_hidden(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    )
 
 
 def two(value: float | None) -> str:

@@ -1,0 +1,92 @@
+"""
+The rule for every text that a scene brings along: names, colours, facts, skills.
+
+Such text comes from detectors, topics and files, and goes into prompts. So it is short, on one
+line, of few characters, and cannot end the section of a prompt that it stands in. What it says is
+still up to who wrote it: prompts mark it as data (`core.delimiters`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from bbllm.core.printable import escape_hidden, hidden_fault
+from bbllm.core.types import Fact, Scene, SceneObject, Skill
+
+MAX_NAME = 64
+"""Longest name of an object, place, relation or skill [characters]."""
+MAX_COLOR = 32
+MAX_WORDS = 200
+"""Longest value of a fact, and longest summary of a skill [characters]."""
+NAME_RULE = f'letters a-z, digits and _, a letter first, at most {MAX_NAME} characters'
+COLOR_RULE = f'small letters a-z, spaces, - and _, at most {MAX_COLOR} characters'
+WORDS_RULE = f"letters a-z, digits, spaces and _.,:'%+/-, at most {MAX_WORDS} characters"
+
+_NAME = re.compile(rf'[A-Za-z][A-Za-z0-9_]{{0,{MAX_NAME - 1}}}')
+_COLOR = re.compile(rf'[a-z][a-z _-]{{0,{MAX_COLOR - 1}}}')
+_WORDS = re.compile(rf"[A-Za-z0-9_ .,:'%+/-]{{1,{MAX_WORDS}}}")
+
+
+@lru_cache(maxsize=8192)
+def name_fault(name: str, what: str = 'name') -> str:
+    """Say why a text cannot be a name; empty if it can."""
+    return '' if _NAME.fullmatch(name) else f'the {what} {quoted(name)} is not {NAME_RULE}'
+
+
+@lru_cache(maxsize=1024)
+def color_fault(color: str) -> str:
+    """Say why a text cannot be a colour; empty if it can, or if there is none."""
+    fits = not color or _COLOR.fullmatch(color)
+    return '' if fits else f'the color {quoted(color)} is not {COLOR_RULE}'
+
+
+@lru_cache(maxsize=8192)
+def words_fault(words: str, what: str) -> str:
+    """Say why a text cannot be a value of a fact; empty if it can."""
+    return '' if _WORDS.fullmatch(words) else f'the {what} {quoted(words)} is not {WORDS_RULE}'
+
+
+def objects_fault(objects: Iterable[SceneObject]) -> str:
+    """Name the first text of some objects that breaks the rule; empty where none does."""
+    return next(filter(None, map(_object_fault, objects)), '')
+
+
+def scene_fault(scene: Scene) -> str:
+    """Name the first text of a scene that breaks the rule; empty where none does."""
+    return objects_fault(scene.objects) or next(
+        filter(None, (*map(_fact_fault, scene.facts), *map(_skill_fault, scene.skills))), ''
+    )
+
+
+def quoted(text: str, most: int = MAX_NAME) -> str:
+    """Quote a text in one line in which all characters are visible."""
+    return escape_hidden(repr(text if len(text) <= most else f'{text[:most]}...'))
+
+
+def _object_fault(item: SceneObject) -> str:
+    fault = color_fault(item.color)
+    return name_fault(item.name) or (f'{fault} ({item.name})' if fault else '')
+
+
+def _fact_fault(fact: Fact) -> str:
+    return (
+        name_fault(fact.subject)
+        or name_fault(fact.predicate, 'relation')
+        or words_fault(fact.object, f'value of {fact.subject} {fact.predicate}')
+    )
+
+
+def _skill_fault(skill: Skill) -> str:
+    return next(filter(None, _skill_faults(skill)), '')
+
+
+def _skill_faults(skill: Skill) -> Iterator[str]:
+    yield name_fault(skill.name, 'name of a skill')
+    for param in skill.params:
+        yield name_fault(param, 'parameter')
+    for alias in skill.aliases:
+        yield words_fault(alias, 'alias')
+    if len(skill.summary) > MAX_WORDS or '<' in skill.summary or hidden_fault(skill.summary):
+        yield f'the summary {quoted(skill.summary)} is not one short line without <'

@@ -1,0 +1,143 @@
+"""
+Text from outside: which of its characters are not visible, and how they are made so.
+
+Control characters, escape sequences and direction marks repaint a terminal or reorder a line, and
+invisible characters make two texts look equal. What a person approves is therefore free of them
+(`hidden_fault`), a model's replies are stripped of them (`strip_hidden`), and whatever is printed
+shows them as text (`escape_hidden`, `escape_line`, `json_text`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from unicodedata import category, name
+
+_CATEGORIES = frozenset({'Cc', 'Cf', 'Cn', 'Co', 'Cs', 'Zl', 'Zp'})
+"""Controls, formats (direction marks among them), unassigned, private, surrogates, separators."""
+_SELECTORS = frozenset(map(chr, range(0xFE00, 0xFE10)))
+"""Choose how the character before is drawn, for example as an emoji."""
+_JOINERS = frozenset('\u200c\u200d')
+"""Join or part letters, as Persian and Hindi need, and emoji."""
+_BLANK = _SELECTORS | frozenset(
+    (
+        # What Unicode calls default-ignorable beyond the categories above, and the blank Braille
+        # pattern.
+        *'\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0',
+        *map(chr, range(0xE0100, 0xE01F0)),
+    )
+)
+_KEYCAPS = frozenset('0123456789#*')
+_UNUSUAL = re.compile('[^ -~]')
+"""What is looked at more closely; nearly all text has little of it."""
+
+
+def is_hidden(char: str) -> bool:
+    """Tell whether a character is not visible as itself; spaces of any width are."""
+    return category(char) in _CATEGORIES or char in _BLANK
+
+
+def hidden_fault(text: str, *, joined: bool = False) -> str:
+    """
+    Name the first character of a text that is not visible; empty where all are.
+
+    Args:
+        text: The text; line breaks and tabs count as not visible.
+        joined: Accept joiners and selectors where scripts and emoji need them.
+    """
+    for i, char in _hidden(text, joined=joined):
+        words = name(char, '') or ('control character' if category(char) == 'Cc' else 'no letter')
+        return f'the character U+{ord(char):04X} ({words}) at position {i}, which is not visible'
+    return ''
+
+
+def escape_hidden(text: str) -> str:
+    r"""Write the characters that are not visible as text, such as `\x1b`; line breaks stay."""
+    return _replace(text, _escape)
+
+
+def escape_line(text: str) -> str:
+    """Do the same in one line: white space of any kind and length becomes one space."""
+    return escape_hidden(' '.join(text.split()))
+
+
+def strip_hidden(text: str) -> str:
+    """
+    Return text of a model without the characters that are not visible.
+
+    Line breaks and tabs stay, and Unicode's separators of lines become line breaks. Each
+    character is treated by itself, so pieces of a stream come to the same as the whole.
+    """
+    return _replace(text, _stripped, joined=False)
+
+
+def json_text(data: object) -> str:
+    """Write data as JSON in one line that can be printed: what is not visible is escaped."""
+    return escape_json(json.dumps(data, ensure_ascii=False))
+
+
+def escape_json(text: str) -> str:
+    r"""Escape what is not visible in JSON, which means the same then; line breaks stay."""
+    return _replace(text, _escape_in_json)
+
+
+def escape_data(data: object) -> object:
+    """Make every string in JSON values one line in which all characters are visible."""
+    if isinstance(data, str):
+        return escape_line(data)
+    if isinstance(data, dict):
+        return {escape_line(str(key)): escape_data(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [escape_data(item) for item in data]
+    return data
+
+
+def _replace(text: str, by: Callable[[str], str], *, joined: bool = True) -> str:
+    parts: list[str] = []
+    end = 0
+    for i, char in _hidden(text, joined=joined):
+        parts += (text[end:i], by(char))
+        end = i + 1
+    return ''.join((*parts, text[end:])) if parts else text
+
+
+def _hidden(text: str, *, joined: bool) -> Iterator[tuple[int, str]]:
+    """Yield the characters that are not visible, with their positions."""
+    for found in _UNUSUAL.finditer(text):
+        i, char = found.start(), found[0]
+        if not is_hidden(char):
+            continue
+        if not joined or not _belongs(char, text[max(0, i - 1) : i], text[i + 1 : i + 2]):
+            yield i, char
+
+
+def _belongs(char: str, before: str, after: str) -> bool:
+    """Tell whether a joiner or selector does its work between the characters beside it."""
+    if char in _SELECTORS:
+        return before in _KEYCAPS or _is_letter_or_sign(before)
+    if char not in _JOINERS:
+        return False
+    return (before in _SELECTORS or _is_letter_or_sign(before)) and _is_letter_or_sign(after)
+
+
+def _is_letter_or_sign(char: str) -> bool:
+    """Tell whether a character is a visible one that joiners and selectors may change."""
+    return char != '' and not char.isascii() and not char.isspace() and not is_hidden(char)
+
+
+def _escape(char: str) -> str:
+    return char if char == '\n' else char.encode('unicode_escape').decode()
+
+
+def _escape_in_json(char: str) -> str:
+    if char == '\n':
+        return char
+    code = char.encode('utf-16-be', 'surrogatepass').hex()
+    return ''.join(f'\\u{code[i : i + 4]}' for i in range(0, len(code), 4))
+
+
+def _stripped(char: str) -> str:
+    if char in '\n\t':
+        return char
+    return '\n' if category(char) in ('Zl', 'Zp') else ''

@@ -1,0 +1,193 @@
+"""Whatever stands in a text from outside, no control sequence of it reaches the terminal."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hostile_texts import hostile_texts
+from rich.table import Table
+from rich.text import Text
+from told_events import STARTED, event
+from typer.testing import Result
+
+from bbllm.cli.commands import _report
+from bbllm.cli.lines import LineView
+from bbllm.cli.live import LiveView, print_progress
+from bbllm.cli.output import Output
+from bbllm.cli.progress import Progress
+from bbllm.cli.question import show
+from bbllm.core.approval import ApprovalRequest, RequestKind
+from bbllm.core.events import Event, EventKind
+from bbllm.core.journal import JournalWriter
+from bbllm.core.paths import episodes_dir
+from bbllm.core.printable import escape_line
+
+TEXTS = 10_000
+COLOURED_TEXTS = 1_000
+BATCH = 100
+"""So many texts are in one question, episode or table."""
+CONTROL = re.compile(
+    '[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]'
+)
+"""All of C0 but the line break, DEL, C1, and what turns the direction of a line."""
+OF_RICH = re.compile(r'\x1b\[[0-9;]*m')
+"""Colours, which rich may emit."""
+
+Command = Callable[..., Result]
+View = Callable[[Sequence[str]], None]
+
+
+def question(texts: Sequence[str]) -> None:
+    request = ApprovalRequest(
+        kind=RequestKind.PLAN,
+        hash='1a2b3c4d5e6f',
+        title=texts[0],
+        lines=tuple(f'{i}: {text}' for i, text in enumerate(texts)),
+        reason=texts[1],
+        episode_id=texts[2],
+        since_s=time.time(),
+    )
+    show(request, Output())
+
+
+def events_of(texts: Sequence[str]) -> list[Event]:
+    """Return an episode in which every text from outside is hostile."""
+    events = [
+        event(EventKind.STARTED, **{**STARTED.data, 'task': texts[0], 'brain': texts[1]}),
+        event(EventKind.PLAN, steps=list(texts), start=0),
+    ]
+    for i, text in enumerate(texts):
+        call = {'skill': 'pick', 'args': [text]}
+        events += [
+            event(EventKind.STEP, index=i, text=text),
+            event(EventKind.CALL, **call),
+            event(
+                EventKind.OUTCOME,
+                call=call,
+                status='FAILED',
+                code='GRASP_FAILED',
+                message=text,
+                duration_s=0.0,
+            ),
+            event(EventKind.HUMAN_FEEDBACK, text=text),
+            event(EventKind.WARNING, text=text),
+            event(EventKind.APPROVAL, text=text, granted=True),
+            event(EventKind.ESTIMATED, attributes={text: [text]}, summary=text),
+        ]
+    return [*events, event(EventKind.ENDED, ending='GAVE_UP', message=texts[0], error='')]
+
+
+def lines(texts: Sequence[str]) -> None:
+    view = LineView(sys.stdout)
+    for each in events_of(texts):
+        view(each)
+
+
+def live(texts: Sequence[str]) -> None:
+    console = Output().console
+    view = LiveView(console)
+    for each in events_of(texts):
+        view(each)
+    console.print(view)
+
+
+def shown(texts: Sequence[str]) -> None:
+    progress = Progress()
+    for each in events_of(texts):
+        progress.take(each)
+    print_progress(Output().console, progress)
+
+
+def said(texts: Sequence[str]) -> None:
+    output = Output()
+    table = Table(title=escape_line(texts[0]))
+    table.add_column('task')
+    table.add_column('why')
+    for text in texts:
+        output.say(' '.join(text.split()), 'bold')
+        output.say_line(' '.join(text.split()))
+        output.say_path('journal', Path(' '.join(text.split())))
+        table.add_row(' '.join(text.split()), Text(escape_line(text)))
+    output.console.print(table)
+
+
+def refused(texts: Sequence[str]) -> None:
+    for text in texts:
+        _report(SimpleNamespace(meta={'bbllm.json': False}), ' '.join(text.split()), 'ConfigError')
+
+
+@pytest.mark.parametrize('view', [question, lines, live, shown, said, refused])
+@pytest.mark.parametrize('colour', [False, True])
+def test_no_text_steers_the_terminal(
+    view: View, colour: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('COLUMNS', '100')
+    monkeypatch.setenv('TERM', 'xterm-256color' if colour else 'dumb')
+    monkeypatch.setattr(time, 'time', lambda: 1e9)
+    if colour:
+        monkeypatch.setenv('FORCE_COLOR', '1')
+    else:
+        monkeypatch.delenv('FORCE_COLOR', raising=False)
+    texts = hostile_texts(COLOURED_TEXTS, seed=1) if colour else hostile_texts(TEXTS)
+
+    for i in range(0, len(texts), BATCH):
+        batch = texts[i : i + BATCH]
+        view(batch)
+        printed = ''.join(capsys.readouterr())
+        assert CONTROL.search(OF_RICH.sub('', printed) if colour else printed) is None
+        if colour:  # so that a colour of the text's own does not pass for one of rich's
+            view([escape_line(text) for text in batch])
+            assert printed == ''.join(capsys.readouterr())
+
+
+def test_the_journal_views_show_hidden_characters_and_stay_json(
+    bbllm: Command,
+) -> None:
+    events = events_of(hostile_texts(BATCH))
+    with JournalWriter(episodes_dir(), 'hostile') as journal:
+        for each in events:
+            journal(each)
+    raw = episodes_dir() / 'raw.jsonl'  # as earlier versions and other programs wrote it
+    raw.write_text(
+        ''.join(
+            json.dumps({'kind': e.kind.value, 'stamp_s': 0.0, 'data': e.data}, ensure_ascii=False)
+            + '\n'
+            for e in events
+        ),
+        encoding='utf-8',
+        errors='replace',
+    )
+
+    for words in ('--events', '--json', '--no-draw'):
+        for name in ('hostile', 'raw'):
+            result = bbllm('show', name, words)
+            assert result.exit_code == 0, result.output
+            assert CONTROL.search(result.output) is None
+            if words != '--no-draw':
+                assert all(json.loads(line) for line in result.output.splitlines())
+    listed = bbllm('show', '--list')
+    assert CONTROL.search(listed.output) is None
+    assert len(listed.output.splitlines()) == 2
+
+
+def test_the_rest_of_a_long_step_looks_like_no_step_of_its_own(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('COLUMNS', '60')
+    monkeypatch.setenv('FORCE_COLOR', '1')
+    monkeypatch.setenv('TERM', 'xterm-256color')
+
+    long = f'throw knife{" " * 60}1: place red_cube on the blue_cube, gently and slowly'
+
+    question(['The plan.', long, ''])
+
+    first, second = capsys.readouterr().out.splitlines()[3:5]
+    assert first.startswith('  1: throw knife 1: place red_cube')
+    assert second.startswith('    ↳ ')

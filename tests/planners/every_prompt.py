@@ -1,0 +1,173 @@
+"""Every prompt of every planner and body, of a table and of a house."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bbllm.core.lost import LostObject, lost_facts
+from bbllm.core.observed import observed
+from bbllm.core.types import (
+    Code,
+    Fact,
+    HandReading,
+    Kind,
+    Outcome,
+    Plan,
+    PlanStep,
+    Pose,
+    Scene,
+    SceneObject,
+    SkillCall,
+    Status,
+    Task,
+)
+from bbllm.planners.demonstrations import Demonstration
+from bbllm.planners.fltrnn_prompting import FLTRNNPrompts, LongTerm, ShortTerm
+from bbllm.planners.ft_history import FtHistory, FtRound
+from bbllm.planners.ft_prompting import FtPrompts
+from bbllm.planners.ft_questions import Question
+from bbllm.planners.lang_prompting import Example, LangPrompts
+from bbllm.planners.monologue import Monologue, MonologuePrompt
+from bbllm.planners.open_state import OpenState
+from bbllm.planners.pop_history import DONE, History, Round, Tried
+from bbllm.planners.pop_prompting import PopPrompts
+from bbllm.planners.prog_interpreter import Tried as TriedCall
+from bbllm.planners.prog_program import Call, Condition
+from bbllm.planners.prog_prompting import ProgPrompts
+from bbllm.planners.prompting import Failure, Prompts
+from bbllm.planners.short_names import ShortNames
+from bbllm.planners.state_prompting import StatePrompts
+from bbllm.skills.catalog import SKILLS
+
+SAID = 'leave the green cube where it is'
+TASK = Task('t', 'put the red cube on location_B')
+HOUSE_TASK = Task('t', 'put the salmon in the fridge')
+HAND = HandReading(
+    tcp=Pose(position_m=(0.3, 0.0, 0.4), quat_xyzw=(1.0, 0.0, 0.0, 0.0)),
+    width_m=0.08,
+    force_n=(0.01, -0.02, 0.03),
+)
+
+
+def table(name: str) -> Scene:
+    """Return a table with a thing of that name, one that is lost and one that is believed of."""
+    lost = LostObject(name=f'{name}_lost', position_m=(0.4, 0.0, 0.0), seen_s=0.0)
+    told = {'size_m': (0.04, 0.04, 0.04), 'color': 'red'}
+    kinds = {'table': Kind.FIXTURE, 'red_cube': Kind.CUBE, 'green_cube': Kind.CUBE}
+    kinds |= {name: Kind.CUBE, 'location_B': Kind.LOCATION, f'{name}_place': Kind.LOCATION}
+    objects = tuple(
+        SceneObject(name=each, kind=kind, pose=Pose(position_m=(0.5, 0.1 * i, 0.02)), **told)  # type: ignore[arg-type]
+        for i, (each, kind) in enumerate(kinds.items())
+    )
+    facts = (
+        Fact('red_cube', 'on', name),
+        Fact(name, 'is', 'warm', estimated=True),
+        *lost_facts([lost], 5.0),
+    )
+    return Scene(objects, SKILLS, facts, 0.0, HAND)
+
+
+def outcome(name: str) -> Outcome:
+    return Outcome(
+        call=SkillCall('pick', (name,)),
+        status=Status.FAILED,
+        code=Code.GRASP_FAILED,
+        message=f'grasp of {name} failed',
+        raw=f'driver: {name}\naborted',
+        duration_s=1.0,
+    )
+
+
+def prompts(name: str, scene: Scene, house: Scene) -> Iterator[tuple[str, str]]:
+    """Yield every prompt with what it is called."""
+    for where, seen, task in (('table', scene, TASK), ('house', house, HOUSE_TASK)):
+        for what, text in (
+            *_plain(name, seen, task),
+            *_prog_prompt(name, seen, task),
+            *_lang_prompt(name, seen, task),
+            *_llm_state(name, seen, task),
+            *_inner_monologue(name, seen, task),
+        ):
+            yield f'{what}, {where}', text
+    yield from _llm_pop(name, scene)
+    yield from _ft_pop(name, scene)
+    yield from _fltrnn(name, house)
+
+
+def _plain(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
+    plan = Plan((PlanStep(0, f'pick {name}'), PlanStep(1, 'place it on location_B')))
+    raw = outcome(name).raw
+    failure = Failure(plan.steps[0], f'grasp of {name} failed', raw, human=(SAID,))
+    rendered = Prompts(believed=True)
+    yield 'brain_body planning', rendered.planning(task, scene)
+    yield 'brain_body feedback', rendered.feedback(task, scene, plan, failure, [failure, failure])
+    yield 'body execution', rendered.execution(plan.steps[0], scene)
+    yield 'base_llm direct', rendered.direct(task, scene)
+
+
+def _prog_prompt(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
+    rendered = ProgPrompts()
+    yield 'prog_prompt plan', rendered.plan(task, scene)
+    tried = [TriedCall(Call('pick', (name,)))]
+    yield 'prog_prompt replan', rendered.plan(task, scene, tried)
+    yield 'prog_prompt check', rendered.check(Condition(name, 'in', 'hands'), scene)
+
+
+def _lang_prompt(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
+    rendered = LangPrompts()
+    steps = (PlanStep(0, f'find the {name}'),)
+    example = Example('wash mug', (PlanStep(0, 'find the mug'),))
+    yield 'lang_prompt', rendered.whole(task, scene, rendered.examples(scene))
+    yield 'huang', rendered.next_step(task, example, steps)
+
+
+def _llm_state(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
+    names = ShortNames()
+    names.see(scene)
+    rendered = StatePrompts(names, messages=True)
+    state = OpenState({name: ('heavy',)}, f'It took {name}.')
+    history = [outcome(name)]
+    yield 'llm_state attention', rendered.attention(task, state, history, scene)
+    yield 'llm_state estimator', rendered.estimator(state, history, scene)
+    yield 'llm_state policy', rendered.policy(task, state, history, scene, [SAID])
+
+
+def _inner_monologue(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
+    names = ShortNames()
+    names.see(scene)
+    monologue = Monologue(names, scene)
+    for _ in range(3):
+        monologue.add(f'I take {name}', f'pickup({name})', outcome(name), scene, why=name)
+        monologue.hear([SAID])
+    yield 'inner_monologue', MonologuePrompt().next(task, monologue, scene)
+
+
+def _llm_pop(name: str, scene: Scene) -> Iterator[tuple[str, str]]:
+    history = History()
+    tried = (Tried(f'PICK {name}', DONE, observed(scene)),)
+    history.add(Round(f'weigh {name}', tried))
+    history.hear([SAID])
+    history.add(Round(f'weigh {name} again', tried))
+    rendered = PopPrompts()
+    yield 'llm_pop evaluator', rendered.evaluator(TASK, scene, history.text())
+    yield 'llm_pop planner', rendered.planner(TASK, scene, history.text(), f'{name} is heavy')
+
+
+def _ft_pop(name: str, scene: Scene) -> Iterator[tuple[str, str]]:
+    history = FtHistory()
+    history.add(FtRound(f'weigh {name}'))
+    prompt = FtPrompts().ask(Question.NEXT, TASK, scene, history.text())
+    yield 'ft_pop', str(prompt)
+
+
+def _fltrnn(name: str, house: Scene) -> Iterator[tuple[str, str]]:
+    goal = HOUSE_TASK.instruction
+    shown = (Demonstration('hold a mug', (('mug_1', 'on', 'table_2'),), {}, ('# done',)),)
+    short = ShortTerm(goal, f"[('{name}', 'ON', 'table_30')]", shown, f'grab({name}) failed')
+    long = LongTerm(goal, (f'hold one {name}',))
+    rendered = FLTRNNPrompts()
+    yield 'fltrnn split', rendered.split(goal, house)
+    yield 'fltrnn cell', rendered.cell(house, long, short)
+    yield 'planning_only', rendered.whole(house, short)
+    yield 'planning_reasoning reason', rendered.reason(goal, house)
+    yield 'planning_reasoning act', rendered.act(house, short)
