@@ -5,7 +5,7 @@ export BBLLM_ROOT = $(CURDIR)
 # Each file in one process, since the tests of a file share their nodes; more than four stacks at once would starve.
 TESTS = python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup extras demo test test-all test-fast lint bench lock clean
+.PHONY: help setup extras demo test test-all test-fast test-launch lint bench lock clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -33,6 +33,10 @@ test-fast: setup ## Run the tests that need no ROS
 	@$(RUN) python -m pytest -m 'not ros'
 
 LINT = { ruff check . && ruff format --check . && mypy; }
+test-launch: setup ## Run the tests of the launch files, with ros2 launch (it comes with ROS 2, not from PyPI)
+	@$(RUN) python -c 'import launch_ros, ros2cli, ros2launch' || { echo 'Install launch, launch_ros and ros2cli, or source a ROS 2 that has them.' >&2; exit 1; }
+	@$(RUN) python -m pytest tests/nodes/test_launch.py tests/nodes/test_launch_runs.py tests/test_real_arm_docs.py
+
 lint: setup ## Run ruff and mypy
 	@$(RUN) $(LINT)
 

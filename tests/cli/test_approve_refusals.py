@@ -11,7 +11,7 @@ pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has 
 from terminals import Terminal, bbllm  # needs nothing of ROS, but its tests do
 from waiting_tasks import HOME, TASK, WAIT_S, waiting, what_waits
 
-from bbllm.nodes.stack import Stack, StackConfig
+from bbllm.nodes.stack import REAL_NODES, Stack, StackConfig
 
 pytestmark = pytest.mark.ros
 
@@ -22,8 +22,14 @@ def test_programs_are_refused_where_the_robot_is_real_and_a_person_is_still_aske
 ) -> None:
     there = {**environment, 'ROS_DOMAIN_ID': str(empty_domain)}
     executor = {'approval': 'plan', 'simulated': False}
-    params: Any = {'mujoco_sim': {'speed': 0.0}, 'fr3_executor': executor}
-    with Stack(StackConfig(params=params, environ=there)) as stack:
+    params: Any = {'franka_driver': {'speed': 0.0}, 'fr3_executor': executor}
+    config = StackConfig(
+        nodes=(*REAL_NODES, 'franka_driver'),
+        executables={'franka_driver': 'mujoco_sim'},
+        params=params,
+        environ=there,
+    )
+    with Stack(config) as stack:
         stack.wait_ready(timeout_s=60.0).close()
         with waiting(there, HOME, '--yes') as task:
             # The refusal comes before the line to type, which `waiting` has read up to.

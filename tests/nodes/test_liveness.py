@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 from stacks import until
 
-from bbllm.core.errors import LostNodeError
+from bbllm.core.errors import DuplicateNodeError, LostNodeError
 from bbllm.nodes import peer_process
 from bbllm.nodes.liveness import FAR_S, HANGS_S, PERIOD_S, QUIET_S, Liveness
 from bbllm.nodes.peer_process import PeerProcess, ProcessState
@@ -252,3 +252,79 @@ def test_what_names_no_process_is_none(text: str) -> None:
 
 def test_what_a_process_is_called_is_read_again() -> None:
     assert PeerProcess.parse(str(PEER)) == PEER
+
+
+def unique(watched: Watched) -> str:
+    try:
+        watched.liveness.check_unique([NAME])
+    except DuplicateNodeError as error:
+        return str(error)
+    return ''
+
+
+def test_two_processes_that_beat_under_one_name_are_noticed_until_one_is_silent() -> None:
+    other = replace(PEER, number=88)
+    watched = Watched(ProcessState.LIVES)
+    for _ in range(round(QUIET_S / PERIOD_S) + 1):
+        assert unique(watched) == ''
+        watched.liveness.hear(BEAT)
+        watched.liveness.hear(f'{NAME} second {other}')
+        watched.listen(PERIOD_S)
+
+    assert unique(watched).startswith(
+        'Two nodes are named fr3_executor in this namespace (process 77 and process 88), so '
+        'nothing moves.'
+    )
+
+    for _ in range(round(QUIET_S / PERIOD_S)):
+        watched.liveness.hear(BEAT)
+        watched.listen(PERIOD_S)
+    assert unique(watched) == ''
+
+
+def test_process_that_was_started_again_is_no_second_one() -> None:
+    watched = Watched(ProcessState.LIVES)
+    for life in ('first', 'second', 'third'):
+        for _ in range(10):
+            watched.liveness.hear(f'{NAME} {life} {PEER}')
+            watched.listen(PERIOD_S)
+            assert unique(watched) == ''
+
+
+def test_beat_of_the_same_name_is_that_of_another_process_while_that_lives() -> None:
+    watched = heard(ProcessState.LIVES)
+    assert watched.liveness.others(NAME, own=['mine']) == [PEER]
+    assert watched.liveness.others(NAME, own=['first']) == []
+
+    watched.state = ProcessState.GONE
+    assert watched.liveness.others(NAME, own=['mine']) == []
+
+    watched.state = ProcessState.LIVES
+    watched.listen(QUIET_S)
+    assert watched.liveness.others(NAME, own=['mine']) == []
+
+
+def test_last_beat_gives_the_reason_of_the_end() -> None:
+    watched = heard(ProcessState.GONE)
+    watched.liveness.hear(f'{NAME} first !fault in a callback')
+    watched.listen(QUIET_S)
+
+    assert watched.said() == (
+        'The node fr3_executor has gone: fault in a callback. Start the stack again.'
+    )
+    watched.liveness.hear(f'{NAME} second {PEER}')
+    assert watched.said() == ''
+
+
+def test_who_is_in_a_hurry_sees_the_end_of_a_process_before_its_silence() -> None:
+    watched = heard(ProcessState.GONE)
+    assert watched.said() == ''
+    with pytest.raises(LostNodeError, match='process 77 has ended'):
+        watched.liveness.check_serving([NAME])
+
+    watched.liveness.hurry()
+
+    assert 'process 77 has ended' in watched.said()
+    assert watched.liveness.has_ended(NAME)
+    watched.liveness.hear(f'{NAME} first !it was told to end')
+    assert watched.said() == ''  # it ends with the others, and is not the reason

@@ -6,12 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from stacks import PATIENCE_S, process_alive, started, until
 
-from bbllm.core.errors import ConfigError, LostNodeError
+from bbllm.core.errors import ConfigError, LostNodeError, WorldError
+from bbllm.core.events import Ending, EventKind
 from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
 from bbllm.nodes.client import StackClient
 from bbllm.nodes.stack import NODES, REAL_NODES, Stack, StackConfig, node_arguments
@@ -151,3 +153,20 @@ def test_executables_are_the_nodes() -> None:
     for node in NODES:
         assert found[node] == f'bbllm.nodes.{node}:main'
         assert (Path(__file__).parents[2] / f'src/bbllm/bbllm/nodes/{node}.py').exists()
+
+
+def test_nodes_that_all_get_sigterm_in_mid_task_end_without_a_traceback(ros_domain: int) -> None:
+    with started(speed=0.25) as running:
+        task = running.begin('put the red cube on location_B')
+        running.wait_for(EventKind.CALL)
+        processes = dict(running.stack.processes)
+        logs = [running.stack.log_file(node) for node in NODES]
+
+        for process in processes.values():
+            process.send_signal(signal.SIGTERM)
+
+        codes = {node: process.wait(PATIENCE_S) for node, process in processes.items()}
+        with suppress(WorldError):  # the planner may be gone before its result is there
+            assert task.result().ending in (Ending.CANCELLED, Ending.WORLD_FAILED)
+    assert codes == dict.fromkeys(NODES, 0)
+    assert [log.name for log in logs if 'Traceback' in log.read_text()] == []

@@ -189,7 +189,7 @@ def test_of_two_people_who_answer_one_is_heard_and_the_other_told(
 ) -> None:
     task = stack.begin(TASK)
     request = request_of(stack)
-    with StackClient(name='other') as other:
+    with StackClient(stack.stack.config.namespace, name='other') as other:
         until(lambda: other.approvals.waiting is not None, 'the request, at the other')
 
         def say(client: StackClient, by: str) -> str:
