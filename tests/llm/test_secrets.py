@@ -212,3 +212,9 @@ def test_any_long_key_is_hidden_in_plain_json_and_repr(key: str, left: str, righ
 
     for spelled in (message, json.dumps(message), repr(message)):
         assert key not in redactor.hide(spelled).replace(HIDDEN, '\0')
+
+
+def test_a_dummy_key_stays_in_replies_where_it_may_be_the_word_that_is_asked_for() -> None:
+    redactor = Redactor(['none'])
+
+    assert redactor.hide_known('none') == 'none'

@@ -47,7 +47,8 @@ class Redactor:
                 forms |= _forms(secret)
         # The longest first, so that no form is broken up by one that it contains.
         self._forms = tuple(sorted(forms, key=len, reverse=True))
-        self._pattern = re.compile('|'.join(map(_exactly, self._forms))) if forms else None
+        self._pattern = _any_of(self._forms)
+        self._long_pattern = _any_of(self.watched)
 
     def __repr__(self) -> str:
         return f'Redactor({len(self._forms)} forms)'
@@ -58,12 +59,17 @@ class Redactor:
         return tuple(form for form in self._forms if len(form) >= _SHORT)
 
     def hide_known(self, text: str) -> str:
-        """Replace the secrets themselves; for text that must stay as it is otherwise."""
-        return self._pattern.sub(HIDDEN, text) if self._pattern else text
+        """
+        Replace the secrets themselves; for text that must stay as it is otherwise.
+
+        Short ones stay: `none` or `EMPTY`, given to a local server that wants some key, is no
+        secret, and may be the very word that a model has to reply.
+        """
+        return self._long_pattern.sub(HIDDEN, text) if self._long_pattern else text
 
     def hide(self, text: str) -> str:
         """Replace the secrets and everything that looks like one; for errors and logs."""
-        text = self.hide_known(text)
+        text = self._pattern.sub(HIDDEN, text) if self._pattern else text
         text = _LOGIN.sub(rf'\1{HIDDEN}@', text)
         text = _BEARER.sub(rf'\1 {HIDDEN}', text)
         return _KEY_SHAPES.sub(HIDDEN, text)
@@ -78,6 +84,11 @@ def _forms(secret: str) -> set[str]:
         repr(secret)[1:-1],
         base64.b64encode(secret.encode()).decode(),
     }
+
+
+def _any_of(forms: Iterable[str]) -> re.Pattern[str] | None:
+    patterns = [_exactly(form) for form in forms]
+    return re.compile('|'.join(patterns)) if patterns else None
 
 
 def _exactly(form: str) -> str:
