@@ -85,6 +85,7 @@ def test_robot_that_somebody_else_commands_is_not_moved(
         monkeypatch.setattr(module, name, PATIENCE_S)
     said = tmp_path / 'said.jsonl'
     chosen = ('--only', 'three-controllers-are-active', '--out', tmp_path / 'run')
+    chosen += ('--namespace', running.stack.config.namespace)
 
     moving = [
         run(f'--allow-{what}', '--yes', '--record', said, *chosen) for what in ('motion', 'hand')

@@ -108,7 +108,7 @@ class SkillServer:
 
     def _execute(self, goal: ServerGoalHandle) -> ExecuteSkill.Result:
         call = call_from_msg(goal.request.call)
-        if not self._claim():
+        if not self._claim(goal):
             why = 'fr3_executor ends' if self._ending else 'the arm is busy with another call'
             self._forget(goal)
             goal.abort()
@@ -132,12 +132,19 @@ class SkillServer:
             goal.abort()
         return outcome_to_result(outcome, stamp_s)
 
-    def _claim(self) -> bool:
-        """Take the arm; waits for the end of a call that is not wanted any more."""
+    def _claim(self, goal: ServerGoalHandle) -> bool:
+        """
+        Take the arm; waits for the end of a call that is not wanted any more.
+
+        That is one that was stopped, or is of another episode than the goal: the planner has one
+        episode at a time, and its end may not be heard yet by a process that stood still.
+        """
         deadline_s = time.monotonic() + FREE_S
         while not self._busy.acquire(timeout=WATCH_S):
-            goal = self._goal
-            wanted = goal is not None and not self._unwanted(goal)
+            before = self._goal
+            wanted = before is not None and not (
+                self._unwanted(before) or _episode_of(goal) not in ('', _episode_of(before))
+            )
             if self._ending or wanted or time.monotonic() > deadline_s:
                 return False
         return True
@@ -235,6 +242,12 @@ class SkillServer:
 
 def _failure(call: SkillCall, status: Status, code: Code, message: str) -> Outcome:
     return Outcome(call=call, status=status, code=code, message=message)
+
+
+def _episode_of(goal: ServerGoalHandle) -> str:
+    """Return the episode that a goal comes from; empty where it is of no plan."""
+    plan = goal.request.plan
+    return str(plan.episode_id) if plan.steps else ''
 
 
 def _id_of(goal: ServerGoalHandle) -> bytes:

@@ -18,7 +18,7 @@ from bbllm.nodes.driver_checks.goal import SentGoal
 from bbllm.nodes.driver_checks.recording import Recording
 from bbllm.nodes.own_nodes import OwnNodes
 from bbllm.nodes.safe_action_client import SafeActionClient
-from bbllm.nodes.stack import SIMULATED_REMAPS, SIMULATOR
+from bbllm.nodes.stack import SIMULATED_REMAPS
 from bbllm.nodes.waiting import need_server, wait_for
 
 PATIENCE_S = 5.0
@@ -133,10 +133,20 @@ class DriverClient(Closable):
         return found
 
     def transforms(self, topic: str) -> str:
-        """Return the name of `/tf` or `/tf_static`; a simulation has them in its namespace."""
-        names = self.node.get_node_names_and_namespaces()
-        simulated = (SIMULATOR, self.node.get_namespace()) in names
-        return dict(SIMULATED_REMAPS)[topic] if simulated else topic
+        """Return where `/tf` or `/tf_static` are published; a simulation does in its namespace."""
+        found: list[str] = []
+
+        def look() -> bool:
+            names = (dict(SIMULATED_REMAPS)[topic], topic)
+            found[:] = [
+                name
+                for name in names
+                if self.node.get_publishers_info_by_topic(self.full_name(name))
+            ]
+            return bool(found)
+
+        self.wait_until(look, f'a publisher of {topic}')
+        return found[0]
 
     def full_name(self, name: str) -> str:
         """Return an absolute name."""
