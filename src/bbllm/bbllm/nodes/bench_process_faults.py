@@ -195,7 +195,7 @@ def run_on_node(trial: Trial, stack: Stack, watch: Watch) -> TrialResult:
     process = stack.processes[trial.target]
     with suffering(process.pid, trial.manner) as begin:
         result = _run_task(trial, watch, begin)
-    if trial.manner is Manner.KILL:
+    if trial.manner is Manner.KILL and result.struck:
         process.wait(READY_S)
         stack.respawn_dead()
     watch.client.wait_ready(NODES, READY_S, look=stack.check)
