@@ -155,3 +155,16 @@ def test_nodes_of_a_killed_owner_end_and_leave_their_names_free(ros_domain: int)
     until(lambda: not any(process_alive(pid) for pid in pids), 'end of all nodes')
     with Stack(StackConfig(nodes=('body_mapper',), namespace='bbllm_orphans')) as stack:
         stack.wait_ready(PATIENCE_S).close()
+
+
+def test_arm_moves_again_right_after_its_simulator_was_killed_and_started_again(
+    ros_domain: int,
+) -> None:
+    with started(namespace='bbllm_again') as simulation:
+        process = simulation.stack.processes['mujoco_sim']
+        process.kill()
+        process.wait(PATIENCE_S)
+        simulation.stack.respawn_dead()
+        simulation.client.wait_ready(NODES, PATIENCE_S)
+
+        assert simulation.run(TASK).ending is Ending.FINISHED

@@ -82,8 +82,8 @@ class RobotIdentity:
             )
         for topic in self._topics:
             sources = self._sources(topic)
-            if sources != [self._simulator]:
-                found = ', '.join(sources) or 'no node'
+            if sources != {self._simulator}:
+                found = ' and '.join(sorted(sources)) or 'no node'
                 return f'{topic} comes from {found} instead of {self._simulator} alone. {advice}'
         return ''
 
@@ -103,9 +103,14 @@ class RobotIdentity:
     def _simulator(self) -> str:
         return f'{self._node.get_namespace().rstrip("/")}/{SIMULATOR}'
 
-    def _sources(self, topic: str) -> list[str]:
-        """Return the nodes that publish a topic, with their namespaces."""
-        return [
+    def _sources(self, topic: str) -> set[str]:
+        """
+        Return the nodes that publish a topic, with their namespaces.
+
+        DDS lists a process that was killed for up to 20 s more, so one name may come twice. Two
+        that live are told apart by their heartbeats (`Liveness.check_unique`).
+        """
+        return {
             f'{info.node_namespace.rstrip("/")}/{info.node_name}'
             for info in self._node.get_publishers_info_by_topic(topic)
-        ]
+        }
