@@ -94,6 +94,7 @@ class RosWorld:
                 person is waited for [s].
         """
         self._node = node
+        self._node = node
         self._heartbeats = heartbeats
         self._timeout_s = skill_timeout_s
         self._scenes = SceneClient(node, group)
@@ -120,10 +121,10 @@ class RosWorld:
 
     def wait_ready(self, look: Callable[[], None]) -> None:
         """
-        Wait until the nodes beat that beat before, or a new process of theirs does.
+        Wait until every node of the graph that an episode needs was heard to beat.
 
-        A node that was started again is known by its first beat; a task that began before it
-        would end with the loss of the process before.
+        A node that was started again is known by its first beat: a task that began before it
+        would end with the loss of the process before, or without the name of what it lost.
 
         Args:
             look: Called meanwhile; what it raises ends the wait.
@@ -140,8 +141,15 @@ class RosWorld:
                 if time.monotonic() > deadline_s:
                     raise
             else:
-                return
+                if self._all_heard() or time.monotonic() > deadline_s:
+                    return
             time.sleep(LOOK_S)
+
+    def _all_heard(self) -> bool:
+        """Return whether all needed nodes that the graph has in this namespace beat."""
+        graph = self._node.get_node_names_and_namespaces()
+        here = {name for name, namespace in graph if namespace == self._node.get_namespace()}
+        return all(self._heartbeats.alive(name) for name in here.intersection(NEEDED))
 
     def observe(self) -> Scene:
         """Return a scene that shows what the last call did."""
