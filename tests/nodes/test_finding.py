@@ -21,7 +21,7 @@ from bbllm.nodes.finding import (
 from bbllm.nodes.stack import NODES, REAL_NODES
 
 SIM = [(node, f'/{NAMESPACE}') for node in NODES]
-REAL = [(node, f'/{REAL_NAMESPACE}') for node in REAL_NODES]
+REAL = [(node, f'/{REAL_NAMESPACE}') for node in (*REAL_NODES, 'controller_manager')]
 ELSE = [('camera', '/'), ('mujoco_sim', '/alone'), ('controller_manager', '/left')]
 
 

@@ -157,11 +157,11 @@ def test_dynamic_parameter_is_refused_in_the_middle_of_a_task(ros_domain: int) -
         from bbllm.core.events import EventKind
 
         stack.wait_for(EventKind.CALL)
-        half = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=0.5)
+        two = ParameterValue(type=ParameterType.PARAMETER_INTEGER, integer_value=2)
 
-        reason = set_parameter(stack, 'fr3_executor', 'speed_scale', half)
+        reason = set_parameter(stack, 'brain_planner', 'feedback_loops', two)
 
-        assert 'at rest only: a call runs' in reason
+        assert 'at rest only: the episode' in reason
         stack.client.cancel()
         task.result()
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.namespaces import NAMESPACE
-from bbllm.nodes.stack import NODES, REAL_NODES, SIMULATOR
+from bbllm.nodes.stack import NODES, OPTIONAL_NODES, REAL_NODES, SIMULATOR
 
 SETTLE_S = 0.5
 """How long no node may come or go before a stack counts as found [s]."""
@@ -41,7 +41,7 @@ class FoundStack:
     """Without a slash before it."""
     simulated: bool
     whole: bool
-    """Whether all nodes were seen that every stack has."""
+    """Whether all nodes were seen that every stack has, and one that drives its robot."""
 
     @property
     def robot(self) -> str:
@@ -65,10 +65,18 @@ def stacks_among(names: Names) -> tuple[FoundStack, ...]:
     for name, namespace in names:
         found.setdefault(namespace.strip('/'), set()).add(name)
     return tuple(
-        FoundStack(namespace, SIMULATOR in nodes, nodes.issuperset(REAL_NODES))
+        FoundStack(
+            namespace, SIMULATOR in nodes, nodes.issuperset(REAL_NODES) and _has_driver(nodes)
+        )
         for namespace, nodes in sorted(found.items())
         if not nodes.isdisjoint(REAL_NODES)
     )
+
+
+def _has_driver(nodes: Iterable[str]) -> bool:
+    """Return whether a node is none of ours and no client: the simulator, or a real driver's."""
+    ours = {*REAL_NODES, *OPTIONAL_NODES}
+    return any(name not in ours and not name.startswith(('bbllm_', '_')) for name in nodes)
 
 
 def await_stacks(
