@@ -315,7 +315,7 @@ def run(make: Callable[[], StackNode], threads: int = 8) -> None:
     except BbllmError as error:
         _report(f'error: {error}')
         code = 1
-    except Exception:
+    except Exception:  # reported here, as `os._exit` below would leave it unreported
         _report(traceback.format_exc())
         code = 1
     if node is not None:
