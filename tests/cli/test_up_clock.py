@@ -37,7 +37,10 @@ def test_every_node_uses_the_clock_of_the_simulation(ros_domain: int, tmp_path: 
                 break
         with StackClient() as client:
             deadline_s = time.monotonic() + WAIT_S
-            while client.node.count_subscribers('/clock') < NODES:
+            while (
+                client.node.count_subscribers('/clock') < NODES
+                or client.node.count_publishers('/clock') < 1
+            ):
                 assert time.monotonic() < deadline_s, f'not all nodes use /clock:\n{said}'
                 time.sleep(0.05)
             assert client.node.count_publishers('/clock') == 1

@@ -18,8 +18,8 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import rclpy
@@ -48,6 +48,8 @@ FAULTS = 10
 """How many faults in callbacks end the spinning of a node, whose process ends at the first."""
 LISTEN_S = 2 * PERIOD_S
 """How long a node listens for another of its name before it serves: two beats [s]."""
+REST_S = 2.0
+"""How long the callbacks of a node that came to rest may take to return [s]."""
 END_S = 8.0
 """How long a process may take to end after SIGTERM; then it ends as it is [s]."""
 
@@ -293,24 +295,14 @@ def run(make: Callable[[], StackNode], threads: int = 8) -> None:
     try:
         node = make()
         _ = NameLock(node.get_name(), node.get_namespace(), node.context.get_domain_id())
-        executor = MultiThreadedExecutor(threads)
-        executor.add_node(node)
-        ending = threading.Event()
-        spinning = threading.Thread(target=_spin, args=(executor, node, ending), daemon=True)
-        spinning.start()
-        if node.get_parameter('autostart').value:
-            node.autostart()
-        os.read(end_asked, 1)
-        node.end_reason = next(iter(reasons), node.end_reason)
-        threading.Thread(target=_end_in_time, name='end', daemon=True).start()
-        _come_to_rest(node)
-        node.end_beat()
-        ending.set()
-        executor.wake()
-        spinning.join(timeout=2.0)
-        # The executor waits for no callback under way, which then misses what it has destroyed.
-        time.sleep(0.05)
-        executor.shutdown(timeout_sec=1.0)
+        with _spun(node, threads):
+            if node.get_parameter('autostart').value:
+                node.autostart()
+            os.read(end_asked, 1)
+            node.end_reason = next(iter(reasons), node.end_reason)
+            threading.Thread(target=_end_in_time, name='end', daemon=True).start()
+            _come_to_rest(node)
+            node.end_beat()
         code = int(node.failed)
     except BbllmError as error:
         _report(f'error: {error}')
@@ -367,6 +359,29 @@ def _end_signals() -> int:
 
 def _nothing(number: int, frame: object) -> None:
     """Handle a signal that was already seen at the pipe."""
+
+
+@contextmanager
+def _spun(node: StackNode, threads: int) -> Iterator[None]:
+    """Spin a node; at the end its callbacks under way have returned, or REST_S have passed."""
+    executor = MultiThreadedExecutor(threads)
+    executor.add_node(node)
+    ending = threading.Event()
+    spinning = threading.Thread(target=_spin, args=(executor, node, ending), daemon=True)
+    spinning.start()
+    try:
+        yield
+    finally:
+        ending.set()
+        executor.wake()
+        deadline_s = time.monotonic() + REST_S
+        spinning.join(timeout=REST_S)
+        # `shutdown` of rclpy 7.1 waits for no callback, which would then miss what it destroys.
+        pool = executor._executor
+        pool.shutdown(wait=False, cancel_futures=True)
+        for thread in pool._threads:
+            thread.join(timeout=max(0.0, deadline_s - time.monotonic()))
+        executor.shutdown(timeout_sec=0.0)
 
 
 def _spin(executor: MultiThreadedExecutor, node: StackNode, ending: threading.Event) -> None:
