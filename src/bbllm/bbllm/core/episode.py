@@ -30,7 +30,15 @@ from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall, pass
 from bbllm.core.guards import GuardedEmbedder, GuardedModel, GuardedWorld
 from bbllm.core.journal import episode_of
 from bbllm.core.printable import escape_line, hidden_fault
-from bbllm.core.protocols import ChatModel, Embedder, EventSink, Planner, World
+from bbllm.core.protocols import (
+    ChatModel,
+    Embedder,
+    EventSink,
+    Planner,
+    Situation,
+    World,
+    in_episode,
+)
 from bbllm.core.records import to_json
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
 from bbllm.core.telling import Telling
@@ -120,7 +128,12 @@ class EpisodeRun(Telling):
 
     def model(self, inner: ChatModel, role: str) -> ChatModel:
         """Wrap a model so that its calls are counted, recorded and refused after a cancel."""
-        return GuardedModel(self, inner, role, self.warn)
+        situation = Situation(
+            task=self.task,
+            planner=str(self._start['planner']),
+            events=lambda: tuple(self._events),
+        )
+        return GuardedModel(self, in_episode(inner, situation), role, self.warn)
 
     def embedder(self, inner: Embedder, role: str) -> Embedder:
         """Wrap an embedder likewise."""

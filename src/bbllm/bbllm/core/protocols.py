@@ -13,12 +13,33 @@ from bbllm.core.types import Code, Outcome, Plan, PlanStep, Scene, Skill, SkillC
 JsonSchema = Mapping[str, object]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptRequest:
+    """
+    What a prompt asks for, as data beside its text.
+
+    A language model answers the text. A `SituatedModel` answers the request, so that it does not
+    have to parse prompts. Servers and recordings never contain it.
+    """
+
+    kind: str
+    """What the reply is to be, for example `plan`, `repair` or `call`; planners differ."""
+    scene: Scene | None = None
+    """The scene that the prompt shows."""
+    text: str = ''
+    """What the request is about beside the task: a step, a sub-goal or a condition."""
+    start: int = 0
+    """Number of the first step that the reply is to have."""
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One message of a conversation with a model."""
 
     role: Literal['system', 'user', 'assistant']
     content: str
+    request: PromptRequest | None = field(default=None, compare=False, repr=False)
+    """What the content asks for, where the planner declares it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +102,35 @@ class ChatModel(Protocol):
             ModelError: No reply after the retries; the text says what was tried, never the key.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """The episode that a `SituatedModel` answers in."""
+
+    task: Task
+    planner: str
+    """Name of the planner, with its options."""
+    events: Callable[[], Sequence[Event]] = tuple
+    """Return what has happened in the episode so far, oldest first."""
+
+
+@runtime_checkable
+class SituatedModel(ChatModel, Protocol):
+    """A model that answers from the episode itself, handed over as data, not from the prompt."""
+
+    def in_episode(self, situation: Situation) -> ChatModel:
+        """Return a model that answers in one episode; the model itself stays as it is."""
+        ...
+
+    def refusal(self, planner: str) -> str:
+        """Return why it cannot answer a planner, '' if it can."""
+        ...
+
+
+def in_episode(model: ChatModel, situation: Situation) -> ChatModel:
+    """Return the model to ask in an episode: another one only for a `SituatedModel`."""
+    return model.in_episode(situation) if isinstance(model, SituatedModel) else model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,7 +54,9 @@ _EXCHANGE = pydantic.TypeAdapter(Exchange)
 
 def line_of(exchange: Exchange) -> str:
     """Return an exchange as a line of a recording."""
-    return json.dumps(asdict(exchange), ensure_ascii=False) + '\n'
+    data = asdict(exchange)
+    data['messages'] = [{'role': item.role, 'content': item.content} for item in exchange.messages]
+    return json.dumps(data, ensure_ascii=False) + '\n'
 
 
 def read_recording(path: Path) -> list[Exchange]:

@@ -12,6 +12,7 @@ import os
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
+from copy import copy
 from itertools import zip_longest
 from pathlib import Path
 
@@ -24,7 +25,15 @@ from bbllm.core.errors import (
     ReplayError,
 )
 from bbllm.core.prompt_size import prompt_limit
-from bbllm.core.protocols import ChatModel, JsonSchema, Message, Reply
+from bbllm.core.protocols import (
+    ChatModel,
+    JsonSchema,
+    Message,
+    Reply,
+    SituatedModel,
+    Situation,
+    in_episode,
+)
 from bbllm.llm.exchanges import (
     FORMAT,
     Exchange,
@@ -80,6 +89,16 @@ class RecordingModel:
         self._path = path
         self._role = role
         self._episode = episode
+
+    def in_episode(self, situation: Situation) -> ChatModel:
+        """Return the same for a model in one episode; see `SituatedModel`."""
+        recording = copy(self)
+        recording._inner = in_episode(self._inner, situation)
+        return recording
+
+    def refusal(self, planner: str) -> str:
+        """Return why the model cannot answer a planner; see `SituatedModel`."""
+        return self._inner.refusal(planner) if isinstance(self._inner, SituatedModel) else ''
 
     def complete(
         self,

@@ -8,7 +8,15 @@ from collections.abc import Callable, Sequence
 from bbllm.core.background import Background
 from bbllm.core.errors import CancelledError
 from bbllm.core.prompt_size import prompt_limit
-from bbllm.core.protocols import ChatModel, JsonSchema, Message, Reply
+from bbllm.core.protocols import (
+    ChatModel,
+    JsonSchema,
+    Message,
+    Reply,
+    SituatedModel,
+    Situation,
+    in_episode,
+)
 from bbllm.nodes.waiting import LOOK_S
 
 
@@ -33,6 +41,14 @@ class InterruptibleModel:
     def supports_schema(self) -> bool:
         """Whether the model honours JSON schemas, as far as it is known now."""
         return self._inner.supports_schema
+
+    def in_episode(self, situation: Situation) -> ChatModel:
+        """Return the same for a model in one episode; see `SituatedModel`."""
+        return InterruptibleModel(in_episode(self._inner, situation), self._look)
+
+    def refusal(self, planner: str) -> str:
+        """Return why the model cannot answer a planner; see `SituatedModel`."""
+        return self._inner.refusal(planner) if isinstance(self._inner, SituatedModel) else ''
 
     def complete(
         self,

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from bbllm.core.calls import code_behind
 from bbllm.core.errors import ParseError
-from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, Pass, World
+from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, Pass, PromptRequest, World
 from bbllm.core.types import Plan, PlanStep, Scene, SkillCall, Task
 from bbllm.planners.call_parsing import parse_call
 from bbllm.planners.grounding import Policy
@@ -70,8 +70,12 @@ class BaseLLM:
             GaveUpError: The model said that there is none.
             BbllmError: Whatever world or model raised.
         """
-        prompt = self._prompts.direct(task, world.observe())
-        program = Plan(ask(self._model, prompt, parse_plan, on_retry=context.warn))
+        scene = world.observe()
+        prompt = self._prompts.direct(task, scene)
+        request = PromptRequest(kind='calls', scene=self._prompts.shown(scene))
+        program = Plan(
+            ask(self._model, prompt, parse_plan, request=request, on_retry=context.warn)
+        )
         context.tell_plan(program, 0)
         reader: Body = _Reader()
         if world.observe().domain == HOUSEHOLD:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from bbllm.core.errors import ConfigError
-from bbllm.core.protocols import ChatModel, Pass
+from bbllm.core.protocols import ChatModel, Pass, PromptRequest
 from bbllm.core.types import PlanStep, Scene, SkillCall
 from bbllm.planners.call_parsing import body_schema, parse_call
 from bbllm.planners.prompting import Prompts, ask
@@ -55,6 +55,7 @@ class BodyLLM:
             self._model,
             self._prompts.execution(step, scene),
             lambda text: parse_call(text, scene),
+            request=PromptRequest(kind='call', scene=scene, text=step.text),
             schema=body_schema(scene) if self._schema else None,
         )
         if self._schema is True:

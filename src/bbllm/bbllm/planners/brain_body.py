@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from bbllm.core.calls import code_behind
 from bbllm.core.errors import ParseError
-from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, World
+from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.types import Code, Plan, PlanStep, Task
 from bbllm.planners.believing import believing
 from bbllm.planners.grounding import Policy
@@ -109,8 +109,10 @@ class BrainBody:
         return HouseBody(self._body, self._policy, Random(task.id), context)
 
     def _plan(self, task: Task, world: World, context: EpisodeContext) -> Plan:
-        prompt = self._prompts.planning(task, world.observe())
-        return Plan(ask(self._brain, prompt, parse_plan, on_retry=context.warn))
+        scene = world.observe()
+        prompt = self._prompts.planning(task, scene)
+        request = PromptRequest(kind='plan', scene=self._prompts.shown(scene))
+        return Plan(ask(self._brain, prompt, parse_plan, request=request, on_retry=context.warn))
 
     def _attempt(
         self, step: PlanStep, body: Body, world: World, context: EpisodeContext
@@ -163,10 +165,13 @@ class BrainBody:
         """Ask how the plan goes on from the step that failed; None where no answer parses."""
         *earlier, failure = failures
         start = failure.step.index
-        prompt = self._prompts.feedback(task, world.observe(), plan, failure, earlier)
+        scene = world.observe()
+        prompt = self._prompts.feedback(task, scene, plan, failure, earlier)
+        request = PromptRequest(kind='repair', scene=self._prompts.shown(scene), start=start)
         read = partial(parse_plan, start=start)
         try:
-            return plan_on(plan, start, ask(self._brain, prompt, read, on_retry=context.warn))
+            new = ask(self._brain, prompt, read, request=request, on_retry=context.warn)
+            return plan_on(plan, start, new)
         except ParseError as error:
             context.warn(f'The Brain gave no plan from step {start} on that can be read: {error}')
             return None

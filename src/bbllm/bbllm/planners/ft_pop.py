@@ -7,7 +7,7 @@ from collections.abc import Callable
 from bbllm.core.calls import plain
 from bbllm.core.errors import GaveUpError
 from bbllm.core.observed import observed
-from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
+from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.types import Plan, PlanStep, Scene, Task
 from bbllm.planners.ft_history import FtHistory, FtRound, said_so
 from bbllm.planners.ft_parsing import FtAction, FtReply, parse_enough, parse_reply, parse_some
@@ -137,6 +137,7 @@ class _Flow:
             lambda past: str(self._prompts.ask(question, self._task, scene, past)),
             self._history,
             read,
+            request=PromptRequest(kind=question.name.lower(), scene=scene),
             on_retry=self._context.warn,
         )
 

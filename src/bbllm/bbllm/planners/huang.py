@@ -8,7 +8,7 @@ from random import Random
 from types import MappingProxyType
 
 from bbllm.core.errors import ConfigError
-from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
+from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.types import Plan, PlanStep, Scene, Task
 from bbllm.planners.admissible import Actions
 from bbllm.planners.body_matching import MatchingBody
@@ -99,22 +99,24 @@ class Huang:
         examples = {item.task: item for item in self._prompts.examples(scene)}
         example = examples[actions.nearest_of(task.instruction, [*examples])]
         if self._corrects:
-            return self._write_one_by_one(task, example, actions, context)
+            return self._write_one_by_one(task, scene, example, actions, context)
         prompt = self._prompts.steps(task, example)
-        texts = ask(self._brain, prompt, parse_plan, on_retry=context.warn)
+        request = PromptRequest(kind='steps', scene=scene)
+        texts = ask(self._brain, prompt, parse_plan, request=request, on_retry=context.warn)
         calls = [actions.nearest(step.text) for step in texts]
         steps = [PlanStep(i, actions.phrase(call)) for i, call in enumerate(calls)]
         return calls, Plan(tuple(steps))
 
     def _write_one_by_one(
-        self, task: Task, example: Example, actions: Actions, context: EpisodeContext
+        self, task: Task, scene: Scene, example: Example, actions: Actions, context: EpisodeContext
     ) -> tuple[list[Call], Plan]:
         calls: list[Call] = []
         steps: list[PlanStep] = []
         while len(steps) < MAX_STEPS:
             prompt = self._prompts.next_step(task, example, steps)
             read = partial(parse_plan, start=len(steps))
-            new = ask(self._brain, prompt, read, on_retry=context.warn)
+            request = PromptRequest(kind='next_step', scene=scene, start=len(steps))
+            new = ask(self._brain, prompt, read, request=request, on_retry=context.warn)
             if not new:
                 break
             call = actions.nearest(new[0].text)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from bbllm.core.calls import code_behind
 from bbllm.core.errors import ParseError
-from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, World
+from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.types import Plan, PlanStep, SkillCall, Task
 from bbllm.planners.grounding import Policy
 from bbllm.planners.lang_prompting import LangPrompts
@@ -73,7 +73,8 @@ class LangPrompt:
         scene = world.observe()
         examples = self._prompts.examples(scene)[:EXAMPLES]
         prompt = self._prompts.whole(task, scene, examples)
-        plan = Plan(ask(self._brain, prompt, parse_plan, on_retry=context.warn))
+        request = PromptRequest(kind='steps', scene=scene)
+        plan = Plan(ask(self._brain, prompt, parse_plan, request=request, on_retry=context.warn))
         context.tell_plan(plan, 0)
         referents = Referents(self._policy, Random(task.id), context)
         for step in plan.steps:

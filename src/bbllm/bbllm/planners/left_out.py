@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from bbllm.core.errors import ParseError
-from bbllm.core.protocols import ChatModel, EpisodeContext
+from bbllm.core.protocols import ChatModel, EpisodeContext, PromptRequest
 from bbllm.core.types import Code
 from bbllm.planners.prompting import ask
 
@@ -95,6 +95,7 @@ def ask_for_lines(
     read: Callable[[str], Found],
     *,
     on_discarded: Callable[[Discarded], None],
+    request: PromptRequest | None = None,
     on_retry: Callable[[str], None] | None = None,
 ) -> Found:
     """
@@ -105,6 +106,7 @@ def ask_for_lines(
         prompt: What it is asked.
         read: Reads a reply; raises LostReplyError where nothing of it can be used.
         on_discarded: Told each line that is left out.
+        request: See `prompting.ask`.
         on_retry: See `prompting.ask`.
 
     Raises:
@@ -122,4 +124,4 @@ def ask_for_lines(
         left_out.of_reply(found.discarded)
         return found
 
-    return ask(model, prompt, counted, on_retry=on_retry)
+    return ask(model, prompt, counted, request=request, on_retry=on_retry)

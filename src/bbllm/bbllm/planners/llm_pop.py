@@ -6,7 +6,7 @@ from functools import partial
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.observed import observed
-from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
+from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.types import Plan, PlanStep, Task
 from bbllm.planners.parsing import plan_on
 from bbllm.planners.past import ask_shorter, budget_for
@@ -88,7 +88,12 @@ class LLMPop:
             scene = world.observe()
             write = partial(self._prompts.evaluator, task, scene)
             evaluation = ask_shorter(
-                self._brain, write, history, parse_evaluator, on_retry=context.warn
+                self._brain,
+                write,
+                history,
+                parse_evaluator,
+                request=PromptRequest(kind='evaluate', scene=scene),
+                on_retry=context.warn,
             )
             if evaluation.success:
                 context.tell_done()
@@ -98,7 +103,10 @@ class LLMPop:
         scene = world.observe()
         write = partial(self._prompts.planner, task, scene, evaluation=evaluated)
         read = partial(parse_planner, may_end=not self.evaluated)
-        reply = ask_shorter(self._brain, write, history, read, on_retry=context.warn)
+        request = PromptRequest(kind='plan', scene=scene)
+        reply = ask_shorter(
+            self._brain, write, history, read, request=request, on_retry=context.warn
+        )
         if not reply.actions:
             context.tell_done()
             return None

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from bbllm.core.errors import PromptTooLongError
 from bbllm.core.prompt_size import most_tokens, prompt_limit
-from bbllm.core.protocols import ChatModel
+from bbllm.core.protocols import ChatModel, PromptRequest
 from bbllm.planners.prompting import ask
 
 T = TypeVar('T')
@@ -112,6 +112,7 @@ def ask_shorter(
     past: Past,
     read: Callable[[str], T],
     *,
+    request: PromptRequest | None = None,
     on_retry: Callable[[str], None] | None = None,
 ) -> T:
     """
@@ -122,6 +123,7 @@ def ask_shorter(
         write: Writes the prompt around the text of the past.
         past: Shrinks each time that the model finds the prompt too long.
         read: See `prompting.ask`.
+        request: See `prompting.ask`.
         on_retry: See `prompting.ask`.
 
     Raises:
@@ -136,7 +138,8 @@ def ask_shorter(
 
     while True:
         try:
-            return ask(model, write(past.text(fits)), read, on_retry=on_retry)
+            text = write(past.text(fits))
+            return ask(model, text, read, request=request, on_retry=on_retry)
         except PromptTooLongError:
             if not past.shrink(fits):
                 raise

@@ -7,7 +7,7 @@ from random import Random
 from types import MappingProxyType
 
 from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
+from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.types import Scene, Task
 from bbllm.planners.grounding import Policy
 from bbllm.planners.prog_checking import holds, parse_verdict
@@ -100,8 +100,10 @@ class ProgPrompt:
             GaveUpError: It said that there is none, or went on and on.
             BbllmError: Whatever world or model raised.
         """
-        prompt = self._prompts.plan(task, world.observe())
-        program = ask(self._model, prompt, parse_program, on_retry=context.warn)
+        scene = world.observe()
+        prompt = self._prompts.plan(task, scene)
+        request = PromptRequest(kind='program', scene=scene)
+        program = ask(self._model, prompt, parse_program, request=request, on_retry=context.warn)
         # Seeded by the episode, so that one that is played again goes the same way.
         referents = Referents(self._policy, Random(task.id), context)
         check = self._checker(context)
@@ -116,8 +118,10 @@ class ProgPrompt:
         """Ask for what is left, and do it, until nothing is."""
         n_idle = 0
         for _ in range(MAX_PROGRAMS - 1):
-            prompt = self._prompts.plan(task, world.observe(), interpreter.tried)
-            program = ask(self._model, prompt, parse_rest, on_retry=context.warn)
+            scene = world.observe()
+            prompt = self._prompts.plan(task, scene, interpreter.tried)
+            request = PromptRequest(kind='rest', scene=scene)
+            program = ask(self._model, prompt, parse_rest, request=request, on_retry=context.warn)
             if not any(goal.statements for goal in program.sub_goals):
                 context.tell_done()
                 return
@@ -148,7 +152,8 @@ class ProgPrompt:
     def _judged(self, condition: Condition, scene: Scene, context: EpisodeContext) -> bool:
         prompt = self._prompts.check(condition, scene)
         try:
-            return ask(self._model, prompt, parse_verdict, on_retry=context.warn)
+            request = PromptRequest(kind='check', scene=scene, text=str(condition))
+            return ask(self._model, prompt, parse_verdict, request=request, on_retry=context.warn)
         except ParseError as error:
             context.warn(f'{condition} is taken not to hold, so its recovery is run. {error}')
             return False

@@ -16,7 +16,7 @@ from bbllm.core.delimiters import as_data, untagged
 from bbllm.core.errors import ParseError
 from bbllm.core.instances import class_of
 from bbllm.core.lost import lost_names
-from bbllm.core.protocols import ChatModel, JsonSchema, Message
+from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest
 from bbllm.core.types import Code, Kind, Plan, PlanStep, Scene, SceneObject, Skill, Task
 from bbllm.planners.house_actions import house_skills
 from bbllm.planners.house_environment import house_environment
@@ -146,6 +146,10 @@ class Prompts:
             earlier=[item.delimited for item in earlier],
         )
 
+    def shown(self, scene: Scene) -> Scene:
+        """Return what of a scene the prompts of a Brain show."""
+        return scene if self._believed else sensed_only(scene)
+
     def _environment(self, scene: Scene) -> str:
         text = environment(scene)
         told = believed(scene) if self._believed else ''
@@ -225,6 +229,7 @@ def ask(
     prompt: str,
     read: Callable[[str], T],
     *,
+    request: PromptRequest | None = None,
     schema: JsonSchema | None = None,
     on_retry: Callable[[str], None] | None = None,
 ) -> T:
@@ -235,6 +240,7 @@ def ask(
         model: Who is asked.
         prompt: What it is asked.
         read: Turns the reply into a value, or raises ParseError.
+        request: What the prompt asks for, as data.
         schema: What the reply must obey, where the model supports that.
         on_retry: Told why the model is asked once more.
 
@@ -243,7 +249,7 @@ def ask(
         ModelError: No reply.
     """
     wanted = schema if model.supports_schema else None
-    messages = [Message('user', prompt)]
+    messages = [Message('user', prompt, request)]
     reply = model.complete(messages, schema=wanted).text
     try:
         return read(reply)
