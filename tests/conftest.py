@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from bbllm.bench.virtualhome import why_not_here
 from bbllm.nodes.boundary import bounded
 from bbllm.nodes.domains import own_domain
+from benchmarks.household_speed.virtualhome import why_not_here
 
 REQUIRED = 'BBLLM_REQUIRE'
 """Variable that names what tests may not be skipped without, with commas between; see .ci/run."""
@@ -28,7 +28,9 @@ for name in [name for name in os.environ if name.startswith('OPENAI_')]:
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # With the environment of `make setup` a missing rclpy is a fault, and shows as one.
-collect_ignore = [] if HAS_ROS or 'BBLLM_ROS' in os.environ else ['nodes']
+BENCHMARKS_OF_NODES = ('faults', 'process_faults', 'stack')
+ROS_TESTS = ['nodes', *(f'benchmarks/test_{name}.py' for name in BENCHMARKS_OF_NODES)]
+collect_ignore = [] if HAS_ROS or 'BBLLM_ROS' in os.environ else ROS_TESTS
 
 
 def pytest_report_header() -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from bbllm.bench.virtualhome import VERSION
+from benchmarks.household_speed.virtualhome import VERSION
 
 
 def _pins(file: Path) -> set[tuple[str, str, str]]:
@@ -91,7 +91,8 @@ def test_where_the_original_household_cannot_be_had_its_tests_fail_if_it_is_requ
     required: str, code: int, repository: Path, tmp_path: Path
 ) -> None:
     (tmp_path / 'hide_original.py').write_text(
-        'from bbllm.bench import virtualhome\nvirtualhome.PACKAGE = "of-that-name-there-is-none"\n'
+        'from benchmarks.household_speed import virtualhome\n'
+        'virtualhome.PACKAGE = "of-that-name-there-is-none"\n'
     )
     path = os.pathsep.join([str(tmp_path), os.environ.get('PYTHONPATH', '')])
 

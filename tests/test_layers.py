@@ -82,6 +82,12 @@ def test_file_imports_only_its_own_layer_and_those_before(path: Path) -> None:
     assert used <= set(allowed)
 
 
+def test_nothing_imports_the_benchmarks() -> None:
+    users = [path for path in FILES for name in imports_of(path) if name.startswith('benchmarks')]
+
+    assert users == []
+
+
 @pytest.mark.parametrize('path', FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_ros_is_imported_in_nodes_only(path: Path) -> None:
     if layer_of(path) != 'nodes':

@@ -10,18 +10,7 @@ import yaml
 from made_results import make_result
 from rich.console import Console
 
-from bbllm.bench import goal_sampling
 from bbllm.bench.generator import make_case
-from bbllm.bench.goal_file import suite_text, timing
-from bbllm.bench.goal_sampling import (
-    LONG_EACH,
-    LONG_STEPS,
-    NEW_HOUSES,
-    OLD_HOUSES,
-    SPLITS,
-    sample,
-    start_of,
-)
 from bbllm.bench.house_goals import HouseholdGoal
 from bbllm.bench.house_predicates import goal_of, predicates_of
 from bbllm.bench.household_expert.search import search
@@ -34,6 +23,17 @@ from bbllm.bench.task_groups import group_table, groups_of
 from bbllm.core.paths import config_dir
 from bbllm.planners.goal_predicates import parse_goal
 from bbllm.worlds.household.houses import list_houses
+from benchmarks.goals import sampling as goal_sampling
+from benchmarks.goals.sampling import (
+    LONG_EACH,
+    LONG_STEPS,
+    NEW_HOUSES,
+    OLD_HOUSES,
+    SPLITS,
+    sample,
+    start_of,
+)
+from benchmarks.goals.suite_file import suite_text, timing
 
 SUITE = load_suite('household_goals')
 FEW = (*SUITE.tasks[::30], *SUITE.tasks[LONG_EACH - 1 :: 100])

@@ -12,7 +12,7 @@ from bbllm.core.errors import SceneError
 from bbllm.core.events import Ending, EventKind
 from bbllm.core.types import Code
 from bbllm.nodes.client import StackClient, TaskResult
-from bbllm.nodes.fault_person import BenchPerson
+from benchmarks.faults.person import BenchPerson
 
 pytestmark = pytest.mark.ros
 

@@ -11,7 +11,6 @@ NODES = Path(__file__).resolve().parents[2] / 'src' / 'bbllm' / 'bbllm' / 'nodes
 SERVERS = [
     pytest.param(call, id=f'{path.stem}:{call.lineno}')
     for path in sorted(NODES.glob('*.py'))
-    if path.stem != 'bench_echo'  # it ends with the bench
     for call in ast.walk(ast.parse(path.read_text()))
     if isinstance(call, ast.Call) and ast.unparse(call.func) == 'ActionServer'
 ]

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bbllm.bench.random_houses import House, draw_house
-from bbllm.bench.random_scripts import draw_script
-from bbllm.bench.virtualhome import Original, Verdict
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household, Mode, StepResult
 from bbllm.worlds.household.houses import list_houses, load_house
 from bbllm.worlds.household.script import ScriptLine, parse_line
+from benchmarks.household_speed.random_houses import House, draw_house
+from benchmarks.household_speed.random_scripts import draw_script
+from benchmarks.household_speed.virtualhome import Original, Verdict
 
 SEED_VARIABLE, STEPS_VARIABLE = 'BBLLM_HOUSEHOLD_SEED', 'BBLLM_HOUSEHOLD_STEPS'
 DRAWN = int(os.environ.get(SEED_VARIABLE) or random.SystemRandom().randrange(10**6, 10**9))

@@ -24,12 +24,12 @@ from reference import (
     steps_wanted,
 )
 
-from bbllm.bench.random_houses import draw_house
-from bbllm.bench.random_scripts import draw_script
-from bbllm.bench.virtualhome import Original, load_original
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.script import ScriptError, parse_line
 from bbllm.worlds.household.vocabulary import OTHER_WORDS, Action, Property, Relation, State
+from benchmarks.household_speed.random_houses import draw_house
+from benchmarks.household_speed.random_scripts import draw_script
+from benchmarks.household_speed.virtualhome import Original, load_original
 
 pytestmark = pytest.mark.usefixtures('original_household')
 

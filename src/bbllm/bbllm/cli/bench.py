@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
 from bbllm.cli.ros import need_ros
-from bbllm.core.errors import BbllmError, UnknownNameError
-from bbllm.core.paths import is_yaml_path
+from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError
+from bbllm.core.paths import checkout_dir, is_yaml_path
 
 
 class BenchGroup(TyperGroup):
     """Takes the name of a suite, or the path of a suite file, as a command too."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Name the suites first."""
-        return [*_suites(), *super().list_commands(ctx)]
+        """Name the suites first; benchmarks of a checkout are listed in a checkout only."""
+        names = super().list_commands(ctx)
+        if checkout_dir() is None:
+            names = [name for name in names if name not in BENCHMARKS]
+        return [*_suites(), *names]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of that name, or the one that runs the suite of that name."""
@@ -66,51 +72,6 @@ def report(context: typer.Context) -> None:
     _hand_over('bbllm.cli.bench_report', context, 'report')
 
 
-@bench.command('arm', context_settings=HAND_OVER, add_help_option=False)
-def arm(context: typer.Context) -> None:
-    """Success, accuracy, speed, limits and planning times of the simulated arm (minutes)."""
-    _hand_over('bbllm.bench.arm', context)
-
-
-@bench.command('weigh', context_settings=HAND_OVER, add_help_option=False)
-def weigh(context: typer.Context) -> None:
-    """How well the arm tells which of two cubes is heavier, and how long that takes (minutes)."""
-    _hand_over('bbllm.cli.bench_weigh', context, 'weigh')
-
-
-@bench.command('household-speed', context_settings=HAND_OVER, add_help_option=False)
-def household_speed(context: typer.Context) -> None:
-    """Steps a second of the household, and of VirtualHome 2.3.0 beside it (needs make extras)."""
-    _hand_over('bbllm.bench.household_speed', context)
-
-
-@bench.command('sample-goals', context_settings=HAND_OVER, add_help_option=False)
-def sample_goals(context: typer.Context) -> None:
-    """Draw goals for houses in three splits, each proven solvable with its least steps."""
-    _hand_over('bbllm.cli.bench_sample_goals', context, 'sample_goals')
-
-
-@bench.command('stack', context_settings=HAND_OVER, add_help_option=False)
-def stack(context: typer.Context) -> None:
-    """Start-up, memory, speed and overhead of the five nodes (needs ROS)."""
-    need_ros('bbllm bench stack')
-    _hand_over('bbllm.nodes.bench_stack', context)
-
-
-@bench.command('process-faults', context_settings=HAND_OVER, add_help_option=False)
-def process_faults(context: typer.Context) -> None:
-    """Kill, stop and freeze nodes and their owners in mid-task, and see what becomes of it."""
-    need_ros('bbllm bench process-faults')
-    _hand_over('bbllm.nodes.bench_process_faults', context)
-
-
-@bench.command('faults', context_settings=HAND_OVER, add_help_option=False)
-def faults(context: typer.Context) -> None:
-    """What becomes of a task when something goes wrong with the robot (needs ROS, minutes)."""
-    need_ros('bbllm bench faults')
-    _hand_over('bbllm.nodes.bench_faults', context)
-
-
 @bench.command('driver', context_settings=HAND_OVER, add_help_option=False)
 def driver(context: typer.Context) -> None:
     """Whether a driver, simulated or real, does what clients of franka_ros2 rely on."""
@@ -118,11 +79,100 @@ def driver(context: typer.Context) -> None:
     _hand_over('bbllm.cli.bench_driver', context, 'driver')
 
 
-def _hand_over(module: str, context: typer.Context, name: str = 'main') -> None:
+@dataclass(frozen=True)
+class Benchmark:
+    """An engineering benchmark of the folder `benchmarks`, which only a source checkout has."""
+
+    module: str
+    """Its module there, which has a typer app of one command."""
+    help: str
+    needs_ros: bool = False
+
+
+BENCHMARKS = {
+    'arm': Benchmark(
+        'arm.command',
+        'Success, accuracy, speed, limits and planning times of the simulated arm (minutes).',
+    ),
+    'weigh': Benchmark(
+        'mass_discrimination.command',
+        'How well the arm tells which of two cubes is heavier, and how long that takes (minutes).',
+    ),
+    'household-speed': Benchmark(
+        'household_speed.command',
+        'Steps per second of the household, and of VirtualHome 2.3.0 (needs make extras).',
+    ),
+    'sample-goals': Benchmark(
+        'goals.command',
+        'Draw goals for houses in three splits, each proven solvable with its least steps.',
+    ),
+    'stack': Benchmark(
+        'stack.command',
+        'Start-up, memory, speed and overhead of the five nodes (needs ROS).',
+        needs_ros=True,
+    ),
+    'process-faults': Benchmark(
+        'faults.process',
+        'Kill, stop and freeze processes in mid-task, and report how tasks end (needs ROS).',
+        needs_ros=True,
+    ),
+    'faults': Benchmark(
+        'faults.robot',
+        'Inject faults into the robot in mid-task, and report how tasks end (needs ROS, minutes).',
+        needs_ros=True,
+    ),
+}
+
+
+def _add_benchmark(name: str, benchmark: Benchmark) -> None:
+    def run(context: typer.Context) -> None:
+        if benchmark.needs_ros:
+            need_ros(f'bbllm bench {name}')
+        module = load_benchmark(name, benchmark.module)
+        _run(typer.main.get_command(module.app), context)
+
+    bench.command(name, help=benchmark.help, context_settings=HAND_OVER, add_help_option=False)(
+        run
+    )
+
+
+for _name, _benchmark in BENCHMARKS.items():
+    _add_benchmark(_name, _benchmark)
+
+
+def load_benchmark(name: str, module: str) -> ModuleType:
+    """
+    Import a module of the checkout's folder `benchmarks`.
+
+    Raises:
+        ConfigError: This is not a checkout.
+    """
+    root = checkout_dir()
+    if root is None or not (root / 'benchmarks' / '__init__.py').is_file():
+        raise ConfigError(
+            f'`bbllm bench {name}` needs the folder benchmarks/ of a checkout of the bbllm '
+            'repository, which an installed package does not have. In a checkout type: '
+            f'make setup (once), then bin/bbllm bench {name}.'
+        )
+    if str(root) not in sys.path:
+        # Last, so that no folder of the checkout shadows an installed package.
+        sys.path.append(str(root))
+    return importlib.import_module(f'benchmarks.{module}')
+
+
+def _hand_over(module: str, context: typer.Context, name: str) -> None:
     """Run a command that a module has; imported now, because that takes seconds."""
-    command = _command(getattr(importlib.import_module(module), name))
+    _run(_command(getattr(importlib.import_module(module), name)), context)
+
+
+def _run(command: Any, context: typer.Context) -> None:
     # Not as a program of its own: errors and Ctrl-C go up to `bbllm`.
-    code = command.main(context.args, prog_name=context.command_path, standalone_mode=False)
+    code = command.main(
+        context.args,
+        prog_name=context.command_path,
+        standalone_mode=False,
+        help_option_names=['-h', '--help'],
+    )
     if code:
         raise typer.Exit(code)
 

@@ -1,0 +1,1 @@
+"""Engineering benchmarks of the arm, the nodes and the household: verbs of `bbllm bench`."""

@@ -1,0 +1,1 @@
+"""Trials of the arm in simulation."""

@@ -1,0 +1,280 @@
+"""
+One trial of the arm each: a random pick and place, a tower of five, a plus sign.
+
+Every trial builds a scene of its own from its seed, so that trials may run in any order and in
+any process. What a trial finds is measured on settled poses, never taken from outcomes.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from bbllm.arm.driver import ArmDriver
+from bbllm.arm.executor_params import ExecutorParams
+from bbllm.arm.ways import WayParams
+from bbllm.bench.checkers.plus_fit import check_plus
+from bbllm.bench.limit_audit import NOTHING, Audit, audit
+from bbllm.bench.recording import RecordingDriver
+from bbllm.core.types import Outcome, Pose, SkillCall
+from bbllm.sim.scenes import LocationSpec, ObjectSpec, SceneFile
+from bbllm.skills.shapes import rotation_of
+from bbllm.worlds.tabletop import TabletopWorld
+from benchmarks.arm.time_bound import time_optimal_bound
+
+EDGE_M = 0.04
+PITCH_M = 0.06
+SHAPE_TOLERANCE_M = 0.01
+"""Every cube of a tower or plus sign must rest this near to its place [m]."""
+SETTLE_S = 2.0
+"""How long shapes must stand before they are looked at [s]."""
+NEIGHBOUR_M = 0.08
+"""Least distance between the centres of things on a random table [m]."""
+RADIUS_M = (0.30, 0.70)
+AZIMUTH_RAD = math.radians(90)
+COLOURS = ('red', 'green', 'blue', 'yellow', 'orange', 'purple')
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """What one trial found."""
+
+    kind: str
+    """`pick_place`, `tower` or `plus`."""
+    seed: int
+    ok: bool
+    reason: str = ''
+    """Why not."""
+    errors_m: tuple[float, ...] = ()
+    """Distance from its place of every thing that was placed; in the plane for pick_place [m]."""
+    yaw_deg: float = 0.0
+    """Yaw error of what was placed, for pick_place [deg]."""
+    robot_s: float = 0.0
+    """Robot time of all picks and places, without the way back to base [s]."""
+    cycles: int = 0
+    """How many picks and places that was."""
+    motion_s: float = 0.0
+    """Planned time of the trajectories alone [s]."""
+    bound_s: float = math.nan
+    """Least time for the same way-points within the same limits; nan where not computed [s]."""
+    trajectories: int = 0
+    simulated_s: float = 0.0
+    wall_s: float = 0.0
+    """Wall time in which that was simulated, control and planning included [s]."""
+    audit: Audit = field(default=NOTHING)
+
+
+def run_trial(kind: str, seed: int, scale: float) -> Trial:
+    """
+    Run one trial from its seed.
+
+    Args:
+        kind: `pick_place`, `tower` or `plus`.
+        seed: Decides everything random.
+        scale: Share of the joint limits that the arm uses, in (0, 1].
+    """
+    return _TRIALS[kind](seed, scale)
+
+
+class _Bench:
+    """A world whose trajectories are kept, and a clock around its calls."""
+
+    def __init__(self, scene: SceneFile, scale: float) -> None:
+        self.recorders: list[RecordingDriver] = []
+        params = ExecutorParams(ways=WayParams(scale=scale))
+        self.world = TabletopWorld(scene, params=params, wrap_driver=self._record)
+        self.wall_s = 0.0
+        self.robot_s = 0.0
+
+    def run(self, calls: Sequence[SkillCall]) -> Outcome | None:
+        """Execute calls until one fails, and return that one's outcome."""
+        for call in calls:
+            start_s = time.perf_counter()
+            outcome = self.world.execute(call)
+            self.wall_s += time.perf_counter() - start_s
+            self.robot_s += outcome.duration_s
+            if not outcome.succeeded:
+                return outcome
+        return None
+
+    def settled(self, duration_s: float) -> dict[str, Pose]:
+        """Let things stand for a while and return where they are."""
+        self.world.driver.wait(duration_s)
+        return self.world.settled()
+
+    def trial(self, **found: Any) -> Trial:
+        """Complete what was found with what was recorded."""
+        recorder = self.recorders[0]
+        trajectories = recorder.trajectories
+        account = sum((audit(item) for item in trajectories), NOTHING)
+        return Trial(
+            robot_s=self.robot_s,
+            motion_s=sum(item.duration_s for item in trajectories),
+            bound_s=_bound(recorder),
+            trajectories=len(trajectories),
+            simulated_s=self.robot_s,
+            wall_s=self.wall_s,
+            audit=account,
+            **found,
+        )
+
+    def _record(self, driver: ArmDriver) -> ArmDriver:
+        self.recorders.append(RecordingDriver(driver))
+        return self.recorders[0]
+
+
+def _bound(recorder: RecordingDriver) -> float:
+    """Return the least time for the way-points that the arm passed; nan where it did not move."""
+    if not recorder.trajectories:
+        return math.nan
+    ends = [item.position_rad[-1] for item in recorder.trajectories]
+    waypoints = [recorder.trajectories[0].position_rad[0], *ends]
+    return time_optimal_bound(waypoints, recorder.stops)
+
+
+def pick_place_trial(seed: int, scale: float) -> Trial:
+    """Pick one of eight things on a random table and place it at a random pose."""
+    rng = np.random.default_rng(seed)
+    spots = random_spots(rng, 9, RADIUS_M, AZIMUTH_RAD)
+    bench = _Bench(random_table(rng, spots[:8]), scale)
+    name = bench.world.robot.simulation.scene.movables[int(rng.integers(8))].name
+    x, y = spots[8]
+    yaw_deg = float(rng.uniform(-45, 45))
+    target = f'{x:.4f} {y:.4f} {EDGE_M / 2} {yaw_deg:.1f}'
+    failure = bench.run([SkillCall('pick', (name,)), SkillCall('place', (target,))])
+    pose = bench.settled(0.5)[name]
+    error_m = math.dist(pose.position_m[:2], (round(x, 4), round(y, 4)))
+    turned = 0.0 if 'cylinder' in name else yaw_error_deg(pose, round(yaw_deg, 1))
+    reason = f'{failure.call}: {failure.message}' if failure else ''
+    if not failure and error_m > SHAPE_TOLERANCE_M:
+        reason = f'{name} rests {error_m * 1000:.1f} mm from its target.'
+    return bench.trial(
+        kind='pick_place', seed=seed, ok=not reason, reason=reason, cycles=1,
+        errors_m=(error_m,), yaw_deg=turned,
+    )  # fmt: skip
+
+
+def tower_trial(seed: int, scale: float) -> Trial:
+    """Stack five cubes on a location."""
+    rng = np.random.default_rng(seed)
+    (place,) = random_spots(rng, 1, (0.4, 0.55), math.radians(40))
+    names = [f'{colour}_cube' for colour in COLOURS[:5]]
+    bench = _Bench(_shape_scene(rng, names, [place], 0.14), scale)
+    targets = ['location_0', *names[:-1]]
+    failure = bench.run(_moves(names, targets))
+    poses = bench.settled(SETTLE_S)
+    wanted = {name: (*place, EDGE_M * (level + 0.5)) for level, name in enumerate(names)}
+    return _shape_trial('tower', seed, bench, failure, poses, wanted, lambda: '')
+
+
+def plus_trial(seed: int, scale: float) -> Trial:
+    """Put five cubes on five locations that form a plus sign, in random order."""
+    rng = np.random.default_rng(seed)
+    ((cx, cy),) = random_spots(rng, 1, (0.42, 0.55), math.radians(40))
+    arms = ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1))
+    places = [(cx + PITCH_M * ax, cy + PITCH_M * ay) for ax, ay in arms]
+    names = [f'{colour}_cube' for colour in COLOURS[:5]]
+    bench = _Bench(_shape_scene(rng, names, places, 0.12), scale)
+    order = [int(index) for index in rng.permutation(5)]
+    targets = [f'location_{index}' for index in order]
+    failure = bench.run(_moves(names, targets))
+    poses = bench.settled(SETTLE_S)
+    wanted = {name: (*places[index], EDGE_M / 2) for name, index in zip(names, order, strict=True)}
+    return _shape_trial(
+        'plus', seed, bench, failure, poses, wanted, lambda: check_plus(poses, EDGE_M).reason
+    )
+
+
+_TRIALS: dict[str, Callable[[int, float], Trial]] = {
+    'pick_place': pick_place_trial,
+    'tower': tower_trial,
+    'plus': plus_trial,
+}
+
+
+def random_table(rng: np.random.Generator, spots: Sequence[Point]) -> SceneFile:
+    """Return a table with six cubes and two cylinders at eight spots, each turned anyhow."""
+    objects = []
+    for index, spot in enumerate(spots):
+        kind: Literal['cube', 'cylinder'] = 'cube' if index < len(COLOURS) else 'cylinder'
+        name = f'{COLOURS[index]}_cube' if kind == 'cube' else f'cylinder_{index}'
+        objects.append(
+            ObjectSpec(name=name, kind=kind, xy=spot, yaw_deg=float(rng.uniform(-180, 180)))
+        )
+    return SceneFile(name='random', objects=tuple(objects))
+
+
+def random_spots(
+    rng: np.random.Generator,
+    count: int,
+    radius_m: tuple[float, float],
+    azimuth_rad: float,
+    taken: Sequence[Point] = (),
+    apart_m: float = NEIGHBOUR_M,
+) -> list[Point]:
+    """Return spots in a part of a ring around the robot that keep apart from each other [m]."""
+    spots: list[Point] = []
+    while len(spots) < count:
+        # The root makes them even over the area.
+        radius = math.sqrt(rng.uniform(radius_m[0] ** 2, radius_m[1] ** 2))
+        angle = rng.uniform(-azimuth_rad, azimuth_rad)
+        spot = (float(radius * math.cos(angle)), float(radius * math.sin(angle)))
+        if all(math.dist(spot, other) >= apart_m for other in (*spots, *taken)):
+            spots.append(spot)
+    return spots
+
+
+def yaw_error_deg(pose: Pose, wanted_deg: float) -> float:
+    """Return the yaw error of a cube, which looks the same after a quarter turn [deg]."""
+    rotation = rotation_of(pose)
+    yaw_deg = math.degrees(math.atan2(rotation[1][0], rotation[0][0]))
+    return abs((yaw_deg - wanted_deg + 45.0) % 90.0 - 45.0)
+
+
+def _shape_scene(
+    rng: np.random.Generator, names: Sequence[str], places: Sequence[Point], apart_m: float
+) -> SceneFile:
+    """Return cubes that lie about, well away from the places where the shape shall stand."""
+    spots: list[Point] = []
+    while len(spots) < len(names):
+        (spot,) = random_spots(rng, 1, (0.35, 0.65), math.radians(60), spots)
+        if all(math.dist(spot, place) >= apart_m for place in places):
+            spots.append(spot)
+    cubes = tuple(
+        ObjectSpec(name=name, kind='cube', xy=spot, yaw_deg=float(rng.uniform(-45, 45)))
+        for name, spot in zip(names, spots, strict=True)
+    )
+    marks = tuple(LocationSpec(name=f'location_{i}', xy=xy) for i, xy in enumerate(places))
+    return SceneFile(name='shape', objects=cubes, locations=marks)
+
+
+def _moves(names: Sequence[str], targets: Sequence[str]) -> list[SkillCall]:
+    calls = []
+    for name, target in zip(names, targets, strict=True):
+        calls += [SkillCall('pick', (name,)), SkillCall('place', (target,))]
+    return calls
+
+
+def _shape_trial(
+    kind: str,
+    seed: int,
+    bench: _Bench,
+    failure: Outcome | None,
+    poses: dict[str, Pose],
+    wanted: dict[str, tuple[float, float, float]],
+    check: Callable[[], str],
+) -> Trial:
+    errors = tuple(math.dist(poses[name].position_m, place) for name, place in wanted.items())
+    reason = f'{failure.call}: {failure.message}' if failure else check()
+    if not reason and max(errors) > SHAPE_TOLERANCE_M:
+        reason = f'a cube rests {max(errors) * 1000:.1f} mm from its place.'
+    return bench.trial(
+        kind=kind, seed=seed, ok=not reason, reason=reason, errors_m=errors, cycles=len(wanted)
+    )

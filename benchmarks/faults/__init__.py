@@ -1,0 +1,1 @@
+"""Faults of the robot and of processes in mid-task."""

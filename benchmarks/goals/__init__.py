@@ -1,0 +1,1 @@
+"""Goals for houses, sampled and proven solvable."""

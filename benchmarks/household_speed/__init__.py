@@ -1,0 +1,1 @@
+"""Speed of the household beside VirtualHome 2.3.0."""

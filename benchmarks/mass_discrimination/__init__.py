@@ -1,0 +1,1 @@
+"""Which of two cubes is heavier, by the measured force."""

@@ -1,0 +1,231 @@
+"""What the scales' bench found, as a record, a table, JSON and a picture."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+from rich.console import Console
+
+from bbllm.bench.intervals import Estimate, rate_of
+from bbllm.core.gravity import GRAVITY_M_S2
+from bbllm.pictures.shapes import Circle, Line, Page, Paint, Point, Shape, Text
+from bbllm.sim.force_noise import FORCE_NOISE_N
+from bbllm.worlds.hand_force import PERIOD_S, WINDOW_S
+from benchmarks.mass_discrimination.trials import Lift, MassTrial
+from benchmarks.shared import machine_text, percentile, table_of
+
+READINGS = round(WINDOW_S / PERIOD_S) + 1
+"""How many readings of the sensor a weight is the mean of."""
+LEFT, RIGHT, TOP, BOTTOM = 64.0, 536.0, 44.0, 284.0
+"""The plot's frame [px]."""
+INK, FAINT, BLUE = '#22262b', '#d9dce0', '#2f6db3'
+HIGHEST = 0.5
+"""The error rate of who says either name by chance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MassFigures:
+    """What came out of all trials with one pair of masses."""
+
+    heavy_kg: float
+    ratio: float
+    """Heavier over lighter."""
+    error: Estimate
+    """How often the lighter cube was said to be the heavier one."""
+    expected: float
+    """The same by the scatter of the readings alone."""
+    failures: tuple[str, ...]
+    """One line per trial in which a cube could not be weighed; they count in no rate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MassReport:
+    """Everything that one run measured."""
+
+    machine: dict[str, str]
+    seed: int
+    light_kg: float
+    noise_n: float
+    """Standard deviation of a reading, and of the bias of an episode [N]."""
+    planned: int
+    """How many trials of each pair of masses were asked for."""
+    figures: tuple[MassFigures, ...]
+    lifts: int
+    scatter_n: float
+    """Standard deviation of what was felt from what it is, bias included [N]."""
+    lift_s: tuple[float, float, float]
+    """Simulated time of a lift until the weight is known: median, 95 %, longest [s]."""
+    lift_wall_s: float
+    """Wall time of the same, median [s]."""
+    wall_s: float
+    """Of the whole run [s]."""
+
+    @property
+    def all_weighed(self) -> bool:
+        """Whether of every pair of masses there is a trial in which both cubes were weighed."""
+        return all(item.error.n for item in self.figures)
+
+    def as_json(self) -> dict[str, object]:
+        """Return plain values for a JSON file; None for what nothing was measured of."""
+        values = asdict(self)
+        for name in ('scatter_n', 'lift_s', 'lift_wall_s'):
+            values[name] = values[name] if self.lifts else None
+        return values
+
+
+def figures_of(
+    light_kg: float,
+    heavy_kg: float,
+    trials: Sequence[MassTrial],
+    noise_n: float = FORCE_NOISE_N,
+) -> MassFigures:
+    """Summarise the trials with one pair of masses."""
+    weighed = [trial for trial in trials if not trial.reason]
+    wrong = sum(not trial.right for trial in weighed)
+    return MassFigures(
+        heavy_kg=heavy_kg,
+        ratio=heavy_kg / light_kg,
+        error=rate_of(wrong, len(weighed)),
+        expected=expected_error(light_kg, heavy_kg, noise_n),
+        failures=tuple(f'seed {t.seed}: {t.reason}' for t in trials if t.reason),
+    )
+
+
+def expected_error(light_kg: float, heavy_kg: float, noise_n: float = FORCE_NOISE_N) -> float:
+    """
+    Return how often two means of readings come out in the wrong order, by their scatter alone.
+
+    The bias of the episode is in both, and the arm is taken to rest.
+    """
+    apart_n = GRAVITY_M_S2 * (heavy_kg - light_kg)
+    scatter_n = noise_n * math.sqrt(2 / READINGS)
+    if not scatter_n:
+        return 0.0 if apart_n else 0.5
+    return 1 - statistics.NormalDist().cdf(apart_n / scatter_n)
+
+
+def times_of(lifts: Sequence[Lift]) -> tuple[tuple[float, float, float], float, float]:
+    """Return median, 95 % and longest simulated time, median wall time, and scatter [s, N]."""
+    times = [lift.robot_s for lift in lifts]
+    off = [lift.down_n - GRAVITY_M_S2 * lift.mass_kg for lift in lifts]
+    return (
+        (percentile(times, 50), percentile(times, 95), max(times, default=math.nan)),
+        percentile([lift.wall_s for lift in lifts], 50),
+        math.sqrt(statistics.fmean(value**2 for value in off)) if off else math.nan,
+    )
+
+
+def print_report(report: MassReport, console: Console) -> None:
+    """Print the table."""
+    rows = []
+    for item in report.figures:
+        error = item.error
+        rate = 0.0 if error.value is None else error.value
+        rows.append(
+            (
+                f'{item.heavy_kg:g}',
+                f'{item.ratio:.2f}',
+                f'{round(rate * error.n)}/{error.n}',
+                '' if error.value is None else f'{rate:.2f}',
+                '' if error.value is None else f'{error.low:.2f} to {error.high:.2f}',
+                f'{item.expected:.3f}',
+            )
+        )
+    console.print(
+        table_of(
+            f'Which is heavier, beside {report.light_kg:g} kg? Seed {report.seed}',
+            ('heavier, kg', 'ratio', 'wrong', 'error rate', '95 %', 'by noise alone'),
+            rows,
+            f'Each cube is lifted once. A reading has {report.noise_n:g} N sd and a bias of the '
+            f'same per episode; a weight is the mean of {READINGS} readings at rest. Interval: '
+            '95 %, Wilson. By noise alone: expected from the scatter of the readings.',
+        )
+    )
+    made = sum(item.error.n + len(item.failures) for item in report.figures)
+    wanted = report.planned * len(report.figures)
+    if made < wanted:
+        console.print(f'{made} of {wanted} trials were made.', style='yellow')
+    if report.lifts:
+        console.print(_lift_line(report))
+    for item in report.figures:
+        for line in item.failures:
+            console.print(f'{item.heavy_kg:g} kg {line}', style='red', markup=False)
+    console.print(machine_text(report.machine))
+
+
+def _lift_line(report: MassReport) -> str:
+    median_s, late_s, most_s = report.lift_s
+    return (
+        f'Lift and weigh: {median_s:.2f} / {late_s:.2f} / {most_s:.2f} s of robot time '
+        f'(median / 95 % / longest of {report.lifts}), {report.lift_wall_s:.2f} s of wall time '
+        f'(median). What was felt is {report.scatter_n:.2f} N (rms) from the true weight, bias '
+        'included.'
+    )
+
+
+def draw_report(report: MassReport) -> Page:
+    """Return the picture: error rate over the ratio of the masses, on a logarithmic scale."""
+    ratios = [1.0, *(item.ratio for item in report.figures)]
+    most = max(ratios)
+
+    def at(ratio: float, rate: float) -> Point:
+        across, up = math.log(ratio) / math.log(most), min(rate / HIGHEST, 1.0)
+        return (LEFT + across * (RIGHT - LEFT), BOTTOM - up * (BOTTOM - TOP))
+
+    shapes: list[Shape] = []
+    for tenth in range(round(10 * HIGHEST) + 1):
+        left, right = at(1.0, tenth / 10), at(most, tenth / 10)
+        shapes.append(Line((left, right), Paint(stroke=FAINT)))
+        place = (left[0] - 8, left[1])
+        shapes.append(Text(position=place, text=f'{tenth / 10:g}', anchor='end'))
+    for ratio in ratios:
+        x, y = at(ratio, 0.0)
+        shapes.append(Line(((x, y), (x, y + 5)), Paint(stroke=INK)))
+        shapes.append(Text(position=(x, y + 15), text=f'{ratio:g}', anchor='middle'))
+        mass = f'{ratio * report.light_kg:g} kg'
+        shapes.append(Text(position=(x, y + 29), text=mass, anchor='middle', size=8))
+    steps = [most ** (i / 200) for i in range(201)]
+    light_kg = report.light_kg
+    curve = tuple(
+        at(step, expected_error(light_kg, step * light_kg, report.noise_n)) for step in steps
+    )
+    shapes.append(Line(curve, Paint(stroke=INK, dash=(5, 4))))
+    for item in report.figures:
+        shapes += _mark(item, at)
+    shapes += _words(report)
+    title = f'How often the lighter of two cubes, {light_kg:g} kg, is said to be heavier'
+    return Page(width=576, height=350, title=title, shapes=tuple(shapes))
+
+
+def _mark(item: MassFigures, at: Callable[[float, float], Point]) -> list[Shape]:
+    error = item.error
+    if error.value is None or error.low is None or error.high is None:
+        return []
+    bar = (at(item.ratio, error.low), at(item.ratio, error.high))
+    return [
+        Line(bar, Paint(stroke=BLUE, width=2)),
+        Circle(at(item.ratio, error.value), 4, Paint(fill=BLUE)),
+    ]
+
+
+def _words(report: MassReport) -> list[Shape]:
+    trials = max((item.error.n for item in report.figures), default=0)
+    middle = (LEFT + RIGHT) / 2
+    legend = f'{trials} trials each, 95 % interval;  dashed: by the noise of the readings alone'
+    return [
+        Text(
+            position=(LEFT, 18),
+            text=f'Error rate of "which is heavier", beside {report.light_kg:g} kg',
+            size=13,
+            bold=True,
+        ),
+        Text(position=(LEFT, 34), text=legend, size=10),
+        Text(
+            position=(middle, 332),
+            text='mass of the heavier cube over that of the lighter one',
+            anchor='middle',
+        ),
+    ]

@@ -1,0 +1,1 @@
+"""Start, memory and overhead of the five nodes."""

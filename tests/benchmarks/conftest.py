@@ -1,0 +1,21 @@
+"""The command `bbllm` in this process."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from bbllm.cli.main import app
+
+# The helpers of the tests of nodes; pytest's importlib mode puts no test folder on the path.
+sys.path.append(str(Path(__file__).parent.parent / 'nodes'))
+
+
+@pytest.fixture
+def bbllm() -> Callable[..., Result]:
+    """Return the command, as a function of its words."""
+    return lambda *words: CliRunner().invoke(app, list(words), prog_name='bbllm')

@@ -1,0 +1,95 @@
+"""The bench of the arm: trials measure settled poses, and the report says what they found."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from bbllm.arm.driver import ArmDriver
+from bbllm.bench.recording import RecordingDriver
+from bbllm.core.types import Pose, SkillCall
+from bbllm.worlds.tabletop import TabletopWorld
+from benchmarks.arm.command import figures_of, print_report, run_arm_bench
+from benchmarks.arm.trials import Trial, random_spots, run_trial, yaw_error_deg
+from benchmarks.shared import write_json
+
+
+@pytest.mark.parametrize('kind', ['pick_place', 'plus'])
+def test_a_trial_succeeds_without_breaking_a_limit(kind: str) -> None:
+    trial = run_trial(kind, 1, 0.8)
+
+    assert trial.ok, trial.reason
+    assert trial.audit.violations == 0
+    assert trial.audit.samples > 1000
+    assert 0 < trial.bound_s < trial.motion_s < trial.robot_s
+
+
+def test_the_same_seed_gives_the_same_trial() -> None:
+    first, second = (run_trial('pick_place', 3, 0.8) for _ in range(2))
+
+    assert (first.errors_m, first.robot_s) == (second.errors_m, second.robot_s)
+
+
+def test_every_trajectory_is_kept_with_the_stops_between() -> None:
+    recorders: list[RecordingDriver] = []
+
+    def wrap(driver: ArmDriver) -> ArmDriver:
+        recorders.append(RecordingDriver(driver))
+        return recorders[0]
+
+    world = TabletopWorld('tabletop', wrap_driver=wrap)
+    world.execute(SkillCall('pick', ('red_cube',)))
+    world.execute(SkillCall('place', ('location_A',)))
+
+    # Over, down, grip, up a little, up; over, down, let go, up.
+    assert len(recorders[0].trajectories) == 7
+    assert recorders[0].stops == [2, 6]
+
+
+def test_random_spots_keep_apart_and_within_the_ring() -> None:
+    spots = random_spots(np.random.default_rng(0), 9, (0.3, 0.7), math.pi / 2)
+
+    assert all(0.3 <= math.hypot(*spot) <= 0.7 for spot in spots)
+    assert min(math.dist(a, b) for a in spots for b in spots if a is not b) >= 0.08
+
+
+@pytest.mark.parametrize(('yaw_deg', 'wanted', 'error'), [(91, 0, 1), (-44, 45, 1), (10, 10, 0)])
+def test_a_cube_turned_by_a_quarter_is_not_turned(
+    yaw_deg: float, wanted: float, error: float
+) -> None:
+    half = math.radians(yaw_deg) / 2
+    pose = Pose(position_m=(0, 0, 0), quat_xyzw=(0.0, 0.0, math.sin(half), math.cos(half)))
+
+    assert yaw_error_deg(pose, wanted) == pytest.approx(error)
+
+
+def test_failures_count_against_success_but_not_into_the_errors() -> None:
+    good = Trial(kind='tower', seed=0, ok=True, errors_m=(0.001, 0.003), robot_s=8.0, cycles=2)
+    bad = Trial(kind='tower', seed=1, ok=False, reason='it fell.', errors_m=(0.2,), cycles=2)
+
+    figures = figures_of('tower', [good, bad])
+
+    assert (figures.trials, figures.succeeded, figures.success) == (2, 1, 0.5)
+    assert figures.error_mm == pytest.approx((2.0, 2.9, 3.0))
+    assert figures.cycle_s == 4.0
+    assert figures.failures == ('seed 1: it fell.',)
+
+
+def test_the_report_names_the_machine_and_is_json(tmp_path: Path) -> None:
+    report = run_arm_bench(1, 5, shapes=0, processes=1, questions=4)
+    text = io.StringIO()
+
+    print_report(report, Console(file=text, width=140))
+    write_json(tmp_path / 'arm.json', report.as_json())
+    data = json.loads((tmp_path / 'arm.json').read_text())
+
+    assert 'mujoco' in text.getvalue()
+    assert '1/1' in text.getvalue()
+    assert data['violations'] == 0
+    assert data['figures'][0]['kind'] == 'pick_place'

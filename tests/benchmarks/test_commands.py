@@ -1,0 +1,50 @@
+"""`bbllm bench` runs the benchmarks of a checkout, and names the checkout where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+from bbllm.cli import bench
+from bbllm.core import paths
+
+
+@pytest.mark.parametrize('name', ['arm', 'weigh', 'household-speed', 'sample-goals'])
+def test_benchmark_of_a_checkout_answers_help(bbllm: Callable[..., Result], name: str) -> None:
+    result = bbllm('bench', name, '--help')
+
+    assert result.exit_code == 0
+    assert f'bbllm bench {name}' in result.output
+    assert '--out' in result.output
+
+
+def test_installed_package_lists_no_benchmark_and_names_the_checkout(
+    bbllm: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench, 'checkout_dir', lambda: None)
+
+    listed = bbllm('bench', '--help').output
+    asked = bbllm('bench', 'arm')
+
+    assert 'compare' in listed
+    assert 'household-speed' not in listed
+    assert asked.exit_code == 2
+    assert 'needs the folder benchmarks/ of a checkout' in ' '.join(asked.output.split())
+
+
+def test_checkout_is_found_beside_the_source_and_by_its_variable(
+    monkeypatch: pytest.MonkeyPatch, repository: Path, tmp_path: Path
+) -> None:
+    monkeypatch.delenv('BBLLM_ROOT', raising=False)
+    assert paths.checkout_dir() == repository
+
+    monkeypatch.setattr(
+        paths, '_PACKAGE', tmp_path / 'lib' / 'python3' / 'site-packages' / 'bbllm'
+    )
+    assert paths.checkout_dir() is None
+
+    monkeypatch.setenv('BBLLM_ROOT', str(repository))
+    assert paths.checkout_dir() == repository

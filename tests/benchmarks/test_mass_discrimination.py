@@ -1,0 +1,271 @@
+"""The bench of the scales: what is felt in lifts, and how often the wrong cube is heavier."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner, Result
+
+from bbllm.cli.main import app
+from bbllm.pictures.svg import to_svg
+from benchmarks.mass_discrimination import command
+from benchmarks.mass_discrimination.command import HEAVIER_KG, run_mass_bench
+from benchmarks.mass_discrimination.report import (
+    MassReport,
+    draw_report,
+    expected_error,
+    figures_of,
+    print_report,
+)
+from benchmarks.mass_discrimination.trials import Lift, MassTrial, run_trial
+
+GRAVITY_M_S2 = 9.81
+
+
+def test_both_cubes_are_lifted_and_felt_with_the_bias_of_one_sensor() -> None:
+    trial = run_trial(0.05, 0.15, 1)
+
+    assert trial.reason == ''
+    assert sorted(lift.mass_kg for lift in trial.lifts) == [0.05, 0.15]
+    first, second = (lift.down_n - GRAVITY_M_S2 * lift.mass_kg for lift in trial.lifts)
+    # Both have the same bias; what is left is the scatter of two means, 0.06 N.
+    assert first == pytest.approx(second, abs=0.2)
+    assert trial.right
+    assert all(lift.robot_s > 1.0 for lift in trial.lifts)
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_seed_others() -> None:
+    first, again, other = (
+        [(lift.mass_kg, lift.down_n) for lift in run_trial(0.05, 0.1, seed).lifts]
+        for seed in (3, 3, 4)
+    )
+
+    assert first == again
+    assert first != other
+
+
+def test_a_trial_is_right_where_the_heavier_cube_pulls_more() -> None:
+    assert trial_of((0.05, 0.4), (0.10, 0.9)).right
+    assert trial_of((0.10, 0.9), (0.05, 0.4)).right
+    assert not trial_of((0.05, 0.9), (0.10, 0.4)).right
+
+
+def test_cubes_that_could_not_be_weighed_count_in_no_rate_and_are_told() -> None:
+    trials = [
+        trial_of((0.05, 0.4), (0.10, 0.9)),
+        trial_of((0.05, 0.9), (0.10, 0.4)),
+        MassTrial(heavy_kg=0.1, seed=7, reason='pick(red_cube): the hand closed on nothing.'),
+    ]
+
+    figures = figures_of(0.05, 0.10, trials)
+
+    assert (figures.ratio, figures.error.value, figures.error.n) == (2.0, 0.5, 2)
+    assert figures.failures == ('seed 7: pick(red_cube): the hand closed on nothing.',)
+
+
+def test_noise_alone_is_chance_for_equal_masses_and_less_the_further_they_are_apart() -> None:
+    errors = [expected_error(0.05, mass_kg) for mass_kg in (0.05, *HEAVIER_KG)]
+
+    assert errors[0] == pytest.approx(0.5)
+    assert errors == sorted(errors, reverse=True)
+    assert errors[-1] < 1e-6
+
+
+def test_a_run_is_told_written_and_drawn_with_a_mark_for_each_pair_of_masses() -> None:
+    report = run_mass_bench(1)
+
+    text = io.StringIO()
+    print_report(report, Console(file=text, width=200))
+    data = json.loads(json.dumps(report.as_json()))
+    drawn = to_svg(draw_report(report))
+
+    assert [item['heavy_kg'] for item in data['figures']] == list(HEAVIER_KG)
+    assert data['lifts'] == 2 * len(HEAVIER_KG)
+    assert '0.055' in text.getvalue()
+    assert drawn.count('<circle') == len(HEAVIER_KG)
+
+
+def test_a_noisier_sensor_takes_the_wrong_cube_for_the_heavier_one_more_often() -> None:
+    quiet, usual, noisy = (expected_error(0.05, 0.06, noise_n) for noise_n in (0.0, 0.2, 1.0))
+
+    assert quiet == 0 < usual < noisy < 0.5
+    assert expected_error(0.05, 0.05, 0.0) == 0.5
+
+
+def test_without_noise_a_weight_is_what_it_is() -> None:
+    trial = run_trial(0.05, 0.055, 1, 0.0)
+    noisy = run_trial(0.05, 0.055, 1, 1.0)
+
+    off = [lift.down_n - GRAVITY_M_S2 * lift.mass_kg for lift in trial.lifts]
+    assert off == pytest.approx([0, 0], abs=0.02)
+    assert trial.right
+    assert max(abs(lift.down_n - GRAVITY_M_S2 * lift.mass_kg) for lift in noisy.lifts) > 0.1
+
+
+def test_a_run_that_is_stopped_tells_what_it_has_of_every_pair(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(command, 'run_trial', weighed_at_once)
+    told: list[tuple[int, int]] = []
+
+    report = run_mass_bench(
+        5,
+        on_trial=lambda *now: told.append(now),
+        should_stop=lambda: len(told) == len(HEAVIER_KG) + 1,
+    )
+    text = io.StringIO()
+    print_report(report, Console(file=text, width=200))
+
+    assert told[-1] == (7, 30)
+    assert [item.error.n for item in report.figures] == [2, 1, 1, 1, 1, 1]
+    assert '7 of 30 trials were made.' in text.getvalue()
+    assert report.all_weighed
+
+
+def test_a_run_in_which_nothing_could_be_weighed_says_so_in_words_and_json() -> None:
+    report = report_of([MassTrial(heavy_kg=0.1, seed=7, reason='pick(red_cube): No.')])
+    text = io.StringIO()
+    print_report(report, Console(file=text, width=200))
+    data = json.loads(json.dumps(report.as_json(), allow_nan=False))
+
+    assert not report.all_weighed
+    assert 'nan' not in text.getvalue()
+    assert 'seed 7: pick(red_cube): No.' in text.getvalue()
+    assert (data['lift_s'], data['figures'][0]['error']['value']) == (None, None)
+
+
+def weighed_at_once(light_kg: float, heavy_kg: float, seed: int, noise_n: float) -> MassTrial:
+    lifts = trial_of((light_kg, 0.4), (heavy_kg, 0.9)).lifts
+    return MassTrial(heavy_kg=heavy_kg, seed=seed, lifts=lifts)
+
+
+def fails_at_once(light_kg: float, heavy_kg: float, seed: int, noise_n: float) -> MassTrial:
+    return MassTrial(heavy_kg=heavy_kg, seed=seed, reason='pick(red_cube): No.')
+
+
+def test_the_mark_of_more_errors_is_higher_up() -> None:
+    few, many = (drawn_heights(wrong) for wrong in (1, 4))
+
+    assert many < few
+
+
+def test_the_command_writes_json_and_pictures(tmp_path: Path) -> None:
+    out = tmp_path / 'new' / 'weigh'
+
+    result = CliRunner().invoke(
+        app, ['bench', 'weigh', '--trials', '1', '--jobs', '1', '--out', str(out)]
+    )
+
+    assert result.exit_code == 0, result.output
+    assert sorted(file.name for file in out.iterdir()) == ['weigh.json', 'weigh.png', 'weigh.svg']
+
+
+def weigh(out: Path, *words: str) -> Result:
+    return CliRunner().invoke(
+        app, ['bench', 'weigh', '--trials', '2', '--jobs', '1', '--out', str(out), *words]
+    )
+
+
+def test_the_command_prints_one_json_object_for_programs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, 'run_trial', weighed_at_once)
+
+    result = weigh(tmp_path, '--json', '--noise', '0.5')
+
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
+    assert (data['noise_n'], data['planned'], data['folder']) == (0.5, 2, str(tmp_path))
+    assert [item['error']['n'] for item in data['figures']] == [2] * len(HEAVIER_KG)
+
+
+def test_the_command_fails_where_a_pair_of_masses_was_never_weighed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def heaviest_fails(light_kg: float, heavy_kg: float, *rest: Any) -> MassTrial:
+        play = fails_at_once if heavy_kg == HEAVIER_KG[-1] else weighed_at_once
+        return play(light_kg, heavy_kg, *rest)
+
+    monkeypatch.setattr(command, 'run_trial', heaviest_fails)
+    one = weigh(tmp_path)
+    monkeypatch.setattr(command, 'run_trial', fails_at_once)
+    none = weigh(tmp_path)
+
+    assert (one.exit_code, none.exit_code) == (1, 1)
+    assert json.loads((tmp_path / 'weigh.json').read_text())['lifts'] == 0
+
+
+@pytest.mark.parametrize('jobs', ['1', '2'])
+def test_after_ctrl_c_the_command_tells_what_there_is(tmp_path: Path, jobs: str) -> None:
+    """As on a terminal, where Ctrl-C reaches the processes of the trials too."""
+    words = ['bench', 'weigh', '--trials', '2000', '--jobs', jobs, '--out', str(tmp_path)]
+    with subprocess.Popen(
+        [sys.executable, '-m', 'bbllm', *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as program:
+        assert program.stdout is not None
+        said = [program.stdout.readline()]
+        os.killpg(program.pid, signal.SIGINT)
+        said.append(program.stdout.read())
+
+    assert program.returncode == 130, ''.join(said)
+    assert said[0] == '10 of 12000 trials\n'
+    assert 'of 12000 trials were made.' in said[1]
+    assert 'Traceback' not in said[1]
+    assert json.loads((tmp_path / 'weigh.json').read_text())['lifts'] >= 20
+
+
+def test_a_folder_that_cannot_be_made_is_told_before_anything_is_lifted(tmp_path: Path) -> None:
+    (tmp_path / 'file').write_text('')
+
+    result = CliRunner().invoke(app, ['bench', 'weigh', '--out', str(tmp_path / 'file' / 'weigh')])
+
+    assert result.exit_code == 2
+    assert 'give --out one that can' in ' '.join(result.output.split())
+
+
+def trial_of(*lifts: tuple[float, float]) -> MassTrial:
+    felt = tuple(
+        Lift(mass_kg=mass_kg, down_n=down_n, robot_s=2.0, wall_s=0.1) for mass_kg, down_n in lifts
+    )
+    return MassTrial(heavy_kg=0.1, seed=0, lifts=felt)
+
+
+def drawn_heights(wrong: int) -> float:
+    """Return how far down the only mark of a picture lies, for so many errors of ten."""
+    right, false = trial_of((0.05, 0.4), (0.10, 0.9)), trial_of((0.05, 0.9), (0.10, 0.4))
+    trials = [false] * wrong + [right] * (10 - wrong)
+    [circle] = [
+        line for line in to_svg(draw_report(report_of(trials))).splitlines() if '<circle' in line
+    ]
+    return float(circle.split('cy="')[1].split('"')[0])
+
+
+def report_of(trials: list[MassTrial]) -> MassReport:
+    """Return what would be said of trials with one pair of masses."""
+    n_lifts = sum(len(trial.lifts) for trial in trials)
+    return MassReport(
+        machine={},
+        seed=0,
+        light_kg=0.05,
+        noise_n=0.2,
+        planned=10,
+        figures=(figures_of(0.05, 0.10, trials),),
+        lifts=n_lifts,
+        scatter_n=0.1,
+        lift_s=(2.0, 2.0, 2.0),
+        lift_wall_s=0.1,
+        wall_s=1.0,
+    )

@@ -1,0 +1,91 @@
+"""The bench of faults of processes: what it draws, what it counts as good, and two real trials."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bbllm.core.events import Ending, Event, EventKind
+from bbllm.core.journal import JournalWriter
+from bbllm.core.paths import episodes_dir
+from bbllm.nodes.stack import NODES
+from benchmarks.faults.process import (
+    LIMIT_S,
+    OWNERS,
+    Manner,
+    ProcessFault,
+    ProcessFaultResult,
+    Seen,
+    draw_trials,
+    judge,
+    run_trials,
+)
+
+START = {'episode_id': 'e', 'task': 't', 'planner': 'p', 'brain': 'b', 'body': 'c'}
+GONE = 'The node body_mapper has gone: its process 7 has ended.'
+
+
+def seen(episode_id: str, message: str = GONE, **more: object) -> Seen:
+    given = {
+        'episode_id': episode_id,
+        'struck': True,
+        'told_s': 1.0,
+        'ending': Ending.WORLD_FAILED,
+        'message': message,
+        'at_rest': True,
+    }
+    return Seen(**{**given, **more})  # type: ignore[arg-type]  # of several types
+
+
+@pytest.fixture
+def episode(request: pytest.FixtureRequest) -> str:
+    """Leave a journal of an episode that ended with the loss of a node; return its id."""
+    episode_id = f'judged_{request.node.name.partition("[")[0]}'
+    with JournalWriter(episodes_dir(), episode_id) as journal:
+        journal(Event(EventKind.STARTED, 1.0, START))
+        data = {'ending': 'WORLD_FAILED', 'message': GONE, 'error': 'LostNodeError'}
+        journal(Event(EventKind.ENDED, 2.0, data))
+    yield episode_id
+    Path(episodes_dir() / f'{episode_id}.jsonl').unlink()
+
+
+def test_trials_are_drawn_by_a_seed_and_those_of_owners_come_last() -> None:
+    drawn = draw_trials(300, 3)
+
+    assert drawn == draw_trials(300, 3) != draw_trials(300, 4)
+    targets = [trial.target for trial in drawn]
+    assert set(NODES) < set(targets) <= {*NODES, *OWNERS}
+    first_owner = next(i for i, target in enumerate(targets) if target in OWNERS)
+    assert not set(targets[first_owner:]) & set(NODES)
+
+
+def test_trial_is_good_where_the_node_is_named_in_time_and_all_is_at_rest_and_whole(
+    episode: str,
+) -> None:
+    trial = ProcessFault('body_mapper', Manner.KILL, 1.0)
+
+    assert judge(trial, seen(episode)).good
+    assert not judge(ProcessFault('mujoco_sim', Manner.KILL, 1.0), seen(episode)).good
+    assert not judge(trial, seen(episode, told_s=LIMIT_S[Manner.KILL] + 0.1)).good
+    assert not judge(trial, seen(episode, at_rest=False)).good
+
+
+def test_fault_that_came_too_late_has_to_leave_a_finished_task(episode: str) -> None:
+    trial = ProcessFault('body_mapper', Manner.KILL, 1.0)
+
+    assert not judge(trial, seen(episode, struck=False, told_s=0.0)).named
+
+
+@pytest.mark.ros
+def test_node_that_is_killed_and_one_that_is_stopped_are_good_trials(ros_domain: int) -> None:
+    results: list[ProcessFaultResult] = []
+    trials = [
+        ProcessFault('state_estimator', Manner.KILL, 0.5),
+        ProcessFault('fr3_executor', Manner.STOP, 0.5),
+    ]
+
+    run_trials(trials, results.append)
+
+    assert [result.trial for result in results] == trials
+    assert [(r.named, r.at_rest, r.journal_whole) for r in results] == [(True, True, True)] * 2

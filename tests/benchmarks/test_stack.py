@@ -1,0 +1,45 @@
+"""What the bench of the stack makes of events and stamps."""
+
+from __future__ import annotations
+
+import pytest
+
+from bbllm.core.events import Event, EventKind
+from benchmarks.stack.command import Spread, overheads_of
+
+pytestmark = pytest.mark.ros
+
+
+def step(begun_s: float, model_s: float, called_s: float, ended_s: float) -> list[Event]:
+    return [
+        Event(EventKind.STEP, begun_s),
+        Event(EventKind.MODEL_CALL, begun_s + model_s, {'duration_s': model_s}),
+        Event(EventKind.CALL, called_s),
+        Event(EventKind.OUTCOME, ended_s),
+    ]
+
+
+def test_overhead_is_the_way_to_the_first_trajectory_without_the_model() -> None:
+    events = [*step(10.0, 0.5, 10.6, 14.0), *step(20.0, 0.0, 20.1, 24.0)]
+
+    found = list(overheads_of(events, [10.7, 12.0, 20.3]))
+
+    assert found == pytest.approx([0.2, 0.3])
+
+
+def test_step_without_a_trajectory_does_not_count() -> None:
+    events = [*step(10.0, 0.0, 10.1, 11.0), *step(20.0, 0.0, 20.1, 21.0)]
+
+    assert list(overheads_of(events, [5.0, 20.2, 30.0])) == pytest.approx([0.2])
+
+
+def test_first_plan_is_no_step() -> None:
+    events = [Event(EventKind.MODEL_CALL, 1.0, {'duration_s': 9.0}), *step(2.0, 0.0, 2.1, 3.0)]
+
+    assert list(overheads_of(events, [2.5])) == pytest.approx([0.5])
+
+
+def test_spread_is_in_milliseconds() -> None:
+    spread = Spread.of([0.001, 0.002, 0.003])
+
+    assert (spread.n, spread.median_ms) == (3, pytest.approx(2.0))
