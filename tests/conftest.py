@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from bbllm.nodes.boundary import bounded
 from bbllm.nodes.domains import own_domain
@@ -19,6 +20,10 @@ from benchmarks.household_speed.virtualhome import why_not_here
 REQUIRED = 'BBLLM_REQUIRE'
 """Variable that names what tests may not be skipped without, with commas between; see .ci/run."""
 HAS_ROS = importlib.util.find_spec('rclpy') is not None
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile('patient', deadline=None)
+settings.load_profile('patient')
 
 # Also for the processes that tests start, and before any fixture could look.
 for name in [name for name in os.environ if name.startswith('OPENAI_')]:

@@ -240,7 +240,7 @@ def test_the_table_of_a_household_has_faithfulness_others_where_a_rule_broke() -
     assert row[7:9] == ['0.33', '0.67']
     assert 'Rules broken with K = 3: 3 two_at_once, 1 already_open. Faithful 0.33 [' in text
     assert 'two hands allowed 0.67 [' in text
-    assert "Left out of the model's replies with K = 3: 2 lines." in text
+    assert "Left out of the model's replies with K = 3: 2 lines: " in text
     assert 'faithful' in printed(make_result(broken_rules={}), world='household')
     assert 'faithful' in printed(make_result(**BROKE))
     assert 'faithful' not in printed(make_result(broken_rules={})).lower()

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bbllm_interfaces.srv import InjectFault, ResetSim
-from hypothesis import settings
 
 from bbllm.arm.limits import Q_READY
 from bbllm.nodes.polling import Poller
@@ -24,10 +23,6 @@ for folder in (TESTS / 'nodes', TESTS / 'llm', TESTS / 'arm', TESTS / 'doubles')
 
 from drivers import recover  # noqa: E402  # found only now
 from stacks import Running, last_words, started, until  # noqa: E402
-
-# How long an example takes depends on what else the machine does.
-settings.register_profile('patient', deadline=None)
-settings.load_profile('patient')
 
 
 @pytest.fixture(scope='module')

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 from bbllm.bench.case import Case
 from bbllm.bench.house_start import HouseStart
-from bbllm.bench.results import FORMER_RULES, TWO_AT_ONCE
+from bbllm.bench.results import TWO_AT_ONCE
 from bbllm.core.calls import CallError, check_call
 from bbllm.core.errors import BbllmError
 from bbllm.core.events import Episode, Event, EventKind
@@ -169,10 +169,9 @@ def _tried(episode: Episode) -> Iterator[_Tried]:
 
 
 def _told_rules(event: Event) -> set[str]:
-    """Return which rules an event says were broken, by the names that they have now."""
+    """Return the names of the rules that an event says were broken."""
     told = event.data.get('rules')
-    names = map(str, told) if isinstance(told, list) else ()
-    return {FORMER_RULES.get(name, name) for name in names}
+    return set(map(str, told)) if isinstance(told, list) else set()
 
 
 class _Replay:

@@ -23,15 +23,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    SerializerFunctionWrapHandler,
     field_validator,
-    model_serializer,
     model_validator,
 )
 
@@ -138,15 +136,6 @@ class HouseCondition(BaseModel):
         if self.room:
             yield f'in the {self.room}'
 
-    @model_serializer(mode='wrap')
-    def _as_before(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what came later where nobody gave it: hashes of suites and cases stay."""
-        values: dict[str, Any] = dump(self)
-        for name in ('room', 'by'):
-            if getattr(self, name) is None:
-                values.pop(name, None)
-        return values
-
 
 class HouseholdGoal(BaseModel):
     """What a person would look for; all of it must hold."""
@@ -197,14 +186,6 @@ class HouseholdGoal(BaseModel):
                 f'({", ".join(held)}); ask for fewer'
             )
         return self
-
-    @model_serializer(mode='wrap')
-    def _as_before(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave `same` out where nothing is: hashes of suites and cases stay as they were."""
-        values: dict[str, Any] = dump(self)
-        if not self.same:
-            values.pop('same', None)
-        return values
 
 
 def _opposed(one: HouseCondition, other: HouseCondition) -> bool:

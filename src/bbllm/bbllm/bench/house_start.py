@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, ConfigDict
 
 from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.graph import Graph
@@ -26,14 +26,6 @@ class HouseStart(BaseModel):
 
     constraints: tuple[Constraint, ...] = ()
     """What nobody is told and a step may fail by."""
-
-    @model_serializer(mode='wrap')
-    def _as_before(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave constraints out where there are none: hashes of cases stay as they were."""
-        values: dict[str, Any] = dump(self)
-        if not self.constraints:
-            values.pop('constraints', None)
-        return values
 
     def household(self) -> Household:
         """Return the house with the rules of this trial, constraints included; a new one."""

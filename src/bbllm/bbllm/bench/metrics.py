@@ -114,10 +114,10 @@ class Figures:
     """How often each rule was broken."""
     discarded: int
     """Lines of models' replies that were left out, of both kinds."""
-    malformed: int | None
-    """Those that fit no grammar; None where of some lines the kind is not known."""
-    refused: int | None
-    """Those that can be read, and name what is not there or are against a check; None as above."""
+    malformed: int
+    """Those that fit no grammar."""
+    refused: int
+    """Those that can be read but name missing objects or fail a check."""
     held_once: Estimate
     """Share of the episodes in which all of the goal was so at some moment, over all n as SR;
     over none where one was judged without looking at that."""
@@ -165,8 +165,8 @@ def figures_of(results: Iterable[EpisodeResult]) -> Figures:
         ),
         broken_rules=_added(result.broken_rules or {} for result in ruled),
         discarded=sum(result.discarded for result in group),
-        malformed=_of_a_kind(group, [result.malformed for result in group]),
-        refused=_of_a_kind(group, [result.refused for result in group]),
+        malformed=sum(result.malformed for result in group),
+        refused=sum(result.refused for result in group),
         held_once=_held_once(group, judged),
     )
 
@@ -175,16 +175,6 @@ def _total(costs: Sequence[float | None]) -> float | None:
     """Add up, but never give a part of the cost for the whole."""
     known = [cost for cost in costs if cost is not None]
     return math.fsum(known) if costs and len(known) == len(costs) else None
-
-
-def _of_a_kind(group: Sequence[EpisodeResult], counts: Sequence[int | None]) -> int | None:
-    """Add up the lines of a kind, but never give a part of them for all that were left out."""
-    of_unknown_kind = any(
-        count is None and result.discarded for result, count in zip(group, counts, strict=True)
-    )
-    if of_unknown_kind or all(count is None for count in counts):
-        return None
-    return sum(count or 0 for count in counts)  # an episode that was lost left out no line
 
 
 def _held_once(group: Sequence[EpisodeResult], judged: Sequence[EpisodeResult]) -> Estimate:

@@ -9,8 +9,6 @@ from bbllm.core.types import SceneObject
 
 TWO_AT_ONCE = 'two_at_once'
 """The rule of faithfulness that a world with two hands does not have; see bench.faithfulness."""
-FORMER_RULES: Mapping[str, str] = {'open_while_on': 'on_while_open'}
-"""What rules of faithfulness were called in results of before, and are called now."""
 NO_CASE = 'CaseError'
 """Error of an episode that was lost because its table could not be made."""
 
@@ -112,19 +110,17 @@ class EpisodeResult:
     """Number of the first call that broke a rule, from 0; None where none did."""
     discarded: int = 0
     """Lines of the model's replies that were left out, of both kinds below."""
-    malformed: int | None = None
-    """Those of them that fit no grammar; None in results of before the kinds were told apart."""
-    refused: int | None = None
-    """Those that can be read, and name what is not there or are against the planner's own checks;
-    None as above."""
+    malformed: int = 0
+    """Those of them that fit no grammar."""
+    refused: int = 0
+    """Those that can be read but name missing objects or fail the planner's own checks."""
     held_once: bool | None = None
     """Whether all that the goal wants was so at once, at the start or after some step, though
-    perhaps no longer at the end: FLTRNN's own criterion. None where nobody looked, as in results
-    of before, and in lost ones."""
+    perhaps no longer at the end: FLTRNN's own criterion. None in lost
+    episodes, and where it is not measured."""
 
     earlier: Earlier | None = None
-    """What the episodes before it took, which is in no other field; None where there are none, and
-    in results of before that was counted."""
+    """Cost of the episodes before it, which no other field includes; None where there are none."""
 
     @property
     def passed(self) -> bool:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
-from bbllm.bench.results import FORMER_RULES, EpisodeKey, EpisodeResult
+from bbllm.bench.results import EpisodeKey, EpisodeResult
 from bbllm.core.errors import ConfigError
 from bbllm.core.records import from_json
 
@@ -32,18 +31,9 @@ def read_results(path: Path) -> dict[EpisodeKey, EpisodeResult]:
         if not line.strip():
             continue
         try:
-            result = from_json(EpisodeResult, _as_now(json.loads(line)))
+            result = from_json(EpisodeResult, json.loads(line))
         except ValueError as error:
             raise ConfigError(f'{path}, line {number} is no result: {error}') from error
         # The first one counts: whatever was written a second time came later.
         found.setdefault(result.key, result)
     return found
-
-
-def _as_now(line: Any) -> Any:
-    """Return the values of a line with rules by the names that they have now."""
-    rules = line.get('broken_rules') if isinstance(line, dict) else None
-    if not isinstance(rules, dict):
-        return line
-    renamed = {FORMER_RULES.get(name, name): count for name, count in rules.items()}
-    return {**line, 'broken_rules': renamed}

@@ -7,16 +7,14 @@ a group leaves open is drawn anew for every trial, by `bench.generator`.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    SerializerFunctionWrapHandler,
     ValidationInfo,
     field_validator,
-    model_serializer,
     model_validator,
 )
 
@@ -228,12 +226,6 @@ class Recipe(BaseModel):
                 f'{location_name(MOST_LOCATIONS - 1)}; make the counts smaller'
             )
         return self
-
-    @model_serializer(mode='wrap')
-    def _without_goods(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what is not there, so that the hashes of older suites stay."""
-        data: dict[str, Any] = handler(self)
-        return data if self.things else {key: data[key] for key in data if key != 'things'}
 
     @property
     def most_cubes(self) -> int:

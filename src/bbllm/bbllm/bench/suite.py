@@ -26,7 +26,7 @@ from bbllm.bench.house_predicates import predicates_of
 from bbllm.bench.house_suite import checked_houses, hash_of_house
 from bbllm.bench.original_suite import with_original
 from bbllm.bench.suite_errors import SuiteFileError, readable
-from bbllm.bench.task_spec import LATER, AnyGoal, TaskSpec
+from bbllm.bench.task_spec import KNOWN_ONLY, AnyGoal, TaskSpec
 from bbllm.bench.unseen_needs import unmet
 from bbllm.core.errors import SceneFileError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
@@ -97,7 +97,7 @@ class Suite:
         parts = {
             'name': self.name,
             'tasks': [
-                task.model_dump(exclude={'scene', 'houses', 'at_first', 'label', *LATER})
+                task.model_dump(exclude={'scene', 'houses', 'at_first', *KNOWN_ONLY})
                 for task in self.tasks
             ],
             'scenes': {
@@ -105,17 +105,11 @@ class Suite:
                 for task, scene in self.scenes.items()
             },
             **self._of_houses(),
-            **self._of_play(),
         }
         return hashlib.sha256(canonical(parts).encode()).hexdigest()
 
-    def _of_play(self) -> dict[str, object]:
-        """Return what tasks say beside goals and places; nothing of suites that say nothing."""
-        said = {task.name: task.of_play for task in self.tasks}
-        return {'play': said} if any(said.values()) else {}
-
     def _of_houses(self) -> dict[str, object]:
-        """Return what counts of a suite in houses; nothing of others, whose hash stays."""
+        """Return the parts of the hash that only suites in houses have."""
         if not self.houses:
             return {}
         each = {house.name: house for many in self.houses.values() for house in many}

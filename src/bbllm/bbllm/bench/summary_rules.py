@@ -38,10 +38,8 @@ def _broken_line(group: Mapping[str, Any]) -> str:
 
 def _left_out_line(group: Mapping[str, Any]) -> str:
     told = count_of(group['discarded'], 'line')
-    kinds = ''
-    if group.get('refused') is not None:
-        kinds = f': {group["malformed"]} malformed, {group["refused"]} refused'
-    return f"Left out of the model's replies with K = {group['k']}: {told}{kinds}."
+    kinds = f'{group["malformed"]} malformed, {group["refused"]} refused'
+    return f"Left out of the model's replies with K = {group['k']}: {told}: {kinds}."
 
 
 def _held_once_line(group: Mapping[str, Any]) -> str:

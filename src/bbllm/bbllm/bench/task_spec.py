@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -17,8 +17,8 @@ AnyGoal = Annotated[Goal | HouseholdGoal | FinalStateGoal, Field(discriminator='
 
 Instruction = Annotated[str, Field(min_length=3, max_length=2000)]
 
-LATER = frozenset({'constraints', 'start_seed', 'limit_steps', 'split', 'least_steps', 'earlier'})
-"""Fields that came later; a suite without them keeps the hash that it had."""
+KNOWN_ONLY = frozenset({'label', 'split', 'least_steps'})
+"""Fields that change no episode, and so count in no hash."""
 
 
 class TaskSpec(BaseModel):
@@ -57,12 +57,6 @@ class TaskSpec(BaseModel):
     """Length of the shortest plan there is, where that is proven (bench.least_steps)."""
     earlier: Annotated[tuple[Instruction, ...], Field(max_length=10)] = ()
     """What is asked for before, at the same table: an episode each, which nobody judges."""
-
-    @property
-    def of_play(self) -> dict[str, Any]:
-        """What of the fields that most tasks leave out changes an episode."""
-        names = {'constraints', 'start_seed', 'limit_steps', 'earlier'}
-        return self.model_dump(include=names, exclude_defaults=True)
 
     @property
     def table_goal(self) -> Goal:

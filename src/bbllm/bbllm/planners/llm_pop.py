@@ -165,9 +165,5 @@ class LLMPopNoEvaluator(LLMPop):
     evaluated = False
 
 
-llm_pop_no_evaluator = LLMPopNoEvaluator
-"""The name that installations made before there was a class look for."""
-
-
 def _steps(reply: PlannerReply, start: int) -> list[PlanStep]:
     return [PlanStep(start + i, str(action)) for i, action in enumerate(reply.actions)]
