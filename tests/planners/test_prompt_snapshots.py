@@ -1,0 +1,143 @@
+"""
+Every prompt of every planner, as files: `snapshots/<planner>-<world>.txt`.
+
+Each file is one episode: how it is set up, what the models are asked and what they reply. The
+replies are read from the file, the prompts are compared with it. To renew all prompts:
+
+    RENEW_SNAPSHOTS=1 python -m pytest tests/planners/test_prompt_snapshots.py
+
+A new episode is a file with a head and replies; renewing adds the prompts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pop_runs import Scales
+from small_house import SmallHouse
+
+from bbllm.core.budget import Limits
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import ModelUnavailableError
+from bbllm.core.protocols import JsonSchema, Message, Reply
+from bbllm.core.registry import find_planner, needs_embedder, planner_names
+from bbllm.core.types import Code, Task
+from bbllm.llm.config import Models
+from bbllm.llm.lexical import LexicalEmbedder
+from bbllm.planners.assembly import build_planner
+from bbllm.planners.methods import MappingMethod
+from bbllm.worlds.household.visibility import Visibility
+
+FOLDER = Path(__file__).parent / 'snapshots'
+FILES = sorted(FOLDER.glob('*.txt'))
+RENEW = 'RENEW_SNAPSHOTS' in os.environ
+THINGS = {
+    'red_cube': (0.40, 0.12),
+    'blue_cube': (0.48, 0.20),
+    'grey_cylinder': (0.60, 0.15),
+    'location_A': (0.54, -0.18),
+    'location_B': (0.48, -0.12),
+}
+WEIGHTS_N = {'red_cube': 0.6, 'blue_cube': 1.1, None: 0.0}
+MARK = '########'
+_HEADING = re.compile(rf'^{MARK} (.*)$', re.MULTILINE)
+
+
+class Transcript:
+    """The replies of a file, given in turn; writes down what is asked."""
+
+    supports_schema = False
+
+    def __init__(self, role: str, replies: list[tuple[str, str]], lines: list[str]):
+        self.name = 'scripted'
+        self.on_reply: Callable[[], None] = lambda: None
+        self._role = role
+        self._replies = replies
+        self._lines = lines
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        schema: JsonSchema | None = None,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
+        """Give the next reply, which has to be of this role."""
+        what = 'is asked' if len(messages) == 1 else 'is asked again'
+        self._lines += [f'{MARK} {self._role} {what}', messages[-1].content]
+        if not self._replies:
+            raise ModelUnavailableError('There are no more replies.')
+        role, text = self._replies.pop(0)
+        assert role == self._role, f'{self._role} is asked, but the next reply is of {role}'
+        self._lines += [f'{MARK} {role} replies', text]
+        self.on_reply()
+        return Reply(text=text, model=self.name)
+
+
+def read(path: Path) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    """Return the head of a file, and its replies with their roles."""
+    head, *parts = _HEADING.split(path.read_text())
+    settings = dict(line.split(': ', 1) for line in head.strip().splitlines())
+    replies = [
+        (heading.split()[0], text.strip('\n'))
+        for heading, text in zip(parts[::2], parts[1::2], strict=True)
+        if heading.endswith('replies')
+    ]
+    return settings, replies
+
+
+def world_of(settings: Mapping[str, str], tabletop: Callable[..., Any]) -> Any:
+    """Make the world that a head describes."""
+    if settings['world'] == 'house':
+        return SmallHouse()
+    if settings['world'] == 'rooms':
+        return SmallHouse(Visibility(reach='room'))
+    faults = [item.split(' ', 1) for item in settings.get('faults', '').split('; ') if item]
+    table = tabletop(
+        THINGS,
+        unreachable=settings.get('unreachable', '').split(),
+        faults=[(call, Code[code], f'{call} ended with {code}.') for call, code in faults],
+    )
+    return Scales(table, WEIGHTS_N)
+
+
+def play(path: Path, tabletop: Callable[..., Any]) -> tuple[str, list[tuple[str, str]]]:
+    """Play the episode of a file; return it as it went, and replies that were not asked for."""
+    settings, replies = read(path)
+    name = settings['planner']
+    lines = [f'{key}: {value}' for key, value in settings.items()]
+    brain, body = (Transcript(role, replies, lines) for role in ('brain', 'body'))
+    run = EpisodeRun(Task('t', settings['task']), planner=name, brain='b', body='b', limits=Limits())
+    said = [settings['said']] if 'said' in settings else []
+    brain.on_reply = lambda: run.hear(said.pop()) if said else None
+    factory = find_planner(name)
+    if needs_embedder(factory):
+        models = Models(brain, body, embedder=LexicalEmbedder())
+        planner = build_planner(run, factory, models, k=3, mapping=MappingMethod.EMBEDDING)
+    else:
+        planner = build_planner(run, factory, Models(brain, body), k=3)
+    episode = run.execute(planner, world_of(settings, tabletop))
+    lines.append(f'{MARK} {episode.ending.name}')
+    return '\n'.join(lines) + '\n', replies
+
+
+@pytest.mark.parametrize('path', FILES, ids=lambda path: path.stem)
+def test_prompts_are_those_of_the_snapshot(path: Path, tabletop: Callable[..., Any]) -> None:
+    played, unused = play(path, tabletop)
+
+    if RENEW:
+        path.write_text(played)
+    assert unused == []
+    assert played == path.read_text()
+
+
+def test_every_planner_has_a_snapshot() -> None:
+    names = {read(path)[0]['planner'].partition(':')[0] for path in FILES}
+
+    assert names == set(planner_names())
