@@ -113,7 +113,9 @@ def play(path: Path, tabletop: Callable[..., Any]) -> tuple[str, list[tuple[str,
     name = settings['planner']
     lines = [f'{key}: {value}' for key, value in settings.items()]
     brain, body = (Transcript(role, replies, lines) for role in ('brain', 'body'))
-    run = EpisodeRun(Task('t', settings['task']), planner=name, brain='b', body='b', limits=Limits())
+    run = EpisodeRun(
+        Task('t', settings['task']), planner=name, brain='b', body='b', limits=Limits()
+    )
     said = [settings['said']] if 'said' in settings else []
     brain.on_reply = lambda: run.hear(said.pop()) if said else None
     factory = find_planner(name)
