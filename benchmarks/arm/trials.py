@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bbllm.arm.driver import ArmDriver
-from bbllm.arm.executor_params import ExecutorParams
+from bbllm.arm.skill_run import ExecutorParams
 from bbllm.arm.ways import WayParams
 from bbllm.bench.checkers.plus_fit import check_plus
 from bbllm.bench.limit_audit import NOTHING, Audit, audit

@@ -3,12 +3,12 @@ from __future__ import annotations
 import numpy as np
 
 from bbllm.arm.collision import CollisionChecker, Contact
-from bbllm.arm.grasping import choose_grasp_configuration
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.obstacles import Held, Obstacle, Shape, obstacles_from_scene
 from bbllm.arm.reachability import raised, top_down
 from bbllm.arm.trajectory import joint_move
+from bbllm.arm.ways import choose_grasp_configuration
 from bbllm.core.types import Kind, Pose, Scene, SceneObject
 
 

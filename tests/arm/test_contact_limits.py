@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 from bbllm.arm.contact_limits import LOOKS, ContactLimiter
-from bbllm.arm.contacts import ContactLimits
-from bbllm.arm.driver import ArmDriver, JointState, RecoveryError, RobotMode
-from bbllm.arm.envelope import ContactForce, SafetyEnvelope
-from bbllm.arm.envelope_file import load_envelope, parse_envelope
+from bbllm.arm.driver import ArmDriver, ContactLimits, JointState, RecoveryError, RobotMode
+from bbllm.arm.envelope import ContactForce, SafetyEnvelope, load_envelope, parse_envelope
 from bbllm.arm.failures import SkillError
 from bbllm.arm.limits import Q_READY
 from bbllm.bench.recording import RecordingDriver

@@ -11,13 +11,11 @@ from recorded_tables import PICK, PLACE, Recorded, old_scene, refused
 
 from bbllm.arm.collision import CollisionChecker
 from bbllm.arm.driver import JointTrajectory
-from bbllm.arm.envelope import KeepOut, Rule, SafetyEnvelope
-from bbllm.arm.envelope_file import load_envelope
+from bbllm.arm.envelope import KeepOut, Rule, SafetyEnvelope, load_envelope
 from bbllm.arm.failures import SkillError
-from bbllm.arm.interpolation import slowed
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.sending import Sender
-from bbllm.arm.trajectory import joint_move
+from bbllm.arm.trajectory import joint_move, slowed
 from bbllm.bench.limit_audit import positions
 from bbllm.bench.safety import tcp_positions
 from bbllm.core.types import Code, SkillCall, Status

@@ -16,11 +16,10 @@ from bbllm.arm.driver import N_JOINTS, Array, JointTrajectory
 from bbllm.arm.envelope import KeepOut, Rule, SafetyEnvelope
 from bbllm.arm.envelope_guard import EnvelopeGuard
 from bbllm.arm.failures import SkillError
-from bbllm.arm.interpolation import sample
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import DQ_MAX, Q_MAX, Q_MIN, Q_READY
 from bbllm.arm.model import TCP_SITE, robot_spec
-from bbllm.arm.trajectory import joint_move
+from bbllm.arm.trajectory import joint_move, sample
 
 EVERY_S = 0.004
 NEAR_M = 0.004

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bbllm.arm.envelope import SafetyEnvelope
-from bbllm.arm.envelope_file import load_envelope, parse_envelope
+from bbllm.arm.envelope import SafetyEnvelope, load_envelope, parse_envelope
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from bbllm.arm.collision import CollisionChecker
-from bbllm.arm.grasping import choose_grasp_configuration
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY, within_limits
 from bbllm.arm.obstacles import Obstacle, Shape
 from bbllm.arm.reachability import raised, top_down
 from bbllm.arm.trajectory import NoPathError
+from bbllm.arm.ways import choose_grasp_configuration
 
 
 def block(name: str, x: float, y: float, z: float, size: tuple[float, float, float]) -> Obstacle:

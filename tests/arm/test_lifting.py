@@ -11,7 +11,7 @@ import yaml
 from kinematic_arm import KinematicArm, cube
 
 from bbllm.arm.driver import Array
-from bbllm.arm.envelope_file import load_envelope
+from bbllm.arm.envelope import load_envelope
 from bbllm.arm.envelope_guard import EnvelopeGuard
 from bbllm.arm.executor import ExecutorParams, SkillExecutor
 from bbllm.arm.failures import SkillError

@@ -4,14 +4,12 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import JointTrajectory
-from bbllm.arm.grasping import choose_grasp_configuration
-from bbllm.arm.interpolation import sample
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_MAX, Q_READY
 from bbllm.arm.reachability import raised, top_down
-from bbllm.arm.straight_line import line_move, line_path, path_move
-from bbllm.arm.tracking import track_line
-from bbllm.arm.trajectory import NoPathError
+from bbllm.arm.straight_line import line_move, line_path, path_move, track_line
+from bbllm.arm.trajectory import NoPathError, sample
+from bbllm.arm.ways import choose_grasp_configuration
 from bbllm.bench.limit_audit import audit
 
 

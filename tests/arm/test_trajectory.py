@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bbllm.arm.driver import JointTrajectory
-from bbllm.arm.interpolation import sample
 from bbllm.arm.limits import DDDQ_MAX, DDQ_MAX, Q_MARGIN_RAD, Q_MAX, Q_MIN, Q_READY
 from bbllm.arm.trajectory import (
     NoPathError,
     blend,
     concatenate,
     joint_move,
+    sample,
     waypoint_move,
 )
 from bbllm.bench.limit_audit import audit

@@ -3,18 +3,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bbllm.arm import transit
+from bbllm.arm import ways
 from bbllm.arm.collision import CollisionChecker, Contact
-from bbllm.arm.grasping import choose_grasp_configuration
-from bbllm.arm.interpolation import sample
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.obstacles import Obstacle, Shape
 from bbllm.arm.random_search import find_way
 from bbllm.arm.reachability import top_down
 from bbllm.arm.straight_line import path_move
-from bbllm.arm.trajectory import NoPathError, concatenate, joint_move
-from bbllm.arm.transit import join, plan_transit
+from bbllm.arm.trajectory import NoPathError, concatenate, joint_move, sample
+from bbllm.arm.ways import choose_grasp_configuration, join, plan_transit
 from bbllm.bench.limit_audit import audit
 
 
@@ -53,8 +51,8 @@ def test_a_wall_is_passed_without_touching_it(scale: float) -> None:
 
 
 def test_where_simple_ways_fail_the_search_finds_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transit, '_RISES_M', ())
-    monkeypatch.setattr(transit, 'Q_READY', LEFT)
+    monkeypatch.setattr(ways, '_RISES_M', ())
+    monkeypatch.setattr(ways, 'Q_READY', LEFT)
     checker = CollisionChecker([WALL])
 
     move = plan_transit(LEFT, RIGHT, checker)

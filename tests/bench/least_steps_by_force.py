@@ -11,8 +11,8 @@ from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
 from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.derived import derived
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.house_building import build
 from bbllm.worlds.household.household import Household
+from bbllm.worlds.household.houses import build
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
 

@@ -9,7 +9,7 @@ from household_cases import case_of
 from test_faithfulness import judged, rules
 
 from bbllm.bench.case import Case
-from bbllm.worlds.household.house_building import build
+from bbllm.worlds.household.houses import build
 
 KITCHEN = {'rooms': {'kitchen': [{'closet': {'inside': ['microwave']}}, 'plum', 'lime*2']}}
 

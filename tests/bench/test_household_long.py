@@ -21,7 +21,7 @@ from bbllm.bench.suite_errors import SuiteFileError
 from bbllm.core.budget import Limits
 from bbllm.worlds.household.derived import DerivedStates, derived
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.house_building import build
+from bbllm.worlds.household.houses import build
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.visibility import SEEN
 from bbllm.worlds.household.vocabulary import Action, Relation, State

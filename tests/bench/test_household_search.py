@@ -17,9 +17,8 @@ from bbllm.bench.household_expert.search import NoPlanError, holds, search
 from bbllm.bench.household_expert.wording import said
 from bbllm.bench.suite import load_suite
 from bbllm.worlds.household.derived import DerivedStates, derived
-from bbllm.worlds.household.house_building import build
 from bbllm.worlds.household.household import Household, Mode
-from bbllm.worlds.household.houses import load_house
+from bbllm.worlds.household.houses import build, load_house
 from bbllm.worlds.household.vocabulary import Action
 
 searching = sys.modules[search.__module__]  # the package gives its name to the function

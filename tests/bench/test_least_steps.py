@@ -11,9 +11,8 @@ from bbllm.bench.least_bound import bound
 from bbllm.bench.least_steps import Here, beginning, followers, least_steps, short_plan
 from bbllm.bench.relaxed_house import NOWHERE, NotProvenError, RelaxedHouse, relax
 from bbllm.worlds.household.constraints import Constraint
-from bbllm.worlds.household.house_building import build
 from bbllm.worlds.household.household import Household, Mode
-from bbllm.worlds.household.houses import load_house
+from bbllm.worlds.household.houses import build, load_house
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
 

@@ -13,8 +13,8 @@ from bbllm.bench.least_steps import beginning, least_steps
 from bbllm.bench.relaxed_house import NotProvenError, relax
 from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.house_building import build
 from bbllm.worlds.household.household import Household
+from bbllm.worlds.household.houses import build
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
 

@@ -11,8 +11,8 @@ from bbllm.bench.household_expert.conclusions import concluded_in, conclusion, r
 from bbllm.bench.household_expert.lessons import Lessons, Surprise, surprised
 from bbllm.core.types import SkillCall
 from bbllm.worlds.household.constraints import Constraint
-from bbllm.worlds.household.house_building import build
 from bbllm.worlds.household.household import Household
+from bbllm.worlds.household.houses import build
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
 from bbllm.worlds.household.world import HouseholdWorld

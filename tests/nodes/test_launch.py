@@ -263,7 +263,7 @@ def test_real_arm_waits_for_approval_and_a_simulated_one_does_not() -> None:
 
 @needs_launch
 def test_real_arm_begins_with_the_slow_envelope_and_a_simulated_one_with_the_full() -> None:
-    from bbllm.arm.envelope_file import load_envelope
+    from bbllm.arm.envelope import load_envelope
 
     defaults = {path: default_of(arguments_of(path)['safety']) for path in STARTED}
 

@@ -12,9 +12,9 @@ from bbllm.arm.kinematics import forward, jacobian, link_frames
 from bbllm.arm.urdf import robot_description
 from bbllm.sim import orders
 from bbllm.sim.frames import DescribedFrames
+from bbllm.sim.orders import Load
 from bbllm.sim.reading import elbow_of, joined, quat_xyzw, read_robot, tool_load
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.settings import Load
 from bbllm.sim.trajectory_goal import TrajectoryGoal
 
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, Skill, SkillCall
 from bbllm.skills.catalog import CATALOG, SKILLS
-from bbllm.skills.mention import unmentioned
-from bbllm.skills.risk import moves, risk
+from bbllm.skills.risk import moves, risk, unmentioned
 
 
 def cube(name: str, x: float, y: float, z: float = 0.02) -> SceneObject:

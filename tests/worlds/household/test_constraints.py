@@ -8,8 +8,8 @@ from pydantic import ValidationError
 from bbllm.core.types import Code, SkillCall
 from bbllm.worlds.household.constraints import Constraint, faults_of_constraints
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.house_building import build
 from bbllm.worlds.household.household import Household
+from bbllm.worlds.household.houses import build
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
 from bbllm.worlds.household.world import HouseholdWorld

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bbllm.core.types import SkillCall
 from bbllm.worlds.household.constraints import Constraint, faults_of_constraints
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.house_building import build
+from bbllm.worlds.household.houses import build
 from bbllm.worlds.household.world import HouseholdWorld
 
 

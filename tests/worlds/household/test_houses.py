@@ -10,8 +10,7 @@ import pytest
 from bbllm.core.errors import UnknownNameError
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.graph_data import GraphError
-from bbllm.worlds.household.house_classes import HouseFileError
-from bbllm.worlds.household.houses import House, list_houses, load_house
+from bbllm.worlds.household.houses import House, HouseFileError, list_houses, load_house
 from bbllm.worlds.household.vocabulary import Property, Relation, State
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bbllm.arm.contacts import ContactLimits
-from bbllm.arm.driver import ArmDriver, RecoveryError
+from bbllm.arm.driver import ArmDriver, ContactLimits, RecoveryError
 from bbllm.arm.envelope import Rule, refusal
 from bbllm.arm.failures import SkillError
 from bbllm.core.types import Code

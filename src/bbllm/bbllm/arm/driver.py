@@ -15,8 +15,27 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bbllm.arm.contacts import ContactLimits
 from bbllm.core.errors import BbllmError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContactLimits:
+    """
+    From where on the robot feels a contact, and from where on it stops by itself, at 1 kHz.
+
+    It holds what it estimates from outside against them: the torque of each joint, and the wrench
+    at the hand, three forces and then three torques.
+    """
+
+    contact_joint_nm: tuple[float, ...]
+    """Above it a joint feels a contact, which stops nothing, shape (7,) [Nm]."""
+    collision_joint_nm: tuple[float, ...]
+    """Above it a joint has run into something, and the robot stops, shape (7,) [Nm]."""
+    contact_wrench: tuple[float, ...]
+    """As the first, for the wrench, shape (6,) [N, Nm]."""
+    collision_wrench: tuple[float, ...]
+    """As the second, for the wrench, shape (6,) [N, Nm]."""
+
 
 Array = NDArray[np.float64]
 
@@ -282,3 +301,33 @@ class ArmDriver(Protocol):
         May come again and again. One that comes between two motions ends the next of them.
         """
         ...
+
+
+CLOSED_M = 0.003
+"""Fingers that have closed by this were not yet on what they grip: pads and things give way by
+less [m]."""
+
+
+def may_be_cut(sent_m: float, now_m: float, *, grips: bool) -> bool:
+    """
+    Whether a goal of the hand is cancelled because the robot has stopped.
+
+    The hand is a separate device: no stop of the arm ends its goal, so the sender cancels it and
+    the fingers stay where they are. That must not drop anything:
+
+    * Fingers that move to a width, or home, are cancelled at once: opening on would release what
+      they hold.
+    * Fingers that grip are cancelled once they have closed by some distance: what they close on
+      then was not held before, and stands by itself. Those that have not closed may press on a
+      held object already, and no driver guarantees that a grip survives being cancelled before
+      it is complete: they keep pressing, with the force that the safety envelope allows.
+
+    What a cancelled goal leaves in the hand counts as loose until it is gripped again by the next
+    call, after a person has let the robot go on.
+
+    Args:
+        sent_m: Distance between the fingers when it was sent [m].
+        now_m: The same now [m].
+        grips: Whether it is a grasp.
+    """
+    return not grips or sent_m - now_m > CLOSED_M

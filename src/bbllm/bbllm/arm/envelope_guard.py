@@ -8,17 +8,43 @@ from dataclasses import replace
 
 import numpy as np
 
-from bbllm.arm.collision import OPEN_WIDTH_M, CollisionChecker, Contact
-from bbllm.arm.collision_model import TABLE
+from bbllm.arm.collision import OPEN_WIDTH_M, TABLE, CollisionChecker, Contact
 from bbllm.arm.driver import Array, JointTrajectory
-from bbllm.arm.envelope import Point, Rule, SafetyEnvelope, kept_out
+from bbllm.arm.envelope import Point, Rule, SafetyEnvelope, kept_out, refusal
 from bbllm.arm.failures import SkillError
 from bbllm.arm.obstacles import Held, Obstacle, Shape, matrix_from_pose, obstacle_from_object
 from bbllm.arm.sweep import FINGERS, Sweep, corners, solid_names, sweep
-from bbllm.arm.unsafe import broken_at, rounded_up, unsafe
 from bbllm.arm.ways import WayParams
-from bbllm.core.types import Scene
+from bbllm.core.types import Code, Scene
 from bbllm.skills.grasps import Hand
+
+SLACK_M = 5e-4
+"""How much deeper than at its start a motion may break a rule, for noise and rounding [m]."""
+
+
+def unsafe(rule: Rule, doing: str, why: str) -> SkillError:
+    """Return the refusal of a rule; *why* ends with what would do."""
+    return SkillError(Code.UNSAFE, refusal(rule, doing, why), f'safety rule {rule.value}')
+
+
+def rounded_up(value: float) -> str:
+    """Write a number rounded up, so that what is asked for is enough."""
+    return f'{math.ceil(value * 100) / 100:.2f}'
+
+
+def broken_at(depth: Array) -> int | None:
+    """
+    Return where along a motion a rule is broken most, None where it is kept.
+
+    Args:
+        depth: How far beyond the rule, negative within it, shape (n,) [m]. NaN breaks it.
+    """
+    start = max(float(depth[0]), 0.0)
+    worst = int(np.argmax(np.nan_to_num(depth, nan=np.inf)))
+    if not float(depth[worst]) <= start + SLACK_M:
+        return worst
+    return len(depth) - 1 if start > SLACK_M and not float(depth[-1]) < start else None
+
 
 SLACK_SHARE = 1e-3
 """How much faster than its limit a motion may be, for rounding, as a share of the limit."""
@@ -46,7 +72,7 @@ def bounded(ways: WayParams, envelope: SafetyEnvelope) -> WayParams:
 
 class EnvelopeGuard:
     """
-    Implements `arm.motion_guard.MotionGuard`: refuses with Code.UNSAFE, and names the rule.
+    Implements `arm.sending.MotionGuard`: refuses with Code.UNSAFE, and names the rule.
 
     A motion that starts outside of a rule, as after somebody has led the arm there by hand, may
     only lead back: never deeper, and less deep at its end. One thread only.

@@ -21,26 +21,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
-from bbllm.arm.gate_episodes import EndedEpisodes
-from bbllm.arm.gate_plan import (
-    REVOKING,
-    STOPPED,
-    ApprovedPlan,
-    Moment,
-    plan_deviation,
-    plan_fault,
-    text_fault,
-)
-from bbllm.arm.gate_words import (
-    call_request,
-    denial,
-    plan_request,
-    refused,
-    resume_request,
-    unseen,
-)
 from bbllm.core.approval import (
+    SHORT,
     Answer,
     ApprovalMode,
     ApprovalRequest,
@@ -49,10 +33,217 @@ from bbllm.core.approval import (
     single_hash,
 )
 from bbllm.core.errors import SceneError
-from bbllm.core.types import Outcome, Scene, SkillCall, Status
+from bbllm.core.printable import escape_line, hidden_fault
+from bbllm.core.stand_ins import with_remark
+from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
 from bbllm.skills.catalog import CallError, check_call
-from bbllm.skills.mention import unmentioned
-from bbllm.skills.risk import moves, risk
+from bbllm.skills.risk import moves, risk, unmentioned
+
+
+def plan_request(
+    provenance: Provenance, hash: str, revoked: str, brain: str = ''
+) -> ApprovalRequest:
+    """
+    Return the question about a plan.
+
+    Args:
+        provenance: Where the plan comes from.
+        hash: What an answer has to name.
+        revoked: Why it is asked for once more; empty for the first time.
+        brain: Name of the model that wrote it; empty where it is not known.
+    """
+    anew = 'the Brain has planned anew' if provenance.revision else ''
+    count = len(provenance.plan.steps)
+    by = f' by {with_remark(brain)}' if brain else ''
+    return ApprovalRequest(
+        kind=RequestKind.PLAN,
+        hash=hash,
+        title=f'The plan of {count} {"step" if count == 1 else "steps"}{by}. May it be done?',
+        lines=tuple(str(step) for step in provenance.plan.steps),
+        reason=revoked or anew,
+        episode_id=provenance.episode_id,
+    )
+
+
+def resume_request(what: str, episode_id: str) -> ApprovalRequest:
+    """Return the question whether the robot, which has stopped, may go on."""
+    return ApprovalRequest(
+        kind=RequestKind.RESUME,
+        hash=single_hash(RequestKind.RESUME, what),
+        title='The robot has stopped. May it be recovered and go on?',
+        lines=(escape_line(what),),
+        reason='look at the robot first: what stopped it may still be there',
+        episode_id=episode_id,
+    )
+
+
+def call_request(call: SkillCall, provenance: Provenance | None, reason: str) -> ApprovalRequest:
+    """Return the question about one call, with the step that it is for."""
+    named = escape_line(str(call))
+    lines = [named]
+    episode_id = ''
+    if provenance is not None:
+        episode_id = provenance.episode_id
+        steps = {step.index: step for step in provenance.plan.steps}
+        if provenance.step in steps:
+            lines.append(f'for step {steps[provenance.step]}')
+    return ApprovalRequest(
+        kind=RequestKind.CALL,
+        hash=single_hash(RequestKind.CALL, episode_id, call.skill, *call.args),
+        title=f'{named}. May it be done?',
+        lines=tuple(lines),
+        reason=reason,
+        episode_id=episode_id,
+    )
+
+
+def denial(what: str, answer: Answer) -> str:
+    """Say that something was not approved, and why."""
+    if not answer.by:
+        return f'A person has to approve {what}, and {answer.reason}.'
+    if not answer.reason:
+        return f'A person did not approve {what} and gave no reason.'
+    return f'A person did not approve {what}: {answer.reason.rstrip(".")}.'
+
+
+def refused(call: SkillCall, message: str) -> Outcome:
+    """Return the outcome of a call that nobody has approved."""
+    return Outcome(call=call, status=Status.REJECTED, code=Code.NOT_APPROVED, message=message)
+
+
+def unseen(call: SkillCall, error: SceneError) -> Outcome:
+    """Return the outcome of a call for which there is no scene to look at."""
+    code = Code.EMPTY_SCENE if 'scene is empty' in str(error) else Code.STALE_SCENE
+    return Outcome(call=call, status=Status.REJECTED, code=code, message=str(error))
+
+
+STOPPED = frozenset(
+    {
+        Code.REFLEX,
+        Code.USER_STOP,
+        Code.COMMUNICATION_LOSS,
+        Code.JOINT_LIMIT,
+        Code.NEEDS_PERSON,
+    }
+)
+"""How calls end during which the robot had stopped by itself or was stopped."""
+LONGEST = 200
+"""So much of a text that is refused is quoted [characters]."""
+REVOKING = frozenset({Code.USER_STOP, Code.NEEDS_PERSON})
+"""After these nothing that was approved before holds any more."""
+
+
+@dataclass
+class ApprovedPlan:
+    """What is known of the plan in force."""
+
+    episode_id: str
+    revision: int
+    hash: str
+    granted: bool = False
+    denial: str = ''
+    tried: set[int] = field(default_factory=set)
+    failed: int | None = None
+    """The step that failed first since the plan was approved."""
+    revoked: str = ''
+    """Why it has to be approved again."""
+    stops: int = 0
+    """How often the robot had stopped when it was asked for."""
+    done_s: float = 0.0
+    """When it was granted or something of it was done last, monotonic clock [s]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """What must not have changed between a question and its yes."""
+
+    stops: int
+    """How often the robot had stopped."""
+    revoked: int
+    """How often what was approved had been taken back."""
+
+
+def plan_fault(provenance: Provenance, known: ApprovedPlan | None) -> str:
+    """
+    Return why a goal cannot belong to the plan that it names; empty if it can.
+
+    Args:
+        provenance: Where the goal comes from.
+        known: The plan in force.
+    """
+    steps = provenance.plan.steps
+    if [step.index for step in steps] != list(range(len(steps))):
+        return 'the steps of its plan are not numbered from 0 without gaps.'
+    if not 0 <= provenance.step < len(steps):
+        return f'it names step {provenance.step} of a plan with {len(steps)} steps from 0 on.'
+    if known is None or known.episode_id != provenance.episode_id:
+        return ''
+    if provenance.revision < known.revision:
+        return (
+            f'its plan (revision {provenance.revision}) was replaced by revision '
+            f'{known.revision}, {known.hash[:SHORT]}.'
+        )
+    if provenance.revision == known.revision and provenance.hash != known.hash:
+        return (
+            f'revision {known.revision} of this episode is plan {known.hash[:SHORT]}, and '
+            f'this one is {provenance.hash[:SHORT]}. A plan that was changed is a new '
+            'revision, which a person has to approve.'
+        )
+    return ''
+
+
+def text_fault(provenance: Provenance) -> str:
+    """Return why a person could not read what a plan says; empty if everything is visible."""
+    parts = [('its episode id', provenance.episode_id)]
+    parts += [(f'step {step.index} of its plan', step.text) for step in provenance.plan.steps]
+    for what, text in parts:
+        fault = hidden_fault(text)
+        if fault:
+            return (
+                f'{what} contains {fault}: {escape_line(text)[:LONGEST]}. Write it in plain text.'
+            )
+    return ''
+
+
+def plan_deviation(tried: set[int], failed: int | None, step: int) -> str:
+    """Return why a step of an approved plan is no longer what was approved; empty if it is."""
+    if step in tried:
+        return f'step {step} was tried already, and the plan has it once'
+    if tried and step < max(tried):
+        return f'step {step} comes after step {max(tried)}, and not in the order of the plan'
+    if failed is not None:
+        return f'step {failed} of the plan failed, and this one was planned to follow it'
+    return ''
+
+
+KEPT_EPISODES = 1000
+"""So many are remembered at most."""
+
+
+class EndedEpisodes:
+    """Ids of episodes that have ended, told and asked from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._ids: deque[str] = deque(maxlen=KEPT_EPISODES)
+
+    def begin(self, episode_id: str) -> None:
+        """Learn that an episode has begun; one that had ended has begun anew."""
+        with self._lock:
+            if episode_id in self._ids:
+                self._ids.remove(episode_id)
+
+    def end(self, episode_id: str) -> None:
+        """Learn that an episode has ended."""
+        with self._lock:
+            if episode_id not in self._ids:
+                self._ids.append(episode_id)
+
+    def __contains__(self, episode_id: str) -> bool:
+        """Tell whether an episode has ended; one whose beginning was not heard has not."""
+        with self._lock:
+            return episode_id in self._ids
+
 
 Look = Callable[[], None]
 Ask = Callable[[ApprovalRequest, Look], Answer]

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
 from bbllm.arm.contact_limits import ContactLimiter
-from bbllm.arm.driver import ArmDriver, Array, GoalStatus, GripperResult, JointTrajectory
+from bbllm.arm.driver import (
+    ArmDriver,
+    Array,
+    ContactLimits,
+    GoalStatus,
+    GripperResult,
+    JointTrajectory,
+    Tolerances,
+)
 from bbllm.arm.failures import (
     SkillError,
     follow_failure,
@@ -17,16 +28,133 @@ from bbllm.arm.failures import (
     stop_failure,
 )
 from bbllm.arm.kinematics import forward
-from bbllm.arm.motion_guard import MotionGuard
 from bbllm.arm.recovery import Recovery
-from bbllm.arm.rest import check_rest
-from bbllm.arm.sending_params import DEACTIVATED_S, INTERRUPTED, STOP_S, SendingParams
 from bbllm.arm.stop_causes import Stop
 from bbllm.core.approval import AskPerson
 from bbllm.core.times import SAME_S
-from bbllm.core.types import Code
+from bbllm.core.types import Code, Scene
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import pose_of_matrix
+
+
+class MotionGuard(Protocol):
+    """The last look at a motion before it is commanded."""
+
+    contact_limits: ContactLimits | None
+    """Where the robot itself has to stop; None: as it likes."""
+
+    def look(self, scene: Scene, hand: Hand) -> None:
+        """Learn where things are and what is held, before the motions of a call are planned."""
+        ...
+
+    def carry(self, name: str | None, hand: Hand) -> None:
+        """Learn what is in the hand from now on, in mid-call; None where nothing is."""
+        ...
+
+    def check_motion(
+        self, trajectory: JointTrajectory, doing: str, *, width_m: float | None = None
+    ) -> None:
+        """
+        Raise SkillError with code UNSAFE, naming the rule, where a motion breaks one.
+
+        `width_m` is how far the fingers will be open on it, None: as they are now [m].
+        """
+        ...
+
+    def check_hand(self, position_rad: Array, width_m: float, doing: str) -> None:
+        """
+        Raise the same where fingers that go to a width would, with the arm at a joint position.
+
+        The position has the shape (7,) [rad], the width is the distance between the fingers [m].
+        """
+        ...
+
+    def check_grip(self, force_n: float, doing: str) -> None:
+        """Raise the same where the fingers would press too hard [N]."""
+        ...
+
+
+STOP_S = 0.5
+"""How long after a goal that was aborted or refused the signs of a stop may come, wall [s]."""
+DEACTIVATED_S = 3.0
+"""The same where the controller said itself that it was deactivated [s]."""
+INTERRUPTED = frozenset({GoalStatus.CANCELED, GoalStatus.TIMED_OUT, GoalStatus.ENDLESS})
+"""Endings of a goal of the hand that may leave it half-way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendingParams:
+    """How closely motions are watched, and how fast the fingers move."""
+
+    tolerances: Tolerances = field(default_factory=Tolerances)
+    """What the controller holds every trajectory to."""
+    rest: RestParams = field(
+        default_factory=lambda: RestParams(final_rad=0.02, still_rad_s=0.05, settle_s=1.0)
+    )
+    """Where and how the arm has to rest after a goal that succeeded."""
+    hold_rad: float = 0.03
+    """A motion starts where the last one ended, if the arm is still this near to it [rad]."""
+    gripper_speed_m_s: float = 0.1
+    """Speed at which the distance between the fingers changes [m/s]."""
+    width_tolerance_m: float = 0.002
+    """How far an opening may be off [m]."""
+
+
+LOOK_S = 0.02
+"""How often it is looked, on the world's clock [s]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestParams:
+    """What counts as being at rest at a goal."""
+
+    final_rad: float
+    """Largest joint error [rad]."""
+    still_rad_s: float
+    """An arm slower than this is at rest [rad/s]."""
+    settle_s: float
+    """How long the arm may take to come to rest [s]."""
+
+
+def check_rest(
+    driver: ArmDriver, goal: Array, params: RestParams, doing: str, look: Callable[[], object]
+) -> None:
+    """
+    Wait until the arm rests at a goal.
+
+    Args:
+        driver: The arm.
+        goal: Shape (7,) [rad].
+        params: What counts as rest.
+        doing: What the arm was about.
+        look: Called all the time; what it raises ends the wait.
+
+    Raises:
+        SkillError: It does not rest there in time.
+    """
+    deadline = driver.now_s() + params.settle_s
+    while True:
+        state = driver.joint_state()
+        errors = np.abs(state.position_rad - goal)
+        moving = float(np.abs(state.velocity_rad_s).max()) > params.still_rad_s
+        if float(errors.max()) <= params.final_rad and not moving:
+            return
+        if driver.now_s() >= deadline:
+            break
+        driver.wait(LOOK_S)
+        look()
+    if moving:
+        raise SkillError(
+            Code.TIMEOUT,
+            f'the arm did not come to rest within {params.settle_s:.1f} s after {doing}.',
+        )
+    joint = int(errors.argmax())
+    raise SkillError(
+        Code.GOAL_TOLERANCE,
+        f'joint {joint + 1} stopped {math.degrees(float(errors[joint])):.1f} degrees from its '
+        f'goal after {doing}.',
+    )
+
 
 Until = Callable[[], bool] | None
 

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
-from bbllm.arm.backing_off import back_off
-from bbllm.arm.executor_params import ExecutorParams
 from bbllm.arm.failures import (
+    HELD_BACK_CODES,
     SkillError,
+    StuckError,
+    let_go,
     misplaced,
     missed_grasp,
     unclosed,
+    unfelt,
     unheld,
+    unlifted,
     untouched,
 )
-from bbllm.arm.lift_off import lift_off
-from bbllm.arm.sending import Sender
-from bbllm.arm.slip import shift_for_slip
+from bbllm.arm.lifting import LiftParams, LiftWatch
+from bbllm.arm.pull import SilentForceError
+from bbllm.arm.sending import Sender, SendingParams
 from bbllm.arm.trajectory import NoPathError
-from bbllm.arm.ways import Way, WayPlanner
+from bbllm.arm.ways import Way, WayParams, WayPlanner
 from bbllm.core.errors import SceneError
-from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
+from bbllm.core.types import Code, Outcome, Pose, Scene, SkillCall, Status
 from bbllm.skills.catalog import CallError, check_call
 from bbllm.skills.grasps import in_tool_frame
 from bbllm.skills.motions import (
@@ -33,6 +38,7 @@ from bbllm.skills.motions import (
     ExpectHeld,
     LiftOff,
     Motion,
+    MotionParams,
     MoveAbove,
     MoveToBase,
     OpenTo,
@@ -42,7 +48,147 @@ from bbllm.skills.motions import (
 )
 from bbllm.skills.rejection import Rejection
 from bbllm.skills.risk import moves
-from bbllm.skills.shapes import Vector
+from bbllm.skills.shapes import Vector, rotation_of
+
+LEAST_SLIP_M = 0.0002
+MOST_SLIP_M = 0.01
+"""How far a held thing may have slipped for the descent to make up for it: less is noise, more
+is something else than a slip [m]."""
+
+
+def shift_for_slip(before: Vector, now: Vector, tcp: Pose) -> Vector | None:
+    """
+    Return how far the hand has to be moved for the thing to be where it would be without a slip.
+
+    Args:
+        before: Its centre in the frame of the TCP when it was taken up [m].
+        now: The same now [m].
+        tcp: Pose of the TCP in the world.
+
+    Returns:
+        A shift in the world frame [m]; None where there is nothing to make up for.
+    """
+    slip = [was - is_now for was, is_now in zip(before, now, strict=True)]
+    if not LEAST_SLIP_M < math.hypot(*slip) < MOST_SLIP_M:
+        return None
+    rotation = rotation_of(tcp)
+    x, y, z = (sum(rotation[row][axis] * slip[axis] for axis in range(3)) for row in range(3))
+    return (x, y, z)
+
+
+T = TypeVar('T')
+
+
+def lift_off(name: str, way: Way, sender: Sender, planner: WayPlanner, params: LiftParams) -> Way:
+    """
+    Lift a thing that is gripped a little; returns the way up that is left.
+
+    Where nobody ever told the force there is nothing to find out, and all of the way is left.
+
+    Raises:
+        SkillError: WOULD_NOT_RISE, or TIMEOUT where the force is not told any more, with the
+            thing still gripped; or the arm failed otherwise, or was stopped.
+    """
+    doing = f'lifting {name}'
+    watch = _felt(lambda: LiftWatch(sender.driver, params.cap_n), sender, name)
+    if watch.blind:
+        return way
+    first, left = planner.parted(way, params)
+    failure = None
+    try:
+        sender.follow(first, doing, until=watch)
+    except SkillError as failed:
+        sender.check(doing)  # who stops the arm is heard first
+        if isinstance(failed, StuckError) or (
+            failed.stopped and failed.code is not Code.CANCELLED
+        ):
+            raise
+        failure = failed
+    # What does not give may make a motion fail in any way, not only by being cancelled for it.
+    if watch.tripped or _felt(lambda: watch(settled=True), sender, name):
+        raise unlifted(name, params.cap_n, '' if failure is None else failure.raw)
+    if failure is not None:
+        raise failure
+    return left
+
+
+def _felt(look: Callable[[], T], sender: Sender, name: str) -> T:
+    """Look at the force; once more where the robot was silent because it had stopped."""
+    try:
+        return look()
+    except SilentForceError as silence:
+        if not sender.ready(f'lifting {name}'):
+            raise unfelt(name, str(silence)) from silence
+    try:
+        return look()
+    except SilentForceError as silence:
+        raise unfelt(name, str(silence)) from silence
+
+
+RETREAT_M = 0.08
+"""How far the arm is raised after a failure [m]."""
+TOO_MUCH_CODES = frozenset({Code.REFLEX, Code.CONTROLLER_ABORTED})
+"""Failures of a lift after which the arm stays where it is: with what is in its hand it would
+fail again, and nothing tells that this is fixed and has to be let go of."""
+
+
+def back_off(
+    failure: SkillError,
+    sender: Sender,
+    planner: WayPlanner,
+    *,
+    opening_m: float | None,
+    lifts: str | None,
+    release: Callable[[], None],
+) -> SkillError:
+    """
+    Raise the arm where it may still move; what may be fixed is let go of first.
+
+    Args:
+        failure: Why the call fails.
+        sender: The arm.
+        planner: Finds the way up.
+        opening_m: How far the fingers were open before they closed; None where no grip was
+            chosen [m].
+        lifts: What was being lifted; None where nothing was.
+        release: Lets go of it.
+
+    Returns:
+        The failure, which tells of the hand that has let go.
+    """
+    too_much = lifts is not None and failure.code in TOO_MUCH_CODES
+    if not failure.may_back_off or too_much or isinstance(failure, StuckError):
+        return failure
+    held_back = lifts is not None and failure.code in HELD_BACK_CODES
+    try:
+        if failure.code is Code.GRASP_FAILED and opening_m is not None:
+            sender.open_to(opening_m, 'opening the hand again')
+        if failure.lets_go or held_back:
+            release()
+            failure = let_go(failure)
+        rise = planner.straight_up(sender.q_start(), RETREAT_M)
+        sender.follow(rise, 'rising out of the way')
+    except (SkillError, NoPathError):
+        pass  # the first failure is the one that tells what went wrong
+    return failure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorParams:
+    """How to move, send and judge."""
+
+    motions: MotionParams = field(default_factory=MotionParams)
+    ways: WayParams = field(default_factory=WayParams)
+    sending: SendingParams = field(default_factory=SendingParams)
+    lift: LiftParams = field(default_factory=LiftParams)
+    placed_m: float = 0.01
+    """A thing that rests further than this from its target is misplaced [m]."""
+    settle_s: float = 0.1
+    """How long a thing may settle before it is looked at [s]."""
+    weigh_s: float = 0.25
+    """How long the arm holds still in the end with something in its hand, so that the force there
+    can be read: the time of the filter in worlds.hand_force, and what the arm takes to come to
+    rest [s]."""
 
 
 class SkillRun:

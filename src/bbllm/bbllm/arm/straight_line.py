@@ -11,25 +11,159 @@ ds/dt, for which ruckig has the fastest timing.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
+
+import mink
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from bbllm.arm.braking import Knots
 from bbllm.arm.driver import JointTrajectory
-from bbllm.arm.interpolation import excess, slowed
-from bbllm.arm.kinematics import forward, inverse_branches
+from bbllm.arm.kinematics import forward, inverse_branches, jacobian
 from bbllm.arm.limits import DDDQ_MAX, DDQ_MAX, Q_MAX, Q_MIN, velocity_limits, within_limits
-from bbllm.arm.lines import Line
+from bbllm.arm.model import TCP_SITE, arm_model
 from bbllm.arm.spline import Spline
-from bbllm.arm.tracking import track_line
 from bbllm.arm.trajectory import (
     JERK_SHARE,
+    Knots,
     NoPathError,
+    excess,
     joint_move,
     ruckig_profile,
+    slowed,
 )
 
 Array = NDArray[np.float64]
+
+_ITERATIONS = 8
+_TOLERANCE = 1e-5
+"""Pose error at which mink has done its part [m, rad]."""
+_POLISH = 3
+_EXACT = 1e-9
+"""Pose error of the result [m, rad]."""
+_EXTRA_MARGIN_RAD = 0.005
+
+
+def track_line(poses: Array, q_start: Array, margin_rad: float) -> Array | None:
+    """
+    Follow tool poses one after the other, within limits, with the smallest joint motions.
+
+    Args:
+        poses: T_base_tcp, near to each other, the first at *q_start*, shape (n, 4, 4).
+        q_start: Joint position at the start, shape (7,) [rad].
+        margin_rad: What to keep from the position limits [rad].
+
+    Returns:
+        Joint positions, shape (n, 7) [rad], or None where the line cannot be followed.
+    """
+    model = _limited_model(margin_rad + _EXTRA_MARGIN_RAD)
+    configuration = mink.Configuration(model, q=np.clip(q_start, *model.jnt_range.T))
+    tool = mink.FrameTask(TCP_SITE, 'site', position_cost=1.0, orientation_cost=1.0)
+    posture = mink.PostureTask(model, cost=1e-4)
+    limits = [mink.ConfigurationLimit(model)]
+    path = np.empty((len(poses), 7))
+    path[0] = q_start
+    for i, pose in enumerate(poses[1:], start=1):
+        tool.set_target(mink.SE3.from_matrix(pose))
+        posture.set_target(configuration.q)  # of all ways to get there, the nearest
+        for _ in range(_ITERATIONS):
+            if np.abs(tool.compute_error(configuration)).max() < _TOLERANCE:
+                break
+            try:
+                velocity = mink.solve_ik(
+                    configuration, [tool, posture], 1.0, 'daqp', damping=1e-8, limits=limits
+                )
+            except mink.NoSolutionFound:
+                return None
+            configuration.integrate_inplace(velocity, 1.0)
+        path[i] = _polished(configuration.q, pose)
+        if _pose_error(path[i], pose) > _EXACT or not within_limits(path[i], margin_rad):
+            return None
+    return path
+
+
+@lru_cache(maxsize=2)
+def _limited_model(margin_rad: float) -> mujoco.MjModel:
+    model = arm_model()
+    model.jnt_range[:] = np.stack([Q_MIN + margin_rad, Q_MAX - margin_rad], axis=1)
+    return model
+
+
+def _polished(q: Array, pose: Array) -> Array:
+    """Take the last micrometres by Newton's method, with the smallest joint motion."""
+    q = np.array(q)
+    for _ in range(_POLISH):
+        q = q + np.linalg.pinv(jacobian(q)) @ _error_twist(q, pose)
+    return q
+
+
+def _error_twist(q: Array, pose: Array) -> Array:
+    """Return how the tool would have to move, small, base axes, shape (6,) [m, rad]."""
+    now = forward(q)
+    turn = pose[:3, :3] @ now[:3, :3].T
+    skew = np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
+    return np.concatenate([pose[:3, 3] - now[:3, 3], skew / 2])
+
+
+def _pose_error(q: Array, pose: Array) -> float:
+    return float(np.abs(_error_twist(q, pose)).max())
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The tool's way: straight, turning evenly."""
+
+    T_start: Array
+    shift: Array
+    """Way of the TCP, shape (3,) [m]."""
+    turn: Array
+    """Rotation vector in base axes, shape (3,) [rad]."""
+
+    @classmethod
+    def between(cls, T_start: Array, T_goal: Array) -> Line:
+        """Return the line from one tool pose to another."""
+        turn = _rotation_vector(T_goal[:3, :3] @ T_start[:3, :3].T)
+        return cls(T_start, T_goal[:3, 3] - T_start[:3, 3], turn)
+
+    def poses(self, s: Array) -> Array:
+        """Return T_base_tcp at s, shape (n, 4, 4)."""
+        poses = np.empty((len(s), 4, 4))
+        poses[:] = self.T_start
+        poses[:, :3, :3] = _rotation(self.turn, s) @ self.T_start[:3, :3]
+        poses[:, :3, 3] += s[:, None] * self.shift
+        return poses
+
+
+def _rotation(turn: Array, s: Array) -> Array:
+    """Return the rotations by s times a rotation vector, shape (n, 3, 3)."""
+    angle = float(np.linalg.norm(turn))
+    if angle < 1e-12:
+        return np.broadcast_to(np.eye(3), (len(s), 3, 3))
+    x, y, z = turn / angle
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    sine, cosine = np.sin(s * angle)[:, None, None], np.cos(s * angle)[:, None, None]
+    return np.asarray(np.eye(3) + sine * cross + (1 - cosine) * (cross @ cross))
+
+
+def _rotation_vector(rotation: Array) -> Array:
+    """Return axis times angle of a rotation, shape (3,) [rad]."""
+    skew = np.array(
+        [
+            rotation[2, 1] - rotation[1, 2],
+            rotation[0, 2] - rotation[2, 0],
+            rotation[1, 0] - rotation[0, 1],
+        ]
+    )
+    sine, cosine = float(np.linalg.norm(skew)) / 2, float(np.trace(rotation) - 1) / 2
+    angle = float(np.arctan2(sine, cosine))
+    if sine > 1e-6:
+        return np.asarray(skew / (2 * sine) * angle)
+    if cosine > 0:
+        return np.asarray(skew / 2)
+    values, vectors = np.linalg.eigh((rotation + rotation.T) / 2)  # half a turn
+    return np.asarray(vectors[:, np.argmax(values)] * angle)
+
 
 LINE_SPEED_M_S = 0.5
 """Tool speed at scale 1; the robot allows 3 [m/s]."""

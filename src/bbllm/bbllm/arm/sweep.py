@@ -16,10 +16,10 @@ import mujoco
 import numpy as np
 
 from bbllm.arm.driver import Array, JointTrajectory
-from bbllm.arm.interpolation import sample
 from bbllm.arm.kinematics import link_frames
 from bbllm.arm.limits import DQ_MAX
 from bbllm.arm.model import arm_model
+from bbllm.arm.trajectory import sample
 
 STEP_S = 0.02
 """Time between two looks at a motion: at 1.7 m/s the tool moves 3 cm, and at the 9 m/s^2 that the

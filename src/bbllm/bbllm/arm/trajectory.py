@@ -3,7 +3,15 @@ Joint motions timed within velocity (position dependent), acceleration and jerk 
 
 A motion that is straight in joint space is one function s(t) times a constant vector, so timing
 it is a problem of one dimension. Where the velocity limits are constant, ruckig's profile is the
-fastest there is. Near the position limits the legal velocity falls; `arm.braking` then times it.
+fastest there is.
+
+Near the position limits the legal velocity falls; `braking_profile` then times the motion. In the
+plane of position s and squared velocity, constant acceleration is a straight line. The bound on
+the velocity is replaced by a chain of such lines below it; the fastest motion under the chain
+speeds up, follows it, and brakes. Its acceleration jumps, so it is averaged over a short window:
+the jumps become ramps of limited jerk. Averages do not exceed what they average, and the legal
+velocity is a concave function of the position, so by Jensen's inequality the average still obeys
+it.
 
 Either way s(t) is a cubic between few knots. A quintic through position, velocity and
 acceleration of two knots is that cubic, so the controller repeats what was planned exactly, and
@@ -15,20 +23,221 @@ keeps the feed-forward torque within 1000 Nm/s and the servos on the path.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 import ruckig
 from numpy.typing import NDArray
 
-from bbllm.arm.braking import Knots, braking_profile
 from bbllm.arm.driver import JointTrajectory
-from bbllm.arm.interpolation import excess, on_nanoseconds, sample, slowed
 from bbllm.arm.limits import DDDQ_MAX, DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, velocity_limits
 from bbllm.core.errors import BbllmError
 
 Array = NDArray[np.float64]
+
+_LINES = 8
+"""Lines that stand for the falling part of the bound."""
+_GRID = 24
+"""Points on each at which it is held below the bound."""
+_SHORTEST_PHASE_S = 1e-4
+"""Corners of the chain nearer to each other than this are one [s]."""
+_SHORTEST_S = 1e-5
+"""Knots nearer to each other than this are one [s]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Knots:
+    """A motion in one dimension, a cubic between any two neighbours."""
+
+    time_s: Array
+    """Shape (n,), from 0 [s]."""
+    s: Array
+    """Way travelled, shape (n,)."""
+    ds: Array
+    """Velocity, 0 at both ends [1/s]."""
+    dds: Array
+    """Acceleration, 0 at both ends [1/s^2]."""
+
+    @classmethod
+    def at_rest(cls, duration_s: float) -> Knots:
+        """Return a motion that stays where it is."""
+        zero = np.zeros(2)
+        return cls(np.array([0.0, duration_s]), zero, zero, zero)
+
+    @classmethod
+    def cleaned(cls, time_s: Array, s: Array, ds: Array, dds: Array, end: float) -> Knots:
+        """Drop knots that coincide, and put the last one exactly at rest at the end."""
+        keep = np.concatenate([[True], np.diff(time_s) > _SHORTEST_S])
+        keep[-1] = True
+        if len(time_s) > 2 and time_s[-1] - time_s[keep][-2] < _SHORTEST_S:
+            keep[np.flatnonzero(keep)[-2]] = False
+        time_s, s, ds, dds = time_s[keep], s[keep], ds[keep], dds[keep]
+        s[-1], ds[0], ds[-1], dds[0], dds[-1] = end, 0.0, 0.0, 0.0, 0.0
+        return cls(time_s, s, ds, dds)
+
+
+def braking_profile(
+    speed_bound: Callable[[Array], Array], acceleration: float, jerk: float
+) -> Knots:
+    """
+    Travel from s = 0 to s = 1, from rest to rest, below a velocity that falls on the way.
+
+    Args:
+        speed_bound: Legal ds/dt at s, positive, falling and concave; shape (n,) to (n,).
+        acceleration: Limit of both signs, constant [1/s^2].
+        jerk: Limit of both signs, constant [1/s^3].
+    """
+    s, square = _chain(speed_bound, acceleration)
+    speed = np.sqrt(square)
+    duration = 2 * np.diff(s) / (speed[1:] + speed[:-1])
+    lasting = duration > _SHORTEST_PHASE_S
+    apart = np.concatenate([[True], lasting[:-1], [True]])
+    apart[-2] &= lasting[-1]
+    s, speed = s[apart], speed[apart]
+    duration = 2 * np.diff(s) / (speed[1:] + speed[:-1])
+    return _averaged(duration, s, speed, window_s=2 * acceleration / jerk)
+
+
+def _chain(speed_bound: Callable[[Array], Array], acceleration: float) -> tuple[Array, Array]:
+    """Return corners (s, ds^2) of the fastest motion without a jerk limit."""
+    scan = np.linspace(0.0, 1.0, 65)
+    bound = speed_bound(scan)
+    falls = int(np.argmax(bound < bound[0] * (1 - 1e-9))) - 1  # last point of the plateau
+    first = scan[max(falls, 0)]
+    s = np.concatenate([[0.0], np.linspace(first, 1.0, _LINES + 1)[int(first == 0.0) :]])
+    share = np.linspace(0.0, 1.0, _GRID)
+    dense = s[:-1, None] + np.diff(s)[:, None] * share
+    square = speed_bound(s) ** 2
+    chord = square[:-1, None] + np.diff(square)[:, None] * share
+    above = (chord - speed_bound(dense.ravel()).reshape(dense.shape) ** 2).max(axis=1)
+    above = np.maximum(above, 0.0)
+    square = square - np.maximum(np.append(above, 0.0), np.append(0.0, above))
+    square = np.maximum(square, 1e-9)
+
+    for i in range(len(s) - 2, -1, -1):  # never steeper than the brakes
+        square[i] = min(square[i], square[i + 1] + 2 * acceleration * (s[i + 1] - s[i]))
+    s, square = _below(s, square, 2 * acceleration, 0.0)
+    s, square = _below(s, square, -2 * acceleration, 2 * acceleration)
+    square[0] = square[-1] = 0.0
+    return s, square
+
+
+def _below(s: Array, square: Array, slope: float, offset: float) -> tuple[Array, Array]:
+    """Cut a chain of lines by one more line, with a corner where they cross."""
+    gap = square - (slope * s + offset)
+    crossed = np.flatnonzero(gap[:-1] * gap[1:] < 0)
+    share = gap[crossed] / (gap[crossed] - gap[crossed + 1])
+    corner = s[crossed] + share * (s[crossed + 1] - s[crossed])
+    merged = np.sort(np.concatenate([s, corner]))
+    merged = merged[np.concatenate([[True], np.diff(merged) > 1e-12])]
+    return merged, np.minimum(np.interp(merged, s, square), slope * merged + offset)
+
+
+def _averaged(duration: Array, s: Array, speed: Array, window_s: float) -> Knots:
+    """Average a motion of constant accelerations over the last *window_s* of time."""
+    start = np.concatenate([[0.0], np.cumsum(duration)])
+    acceleration = np.append(np.diff(speed) / duration, 0.0)  # 0: at rest beyond the end
+    area = np.concatenate(  # integral of s at each corner
+        [[0.0], np.cumsum(duration * (s[:-1] + duration * (2 * speed[:-1] + speed[1:]) / 6))]
+    )
+
+    def at(time_s: Array) -> tuple[Array, Array, Array]:
+        """Return the integral of s, s and ds/dt; at rest before the start and after the end."""
+        time_s = np.maximum(time_s, 0.0)
+        i = np.searchsorted(start, time_s, side='right') - 1
+        t, a, v = time_s - start[i], acceleration[i], speed[i]
+        way = s[i] + t * (v + t * a / 2)
+        return area[i] + t * (s[i] + t * (v / 2 + t * a / 6)), way, v + t * a
+
+    time_s = np.sort(np.concatenate([start, start + window_s]))
+    now, before = at(time_s), at(time_s - window_s)
+    way, velocity, accel = ((a - b) / window_s for a, b in zip(now, before))
+    return Knots.cleaned(time_s, way, velocity, accel, 1.0)
+
+
+_CHECKS = 96
+
+
+def sample(trajectory: JointTrajectory, time_s: Array) -> tuple[Array, Array, Array]:
+    """
+    Interpolate as the controller does: quintics between the points, held beyond the ends.
+
+    Args:
+        trajectory: The motion.
+        time_s: When, shape (n,) [s].
+
+    Returns:
+        Position, velocity and acceleration, each of shape (n, 7) [rad, rad/s, rad/s^2].
+    """
+    times = trajectory.time_s
+    time_s = np.clip(time_s, times[0], times[-1])
+    i = np.clip(np.searchsorted(times, time_s, side='right') - 1, 0, len(times) - 2)
+    h = (times[i + 1] - times[i])[:, None]
+    u = (time_s - times[i])[:, None] / h
+    p0, p1 = trajectory.position_rad[i], trajectory.position_rad[i + 1]
+    v0, v1 = trajectory.velocity_rad_s[i] * h, trajectory.velocity_rad_s[i + 1] * h
+    a0 = trajectory.acceleration_rad_s2[i] * h**2 / 2
+    a1 = trajectory.acceleration_rad_s2[i + 1] * h**2 / 2
+    gap, v_gap, a_gap = p1 - p0 - v0 - a0, v1 - v0 - 2 * a0, a1 - a0
+    c3 = 10 * gap - 4 * v_gap + a_gap
+    c4 = -15 * gap + 7 * v_gap - 2 * a_gap
+    c5 = 6 * gap - 3 * v_gap + a_gap
+    position = p0 + u * (v0 + u * (a0 + u * (c3 + u * (c4 + u * c5))))
+    velocity = (v0 + u * (2 * a0 + u * (3 * c3 + u * (4 * c4 + u * 5 * c5)))) / h
+    acceleration = (2 * a0 + u * (6 * c3 + u * (12 * c4 + u * 20 * c5))) / h**2
+    return position, velocity, acceleration
+
+
+def excess(move: JointTrajectory) -> float:
+    """
+    Return by what factor a motion would have to be slower to be legal; 1 or less where it is.
+
+    Looks at velocities (position dependent) and accelerations at the knots and between them.
+    """
+    time_s = np.concatenate([move.time_s, np.linspace(0.0, move.duration_s, _CHECKS)])
+    position, velocity, acceleration = sample(move, time_s)
+    lower, upper = velocity_limits(position)
+    legal = np.maximum(np.where(velocity > 0, upper, -lower), 1e-9)
+    moving = np.abs(velocity) > 1e-9
+    return float(
+        max(
+            np.max(np.abs(velocity) / legal * moving),
+            np.sqrt(np.max(np.abs(acceleration) / DDQ_MAX)),
+        )
+    )
+
+
+def slowed(move: JointTrajectory, factor: float) -> JointTrajectory:
+    """Stretch a motion in time by a factor, if that is above 1."""
+    factor = max(factor, 1.0)
+    return on_nanoseconds(
+        JointTrajectory(
+            time_s=move.time_s * factor,
+            position_rad=move.position_rad,
+            velocity_rad_s=move.velocity_rad_s / factor,
+            acceleration_rad_s2=move.acceleration_rad_s2 / factor**2,
+        )
+    )
+
+
+def on_nanoseconds(move: JointTrajectory) -> JointTrajectory:
+    """
+    Move the knots to whole nanoseconds, and the states with them.
+
+    A message carries nothing finer; a time that is off from its state by half a nanosecond
+    would be a jolt where knots are near to each other.
+    """
+    time_s = np.round(move.time_s, 9)
+    shift = (time_s - move.time_s)[:, None]
+    return JointTrajectory(
+        time_s=time_s,
+        position_rad=move.position_rad + move.velocity_rad_s * shift,
+        velocity_rad_s=move.velocity_rad_s + move.acceleration_rad_s2 * shift,
+        acceleration_rad_s2=move.acceleration_rad_s2,
+    )
+
 
 JERK_SHARE = 0.2
 """Share of the jerk limit that plans use."""
@@ -36,7 +245,6 @@ _SAFE = 0.998
 """Share of every limit that plans use, so that rounding on the way never breaks one."""
 _AT_REST_S = 0.02
 """Duration of a motion that goes nowhere [s]."""
-_SHORTEST_S = 1e-5
 """Knots nearer to each other than this are one [s]."""
 
 _OVERLAP_SHARE = 0.6

@@ -1,32 +1,367 @@
-"""From grips that would do to one way for the joints: over, down and up again."""
+"""
+Plan the motions of a grasp or a placement: over the target, down and up again.
+
+Among all directions of approach and all solutions of inverse kinematics, the best posture is
+taken. The way to it is, in this order: the straight joint move; straight up, over, straight down,
+at several heights; by way of the ready posture turned towards either end; RRT-Connect.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bbllm.arm.collision import CollisionChecker
+from bbllm.arm.collision import CollisionChecker, Contact, Ignore
 from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.arm.envelope import KeepOut, Rule, kept_out, refusal
 from bbllm.arm.failures import SkillError
-from bbllm.arm.grasping import Approach, choose_grasp_configuration
-from bbllm.arm.interpolation import slowed
 from bbllm.arm.kinematics import forward
 from bbllm.arm.lifting import LiftParams, parted, slow_move
-from bbllm.arm.limits import Q_READY
+from bbllm.arm.limits import DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, Q_READY
 from bbllm.arm.obstacles import Held, matrix_from_pose, obstacles_from_scene
-from bbllm.arm.reachability import raised, reachable_top_down, top_down
-from bbllm.arm.straight_line import line_path, path_move
+from bbllm.arm.random_search import find_way
+from bbllm.arm.reachability import (
+    Q7_GRIDS,
+    approach_postures,
+    raised,
+    reachable_top_down,
+    top_down,
+)
+from bbllm.arm.straight_line import line_path, path_move, quiet_path
 from bbllm.arm.sweep import sweep
-from bbllm.arm.trajectory import NoPathError, concatenate
-from bbllm.arm.transit import plan_transit
+from bbllm.arm.trajectory import (
+    NoPathError,
+    blend,
+    concatenate,
+    joint_move,
+    sample,
+    slowed,
+    waypoint_move,
+)
 from bbllm.core.types import Code, Scene
 from bbllm.skills.grasps import Grip, Hand
 from bbllm.skills.motions import MoveAbove
 from bbllm.skills.rejection import listed
 from bbllm.skills.shapes import Vector
+
+_CORNER_SAMPLES = 12
+_RISES_M = (0.06, 0.12, 0.2, 0.3)
+"""Heights that are tried for going over things [m]."""
+
+
+def plan_transit(
+    q_start: Array,
+    q_goal: Array,
+    checker: CollisionChecker,
+    *,
+    scale: float = 1.0,
+    ignore: Ignore = (),
+) -> JointTrajectory:
+    """
+    Move to a joint position around what stands in the way, from rest to rest.
+
+    Tries the straight joint move, then raised ways over, then a random search (seeded, so the
+    same question has the same answer).
+
+    Args:
+        q_start: Where the arm stands, shape (7,) [rad].
+        q_goal: Where it goes, shape (7,) [rad].
+        checker: The things around, and what is held.
+        scale: Share of the velocity and acceleration limits to use, in (0, 1].
+        ignore: What may be touched.
+
+    Raises:
+        NoPathError: An end touches something, or no way was found; names what is in the way.
+    """
+    direct = joint_move(q_start, q_goal, scale=scale)
+    blocker = checker.path_clear(direct, ignore)
+    if blocker is None:
+        return direct
+    for q, place in ((q_start, 'where the arm stands'), (q_goal, 'where the arm is to go')):
+        contacts = checker.clear(q, ignore)
+        if contacts:
+            raise _blocked(f'{contacts[0]} touch {place}', contacts)
+    for up, over, down in _raised_ways(q_start, q_goal, scale):
+        if all(checker.path_clear(part, ignore) is None for part in (up, over, down)):
+            risen = join(up, over, checker, scale=scale, ignore=ignore)
+            return join(risen, down, checker, scale=scale, ignore=ignore)
+    for turned in (q_start, q_goal):
+        ready = np.concatenate([turned[:1], Q_READY[1:]])
+        way = [np.asarray(q_start), ready, np.asarray(q_goal)]
+        if checker.path_clear(np.stack(way), ignore) is None:
+            return _played(way, checker, scale, ignore)
+    found = find_way(q_start, q_goal, lambda path: checker.path_clear(path, ignore) is None)
+    if found is None:
+        raise _blocked(f'{blocker} are in the way, and no way around was found', [blocker])
+    return _played(found, checker, scale, ignore)
+
+
+def join(
+    first: JointTrajectory,
+    second: JointTrajectory,
+    checker: CollisionChecker,
+    *,
+    scale: float = 1.0,
+    ignore: Ignore = (),
+) -> JointTrajectory:
+    """
+    Put two motions one after the other, without a stop between them where that is free.
+
+    While both overlap the corner is rounded; the first two fifths of the first motion and the
+    last two of the second, such as the end of a descent, stay exactly as they were.
+
+    Args:
+        first: A motion that ends where *second* starts.
+        second: The motion after it.
+        checker: The things around, and what is held.
+        scale: Share of the velocity and acceleration limits to use, in (0, 1].
+        ignore: What may be touched.
+    """
+    rounded, saved_s = blend(first, second, scale=scale)
+    corner = np.linspace(first.duration_s - saved_s, first.duration_s, _CORNER_SAMPLES)
+    if checker.path_clear(sample(rounded, corner)[0], ignore) is None:
+        return rounded
+    return concatenate(first, second)
+
+
+def _raised_ways(
+    q_start: Array, q_goal: Array, scale: float
+) -> Iterator[tuple[JointTrajectory, ...]]:
+    """Yield motions straight up, over, and straight down, lowest first."""
+    for rise_m in _RISES_M:
+        try:
+            up = line_path(q_start, raised(forward(q_start), rise_m))
+            down = line_path(q_goal, raised(forward(q_goal), rise_m))[::-1]
+            yield (
+                path_move(up, scale=scale),
+                joint_move(up[-1], down[0], scale=scale),
+                path_move(down, scale=scale),
+            )
+        except NoPathError:
+            continue  # one of the ends cannot rise that far; another height may do
+
+
+def _played(
+    way: list[Array], checker: CollisionChecker, scale: float, ignore: Ignore
+) -> JointTrajectory:
+    """Time a way; with rounded corners where these are free, else with a stop at each."""
+    rounded = waypoint_move(way, scale=scale)
+    if checker.path_clear(rounded, ignore) is None:
+        return rounded
+    legs = [joint_move(a, b, scale=scale) for a, b in zip(way, way[1:], strict=False)]
+    return concatenate(*legs)
+
+
+def _blocked(reason: str, contacts: list[Contact]) -> NoPathError:
+    names = tuple(dict.fromkeys(contact.second for contact in contacts))
+    return NoPathError(f'No free way: {reason}.', names)
+
+
+DESCENT_CLEARANCE_M = 0.001
+"""What the hand keeps from things on its way down [m]."""
+
+_COMFORT_WEIGHTS: Array = np.array([0.0, 0.2, 0.6, 0.1, 0.5, 0.1, 0.0])
+"""How much each joint's distance from the ready posture counts: an elbow that swings out
+(joints 3 and 5) sweeps neighbours [s/rad^2]."""
+_ROOM_RAD = 0.4
+"""Nearer than this to a limit begins to cost [rad]."""
+_ROOM_WEIGHT = 4.0
+"""[s/rad^2]"""
+_SWING_WEIGHT = 1.5
+"""What the farthest turn of a joint on the descent costs; large near singularities [s/rad]."""
+_LIKING_S = 0.05
+"""What each place further down the list of poses costs [s]."""
+_SPREAD = 4
+"""Of the solutions of one pose on one branch, every so many-th is tried, best first."""
+_TRIES = 40
+"""Most candidates that are looked at."""
+_WHIRLING_TRIES = 3
+"""Most candidates of those that go down a hard way, where there is no other."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approach:
+    """A way to come straight down on a pose: where to hover, where to end."""
+
+    index: int
+    """Which of the poses that were asked for."""
+    T_base_tcp: Array
+    """Tool pose at the end, shape (4, 4)."""
+    q_hover: Array
+    """Joint position at the hover pose, shape (7,) [rad]."""
+    q_end: Array
+    """Joint position at the end, on the same straight line and branch, shape (7,) [rad]."""
+    path: Array
+    """Joint positions on the straight line from hover to end, for `path_move`; reversed, it
+    leads up again; shape (n, 7) [rad]."""
+    direct: bool
+    """Whether the straight joint move to the hover pose was found to touch nothing."""
+    cost: float
+    """Smaller is better; only good for comparing [s]."""
+
+
+def choose_grasp_configuration(
+    poses: Sequence[Array],
+    q_now: Array,
+    *,
+    hover_m: float = 0.1,
+    checker: CollisionChecker | None = None,
+    ignore: Ignore = (),
+    widths_m: Sequence[float] | None = None,
+    count: int = 1,
+) -> list[Approach]:
+    """
+    Choose postures for a pick or a place: the best few, best first.
+
+    Every pose of *poses* (a grasp in several directions, say) with every solution of inverse
+    kinematics is ranked by how near it is to a comfortable posture and to *q_now* and how far
+    from the limits. Kept are those whose straight descent is within limits and, with a checker,
+    whose hover and descent touch nothing. Those with a direct transit from *q_now* come first.
+
+    Args:
+        poses: T_base_tcp that would all do, each of shape (4, 4), in order of liking.
+        q_now: Where the arm is, shape (7,) [rad].
+        hover_m: Height of the hover pose above the end pose, along base z [m].
+        checker: Collision model, or None to look at limits only.
+        ignore: What may be touched on the descent (not on the transit).
+        widths_m: How far the fingers are open on the descent to each pose [m]; None leaves
+            the checker as it is.
+        count: How many to return at most.
+
+    Raises:
+        NoPathError: Nothing is left; says whether reach or contact was the reason, and
+            `blockers` names what was touched.
+    """
+    search = _Search(poses, q_now, checker, ignore, widths_m)
+    whirling: list[_Candidate] = []
+    for candidate in _ranked(poses, q_now, hover_m)[:_TRIES]:
+        path = quiet_path(candidate.q_hover, poses[candidate.index], candidate.q_end[6])
+        if path is None:
+            whirling.append(candidate)
+        elif search.add(candidate, path) and len(search.direct) == count:
+            return search.direct
+    for candidate in whirling[: 0 if search.found else _WHIRLING_TRIES]:
+        try:
+            search.add(candidate, line_path(candidate.q_hover, poses[candidate.index]))
+        except NoPathError as error:
+            search.reason = search.reason or str(error)
+    if not search.found:
+        raise search.nothing_left()
+    return search.found[:count]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A pair of postures before anything has been checked."""
+
+    cost: float
+    index: int
+    q_hover: Array
+    q_end: Array
+
+
+class _Search:
+    """What has been found so far, and what was touched."""
+
+    def __init__(
+        self,
+        poses: Sequence[Array],
+        q_now: Array,
+        checker: CollisionChecker | None,
+        ignore: Ignore,
+        widths_m: Sequence[float] | None,
+    ) -> None:
+        self._poses, self._q_now = poses, q_now
+        self._checker, self._ignore, self._widths_m = checker, ignore, widths_m
+        self._contacts: list[Contact] = []
+        self.direct: list[Approach] = []
+        self.detour: list[Approach] = []
+        self.reason = ''
+
+    @property
+    def found(self) -> list[Approach]:
+        """Return all that will do, those with a direct transit first."""
+        return self.direct + self.detour
+
+    def add(self, candidate: _Candidate, path: Array) -> bool:
+        """Keep a candidate if it touches nothing; tell whether its transit is direct."""
+        direct = True
+        if self._checker is not None:
+            if self._widths_m is not None:
+                self._checker.open_to(self._widths_m[candidate.index])
+            contact = self._first_contact(self._checker, path)
+            if contact is not None:
+                self._contacts.append(contact)
+                return False
+            direct = self._checker.path_clear(np.stack([self._q_now, path[0]])) is None
+        approach = Approach(
+            index=candidate.index,
+            T_base_tcp=self._poses[candidate.index],
+            q_hover=path[0],
+            q_end=path[-1],
+            path=path,
+            direct=direct,
+            cost=candidate.cost,
+        )
+        (self.direct if direct else self.detour).append(approach)
+        return direct
+
+    def _first_contact(self, checker: CollisionChecker, path: Array) -> Contact | None:
+        """Return what the hover (nothing may be touched) or the descent touches first."""
+        return checker.path_clear(path[:1]) or checker.path_clear(
+            path, self._ignore, clearance_m=DESCENT_CLEARANCE_M
+        )
+
+    def nothing_left(self) -> NoPathError:
+        """Say whether reach or contact was the reason."""
+        if not self._contacts:
+            return NoPathError(
+                self.reason or 'The arm cannot reach there from above within its limits.'
+            )
+        names = [item.second for item in self._contacts]
+        most = max(dict.fromkeys(names), key=names.count)
+        contact = self._contacts[names.index(most)]
+        return NoPathError(
+            f'On the way down {contact.first} would touch {contact.second} '
+            f'in each of the {len(names)} postures that were tried.',
+            tuple(dict.fromkeys(names)),
+        )
+
+
+def _ranked(poses: Sequence[Array], q_now: Array, hover_m: float) -> list[_Candidate]:
+    """Return the postures above each pose, cheapest first, well spread."""
+    for n_q7 in Q7_GRIDS:
+        found = _postures(poses, q_now, hover_m, n_q7)
+        if found:
+            break
+    return sorted(found, key=lambda candidate: candidate.cost)
+
+
+def _postures(poses: Sequence[Array], q_now: Array, hover_m: float, n_q7: int) -> list[_Candidate]:
+    found: list[_Candidate] = []
+    for index, pose in enumerate(poses):
+        ends, hovers = approach_postures(pose, hover_m, n_q7)
+        if not len(ends):
+            continue
+        costs = _cost(hovers, ends, q_now) + _LIKING_S * index
+        for row in np.argsort(costs)[:: _SPREAD if len(costs) > 2 * _SPREAD else 1]:
+            found.append(_Candidate(float(costs[row]), index, hovers[row], ends[row]))
+    return found
+
+
+def _cost(hovers: Array, ends: Array, q_now: Array) -> Array:
+    """Return what each posture costs, in terms of the time to get there, shape (n,) [s]."""
+    way = np.abs(hovers - q_now)
+    ramps = np.sqrt(4 * way / DDQ_MAX)
+    travel = np.where(way < DQ_MAX**2 / DDQ_MAX, ramps, way / DQ_MAX + DQ_MAX / DDQ_MAX)
+    comfort = (hovers - Q_READY) ** 2 @ _COMFORT_WEIGHTS
+    room = np.minimum(np.minimum(ends, hovers) - Q_MIN, Q_MAX - np.maximum(ends, hovers))
+    cramped = (np.maximum(_ROOM_RAD - room, 0.0) ** 2).sum(axis=1) * _ROOM_WEIGHT
+    swing = np.abs(ends - hovers).max(axis=1) * _SWING_WEIGHT
+    return np.asarray(travel.max(axis=1) + comfort + cramped + swing)
+
 
 TCP_SPEED_M_S = 3.0
 """What the robot allows its tool [m/s]."""

@@ -10,7 +10,7 @@ from bbllm.bench.house_goals import ANYTHING, FinalStateGoal, HouseCondition, Ho
 from bbllm.bench.placement import Dice
 from bbllm.worlds.household.derived import derived
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.house_classes import with_states
+from bbllm.worlds.household.houses import with_states
 from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
 
 TRIES = 50

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bbllm.arm.contacts import ContactLimits
 from bbllm.arm.driver import (
     ArmDriver,
+    ContactLimits,
     FollowResult,
     GripperResult,
     JointState,

@@ -226,7 +226,7 @@ def check_driver_packages(prefixes: list[Path] | None = None) -> Finding:
 
 def check_safety(name: str = '') -> Finding:
     """Read the safety envelope."""
-    from bbllm.arm.envelope_file import load_envelope
+    from bbllm.arm.envelope import load_envelope
 
     try:
         rules = load_envelope(name)

@@ -174,7 +174,7 @@ def open_stage(options: Options) -> Iterator[Stage]:
     if options.house:
         yield _household(options)
         return
-    from bbllm.arm.envelope_file import load_envelope
+    from bbllm.arm.envelope import load_envelope
     from bbllm.sim.render import save_picture, viewer
     from bbllm.sim.scenes import load_scene
     from bbllm.worlds.tabletop import TabletopWorld

@@ -18,8 +18,8 @@ from lifecycle_msgs.msg import State
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
-from bbllm.arm.contacts import ContactLimits
 from bbllm.arm.driver import (
+    ContactLimits,
     GoalStatus,
     RecoveryError,
     RobotCondition,

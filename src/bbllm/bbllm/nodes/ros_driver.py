@@ -12,8 +12,8 @@ from franka_msgs.action import Grasp, Homing, Move
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
-from bbllm.arm.contacts import ContactLimits
 from bbllm.arm.driver import (
+    ContactLimits,
     FollowResult,
     GoalStatus,
     GripperResult,
@@ -21,8 +21,8 @@ from bbllm.arm.driver import (
     JointTrajectory,
     RobotCondition,
     Tolerances,
+    may_be_cut,
 )
-from bbllm.arm.hand_stop import may_be_cut
 from bbllm.nodes.action_call import ActionCall, not_begun
 from bbllm.nodes.activity_feed import JOINT_BROADCASTER, STATE_BROADCASTER
 from bbllm.nodes.convert_arm import follow_error, trajectory_to_goal

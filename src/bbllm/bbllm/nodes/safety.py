@@ -10,8 +10,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from bbllm.arm.driver import ArmDriver
-from bbllm.arm.envelope import StaleScene
-from bbllm.arm.envelope_file import load_envelope
+from bbllm.arm.envelope import StaleScene, load_envelope
 from bbllm.arm.envelope_guard import EnvelopeGuard
 from bbllm.nodes.params import Fr3ExecutorParams
 

@@ -29,6 +29,7 @@ from bbllm.nodes.convert_arm import BASE_FRAME
 from bbllm.nodes.qos import BEST_EFFORT
 from bbllm.nodes.sim_loop import SimLoop
 from bbllm.sim.controllers import STATE_BROADCASTER
+from bbllm.sim.orders import Load
 from bbllm.sim.reading import (
     RobotReading,
     joined,
@@ -37,7 +38,6 @@ from bbllm.sim.reading import (
     read_wrenches,
     tool_load,
 )
-from bbllm.sim.settings import Load
 
 FLANGE_FRAME = 'fr3_link8'
 TOOL_FRAME = 'fr3_hand_tcp'

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from bbllm.arm.envelope_file import load_envelope
+from bbllm.arm.envelope import load_envelope
 from bbllm.bench.suite import load_suite
 from bbllm.core.approval import approval_mode
 from bbllm.core.errors import ConfigError

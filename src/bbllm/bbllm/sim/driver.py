@@ -6,8 +6,8 @@ import threading
 import time
 from collections.abc import Callable
 
-from bbllm.arm.contacts import ContactLimits
 from bbllm.arm.driver import (
+    ContactLimits,
     FollowResult,
     GoalStatus,
     GripperResult,
@@ -16,8 +16,8 @@ from bbllm.arm.driver import (
     RecoveryError,
     RobotCondition,
     Tolerances,
+    may_be_cut,
 )
-from bbllm.arm.hand_stop import may_be_cut
 from bbllm.arm.pull import PullMeter
 from bbllm.core.errors import LostNodeError
 from bbllm.sim.faults import FaultMonitor

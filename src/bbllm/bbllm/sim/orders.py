@@ -1,28 +1,134 @@
 """
-What an idle robot can be told: `service_server`'s requests, checked as libfranka checks them.
+The settings of an idle robot: `service_server`'s requests, checked as libfranka checks them.
 
-A value that makes no sense is an invalid argument. Whether the robot is idle is the robot's to
-say, see `sim.robot.SimulatedRobot.order`.
+An implausible value is an invalid argument. `sim.robot.SimulatedRobot.order` refuses every
+request while the robot is not idle.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from bbllm.arm.driver import N_JOINTS, Array
+from bbllm.arm.driver import N_JOINTS, Array, RobotMode
 from bbllm.sim.faults import FaultMonitor
-from bbllm.sim.settings import (
-    ARGUMENT_TEXT,
-    Load,
-    Settings,
-    frame_from,
-    is_cartesian_stiffness,
-    is_joint_stiffness,
-    is_load,
+
+MODE_NAMES = {
+    RobotMode.OTHER: 'Other',
+    RobotMode.IDLE: 'Idle',
+    RobotMode.MOVE: 'Move',
+    RobotMode.GUIDING: 'Guiding',
+    RobotMode.REFLEX: 'Reflex',
+    RobotMode.USER_STOPPED: 'User stopped',
+    RobotMode.AUTOMATIC_ERROR_RECOVERY: 'Automatic error recovery',
+}
+"""As libfranka prints them."""
+MODE_TEXT = 'libfranka: {} command rejected: command not possible in the current mode ("{}")!'
+ARGUMENT_TEXT = 'libfranka: {} command rejected: invalid argument!'
+
+STIFFNESS_MAX = 14250.0
+"""Of a joint [Nm/rad]."""
+CARTESIAN_MIN: Array = np.array([10.0] * 3 + [1.0] * 3)
+CARTESIAN_MAX: Array = np.array([3000.0] * 3 + [300.0] * 3)
+"""Of the tool [N/m, Nm/rad]."""
+
+_HALF = np.sqrt(0.5)
+T_FLANGE_HAND: Array = np.array(
+    [[_HALF, _HALF, 0, 0], [-_HALF, _HALF, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]]
 )
+"""The hand is turned by -45 degrees against the flange."""
+T_FLANGE_NOMINAL: Array = T_FLANGE_HAND @ np.array(
+    [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0.1034], [0, 0, 0, 1.0]]
+)
+"""The nominal end effector (NE) with the Franka Hand: fr3_hand_tcp."""
+
+
+def _eye() -> Array:
+    return np.eye(4)
+
+
+@dataclass(slots=True, kw_only=True)
+class Load:
+    """What the robot was told to carry beside its hand, in the flange frame."""
+
+    mass_kg: float = 0.0
+    centre_m: Array = field(default_factory=lambda: np.zeros(3))
+    """Centre of mass, shape (3,) [m]."""
+    inertia_kg_m2: Array = field(default_factory=lambda: np.zeros((3, 3)))
+    """About the centre of mass, shape (3, 3) [kg m^2]."""
+
+    def in_hand(self) -> tuple[float, Array, Array]:
+        """Return mass, centre and inertia in the hand's frame instead of the flange's."""
+        R = T_FLANGE_HAND[:3, :3].T  # R_hand_flange
+        return self.mass_kg, R @ self.centre_m, R @ self.inertia_kg_m2 @ R.T
+
+
+@dataclass(slots=True, kw_only=True)
+class Settings:
+    """What holds now; the defaults are those of a robot with the Franka Hand."""
+
+    T_nominal_ee: Array = field(default_factory=_eye)
+    """The tool's centre point in the nominal end-effector frame, shape (4, 4)."""
+    T_ee_stiffness: Array = field(default_factory=_eye)
+    """The stiffness frame in that of the tool's centre point, shape (4, 4)."""
+    joint_stiffness: Array = field(
+        default_factory=lambda: np.array([3000.0, 3000.0, 3000.0, 2500.0, 2500.0, 2000.0, 2000.0])
+    )
+    """Of the robot's own impedance controller, which PTP motions use, shape (7,) [Nm/rad]."""
+    cartesian_stiffness: Array = field(
+        default_factory=lambda: np.array([3000.0] * 3 + [300.0] * 3)
+    )
+    """Of its Cartesian one, which no interface of franka_ros2 moves by [N/m, Nm/rad]."""
+    load: Load = field(default_factory=Load)
+
+    @property
+    def flange_to_ee(self) -> Array:
+        """The tool's centre point in the flange frame, shape (4, 4)."""
+        return T_FLANGE_NOMINAL @ self.T_nominal_ee
+
+    @property
+    def flange_to_stiffness(self) -> Array:
+        """The stiffness frame in the flange frame, shape (4, 4)."""
+        return self.flange_to_ee @ self.T_ee_stiffness
+
+
+def frame_from(column_major: Array) -> Array | None:
+    """Return a pose from 16 numbers, shape (4, 4); None where they are none."""
+    pose = np.asarray(column_major, dtype=np.float64).reshape(4, 4).T
+    R = pose[:3, :3]
+    sound = (
+        np.isfinite(pose).all()
+        and np.allclose(pose[3], (0, 0, 0, 1))
+        and np.allclose(R @ R.T, np.eye(3), atol=1e-5)
+        and np.linalg.det(R) > 0
+    )
+    return pose if sound else None
+
+
+def is_joint_stiffness(value: Array) -> bool:
+    """Tell whether the robot takes it, shape (7,) [Nm/rad]."""
+    return value.shape == (N_JOINTS,) and bool(np.all((value >= 0) & (value <= STIFFNESS_MAX)))
+
+
+def is_cartesian_stiffness(value: Array) -> bool:
+    """Tell whether the robot takes it, shape (6,) [N/m, Nm/rad]."""
+    inside = (value >= CARTESIAN_MIN) & (value <= CARTESIAN_MAX)
+    return bool(inside.all())
+
+
+def is_load(load: Load) -> bool:
+    """Tell whether a body can have this mass and inertia."""
+    inertia = load.inertia_kg_m2
+    finite = np.isfinite([load.mass_kg, *load.centre_m, *inertia.flat]).all()
+    return bool(
+        finite
+        and load.mass_kg >= 0
+        and np.allclose(inertia, inertia.T)
+        and np.linalg.eigvalsh(inertia).min() > -1e-9
+    )
+
 
 Numbers = Sequence[float] | Array
 

@@ -1,16 +1,25 @@
 """
 The simulated robot: physics, controllers, hand and faults on one clock.
 
-`advance` is the only thing that makes time pass; commands may come from any thread. What a stop
-does, and what it takes to bring the arm back, is what franka_hardware and ros2_control do: read
-from franka_ros2 3.4, libfranka 0.21 and ros2_control on Jazzy.
+Time passes in `advance` only; commands may come from any thread. What a stop does, and what it
+takes to bring the arm back, is what franka_hardware and ros2_control do: read from franka_ros2
+3.4, libfranka 0.21 and ros2_control on Jazzy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 
-from bbllm.arm.driver import RobotMode
+import numpy as np
+
+from bbllm.arm.driver import N_JOINTS, Array, JointState, RobotMode
+from bbllm.arm.limits import Q_MAX, Q_MIN
+from bbllm.arm.model import FLANGE_SITE, MAX_WIDTH_M
+from bbllm.core.types import Pose, SceneObject
 from bbllm.sim.controllers import (
     ARM_CONTROLLER,
     KINDS,
@@ -19,19 +28,31 @@ from bbllm.sim.controllers import (
     Strictness,
     Switched,
 )
-from bbllm.sim.driven import DrivenSimulation
 from bbllm.sim.faults import Fault, FaultMonitor
-from bbllm.sim.goal_log import GoalSeen
-from bbllm.sim.orders import Order
-from bbllm.sim.ptp import REFLEX_TEXT, USER_STOP_TEXT
-from bbllm.sim.settings import MODE_NAMES, MODE_TEXT
-from bbllm.sim.simulation import Simulation
+from bbllm.sim.goal_log import GoalLog, GoalSeen
+from bbllm.sim.gripper import Gripper, GripperPending
+from bbllm.sim.orders import MODE_NAMES, MODE_TEXT, Order, Settings
+from bbllm.sim.playback import MotionController
+from bbllm.sim.ptp import (
+    BUSY_TEXT,
+    LIMIT_ERROR,
+    REFLEX_TEXT,
+    USER_STOP_TEXT,
+    PtpGoal,
+    PtpPending,
+    fault_of,
+)
+from bbllm.sim.simulation import Simulation, Touch
+from bbllm.sim.trajectory_controller import Query, Setpoint, TrajectoryPending
+from bbllm.sim.trajectory_goal import TrajectoryGoal
 
+CONTROL_PERIOD_S = 0.01
+"""Period of the controllers' checks; set points between two checks are precomputed [s]."""
 HELD_BACK = frozenset({Fault.DRIVER_HANG, Fault.ENDLESS_GOAL})
-"""Faults in which the results of trajectory goals stay away."""
+"""Faults during which trajectory goals report no result."""
 
 
-class SimulatedRobot(DrivenSimulation):
+class SimulatedRobot:
     """The FR3 with its driver's behaviour, in one process."""
 
     def __init__(
@@ -42,29 +63,62 @@ class SimulatedRobot(DrivenSimulation):
         on_goal: Callable[[GoalSeen], None] | None = None,
     ) -> None:
         """
-        Take over a simulation, which nobody else may step from now on.
+        Take over a simulation; only this class may step it from now on.
 
         Args:
             simulation: The physics.
-            homed: Whether the hand was homed already; otherwise it knows no width.
-            on_goal: Told of every goal of arm or hand that arrives, in the sender's thread.
+            homed: Whether the hand was homed already; otherwise its widest opening is 0.
+            on_goal: Called with every goal of arm or hand that arrives, in the sender's thread.
         """
+        self._simulation = simulation
+        self._lock = threading.RLock()
+        self._waiting = 0
+        self._counter = threading.Lock()
+        self._period = max(1, round(CONTROL_PERIOD_S / simulation.timestep_s))
+        self._homed = homed
+        self.goals = GoalLog(on_goal)
+        """The goals that arrived, oldest first."""
+        self.on_force: Callable[[Array, float, float], None] | None = None
+        """Called with the wrist sensor every 10 ms, in the thread that advances: the force of
+        the world on the hand in world axes, shape (3,) [N]; the stamp [s]; the speed of the
+        fastest joint [rad/s]."""
+        self._motion = MotionController(simulation)
         self._manager = ControllerManager(self)
-        super().__init__(simulation, homed=homed, on_goal=on_goal)
+        self._start()
+
+    def _start(self) -> None:
+        """Start hand, settings and monitor as those of an idle robot."""
+        self.settings = Settings()
+        """What clients have set on the idle robot."""
+        self._gripper = Gripper(MAX_WIDTH_M, homed=self._homed)
+        self._monitor = FaultMonitor()
+        self._frozen: JointState | None = None
+        self._held_back: frozenset[Fault] = frozenset()
+        self._motion.set_load(self.settings.load.in_hand())
+
+    @property
+    def simulation(self) -> Simulation:
+        """The physics; use `paused` to read values that belong together."""
+        return self._simulation
+
+    @property
+    def time_s(self) -> float:
+        """Simulated time [s]."""
+        return self._simulation.time_s
 
     @property
     def mode(self) -> RobotMode:
         """The robot's mode."""
-        return self._monitor.mode(self._controller.active or self._ptp.busy)
+        return self._monitor.mode(self._motion.moving)
 
     @property
     def controllers_active(self) -> bool:
-        """Whether the trajectory controller takes goals."""
-        return self._controller.active
+        """Whether the trajectory controller accepts goals."""
+        return self._motion.trajectory.active
 
     @property
     def controllers(self) -> ControllerManager:
-        """The states of controllers and hardware; to change them, call this class."""
+        """The states of controllers and hardware, to read; change them through this class."""
         return self._manager
 
     @property
@@ -74,12 +128,229 @@ class SimulatedRobot(DrivenSimulation):
 
     @property
     def hangs(self) -> bool:
-        """Whether the driver hangs: then nothing is heard of the arm."""
+        """Whether the driver hangs, so that the arm reports nothing."""
         return self._frozen is not None
 
+    @property
+    def trajectory_time_s(self) -> float:
+        """Time since the trajectory in force began [s]."""
+        return self.time_s - self._motion.trajectory.origin_s
+
+    # --- time and state -----------------------------------------------------------------------
+
+    @contextmanager
+    def paused(self) -> Iterator[Simulation]:
+        """Keep time from passing, to read, change or draw; `advance` yields to it."""
+        with self._counter:
+            self._waiting += 1
+        with self._lock:
+            with self._counter:
+                self._waiting -= 1
+            yield self._simulation
+
+    def advance(self, duration_s: float) -> None:
+        """
+        Let simulated time pass, in whole physics steps.
+
+        Raises:
+            WorldError: The physics became unstable.
+        """
+        left = round(duration_s / self._simulation.timestep_s)
+        while left > 0:
+            n = min(left, self._period)
+            with self._lock:
+                self._advance(n)
+            left -= n
+            while self._waiting:
+                time.sleep(5e-5)  # give the lock to the threads that wait for it
+
+    def joint_state(self) -> JointState:
+        """Return the newest measured state; an old one while the driver hangs."""
+        with self.paused() as simulation:
+            return self._frozen or simulation.joint_state()
+
+    def flange_wrench(self) -> Array:
+        """Return the wrench of the world on the hand, flange frame, shape (6,) [N, Nm]."""
+        with self.paused() as simulation:
+            return simulation.flange_wrench()
+
+    def vertical_force_n(self) -> float:
+        """Return the force of the world on the hand along z of the base [N]."""
+        with self.paused() as simulation:
+            z_world = simulation.data.site(FLANGE_SITE).xmat[6:9]  # in the flange frame
+            return float(z_world @ simulation.flange_wrench()[:3])
+
+    def objects(self) -> tuple[SceneObject, ...]:
+        """Return tables, objects and locations as they are now."""
+        with self.paused() as simulation:
+            return simulation.objects()
+
+    def touches(self) -> tuple[Touch, ...]:
+        """Return which objects touch each other."""
+        with self.paused() as simulation:
+            return simulation.touches()
+
+    def set_object_pose(self, name: str, pose: Pose) -> None:
+        """Set the pose of an object, at rest; raises UnknownNameError."""
+        with self.paused() as simulation:
+            simulation.set_object_pose(name, pose)
+
+    def set_object_mass(self, name: str, mass_kg: float) -> None:
+        """Set the mass of an object; raises UnknownNameError."""
+        with self.paused() as simulation:
+            simulation.set_object_mass(name, mass_kg)
+
+    def reset(self) -> None:
+        """
+        Put everything back to its start; what runs ends as when controllers go down.
+
+        Thresholds of contacts and collisions stay as they were set: their clients are not
+        informed of a reset and rely on them.
+        """
+        old = self._monitor
+        with self.paused() as simulation:
+            self._motion.trajectory.hold_results = False
+            if self._motion.ptp.busy:
+                self._motion.ptp.abort(REFLEX_TEXT, *self._motion.measured())
+            self._manager.fail_hardware()
+            self._gripper.stop(simulation.width_m)
+            simulation.reset()
+            self._manager = ControllerManager(self, self._manager.revision + 1)
+            self._motion.reset()
+            self._start()
+            self._monitor.keep_thresholds(old)
+
+    # --- arm ----------------------------------------------------------------------------------
+
+    def follow(self, goal: TrajectoryGoal) -> TrajectoryPending:
+        """Send a goal to the trajectory controller."""
+        with self.paused():
+            self._note_trajectory(goal, 'follow_joint_trajectory')
+            return self._motion.trajectory.start(goal, *self._motion.measured())
+
+    def refuse(self, goal: TrajectoryGoal) -> str | None:
+        """Return why a goal would be rejected, and log it then; None: `follow` it."""
+        with self.paused():
+            reason = self._motion.trajectory.refusal(goal, self.time_s)
+            if reason:
+                self.note_goal('follow_joint_trajectory', refused=reason, trajectory=goal)
+            return reason
+
+    def replace_trajectory(self, goal: TrajectoryGoal) -> str | None:
+        """Follow a trajectory from the topic; return why it is ignored, if it is."""
+        with self.paused():
+            self._note_trajectory(goal, 'joint_trajectory')
+            return self._motion.trajectory.replace(goal, *self._motion.measured())
+
+    def cancel_follow(self) -> None:
+        """Cancel the trajectory goal; the arm brakes and stays."""
+        with self.paused():
+            self._motion.trajectory.cancel(*self._motion.measured())
+
+    def query_trajectory(self, time_s: float) -> Query | None:
+        """Return the trajectory in force at a time [s]; None without a controller."""
+        with self.paused():
+            _, q, dq = self._motion.measured()
+            return self._motion.trajectory.query(time_s, q, dq)
+
+    def move_to(self, goal: PtpGoal) -> PtpPending | str:
+        """Start a motion that the robot plans itself; return why it does not start, if so."""
+        with self.paused():
+            reason = self._ptp_refusal(goal)
+            self.note_goal('ptp_motion', refused=reason)
+            if reason:
+                return reason
+            pending = self._motion.start_ptp(goal, self.settings.joint_stiffness)
+            outside = (np.array(goal.position_rad) > Q_MAX) | (goal.position_rad < Q_MIN)
+            if outside.any():
+                self._monitor.trip(LIMIT_ERROR)
+                self._stop_motion()
+            return pending
+
+    def set_point(self) -> Setpoint:
+        """Return the desired state of the arm now."""
+        with self.paused():
+            return self._motion.set_point()
+
+    # --- hand ---------------------------------------------------------------------------------
+
+    @property
+    def width_m(self) -> float:
+        """Distance between the fingers, also while the arm's driver hangs [m]."""
+        return self._simulation.width_m
+
+    @property
+    def max_width_m(self) -> float:
+        """Widest opening of the hand, as last homed; 0 before that [m]."""
+        return self._gripper.max_width_m
+
+    def move_gripper(
+        self, width_m: float, speed_m_s: float, *, kind: str = 'move'
+    ) -> GripperPending:
+        """Send the hand to a width; *kind* is the action's name in the log of goals."""
+        with self.paused() as simulation:
+            self.note_goal(kind)
+            return self._gripper.move(width_m, speed_m_s, simulation.width_m)
+
+    def grasp(
+        self,
+        width_m: float,
+        speed_m_s: float,
+        force_n: float,
+        epsilon_inner_m: float,
+        epsilon_outer_m: float,
+        *,
+        kind: str = 'grasp',
+    ) -> GripperPending:
+        """Close the hand on an object of a width; see `gripper.Gripper.grasp`."""
+        with self.paused() as simulation:
+            self.note_goal(kind)
+            return self._gripper.grasp(
+                width_m,
+                speed_m_s,
+                force_n,
+                epsilon_inner_m,
+                epsilon_outer_m,
+                simulation.width_m,
+            )
+
+    def home_gripper(self) -> GripperPending:
+        """Let the hand measure its widest opening."""
+        with self.paused() as simulation:
+            self.note_goal('homing')
+            return self._gripper.home(simulation.width_m)
+
+    def stop_gripper(self) -> None:
+        """Stop the hand; its goal ends as aborted, the grip stays."""
+        with self.paused() as simulation:
+            self._gripper.stop(simulation.width_m)
+
+    def cancel_gripper(self) -> None:
+        """Cancel the hand's goal: the hand stops and the goal ends as canceled."""
+        with self.paused() as simulation:
+            self._gripper.cancel(simulation.width_m)
+
+    def note_goal(
+        self, kind: str, *, refused: str = '', trajectory: TrajectoryGoal | None = None
+    ) -> None:
+        """Add a goal to the log, with the reason if it was refused."""
+        goal = GoalSeen(
+            kind=kind, stamp_s=self.time_s, mode=self.mode, accepted=not refused, reason=refused
+        )
+        if trajectory is not None:
+            goal = replace(
+                goal,
+                joints=trajectory.joint_names,
+                start_s=trajectory.start_s,
+                lasts_s=max(trajectory.time_s, default=0.0),
+            )
+        self.goals.add(goal)
+
+    # --- faults and life cycles ---------------------------------------------------------------
+
     def inject(self, fault: Fault) -> None:
-        """Make something go wrong."""
-        with self._command():
+        """Inject a fault."""
+        with self.paused():
             if fault is Fault.REFLEX:
                 self._monitor.trip('cartesian_reflex')
             elif fault is Fault.USER_STOP:
@@ -98,8 +369,8 @@ class SimulatedRobot(DrivenSimulation):
                 self._stop_motion()
 
     def clear(self, fault: Fault) -> None:
-        """Take a lasting fault back; a reflex has to be recovered from instead."""
-        with self._command():
+        """Clear a lasting fault; a reflex requires recovery instead."""
+        with self.paused():
             if fault is Fault.USER_STOP:
                 self._monitor.release_user_stop()
             elif fault in (Fault.COMMUNICATION_LOSS, Fault.JOINT_LIMIT):
@@ -112,26 +383,26 @@ class SimulatedRobot(DrivenSimulation):
                 self._hold_back(self._held_back - {fault})
 
     def recover_errors(self) -> str | None:
-        """Error recovery, first of three steps; returns why it failed, None where it worked."""
-        with self._command():
+        """Run error recovery, the first of three steps; return why it failed, if it did."""
+        with self.paused():
             return self._monitor.recover()
 
     def activate_hardware(self) -> bool:
-        """Second step: the hardware component; False while the robot is out of reach."""
+        """Activate the hardware component, the second step; False while out of reach."""
         return self.set_hardware(LifeCycle.ACTIVE)
 
     def activate_controllers(self) -> bool:
-        """Third step: all controllers; False while hardware is not active, or in an error."""
+        """Activate all controllers, the third step; False without hardware, or in an error."""
         self.switch_controllers(tuple(KINDS), ())
-        return self._controller.active
+        return self.controllers_active
 
     def deactivate_controllers(self) -> None:
-        """Take the trajectory controller down: the robot is idle then."""
+        """Deactivate the trajectory controller: the robot is idle then."""
         self.switch_controllers((), (ARM_CONTROLLER,))
 
     def set_hardware(self, target: LifeCycle | None) -> bool:
         """Bring the hardware component into a state; False where that is not possible."""
-        with self._command():
+        with self.paused():
             done = self._manager.set_component(target)
             self._monitor.hardware_active = self._manager.component is LifeCycle.ACTIVE
             return done
@@ -143,86 +414,99 @@ class SimulatedRobot(DrivenSimulation):
         strictness: Strictness = Strictness.BEST_EFFORT,
     ) -> Switched:
         """Activate and deactivate controllers, by the manager's rules."""
-        with self._command():
+        with self.paused():
             return self._manager.switch(activate, deactivate, strictness)
 
     def load_controller(self, name: str) -> bool:
-        """Load a controller that the parameters name; False where that is not possible."""
-        with self._command():
+        """Load a controller of the parameters; False where that is not possible."""
+        with self.paused():
             return self._manager.load(name)
 
     def configure_controller(self, name: str) -> bool:
-        """Configure a loaded controller that does not run."""
-        with self._command():
+        """Configure a loaded controller that is not active."""
+        with self.paused():
             return self._manager.configure(name)
 
     def unload_controller(self, name: str) -> bool:
-        """Forget a loaded controller that does not run."""
-        with self._command():
+        """Unload a controller that is not active."""
+        with self.paused():
             return self._manager.unload(name)
 
     def order(self, order: Order) -> str:
-        """Tell the robot something that it takes only when idle; returns why it does not."""
-        with self._command():
+        """Apply a setting that requires an idle robot; return why it is refused, or ''."""
+        with self.paused():
             if self.mode is not RobotMode.IDLE:
                 return MODE_TEXT.format(order.name, MODE_NAMES[self.mode])
             reason = order.carry_out(self.settings, self._monitor)
-            self._tell_load()
-            self._playback.forget()
+            self._motion.set_load(self.settings.load.in_hand())
             return reason
 
-    def reset(self) -> None:
-        """
-        Put everything back to its start; what runs ends as when controllers go down.
-
-        Thresholds of contacts and collisions stay as they were set: who has set them does not
-        hear of a reset, and trusts in them.
-        """
-        old = self._monitor
-        with self._command() as simulation:
-            self._controller.hold_results = False
-            if self._ptp.busy:
-                self._ptp.abort(REFLEX_TEXT, *self._measured())
-            self._manager.fail_hardware()
-            self._gripper.stop(simulation.width_m)
-            simulation.reset()
-            self._manager = ControllerManager(self, self._manager.revision + 1)
-            self._make_controllers()
-            self._monitor.keep_thresholds(old)
-
     def connect(self) -> bool:
-        """Tell whether the robot can be reached: half of `controllers.Hardware`."""
+        """Whether the robot can be reached; part of `controllers.Hardware`."""
         return self._monitor.reachable
 
     def start_control(self) -> bool:
-        """Let the trajectory controller act; False where the robot's mode forbids it."""
+        """Activate the trajectory controller; False where the robot's mode forbids it."""
         if self.mode is RobotMode.IDLE:
-            self._use_gains(None)
-            self._controller.activate(*self._measured())
-            self._motion = self._controller
-        return self._controller.active
+            self._motion.start_trajectory_control()
+        return self.controllers_active
 
     def stop_control(self) -> None:
-        """Take the trajectory controller down."""
-        self._controller.deactivate(*self._measured())
+        """Deactivate the trajectory controller."""
+        self._motion.trajectory.deactivate(*self._motion.measured())
+
+    def _advance(self, n: int) -> None:
+        """Check the state once, then step n times."""
+        simulation = self._simulation
+        duration_s = n * simulation.timestep_s
+        self._motion.check()
+        command = self._gripper.update(duration_s, simulation.width_m, simulation.width_speed_m_s)
+        simulation.limit_grip(command.force_n)
+        self._motion.step(n, command.width_m)
+        accelerating = self._monitor.has_phases and self._motion.accelerating()
+        wrench = simulation.flange_wrench()
+        if self.on_force is not None:
+            R_world_flange = simulation.data.site(FLANGE_SITE).xmat.reshape(3, 3)
+            fastest_rad_s = float(np.abs(simulation.data.qvel[:N_JOINTS]).max())
+            self.on_force(R_world_flange @ wrench[:3], self.time_s, fastest_rad_s)
+        if self._monitor.watch(
+            duration_s,
+            simulation.external_torque(),
+            wrench,
+            accelerating=accelerating,
+            moving=self._motion.moving,
+        ):
+            self._stop_motion()
 
     def _stop_motion(self) -> None:
         """
-        Do what an error or the user stop does to whatever moves the arm.
+        Stop whatever moves the arm, as an error or the user stop does.
 
-        The driver notices at once in its loop of torques, and then everything goes down. While
-        the arm is idle, or the robot moves by itself, only lost packets reach the driver's loop.
+        The driver notices at once in its torque loop and takes everything down. While the arm
+        is idle or moves by itself, only lost packets reach that loop.
         """
-        if self._ptp.busy:
+        if self._motion.ptp.busy:
             pressed = self._monitor.mode(False) is RobotMode.USER_STOPPED
-            self._ptp.abort(USER_STOP_TEXT if pressed else REFLEX_TEXT, *self._measured())
-        if self._controller.active or not self._monitor.reachable:
+            text = USER_STOP_TEXT if pressed else REFLEX_TEXT
+            self._motion.ptp.abort(text, *self._motion.measured())
+        if self.controllers_active or not self._monitor.reachable:
             self._manager.fail_hardware()
             self._monitor.hardware_active = False
 
     def _hold_back(self, faults: frozenset[Fault]) -> None:
-        """Let results stay away while any of some faults is in force."""
+        """Suppress results while any of some faults is in force."""
         self._held_back = faults
-        self._controller.hold_results = bool(faults)
+        self._motion.trajectory.hold_results = bool(faults)
         hangs = Fault.DRIVER_HANG in faults
         self._frozen = (self._frozen or self._simulation.joint_state()) if hangs else None
+
+    def _ptp_refusal(self, goal: PtpGoal) -> str:
+        if self.controllers_active:
+            return BUSY_TEXT
+        if not self._monitor.healthy:
+            return MODE_TEXT.format('Move', MODE_NAMES[self.mode])
+        return fault_of(goal)
+
+    def _note_trajectory(self, goal: TrajectoryGoal, kind: str) -> None:
+        refused = self._motion.trajectory.refusal(goal, self.time_s) or ''
+        self.note_goal(kind, refused=refused, trajectory=goal)

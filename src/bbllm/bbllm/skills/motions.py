@@ -4,6 +4,9 @@ From a call and a scene to motions of the tool, or to the reason why nothing sho
 Pure geometry: which grips would do, how high to hover, what to check afterwards. Which of the
 grips the arm can reach, and by which way, is for `arm.executor` to find out.
 
+A refusal (`Rejection`) is returned only where the target overlaps with the hand or with what is
+held for certain, so that the message can name what would work; the planner finds all else.
+
 Conventions: a pose given as target of `place` is where the centre of the thing shall be; it
 is set on the surface under that pose when its underside is within 25 mm of it, so that
 `0.5 0.1 0` and `0.5 0.1 0.02` both put a cube of 4 cm on the table. Without a yaw, a thing is
@@ -13,13 +16,18 @@ pose with a quaternion is where the TCP shall be, for `place` when it lets go (p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bbllm.core.calls import looks_like_pose
-from bbllm.core.types import MOVABLE, Code, Scene, SceneObject, SkillCall
+from bbllm.core.types import MOVABLE, Code, Kind, Scene, SceneObject, SkillCall
+from bbllm.skills.catalog import parse_pose
 from bbllm.skills.containers import container_place, is_container
 from bbllm.skills.grasps import (
+    FINGER_LAYERS,
+    HAND_ABOVE_TCP_M,
+    HAND_HALF_M,
     MAX_WIDTH_M,
     GraspParams,
     Grip,
@@ -27,11 +35,182 @@ from bbllm.skills.grasps import (
     NoRoom,
     grip_widths,
     grips_for,
+    in_tool_frame,
+    tool_yaw,
 )
 from bbllm.skills.placing import place_grips, place_target
-from bbllm.skills.pose_targets import PlaceTarget
-from bbllm.skills.reach_targets import reach_target
+from bbllm.skills.pose_targets import PlaceTarget, from_tcp
 from bbllm.skills.rejection import Rejection, listed
+from bbllm.skills.shapes import (
+    Point,
+    Vector,
+    bottom_z,
+    half_height,
+    is_solid,
+    outline,
+    polygon_gap,
+    top_z,
+)
+
+REACH_YAWS = 8
+"""Turns of the hand about the vertical that are tried where none is asked for, evenly spread."""
+OVERLAP_M = 0.001
+"""What overlaps by more than this is in the way for certain [m]."""
+CLEAR_M = 0.006
+"""What the hand keeps from things on its ways, and a millimetre [m]."""
+HAND_HEIGHT_M = 0.06
+"""How far up the hand is looked at, from the palm [m]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReachTarget:
+    """Where the hand shall be."""
+
+    label: str
+    """What people call it: `red_cube`, `the pose 0.5 0 0.2`."""
+    grips: tuple[Grip, ...]
+    """Poses of the hand that would all do."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of the hand, or what it holds, as an upright prism in the world frame."""
+
+    name: str
+    shape: tuple[Point, ...]
+    """Outline seen from above, counter-clockwise [m]."""
+    low_m: float
+    """Height of its underside [m]."""
+    high_m: float
+    """Height of its top [m]."""
+
+
+def reach_target(arg: str, scene: Scene, hand: Hand, hover_m: float) -> ReachTarget | Rejection:
+    """
+    Turn the argument of `reach` into poses of the hand.
+
+    Args:
+        arg: Name of a location or object, or a pose literal.
+        scene: What is there.
+        hand: Where the TCP is and how far the fingers are open.
+        hover_m: How far above a thing the hand, or what it holds, shall be [m].
+    """
+    held = None if scene.held is None else scene.object(scene.held)
+    yaws = [2 * math.pi * index / REACH_YAWS for index in range(REACH_YAWS)]
+    if looks_like_pose(arg):
+        literal = parse_pose(arg)
+        position, label = literal.position_m, f'the pose {arg}'
+        if literal.quat_xyzw is not None:
+            yaws = [tool_yaw(literal.pose) + turn for turn in (0.0, math.pi)]
+        elif literal.yaw_deg is not None:
+            yaws = [math.radians(literal.yaw_deg) + turn for turn in (0.0, math.pi)]
+    else:
+        item = scene.object(arg)
+        if held is not None and item.name == held.name:
+            return Rejection(
+                Code.ALREADY_HOLDING, f'{arg} is in the hand already, so the hand is at it.'
+            )
+        x, y, _ = item.pose.position_m
+        position, label = (x, y, top_z(item) + hover_m + _below_tcp(held, hand)), arg
+    if looks_like_pose(arg):
+        overlaps = [_overlap(label, position, yaw, scene, hand) for yaw in yaws]
+        if overlaps[0] is not None and None not in overlaps:
+            return overlaps[0]
+    grips = tuple(
+        Grip(position_m=position, yaw_rad=yaw, opening_m=hand.width_m, side_room_m=0.0)
+        for yaw in yaws
+    )
+    return ReachTarget(label=label, grips=grips)
+
+
+def _below_tcp(held: SceneObject | None, hand: Hand) -> float:
+    """Return how far what is held hangs below the TCP [m]."""
+    if held is None:
+        return 0.0
+    return max(0.0, hand.tcp.position_m[2] - held.pose.position_m[2] + half_height(held))
+
+
+def _overlap(
+    label: str, tcp_m: Vector, yaw_rad: float, scene: Scene, hand: Hand
+) -> Rejection | None:
+    """Return what would be inside what, None where nothing is for certain."""
+    hits = _hits(tcp_m, yaw_rad, scene, hand)
+    if not hits:
+        return None
+    names = listed(list(dict.fromkeys(name for _, _, name in hits)))
+    x, y, free_z = tcp_m
+    left = hits
+    while left:  # higher up something else may be in the way
+        free_z += left[0][0]
+        left = _hits((x, y, free_z), yaw_rad, scene, hand)
+    free_z = math.ceil((free_z + CLEAR_M) * 1000 - 1e-6) / 1000
+    return Rejection(
+        Code.NO_PATH,
+        f'the hand at {label} would push {hits[0][1]} into {names}; from z = {free_z:.3f} '
+        'upwards it would not.',
+    )
+
+
+def _hits(tcp_m: Vector, yaw_rad: float, scene: Scene, hand: Hand) -> list[tuple[float, str, str]]:
+    """Return (depth [m], part of the hand, name) of what overlaps with the hand, deepest first."""
+    parts = list(_fingers(tcp_m, yaw_rad, hand.width_m))
+    if scene.held is not None:
+        parts.append(_in_hand(scene.object(scene.held), tcp_m, yaw_rad, hand))
+    hits = [
+        (top_z(item) - part.low_m, part.name, item.name)
+        for part in parts
+        for item in scene.objects
+        if is_solid(item)
+        and item.name != scene.held
+        and top_z(item) - part.low_m > OVERLAP_M
+        # The hand comes from above: what is under a table would have to go through it.
+        and (item.kind is Kind.FIXTURE or part.high_m - bottom_z(item) > OVERLAP_M)
+        and polygon_gap(part.shape, outline(item)) < -OVERLAP_M
+    ]
+    return sorted(hits, key=lambda hit: -hit[0])
+
+
+def _fingers(tcp_m: Vector, yaw_rad: float, width_m: float) -> Iterator[_Part]:
+    x, y, z = tcp_m
+    tops = [layer.above_tcp_m for layer in FINGER_LAYERS[1:]] + [HAND_ABOVE_TCP_M]
+    for layer, top_m in zip(FINGER_LAYERS, tops, strict=True):
+        half = (layer.half_width_m, layer.outer_m / 2)
+        for side in (-1.0, 1.0):
+            along = side * (width_m / 2 + layer.outer_m / 2)
+            middle = (x - math.sin(yaw_rad) * along, y + math.cos(yaw_rad) * along)
+            shape = _rectangle(middle, half, yaw_rad)
+            yield _Part('its fingers', shape, z + layer.above_tcp_m, z + top_m)
+    palm = _rectangle((x, y), HAND_HALF_M, yaw_rad)
+    yield _Part('its palm', palm, z + HAND_ABOVE_TCP_M, z + HAND_ABOVE_TCP_M + HAND_HEIGHT_M)
+
+
+def _in_hand(held: SceneObject, tcp_m: Vector, yaw_rad: float, hand: Hand) -> _Part:
+    """Return what is held as it is when the hand is there."""
+    dx, dy, dz = from_tcp(in_tool_frame(held.pose.position_m, hand.tcp), yaw_rad)
+    centre = (tcp_m[0] + dx, tcp_m[1] + dy, tcp_m[2] + dz)
+    turn = yaw_rad - tool_yaw(hand.tcp)
+    cos, sin = math.cos(turn), math.sin(turn)
+    x0, y0, _ = held.pose.position_m
+    shape = tuple(
+        (
+            centre[0] + cos * (x - x0) - sin * (y - y0),
+            centre[1] + sin * (x - x0) + cos * (y - y0),
+        )
+        for x, y in outline(held)
+    )
+    half = half_height(held)
+    return _Part(held.name, shape, centre[2] - half, centre[2] + half)
+
+
+def _rectangle(middle: Point, half_m: tuple[float, float], yaw_rad: float) -> tuple[Point, ...]:
+    """Return the corners of a rectangle that is turned by a yaw, counter-clockwise [m]."""
+    cos, sin = math.cos(yaw_rad), math.sin(yaw_rad)
+    a, b = half_m
+    return tuple(
+        (middle[0] + cos * u - sin * v, middle[1] + sin * u + cos * v)
+        for u, v in ((-a, -b), (a, -b), (a, b), (-a, b))
+    )
+
 
 WIDEST_GRASP_M = 0.076
 """Widest thing that fits with a little room on both sides [m]."""

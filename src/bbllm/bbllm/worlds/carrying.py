@@ -23,8 +23,7 @@ from bbllm.skills.shapes import (
     polygon_gap,
     top_z,
 )
-from bbllm.worlds.relation_params import RelationParams
-from bbllm.worlds.relations import find_held
+from bbllm.worlds.relations import RelationParams, find_held
 from bbllm.worlds.symmetry import axes_of, shortest_turn
 from bbllm.worlds.transforms import angle_between, compose, inverse, multiply, normalized
 

@@ -26,8 +26,7 @@ from pydantic import BaseModel, Field, ValidationError, field_validator, model_v
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Kind, Pose, SceneObject
-from bbllm.sim.scene_errors import readable
-from bbllm.sim.scenes import DEFAULT_SIZE_M, Color, Coordinate, Length, Name, Record
+from bbllm.sim.scenes import DEFAULT_SIZE_M, Color, Coordinate, Length, Name, Record, readable
 from bbllm.sim.yaml_files import YamlFiles
 from bbllm.skills.shapes import Vector
 from bbllm.worlds.transforms import multiply

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bbllm.arm.driver import ArmDriver
-from bbllm.arm.envelope import SafetyEnvelope
-from bbllm.arm.envelope_file import load_envelope
+from bbllm.arm.envelope import SafetyEnvelope, load_envelope
 from bbllm.arm.envelope_guard import EnvelopeGuard, bounded
 from bbllm.arm.executor import ExecutorParams, SkillExecutor
 from bbllm.arm.kinematics import forward

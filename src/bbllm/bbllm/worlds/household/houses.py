@@ -1,18 +1,315 @@
-"""Houses by name or path: those that come with the project, and graph files that people bring."""
+"""
+Houses by name or path: those of the project, and graph files of users.
+
+A house is `config/houses/<name>.yaml`:
+
+    description: One line for people.
+    start: kitchen                # where the person is at first
+    doors: [[kitchen, bedroom]]   # which rooms are connected; more than one door for each room
+    rooms:
+      kitchen:
+        - floor
+        - chair*4                 # four of them
+        - fridge: {inside: [salmon, milk*2], is: [open]}
+        - kitchencounter: {on: [toaster], near: [sink: {near: [faucet]}]}
+      bedroom:
+        - sofa: {facing: [tv]}    # the nearest one in the file, in the same room
+        - tv
+    classes: {samovar: 'Appliances, has_switch grabbable'}   # beside config/house_classes.yaml
+
+An object on, inside or near another is close to it; everything in a room is inside the room too,
+as in VirtualHome's own graphs.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import yaml
+
+from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.paths import config_dir
 from bbllm.sim.yaml_files import WordsLoader, YamlFiles
 from bbllm.worlds.household.graph import Graph, Node
-from bbllm.worlds.household.house_building import FIELDS, build
-from bbllm.worlds.household.house_classes import HouseFileError
-from bbllm.worlds.household.vocabulary import CHARACTER, Relation
+from bbllm.worlds.household.vocabulary import (
+    CHARACTER,
+    ROOMS,
+    Property,
+    Relation,
+    State,
+    known_word,
+)
+
+FOLLOWING: Mapping[Property, State] = {
+    Property.CAN_OPEN: State.CLOSED,
+    Property.HAS_SWITCH: State.OFF,
+    Property.HAS_PLUG: State.PLUGGED_IN,
+}
+"""How a thing begins that can be opened, switched or plugged."""
+PAIRS: tuple[frozenset[State], ...] = (
+    frozenset({State.OPEN, State.CLOSED}),
+    frozenset({State.ON, State.OFF}),
+    frozenset({State.PLUGGED_IN, State.PLUGGED_OUT}),
+    frozenset({State.DIRTY, State.CLEAN}),
+)
+"""States of which a thing has one at most."""
+
+
+class HouseFileError(ConfigError):
+    """A house that cannot be built as it is described."""
+
+
+@dataclass(frozen=True, slots=True)
+class HouseClass:
+    """One class of things, rooms or people."""
+
+    name: str
+    category: str
+    properties: frozenset[Property]
+    states: frozenset[State]
+    """How one of it begins."""
+
+
+@cache
+def known_classes() -> Mapping[str, HouseClass]:
+    """
+    Return the classes that come with the project, by name.
+
+    Raises:
+        ConfigError: This installation has no configuration.
+    """
+    path = config_dir() / 'house_classes.yaml'
+    return parse_classes(yaml.safe_load(path.read_text('utf-8')), str(path))
+
+
+def parse_classes(data: object, where: str) -> Mapping[str, HouseClass]:
+    """
+    Read classes, each `category[, properties[, states]]`, the words in small letters.
+
+    Raises:
+        HouseFileError: A word that there is not, or another form; says which class.
+    """
+    if not isinstance(data, Mapping):
+        raise HouseFileError(f'{where} must map names of classes to lines such as `Food, eatable`')
+    return {str(name): _read(str(name), line, where) for name, line in data.items()}
+
+
+def with_states(states: frozenset[State], *more: State) -> frozenset[State]:
+    """Return states with some more, which take the place of their opposites."""
+    for state in more:
+        states = states.difference(*(pair for pair in PAIRS if state in pair)) | {state}
+    return states
+
+
+def _read(name: str, line: object, where: str) -> HouseClass:
+    category, *words = [part.strip() for part in str(line).split(',')]
+    if not category or len(words) > 2:
+        raise HouseFileError(
+            f'{where}: {name} is {line!r}, which is not `category[, properties[, states]]`, as in '
+            '`Lamps, has_plug has_switch, on`.'
+        )
+    properties, states = [part.split() for part in (*words, '', '')[:2]]
+    try:
+        has = frozenset(known_word(Property, word, f'{where}: {name}') for word in properties)
+        given = [known_word(State, word, f'{where}: {name}') for word in states]
+    except ValueError as error:
+        raise HouseFileError(str(error)) from None
+    first = frozenset(state for word, state in FOLLOWING.items() if word in has)
+    return HouseClass(name, category, has, with_states(first, *given))
+
+
+FIELDS = ('description', 'start', 'doors', 'rooms', 'classes')
+ABOUT = ('on', 'inside', 'near', 'facing', 'is')
+MOST_THINGS = 10_000
+"""What a house may hold; a slip such as chair*4000000 shall not fill the memory."""
+MOST_DEEP = 20
+"""How deep things may be nested."""
+FIRST_THING = 100
+"""Id of the first thing; rooms and doors have lower ones, as in VirtualHome's graphs."""
+
+_COUNTED = re.compile(r'([A-Za-z]\w*)(?:\*([1-9]\d{0,4}))?')
+
+
+def build(data: Mapping[str, Any], where: str) -> Graph:
+    """
+    Expand a house.
+
+    Args:
+        data: What its file holds.
+        where: What errors call the file.
+
+    Raises:
+        HouseFileError: It cannot be built; says where, and what would have worked.
+    """
+    _known_fields(data, FIELDS, where)
+    rooms = data.get('rooms')
+    if not isinstance(rooms, Mapping) or not rooms:
+        raise HouseFileError(
+            f'{where}: `rooms` must map at least one room to what is in it, as in '
+            '`kitchen: [floor, chair*4]`.'
+        )
+    classes = {**known_classes(), **parse_classes(data.get('classes') or {}, f'{where}: classes')}
+    builder = _Builder(where, classes)
+    for name in rooms:
+        builder.room(str(name))
+    start = str(data.get('start') or next(iter(rooms)))
+    builder.person(builder.room_named(start, 'start'))
+    for pair in _list(data.get('doors'), f'{where}: doors'):
+        builder.door(pair)
+    for name, items in rooms.items():
+        builder.fill(str(name), items)
+    builder.turn()
+    return builder.graph
+
+
+@dataclass
+class _Builder:
+    """A graph that grows."""
+
+    where: str
+    classes: Mapping[str, HouseClass]
+    graph: Graph = field(default_factory=Graph)
+    rooms: dict[str, int] = field(default_factory=dict)
+    facing: list[tuple[int, int, str, str]] = field(default_factory=list)
+    """Thing, its room, the class that it faces, and where the file says so."""
+    things: int = FIRST_THING
+
+    def room(self, name: str) -> None:
+        place = f'{self.where}: rooms'
+        if self._class(name, place).category != ROOMS:
+            known = [word for word, kind in self.classes.items() if kind.category == ROOMS]
+            raise HouseFileError(f'{place}: {name} is no room. Rooms: {", ".join(known)}.')
+        self.rooms[name] = self._node(name, len(self.rooms) + 2)
+
+    def room_named(self, name: str, field: str) -> int:
+        if name not in self.rooms:
+            wrong = UnknownNameError('room', name, self.rooms)
+            raise HouseFileError(f'{self.where}: {field}: {wrong}')
+        return self.rooms[name]
+
+    def person(self, room: int) -> None:
+        self.graph.nodes[1] = Node(1, CHARACTER, category='Characters')
+        self.graph.add(1, Relation.INSIDE, room)
+
+    def door(self, pair: object) -> None:
+        ends = _list(pair, f'{self.where}: doors')
+        if len(ends) != 2:
+            raise HouseFileError(
+                f'{self.where}: doors: {pair!r} is no pair of rooms, as in [kitchen, bedroom].'
+            )
+        rooms = [self.room_named(str(end), 'doors') for end in ends]
+        door = self._node('door', len(self.graph.nodes) + 1)
+        for room in rooms:
+            self.graph.add(door, Relation.BETWEEN, room)
+        self.graph.add(door, Relation.INSIDE, rooms[0])
+
+    def fill(self, room: str, items: object) -> None:
+        place = f'{self.where}: rooms: {room}'
+        for _ in self._place(items, self.rooms[room], place, deep=0):
+            pass
+
+    def turn(self) -> None:
+        """Let things face what the file says, now that all is there."""
+        for thing, room, name, place in self.facing:
+            there = [
+                node_id
+                for node_id in self.graph.sources(room, Relation.INSIDE)
+                if self.graph.nodes[node_id].class_name == name
+            ]
+            if not there:
+                raise HouseFileError(f'{place}: there is no {name} in the same room to face.')
+            nearest = min(there, key=lambda node_id: (abs(node_id - thing), node_id))
+            self.graph.add(thing, Relation.FACING, nearest)
+
+    def _place(self, items: object, room: int, place: str, deep: int) -> Iterator[int]:
+        """Put things into a room; yields those that stand for themselves there."""
+        if deep > MOST_DEEP:
+            raise HouseFileError(f'{place}: nested deeper than {MOST_DEEP}.')
+        for item in _list(items, place):
+            name, count, about = self._item(item, place)
+            here = f'{place}: {name}'
+            for _ in range(count):
+                thing = self._thing(name, here, about.get('is'))
+                self.graph.add(thing, Relation.INSIDE, room)
+                yield thing
+                for target in _list(about.get('facing'), here):
+                    self.facing.append((thing, room, str(target), here))
+                self._surround(thing, about, room, here, deep)
+
+    def _surround(
+        self, thing: int, about: Mapping[str, object], room: int, here: str, deep: int
+    ) -> None:
+        relations = {'on': Relation.ON, 'inside': Relation.INSIDE, 'near': None}
+        for word, relation in relations.items():
+            for other in self._place(about.get(word), room, f'{here}: {word}', deep + 1):
+                self.graph.add(thing, Relation.CLOSE, other)
+                self.graph.add(other, Relation.CLOSE, thing)
+                if relation is not None:
+                    self.graph.add(other, relation, thing)
+
+    def _item(self, item: object, place: str) -> tuple[str, int, Mapping[str, object]]:
+        about: object = {}
+        if isinstance(item, Mapping) and len(item) == 1:
+            item, about = next(iter(item.items()))
+        match = _COUNTED.fullmatch(str(item))
+        if match is None or not isinstance(about or {}, Mapping):
+            raise HouseFileError(
+                f'{place}: {str(item)[:80]!r} is no thing. One is written `chair`, `chair*4` or '
+                '`fridge: {inside: [milk]}`.'
+            )
+        about = about if isinstance(about, Mapping) else {}
+        _known_fields(about, ABOUT, f'{place}: {match[1]}')
+        return match[1], int(match[2] or 1), about
+
+    def _thing(self, name: str, place: str, states: object) -> int:
+        if self.things - FIRST_THING >= MOST_THINGS:
+            raise HouseFileError(f'{self.where}: a house may hold {MOST_THINGS} things.')
+        thing = self._node(name, self.things, place)
+        self.things += 1
+        try:
+            given = [known_word(State, word, place) for word in _list(states, place)]
+        except ValueError as error:
+            raise HouseFileError(str(error)) from None
+        node = self.graph.nodes[thing]
+        node.states = set(with_states(frozenset(node.states), *given))
+        return thing
+
+    def _node(self, name: str, node_id: int, place: str = '') -> int:
+        kind = self._class(name, place or self.where)
+        self.graph.nodes[node_id] = Node(
+            node_id, name, kind.category, properties=kind.properties, states=set(kind.states)
+        )
+        return node_id
+
+    def _class(self, name: str, place: str) -> HouseClass:
+        if name not in self.classes:
+            raise HouseFileError(
+                f'{place}: {UnknownNameError("class of things", name, self.classes)} '
+                'A house adds its own under `classes`.'
+            )
+        return self.classes[name]
+
+
+def _list(value: object, place: str) -> Sequence[object]:
+    """Return a list as it is, nothing as an empty one."""
+    if value is None:
+        return ()
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return value
+    raise HouseFileError(f'{place}: {str(value)[:80]!r} is no list; write [{str(value)[:40]}].')
+
+
+def _known_fields(data: Mapping[str, Any], known: Sequence[str], place: str) -> None:
+    for name in data:
+        if name not in known:
+            raise HouseFileError(f'{place}: {UnknownNameError("field", str(name), known)}')
+
 
 FILES = YamlFiles('house', fields=', '.join(FIELDS), error=HouseFileError, loader=WordsLoader)
 GRAPHS = ('init_graph', 'graph')
