@@ -30,7 +30,7 @@ from bbllm.arm.driver import ArmDriver, Array, JointTrajectory
 from bbllm.arm.kinematics import forward, jacobian
 from bbllm.arm.limits import DQ_MAX
 from bbllm.arm.pull import SilentForceError
-from bbllm.arm.spline import Spline
+from bbllm.arm.straight_line import cubic
 from bbllm.core.errors import ConfigError
 
 SERVO_STIFFNESS = (4500.0, 4500.0, 3500.0, 3500.0, 2000.0, 2000.0, 2000.0)
@@ -153,7 +153,7 @@ def parted(up: Array, rise_m: float) -> tuple[Array, Array]:
     """
     first, last = forward(up[[0, -1]])[:, :3, 3]
     share = rise_m / max(float(np.linalg.norm(last - first)), 2 * rise_m)
-    points, _, _ = Spline(up)(np.linspace(share, 1.0, len(up)))
+    points = cubic(up)(np.linspace(share, 1.0, len(up)))
     return np.stack([up[0], points[0]]), points
 
 

@@ -18,12 +18,13 @@ import mink
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline, PPoly
+from scipy.spatial.transform import Rotation
 
 from bbllm.arm.driver import JointTrajectory
 from bbllm.arm.kinematics import forward, inverse_branches, jacobian
 from bbllm.arm.limits import DDDQ_MAX, DDQ_MAX, Q_MAX, Q_MIN, velocity_limits, within_limits
 from bbllm.arm.model import TCP_SITE, arm_model
-from bbllm.arm.spline import Spline
 from bbllm.arm.trajectory import (
     JERK_SHARE,
     Knots,
@@ -123,46 +124,17 @@ class Line:
     @classmethod
     def between(cls, T_start: Array, T_goal: Array) -> Line:
         """Return the line from one tool pose to another."""
-        turn = _rotation_vector(T_goal[:3, :3] @ T_start[:3, :3].T)
+        turn = Rotation.from_matrix(T_goal[:3, :3] @ T_start[:3, :3].T).as_rotvec()
         return cls(T_start, T_goal[:3, 3] - T_start[:3, 3], turn)
 
     def poses(self, s: Array) -> Array:
         """Return T_base_tcp at s, shape (n, 4, 4)."""
         poses = np.empty((len(s), 4, 4))
         poses[:] = self.T_start
-        poses[:, :3, :3] = _rotation(self.turn, s) @ self.T_start[:3, :3]
+        turned = Rotation.from_rotvec(s[:, None] * self.turn).as_matrix()
+        poses[:, :3, :3] = turned @ self.T_start[:3, :3]
         poses[:, :3, 3] += s[:, None] * self.shift
         return poses
-
-
-def _rotation(turn: Array, s: Array) -> Array:
-    """Return the rotations by s times a rotation vector, shape (n, 3, 3)."""
-    angle = float(np.linalg.norm(turn))
-    if angle < 1e-12:
-        return np.broadcast_to(np.eye(3), (len(s), 3, 3))
-    x, y, z = turn / angle
-    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    sine, cosine = np.sin(s * angle)[:, None, None], np.cos(s * angle)[:, None, None]
-    return np.asarray(np.eye(3) + sine * cross + (1 - cosine) * (cross @ cross))
-
-
-def _rotation_vector(rotation: Array) -> Array:
-    """Return axis times angle of a rotation, shape (3,) [rad]."""
-    skew = np.array(
-        [
-            rotation[2, 1] - rotation[1, 2],
-            rotation[0, 2] - rotation[2, 0],
-            rotation[1, 0] - rotation[0, 1],
-        ]
-    )
-    sine, cosine = float(np.linalg.norm(skew)) / 2, float(np.trace(rotation) - 1) / 2
-    angle = float(np.arctan2(sine, cosine))
-    if sine > 1e-6:
-        return np.asarray(skew / (2 * sine) * angle)
-    if cosine > 0:
-        return np.asarray(skew / 2)
-    values, vectors = np.linalg.eigh((rotation + rotation.T) / 2)  # half a turn
-    return np.asarray(vectors[:, np.argmax(values)] * angle)
 
 
 LINE_SPEED_M_S = 0.5
@@ -287,9 +259,9 @@ def path_move(
     acceleration = scale * _smaller(
         LINE_ACCELERATION_M_S2 / max(length, 1e-9), TURN_ACCELERATION_RAD_S2 / max(turn, 1e-9)
     )
-    spline = Spline(points)
+    spline = cubic(points)
     knots = _dense(_timed(spline, speed, acceleration, scale))
-    q, first, second = spline(knots.s)
+    q, first, second = (spline(knots.s, order) for order in range(3))
     move = JointTrajectory(
         time_s=knots.time_s,
         position_rad=q,
@@ -300,6 +272,18 @@ def path_move(
     if factor * move.duration_s > _LONGEST_S + length / (scale * speed_m_s):
         raise NoPathError('The tool cannot go straight there: a joint is too near to its limit.')
     return slowed(move, factor)
+
+
+def cubic(points: Array) -> PPoly:
+    """Return the cubic spline over s in [0, 1] through evenly spaced points, shape (n, 7)."""
+    basis = _basis(len(points))
+    return PPoly.construct_fast(basis.c @ points, basis.x)
+
+
+@lru_cache(maxsize=8)
+def _basis(n: int) -> CubicSpline:
+    """Return the spline through the unit vectors: splines are linear in their points."""
+    return CubicSpline(np.linspace(0.0, 1.0, n), np.eye(n))
 
 
 def _best_points(line: Line, s: Array, q_start: Array) -> Array:
@@ -325,7 +309,7 @@ def _strays(points: Array, line: Line) -> float:
     """Return how far the tool is off the line in the middle between points [m]."""
     n = len(points) - 1
     s = (np.arange(n) + 0.5) / n
-    return float(np.abs(forward(Spline(points)(s)[0]) - line.poses(s)).max())
+    return float(np.abs(forward(cubic(points)(s)) - line.poses(s)).max())
 
 
 def _candidates(line: Line, s: Array, q_start: Array, drifts: Array) -> Array:
@@ -364,7 +348,7 @@ def _pace(paths: Array) -> Array:
     return np.asarray(np.nan_to_num(steps * (paths.shape[1] - 1), nan=np.inf))
 
 
-def _timed(spline: Spline, speed: float, acceleration: float, scale: float) -> Knots:
+def _timed(spline: PPoly, speed: float, acceleration: float, scale: float) -> Knots:
     """
     Time a line so that no joint exceeds its limits.
 
@@ -372,9 +356,9 @@ def _timed(spline: Spline, speed: float, acceleration: float, scale: float) -> K
     acceleration q'a + q''v^2 and jerk q'j + 3 q''va + q'''v^3. Half of the acceleration is
     kept for the bend, whose share falls with v^2.
     """
-    q, first, second = spline.points, spline.first, spline.second
+    q, first, second = (spline(spline.x, order) for order in range(3))
     steep, bend = np.maximum(np.abs(first), 1e-9), np.maximum(np.abs(second), 1e-9)
-    third = np.maximum(np.abs(spline.third), 1e-9).max(axis=0)
+    third = np.maximum(6 * np.abs(spline.c[0]), 1e-9).max(axis=0)
     lower, upper = velocity_limits(q)
     legal = np.maximum(np.where(first > 0, upper, -lower), 1e-3)
     budget = _SAFE * scale * DDQ_MAX

@@ -160,9 +160,159 @@ def _averaged(duration: Array, s: Array, speed: Array, window_s: float) -> Knots
 _CHECKS = 96
 
 
+BRAKING_RAD_S2: Array = np.array([20.0] * 4 + [40.0] * 3)
+"""Deceleration of the joints when a motion is broken off; within their torque [rad/s^2]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spline:
+    """
+    Piecewise polynomials in time, at rest after the end, as the trajectory controller follows.
+
+    Between two points: linear where they have positions only, cubic with velocities, quintic
+    with accelerations too.
+    """
+
+    time_s: Array
+    """Knots, shape (n + 1,), strictly increasing [s]."""
+    coefficients: Array
+    """Of powers 0 to 5 of the time since the knot, shape (n, 6, 7)."""
+    end_rad: Array
+    """Position at the last knot and after it, shape (7,) [rad]."""
+    effort_nm: Array | None = None
+    """Torque to add at each knot, linear between them, shape (n + 1, 7) [Nm]."""
+
+    @classmethod
+    def still(cls, position: Array) -> Spline:
+        """Stay at a position, shape (7,) [rad]."""
+        return cls(np.zeros(1), np.zeros((0, 6, len(position))), np.array(position))
+
+    @classmethod
+    def braking(cls, q: Array, dq: Array, deceleration: Array) -> Spline:
+        """
+        Slow all joints down together along their direction, then stay.
+
+        Args:
+            q: Positions, shape (7,) [rad].
+            dq: Velocities, shape (7,) [rad/s].
+            deceleration: What each joint may brake with, shape (7,) [rad/s^2].
+        """
+        T = float(np.max(np.abs(dq) / deceleration))
+        if T < 1e-3:
+            return cls.still(q)
+        coefficients = np.zeros((1, 6, len(q)))
+        coefficients[0, :3] = q, dq, -dq / (2 * T)
+        return cls(np.array([0.0, T]), coefficients, q + dq * T / 2)
+
+    @classmethod
+    def through(
+        cls,
+        time_s: Array,
+        position: Array,
+        velocity: Array | None = None,
+        acceleration: Array | None = None,
+        effort: Array | None = None,
+    ) -> Spline:
+        """
+        Interpolate points; a row of NaN means that this point has none.
+
+        Args:
+            time_s: Strictly increasing, shape (n + 1,); one point alone is a place to stay.
+            position: Shape (n + 1, 7) [rad].
+            velocity: Shape (n + 1, 7), None for linear pieces [rad/s].
+            acceleration: Shape (n + 1, 7), None for cubic pieces [rad/s^2].
+            effort: Shape (n + 1, 7), None for none at all [Nm].
+        """
+        T = np.diff(time_s)[:, None]  # (n, 1)
+        gap = np.diff(position, axis=0)
+        v0 = v1 = gap / T
+        a0 = a1 = np.zeros_like(gap)
+        if velocity is not None:
+            known = ~np.isnan(velocity[:-1] + velocity[1:])
+            slope = v0
+            v0, v1 = np.where(known, velocity[:-1], v0), np.where(known, velocity[1:], v1)
+            a0, a1 = (6 * slope - 4 * v0 - 2 * v1) / T, (2 * v0 + 4 * v1 - 6 * slope) / T
+            if acceleration is not None:
+                known &= ~np.isnan(acceleration[:-1] + acceleration[1:])
+                a0 = np.where(known, acceleration[:-1], a0)
+                a1 = np.where(known, acceleration[1:], a1)
+        return cls.quintic(time_s, position, (v0, v1), (a0, a1), effort)
+
+    @classmethod
+    def quintic(
+        cls,
+        time_s: Array,
+        position: Array,
+        velocity: tuple[Array, Array],
+        acceleration: tuple[Array, Array],
+        effort: Array | None = None,
+    ) -> Spline:
+        """Interpolate with the states at both ends of every piece, each of shape (n, 7)."""
+        (v0, v1), (a0, a1) = velocity, acceleration
+        T = np.diff(time_s)[:, None]  # (n, 1)
+        gap = np.diff(position, axis=0)
+        # What powers 0 to 2 leave of the end's position, velocity and acceleration.
+        p = gap - (v0 + a0 * T / 2) * T
+        v = (v1 - v0 - a0 * T) * T
+        a = (a1 - a0) * T**2
+        c = np.empty((len(T), 6, position.shape[1]))
+        c[:, 0], c[:, 1], c[:, 2] = position[:-1], v0, a0 / 2
+        c[:, 3] = (10 * p - 4 * v + a / 2) / T**3
+        c[:, 4] = (-15 * p + 7 * v - a) / T**4
+        c[:, 5] = (6 * p - 3 * v + a / 2) / T**5
+        return cls(time_s, c, position[-1], effort)
+
+    @property
+    def duration_s(self) -> float:
+        """Time of the last knot [s]."""
+        return float(self.time_s[-1])
+
+    def at(self, t: Array) -> tuple[Array, Array, Array]:
+        """
+        Evaluate at times, shape (n,) [s].
+
+        Returns:
+            Position, velocity and acceleration, each of shape (n, 7).
+        """
+        if not len(self.coefficients):
+            still = np.zeros((len(t), len(self.end_rad)))
+            return still + self.end_rad, still, still.copy()
+        piece = np.clip(
+            np.searchsorted(self.time_s, t, side='right') - 1, 0, len(self.coefficients) - 1
+        )
+        s = np.maximum(t - self.time_s[piece], 0.0)[:, None]  # (n, 1)
+        c = [self.coefficients[piece, k] for k in range(6)]
+        q = c[0] + s * (c[1] + s * (c[2] + s * (c[3] + s * (c[4] + s * c[5]))))
+        dq = c[1] + s * (2 * c[2] + s * (3 * c[3] + s * (4 * c[4] + s * 5 * c[5])))
+        ddq = 2 * c[2] + s * (6 * c[3] + s * (12 * c[4] + s * 20 * c[5]))
+        after = t >= self.duration_s
+        q[after], dq[after], ddq[after] = self.end_rad, 0.0, 0.0
+        return q, dq, ddq
+
+    def effort_at(self, t: Array) -> Array | None:
+        """Return the torque to add at times, shape (n, 7) [Nm]; None where there is none."""
+        if self.effort_nm is None:
+            return None
+        return np.column_stack([np.interp(t, self.time_s, row) for row in self.effort_nm.T])
+
+    def at_one(self, t: float) -> tuple[Array, Array, Array]:
+        """Evaluate at one time [s]: position, velocity, acceleration, each of shape (7,)."""
+        q, dq, ddq = self.at(np.array([t]))
+        return q[0], dq[0], ddq[0]
+
+    def position_at(self, t: float) -> Array:
+        """Evaluate the position alone at one time [s], shape (7,) [rad]; ten times as fast."""
+        if t >= self.duration_s:
+            return self.end_rad
+        piece = max(int(self.time_s.searchsorted(t, side='right')) - 1, 0)
+        s = max(t - float(self.time_s[piece]), 0.0)
+        powers = np.array((1.0, s, s * s, s**3, s**4, s**5))
+        return np.asarray(powers @ self.coefficients[piece])
+
+
 def sample(trajectory: JointTrajectory, time_s: Array) -> tuple[Array, Array, Array]:
     """
-    Interpolate as the controller does: quintics between the points, held beyond the ends.
+    Interpolate as the controller does: quintics between the points, at rest beyond the end.
 
     Args:
         trajectory: The motion.
@@ -171,23 +321,14 @@ def sample(trajectory: JointTrajectory, time_s: Array) -> tuple[Array, Array, Ar
     Returns:
         Position, velocity and acceleration, each of shape (n, 7) [rad, rad/s, rad/s^2].
     """
-    times = trajectory.time_s
-    time_s = np.clip(time_s, times[0], times[-1])
-    i = np.clip(np.searchsorted(times, time_s, side='right') - 1, 0, len(times) - 2)
-    h = (times[i + 1] - times[i])[:, None]
-    u = (time_s - times[i])[:, None] / h
-    p0, p1 = trajectory.position_rad[i], trajectory.position_rad[i + 1]
-    v0, v1 = trajectory.velocity_rad_s[i] * h, trajectory.velocity_rad_s[i + 1] * h
-    a0 = trajectory.acceleration_rad_s2[i] * h**2 / 2
-    a1 = trajectory.acceleration_rad_s2[i + 1] * h**2 / 2
-    gap, v_gap, a_gap = p1 - p0 - v0 - a0, v1 - v0 - 2 * a0, a1 - a0
-    c3 = 10 * gap - 4 * v_gap + a_gap
-    c4 = -15 * gap + 7 * v_gap - 2 * a_gap
-    c5 = 6 * gap - 3 * v_gap + a_gap
-    position = p0 + u * (v0 + u * (a0 + u * (c3 + u * (c4 + u * c5))))
-    velocity = (v0 + u * (2 * a0 + u * (3 * c3 + u * (4 * c4 + u * 5 * c5)))) / h
-    acceleration = (2 * a0 + u * (6 * c3 + u * (12 * c4 + u * 20 * c5))) / h**2
-    return position, velocity, acceleration
+    return spline_of(trajectory).at(time_s)
+
+
+def spline_of(trajectory: JointTrajectory) -> Spline:
+    """Return a motion as the controller interpolates it; `sample` for many times."""
+    v, a = trajectory.velocity_rad_s, trajectory.acceleration_rad_s2
+    ends = (v[:-1], v[1:]), (a[:-1], a[1:])
+    return Spline.quintic(trajectory.time_s, trajectory.position_rad, *ends)
 
 
 def excess(move: JointTrajectory) -> float:
@@ -340,14 +481,13 @@ def blend(
     """
     longest = _OVERLAP_SHARE * min(first.duration_s, second.duration_s)
     step = longest / _TRIES
-    legal = (
-        step * i for i in range(_TRIES, 0, -1) if _overlap_legal(first, second, step * i, scale)
-    )
+    a, b = spline_of(first), spline_of(second)
+    legal = (step * i for i in range(_TRIES, 0, -1) if _overlap_legal(a, b, step * i, scale))
     low = next(legal, 0.0)
     high = min(low + step, longest)
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        if _overlap_legal(first, second, middle, scale):
+        if _overlap_legal(a, b, middle, scale):
             low = middle
         else:
             high = middle
@@ -393,19 +533,17 @@ def _on_line(q_start: Array, q_goal: Array, knots: Knots) -> JointTrajectory:
     )
 
 
-def _overlap_legal(
-    first: JointTrajectory, second: JointTrajectory, overlap_s: float, scale: float
-) -> bool:
-    """Tell whether the sum of both is legal while they overlap; outside, nothing changes."""
+def _overlap_legal(first: Spline, second: Spline, overlap_s: float, scale: float) -> bool:
+    """Whether the sum of both is legal while they overlap; outside, nothing changes."""
     start = first.duration_s - overlap_s
     knots = np.concatenate([first.time_s, second.time_s + start])
     within = knots[(knots >= start) & (knots <= first.duration_s)]
     # Piecewise cubic: acceleration peaks at knots; velocity is looked at between them as well.
     time_s = np.concatenate([within, np.linspace(start, first.duration_s, 32)])
     position, velocity, acceleration = (
-        a + b for a, b in zip(sample(first, time_s), sample(second, time_s - start))
+        a + b for a, b in zip(first.at(time_s), second.at(time_s - start))
     )
-    position -= second.position_rad[0]
+    position -= second.coefficients[0, 0]
     lower, upper = velocity_limits(position)
     return bool(
         (np.abs(acceleration) <= scale * _SAFE * DDQ_MAX + 1e-9).all()

@@ -15,7 +15,7 @@ import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array
 from bbllm.arm.limits import DDQ_MAX, DQ_MAX
-from bbllm.sim.spline import BRAKING_RAD_S2, Spline
+from bbllm.arm.trajectory import BRAKING_RAD_S2, Spline
 from bbllm.sim.trajectory_goal import Pending
 
 SIZE_TEXT = 'Goal joint configuration size does not match number of joints.'

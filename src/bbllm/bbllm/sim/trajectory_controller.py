@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array, FollowError, FollowResult, GoalStatus
+from bbllm.arm.trajectory import BRAKING_RAD_S2, Spline
 from bbllm.sim.constraints import Constraints, in_force
-from bbllm.sim.spline import BRAKING_RAD_S2, Spline
 from bbllm.sim.trajectory_goal import Pending, TrajectoryGoal, goal_spline, refusal
 
 NOT_RUNNING_TEXT = "Can't accept new action goals. Controller is not running."

@@ -10,8 +10,8 @@ import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array, JointTrajectory, Tolerances
 from bbllm.arm.model import ARM_JOINTS
+from bbllm.arm.trajectory import Spline
 from bbllm.sim.constraints import AskedTolerances
-from bbllm.sim.spline import Spline
 
 Result = TypeVar('Result')
 ZERO_RAD_S = float(np.finfo(np.float32).eps)
