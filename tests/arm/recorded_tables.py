@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bbllm.arm.driver import ArmDriver, JointTrajectory
-from bbllm.arm.envelope import Rule, SafetyEnvelope
+from bbllm.arm.envelope import SafetyEnvelope, SafetyRule
 from bbllm.bench.recording import RecordingDriver
 from bbllm.core.types import Code, Outcome, SkillCall
 from bbllm.sim.scenes import LocationSpec, ObjectSpec, SceneFile
@@ -38,7 +38,7 @@ class Recorded:
         return [self.world.execute(call) for call in calls]
 
 
-def refused(outcome: Outcome, rule: Rule) -> bool:
+def refused(outcome: Outcome, rule: SafetyRule) -> bool:
     return (
         outcome.code is Code.UNSAFE and f'the safety rule {rule.value} forbids' in outcome.message
     )

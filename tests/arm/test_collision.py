@@ -5,7 +5,7 @@ import numpy as np
 from bbllm.arm.collision import CollisionChecker, Contact
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
-from bbllm.arm.obstacles import Held, Obstacle, Shape, obstacles_from_scene
+from bbllm.arm.obstacles import Held, Obstacle, ObstacleShape, obstacles_from_scene
 from bbllm.arm.reachability import raised, top_down
 from bbllm.arm.trajectory import joint_move
 from bbllm.arm.ways import choose_grasp_configuration
@@ -21,7 +21,7 @@ def block(
 ) -> Obstacle:
     T = np.eye(4)
     T[:3, 3] = x, y, z
-    return Obstacle(name=name, shape=Shape.BOX, size_m=size_m, T_base_obstacle=T)
+    return Obstacle(name=name, shape=ObstacleShape.BOX, size_m=size_m, T_base_obstacle=T)
 
 
 def over(place: tuple[float, float, float]) -> np.ndarray:
@@ -149,7 +149,7 @@ def test_a_scene_becomes_solid_things_without_locations_and_without_the_table() 
     obstacles = {item.name: item for item in obstacles_from_scene(scene)}
 
     assert set(obstacles) == {'shelf', 'red_cube', 'can'}
-    assert obstacles['can'].shape is Shape.CYLINDER
+    assert obstacles['can'].shape is ObstacleShape.CYLINDER
     x_axis = obstacles['red_cube'].T_base_obstacle[:3, 0]
     np.testing.assert_allclose(x_axis, [np.cos(0.5), np.sin(0.5), 0.0], atol=1e-12)
     assert obstacles['shelf'].top_m == 0.2
@@ -163,7 +163,9 @@ def test_the_hand_of_the_checker_is_where_kinematics_says() -> None:
 
     def touched(gap_m: float) -> bool:
         T = raised(plate.T_base_obstacle, tip - gap_m - 0.0005)
-        moved = Obstacle(name='plate', shape=Shape.BOX, size_m=plate.size_m, T_base_obstacle=T)
+        moved = Obstacle(
+            name='plate', shape=ObstacleShape.BOX, size_m=plate.size_m, T_base_obstacle=T
+        )
         return bool(CollisionChecker([moved]).clear(q, clearance_m=0.002))
 
     assert touched(0.0015)

@@ -11,7 +11,7 @@ from recorded_tables import PICK, PLACE, Recorded, old_scene, refused
 
 from bbllm.arm.collision import CollisionChecker
 from bbllm.arm.driver import JointTrajectory
-from bbllm.arm.envelope import KeepOut, Rule, SafetyEnvelope, load_envelope
+from bbllm.arm.envelope import KeepOut, SafetyEnvelope, SafetyRule, load_envelope
 from bbllm.arm.failures import SkillError
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.sending import Sender
@@ -52,19 +52,19 @@ def high_table(table: Recorded) -> None:
 @pytest.mark.parametrize(
     ('rule', 'break_it', 'what_would_do'),
     [
-        (Rule.WORKSPACE, small_workspace, 'further in would do'),
-        (Rule.TCP_SPEED, slow_tool, 'times as slow would do'),
-        (Rule.JOINT_SPEED, slow_joints, 'times as slow would do'),
-        (Rule.GRIP_FORCE, gentle_hand, '30 N or less would do'),
-        (Rule.KEEP_OUT, plan_as_well, 'further from it would do'),
-        (Rule.TABLE_HEIGHT, high_table, 'm higher would do'),
-        (Rule.STALE_SCENE, old_scene, 'published again would do'),
+        (SafetyRule.WORKSPACE, small_workspace, 'further in would do'),
+        (SafetyRule.TCP_SPEED, slow_tool, 'times as slow would do'),
+        (SafetyRule.JOINT_SPEED, slow_joints, 'times as slow would do'),
+        (SafetyRule.GRIP_FORCE, gentle_hand, '30 N or less would do'),
+        (SafetyRule.KEEP_OUT, plan_as_well, 'further from it would do'),
+        (SafetyRule.TABLE_HEIGHT, high_table, 'm higher would do'),
+        (SafetyRule.STALE_SCENE, old_scene, 'published again would do'),
     ],
 )
 def test_a_pick_that_breaks_a_rule_is_refused_by_its_name_and_nothing_moves(
-    rule: Rule, break_it: Callable[[Recorded], None], what_would_do: str
+    rule: SafetyRule, break_it: Callable[[Recorded], None], what_would_do: str
 ) -> None:
-    table = Recorded({'keep_out': [ON_THE_CUBE]} if rule is Rule.KEEP_OUT else {})
+    table = Recorded({'keep_out': [ON_THE_CUBE]} if rule is SafetyRule.KEEP_OUT else {})
     break_it(table)
     before = table.world.driver.joint_state()
 
@@ -93,7 +93,7 @@ def test_an_arm_is_not_folded_into_itself_and_nothing_moves() -> None:
 def test_every_rule_of_the_file_is_tried_here() -> None:
     fields = set(SafetyEnvelope.model_fields)
 
-    assert fields == {rule.value for rule in Rule}
+    assert fields == {rule.value for rule in SafetyRule}
 
 
 def test_nothing_of_a_pick_and_a_place_breaks_the_rules_of_the_project() -> None:
@@ -149,6 +149,6 @@ def test_a_scene_that_grows_old_in_mid_call_stops_the_motions_after_it() -> None
 
     (outcome,) = table.run(PICK)
 
-    assert refused(outcome, Rule.STALE_SCENE)
+    assert refused(outcome, SafetyRule.STALE_SCENE)
     assert outcome.status is Status.FAILED
     assert len(table.sent) == 1

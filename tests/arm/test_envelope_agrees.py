@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 from bbllm.arm.driver import N_JOINTS, Array, JointTrajectory
-from bbllm.arm.envelope import KeepOut, Rule, SafetyEnvelope
+from bbllm.arm.envelope import KeepOut, SafetyEnvelope, SafetyRule
 from bbllm.arm.envelope_guard import EnvelopeGuard
 from bbllm.arm.failures import SkillError
 from bbllm.arm.kinematics import forward
@@ -102,18 +102,18 @@ def low_point(kind: mujoco.MjModel, data: mujoco.MjData, geom: int) -> float:
     return float(data.geom_xpos[geom][2] - abs(turn[2, 2]) * size[1] - size[0])
 
 
-def depths(seen: SlowLook, envelope: SafetyEnvelope) -> dict[Rule, float]:
+def depths(seen: SlowLook, envelope: SafetyEnvelope) -> dict[SafetyRule, float]:
     """Return how far beyond each rule a motion goes, in terms of what counts as near."""
     low, high = np.array(envelope.workspace.min_m), np.array(envelope.workspace.max_m)
     beyond = np.maximum(low - seen.tcp_m, seen.tcp_m - high).max()
     below = envelope.table_height.top_m - seen.lowest_m
     return {
-        Rule.WORKSPACE: float(beyond) / NEAR_M,
-        Rule.TABLE_HEIGHT: below / NEAR_M,
-        Rule.TCP_SPEED: (seen.speed_m_s / envelope.tcp_speed.max_m_s - 1) / NEAR_SPEED,
-        Rule.JOINT_SPEED: (seen.share / envelope.joint_speed.max_share - 1) / NEAR_SPEED,
-        Rule.KEEP_OUT: -seen.gap_m / NEAR_M,
-        Rule.SELF_COLLISION: -seen.own_m / NEAR_M,
+        SafetyRule.WORKSPACE: float(beyond) / NEAR_M,
+        SafetyRule.TABLE_HEIGHT: below / NEAR_M,
+        SafetyRule.TCP_SPEED: (seen.speed_m_s / envelope.tcp_speed.max_m_s - 1) / NEAR_SPEED,
+        SafetyRule.JOINT_SPEED: (seen.share / envelope.joint_speed.max_share - 1) / NEAR_SPEED,
+        SafetyRule.KEEP_OUT: -seen.gap_m / NEAR_M,
+        SafetyRule.SELF_COLLISION: -seen.own_m / NEAR_M,
     }
 
 
@@ -123,22 +123,26 @@ def posture(shares: Array, spread: float) -> Array:
     return np.clip(wanted, Q_MIN + 0.05, Q_MAX - 0.05)
 
 
-TIGHT = [rule for rule in Rule if rule not in (Rule.GRIP_FORCE, Rule.STALE_SCENE)]
+TIGHT = [
+    rule for rule in SafetyRule if rule not in (SafetyRule.GRIP_FORCE, SafetyRule.STALE_SCENE)
+]
 NOWHERE = KeepOut(name='box', min_m=(5.0, 5.0, 5.0), max_m=(6.0, 6.0, 6.0))
 
 
-def envelope_tight_in(rule: Rule, reach_m: float, top_m: float, share: float, box: KeepOut) -> Any:
+def envelope_tight_in(
+    rule: SafetyRule, reach_m: float, top_m: float, share: float, box: KeepOut
+) -> Any:
     """Return an envelope of which one rule may well be broken, and the box in it."""
-    box = box if rule is Rule.KEEP_OUT else NOWHERE
-    wide = reach_m if rule is Rule.WORKSPACE else 2.0
+    box = box if rule is SafetyRule.KEEP_OUT else NOWHERE
+    wide = reach_m if rule is SafetyRule.WORKSPACE else 2.0
     rules = {
         'workspace': {'min_m': [-wide, -wide, -0.8], 'max_m': [wide, wide, 1.4]},
         'table_height': {
-            'top_m': top_m if rule is Rule.TABLE_HEIGHT else -1.0,
+            'top_m': top_m if rule is SafetyRule.TABLE_HEIGHT else -1.0,
             'fingers_m': 0.0,
         },
-        'tcp_speed': {'max_m_s': 2 * share if rule is Rule.TCP_SPEED else 3.0},
-        'joint_speed': {'max_share': share if rule is Rule.JOINT_SPEED else 1.0},
+        'tcp_speed': {'max_m_s': 2 * share if rule is SafetyRule.TCP_SPEED else 3.0},
+        'joint_speed': {'max_share': share if rule is SafetyRule.JOINT_SPEED else 1.0},
         'keep_out': [box],
     }
     return SafetyEnvelope.model_validate(rules), box
@@ -146,11 +150,11 @@ def envelope_tight_in(rule: Rule, reach_m: float, top_m: float, share: float, bo
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(tight=st.sampled_from(TIGHT), seed=st.integers(0, 2**32 - 1))
-def test_the_guard_agrees_with_a_slow_look(tight: Rule, seed: int) -> None:
+def test_the_guard_agrees_with_a_slow_look(tight: SafetyRule, seed: int) -> None:
     rng = np.random.default_rng(seed)  # evenly: near zero, nothing moves and all is allowed
     start, goal = rng.uniform(-1.0, 1.0, (2, N_JOINTS))
     spread = rng.uniform(0.2, 1.0)
-    if tight is Rule.SELF_COLLISION:  # folded at elbow and wrist, wherever the others go
+    if tight is SafetyRule.SELF_COLLISION:  # folded at elbow and wrist, wherever the others go
         goal[[3, 5]], spread = -1.0, 1.0
     first = posture(start, spread * 0.2)
     move = joint_move(first, posture(goal, spread), scale=rng.uniform(0.2, 1.0))
@@ -169,7 +173,7 @@ def test_the_guard_agrees_with_a_slow_look(tight: Rule, seed: int) -> None:
         EnvelopeGuard(envelope).check_motion(move, 'moving')
     except SkillError as error:
         said = str(error)
-    broken = next((rule for rule in Rule if f'rule {rule.value} ' in said), None)
+    broken = next((rule for rule in SafetyRule if f'rule {rule.value} ' in said), None)
 
     event('allowed' if broken is None else f'refused: {broken.value}')
     if broken is None:

@@ -8,7 +8,7 @@ import pytest
 from recorded_tables import PICK, PLACE, Recorded, old_scene, refused
 
 from bbllm.arm.driver import Array
-from bbllm.arm.envelope import Rule
+from bbllm.arm.envelope import SafetyRule
 from bbllm.arm.executor import ExecutorParams
 from bbllm.arm.failures import SkillError
 from bbllm.arm.kinematics import forward
@@ -31,7 +31,7 @@ def test_fingers_do_not_open_into_a_box_and_open_where_there_is_none() -> None:
 
     (outcome,) = table.run(SkillCall('open_gripper'))
 
-    assert refused(outcome, Rule.KEEP_OUT), outcome.message
+    assert refused(outcome, SafetyRule.KEEP_OUT), outcome.message
     assert 'finger would enter glass' in outcome.message
     assert outcome.status is Status.REJECTED
     assert table.world.driver.joint_state().width_m < 0.005
@@ -46,7 +46,7 @@ def test_a_box_that_is_thinner_than_a_step_of_the_fingers_is_not_jumped_over() -
 
     (outcome,) = table.run(SkillCall('open_gripper'))
 
-    assert refused(outcome, Rule.KEEP_OUT), outcome.message
+    assert refused(outcome, SafetyRule.KEEP_OUT), outcome.message
 
 
 def test_fingers_that_are_in_a_box_may_close_out_of_it() -> None:
@@ -89,7 +89,7 @@ def test_a_hand_does_not_move_on_a_stale_scene(skill: str) -> None:
 
     (outcome,) = table.run(SkillCall(skill))
 
-    assert refused(outcome, Rule.STALE_SCENE), outcome.message
+    assert refused(outcome, SafetyRule.STALE_SCENE), outcome.message
     assert outcome.status is Status.REJECTED
     assert table.world.driver.joint_state().width_m == pytest.approx(0.05, abs=2e-3)
 
@@ -100,6 +100,6 @@ def test_a_force_beyond_what_is_allowed_is_refused_before_the_arm_sets_out() -> 
 
     outcomes = table.run(PICK, SkillCall('close_gripper'))
 
-    assert [refused(outcome, Rule.GRIP_FORCE) for outcome in outcomes] == [True, True]
+    assert [refused(outcome, SafetyRule.GRIP_FORCE) for outcome in outcomes] == [True, True]
     assert {outcome.status for outcome in outcomes} == {Status.REJECTED}
     assert table.sent == []

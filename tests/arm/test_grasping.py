@@ -6,7 +6,7 @@ import pytest
 from bbllm.arm.collision import CollisionChecker
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY, within_limits
-from bbllm.arm.obstacles import Obstacle, Shape
+from bbllm.arm.obstacles import Obstacle, ObstacleShape
 from bbllm.arm.reachability import raised, top_down
 from bbllm.arm.trajectory import NoPathError
 from bbllm.arm.ways import choose_grasp_configuration
@@ -15,7 +15,7 @@ from bbllm.arm.ways import choose_grasp_configuration
 def block(name: str, x: float, y: float, z: float, size: tuple[float, float, float]) -> Obstacle:
     T = np.eye(4)
     T[:3, 3] = x, y, z
-    return Obstacle(name=name, shape=Shape.BOX, size_m=size, T_base_obstacle=T)
+    return Obstacle(name=name, shape=ObstacleShape.BOX, size_m=size, T_base_obstacle=T)
 
 
 def test_choices_are_ordered_and_lead_from_the_hover_to_the_pose() -> None:

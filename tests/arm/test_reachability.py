@@ -5,7 +5,7 @@ import numpy as np
 from bbllm.arm.collision import CollisionChecker
 from bbllm.arm.kinematics import forward, inverse
 from bbllm.arm.limits import within_limits
-from bbllm.arm.obstacles import Obstacle, Shape
+from bbllm.arm.obstacles import Obstacle, ObstacleShape
 from bbllm.arm.reachability import (
     approach_postures,
     raised,
@@ -60,7 +60,7 @@ def test_the_hover_counts_too() -> None:
 def test_a_thing_in_the_way_makes_a_place_unreachable_unless_it_may_be_touched() -> None:
     roof = Obstacle(
         name='roof',
-        shape=Shape.BOX,
+        shape=ObstacleShape.BOX,
         size_m=(0.3, 0.3, 0.02),
         T_base_obstacle=raised(np.eye(4) + 0.5 * np.eye(4, k=3), 0.1),
     )

@@ -7,7 +7,7 @@ from bbllm.arm import ways
 from bbllm.arm.collision import CollisionChecker, Contact
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
-from bbllm.arm.obstacles import Obstacle, Shape
+from bbllm.arm.obstacles import Obstacle, ObstacleShape
 from bbllm.arm.random_search import find_way
 from bbllm.arm.reachability import top_down
 from bbllm.arm.straight_line import path_move
@@ -19,7 +19,7 @@ from bbllm.bench.limit_audit import audit
 def block(name: str, x: float, y: float, z: float, size: tuple[float, float, float]) -> Obstacle:
     T = np.eye(4)
     T[:3, 3] = x, y, z
-    return Obstacle(name=name, shape=Shape.BOX, size_m=size, T_base_obstacle=T)
+    return Obstacle(name=name, shape=ObstacleShape.BOX, size_m=size, T_base_obstacle=T)
 
 
 def low_over(x: float, y: float) -> np.ndarray:

@@ -14,7 +14,7 @@ from stacks import until
 from bbllm.nodes import choice_desk, service_call
 from bbllm.nodes.choice_desk import STOPPED, ChoiceDesk
 from bbllm.nodes.waiting import need_server
-from bbllm.worlds.menu import Choice, ChoiceKind
+from bbllm.worlds.menu import ChoiceKind, MenuChoice
 
 pytestmark = pytest.mark.ros
 
@@ -69,7 +69,7 @@ def desk(graph: DeafGraph, notes: list[str], monkeypatch: pytest.MonkeyPatch) ->
 def test_approval_whose_first_request_was_lost_is_given(
     desk: ChoiceDesk, graph: DeafGraph, notes: list[str]
 ) -> None:
-    desk.carry_out(Choice(kind=ChoiceKind.GRANT, hash='abc'), by='a test')
+    desk.carry_out(MenuChoice(kind=ChoiceKind.GRANT, hash='abc'), by='a test')
 
     until(lambda: notes[-1] == 'approved', 'the note that the plan is approved')
     assert graph.servers['approve'].heard == ['', '', 'abc']
@@ -78,7 +78,7 @@ def test_approval_whose_first_request_was_lost_is_given(
 def test_stop_whose_first_request_was_lost_reaches_planner_and_executor(
     desk: ChoiceDesk, graph: DeafGraph, notes: list[str]
 ) -> None:
-    desk.carry_out(Choice(kind=ChoiceKind.STOP), by='a test')
+    desk.carry_out(MenuChoice(kind=ChoiceKind.STOP), by='a test')
 
     until(lambda: notes[-1] == STOPPED, 'the note that all has stopped')
     tasks, skills = (graph.servers[f'{name}/_action/cancel_goal'] for name in ACTIONS)
@@ -93,7 +93,7 @@ def test_arm_is_stopped_without_a_planner_and_the_planner_is_named(
     tasks, skills = (graph.servers[f'{name}/_action/cancel_goal'] for name in ACTIONS)
     monkeypatch.setattr(tasks, 'service_is_ready', lambda: False)
 
-    desk.carry_out(Choice(kind=ChoiceKind.STOP), by='a test')
+    desk.carry_out(MenuChoice(kind=ChoiceKind.STOP), by='a test')
 
     until(lambda: len(skills.heard) >= 2, 'the stop of the arm')
     until(lambda: len(notes) > 1, 'the note of what was not stopped')
@@ -104,7 +104,7 @@ def test_answers_are_given_in_the_order_of_the_clicks(
     desk: ChoiceDesk, graph: DeafGraph, notes: list[str]
 ) -> None:
     for kind, what in ((ChoiceKind.GRANT, 'a'), (ChoiceKind.DENY, 'b'), (ChoiceKind.GRANT, 'c')):
-        desk.carry_out(Choice(kind=kind, hash=what), by='a test')
+        desk.carry_out(MenuChoice(kind=kind, hash=what), by='a test')
 
     until(lambda: notes.count('approved') == 2, 'the note of the last answer')
     assert [what for what in graph.servers['approve'].heard if what] == ['a', 'b', 'c']
@@ -115,7 +115,7 @@ def test_answer_that_nobody_takes_is_noted_with_who_is_missing(
 ) -> None:
     monkeypatch.setattr(graph.servers['approve'], 'service_is_ready', lambda: False)
 
-    desk.carry_out(Choice(kind=ChoiceKind.DENY, hash='abc'), by='a test')
+    desk.carry_out(MenuChoice(kind=ChoiceKind.DENY, hash='abc'), by='a test')
 
     until(lambda: len(notes) > 1, 'the note that nobody took the answer')
     assert notes[-1].startswith('the answer was not given: The node fr3_executor (approve) is not')

@@ -26,7 +26,7 @@ from bbllm.nodes.detection_feed import subscribe_detections
 from bbllm.nodes.stack import node_arguments
 from bbllm.nodes.tf_feed import TfFeed
 from bbllm.worlds.sightings import Doubts
-from bbllm.worlds.sources import Source
+from bbllm.worlds.sources import SceneSource
 from bbllm.worlds.transforms import TransformTree
 
 pytestmark = pytest.mark.ros
@@ -161,7 +161,7 @@ def test_tags_of_one_camera_and_moment_are_one_look_and_all_else_is_the_tree() -
 def test_only_what_was_asked_for_is_subscribed_to() -> None:
     topics: Any = Topics()
 
-    subscribe_detections(topics, {Source.DETECTIONS}, lambda look: None)
+    subscribe_detections(topics, {SceneSource.DETECTIONS}, lambda look: None)
 
     assert list(topics.hear) == ['detections']
 
@@ -171,10 +171,10 @@ def test_missing_package_is_an_error_only_where_it_was_asked_for(
 ) -> None:
     monkeypatch.setitem(sys.modules, 'vision_msgs.msg', None)  # as where it is not installed
     topics: Any = Topics()
-    subscribe_detections(topics, {Source.APRILTAG}, lambda look: None)
+    subscribe_detections(topics, {SceneSource.APRILTAG}, lambda look: None)
 
     with pytest.raises(ConfigError, match='apt install ros-jazzy-vision-msgs'):
-        subscribe_detections(topics, {Source.VISION_MSGS}, lambda look: None)
+        subscribe_detections(topics, {SceneSource.VISION_MSGS}, lambda look: None)
 
 
 def test_vision_messages_are_heard_where_their_package_is_installed(
@@ -185,7 +185,7 @@ def test_vision_messages_are_heard_where_their_package_is_installed(
     monkeypatch.setitem(sys.modules, 'vision_msgs.msg', package)
     topics: Any = Topics()
     looks = list[Look]()
-    subscribe_detections(topics, {Source.VISION_MSGS}, looks.append)
+    subscribe_detections(topics, {SceneSource.VISION_MSGS}, looks.append)
 
     item = SimpleNamespace(results=[hypothesis('can', 0.6)], bbox=box(0.1, 0.1, 0.1), id='')
     topics.hear['detections_3d'](vision(item))

@@ -6,10 +6,10 @@ from bbllm.core.approval import ApprovalRequest, RequestKind
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.worlds.menu import (
     ROBOT,
-    Choice,
     ChoiceKind,
-    Entry,
     Menu,
+    MenuChoice,
+    MenuItem,
     Numbers,
     robot_menu,
     scene_menus,
@@ -45,7 +45,7 @@ def menus_of(*facts: Fact) -> dict[str, Menu]:
     return {menu.name: menu for menu in scene_menus(Scene(THINGS, (), (*SEEN, *facts), 1.0))}
 
 
-def said(entries: tuple[Entry, ...]) -> list[str]:
+def said(entries: tuple[MenuItem, ...]) -> list[str]:
     """List what every entry asks for, or its title where it asks for nothing, depth first."""
     found = []
     for entry in entries:
@@ -100,7 +100,7 @@ def test_menu_of_the_robot_has_tasks_base_and_stop() -> None:
     assert menu.name == ROBOT
     assert said(menu.entries[:-1]) == ['tasks > Move the cubes to the right.', 'return to base']
     assert menu.entries[0].entries[0].title == 'right side'
-    assert menu.entries[-1].choice == Choice(kind=ChoiceKind.STOP)
+    assert menu.entries[-1].choice == MenuChoice(kind=ChoiceKind.STOP)
 
 
 def test_answers_name_what_was_shown() -> None:
@@ -110,18 +110,18 @@ def test_answers_name_what_was_shown() -> None:
 
     assert (approve.title, approve.choice) == (
         'approve: plan 0 of 3 steps',
-        Choice(kind=ChoiceKind.GRANT, hash='abc'),
+        MenuChoice(kind=ChoiceKind.GRANT, hash='abc'),
     )
     assert (deny.title, deny.choice) == (
         'deny: plan 0 of 3 steps',
-        Choice(kind=ChoiceKind.DENY, hash='abc'),
+        MenuChoice(kind=ChoiceKind.DENY, hash='abc'),
     )
 
 
 def test_number_stands_for_the_same_choice_for_ever() -> None:
     numbers = Numbers()
     first, second = (
-        Entry(title='approve', choice=Choice(kind=ChoiceKind.GRANT, hash=named))
+        MenuItem(title='approve', choice=MenuChoice(kind=ChoiceKind.GRANT, hash=named))
         for named in ('one', 'two')
     )
 
@@ -136,8 +136,8 @@ def test_number_stands_for_the_same_choice_for_ever() -> None:
 
 
 def test_number_of_a_menu_from_before_a_restart_stands_for_nothing() -> None:
-    stop = Entry(title='stop', choice=Choice(kind=ChoiceKind.STOP))
-    deny = Entry(title='deny', choice=Choice(kind=ChoiceKind.DENY, hash='one'))
+    stop = MenuItem(title='stop', choice=MenuChoice(kind=ChoiceKind.STOP))
+    deny = MenuItem(title='deny', choice=MenuChoice(kind=ChoiceKind.DENY, hash='one'))
     before, after = Numbers(), Numbers()
 
     shown = [before.of(entry, (ROBOT,)) for entry in (stop, deny)]
@@ -151,7 +151,7 @@ def test_number_of_a_menu_from_before_a_restart_stands_for_nothing() -> None:
 
 def test_lines_that_only_open_a_menu_are_told_apart_by_where_they_stand() -> None:
     numbers = Numbers()
-    group = Entry(title='put on', entries=(Entry(title='x'),))
+    group = MenuItem(title='put on', entries=(MenuItem(title='x'),))
 
     one, two = numbers.of(group, ('red_cube',)), numbers.of(group, ('blue_cube',))
 

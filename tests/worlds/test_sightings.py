@@ -9,7 +9,7 @@ import pytest
 
 from bbllm.core.printable import hidden_fault
 from bbllm.core.types import Kind, Pose
-from bbllm.worlds.catalogue import Catalogue, Entry, Tag
+from bbllm.worlds.catalogue import Catalogue, CatalogueEntry, Tag
 from bbllm.worlds.sightings import Detection, Doubts, Picture, SightingParams, SightingReader
 from bbllm.worlds.transforms import TransformTree
 
@@ -30,8 +30,10 @@ class Reader:
         tree = TransformTree()
         tree.add('fr3_link0', 'camera', CAMERA, 0.0, True)
         entries = (
-            Entry(name='red_cube', kind=Kind.CUBE, size_m=EDGES, color='red', tag=TAG),
-            Entry(name='can', kind=Kind.CYLINDER, size_m=(0.06, 0.06, 0.1), class_id='tin_can'),
+            CatalogueEntry(name='red_cube', kind=Kind.CUBE, size_m=EDGES, color='red', tag=TAG),
+            CatalogueEntry(
+                name='can', kind=Kind.CYLINDER, size_m=(0.06, 0.06, 0.1), class_id='tin_can'
+            ),
         )
         self.reader = SightingReader(
             tree, Catalogue(entries), ('table', 'location_A'), self.doubts, SightingParams()

@@ -10,7 +10,7 @@ from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.types import Kind
 from bbllm.sim.scenes import load_scene
 from bbllm.worlds.catalogue import FILES, Catalogue, load_catalogue
-from bbllm.worlds.sources import Source, parse_sources, read_sources
+from bbllm.worlds.sources import SceneSource, parse_sources, read_sources
 
 
 def written(folder: Path, text: str) -> str:
@@ -20,7 +20,7 @@ def written(folder: Path, text: str) -> str:
 
 
 def test_sources_are_a_list_with_commas() -> None:
-    wanted = frozenset({Source.STATIC, Source.DETECTIONS})
+    wanted = frozenset({SceneSource.STATIC, SceneSource.DETECTIONS})
 
     assert parse_sources('static, detections') == wanted
     assert parse_sources('detections,static,static') == wanted

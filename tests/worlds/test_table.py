@@ -12,7 +12,7 @@ from bbllm.skills.shapes import Vector, yaw_pose
 from bbllm.worlds.carrying import Carrying
 from bbllm.worlds.relations import build_scene
 from bbllm.worlds.sightings import Doubts, Picture, Sighting
-from bbllm.worlds.table import Table
+from bbllm.worlds.table import ObservedTable
 from bbllm.worlds.tracking import ObjectTracker, TrackingParams
 
 DOWN = (1.0, 0.0, 0.0, 0.0)
@@ -42,7 +42,7 @@ class World:
     def __init__(self, *things: SceneObject):
         self.doubts = Doubts(lambda text: None)
         self.tracker = ObjectTracker(TrackingParams(), self.doubts)
-        self.table = Table((TOP, PLACE), things, self.tracker, Carrying(), hidden_m=0.1)
+        self.table = ObservedTable((TOP, PLACE), things, self.tracker, Carrying(), hidden_m=0.1)
         self.now_s = 100.0
         self.where = AWAY
         self.hand(AWAY, times=6)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bbllm.arm.driver import N_JOINTS, JointTrajectory
 from bbllm.arm.model import robot_spec
-from bbllm.arm.obstacles import Held, Obstacle, Shape
+from bbllm.arm.obstacles import Held, Obstacle, ObstacleShape
 from bbllm.arm.trajectory import sample
 
 TABLE = 'table'
@@ -29,7 +29,7 @@ WIDEST_CLEARANCE_M = 0.02
 """Largest distance at which things of the world are looked at [m]."""
 WORLD_BIT, ROBOT_BIT = 1, 2
 Size = tuple[float, float, float]
-Form = tuple[str, Shape, Size]
+Form = tuple[str, ObstacleShape, Size]
 """Name, shape and size: what a model is compiled for."""
 
 _HAND = ('fr3_hand', 'fr3_leftfinger', 'fr3_rightfinger')
@@ -66,20 +66,20 @@ def compiled_model(forms: tuple[Form, ...]) -> mujoco.MjModel:
     return spec.compile()
 
 
-def twins_of(forms: tuple[Form, ...]) -> list[tuple[Shape, Size]]:
+def twins_of(forms: tuple[Form, ...]) -> list[tuple[ObstacleShape, Size]]:
     """Return every form of thing once: the hand has a hidden twin of each."""
     return list(dict.fromkeys((shape, size_m) for _, shape, size_m in forms))
 
 
 def _add_geom(
     body: mujoco.MjsBody,
-    shape: Shape,
+    shape: ObstacleShape,
     size_m: Size,
     bits: int,
     margin_m: float,
 ) -> None:
     x, y, z = (extent / 2 for extent in size_m)
-    if shape is Shape.BOX:
+    if shape is ObstacleShape.BOX:
         kind, size = mujoco.mjtGeom.mjGEOM_BOX, [x, y, z]
     else:
         kind, size = mujoco.mjtGeom.mjGEOM_CYLINDER, [max(x, y), z, 0.0]

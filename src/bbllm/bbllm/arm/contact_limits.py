@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from bbllm.arm.driver import ArmDriver, ContactLimits, RecoveryError
-from bbllm.arm.envelope import Rule, refusal
+from bbllm.arm.envelope import SafetyRule, refusal
 from bbllm.arm.failures import SkillError
 from bbllm.core.types import Code
 
-STEP = f'setting of the forces at which it stops (safety rule {Rule.CONTACT_FORCE.value})'
+STEP = f'setting of the forces at which it stops (safety rule {SafetyRule.CONTACT_FORCE.value})'
 """What this is called among the steps of a recovery."""
 REST_S = 1.0
 """How long an arm that still moves may take to come to rest, on the world's clock [s]."""
@@ -83,9 +83,9 @@ class ContactLimiter:
 
 
 def _unsafe(doing: str, why: str, raw: str) -> SkillError:
-    named = f'safety rule {Rule.CONTACT_FORCE.value}'
+    named = f'safety rule {SafetyRule.CONTACT_FORCE.value}'
     return SkillError(
         Code.UNSAFE,
-        refusal(Rule.CONTACT_FORCE, doing, why),
+        refusal(SafetyRule.CONTACT_FORCE, doing, why),
         f'{named}: {raw}' if raw else named,
     )

@@ -21,7 +21,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import ErrorDetails
 
 from bbllm.arm.driver import ContactLimits
-from bbllm.arm.obstacles import Obstacle, Shape
+from bbllm.arm.obstacles import Obstacle, ObstacleShape
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir, is_yaml_path
 
@@ -37,7 +37,7 @@ PEAK_GRIP_N = 140.0
 """What the Franka Hand presses with at most, says its data sheet; 70 N continuously [N]."""
 
 
-class Rule(str, Enum):
+class SafetyRule(str, Enum):
     """The rules, by the names that refusals carry."""
 
     WORKSPACE = 'workspace'
@@ -60,7 +60,7 @@ class _Section(BaseModel):
     model_config = ConfigDict(extra='forbid', frozen=True, allow_inf_nan=False)
 
 
-class Box(_Section):
+class _Corners(_Section):
     """A box along the axes of the base frame."""
 
     min_m: Point
@@ -69,7 +69,7 @@ class Box(_Section):
     """Its corner with the largest coordinates [m]."""
 
     @model_validator(mode='after')
-    def _has_inside(self) -> Box:
+    def _has_inside(self) -> _Corners:
         for axis, low, high in zip('xyz', self.min_m, self.max_m, strict=True):
             if not low < high:
                 raise ValueError(
@@ -167,7 +167,11 @@ def _plain(name: str) -> str:
     return name
 
 
-class KeepOut(Box):
+class Workspace(_Corners):
+    """The box that the tool, and all of what is held, stays in."""
+
+
+class KeepOut(_Corners):
     """A box that nothing of the arm, the hand or what is held may enter."""
 
     name: Annotated[str, AfterValidator(_plain)]
@@ -182,7 +186,7 @@ class KeepOut(Box):
         x, y, z = (high - low).tolist()
         return Obstacle(
             name=KEEP_OUT_PREFIX + self.name,
-            shape=Shape.BOX,
+            shape=ObstacleShape.BOX,
             size_m=(x, y, z),
             T_base_obstacle=T_base_obstacle,
         )
@@ -199,7 +203,7 @@ def _no_twins(boxes: tuple[KeepOut, ...]) -> tuple[KeepOut, ...]:
 class SafetyEnvelope(_Section):
     """All rules; one that a file leaves out is in force as it stands here."""
 
-    workspace: Box = Box(min_m=(-0.25, -0.85, -0.02), max_m=(0.95, 0.85, 1.19))
+    workspace: Workspace = Workspace(min_m=(-0.25, -0.85, -0.02), max_m=(0.95, 0.85, 1.19))
     """Where the tool, and all of what is held, stays."""
     tcp_speed: TcpSpeed = TcpSpeed()
     joint_speed: JointSpeed = JointSpeed()
@@ -219,7 +223,7 @@ def kept_out(blockers: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
-def refusal(rule: Rule, doing: str, why: str) -> str:
+def refusal(rule: SafetyRule, doing: str, why: str) -> str:
     """
     Return the sentence with which a motion is refused.
 
@@ -377,5 +381,5 @@ def _known_keys(section: list[str]) -> list[str]:
     for name in section:
         kind = model.model_fields[name].annotation
         kinds = [one for one in (kind, *get_args(kind)) if isinstance(one, type)]  # X, or X | None
-        model = next((one for one in kinds if issubclass(one, BaseModel)), Box)
+        model = next((one for one in kinds if issubclass(one, BaseModel)), Workspace)
     return list(model.model_fields)

@@ -10,9 +10,15 @@ import numpy as np
 
 from bbllm.arm.collision import OPEN_WIDTH_M, TABLE, CollisionChecker, Contact
 from bbllm.arm.driver import Array, JointTrajectory
-from bbllm.arm.envelope import Point, Rule, SafetyEnvelope, kept_out, refusal
+from bbllm.arm.envelope import Point, SafetyEnvelope, SafetyRule, kept_out, refusal
 from bbllm.arm.failures import SkillError
-from bbllm.arm.obstacles import Held, Obstacle, Shape, matrix_from_pose, obstacle_from_object
+from bbllm.arm.obstacles import (
+    Held,
+    Obstacle,
+    ObstacleShape,
+    matrix_from_pose,
+    obstacle_from_object,
+)
 from bbllm.arm.sweep import FINGERS, Sweep, corners, solid_names, sweep
 from bbllm.arm.ways import WayParams
 from bbllm.core.types import Code, Scene
@@ -22,7 +28,7 @@ SLACK_M = 5e-4
 """How much deeper than at its start a motion may break a rule, for noise and rounding [m]."""
 
 
-def unsafe(rule: Rule, doing: str, why: str) -> SkillError:
+def unsafe(rule: SafetyRule, doing: str, why: str) -> SkillError:
     """Return the refusal of a rule; *why* ends with what would do."""
     return SkillError(Code.UNSAFE, refusal(rule, doing, why), f'safety rule {rule.value}')
 
@@ -97,7 +103,7 @@ class EnvelopeGuard:
         self.contact_limits = None if force is None else force.limits
         self._width_m = width_m
         self._boxes = tuple(box.obstacle for box in envelope.keep_out)
-        self._checkers: dict[tuple[Shape, Point] | None, CollisionChecker] = {}
+        self._checkers: dict[tuple[ObstacleShape, Point] | None, CollisionChecker] = {}
         self._scene: Scene | None = None
         self._item: Obstacle | None = None
         self._held: Held | None = None
@@ -137,7 +143,9 @@ class EnvelopeGuard:
         if self._was_allowed(trajectory, width_m):
             return
         if not np.isfinite(trajectory.position_rad).all():
-            raise unsafe(Rule.WORKSPACE, doing, 'it leads nowhere; a motion of numbers would do')
+            raise unsafe(
+                SafetyRule.WORKSPACE, doing, 'it leads nowhere; a motion of numbers would do'
+            )
         way = sweep(trajectory)
         held_m = None
         if self._held is not None and self._item is not None:
@@ -178,7 +186,7 @@ class EnvelopeGuard:
         most_n = self.envelope.grip_force.max_n
         if not force_n <= most_n:
             raise unsafe(
-                Rule.GRIP_FORCE,
+                SafetyRule.GRIP_FORCE,
                 doing,
                 f'the fingers would press with {force_n:g} N, and may with {most_n:g} N; a force '
                 f'of {most_n:g} N or less would do',
@@ -198,7 +206,7 @@ class EnvelopeGuard:
         if not age_s <= most_s:
             seen = f'is {age_s:.1f} s old' if math.isfinite(age_s) else 'has never been heard of'
             raise unsafe(
-                Rule.STALE_SCENE,
+                SafetyRule.STALE_SCENE,
                 doing,
                 f'the scene {seen}, and may be {most_s:g} s old at most; a scene that is '
                 'published again would do',
@@ -222,7 +230,7 @@ class EnvelopeGuard:
             limit = float(np.concatenate([low, high])[side])
             would = float(points[row, point, side % 3])
             raise unsafe(
-                Rule.WORKSPACE,
+                SafetyRule.WORKSPACE,
                 doing,
                 f'{name} would come to {axis} = {would:.3f} m, and may come to {limit:g} m; a way '
                 f'that stays {rounded_up(excess)} m further in would do',
@@ -243,7 +251,7 @@ class EnvelopeGuard:
         solid = int(below[row].argmax())
         limit = rule.top_m - floors[solid]
         raise unsafe(
-            Rule.TABLE_HEIGHT,
+            SafetyRule.TABLE_HEIGHT,
             doing,
             f'{names[solid]} would come down to z = {lows[row, solid]:.3f} m, and may to '
             f'{limit:.3f} m; a place {rounded_up(float(below[row, solid]))} m higher would do',
@@ -254,7 +262,7 @@ class EnvelopeGuard:
         speed = float(way.tcp_speed_m_s.max())
         if not speed <= most * (1 + SLACK_SHARE):
             raise unsafe(
-                Rule.TCP_SPEED,
+                SafetyRule.TCP_SPEED,
                 doing,
                 f'the tool would move at {speed:.2f} m/s, and may at {most:g} m/s; the same way '
                 f'{rounded_up(speed / most)} times as slow would do',
@@ -264,7 +272,7 @@ class EnvelopeGuard:
         if not float(shares.max()) <= most * (1 + SLACK_SHARE):
             joint = int(shares.argmax())
             raise unsafe(
-                Rule.JOINT_SPEED,
+                SafetyRule.JOINT_SPEED,
                 doing,
                 f'joint {joint + 1} would turn at {shares[joint] * 100:.0f} % of its limit, and '
                 f'may at {most * 100:g} %; the same way '
@@ -283,11 +291,11 @@ class EnvelopeGuard:
         first, second = (self._called(name) for name in (contact.first, contact.second))
         if not kept_out((second,)):
             why = f'{first} would touch {second}; another place or direction would do'
-            return unsafe(Rule.SELF_COLLISION, doing, why)
+            return unsafe(SafetyRule.SELF_COLLISION, doing, why)
         box = next(box for box in self.envelope.keep_out if box.obstacle.name == second)
         low, high = (', '.join(f'{x:g}' for x in corner) for corner in (box.min_m, box.max_m))
         return unsafe(
-            Rule.KEEP_OUT,
+            SafetyRule.KEEP_OUT,
             doing,
             f'{first} would enter {box.name}, which reaches from ({low}) to ({high}) m; a place '
             'further from it would do',

@@ -13,7 +13,7 @@ from bbllm.core.types import Kind, Pose, Scene, SceneObject
 Array = NDArray[np.float64]
 
 
-class Shape(Enum):
+class ObstacleShape(Enum):
     """Form of an obstacle."""
 
     BOX = 'box'
@@ -25,7 +25,7 @@ class Obstacle:
     """A solid thing in the base frame."""
 
     name: str
-    shape: Shape
+    shape: ObstacleShape
     size_m: tuple[float, float, float]
     """Full extent along its own axes; a cylinder stands along its z axis [m]."""
     T_base_obstacle: Array
@@ -62,7 +62,7 @@ def obstacle_from_object(item: SceneObject) -> Obstacle:
     """Return the shape of one scene object; everything that is no cylinder is a box."""
     return Obstacle(
         name=item.name,
-        shape=Shape.CYLINDER if item.kind is Kind.CYLINDER else Shape.BOX,
+        shape=ObstacleShape.CYLINDER if item.kind is Kind.CYLINDER else ObstacleShape.BOX,
         size_m=item.size_m,
         T_base_obstacle=matrix_from_pose(item.pose),
     )

@@ -112,7 +112,7 @@ def _pose_error(q: Array, pose: Array) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CartesianLine:
     """The tool's way: straight, turning evenly."""
 
     T_start: Array
@@ -122,7 +122,7 @@ class Line:
     """Rotation vector in base axes, shape (3,) [rad]."""
 
     @classmethod
-    def between(cls, T_start: Array, T_goal: Array) -> Line:
+    def between(cls, T_start: Array, T_goal: Array) -> CartesianLine:
         """Return the line from one tool pose to another."""
         turn = Rotation.from_matrix(T_goal[:3, :3] @ T_start[:3, :3].T).as_rotvec()
         return cls(T_start, T_goal[:3, 3] - T_start[:3, 3], turn)
@@ -184,7 +184,7 @@ def line_path(q_start: Array, T_goal: Array) -> Array:
         NoPathError: The line leaves the joint limits, or the posture would have to jump.
     """
     q_start = np.array(q_start, dtype=np.float64)
-    line = Line.between(forward(q_start), T_goal)
+    line = CartesianLine.between(forward(q_start), T_goal)
     for n in _POINTS:
         points = _best_points(line, np.linspace(0.0, 1.0, n), q_start)
         if _strays(points, line) < _STRAY_M:
@@ -204,7 +204,7 @@ def quiet_path(q_start: Array, T_goal: Array, q7_goal: float) -> Array | None:
     Returns:
         What `line_path` returns, or None where no joint limit is kept or a joint whirls.
     """
-    line = Line.between(forward(q_start), T_goal)
+    line = CartesianLine.between(forward(q_start), T_goal)
     drifts = np.array([q7_goal - q_start[6]])
     paths = _candidates(line, np.linspace(0.0, 1.0, _POINTS[0]), q_start, drifts)
     if not _legal(paths)[0] or _pace(paths)[0] > WHIRL_RAD:
@@ -251,7 +251,7 @@ def path_move(
         NoPathError: A joint is so near to its limit that it may hardly move.
     """
     first_pose, last_pose = forward(points[[0, -1]])
-    line = Line.between(first_pose, last_pose)
+    line = CartesianLine.between(first_pose, last_pose)
     length, turn = float(np.linalg.norm(line.shift)), float(np.linalg.norm(line.turn))
     if length < 1e-7 and turn < 1e-7:
         return joint_move(points[0], points[0])
@@ -286,7 +286,7 @@ def _basis(n: int) -> CubicSpline:
     return CubicSpline(np.linspace(0.0, 1.0, n), np.eye(n))
 
 
-def _best_points(line: Line, s: Array, q_start: Array) -> Array:
+def _best_points(line: CartesianLine, s: Array, q_start: Array) -> Array:
     """Return joint positions on the line at s, shape (n, 7) [rad]."""
     still = _candidates(line, s, q_start, _DRIFTS[:1])
     if _legal(still)[0] and _pace(still)[0] < _QUIET_RAD:
@@ -305,14 +305,14 @@ def _best_points(line: Line, s: Array, q_start: Array) -> Array:
     raise NoPathError(_reason(line, s, still[0]))
 
 
-def _strays(points: Array, line: Line) -> float:
+def _strays(points: Array, line: CartesianLine) -> float:
     """Return how far the tool is off the line in the middle between points [m]."""
     n = len(points) - 1
     s = (np.arange(n) + 0.5) / n
     return float(np.abs(forward(cubic(points)(s)) - line.poses(s)).max())
 
 
-def _candidates(line: Line, s: Array, q_start: Array, drifts: Array) -> Array:
+def _candidates(line: CartesianLine, s: Array, q_start: Array, drifts: Array) -> Array:
     """
     Return joint paths along a line, one for each drift of joint 7, shape (m, n, 7).
 
@@ -388,7 +388,7 @@ def _dense(knots: Knots) -> Knots:
     )
 
 
-def _reason(line: Line, s: Array, q: Array) -> str:
+def _reason(line: CartesianLine, s: Array, q: Array) -> str:
     """Say where the line ends and which joint is to blame."""
     bad = ~within_limits(q, LINE_MARGIN_RAD)
     bad[0] = False

@@ -15,7 +15,7 @@ import numpy as np
 
 from bbllm.arm.collision import CollisionChecker, Contact, Ignore
 from bbllm.arm.driver import Array, JointTrajectory
-from bbllm.arm.envelope import KeepOut, Rule, kept_out, refusal
+from bbllm.arm.envelope import KeepOut, SafetyRule, kept_out, refusal
 from bbllm.arm.failures import SkillError
 from bbllm.arm.kinematics import forward
 from bbllm.arm.lifting import LiftParams, parted, slow_move
@@ -623,7 +623,9 @@ def _trespass(doing: str, problem: NoPathError) -> SkillError:
     """Return that there is no way but through what the arm is kept out of."""
     boxes = listed(kept_out(problem.blockers))
     why = f'every way that was tried leads through {boxes}; a target further from it would do'
-    return SkillError(Code.UNSAFE, refusal(Rule.KEEP_OUT, doing, why), str(problem), moved=False)
+    return SkillError(
+        Code.UNSAFE, refusal(SafetyRule.KEEP_OUT, doing, why), str(problem), moved=False
+    )
 
 
 def _in_the_way(problem: NoPathError | None) -> str:

@@ -37,7 +37,7 @@ from bbllm.worlds.household.checks import A, Predicate, hand_is_full, in_state, 
 from bbllm.worlds.household.graph import CycleError
 from bbllm.worlds.household.sane_checks import at_hand, carried
 from bbllm.worlds.household.script import ScriptLine
-from bbllm.worlds.household.situation import Memory, Situation
+from bbllm.worlds.household.situation import ActionSituation, Memory
 from bbllm.worlds.household.vocabulary import Action, State
 from bbllm.worlds.household.world import HouseholdWorld, line_of
 
@@ -54,7 +54,7 @@ BY_CODE: Mapping[Code, str] = {
 """Rules that a refusal tells of by its code."""
 
 
-def _in_other_room(s: Situation) -> bool:
+def _in_other_room(s: ActionSituation) -> bool:
     """Something of the line is in another room; what has none, or is carried, is not."""
     with_me = carried(s.graph, s.character.id)
     try:
@@ -189,7 +189,7 @@ class _Replay:
             return []
         graph = self._household.graph
         assert graph.character is not None  # or there were no household
-        situation = Situation(
+        situation = ActionSituation(
             graph,
             graph.nodes[graph.character],
             tuple(graph.nodes[node_id] for _, node_id in line.objects),

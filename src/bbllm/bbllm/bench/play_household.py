@@ -18,7 +18,8 @@ from bbllm.bench.results import EpisodeResult
 from bbllm.bench.scoring import score
 from bbllm.core.protocols import EventSink
 from bbllm.llm.config import Models
-from bbllm.worlds.household.published_states import PublishedStates
+from bbllm.worlds.household.derived import DerivedStates
+from bbllm.worlds.household.published_states import add_published
 from bbllm.worlds.household.visibility import visibility_of
 from bbllm.worlds.household.world import HouseholdWorld
 
@@ -47,7 +48,7 @@ def play_with(job: Job, models: Models, sink: EventSink, around: Alone) -> Episo
         mode=house.mode,
         visibility=visibility_of(house.visibility),
         # Who scores as the published program does counts what that counts.
-        derived=PublishedStates() if isinstance(goal, FinalStateGoal) else None,
+        derived=DerivedStates(add_published) if isinstance(goal, FinalStateGoal) else None,
         seed=noise_seed(job.case),
         constraints=house.constraints,
     )

@@ -21,7 +21,7 @@ from bbllm.nodes.process import StackNode
 from bbllm.nodes.safe_action_client import SafeActionClient
 from bbllm.nodes.service_call import ServiceCall
 from bbllm.nodes.waiting import ANSWER_S
-from bbllm.worlds.menu import Choice, ChoiceKind
+from bbllm.worlds.menu import ChoiceKind, MenuChoice
 
 REASON = 'It was denied from the menu in rviz.'
 STOPPED = 'stopped, as asked'
@@ -61,7 +61,7 @@ class ChoiceDesk:
         self._answers = SimpleQueue[tuple[str, Answer]]()
         _in_background('answers', self._give_answers)
 
-    def carry_out(self, choice: Choice, *, by: str) -> None:
+    def carry_out(self, choice: MenuChoice, *, by: str) -> None:
         """Begin what was chosen; *by* says who did, for logs."""
         if choice.kind is ChoiceKind.TASK:
             self._begin(choice.instruction)
@@ -93,7 +93,7 @@ class ChoiceDesk:
         elif result.ending == Ending.FINISHED:
             self._note(f'{instruction!r} is done')
 
-    def _answer(self, choice: Choice, by: str) -> None:
+    def _answer(self, choice: MenuChoice, by: str) -> None:
         granted = choice.kind is ChoiceKind.GRANT
         answer = Answer(granted=granted, reason='' if granted else REASON, by=by)
         self._note('approving' if granted else 'denying')

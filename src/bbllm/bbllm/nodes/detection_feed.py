@@ -12,15 +12,15 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from bbllm.core.errors import ConfigError
 from bbllm.nodes.convert_detections import Look, look_from_detections, look_from_vision
 from bbllm.nodes.polling import Poller
-from bbllm.worlds.sources import Source
+from bbllm.worlds.sources import SceneSource
 
-TOPICS = {Source.DETECTIONS: 'detections', Source.VISION_MSGS: 'detections_3d'}
+TOPICS = {SceneSource.DETECTIONS: 'detections', SceneSource.VISION_MSGS: 'detections_3d'}
 QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Hears reliable publishers and those of sensor data."""
 
 
 def subscribe_detections(
-    poller: Poller, sources: Collection[Source], hear: Callable[[Look], None]
+    poller: Poller, sources: Collection[SceneSource], hear: Callable[[Look], None]
 ) -> None:
     """
     Hear what the detectors among the sources send.
@@ -28,11 +28,11 @@ def subscribe_detections(
     Raises:
         ConfigError: A source needs a package that is not installed.
     """
-    if Source.DETECTIONS in sources:
-        own = TOPICS[Source.DETECTIONS]
+    if SceneSource.DETECTIONS in sources:
+        own = TOPICS[SceneSource.DETECTIONS]
         poller.subscribe(Detections, own, lambda msg: hear(look_from_detections(msg, own)), QOS)
-    if Source.VISION_MSGS in sources:
-        topic = TOPICS[Source.VISION_MSGS]
+    if SceneSource.VISION_MSGS in sources:
+        topic = TOPICS[SceneSource.VISION_MSGS]
         kind = _vision_msgs().Detection3DArray
         poller.subscribe(kind, topic, lambda msg: hear(look_from_vision(msg, topic)), QOS)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from visualization_msgs.msg import Marker
 
 from bbllm.core.types import Kind, Pose, SceneObject
-from bbllm.sim.goods import Part, good_like
+from bbllm.sim.goods import ObjectPart, good_like
 from bbllm.skills.shapes import Vector
 from bbllm.worlds.transforms import compose
 
@@ -42,7 +42,7 @@ def looks_of(item: SceneObject) -> list[Look]:
     return [Look(shape, item.pose, item.size_m, item.color)]
 
 
-def _looks_of_part(part: Part, item: SceneObject) -> Iterator[Look]:
+def _looks_of_part(part: ObjectPart, item: SceneObject) -> Iterator[Look]:
     pose = compose(item.pose, Pose(position_m=part.at_m, quat_xyzw=part.quat_xyzw))
     color = part.color or item.color
     a, b, c = (2 * half for half in part.half_m)

@@ -23,7 +23,7 @@ from bbllm.nodes.convert import header, pose_to_msg, vector_to_msg
 from bbllm.nodes.good_shapes import looks_of
 from bbllm.pictures.colors import color_of
 from bbllm.planners.open_facts import is_open
-from bbllm.worlds.menu import Entry, Menu, Numbers
+from bbllm.worlds.menu import Menu, MenuItem, Numbers
 from bbllm.worlds.status import Mood
 
 COLORS: dict[str, tuple[float, float, float]] = {
@@ -106,7 +106,7 @@ def menu_marker(menu: Menu, numbers: Numbers) -> InteractiveMarker:
 
 
 def _menu_entries(
-    entries: Iterable[Entry], numbers: Numbers, path: tuple[str, ...], parent: int
+    entries: Iterable[MenuItem], numbers: Numbers, path: tuple[str, ...], parent: int
 ) -> Iterator[MenuEntry]:
     """List entries as rviz wants them: flat, each above those of its own menu."""
     for entry in entries:

@@ -25,7 +25,7 @@ from bbllm.nodes.table_feed import TableFeed
 from bbllm.skills.catalog import skills_for
 from bbllm.worlds.reaching import ReachCache
 from bbllm.worlds.relations import build_scene
-from bbllm.worlds.sources import Source, read_sources
+from bbllm.worlds.sources import SceneSource, read_sources
 from bbllm.worlds.table import TableView
 
 FELT_S = 1.0
@@ -55,7 +55,7 @@ class StateEstimator(StackNode):
 
     def _make_source(self, params: StateEstimatorParams) -> ObjectFeed | TableFeed:
         config = read_sources(params.sources, params.scene, params.catalogue)
-        if Source.OBJECTS in config.sources:
+        if SceneSource.OBJECTS in config.sources:
             return ObjectFeed(self, self._poller, self._joints, params.max_age_s, config.fixed)
         return TableFeed(self, self._poller, self._joints, params, config)
 

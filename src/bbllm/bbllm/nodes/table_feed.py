@@ -28,8 +28,8 @@ from bbllm.nodes.tf_feed import SOURCE as TF
 from bbllm.nodes.tf_feed import TfFeed
 from bbllm.worlds.carrying import Carrying
 from bbllm.worlds.sightings import Doubts, SightingParams, SightingReader
-from bbllm.worlds.sources import CAMERAS, Source, SourceConfig
-from bbllm.worlds.table import Table, TableView
+from bbllm.worlds.sources import CAMERAS, SceneSource, SourceConfig
+from bbllm.worlds.table import ObservedTable, TableView
 from bbllm.worlds.tracking import ObjectTracker, TrackingParams
 from bbllm.worlds.transforms import TransformTree
 
@@ -70,7 +70,7 @@ class TableFeed:
         )
         self._reader = SightingReader(tree, config.catalogue, reserved, self._doubts, believed)
         tracker = ObjectTracker(_tracking(params), self._doubts)
-        self._table = Table(
+        self._table = ObservedTable(
             config.fixed, config.things, tracker, Carrying(), hidden_m=params.hidden_m
         )
         self._heard_s: dict[str, float] = {}
@@ -81,7 +81,7 @@ class TableFeed:
         poller.subscribe(JointStateMsg, hand, self._hear_hand, HAND_QOS)
         if self._cameras:
             subscribe_detections(poller, self._cameras, self._hear_look)
-            tags = config.catalogue.tag_frames if Source.APRILTAG in config.sources else ()
+            tags = config.catalogue.tag_frames if SceneSource.APRILTAG in config.sources else ()
             TfFeed(poller, tree, self._doubts, tags, self._hear_look)
         node.create_timer(REPORT_S, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
         threading.Thread(target=self._run, name='table', daemon=True).start()

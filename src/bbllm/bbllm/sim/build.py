@@ -17,7 +17,7 @@ from PIL import ImageColor
 
 from bbllm.arm.model import robot_spec
 from bbllm.core.types import Kind, Quat, SceneObject
-from bbllm.sim.goods import GOODS, Good, Part
+from bbllm.sim.goods import GOODS, Good, ObjectPart
 from bbllm.sim.scenes import SceneFile
 
 OBJECT_BITS = 1
@@ -93,7 +93,7 @@ def _wxyz(quat_xyzw: Quat) -> tuple[float, float, float, float]:
     return (w, x, y, z)
 
 
-def _volume_m3(part: Part) -> float:
+def _volume_m3(part: ObjectPart) -> float:
     """Return the volume of a part; those that overlap are counted twice where they do."""
     a, b, c = part.half_m
     if part.shape == 'box':

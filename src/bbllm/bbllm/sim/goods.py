@@ -23,7 +23,7 @@ WALL_M = 0.006
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ObjectPart:
     """One plain shape of a thing, in the thing's own frame."""
 
     shape: str
@@ -47,7 +47,7 @@ class Good:
     """Extents of the box by which hands and planners know it [m]."""
     mass_kg: float
     color: str
-    parts: tuple[Part, ...]
+    parts: tuple[ObjectPart, ...]
 
 
 def turned(axis: Vector, angle_rad: float) -> Quat:
@@ -56,14 +56,14 @@ def turned(axis: Vector, angle_rad: float) -> Quat:
     return (axis[0] * s, axis[1] * s, axis[2] * s, math.cos(angle_rad / 2))
 
 
-def between(start_m: Vector, end_m: Vector, radius_m: float, **more: object) -> Part:
+def between(start_m: Vector, end_m: Vector, radius_m: float, **more: object) -> ObjectPart:
     """Return a capsule from one point to another; its round ends reach beyond them."""
     way = [b - a for a, b in zip(start_m, end_m, strict=True)]
     length = math.hypot(*way)
     across = math.hypot(way[0], way[1])
     axis = (-way[1] / across, way[0] / across, 0.0) if across > 1e-9 else (1.0, 0.0, 0.0)
     x, y, z = ((a + b) / 2 for a, b in zip(start_m, end_m, strict=True))
-    return Part(
+    return ObjectPart(
         shape='capsule',
         half_m=(radius_m, length / 2, 0.0),
         at_m=(x, y, z),
@@ -72,7 +72,7 @@ def between(start_m: Vector, end_m: Vector, radius_m: float, **more: object) -> 
     )
 
 
-def _ring(foot_m: float, rim_m: float, height_m: float) -> tuple[Part, ...]:
+def _ring(foot_m: float, rim_m: float, height_m: float) -> tuple[ObjectPart, ...]:
     """Return a round floor and a wall of flat pieces that leans outwards; radii at both ends."""
     rise = height_m - FLOOR_M
     lean = math.atan2(rim_m - foot_m, rise)
@@ -88,7 +88,7 @@ def _ring(foot_m: float, rim_m: float, height_m: float) -> tuple[Part, ...]:
         sz, cz = math.sin(angle / 2), math.cos(angle / 2)
         sy, cy = math.sin(lean / 2), math.cos(lean / 2)
         walls.append(
-            Part(
+            ObjectPart(
                 shape='box',
                 half_m=half,
                 at_m=(middle * math.cos(angle), middle * math.sin(angle), FLOOR_M / 2),
@@ -96,21 +96,23 @@ def _ring(foot_m: float, rim_m: float, height_m: float) -> tuple[Part, ...]:
             )
         )
     below = -height_m / 2 + FLOOR_M / 2
-    floor = Part(shape='cylinder', half_m=(foot_m + 0.003, FLOOR_M / 2, 0.0), at_m=(0, 0, below))
+    floor = ObjectPart(
+        shape='cylinder', half_m=(foot_m + 0.003, FLOOR_M / 2, 0.0), at_m=(0, 0, below)
+    )
     return (floor, *walls)
 
 
-def _open_box(x_m: float, y_m: float, height_m: float) -> tuple[Part, ...]:
+def _open_box(x_m: float, y_m: float, height_m: float) -> tuple[ObjectPart, ...]:
     a, b, h = x_m / 2, y_m / 2, height_m / 2
     t = WALL_M / 2
     return (
-        Part(shape='box', half_m=(a, b, FLOOR_M / 2), at_m=(0, 0, FLOOR_M / 2 - h)),
-        *(Part(shape='box', half_m=(t, b, h), at_m=(s * (a - t), 0, 0)) for s in (-1, 1)),
-        *(Part(shape='box', half_m=(a, t, h), at_m=(0, s * (b - t), 0)) for s in (-1, 1)),
+        ObjectPart(shape='box', half_m=(a, b, FLOOR_M / 2), at_m=(0, 0, FLOOR_M / 2 - h)),
+        *(ObjectPart(shape='box', half_m=(t, b, h), at_m=(s * (a - t), 0, 0)) for s in (-1, 1)),
+        *(ObjectPart(shape='box', half_m=(a, t, h), at_m=(0, s * (b - t), 0)) for s in (-1, 1)),
     )
 
 
-def _banana() -> tuple[Part, ...]:
+def _banana() -> tuple[ObjectPart, ...]:
     """Return a bow of capsules; it lies on its side on three spots, two of them near its ends."""
     solid = (
         between((-0.013, 0, 0), (0.013, 0, 0), 0.018),
@@ -138,18 +140,18 @@ def _bottle(
     radius_m: float,
     half_m: float,
     low_m: float,
-    neck: Part,
-    cap: Part,
+    neck: ObjectPart,
+    cap: ObjectPart,
     label_half_m: float,
     label: str,
-) -> tuple[Part, ...]:
+) -> tuple[ObjectPart, ...]:
     """Return a body whose middle lies *low_m* below that of the whole, neck, cap and a label."""
     around = radius_m + 0.0003  # the label, just outside
     return (
-        Part(shape='cylinder', half_m=(radius_m, half_m, 0), at_m=(0, 0, -low_m)),
+        ObjectPart(shape='cylinder', half_m=(radius_m, half_m, 0), at_m=(0, 0, -low_m)),
         neck,
         cap,
-        Part(
+        ObjectPart(
             shape='cylinder',
             half_m=(around, label_half_m, 0),
             at_m=(0, 0, -low_m),
@@ -160,15 +162,15 @@ def _bottle(
 
 
 _PEAR = (
-    Part(shape='ellipsoid', half_m=(0.030, 0.028, 0.028)),
+    ObjectPart(shape='ellipsoid', half_m=(0.030, 0.028, 0.028)),
     between((0.010, 0, 0), (0.040, 0, -0.011), 0.017),
     between((0.055, 0, -0.012), (0.070, 0.004, -0.008), 0.0025, color='saddlebrown', painted=True),
 )
 _STRAWBERRY = (
     # As long as its box to the millimetre: it is so short that it can be gripped lengthwise too.
-    Part(shape='ellipsoid', half_m=(0.018, 0.017, 0.017), at_m=(-0.0045, 0, 0)),
+    ObjectPart(shape='ellipsoid', half_m=(0.018, 0.017, 0.017), at_m=(-0.0045, 0, 0)),
     between((0.0015, 0, 0), (0.0135, 0, -0.008), 0.009),
-    Part(
+    ObjectPart(
         shape='ellipsoid',
         half_m=(0.004, 0.013, 0.013),
         at_m=(-0.0190, 0, 0),
@@ -178,8 +180,8 @@ _STRAWBERRY = (
     between((-0.021, 0, 0.002), (-0.029, 0, 0.005), 0.002, color='forestgreen', painted=True),
 )
 _ORANGE = (
-    Part(shape='ellipsoid', half_m=(0.030, 0.030, 0.030)),
-    Part(
+    ObjectPart(shape='ellipsoid', half_m=(0.030, 0.030, 0.030)),
+    ObjectPart(
         shape='ellipsoid',
         half_m=(0.004, 0.004, 0.002),
         at_m=(0, 0, 0.0295),
@@ -192,7 +194,7 @@ _BOTTLE = _bottle(
     half_m=0.034,
     low_m=0.011,
     neck=between((0, 0, 0.023), (0, 0, 0.030), 0.011),
-    cap=Part(shape='cylinder', half_m=(0.012, 0.006, 0), at_m=(0, 0, 0.039), color='white'),
+    cap=ObjectPart(shape='cylinder', half_m=(0.012, 0.006, 0), at_m=(0, 0, 0.039), color='white'),
     label_half_m=0.014,
     label='lightyellow',
 )
@@ -201,16 +203,16 @@ _KETCHUP_BOTTLE = _bottle(
     half_m=0.030,
     low_m=0.020,
     neck=between((0, 0, 0.008), (0, 0, 0.016), 0.018),
-    cap=Part(shape='cylinder', half_m=(0.011, 0.012, 0), at_m=(0, 0, 0.038), color='white'),
+    cap=ObjectPart(shape='cylinder', half_m=(0.011, 0.012, 0), at_m=(0, 0, 0.038), color='white'),
     label_half_m=0.012,
     label='ivory',
 )
 _CAN = (
-    Part(shape='cylinder', half_m=(0.028, 0.040, 0)),
-    Part(shape='cylinder', half_m=(0.0283, 0.022, 0), color='white', painted=True),
+    ObjectPart(shape='cylinder', half_m=(0.028, 0.040, 0)),
+    ObjectPart(shape='cylinder', half_m=(0.0283, 0.022, 0), color='white', painted=True),
 )
 _DRILL = (
-    Part(shape='box', half_m=(0.035, 0.026, 0.015), at_m=(0, 0, -0.055), color='black'),
+    ObjectPart(shape='box', half_m=(0.035, 0.026, 0.015), at_m=(0, 0, -0.055), color='black'),
     between((0, 0, -0.045), (0, 0, 0.030), 0.017),
     between((-0.040, 0, 0.044), (0.040, 0, 0.044), 0.026),
     between((0.055, 0, 0.045), (0.075, 0, 0.045), 0.008, color='black'),

@@ -66,7 +66,7 @@ class Load:
 
 
 @dataclass(slots=True, kw_only=True)
-class Settings:
+class RobotSettings:
     """What holds now; the defaults are those of a robot with the Franka Hand."""
 
     T_nominal_ee: Array = field(default_factory=_eye)
@@ -140,9 +140,9 @@ class Order:
     name: str
     sound: bool
     """Whether its values make sense."""
-    change: Callable[[Settings, FaultMonitor], None]
+    change: Callable[[RobotSettings, FaultMonitor], None]
 
-    def carry_out(self, settings: Settings, monitor: FaultMonitor) -> str:
+    def carry_out(self, settings: RobotSettings, monitor: FaultMonitor) -> str:
         """Make the change; returns why it is not made, empty where it is."""
         if not self.sound:
             return ARGUMENT_TEXT.format(self.name)
@@ -165,7 +165,7 @@ def load_order(mass_kg: float, centre_m: Numbers, inertia: Numbers = (0.0,) * 9)
         inertia_kg_m2=np.asarray(inertia, dtype=np.float64).reshape(3, 3).T,
     )
 
-    def change(settings: Settings, _: FaultMonitor) -> None:
+    def change(settings: RobotSettings, _: FaultMonitor) -> None:
         settings.load = load
 
     return Order('Set Load', is_load(load), change)
@@ -175,7 +175,7 @@ def tcp_order(column_major: Numbers) -> Order:
     """Set the tool's centre point in the nominal end-effector frame, 16 numbers."""
     pose = frame_from(np.asarray(column_major))
 
-    def change(settings: Settings, _: FaultMonitor) -> None:
+    def change(settings: RobotSettings, _: FaultMonitor) -> None:
         assert pose is not None  # the order is sound
         settings.T_nominal_ee = pose
 
@@ -186,7 +186,7 @@ def stiffness_frame_order(column_major: Numbers) -> Order:
     """Set the stiffness frame in that of the tool's centre point, 16 numbers."""
     pose = frame_from(np.asarray(column_major))
 
-    def change(settings: Settings, _: FaultMonitor) -> None:
+    def change(settings: RobotSettings, _: FaultMonitor) -> None:
         assert pose is not None  # the order is sound
         settings.T_ee_stiffness = pose
 
@@ -197,7 +197,7 @@ def joint_stiffness_order(stiffness: Numbers) -> Order:
     """Set the stiffness of the robot's own joint impedance controller, 7 numbers [Nm/rad]."""
     value = np.array(stiffness, dtype=np.float64)
 
-    def change(settings: Settings, _: FaultMonitor) -> None:
+    def change(settings: RobotSettings, _: FaultMonitor) -> None:
         settings.joint_stiffness = value
 
     return Order('Set Joint Impedance', is_joint_stiffness(value), change)
@@ -207,7 +207,7 @@ def cartesian_stiffness_order(stiffness: Numbers) -> Order:
     """Set the stiffness of its Cartesian controller, 6 numbers [N/m, Nm/rad]."""
     value = np.array(stiffness, dtype=np.float64)
 
-    def change(settings: Settings, _: FaultMonitor) -> None:
+    def change(settings: RobotSettings, _: FaultMonitor) -> None:
         settings.cartesian_stiffness = value
 
     return Order('Set Cartesian Impedance', is_cartesian_stiffness(value), change)
@@ -224,7 +224,7 @@ def collision_order(lower: Numbers, upper: Numbers, upper_accelerating: Numbers)
     """
     values = np.array([lower, upper, upper_accelerating], dtype=np.float64)
 
-    def change(_: Settings, monitor: FaultMonitor) -> None:
+    def change(_: RobotSettings, monitor: FaultMonitor) -> None:
         monitor.lower, monitor.upper, monitor.upper_accelerating = values
 
     sound = values.shape == (3, N_JOINTS + 6) and bool(np.all(values >= 0))

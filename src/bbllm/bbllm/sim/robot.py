@@ -31,7 +31,7 @@ from bbllm.sim.controllers import (
 from bbllm.sim.faults import Fault, FaultMonitor
 from bbllm.sim.goal_log import GoalLog, GoalSeen
 from bbllm.sim.gripper import Gripper, GripperPending
-from bbllm.sim.orders import MODE_NAMES, MODE_TEXT, Order, Settings
+from bbllm.sim.orders import MODE_NAMES, MODE_TEXT, Order, RobotSettings
 from bbllm.sim.playback import MotionController
 from bbllm.sim.ptp import (
     BUSY_TEXT,
@@ -88,7 +88,7 @@ class SimulatedRobot:
 
     def _start(self) -> None:
         """Start hand, settings and monitor as those of an idle robot."""
-        self.settings = Settings()
+        self.settings = RobotSettings()
         """What clients have set on the idle robot."""
         self._gripper = Gripper(MAX_WIDTH_M, homed=self._homed)
         self._monitor = FaultMonitor()

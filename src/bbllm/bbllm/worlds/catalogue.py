@@ -47,7 +47,7 @@ class Tag:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class CatalogueEntry:
     """One thing that may be on the table."""
 
     name: str
@@ -63,7 +63,7 @@ class Entry:
 class Catalogue:
     """The things that are known, by name, class and tag."""
 
-    def __init__(self, entries: Iterable[Entry] = ()):
+    def __init__(self, entries: Iterable[CatalogueEntry] = ()):
         """
         Make a catalogue.
 
@@ -83,7 +83,7 @@ class Catalogue:
     def of_objects(cls, objects: Iterable[SceneObject]) -> Catalogue:
         """Make a catalogue of things as a scene file tells of them."""
         return cls(
-            Entry(name=item.name, kind=item.kind, size_m=item.size_m, color=item.color)
+            CatalogueEntry(name=item.name, kind=item.kind, size_m=item.size_m, color=item.color)
             for item in objects
         )
 
@@ -101,17 +101,19 @@ class Catalogue:
         """The tf frames of all tags."""
         return tuple(self._tags)
 
-    def named(self, name: str) -> Entry | None:
+    def named(self, name: str) -> CatalogueEntry | None:
         """Return the thing of a name, or of the class that a detector calls it by."""
         return self._names.get(name) or self._classes.get(name)
 
-    def tagged(self, frame: str) -> Entry | None:
+    def tagged(self, frame: str) -> CatalogueEntry | None:
         """Return the thing that bears a tag."""
         return self._tags.get(frame)
 
     @staticmethod
-    def _index(what: str, pairs: Iterable[tuple[str, Entry]]) -> dict[str, Entry]:
-        found: dict[str, Entry] = {}
+    def _index(
+        what: str, pairs: Iterable[tuple[str, CatalogueEntry]]
+    ) -> dict[str, CatalogueEntry]:
+        found: dict[str, CatalogueEntry] = {}
         for key, entry in pairs:
             if key in found:
                 raise ConfigError(
@@ -151,10 +153,10 @@ class EntrySpec(Record):
             raise ValueError(f'the size of a {self.kind} is one length or {form}')
         return self
 
-    def entry(self) -> Entry:
+    def entry(self) -> CatalogueEntry:
         """Return it as a record."""
         tag = self.tag
-        return Entry(
+        return CatalogueEntry(
             name=self.name,
             kind=Kind(self.kind),
             size_m=_extent(self.size),

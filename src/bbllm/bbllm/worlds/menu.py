@@ -37,7 +37,7 @@ class ChoiceKind(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class MenuChoice:
     """What happens when an entry is chosen."""
 
     kind: ChoiceKind
@@ -48,13 +48,13 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class MenuItem:
     """One line of a menu."""
 
     title: str
-    choice: Choice | None = None
+    choice: MenuChoice | None = None
     """None where the line only opens a menu of its own, or only tells something."""
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[MenuItem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ class Menu:
     pose: Pose
     size_m: tuple[float, float, float]
     """Full extent along its own axes [m]."""
-    entries: tuple[Entry, ...]
+    entries: tuple[MenuItem, ...]
 
 
 def scene_menus(scene: Scene) -> tuple[Menu, ...]:
@@ -93,16 +93,16 @@ def robot_menu(tasks: Mapping[str, str], waiting: ApprovalRequest | None) -> Men
         tasks: Instructions by the names of their tasks.
         waiting: What a person is asked to allow; None where nobody waits.
     """
-    entries: list[Entry] = []
+    entries: list[MenuItem] = []
     if waiting is not None:
         for kind, word in ((ChoiceKind.GRANT, 'approve'), (ChoiceKind.DENY, 'deny')):
             title = _short(f'{word}: {waiting.title}')
-            entries.append(Entry(title=title, choice=Choice(kind=kind, hash=waiting.hash)))
+            entries.append(MenuItem(title=title, choice=MenuChoice(kind=kind, hash=waiting.hash)))
     listed = tuple(_task(name.replace('_', ' '), told) for name, told in tasks.items())
     if listed:
-        entries.append(Entry(title='tasks', entries=listed))
+        entries.append(MenuItem(title='tasks', entries=listed))
     entries.append(_task('return to base', 'return to base'))
-    entries.append(Entry(title='stop', choice=Choice(kind=ChoiceKind.STOP)))
+    entries.append(MenuItem(title='stop', choice=MenuChoice(kind=ChoiceKind.STOP)))
     return Menu(
         name=ROBOT,
         kind=Kind.CYLINDER,
@@ -123,10 +123,10 @@ class Numbers:
 
     def __init__(self) -> None:
         self._next = itertools.count(secrets.randbelow(MOST_FIRST) + 1)  # 0 is none of an entry
-        self._choices: dict[int, Choice] = {}
-        self._numbers: dict[Choice | tuple[str, ...], int] = {}
+        self._choices: dict[int, MenuChoice] = {}
+        self._numbers: dict[MenuChoice | tuple[str, ...], int] = {}
 
-    def of(self, entry: Entry, path: tuple[str, ...]) -> int:
+    def of(self, entry: MenuItem, path: tuple[str, ...]) -> int:
         """
         Return the number of an entry.
 
@@ -141,22 +141,22 @@ class Numbers:
                 self._choices[number] = entry.choice
         return self._numbers[key]
 
-    def choice(self, number: int) -> Choice | None:
+    def choice(self, number: int) -> MenuChoice | None:
         """Return what a number stands for; None where nothing was ever offered under it."""
         return self._choices.get(number)
 
 
-def _entries(scene: Scene, item: SceneObject) -> Iterator[Entry]:
+def _entries(scene: Scene, item: SceneObject) -> Iterator[MenuItem]:
     """Tell what can be done with a thing or at a place, or why nothing can."""
     if scene.has(item.name, 'reachable', 'no'):
-        yield Entry(title='out of reach')
+        yield MenuItem(title='out of reach')
         return
     if item.kind is Kind.LOCATION:
         yield from _at_place(scene, item)
         return
     held = scene.held
     if held is None and not scene.has(item.name, 'is', 'clear'):
-        yield Entry(title='something stands on it')
+        yield MenuItem(title='something stands on it')
         return
     if held is None:
         yield _task('pick up', f'pick up {item.name}')
@@ -165,13 +165,13 @@ def _entries(scene: Scene, item: SceneObject) -> Iterator[Entry]:
     elif item in _targets(scene, held):
         yield _put(held, item.name, f'put {held} on it')
     else:
-        yield Entry(title=_short(f'the hand holds {held}'))
+        yield MenuItem(title=_short(f'the hand holds {held}'))
 
 
-def _at_place(scene: Scene, place: SceneObject) -> Iterator[Entry]:
+def _at_place(scene: Scene, place: SceneObject) -> Iterator[MenuItem]:
     held = scene.held
     if scene.has(place.name, 'occupied_by'):
-        yield Entry(title='occupied')
+        yield MenuItem(title='occupied')
     elif held is not None:
         yield _put(held, place.name, f'put {held} here')
     else:
@@ -201,20 +201,20 @@ def _free(scene: Scene, item: SceneObject) -> bool:
     )
 
 
-def _group(title: str, entries: Iterable[Entry]) -> Iterator[Entry]:
+def _group(title: str, entries: Iterable[MenuItem]) -> Iterator[MenuItem]:
     """Put entries under one line; none where there are none."""
     listed = tuple(entries)
     if listed:
-        yield Entry(title=title, entries=listed)
+        yield MenuItem(title=title, entries=listed)
 
 
-def _put(thing: str, target: str, title: str = '') -> Entry:
+def _put(thing: str, target: str, title: str = '') -> MenuItem:
     return _task(title or target, f'put {thing} on {target}')
 
 
-def _task(title: str, instruction: str) -> Entry:
-    choice = Choice(kind=ChoiceKind.TASK, instruction=instruction)
-    return Entry(title=_short(title), choice=choice)
+def _task(title: str, instruction: str) -> MenuItem:
+    choice = MenuChoice(kind=ChoiceKind.TASK, instruction=instruction)
+    return MenuItem(title=_short(title), choice=choice)
 
 
 def _short(title: str) -> str:

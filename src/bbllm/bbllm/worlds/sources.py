@@ -14,7 +14,7 @@ BARE_TABLE = 'empty_table'
 """The scene file that is taken where cameras tell of the things and no file is named."""
 
 
-class Source(str, Enum):
+class SceneSource(str, Enum):
     """Who tells where things are."""
 
     OBJECTS = 'objects'
@@ -29,7 +29,7 @@ class Source(str, Enum):
     """Tag frames on /tf."""
 
 
-CAMERAS = frozenset({Source.DETECTIONS, Source.VISION_MSGS, Source.APRILTAG})
+CAMERAS = frozenset({SceneSource.DETECTIONS, SceneSource.VISION_MSGS, SceneSource.APRILTAG})
 """Sources whose poses are in the frame of a camera."""
 
 
@@ -37,7 +37,7 @@ CAMERAS = frozenset({Source.DETECTIONS, Source.VISION_MSGS, Source.APRILTAG})
 class SourceConfig:
     """What was asked for, checked."""
 
-    sources: frozenset[Source]
+    sources: frozenset[SceneSource]
     fixed: tuple[SceneObject, ...]
     """Furniture and places of the scene file."""
     things: tuple[SceneObject, ...]
@@ -46,7 +46,7 @@ class SourceConfig:
     """What things are: the catalogue's, then the scene file's."""
 
 
-def parse_sources(text: str) -> frozenset[Source]:
+def parse_sources(text: str) -> frozenset[SceneSource]:
     """
     Read a list of sources, separated by commas.
 
@@ -54,7 +54,7 @@ def parse_sources(text: str) -> frozenset[Source]:
         UnknownNameError: There is no such source.
         ConfigError: There is none at all, or two that contradict each other.
     """
-    known = {source.value: source for source in Source}
+    known = {source.value: source for source in SceneSource}
     words = [word for word in text.replace(',', ' ').split() if word]
     for word in words:
         if word not in known:
@@ -64,7 +64,7 @@ def parse_sources(text: str) -> frozenset[Source]:
             f'The parameter sources is empty. Give one or more of: {", ".join(known)}.'
         )
     sources = frozenset(known[word] for word in words)
-    if Source.OBJECTS in sources and len(sources) > 1:
+    if SceneSource.OBJECTS in sources and len(sources) > 1:
         raise ConfigError(
             "The source 'objects' tells of everything there is, so it stands alone. Leave it "
             f'out, or the others; for cameras use: {", ".join(sorted(CAMERAS))}.'
@@ -86,7 +86,7 @@ def read_sources(sources: str, scene: str, catalogue: str) -> SourceConfig:
         ConfigError: A file that cannot be used, or one that is missing for these sources.
     """
     wanted = parse_sources(sources)
-    if Source.STATIC in wanted and not scene:
+    if SceneSource.STATIC in wanted and not scene:
         raise ConfigError(
             "The source 'static' needs the parameter scene: the file that says where things are. "
             f'Known scenes: {", ".join(list_scenes())}; or the path of a .yaml file.'
@@ -97,7 +97,7 @@ def read_sources(sources: str, scene: str, catalogue: str) -> SourceConfig:
     known = load_catalogue(catalogue) if catalogue else Catalogue()
     if file is not None:
         known = known.with_more(Catalogue.of_objects(file.movables))
-    if Source.APRILTAG in wanted and not known.tag_frames:
+    if SceneSource.APRILTAG in wanted and not known.tag_frames:
         raise ConfigError(
             "The source 'apriltag' needs the parameter catalogue: a file whose objects have a "
             '`tag` with its frame, such as config/catalogues/tabletop.yaml.'
@@ -105,6 +105,6 @@ def read_sources(sources: str, scene: str, catalogue: str) -> SourceConfig:
     return SourceConfig(
         sources=wanted,
         fixed=() if file is None else (*file.fixtures, *file.places),
-        things=file.movables if file is not None and Source.STATIC in wanted else (),
+        things=file.movables if file is not None and SceneSource.STATIC in wanted else (),
         catalogue=known,
     )

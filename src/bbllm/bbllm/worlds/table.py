@@ -53,7 +53,7 @@ class TableView:
     lost: tuple[LostObject, ...] = ()
 
 
-class Table:
+class ObservedTable:
     """
     Joins pictures and measurements of the hand; to be told of both in the order of their coming.
 

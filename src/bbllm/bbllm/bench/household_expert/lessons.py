@@ -15,7 +15,7 @@ from bbllm.bench.household_expert.moves import GOING, PUTTING
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.rule import Check
-from bbllm.worlds.household.situation import Situation
+from bbllm.worlds.household.situation import ActionSituation
 from bbllm.worlds.household.vocabulary import Action, Relation
 
 GIVES_UP_AFTER = 3
@@ -68,10 +68,10 @@ class Lessons:
             for action in sorted(actions)
         })  # fmt: skip
 
-    def _allows(self, action: Action) -> Callable[[Situation], bool]:
+    def _allows(self, action: Action) -> Callable[[ActionSituation], bool]:
         surprises = {item for item in self.surprises if item.action is action}
 
-        def allows(s: Situation) -> bool:
+        def allows(s: ActionSituation) -> bool:
             ids = tuple(node.id for node in s.objects)
             if action is Action.GRAB and ids[0] in self.gripless:
                 return False

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bbllm.worlds.household.graph import Node
-from bbllm.worlds.household.situation import Situation, UnsupportedError
+from bbllm.worlds.household.situation import ActionSituation, UnsupportedError
 from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
 
-Predicate = Callable[[Situation], bool]
+Predicate = Callable[[ActionSituation], bool]
 
 A = 0
 B = 1
@@ -23,7 +23,7 @@ _TO_CUT_WITH = 'knife'
 def any_of(*predicates: Predicate) -> Predicate:
     """At least one of these holds."""
 
-    def holds(s: Situation) -> bool:
+    def holds(s: ActionSituation) -> bool:
         for predicate in predicates:  # noqa: SIM110  # any() takes twice the time
             if predicate(s):
                 return True
@@ -37,7 +37,7 @@ def no(predicate: Predicate) -> Predicate:
     return lambda s: not predicate(s)
 
 
-def never(s: Situation) -> bool:
+def never(s: ActionSituation) -> bool:
     """Hold in no situation."""
     return False
 
@@ -73,7 +73,7 @@ def close_to(which: int) -> Predicate:
     it is ON.
     """
 
-    def holds(s: Situation) -> bool:
+    def holds(s: ActionSituation) -> bool:
         node_id = s.objects[which].id
         near = s.graph.targets(s.character.id, Relation.CLOSE)
         return (
@@ -88,7 +88,7 @@ def close_to(which: int) -> Predicate:
 def faces(which: int) -> Predicate:
     """The character faces it, or something that faces it."""
 
-    def holds(s: Situation) -> bool:
+    def holds(s: ActionSituation) -> bool:
         node_id = s.objects[which].id
         seen = s.graph.targets(s.character.id, Relation.FACING)
         return node_id in seen or not seen.isdisjoint(s.graph.sources(node_id, Relation.FACING))
@@ -109,24 +109,24 @@ def carries_character(which: int) -> Predicate:
 def holding(which: int) -> Predicate:
     """The character holds it in a hand."""
 
-    def holds(s: Situation) -> bool:
+    def holds(s: ActionSituation) -> bool:
         node_id = s.objects[which].id
         return any(s.graph.has(s.character.id, hand, node_id) for hand in HANDS)
 
     return holds
 
 
-def hand_is_free(s: Situation) -> bool:
+def hand_is_free(s: ActionSituation) -> bool:
     """At least one hand holds nothing."""
     return free_hand(s) is not None
 
 
-def hand_is_full(s: Situation) -> bool:
+def hand_is_full(s: ActionSituation) -> bool:
     """At least one hand holds something."""
     return any(s.graph.targets(s.character.id, hand) for hand in HANDS)
 
 
-def free_hand(s: Situation) -> Relation | None:
+def free_hand(s: ActionSituation) -> Relation | None:
     """Return the hand that would take something, the right one first; None if both are full."""
     for hand in HANDS:
         if not s.graph.targets(s.character.id, hand):
@@ -134,7 +134,7 @@ def free_hand(s: Situation) -> Relation | None:
     return None
 
 
-def holding_a_knife(s: Situation) -> bool:
+def holding_a_knife(s: ActionSituation) -> bool:
     """A hand holds something whose class has `knife` in it."""
     return any(
         _TO_CUT_WITH in s.graph.nodes[node_id].class_name
@@ -146,7 +146,7 @@ def holding_a_knife(s: Situation) -> bool:
 def within_reach(which: int) -> Predicate:
     """Nothing that is closed has it INSIDE; a room never counts, nor what is further outside."""
 
-    def holds(s: Situation) -> bool:
+    def holds(s: ActionSituation) -> bool:
         return not any(
             _shuts_in(s.graph.nodes[node_id])
             for node_id in s.graph.targets(s.objects[which].id, Relation.INSIDE)
@@ -169,7 +169,7 @@ def place_left_on(which: int, places: dict[str, int], otherwise: int) -> Predica
         otherwise: How many on things of another class.
     """
 
-    def holds(s: Situation) -> bool:
+    def holds(s: ActionSituation) -> bool:
         node = s.objects[which]
         taken = len(s.graph.sources(node.id, Relation.ON))
         return taken < places.get(node.class_name, otherwise)
@@ -185,7 +185,7 @@ def carries_something(which: int) -> Predicate:
 def carries(which: int, wanted: Property) -> Predicate:
     """Something with this property is ON it."""
 
-    def holds(s: Situation) -> bool:
+    def holds(s: ActionSituation) -> bool:
         on_it = s.graph.sources(s.objects[which].id, Relation.ON)
         return any(wanted in s.graph.nodes[node_id].properties for node_id in on_it)
 
@@ -200,14 +200,14 @@ def has_room(which: int) -> Predicate:
 def in_same_room(which: int) -> Predicate:
     """The character's room is its room."""
 
-    def holds(s: Situation) -> bool:
+    def holds(s: ActionSituation) -> bool:
         mine = s.graph.room_of(s.character.id)
         return mine is not None and mine == s.graph.room_of(s.objects[which].id)
 
     return holds
 
 
-def character_has_room(s: Situation) -> bool:
+def character_has_room(s: ActionSituation) -> bool:
     """The character is in a room, or VirtualHome breaks off."""
     if s.graph.room_of(s.character.id) is None:
         raise UnsupportedError(f'{s.character} is in no room')
@@ -217,7 +217,7 @@ def character_has_room(s: Situation) -> bool:
 def in_a_room(which: int) -> Predicate:
     """It is in a room, or VirtualHome breaks off."""
 
-    def holds(s: Situation) -> bool:
+    def holds(s: ActionSituation) -> bool:
         if s.graph.room_of(s.objects[which].id) is None:
             raise UnsupportedError(f'{s.objects[which]} is in no room')
         return True
@@ -238,7 +238,7 @@ def taken_from_inside(which: int) -> Predicate:
 def supported(why: str) -> Predicate:
     """Break off as VirtualHome does, where it does so whatever the situation is."""
 
-    def holds(s: Situation) -> bool:
+    def holds(s: ActionSituation) -> bool:
         raise UnsupportedError(why)
 
     return holds

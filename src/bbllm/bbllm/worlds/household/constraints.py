@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from bbllm.worlds.household.checks import Predicate
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.rule import Check, Rule
-from bbllm.worlds.household.situation import Situation
+from bbllm.worlds.household.situation import ActionSituation
 from bbllm.worlds.household.vocabulary import Action, Property, Relation
 
 PUTTING = (Action.PUTBACK, Action.PUTIN, Action.PUTOBJBACK)
@@ -129,7 +129,7 @@ def _none_of(ids: frozenset[int]) -> Predicate:
 
 
 def _room_left(limit: HoldsAtMost) -> Predicate:
-    def holds(s: Situation) -> bool:
+    def holds(s: ActionSituation) -> bool:
         place = s.objects[1]
         if place.class_name != limit.thing:
             return True
@@ -139,5 +139,5 @@ def _room_left(limit: HoldsAtMost) -> Predicate:
     return holds
 
 
-def _steady(s: Situation) -> bool:
+def _steady(s: ActionSituation) -> bool:
     return Property.GRABBABLE not in s.objects[1].properties

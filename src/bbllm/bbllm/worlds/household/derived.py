@@ -8,7 +8,7 @@ its door is not open; a washing machine washes clothes; who washes a thing by ha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Iterable, Set
 
 from bbllm.worlds.household.graph import CycleError, Graph, Node
 from bbllm.worlds.household.script import ScriptLine
@@ -97,14 +97,17 @@ def can_become(graph: Graph, node_id: int, word: str, by: str | None = None) -> 
 
 
 class DerivedStates:
-    """Remembers what has become of things while steps are made."""
+    """Keeps the derived states of objects from step to step; by default those of `derived`."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, rule: Callable[[Graph, Derived, ScriptLine | None], Derived] = derived
+    ) -> None:
+        self._rule = rule
         self.now: Derived = frozenset()
 
     def look(self, graph: Graph, done: ScriptLine | None = None) -> None:
         """Add what the graph shows now; called after each step, before a device is off again."""
-        self.now = derived(graph, self.now, done)
+        self.now = self._rule(graph, self.now, done)
 
     def of(self, node_id: int) -> tuple[str, ...]:
         """Return what has become of one thing, in the order of WORDS."""

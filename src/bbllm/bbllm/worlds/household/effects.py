@@ -11,7 +11,7 @@ from collections.abc import Iterable, Set
 from bbllm.worlds.household.checks import free_hand
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.rule import Effect
-from bbllm.worlds.household.situation import Situation
+from bbllm.worlds.household.situation import ActionSituation
 from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
 
 _LEFT_BY_WALKING = (Relation.INSIDE, Relation.CLOSE, Relation.FACING)
@@ -21,7 +21,7 @@ _LEFT_BY_TAKING = (Relation.ON, Relation.INSIDE, Relation.CLOSE, *HANDS)
 def set_state(which: int, state: State, instead_of: State) -> Effect:
     """It is now, for example, OPEN and not CLOSED."""
 
-    def change(s: Situation) -> None:
+    def change(s: ActionSituation) -> None:
         states = s.objects[which].states
         states.discard(instead_of)
         states.add(state)
@@ -32,7 +32,7 @@ def set_state(which: int, state: State, instead_of: State) -> Effect:
 def take_posture(*states: State) -> Effect:
     """The character sits, lies, or does neither."""
 
-    def change(s: Situation) -> None:
+    def change(s: ActionSituation) -> None:
         others = s.posture - {State.SITTING, State.LYING}
         s.character.states = {*others, *states}
 
@@ -44,7 +44,7 @@ def link(which: int) -> Effect:
     return lambda s: link_nodes(s.graph, s.character.id, s.objects[which].id)
 
 
-def look_away(s: Situation) -> None:
+def look_away(s: ActionSituation) -> None:
     """The character faces nothing."""
     s.graph.remove_from(s.character.id, Relation.FACING)
 
@@ -57,7 +57,7 @@ def face(which: int) -> Effect:
 def face_what_it_faces(which: int) -> Effect:
     """The character faces too what the thing faces."""
 
-    def change(s: Situation) -> None:
+    def change(s: ActionSituation) -> None:
         for node_id in tuple(s.graph.targets(s.objects[which].id, Relation.FACING)):
             s.graph.add(s.character.id, Relation.FACING, node_id)
 
@@ -78,7 +78,7 @@ def walk_to(which: int) -> Effect:
     character came from, as in VirtualHome.
     """
 
-    def change(s: Situation) -> None:
+    def change(s: ActionSituation) -> None:
         graph, me, node = s.graph, s.character.id, s.objects[which]
         held = _held(s)
         came_from = graph.room_of(me)
@@ -108,7 +108,7 @@ def take(which: int) -> Effect:
     the one with the lowest id. The character stays close to that.
     """
 
-    def change(s: Situation) -> None:
+    def change(s: ActionSituation) -> None:
         graph, me, node_id = s.graph, s.character.id, s.objects[which].id
         hand = free_hand(s)
         place = place_of(graph, node_id, (Relation.ON, Relation.INSIDE, Relation.CLOSE))
@@ -133,7 +133,7 @@ def unhand(which: int) -> Effect:
 def put(which: int, relation: Relation, place: int) -> Effect:
     """It is ON or INSIDE a place, and the three are close to each other."""
 
-    def change(s: Situation) -> None:
+    def change(s: ActionSituation) -> None:
         _put(s, s.objects[which].id, relation, s.objects[place].id)
 
     return change
@@ -142,7 +142,7 @@ def put(which: int, relation: Relation, place: int) -> Effect:
 def put_back(which: int, place: int) -> Effect:
     """It is again where it was taken from."""
 
-    def change(s: Situation) -> None:
+    def change(s: ActionSituation) -> None:
         node_id = s.objects[which].id
         _put(s, node_id, s.memory.taken_from[node_id][1], s.objects[place].id)
 
@@ -152,7 +152,7 @@ def put_back(which: int, place: int) -> Effect:
 def forget_place(which: int) -> Effect:
     """It is no longer known where it was taken from."""
 
-    def change(s: Situation) -> None:
+    def change(s: ActionSituation) -> None:
         s.memory.taken_from.pop(s.objects[which].id, None)
 
     return change
@@ -166,7 +166,7 @@ def drop_into_room(which: int) -> Effect:
 def pour(which: int, place: int) -> Effect:
     """It is INSIDE a place; water leaves the hand, a vessel stays in it."""
 
-    def change(s: Situation) -> None:
+    def change(s: ActionSituation) -> None:
         s.graph.add(s.objects[which].id, Relation.INSIDE, s.objects[place].id)
         if s.objects[which].class_name == 'water':
             unhand(which)(s)
@@ -179,7 +179,7 @@ def wear(which: int) -> Effect:
     return lambda s: s.graph.add(s.objects[which].id, Relation.ON, s.character.id)
 
 
-def let_go(s: Situation, node_id: int) -> None:
+def let_go(s: ActionSituation, node_id: int) -> None:
     """Take a thing out of the character's hands, if it is in one."""
     for hand in HANDS:
         s.graph.remove(s.character.id, hand, node_id)
@@ -201,7 +201,7 @@ def place_of(
     return None
 
 
-def _put(s: Situation, node_id: int, relation: Relation, place: int) -> None:
+def _put(s: ActionSituation, node_id: int, relation: Relation, place: int) -> None:
     let_go(s, node_id)
     link_nodes(s.graph, s.character.id, place)
     link_nodes(s.graph, node_id, place)
@@ -219,7 +219,7 @@ def _add_inside(graph: Graph, node_id: int, room: int | None) -> None:
         graph.add(node_id, Relation.INSIDE, room)
 
 
-def _held(s: Situation) -> list[int]:
+def _held(s: ActionSituation) -> list[int]:
     return [node_id for hand in HANDS for node_id in s.graph.targets(s.character.id, hand)]
 
 

@@ -13,7 +13,7 @@ from bbllm.worlds.household.rule import Check, Rule, follow, without_effects
 from bbllm.worlds.household.rules import RULES
 from bbllm.worlds.household.sane import SANE_RULES
 from bbllm.worlds.household.script import ScriptLine
-from bbllm.worlds.household.situation import Memory, Situation, UnsupportedError
+from bbllm.worlds.household.situation import ActionSituation, Memory, UnsupportedError
 from bbllm.worlds.household.vocabulary import Action
 
 
@@ -149,7 +149,7 @@ class Household:
                     'not_found' if rule.misses_things else 'unsupported',
                 )
             nodes.append(node)
-        situation = Situation(self.graph, self._character, tuple(nodes), self._memory)
+        situation = ActionSituation(self.graph, self._character, tuple(nodes), self._memory)
         broken, texts = follow(rule, situation)
         if not broken and not texts:
             return DONE

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bbllm.worlds.household.derived import HEATED, USED, WASHED, Derived, DerivedStates
+from bbllm.worlds.household.derived import HEATED, USED, WASHED, Derived
 from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Relation, State
@@ -20,12 +20,9 @@ FOOD = 'Food'
 """The category of what is heated."""
 
 
-class PublishedStates(DerivedStates):
-    """Remembers what has become of things as the published program sees it."""
-
-    def look(self, graph: Graph, done: ScriptLine | None = None) -> None:
-        """Add what the graph shows now; no step counts by itself."""
-        self.now |= published(graph)
+def add_published(graph: Graph, seen: Derived, _: ScriptLine | None) -> Derived:
+    """Add what the graph shows now; no step counts by itself: a rule of `DerivedStates`."""
+    return seen | published(graph)
 
 
 def published(graph: Graph) -> Derived:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from bbllm.worlds.household.checks import Predicate
-from bbllm.worlds.household.situation import Situation
+from bbllm.worlds.household.situation import ActionSituation
 
-Effect = Callable[[Situation], None]
+Effect = Callable[[ActionSituation], None]
 
 
 class OnFailure(Enum):
@@ -51,7 +51,7 @@ class Rule:
     """Whether a thing that does not exist is told as such; where not, the original breaks off."""
 
 
-def follow(rule: Rule, s: Situation) -> tuple[str, tuple[str, ...]]:
+def follow(rule: Rule, s: ActionSituation) -> tuple[str, tuple[str, ...]]:
     """
     Do what a rule says, or nothing.
 
@@ -88,7 +88,7 @@ def without_effects(rule: Rule) -> Rule:
     return replace(rule, effects=(), instead=instead)
 
 
-def _worded(message: str, s: Situation) -> str:
+def _worded(message: str, s: ActionSituation) -> str:
     words: dict[str, object] = {'C': s.character, **dict(zip('ab', s.objects))}
     if '{room_' in message:
         for name, node in (('room_C', s.character), ('room_a', s.objects[0])):

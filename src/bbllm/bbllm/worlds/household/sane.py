@@ -55,7 +55,7 @@ from bbllm.worlds.household.sane_checks import (
     place_left_beside,
     worn,
 )
-from bbllm.worlds.household.situation import Situation
+from bbllm.worlds.household.situation import ActionSituation
 from bbllm.worlds.household.vocabulary import Action, Property, Relation, State
 
 _PLACED = (Relation.ON, Relation.INSIDE)
@@ -69,7 +69,7 @@ def go_to(which: int) -> Effect:
     is not closed, to its own body and to what it carries.
     """
 
-    def change(s: Situation) -> None:
+    def change(s: ActionSituation) -> None:
         graph, me, node = s.graph, s.character.id, s.objects[which]
         along = carried(graph, me)
         room = graph.room_of(node.id)
@@ -99,7 +99,7 @@ def go_to(which: int) -> Effect:
 def pick_up(which: int) -> Effect:
     """It comes into a free hand, with all that is in or on it."""
 
-    def change(s: Situation) -> None:
+    def change(s: ActionSituation) -> None:
         graph, me, thing = s.graph, s.character.id, s.objects[which].id
         hand = free_hand(s)
         place = place_of(graph, thing, _PLACED)
@@ -124,7 +124,7 @@ def set_down(which: int, relation: Relation, place: int) -> Effect:
 def set_back(which: int, place: int) -> Effect:
     """It is again where it was taken from."""
 
-    def change(s: Situation) -> None:
+    def change(s: ActionSituation) -> None:
         thing = s.objects[which].id
         _set_down(s, thing, s.memory.taken_from[thing][1], s.objects[place].id)
 
@@ -134,7 +134,7 @@ def set_back(which: int, place: int) -> Effect:
 def let_fall(which: int) -> Effect:
     """It leaves the hand and lies somewhere in the room."""
 
-    def change(s: Situation) -> None:
+    def change(s: ActionSituation) -> None:
         thing = s.objects[which].id
         let_go(s, thing)
         s.memory.taken_from.pop(thing, None)
@@ -146,14 +146,14 @@ def let_fall(which: int) -> Effect:
 def settle_on(which: int) -> Effect:
     """The character is ON it and on nothing else."""
 
-    def change(s: Situation) -> None:
+    def change(s: ActionSituation) -> None:
         s.graph.remove_from(s.character.id, Relation.ON)
         s.graph.add(s.character.id, Relation.ON, s.objects[which].id)
 
     return change
 
 
-def get_up(s: Situation) -> None:
+def get_up(s: ActionSituation) -> None:
     """The character is ON nothing."""
     s.graph.remove_from(s.character.id, Relation.ON)
 
@@ -161,7 +161,7 @@ def get_up(s: Situation) -> None:
 def go_off(which: int) -> Effect:
     """What was on is off; other things stay as they are."""
 
-    def change(s: Situation) -> None:
+    def change(s: ActionSituation) -> None:
         states = s.objects[which].states
         if State.ON in states:
             states.remove(State.ON)
@@ -173,7 +173,7 @@ def go_off(which: int) -> Effect:
 def take_off(which: int) -> Effect:
     """What the character wears comes into a free hand."""
 
-    def change(s: Situation) -> None:
+    def change(s: ActionSituation) -> None:
         thing = s.objects[which].id
         s.graph.remove(thing, Relation.ON, s.character.id)
         _hold(s, thing, free_hand(s))
@@ -181,7 +181,7 @@ def take_off(which: int) -> Effect:
     return change
 
 
-def _hold(s: Situation, thing: int, hand: Relation | None) -> None:
+def _hold(s: ActionSituation, thing: int, hand: Relation | None) -> None:
     graph, me = s.graph, s.character.id
     if hand is not None:
         graph.add(me, hand, thing)
@@ -191,7 +191,7 @@ def _hold(s: Situation, thing: int, hand: Relation | None) -> None:
         _bring_into_room(graph, {thing, *contents(graph, thing)} - {me}, room)
 
 
-def _set_down(s: Situation, thing: int, relation: Relation, place: int) -> None:
+def _set_down(s: ActionSituation, thing: int, relation: Relation, place: int) -> None:
     graph = s.graph
     let_go(s, thing)
     s.memory.taken_from.pop(thing, None)
@@ -230,7 +230,7 @@ def _link(graph: Graph, one: int, other: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class RuleDifference:
     """One way in which the clean rules are not VirtualHome's."""
 
     actions: tuple[Action, ...]
@@ -347,67 +347,67 @@ SANE_RULES: Mapping[Action, Rule] = {**RULES, **_CHANGED}
 """One row for each action, as in `rules.RULES`."""
 
 DIFFERENCES = (
-    Difference(
+    RuleDifference(
         (Action.STANDUP, Action.WALK, Action.RUN, Action.SLEEP, Action.WAKEUP),
         'in the mode persistent it is written and never seen that the character sits or lies: it '
         'walks off while it sits, and cannot stand up',
         'it is seen: who sits or lies has to stand up first',
     ),
-    Difference(
+    RuleDifference(
         (Action.STANDUP, Action.SIT, Action.LIE),
         'the character stays ON what it sat on for ever, so that a chair takes nobody again',
         'who stands up or walks is ON nothing; who sits down elsewhere is only there; the '
         'character takes no place from itself; who lies faces what the bed faces too',
     ),
-    Difference(
+    RuleDifference(
         (Action.WALK, Action.RUN),
         'what is held is INSIDE the room that the character came from; what is in it falls out',
         'what is held or worn goes along, with all that is in or on it',
     ),
-    Difference(
+    RuleDifference(
         (Action.WALK, Action.RUN),
         'the character is close to the contents of what it walks to, also when that is closed',
         'only when it is not closed',
     ),
-    Difference(
+    RuleDifference(
         (Action.WALK, Action.RUN, Action.FIND),
         'a thing that does not exist ends the program with an error of Python; one that is in no '
         'room fails without a word, or so does whoever holds something and is in no room',
         'both fail with a message, and the last can be done',
     ),
-    Difference(
+    RuleDifference(
         (Action.GRAB,),
         'what is ON or INSIDE the thing falls off',
         'it goes along; a thing that the character is on cannot be taken',
     ),
-    Difference(
+    RuleDifference(
         (Action.GRAB, Action.PUTOBJBACK),
         'whether a thing is held is looked up in a list beside the graph, which the mode fresh '
         'forgets; of a thing that stood nowhere, a thing nearby is its place',
         'the hands say what is held; a thing is put back where it was ON or INSIDE, and to '
         'nothing else',
     ),
-    Difference(
+    RuleDifference(
         (Action.SIT, Action.LIE),
         'one can sit or lie on what one holds',
         'one cannot, nor on anything that is in or on it',
     ),
-    Difference(
+    RuleDifference(
         (Action.PUTOBJBACK,),
         'what cannot be put back is told, yet succeeds',
         'it fails',
     ),
-    Difference(
+    RuleDifference(
         (Action.PUTBACK, Action.PUTIN, Action.PUTOBJBACK, Action.POUR),
         'a thing can be put into itself, or into what is inside it',
         'it cannot',
     ),
-    Difference(
+    RuleDifference(
         (Action.PUTBACK, Action.PUTIN, Action.PUTOBJBACK, Action.DROP, Action.RELEASE),
         'a thing that is put down stays INSIDE every room that it was INSIDE before',
         'it is in the room of its place, and nowhere else; what is dropped stays close',
     ),
-    Difference(
+    RuleDifference(
         (
             Action.GRAB, Action.TOUCH, Action.WATCH, Action.OPEN, Action.CLOSE, Action.SWITCHON,
             Action.SWITCHOFF, Action.EAT, Action.WIPE, Action.WASH, Action.RINSE, Action.SCRUB,
@@ -418,28 +418,28 @@ DIFFERENCES = (
         'it is INSIDE directly; WATCH asks, tells, and succeeds',
         'nothing that is in something closed, however deep, can be used',
     ),
-    Difference(
+    RuleDifference(
         (Action.PUSH,),
         'anything can be pushed',
         'only what can be pulled',
     ),
-    Difference(
+    RuleDifference(
         (Action.TURNTO, Action.WATCH),
         'one can turn to a thing in another room; who sits can watch only what the seat faces or '
         'what it turned to itself; that the rooms are not the same is told with both',
         'it has to be in the same room, and then it can be turned to',
     ),
-    Difference(
+    RuleDifference(
         (Action.PLUGOUT,),
         'a thing that is on is told to be so and stays on without its plug',
         'it goes off',
     ),
-    Difference(
+    RuleDifference(
         (Action.PUTON,),
         'clothes that are put on are remembered as grabbed, so that they cannot be grabbed again',
         'they are forgotten',
     ),
-    Difference(
+    RuleDifference(
         (Action.PUTOFF, Action.LOOKAT_SHORT, Action.LOOKAT_LONG),
         'they end the program with an error of Python',
         'clothes come off into a free hand; looking is LOOKAT, however long',

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bbllm.worlds.household.checks import Predicate
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.situation import Situation
+from bbllm.worlds.household.situation import ActionSituation
 from bbllm.worlds.household.vocabulary import HANDS, Relation, State
 
 _PLACED = (Relation.INSIDE, Relation.ON)
@@ -30,7 +30,7 @@ def contents(graph: Graph, node_id: int) -> set[int]:
 def at_hand(which: int) -> Predicate:
     """Nothing that it is in, however deep, is closed; a room never counts."""
 
-    def holds(s: Situation) -> bool:
+    def holds(s: ActionSituation) -> bool:
         thing = s.objects[which].id
         # What stands ON a closed cabinet is not shut in by it.
         return not any(
@@ -45,7 +45,7 @@ def at_hand(which: int) -> Predicate:
 def place_left_beside(which: int, places: dict[str, int], otherwise: int) -> Predicate:
     """Fewer things are ON it than people find place there; the character itself not counted."""
 
-    def holds(s: Situation) -> bool:
+    def holds(s: ActionSituation) -> bool:
         node = s.objects[which]
         taken = len(s.graph.sources(node.id, Relation.ON) - {s.character.id})
         return taken < places.get(node.class_name, otherwise)
@@ -71,7 +71,7 @@ def not_carried(which: int) -> Predicate:
 def can_go_to(which: int, place: int) -> Predicate:
     """The place is not the thing itself, nor anything in or on the thing."""
 
-    def holds(s: Situation) -> bool:
+    def holds(s: ActionSituation) -> bool:
         thing, goal = s.objects[which].id, s.objects[place].id
         return thing != goal and thing not in above(s.graph, goal)
 

@@ -24,7 +24,7 @@ class Memory:
 
 
 @dataclass(slots=True)
-class Situation:
+class ActionSituation:
     """One action about to be done. Checks only read it."""
 
     graph: Graph
