@@ -17,7 +17,7 @@ from bbllm.arm.executor import ExecutorParams
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.reachability import reachable_top_down
 from bbllm.arm.trajectory import joint_move
-from bbllm.arm.ways import WayPlanner
+from bbllm.arm.ways import GraspPlanner
 from bbllm.core.types import SkillCall
 from bbllm.sim.scenes import SceneFile
 from bbllm.skills.motions import MoveAbove, plan_motions
@@ -94,7 +94,7 @@ def time_pick_plan(count: int, seed: int) -> Timing:
     rng = np.random.default_rng(seed)
     params = ExecutorParams()
     questions: list[Callable[[], object]] = []
-    planner = WayPlanner(params.ways)
+    planner = GraspPlanner(params.ways)
     world: TabletopWorld | None = None
     for index in range(count):
         if world is None or index % 8 == 0:
@@ -108,7 +108,7 @@ def _table(rng: np.random.Generator) -> SceneFile:
 
 
 def _pick_question(
-    world: TabletopWorld, index: int, planner: WayPlanner, params: ExecutorParams
+    world: TabletopWorld, index: int, planner: GraspPlanner, params: ExecutorParams
 ) -> Callable[[], object]:
     scene = world.observe()
     hand = world.executor.hand()

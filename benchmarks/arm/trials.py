@@ -17,7 +17,7 @@ import numpy as np
 
 from bbllm.arm.driver import ArmDriver
 from bbllm.arm.skill_run import ExecutorParams
-from bbllm.arm.ways import WayParams
+from bbllm.arm.ways import GraspPlannerParams
 from bbllm.bench.checkers.plus_fit import check_plus
 from bbllm.bench.limit_audit import NOTHING, Audit, audit
 from bbllm.bench.recording import RecordingDriver
@@ -88,7 +88,7 @@ class _Bench:
 
     def __init__(self, scene: SceneFile, scale: float) -> None:
         self.recorders: list[RecordingDriver] = []
-        params = ExecutorParams(ways=WayParams(scale=scale))
+        params = ExecutorParams(ways=GraspPlannerParams(scale=scale))
         self.world = TabletopWorld(scene, params=params, wrap_driver=self._record)
         self.wall_s = 0.0
         self.robot_s = 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from bbllm.arm.gate import Gate
+from bbllm.arm.gate import ApprovalGate
 from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest, Provenance, RequestKind
 from bbllm.core.types import (
     Code,
@@ -71,8 +71,8 @@ def nothing() -> None:
     """Look at nothing."""
 
 
-def gate(person: Person, mode: str = 'plan', scene: Scene = SCENE) -> Gate:
-    return Gate(person, lambda: scene, mode=ApprovalMode(mode))
+def gate(person: Person, mode: str = 'plan', scene: Scene = SCENE) -> ApprovalGate:
+    return ApprovalGate(person, lambda: scene, mode=ApprovalMode(mode))
 
 
 def of_plan(
@@ -86,7 +86,9 @@ def ended(call: SkillCall, status: Status, code: Code = Code.NONE) -> Outcome:
     return Outcome(call=call, status=status, code=code)
 
 
-def run(gate: Gate, step: int, status: Status = Status.SUCCEEDED, **where: int) -> Outcome | None:
+def run(
+    gate: ApprovalGate, step: int, status: Status = Status.SUCCEEDED, **where: int
+) -> Outcome | None:
     """Ask for the call of a step and, where it is permitted, end it so."""
     gate.begin(of_plan(step, **where))
     refusal = gate.permit(CALLS[step], of_plan(step, **where), nothing)

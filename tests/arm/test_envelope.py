@@ -14,7 +14,7 @@ from bbllm.arm.driver import JointTrajectory
 from bbllm.arm.envelope import KeepOut, SafetyEnvelope, SafetyRule, load_envelope
 from bbllm.arm.failures import SkillError
 from bbllm.arm.limits import Q_READY
-from bbllm.arm.sending import Sender
+from bbllm.arm.sending import TrajectoryExecutor
 from bbllm.arm.trajectory import joint_move, slowed
 from bbllm.bench.limit_audit import positions
 from bbllm.bench.safety import tcp_positions
@@ -81,7 +81,7 @@ def test_a_pick_that_breaks_a_rule_is_refused_by_its_name_and_nothing_moves(
 
 def test_an_arm_is_not_folded_into_itself_and_nothing_moves() -> None:
     table = Recorded()
-    sender = Sender(table.world.driver, guard=table.world.guard)
+    sender = TrajectoryExecutor(table.world.driver, guard=table.world.guard)
 
     with pytest.raises(SkillError, match='rule self_collision forbids folding') as caught:
         sender.follow(slowed(joint_move(Q_READY, FOLDED), 2.0), 'folding')

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from gates import CALLS, NO, STEPS, YES, Person, ended, gate, nothing, of_plan, run
 
-from bbllm.arm.gate import Gate
+from bbllm.arm.gate import ApprovalGate
 from bbllm.core.approval import Answer, ApprovalMode, RequestKind, plan_hash
 from bbllm.core.errors import CancelledError, SceneError
 from bbllm.core.types import Code, Plan, PlanStep, Scene, SkillCall, Status
@@ -261,7 +261,7 @@ def test_without_a_scene_nothing_is_permitted(told: str, code: Code) -> None:
     def observe() -> Scene:
         raise SceneError(told)
 
-    here = Gate(Person([YES]), observe, mode=ApprovalMode.PLAN)
+    here = ApprovalGate(Person([YES]), observe, mode=ApprovalMode.PLAN)
 
     refusal = here.permit(CALLS[0], of_plan(0), nothing)
 

@@ -20,7 +20,7 @@ from gates import (
     scene_of_mode,
 )
 
-from bbllm.arm.gate import Gate
+from bbllm.arm.gate import ApprovalGate
 from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest, RequestKind
 from bbllm.core.types import Code, SkillCall, Status
 
@@ -68,7 +68,7 @@ def test_a_yes_does_nothing_for_an_episode_that_has_ended_meanwhile(
             here.end_episode('e')
         return YES if asked.count(RequestKind.CALL) < 2 else NO
 
-    here = Gate(person, lambda: scene_of_mode(mode), mode=ApprovalMode(mode))
+    here = ApprovalGate(person, lambda: scene_of_mode(mode), mode=ApprovalMode(mode))
     refusal = here.permit(call, of_plan(0), nothing)
 
     assert refusal is not None
@@ -84,7 +84,7 @@ def test_a_yes_to_a_plan_does_nothing_when_its_episode_has_ended_meanwhile() -> 
         here.end_episode('e')
         return YES if len(asked) == 1 else NO
 
-    here = Gate(person, lambda: SCENE, mode=ApprovalMode.PLAN)
+    here = ApprovalGate(person, lambda: SCENE, mode=ApprovalMode.PLAN)
     refusals = [run(here, 0), run(here, 0)]
 
     assert {refusal and refusal.message for refusal in refusals} == {
@@ -113,7 +113,7 @@ def test_what_was_approved_ends_when_nothing_of_it_is_done_for_long(
 ) -> None:
     person = Person([YES, YES])
     clock = [0.0]
-    here = Gate(person, lambda: SCENE, mode=ApprovalMode.PLAN, clock=lambda: clock[0])
+    here = ApprovalGate(person, lambda: SCENE, mode=ApprovalMode.PLAN, clock=lambda: clock[0])
 
     for step in range(2):
         run(here, step)
@@ -127,7 +127,7 @@ def test_what_was_approved_ends_when_nothing_of_it_is_done_for_long(
 def test_a_long_call_that_needs_nobody_keeps_its_plan_alive() -> None:
     person = Person([YES])
     clock = [0.0]
-    here = Gate(person, lambda: SCENE, mode=ApprovalMode.PLAN, clock=lambda: clock[0])
+    here = ApprovalGate(person, lambda: SCENE, mode=ApprovalMode.PLAN, clock=lambda: clock[0])
     run(here, 0)
 
     for _ in range(3):

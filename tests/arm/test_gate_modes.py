@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from gates import CALLS, HELD, NO, YES, Person, ended, gate, nothing, of_plan, run
 
-from bbllm.arm.gate import Gate
+from bbllm.arm.gate import ApprovalGate
 from bbllm.core.approval import ApprovalMode, RequestKind
 from bbllm.core.types import Code, Scene, SkillCall, Status
 
@@ -14,7 +14,7 @@ def test_in_mode_none_nobody_is_asked_and_nothing_is_looked_at() -> None:
     def observe() -> Scene:
         raise AssertionError('the scene was asked for')
 
-    here = Gate(Person(), observe, mode=ApprovalMode.NONE)
+    here = ApprovalGate(Person(), observe, mode=ApprovalMode.NONE)
 
     assert all(here.permit(call, None, nothing) is None for call in CALLS)
 

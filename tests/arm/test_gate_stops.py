@@ -20,7 +20,7 @@ from gates import (
     scene_of_mode,
 )
 
-from bbllm.arm.gate import Gate
+from bbllm.arm.gate import ApprovalGate
 from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest, RequestKind, plan_hash
 from bbllm.core.types import Code, Scene, SkillCall, Status
 
@@ -82,7 +82,7 @@ def test_after_a_stop_between_two_calls_that_others_recovered_the_plan_is_asked_
 ):
     person = Person([YES, YES])
     stops = [1]
-    here = Gate(person, lambda: SCENE, mode=ApprovalMode.PLAN, stops=lambda: stops[0])
+    here = ApprovalGate(person, lambda: SCENE, mode=ApprovalMode.PLAN, stops=lambda: stops[0])
     run(here, 0)
 
     stops[0] += 1
@@ -102,7 +102,7 @@ def test_a_yes_to_a_question_during_which_the_robot_was_stopped_is_asked_for_aga
         stops[0] += len(asked) == 1
         return YES if len(asked) == 1 else NO
 
-    here = Gate(person, lambda: SCENE, mode=ApprovalMode.PLAN, stops=lambda: stops[0])
+    here = ApprovalGate(person, lambda: SCENE, mode=ApprovalMode.PLAN, stops=lambda: stops[0])
 
     assert run(here, 0) is not None
     assert asked == ['', 'the robot was stopped since it was approved']
@@ -116,7 +116,7 @@ class StoppedWhileAsked:
         """About calls."""
         self._again = again
         self._stops = 0
-        self.gate = Gate(
+        self.gate = ApprovalGate(
             self._answer,
             lambda: scene_of_mode(mode),
             mode=ApprovalMode(mode),
@@ -167,7 +167,7 @@ def test_a_call_is_asked_for_where_the_robot_was_stopped_while_the_scene_was_wai
         stops[0] += 1
         return SCENE
 
-    here = Gate(person, observe, mode=ApprovalMode.PLAN, stops=lambda: stops[0])
+    here = ApprovalGate(person, observe, mode=ApprovalMode.PLAN, stops=lambda: stops[0])
 
     assert run(here, 0) is not None
     assert person.kinds == [RequestKind.PLAN, RequestKind.CALL]
@@ -200,7 +200,7 @@ def test_what_is_taken_back_while_it_is_asked_for_is_not_granted_by_a_yes() -> N
             here.revoke('brain_planner has gone since it was approved')
         return YES if len(asked) == 1 else NO
 
-    here = Gate(person, lambda: SCENE, mode=ApprovalMode.PLAN)
+    here = ApprovalGate(person, lambda: SCENE, mode=ApprovalMode.PLAN)
 
     assert run(here, 0) is not None
     assert asked == ['', 'brain_planner has gone since it was approved']

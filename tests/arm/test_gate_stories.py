@@ -8,7 +8,7 @@ from gates import CALLS, NO, SCENE, YES, ended, nothing, of_plan
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bbllm.arm.gate import Gate
+from bbllm.arm.gate import ApprovalGate
 from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest, RequestKind
 from bbllm.core.types import Status
 
@@ -54,7 +54,7 @@ def test_no_call_is_ever_tried_that_no_person_has_allowed(
             allowed_now = said == 'yes'
         return NO if said == 'no' else YES
 
-    here = Gate(
+    here = ApprovalGate(
         person,
         lambda: SCENE,
         mode=ApprovalMode.PLAN,

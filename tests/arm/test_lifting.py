@@ -26,7 +26,7 @@ from bbllm.arm.lifting import (
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.model import ARM_JOINTS
 from bbllm.arm.reachability import top_down
-from bbllm.arm.ways import Way, WayPlanner
+from bbllm.arm.ways import GraspPlan, GraspPlanner
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
 from bbllm.skills.grasps import Grip
@@ -124,7 +124,7 @@ def test_a_cap_with_which_the_robot_would_stop_first_is_refused_with_one_that_wo
 def test_a_way_without_a_way_up_cannot_be_parted() -> None:
     still = slow_move(np.array([Q_READY, Q_READY]), 0.2)
     grip = Grip(position_m=(0.5, 0.0, 0.1), yaw_rad=0.0, opening_m=0.08, side_room_m=0.1)
-    above = Way(grip=grip, transit=still, descent=None, ascent=None)
+    above = GraspPlan(grip=grip, transit=still, descent=None, ascent=None)
 
     with pytest.raises(SkillError, match='stays above'):
-        WayPlanner().parted(above, LiftParams())
+        GraspPlanner().parted(above, LiftParams())

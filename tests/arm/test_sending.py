@@ -18,7 +18,7 @@ from bbllm.arm.driver import (
 )
 from bbllm.arm.failures import SkillError
 from bbllm.arm.limits import Q_READY
-from bbllm.arm.sending import Sender
+from bbllm.arm.sending import TrajectoryExecutor
 from bbllm.core.types import Code
 
 
@@ -78,7 +78,7 @@ def test_motion_is_not_sent_again_from_where_somebody_has_moved_the_arm_in_a_sto
     arm: Any = BroughtBack(pushed_rad=0.05)
 
     with pytest.raises(SkillError, match='has moved meanwhile') as raised:
-        Sender(arm).follow(motion(arm.q), 'lifting red_cube')
+        TrajectoryExecutor(arm).follow(motion(arm.q), 'lifting red_cube')
 
     assert raised.value.code is Code.CONTROLLER_ABORTED
     assert len(arm.sent) == 1
@@ -88,6 +88,6 @@ def test_motion_is_not_sent_again_from_where_somebody_has_moved_the_arm_in_a_sto
 def test_motion_is_sent_again_where_somebody_has_brought_the_arm_back_as_it_stood() -> None:
     arm: Any = BroughtBack(pushed_rad=0.0)
 
-    Sender(arm).follow(motion(arm.q), 'lifting red_cube')
+    TrajectoryExecutor(arm).follow(motion(arm.q), 'lifting red_cube')
 
     assert len(arm.sent) == 2

@@ -10,7 +10,7 @@ import pytest
 from bbllm.arm.driver import GoalStatus, GripperResult, JointState, RobotCondition
 from bbllm.arm.failures import SkillError
 from bbllm.arm.limits import Q_READY
-from bbllm.arm.sending import Sender
+from bbllm.arm.sending import TrajectoryExecutor
 from bbllm.core.types import Code
 
 CUT = GripperResult(status=GoalStatus.CANCELED)
@@ -54,7 +54,7 @@ def test_goal_that_was_not_begun_neither_interrupts_a_grip_nor_makes_it_good(
     results: list[GripperResult], interrupted: bool
 ) -> None:
     hand: Any = Hand(*results)
-    sender = Sender(hand)
+    sender = TrajectoryExecutor(hand)
     for result in results:
         if result is GRIPPED:
             sender.grasp(0.04, 20.0, 0.01, 0.01, 'gripping red_cube')

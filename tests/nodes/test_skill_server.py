@@ -17,7 +17,7 @@ from rclpy.executors import MultiThreadedExecutor
 from stacks import PATIENCE_S, Background, until
 
 from bbllm.arm.executor import SkillExecutor
-from bbllm.arm.gate import Gate
+from bbllm.arm.gate import ApprovalGate
 from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest, RequestKind
 from bbllm.core.types import Code, Plan, PlanStep, Scene, SkillCall, Status
 from bbllm.nodes import skill_server
@@ -77,7 +77,7 @@ class Arm:
 
     def __post_init__(self) -> None:
         self.world = TabletopWorld('tabletop', speed=1.0)
-        self.gate = Gate(self._answer, self.world.observe, mode=ApprovalMode(self.mode))
+        self.gate = ApprovalGate(self._answer, self.world.observe, mode=ApprovalMode(self.mode))
         self.skills = SkillExecutor(self.world.driver, self._look, permit=self.gate.permit)
         self.node = StackNode('fr3_executor')
         driver = self.world.driver

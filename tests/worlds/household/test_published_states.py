@@ -26,7 +26,7 @@ from bbllm.core.instances import instance_name
 from bbllm.core.types import SkillCall
 from bbllm.worlds.household.derived import DerivedStates, derived
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.published_states import PublishedStates, published
+from bbllm.worlds.household.published_states import add_published, published
 from bbllm.worlds.household.vocabulary import Relation, State
 from bbllm.worlds.household.world import HouseholdWorld
 
@@ -91,7 +91,7 @@ def test_a_faucet_washes_in_the_sink_of_another_room() -> None:
 
 
 def test_a_phone_that_is_on_is_used_and_stays_so() -> None:
-    graph, states = two_rooms(), PublishedStates()
+    graph, states = two_rooms(), DerivedStates(add_published)
     turn_on(graph, PHONE)
     states.look(graph)
     graph.nodes[PHONE].states = {State.OFF}
@@ -101,13 +101,13 @@ def test_a_phone_that_is_on_is_used_and_stays_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ('states', 'washed'), [(PublishedStates, ()), (DerivedStates, ('washed',))]
+    ('states', 'washed'), [(DerivedStates(add_published), ()), (DerivedStates(), ('washed',))]
 )
 def test_a_world_goes_by_the_rules_it_is_given(
-    states: type[DerivedStates], washed: tuple[str, ...]
+    states: DerivedStates, washed: tuple[str, ...]
 ) -> None:
     graph = two_rooms()
-    world = HouseholdWorld(graph, derived=states())
+    world = HouseholdWorld(graph, derived=states)
     for skill in ('walk', 'wash'):
         name = instance_name(graph.nodes[MUG].class_name, MUG)
         assert world.execute(SkillCall(skill, (name,))).succeeded

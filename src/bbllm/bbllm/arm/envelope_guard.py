@@ -20,7 +20,7 @@ from bbllm.arm.obstacles import (
     obstacle_from_object,
 )
 from bbllm.arm.sweep import FINGERS, Sweep, corners, solid_names, sweep
-from bbllm.arm.ways import WayParams
+from bbllm.arm.ways import GraspPlannerParams
 from bbllm.core.types import Code, Scene
 from bbllm.skills.grasps import Hand
 
@@ -64,7 +64,7 @@ MOST_FORMS = 8
 """How many of these models are kept."""
 
 
-def bounded(ways: WayParams, envelope: SafetyEnvelope) -> WayParams:
+def bounded(ways: GraspPlannerParams, envelope: SafetyEnvelope) -> GraspPlannerParams:
     """Return parameters with which the planner stays within the envelope wherever it can."""
     return replace(
         ways,

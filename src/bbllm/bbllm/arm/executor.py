@@ -14,9 +14,9 @@ from dataclasses import replace
 
 from bbllm.arm.driver import ArmDriver
 from bbllm.arm.failures import SkillError
-from bbllm.arm.sending import MotionGuard, Sender
+from bbllm.arm.sending import MotionGuard, TrajectoryExecutor
 from bbllm.arm.skill_run import ExecutorParams, SkillRun
-from bbllm.arm.ways import Way, WayParams, WayPlanner
+from bbllm.arm.ways import GraspPlan, GraspPlanner, GraspPlannerParams
 from bbllm.core.approval import AskPerson, Permit, Provenance
 from bbllm.core.calls import CallError, check_call, plain
 from bbllm.core.errors import SceneError
@@ -114,18 +114,18 @@ class SkillExecutor:
         self._driver = driver
         self._observe = observe
         self._permit = permit
-        self._sender = Sender(
+        self._sender = TrajectoryExecutor(
             driver, self.params.sending, on_activity, guard=guard, ask_person=ask_person
         )
-        self._planner = WayPlanner(self.params.ways)
+        self._planner = GraspPlanner(self.params.ways)
         self._one_at_a_time = threading.Lock()
         self._state = threading.Lock()
         self._running = False
 
-    def use_ways(self, ways: WayParams) -> None:
+    def use_ways(self, ways: GraspPlannerParams) -> None:
         """Plan motions with other parameters from the next call on."""
         self.params = replace(self.params, ways=ways)
-        self._planner = WayPlanner(ways)
+        self._planner = GraspPlanner(ways)
 
     def set_activity_callback(self, on_activity: Callable[[str], None] | None) -> None:
         """Tell somebody else from now on what the arm is doing."""
@@ -180,7 +180,7 @@ class SkillExecutor:
             if self._running:
                 self._sender.cancel()
 
-    def plan(self, call: SkillCall) -> Way | None:
+    def plan(self, call: SkillCall) -> GraspPlan | None:
         """
         Plan the first motion over a target without moving; None where a call has none.
 

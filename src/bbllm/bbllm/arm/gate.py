@@ -258,7 +258,7 @@ IDLE_S = 300.0
 take for a step, shorter than people forget what they have allowed [s]."""
 
 
-class Gate:
+class ApprovalGate:
     """
     A `Permit` and an `AskPerson` for one arm; asked from one thread at a time.
 

@@ -83,7 +83,7 @@ INTERRUPTED = frozenset({GoalStatus.CANCELED, GoalStatus.TIMED_OUT, GoalStatus.E
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SendingParams:
+class TrajectoryExecutorParams:
     """How closely motions are watched, and how fast the fingers move."""
 
     tolerances: Tolerances = field(default_factory=Tolerances)
@@ -159,7 +159,7 @@ def check_rest(
 Until = Callable[[], bool] | None
 
 
-class Sender:
+class TrajectoryExecutor:
     """
     One arm and hand, with checks around every goal.
 
@@ -171,7 +171,7 @@ class Sender:
     def __init__(
         self,
         driver: ArmDriver,
-        params: SendingParams | None = None,
+        params: TrajectoryExecutorParams | None = None,
         on_activity: Callable[[str], None] | None = None,
         *,
         guard: MotionGuard | None = None,
@@ -179,7 +179,7 @@ class Sender:
     ) -> None:
         self.driver = driver
         self.guard = guard
-        self.params = params or SendingParams()
+        self.params = params or TrajectoryExecutorParams()
         self.on_activity = on_activity
         self._cancelled = threading.Event()
         self.grip_interrupted = False

@@ -23,9 +23,9 @@ from bbllm.arm.failures import (
 )
 from bbllm.arm.lifting import LiftParams, LiftWatch
 from bbllm.arm.pull import SilentForceError
-from bbllm.arm.sending import Sender, SendingParams
+from bbllm.arm.sending import TrajectoryExecutor, TrajectoryExecutorParams
 from bbllm.arm.trajectory import NoPathError
-from bbllm.arm.ways import Way, WayParams, WayPlanner
+from bbllm.arm.ways import GraspPlan, GraspPlanner, GraspPlannerParams
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Code, Outcome, Pose, Scene, SkillCall, Status
 from bbllm.skills.catalog import CallError, check_call
@@ -79,7 +79,13 @@ def shift_for_slip(before: Vector, now: Vector, tcp: Pose) -> Vector | None:
 T = TypeVar('T')
 
 
-def lift_off(name: str, way: Way, sender: Sender, planner: WayPlanner, params: LiftParams) -> Way:
+def lift_off(
+    name: str,
+    way: GraspPlan,
+    sender: TrajectoryExecutor,
+    planner: GraspPlanner,
+    params: LiftParams,
+) -> GraspPlan:
     """
     Lift a thing that is gripped a little; returns the way up that is left.
 
@@ -112,7 +118,7 @@ def lift_off(name: str, way: Way, sender: Sender, planner: WayPlanner, params: L
     return left
 
 
-def _felt(look: Callable[[], T], sender: Sender, name: str) -> T:
+def _felt(look: Callable[[], T], sender: TrajectoryExecutor, name: str) -> T:
     """Look at the force; once more where the robot was silent because it had stopped."""
     try:
         return look()
@@ -134,8 +140,8 @@ fail again, and nothing tells that this is fixed and has to be let go of."""
 
 def back_off(
     failure: SkillError,
-    sender: Sender,
-    planner: WayPlanner,
+    sender: TrajectoryExecutor,
+    planner: GraspPlanner,
     *,
     opening_m: float | None,
     lifts: str | None,
@@ -178,8 +184,8 @@ class ExecutorParams:
     """How to move, send and judge."""
 
     motions: MotionParams = field(default_factory=MotionParams)
-    ways: WayParams = field(default_factory=WayParams)
-    sending: SendingParams = field(default_factory=SendingParams)
+    ways: GraspPlannerParams = field(default_factory=GraspPlannerParams)
+    sending: TrajectoryExecutorParams = field(default_factory=TrajectoryExecutorParams)
     lift: LiftParams = field(default_factory=LiftParams)
     placed_m: float = 0.01
     """A thing that rests further than this from its target is misplaced [m]."""
@@ -207,8 +213,8 @@ class SkillRun:
         self,
         call: SkillCall,
         observe: Callable[[], Scene],
-        sender: Sender,
-        planner: WayPlanner,
+        sender: TrajectoryExecutor,
+        planner: GraspPlanner,
         params: ExecutorParams,
     ) -> None:
         self._call = call
@@ -218,7 +224,7 @@ class SkillRun:
         self._params = params
         self._carried: str | None = None
         self._target = ''
-        self._way: Way | None = None
+        self._way: GraspPlan | None = None
         self._touched = self._lifting = False
         self._held_at: Vector = (0.0, 0.0, 0.0)
         self._scene: Scene | None = None
@@ -417,7 +423,7 @@ class SkillRun:
         if failure is not None:
             raise failure
 
-    def _chosen(self) -> Way:
+    def _chosen(self) -> GraspPlan:
         if self._way is None:
             raise SkillError(Code.INTERNAL, 'a motion was planned before a grip was chosen.')
         return self._way

@@ -371,7 +371,7 @@ _SLOWINGS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WayParams:
+class GraspPlannerParams:
     """How fast, and how many postures to try."""
 
     scale: float = 0.8
@@ -393,7 +393,7 @@ class WayParams:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class GraspPlan:
     """Everything that is needed to come down on a grip and rise again."""
 
     grip: Grip
@@ -418,11 +418,11 @@ class Way:
         return self.transit.duration_s + self.line_s
 
 
-class WayPlanner:
+class GraspPlanner:
     """Keeps one collision model and answers which way to go."""
 
-    def __init__(self, params: WayParams | None = None) -> None:
-        self.params = params or WayParams()
+    def __init__(self, params: GraspPlannerParams | None = None) -> None:
+        self.params = params or GraspPlannerParams()
         self._checker = CollisionChecker()
         self._holding = False
         self._width_m = 0.08
@@ -440,7 +440,7 @@ class WayPlanner:
         things = (*obstacles_from_scene(scene), *boxes)
         self._checker.update(things, held, width_m=hand.width_m)
 
-    def above(self, motion: MoveAbove, q_now: Array) -> Way:
+    def above(self, motion: MoveAbove, q_now: Array) -> GraspPlan:
         """
         Choose a grip and plan all motions for it; nothing has moved yet.
 
@@ -459,7 +459,7 @@ class WayPlanner:
                 problem = problem or error
         raise self._failure(motion, problem)
 
-    def shifted(self, way: Way, shift_m: Vector) -> Way:
+    def shifted(self, way: GraspPlan, shift_m: Vector) -> GraspPlan:
         """
         Come down a little beside the grip, since what is held has slipped on the way there.
 
@@ -477,7 +477,7 @@ class WayPlanner:
         descent, ascent = self._both_ways(path)
         return replace(way, descent=descent, ascent=ascent, up=path[::-1])
 
-    def parted(self, way: Way, params: LiftParams) -> tuple[JointTrajectory, Way]:
+    def parted(self, way: GraspPlan, params: LiftParams) -> tuple[JointTrajectory, GraspPlan]:
         """
         Return the first bit of the way up, and a way whose ascent is what is left of it.
 
@@ -512,10 +512,10 @@ class WayPlanner:
         """Plan a rise of the tool without regard to contacts; for getting out of trouble."""
         return self._line(line_path(q_now, raised(forward(q_now), rise_m)))
 
-    def _way(self, motion: MoveAbove, grips: Sequence[Grip], q_now: Array) -> Way:
+    def _way(self, motion: MoveAbove, grips: Sequence[Grip], q_now: Array) -> GraspPlan:
         """Take the best posture, or where that is slow or blocked, the quickest of a few."""
         problem: NoPathError | None = None
-        ways: list[Way] = []
+        ways: list[GraspPlan] = []
         for count in (1, self.params.postures):
             for approach in self._postures(motion, grips, q_now, count):
                 try:
@@ -544,13 +544,15 @@ class WayPlanner:
         self._checker.open_to(self._width_m)
         return approaches
 
-    def _way_by(self, approach: Approach, grip: Grip, motion: MoveAbove, q_now: Array) -> Way:
+    def _way_by(
+        self, approach: Approach, grip: Grip, motion: MoveAbove, q_now: Array
+    ) -> GraspPlan:
         transit = self._transit(q_now, approach.q_hover)
         if motion.hover_m <= 0.0:
-            return Way(grip=grip, transit=transit, descent=None, ascent=None)
+            return GraspPlan(grip=grip, transit=transit, descent=None, ascent=None)
         descent, ascent = self._both_ways(approach.path)
         up = approach.path[::-1]
-        return Way(grip=grip, transit=transit, descent=descent, ascent=ascent, up=up)
+        return GraspPlan(grip=grip, transit=transit, descent=descent, ascent=ascent, up=up)
 
     def _both_ways(self, path: Array) -> tuple[JointTrajectory, JointTrajectory]:
         """Return the motions down and up along one path: the posture is the one looked at."""

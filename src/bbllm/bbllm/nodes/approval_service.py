@@ -9,7 +9,7 @@ from bbllm_interfaces.msg import Approval, EpisodeEvent
 from bbllm_interfaces.srv import Approve
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 
-from bbllm.arm.gate import Gate
+from bbllm.arm.gate import ApprovalGate
 from bbllm.core.approval import (
     Answer,
     ApprovalMode,
@@ -68,7 +68,9 @@ class ApprovalService:
             on_change=self._show,
             on_answer=self._record,
         )
-        self.gate = Gate(self._desk.ask, observe, mode=approval_mode(params.approval), stops=stops)
+        self.gate = ApprovalGate(
+            self._desk.ask, observe, mode=approval_mode(params.approval), stops=stops
+        )
         self._waits = node.create_publisher(Approval, 'approval', LATCHED)
         self._answers = node.create_publisher(EpisodeEvent, 'approval_events', EVENTS)
         self._show(None)

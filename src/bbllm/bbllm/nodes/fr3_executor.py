@@ -7,7 +7,7 @@ from rclpy.clock import Clock, ClockType
 from bbllm.arm.envelope_guard import bounded
 from bbllm.arm.executor import ExecutorParams, SkillExecutor
 from bbllm.arm.lifting import LiftParams
-from bbllm.arm.ways import WayParams
+from bbllm.arm.ways import GraspPlannerParams
 from bbllm.core.types import Scene
 from bbllm.nodes.approval_service import ApprovalService
 from bbllm.nodes.params import Fr3ExecutorParams
@@ -51,7 +51,7 @@ class Fr3Executor(StackNode):
         gate = self._approval.gate
         guard = make_guard(self, self.group, params, self._driver)
         self._envelope = guard.envelope
-        ways = bounded(WayParams(scale=params.speed_scale), guard.envelope)
+        ways = bounded(GraspPlannerParams(scale=params.speed_scale), guard.envelope)
         lift = LiftParams.of(simulated=params.simulated, cap_n=params.lift_cap_n)
         self._skills = skills = SkillExecutor(
             self._driver,
@@ -79,7 +79,9 @@ class Fr3Executor(StackNode):
         self._server.come_to_rest()
 
     def take(self, params: Fr3ExecutorParams) -> None:
-        self._skills.use_ways(bounded(WayParams(scale=params.speed_scale), self._envelope))
+        self._skills.use_ways(
+            bounded(GraspPlannerParams(scale=params.speed_scale), self._envelope)
+        )
         self._approval.timeout_s = params.approval_timeout_s
 
     @property

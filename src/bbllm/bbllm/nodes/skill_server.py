@@ -12,7 +12,7 @@ from rclpy.action.server import ServerGoalHandle
 from rclpy.clock import Clock, ClockType
 
 from bbllm.arm.executor import SkillExecutor
-from bbllm.arm.gate import Gate
+from bbllm.arm.gate import ApprovalGate
 from bbllm.core.errors import LostNodeError, WorldError
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm.nodes.convert import call_from_msg, outcome_to_result
@@ -50,7 +50,7 @@ class SkillServer:
         node: StackNode,
         skills: SkillExecutor,
         now_s: Callable[[], float],
-        gate: Gate,
+        gate: ApprovalGate,
         robot: RobotIdentity,
     ) -> None:
         self._node = node
