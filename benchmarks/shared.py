@@ -16,7 +16,7 @@ import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from rich.table import Table
 
-from bbllm.bench.console import PlainConsole
+from bbllm.cli.views.console import PlainConsole
 from bbllm.core.errors import ConfigError
 
 Result = TypeVar('Result')

@@ -8,7 +8,7 @@ from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 from bbllm.core.paths import config_dir
-from bbllm.nodes.launching import DRIVER_ARGUMENTS, declare_driver_arguments, keep_boundary
+from bbllm.ros.stack.launching import DRIVER_ARGUMENTS, declare_driver_arguments, keep_boundary
 
 DRIVER = PathJoinSubstitution([FindPackageShare('franka_bringup'), 'launch', 'franka.launch.py'])
 

@@ -2,8 +2,8 @@
 
 from launch import LaunchDescription
 
-from bbllm.nodes.launching import describe_stack
-from bbllm.nodes.stack import NODES
+from bbllm.ros.stack.launching import describe_stack
+from bbllm.ros.stack.stack import NODES
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from bbllm.nodes.boundary import bounded
-from bbllm.nodes.domains import own_domain
+from bbllm.ros.rclpy_support.dds_boundary import bounded
+from bbllm.ros.rclpy_support.domains import own_domain
 from benchmarks.household_speed.virtualhome import why_not_here
 
 REQUIRED = 'BBLLM_REQUIRE'
@@ -34,14 +34,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # With the environment of `make setup` a missing rclpy is a fault, and shows as one.
 BENCHMARKS_OF_NODES = ('faults', 'process_faults', 'stack')
-ROS_TESTS = ['nodes', *(f'benchmarks/test_{name}.py' for name in BENCHMARKS_OF_NODES)]
+ROS_TESTS = ['ros', *(f'benchmarks/test_{name}.py' for name in BENCHMARKS_OF_NODES)]
 collect_ignore = [] if HAS_ROS or 'BBLLM_ROS' in os.environ else ROS_TESTS
 
 
 def pytest_report_header() -> list[str]:
     """Say what is left out, and why."""
     if collect_ignore:
-        return ['rclpy is not installed here: tests/nodes is left out (make test has it)']
+        return ['rclpy is not installed here: tests/ros is left out (make test has it)']
     return []
 
 

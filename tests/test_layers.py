@@ -17,8 +17,9 @@ LAYERS = (
     'arm',
     'sim',
     'worlds',
-    'pictures',
+    'viz',
     'bench',
+    'ros',
     'nodes',
     'cli',
 )
@@ -90,7 +91,7 @@ def test_nothing_imports_the_benchmarks() -> None:
 
 @pytest.mark.parametrize('path', FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_ros_is_imported_in_nodes_only(path: Path) -> None:
-    if layer_of(path) != 'nodes':
+    if layer_of(path) not in ('ros', 'nodes'):
         assert not {name for name in imports_of(path) if is_ros(name)}
 
 
@@ -111,4 +112,4 @@ def test_core_needs_the_standard_library_only(path: Path) -> None:
     ids=lambda path: str(path.relative_to(PACKAGE)),
 )
 def test_cli_reaches_nodes_only_when_a_verb_needs_them(path: Path) -> None:
-    assert not {name for name in imports_at_start(path) if name.startswith('bbllm.nodes')}
+    assert not {name for name in imports_at_start(path) if name.startswith('bbllm.ros')}

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bbllm.bench.run_setup import RunRequest, prepare
-from bbllm.cli.bench_suite import parse_ks
+from bbllm.bench.runner.run_setup import RunRequest, prepare
+from bbllm.cli.commands.bench_suite import parse_ks
 from bbllm.core.registry import load_planners
 
 README = Path(__file__).parent.parent / 'README.md'

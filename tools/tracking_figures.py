@@ -18,10 +18,10 @@ from dataclasses import dataclass
 
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.skills.shapes import yaw_pose
-from bbllm.worlds.sightings import Doubts, Picture, Sighting
-from bbllm.worlds.symmetry import difference
-from bbllm.worlds.tracking import ObjectTracker, TrackingParams
-from bbllm.worlds.transforms import multiply, normalized
+from bbllm.worlds.perception.detections import Doubts, Picture, Sighting
+from bbllm.worlds.perception.tracking import ObjectTracker, TrackingParams
+from bbllm.worlds.scene.symmetry import difference
+from bbllm.worlds.scene.transforms import multiply, normalized
 
 SIGMA_M = 0.002
 SIGMA_RAD = math.radians(1.5)

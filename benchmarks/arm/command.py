@@ -19,9 +19,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from bbllm.bench.console import PlainConsole
-from bbllm.bench.limit_audit import NOTHING, Audit
-from bbllm.bench.machine import describe_machine
+from bbllm.bench.log.machine import describe_machine
+from bbllm.bench.safety.limit_audit import NOTHING, Audit
+from bbllm.cli.views.console import PlainConsole
 from benchmarks.arm.timing import (
     PhysicsSpeed,
     Timing,

@@ -22,7 +22,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from bbllm.arm.driver import Array
-from bbllm.bench.limit_audit import FIGURES, MAX_ACCELERATION, JointFigures
+from bbllm.bench.safety.limit_audit import FIGURES, MAX_ACCELERATION, JointFigures
 
 _GRID = 200
 

@@ -11,18 +11,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bbllm.arm.collision import CollisionChecker
 from bbllm.arm.driver import Tolerances
-from bbllm.arm.executor import ExecutorParams
+from bbllm.arm.execution.executor import ExecutorParams
 from bbllm.arm.limits import Q_READY
-from bbllm.arm.reachability import reachable_top_down
-from bbllm.arm.trajectory import joint_move
-from bbllm.arm.ways import GraspPlanner
+from bbllm.arm.motion.collision import CollisionChecker
+from bbllm.arm.motion.motion_planner import GraspPlanner
+from bbllm.arm.motion.reachability import reachable_top_down
+from bbllm.arm.motion.trajectory import joint_move
 from bbllm.core.types import SkillCall
-from bbllm.sim.scenes import SceneFile
+from bbllm.sim.scene_file import SceneFile
 from bbllm.skills.motions import MoveAbove, plan_motions
 from bbllm.skills.rejection import Rejection
-from bbllm.worlds.tabletop import TabletopWorld
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from benchmarks.arm.trials import AZIMUTH_RAD, RADIUS_M, random_spots, random_table
 from benchmarks.shared import percentile
 

@@ -16,15 +16,15 @@ from typing import Any, Literal
 import numpy as np
 
 from bbllm.arm.driver import ArmDriver
-from bbllm.arm.skill_run import ExecutorParams
-from bbllm.arm.ways import GraspPlannerParams
-from bbllm.bench.checkers.plus_fit import check_plus
-from bbllm.bench.limit_audit import NOTHING, Audit, audit
-from bbllm.bench.recording import RecordingDriver
+from bbllm.arm.execution.skill_execution import ExecutorParams
+from bbllm.arm.motion.motion_planner import GraspPlannerParams
+from bbllm.bench.safety.limit_audit import NOTHING, Audit, audit
+from bbllm.bench.safety.recording import RecordingDriver
+from bbllm.bench.scorers.plus_fit import check_plus
 from bbllm.core.types import Outcome, Pose, SkillCall
-from bbllm.sim.scenes import LocationSpec, ObjectSpec, SceneFile
+from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.skills.shapes import rotation_of
-from bbllm.worlds.tabletop import TabletopWorld
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from benchmarks.arm.time_bound import time_optimal_bound
 
 EDGE_M = 0.04

@@ -8,11 +8,11 @@ import time
 from bbllm_interfaces.msg import Approval
 from bbllm_interfaces.srv import Approve
 
-from bbllm.nodes.client import StackClient
-from bbllm.nodes.qos import LATCHED
-from bbllm.nodes.service_call import ServiceCall
-from bbllm.nodes.sim_client import SimClient
-from bbllm.nodes.waiting import ANSWER_S
+from bbllm.ros.convert.qos import LATCHED
+from bbllm.ros.rclpy_support.service_call import ServiceCall
+from bbllm.ros.rclpy_support.waiting import ANSWER_S
+from bbllm.ros.stack.client import StackClient
+from bbllm.ros.stack.sim_client import SimClient
 
 THINKS_S = 0.3
 """How long the person takes to read, wall clock [s]."""

@@ -28,19 +28,19 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from bbllm.bench.console import PlainConsole
-from bbllm.bench.machine import describe_machine
+from bbllm.bench.log.machine import describe_machine
+from bbllm.cli.views.console import PlainConsole
 from bbllm.core.errors import BbllmError, LostNodeError, WorldError
 from bbllm.core.events import Ending, Event, EventKind
 from bbllm.core.journal import end_journal, read_episode
 from bbllm.core.paths import config_dir, episodes_dir
 from bbllm.core.tasks import new_episode_id
-from bbllm.nodes.client import StackClient
-from bbllm.nodes.domains import own_domain
-from bbllm.nodes.joint_feed import JointFeed
-from bbllm.nodes.polling import Poller
-from bbllm.nodes.sim_client import SimClient
-from bbllm.nodes.stack import NODES, SIMULATOR, Stack, StackConfig, Value, node_environ
+from bbllm.ros.driver.joint_feed import JointFeed
+from bbllm.ros.rclpy_support.domains import own_domain
+from bbllm.ros.rclpy_support.fast_subscription import Poller
+from bbllm.ros.stack.client import StackClient
+from bbllm.ros.stack.sim_client import SimClient
+from bbllm.ros.stack.stack import NODES, SIMULATOR, Stack, StackConfig, Value, node_environ
 from benchmarks.shared import TrialBar, exit_unless, table_of, write_json
 
 app = typer.Typer(add_completion=False)

@@ -21,17 +21,17 @@ from rclpy.qos import QoSProfile
 from rich.console import Console
 
 from bbllm.arm.driver import RobotMode
-from bbllm.bench.console import PlainConsole
-from bbllm.bench.machine import describe_machine
+from bbllm.bench.log.machine import describe_machine
+from bbllm.cli.views.console import PlainConsole
 from bbllm.core.errors import WorldError
 from bbllm.core.events import Event, EventKind
 from bbllm.core.records import to_json
 from bbllm.core.types import MOVABLE, Pose, Scene
-from bbllm.nodes.client import StackClient, TaskResult
-from bbllm.nodes.domains import own_domain
-from bbllm.nodes.stack import Stack, StackConfig, Value
+from bbllm.ros.rclpy_support.domains import own_domain
+from bbllm.ros.stack.client import StackClient, TaskResult
+from bbllm.ros.stack.stack import Stack, StackConfig, Value
 from bbllm.sim.faults import Fault, fault_named
-from bbllm.worlds.tabletop import furthest
+from bbllm.worlds.tabletop.tabletop import furthest
 from benchmarks.faults.person import BenchPerson
 from benchmarks.faults.trials import (
     FaultResult,

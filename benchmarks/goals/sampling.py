@@ -17,13 +17,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bbllm.bench.house_drawing import NoStartError, draw_start, start_dice
-from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
-from bbllm.bench.house_predicates import clashing, predicates_of
-from bbllm.bench.house_suite import read_houses
-from bbllm.bench.least_steps import EFFORT, Least, least_steps
-from bbllm.bench.placement import Dice
-from bbllm.bench.relaxed_house import NotProvenError
+from bbllm.bench.optimal.least_steps import EFFORT, Least, least_steps
+from bbllm.bench.optimal.relaxed_house import NotProvenError
+from bbllm.bench.scene_sampling.household import NoStartError, draw_start, start_dice
+from bbllm.bench.scene_sampling.placement import Dice
+from bbllm.bench.suites.house_goals import HouseCondition, HouseholdGoal
+from bbllm.bench.suites.house_predicates import clashing, predicates_of
+from bbllm.bench.suites.house_suite import read_houses
 from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from bbllm.bench.checkers.parts import listed
-from bbllm.planners.goal_predicates import PLACING, GoalPredicate, GoalRelation, in_words
+from bbllm.bench.suites.parts import listed
+from bbllm.planners.common.goal_predicates import PLACING, GoalPredicate, GoalRelation, in_words
 
 NOUNS: Mapping[str, str] = {
     'bathroomcabinet': 'bathroom cabinet',

@@ -19,11 +19,11 @@ from typing import Annotated
 
 import typer
 
-from bbllm.bench.console import PlainConsole
-from bbllm.bench.machine import describe_machine
+from bbllm.bench.log.machine import describe_machine
+from bbllm.cli.views.console import PlainConsole
 from bbllm.core.errors import ConfigError
-from bbllm.pictures.png import to_png
-from bbllm.pictures.svg import to_svg
+from bbllm.viz.png import to_png
+from bbllm.viz.svg import to_svg
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.script import parse_line

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from rich.console import Console
 from rich.markup import escape
 
-from bbllm.pictures.shapes import Circle, Line, Page, Paint, Point, Shape, Text
+from bbllm.viz.shapes import Circle, Line, Page, Paint, Point, Shape, Text
 from benchmarks.shared import machine_text, table_of
 
 TARGET_RATIO, TARGET_NODES = 30.0, 219

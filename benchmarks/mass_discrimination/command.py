@@ -16,14 +16,14 @@ from typing import Annotated
 
 import typer
 
-from bbllm.bench.machine import describe_machine
+from bbllm.bench.log.machine import describe_machine
 from bbllm.cli.choices import JsonOption
-from bbllm.cli.commands import FAILED, INTERRUPTED
-from bbllm.cli.output import Output
 from bbllm.cli.supervision import interrupts
-from bbllm.pictures.png import to_png
-from bbllm.pictures.svg import to_svg
+from bbllm.cli.verb_group import FAILED, INTERRUPTED
+from bbllm.cli.views.output import Output
 from bbllm.sim.force_noise import FORCE_NOISE_N
+from bbllm.viz.png import to_png
+from bbllm.viz.svg import to_svg
 from benchmarks.mass_discrimination.report import (
     MassReport,
     draw_report,

@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass
 
 from rich.console import Console
 
-from bbllm.bench.intervals import Estimate, rate_of
+from bbllm.bench.log.intervals import Estimate, rate_of
 from bbllm.core.gravity import GRAVITY_M_S2
-from bbllm.pictures.shapes import Circle, Line, Page, Paint, Point, Shape, Text
 from bbllm.sim.force_noise import FORCE_NOISE_N
-from bbllm.worlds.hand_force import PERIOD_S, WINDOW_S
+from bbllm.viz.shapes import Circle, Line, Page, Paint, Point, Shape, Text
+from bbllm.worlds.scene.hand_force import PERIOD_S, WINDOW_S
 from benchmarks.mass_discrimination.trials import Lift, MassTrial
 from benchmarks.shared import machine_text, percentile, table_of
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from bbllm.core.types import SkillCall
 from bbllm.sim.force_noise import FORCE_NOISE_N, ForceNoise
-from bbllm.sim.scenes import ObjectSpec, SceneFile
-from bbllm.worlds.tabletop import TabletopWorld
+from bbllm.sim.scene_file import ObjectSpec, SceneFile
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from benchmarks.arm.trials import random_spots
 
 NAMES = ('red_cube', 'blue_cube')

@@ -24,12 +24,12 @@ import typer
 from rich.console import Console
 
 from bbllm.arm.driver import GoalStatus
-from bbllm.bench.console import PlainConsole
-from bbllm.bench.machine import describe_machine
+from bbllm.bench.log.machine import describe_machine
+from bbllm.cli.views.console import PlainConsole
 from bbllm.core.errors import WorldError
 from bbllm.core.events import Ending, Event, EventKind
 from bbllm.core.namespaces import NAMESPACE
-from bbllm.nodes.stack import Stack, StackConfig, node_environ
+from bbllm.ros.stack.stack import Stack, StackConfig, node_environ
 from benchmarks.shared import machine_text, percentile, table_of, write_json
 
 app = typer.Typer(add_completion=False)
@@ -180,8 +180,8 @@ def _bare_action(
     """Time an action that does nothing: seconds to acceptance and to the result."""
     from bbllm_interfaces.action import ExecuteSkill
 
-    from bbllm.nodes.action_call import ActionCall
-    from bbllm.nodes.waiting import need_server
+    from bbllm.ros.rclpy_support.action_call import ActionCall
+    from bbllm.ros.rclpy_support.waiting import need_server
     from benchmarks.stack import echo
 
     command = [sys.executable, echo.__file__, '--ros-args', '-r', f'__ns:=/{NAMESPACE}']
@@ -252,8 +252,8 @@ def _watch_goals(client: Any, accepted: dict[bytes, float]) -> None:
     """Note when the controller accepted which goal, by the server's own stamps."""
     from action_msgs.msg import GoalStatusArray
 
-    from bbllm.nodes.convert import stamp_from_msg
-    from bbllm.nodes.qos import LATCHED
+    from bbllm.ros.convert.qos import LATCHED
+    from bbllm.ros.convert.records import stamp_from_msg
 
     def hear(msg: GoalStatusArray) -> None:
         for status in msg.status_list:

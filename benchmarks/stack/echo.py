@@ -6,7 +6,7 @@ from bbllm_interfaces.action import ExecuteSkill
 from rclpy.action import ActionServer
 from rclpy.action.server import ServerGoalHandle
 
-from bbllm.nodes.process import StackNode, run
+from bbllm.ros.rclpy_support.stack_node import StackNode, run
 
 ACTION = 'bench_echo'
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from bbllm.arm.gate import ApprovalGate
+from bbllm.arm.safety.approval_gate import ApprovalGate
 from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest, Provenance, RequestKind
 from bbllm.core.types import (
     Code,

@@ -22,17 +22,17 @@ from bbllm.arm.driver import (
     RobotMode,
     Tolerances,
 )
-from bbllm.arm.executor import SkillExecutor
+from bbllm.arm.execution.executor import SkillExecutor
+from bbllm.arm.force_estimator import SilentForceError
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.obstacles import matrix_from_pose
-from bbllm.arm.pull import SilentForceError
 from bbllm.core.approval import AskPerson
 from bbllm.core.types import Code, Kind, Pose, Scene, SceneObject, SkillCall, Status
 from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import pose_of_matrix
-from bbllm.worlds.relations import build_scene
+from bbllm.worlds.scene.relations import build_scene
 
 TABLE = SceneObject(
     name='table',

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bbllm.arm.contact_limits import ContactLimiter
 from bbllm.arm.driver import RecoveryError, RobotCondition, RobotMode
-from bbllm.arm.recovery import Recovery
+from bbllm.arm.execution.recovery import Recovery
+from bbllm.arm.safety.contact_limits import ContactLimiter
 
 DOWN = RobotCondition(controllers_active=False, hardware_active=False, mode=RobotMode.MOVE)
 """As the driver shows a stop: its broadcasters went down before they could tell of it."""

@@ -6,10 +6,10 @@ from typing import Any
 
 from bbllm.arm.driver import ArmDriver, JointTrajectory
 from bbllm.arm.envelope import SafetyEnvelope, SafetyRule
-from bbllm.bench.recording import RecordingDriver
+from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.core.types import Code, Outcome, SkillCall
-from bbllm.sim.scenes import LocationSpec, ObjectSpec, SceneFile
-from bbllm.worlds.tabletop import TabletopWorld
+from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 RED = ObjectSpec(name='red_cube', kind='cube', xy=(0.45, 0.2))
 PLACE_A = LocationSpec(name='location_A', xy=(0.45, -0.2))

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from bbllm.arm.collision import CollisionChecker, Contact
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
+from bbllm.arm.motion.collision import CollisionChecker, Contact
+from bbllm.arm.motion.motion_planner import choose_grasp_configuration
+from bbllm.arm.motion.reachability import raised, top_down
+from bbllm.arm.motion.trajectory import joint_move
 from bbllm.arm.obstacles import Held, Obstacle, ObstacleShape, obstacles_from_scene
-from bbllm.arm.reachability import raised, top_down
-from bbllm.arm.trajectory import joint_move
-from bbllm.arm.ways import choose_grasp_configuration
 from bbllm.core.types import Kind, Pose, Scene, SceneObject
 
 

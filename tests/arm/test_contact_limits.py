@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bbllm.arm.contact_limits import LOOKS, ContactLimiter
 from bbllm.arm.driver import ArmDriver, ContactLimits, JointState, RecoveryError, RobotMode
 from bbllm.arm.envelope import ContactForce, SafetyEnvelope, load_envelope, parse_envelope
 from bbllm.arm.failures import SkillError
 from bbllm.arm.limits import Q_READY
-from bbllm.bench.recording import RecordingDriver
+from bbllm.arm.safety.contact_limits import LOOKS, ContactLimiter
+from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Code, SkillCall, Status
 from bbllm.nodes.driver_checks import settings as examples
 from bbllm.sim import faults
-from bbllm.sim.scenes import LocationSpec, ObjectSpec, SceneFile
-from bbllm.worlds.tabletop import TabletopWorld
+from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 RED = ObjectSpec(name='red_cube', kind='cube', xy=(0.45, 0.2))
 PLACE_A = LocationSpec(name='location_A', xy=(0.45, -0.2))

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from recorded_tables import PICK, PLACE, Recorded, old_scene, refused
 
-from bbllm.arm.collision import CollisionChecker
 from bbllm.arm.driver import JointTrajectory
 from bbllm.arm.envelope import KeepOut, SafetyEnvelope, SafetyRule, load_envelope
+from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.failures import SkillError
 from bbllm.arm.limits import Q_READY
-from bbllm.arm.sending import TrajectoryExecutor
-from bbllm.arm.trajectory import joint_move, slowed
-from bbllm.bench.limit_audit import positions
-from bbllm.bench.safety import tcp_positions
+from bbllm.arm.motion.collision import CollisionChecker
+from bbllm.arm.motion.trajectory import joint_move, slowed
+from bbllm.bench.safety.limit_audit import positions
+from bbllm.bench.safety.safety import tcp_positions
 from bbllm.core.types import Code, SkillCall, Status
 
 ON_THE_CUBE = {'name': 'laptop', 'min_m': [0.4, 0.15, 0.0], 'max_m': [0.5, 0.25, 0.2]}

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from bbllm.arm.driver import N_JOINTS, Array, JointTrajectory
 from bbllm.arm.envelope import KeepOut, SafetyEnvelope, SafetyRule
-from bbllm.arm.envelope_guard import EnvelopeGuard
 from bbllm.arm.failures import SkillError
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import DQ_MAX, Q_MAX, Q_MIN, Q_READY
 from bbllm.arm.model import TCP_SITE, robot_spec
-from bbllm.arm.trajectory import joint_move, sample
+from bbllm.arm.motion.trajectory import joint_move, sample
+from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 
 EVERY_S = 0.004
 NEAR_M = 0.004

@@ -9,15 +9,15 @@ import pytest
 
 from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.arm.envelope import SafetyEnvelope
-from bbllm.arm.envelope_guard import EnvelopeGuard
 from bbllm.arm.failures import SkillError
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
-from bbllm.arm.trajectory import joint_move
+from bbllm.arm.motion.trajectory import joint_move
+from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.core.types import Code, Kind, Pose, Scene, SceneObject
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import pose_of_matrix
-from bbllm.worlds.relations import build_scene
+from bbllm.worlds.scene.relations import build_scene
 
 
 def test_a_way_that_leads_through_a_box_is_refused_by_the_guard_too() -> None:

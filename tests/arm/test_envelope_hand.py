@@ -9,7 +9,7 @@ from recorded_tables import PICK, PLACE, Recorded, old_scene, refused
 
 from bbllm.arm.driver import Array
 from bbllm.arm.envelope import SafetyRule
-from bbllm.arm.executor import ExecutorParams
+from bbllm.arm.execution.executor import ExecutorParams
 from bbllm.arm.failures import SkillError
 from bbllm.arm.kinematics import forward
 from bbllm.core.types import Code, SkillCall, Status

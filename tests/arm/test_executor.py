@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from kinematic_arm import PICK_RED, KinematicArm, cube, executor_on, location, place, run
 
-from bbllm.arm.executor import SkillExecutor
+from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Code, Scene, SceneObject, SkillCall, Status
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import pose_of_matrix
-from bbllm.worlds.relations import find_held
+from bbllm.worlds.scene.relations import find_held
 
 
 def test_a_cube_is_picked_and_placed_on_a_location() -> None:

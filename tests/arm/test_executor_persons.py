@@ -8,7 +8,7 @@ import pytest
 from kinematic_arm import DEACTIVATED, PICK_RED, KinematicArm, cube, executor_on
 
 from bbllm.arm.driver import GoalStatus, GripperResult, RobotMode
-from bbllm.arm.executor import SkillExecutor
+from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.core.types import Code, Status
 
 

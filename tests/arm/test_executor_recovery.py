@@ -8,7 +8,7 @@ import pytest
 from kinematic_arm import DEACTIVATED, PICK_RED, SUCCESS, KinematicArm, cube, executor_on
 
 from bbllm.arm.driver import FollowResult, GoalStatus, GripperResult
-from bbllm.arm.executor import SkillExecutor
+from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Code, Scene, SkillCall, Status
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from gates import CALLS, NO, STEPS, YES, Person, ended, gate, nothing, of_plan, run
 
-from bbllm.arm.gate import ApprovalGate
+from bbllm.arm.safety.approval_gate import ApprovalGate
 from bbllm.core.approval import Answer, ApprovalMode, RequestKind, plan_hash
 from bbllm.core.errors import CancelledError, SceneError
 from bbllm.core.types import Code, Plan, PlanStep, Scene, SkillCall, Status

@@ -20,7 +20,7 @@ from gates import (
     scene_of_mode,
 )
 
-from bbllm.arm.gate import ApprovalGate
+from bbllm.arm.safety.approval_gate import ApprovalGate
 from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest, RequestKind
 from bbllm.core.types import Code, SkillCall, Status
 

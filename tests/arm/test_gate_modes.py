@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from gates import CALLS, HELD, NO, YES, Person, ended, gate, nothing, of_plan, run
 
-from bbllm.arm.gate import ApprovalGate
+from bbllm.arm.safety.approval_gate import ApprovalGate
 from bbllm.core.approval import ApprovalMode, RequestKind
 from bbllm.core.types import Code, Scene, SkillCall, Status
 

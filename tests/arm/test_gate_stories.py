@@ -8,7 +8,7 @@ from gates import CALLS, NO, SCENE, YES, ended, nothing, of_plan
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bbllm.arm.gate import ApprovalGate
+from bbllm.arm.safety.approval_gate import ApprovalGate
 from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest, RequestKind
 from bbllm.core.types import Status
 

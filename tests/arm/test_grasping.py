@@ -3,13 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bbllm.arm.collision import CollisionChecker
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY, within_limits
+from bbllm.arm.motion.collision import CollisionChecker
+from bbllm.arm.motion.motion_planner import choose_grasp_configuration
+from bbllm.arm.motion.reachability import raised, top_down
+from bbllm.arm.motion.trajectory import NoPathError
 from bbllm.arm.obstacles import Obstacle, ObstacleShape
-from bbllm.arm.reachability import raised, top_down
-from bbllm.arm.trajectory import NoPathError
-from bbllm.arm.ways import choose_grasp_configuration
 
 
 def block(name: str, x: float, y: float, z: float, size: tuple[float, float, float]) -> Obstacle:

@@ -15,7 +15,7 @@ from bbllm.arm.kinematics import (
 )
 from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN, Q_READY, within_limits
 from bbllm.arm.model import arm_model
-from bbllm.arm.reachability import top_down
+from bbllm.arm.motion.reachability import top_down
 
 LOW, HIGH = Q_MIN + Q_MARGIN_RAD, Q_MAX - Q_MARGIN_RAD
 

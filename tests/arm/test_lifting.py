@@ -12,21 +12,21 @@ from kinematic_arm import KinematicArm, cube
 
 from bbllm.arm.driver import Array
 from bbllm.arm.envelope import load_envelope
-from bbllm.arm.envelope_guard import EnvelopeGuard
-from bbllm.arm.executor import ExecutorParams, SkillExecutor
+from bbllm.arm.execution.executor import ExecutorParams, SkillExecutor
 from bbllm.arm.failures import SkillError
 from bbllm.arm.kinematics import forward, inverse_branches
-from bbllm.arm.lifting import (
+from bbllm.arm.limits import Q_READY
+from bbllm.arm.model import ARM_JOINTS
+from bbllm.arm.motion.lifting import (
     CONTROLLER_STIFFNESS,
     SERVO_STIFFNESS,
     LiftParams,
     parted,
     slow_move,
 )
-from bbllm.arm.limits import Q_READY
-from bbllm.arm.model import ARM_JOINTS
-from bbllm.arm.reachability import top_down
-from bbllm.arm.ways import GraspPlan, GraspPlanner
+from bbllm.arm.motion.motion_planner import GraspPlan, GraspPlanner
+from bbllm.arm.motion.reachability import top_down
+from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
 from bbllm.skills.grasps import Grip

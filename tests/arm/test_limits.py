@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from bbllm.arm.limits import DQ_MAX, Q_MARGIN_RAD, Q_MAX, Q_MIN, Q_READY, velocity_limits
-from bbllm.bench.limit_audit import FIGURES
+from bbllm.bench.safety.limit_audit import FIGURES
 
 
 def test_velocity_limits_at_the_ready_posture_are_the_published_ones() -> None:

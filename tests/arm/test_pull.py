@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from bbllm.arm.pull import PullMeter
+from bbllm.arm.force_estimator import PullMeter
 
 
 def test_a_pull_is_the_mean_of_the_last_twenty_milliseconds() -> None:

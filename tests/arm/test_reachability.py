@@ -2,17 +2,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from bbllm.arm.collision import CollisionChecker
 from bbllm.arm.kinematics import forward, inverse
 from bbllm.arm.limits import within_limits
-from bbllm.arm.obstacles import Obstacle, ObstacleShape
-from bbllm.arm.reachability import (
+from bbllm.arm.motion.collision import CollisionChecker
+from bbllm.arm.motion.reachability import (
     approach_postures,
     raised,
     reachable,
     reachable_top_down,
     top_down,
 )
+from bbllm.arm.obstacles import Obstacle, ObstacleShape
 
 
 def test_answers_agree_with_a_much_finer_search() -> None:

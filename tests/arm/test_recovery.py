@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from played_recoveries import ALL_STEPS, DOWN, Person, Played, nothing, recovery_of
 
-from bbllm.arm.contact_limits import ContactLimiter
+from bbllm.arm.execution.stop_causes import StopCause
 from bbllm.arm.failures import SkillError, StuckError
-from bbllm.arm.stop_causes import StopCause
+from bbllm.arm.safety.contact_limits import ContactLimiter
 from bbllm.core.types import Code
 
 

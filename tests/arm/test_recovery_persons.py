@@ -8,9 +8,9 @@ import pytest
 from played_recoveries import ALL_STEPS, DOWN, Person, Played, nothing, recovery_of
 
 from bbllm.arm.driver import RobotMode
+from bbllm.arm.execution.recovery import MOST_QUESTIONS
+from bbllm.arm.execution.stop_causes import StopCause
 from bbllm.arm.failures import StuckError
-from bbllm.arm.recovery import MOST_QUESTIONS
-from bbllm.arm.stop_causes import StopCause
 from bbllm.core.types import Code
 
 

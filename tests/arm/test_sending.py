@@ -16,9 +16,9 @@ from bbllm.arm.driver import (
     RobotCondition,
     Tolerances,
 )
+from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.failures import SkillError
 from bbllm.arm.limits import Q_READY
-from bbllm.arm.sending import TrajectoryExecutor
 from bbllm.core.types import Code
 
 

@@ -8,7 +8,7 @@ import pytest
 from played_recoveries import DOWN
 
 from bbllm.arm.driver import RobotMode
-from bbllm.arm.stop_causes import (
+from bbllm.arm.execution.stop_causes import (
     CAUSES,
     NEED_A_PERSON,
     StopCause,

@@ -6,11 +6,11 @@ import pytest
 from bbllm.arm.driver import JointTrajectory
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_MAX, Q_READY
-from bbllm.arm.reachability import raised, top_down
-from bbllm.arm.straight_line import line_move, line_path, path_move, track_line
-from bbllm.arm.trajectory import NoPathError, sample
-from bbllm.arm.ways import choose_grasp_configuration
-from bbllm.bench.limit_audit import audit
+from bbllm.arm.motion.cartesian_path import line_move, line_path, path_move, track_line
+from bbllm.arm.motion.motion_planner import choose_grasp_configuration
+from bbllm.arm.motion.reachability import raised, top_down
+from bbllm.arm.motion.trajectory import NoPathError, sample
+from bbllm.bench.safety.limit_audit import audit
 
 
 def off_line_m(move: JointTrajectory) -> float:

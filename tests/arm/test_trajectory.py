@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bbllm.arm.driver import JointTrajectory
 from bbllm.arm.limits import DDDQ_MAX, DDQ_MAX, Q_MARGIN_RAD, Q_MAX, Q_MIN, Q_READY
-from bbllm.arm.trajectory import (
+from bbllm.arm.motion.trajectory import (
     NoPathError,
     blend,
     concatenate,
@@ -15,7 +15,7 @@ from bbllm.arm.trajectory import (
     sample,
     waypoint_move,
 )
-from bbllm.bench.limit_audit import audit
+from bbllm.bench.safety.limit_audit import audit
 
 LOW, HIGH = Q_MIN + Q_MARGIN_RAD, Q_MAX - Q_MARGIN_RAD
 shares = st.lists(st.sampled_from([0.0, 1.0]) | st.floats(0.0, 1.0), min_size=7, max_size=7)

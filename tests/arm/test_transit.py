@@ -3,17 +3,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bbllm.arm import ways
-from bbllm.arm.collision import CollisionChecker, Contact
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
+from bbllm.arm.motion import motion_planner as ways
+from bbllm.arm.motion.cartesian_path import path_move
+from bbllm.arm.motion.collision import CollisionChecker, Contact
+from bbllm.arm.motion.motion_planner import choose_grasp_configuration, join, plan_transit
+from bbllm.arm.motion.reachability import top_down
+from bbllm.arm.motion.rrt_connect import find_way
+from bbllm.arm.motion.trajectory import NoPathError, concatenate, joint_move, sample
 from bbllm.arm.obstacles import Obstacle, ObstacleShape
-from bbllm.arm.random_search import find_way
-from bbllm.arm.reachability import top_down
-from bbllm.arm.straight_line import path_move
-from bbllm.arm.trajectory import NoPathError, concatenate, joint_move, sample
-from bbllm.arm.ways import choose_grasp_configuration, join, plan_transit
-from bbllm.bench.limit_audit import audit
+from bbllm.bench.safety.limit_audit import audit
 
 
 def block(name: str, x: float, y: float, z: float, size: tuple[float, float, float]) -> Obstacle:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import GoalStatus, GripperResult, JointState, RobotCondition
+from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.failures import SkillError
 from bbllm.arm.limits import Q_READY
-from bbllm.arm.sending import TrajectoryExecutor
 from bbllm.core.types import Code
 
 CUT = GripperResult(status=GoalStatus.CANCELED)

@@ -11,13 +11,13 @@ from typing import Any
 
 from made_results import make_result
 
-from bbllm.bench.case import Case
-from bbllm.bench.goals import Resting
-from bbllm.bench.playing import Job, Played, Setup
-from bbllm.bench.results import EpisodeKey
+from bbllm.bench.log.episodes import Job, Played, Setup
+from bbllm.bench.log.results import EpisodeKey
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.goals import Resting
 from bbllm.core.errors import ConfigError
-from bbllm.llm.sections import LlmConfig
-from bbllm.sim.scenes import load_scene
+from bbllm.llm.config import LlmConfig
+from bbllm.sim.scene_file import load_scene
 
 SLOW_S = 0.15
 MARKS = 'BBLLM_TEST_MARKS'

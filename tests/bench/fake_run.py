@@ -13,13 +13,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 import fake_play
 from fake_settings import make_run_settings
 
-from bbllm.bench.results import EpisodeResult
-from bbllm.bench.run_settings import RunSettings
-from bbllm.bench.run_watch import RunEnd, RunProgress
-from bbllm.bench.runner import RunPlan, run_bench
-from bbllm.bench.store import RunFolder
-from bbllm.bench.summary import summarize_run
-from bbllm.bench.workers import LocalWorkers
+from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.log.run_settings import RunSettings
+from bbllm.bench.log.store import RunFolder
+from bbllm.bench.report.summary import summarize_run
+from bbllm.bench.runner.run_watch import RunEnd, RunProgress
+from bbllm.bench.runner.runner import RunPlan, run_bench
+from bbllm.bench.runner.workers import LocalWorkers
 
 KS = (0, 1, 2, 3)
 TRIALS = 5

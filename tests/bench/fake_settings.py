@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bbllm.bench.run_settings import RunSettings, TaskSettings
+from bbllm.bench.log.run_settings import RunSettings, TaskSettings
 from bbllm.core.budget import Limits
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from bbllm.bench.case import Case
-from bbllm.bench.generator import make_case
-from bbllm.bench.suite import load_suite
-from bbllm.core.instances import instance_name
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.suite import load_suite
+from bbllm.core.instance_names import instance_name
 from bbllm.core.types import Outcome, SkillCall
 from bbllm.worlds.household.visibility import visibility_of
 from bbllm.worlds.household.vocabulary import Relation, State

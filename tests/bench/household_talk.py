@@ -6,14 +6,14 @@ from pathlib import Path
 
 from household_cases import case_of
 
-from bbllm.bench.episode_setup import Alone
-from bbllm.bench.play_household import play_with
-from bbllm.bench.playing import Job, Setup
-from bbllm.bench.results import EpisodeKey
-from bbllm.llm.config import Models
-from bbllm.llm.recorded_models import record_models
+from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.results import EpisodeKey
+from bbllm.bench.runner.episode_setup import Alone
+from bbllm.bench.runner.play_household import play_with
+from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm.llm.model_factory import Models
+from bbllm.llm.recording.recorded_models import record_models
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.llm.sections import LlmConfig, ModelConfig
 
 PLANNER = 'prog_prompt:check=graph,grounding=nearest'
 OFFLINE = ModelConfig(provider='offline')

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterator
 from itertools import permutations
 from typing import Any
 
-from bbllm.bench.checkers.household import judge_household
-from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
+from bbllm.bench.suites.house_goals import HouseCondition, HouseholdGoal
+from bbllm.bench.suites.household import judge_household
 from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.derived import derived
 from bbllm.worlds.household.graph import Graph

@@ -9,11 +9,11 @@ from typing import Any
 import made_pairs as made
 from made_results import make_result
 
-from bbllm.bench.attempts import Answer, Done
-from bbllm.bench.data.collected import Collected
-from bbllm.bench.data.collecting import Wanted, collect
-from bbllm.bench.playing import Job, Played
-from bbllm.llm.sections import LlmConfig
+from bbllm.bench.finetuning.collected import Collected
+from bbllm.bench.finetuning.collecting import Wanted, collect
+from bbllm.bench.log.episodes import Job, Played
+from bbllm.bench.runner.worker_result import Answer, Done
+from bbllm.llm.config import LlmConfig
 
 TASKS = [made.data_task(number=number) for number in range(4)]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from made_results import make_result, make_settings
 
-from bbllm.bench.results import EpisodeResult
-from bbllm.bench.summary import summarize_run
+from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.report.summary import summarize_run
 
 KNOWING = {'informed': True, 'information': 'every block was weighed'}
 GUESSED = {'informed': False, 'information': 'Not weighed: blue_cube.'}

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from bbllm.bench.case import Case
+from bbllm.bench.suites.case import Case
 from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall
-from bbllm.core.observed import Observed
+from bbllm.core.observation import Observed
 from bbllm.core.records import to_json
 from bbllm.core.types import (
     Code,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bbllm.bench.results import EpisodeKey, EpisodeResult
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.core.records import to_json
 from bbllm.core.types import Kind, Pose, SceneObject
 

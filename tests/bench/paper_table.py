@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 
 from paper_world import PaperWorld
 
-from bbllm.bench.case import Case
-from bbllm.bench.goals import Resting
-from bbllm.bench.playing import Job, Setup
-from bbllm.bench.results import EpisodeKey, EpisodeResult
-from bbllm.bench.scoring import score
+from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.scorers.scoring import score
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.goals import Resting
 from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import BbllmError, LostNodeError, ParseError
@@ -22,10 +22,10 @@ from bbllm.core.types import (
     SkillCall,
     Task,
 )
+from bbllm.llm.config import LlmConfig
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.llm.sections import LlmConfig
-from bbllm.planners.brain_body import BrainBody
-from bbllm.sim.scenes import make_scene
+from bbllm.planners.brain_body.planner import BrainBody
+from bbllm.sim.scene_file import make_scene
 
 SCENE = make_scene(
     {

@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from bbllm.bench.case import Case
-from bbllm.bench.checkers.situation import Situation
-from bbllm.bench.goals import Triangle
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.goals import Triangle
+from bbllm.bench.suites.situation import Situation
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.skills.shapes import half_height
 

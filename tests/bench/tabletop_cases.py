@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bbllm.bench.case import Case
-from bbllm.bench.generator import make_case
-from bbllm.bench.suite import load_suite
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.suite import load_suite
 
 SUITE = load_suite('tabletop')
 TASKS = tuple(spec.name for spec in SUITE.tasks)

@@ -10,18 +10,18 @@ import pytest
 from suite_files import STANDING, generated, suite
 
 from bbllm.bench.briefs import brief_of, check_goals, with_brief
-from bbllm.bench.case import Case
-from bbllm.bench.episode_models import models_of
-from bbllm.bench.generator import make_case
-from bbllm.bench.playing import Job, Setup
-from bbllm.bench.results import EpisodeKey
-from bbllm.bench.run_setup import Prepared, RunRequest, prepare
-from bbllm.bench.suite import load_suite
+from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.results import EpisodeKey
+from bbllm.bench.runner.episode_models import models_of
+from bbllm.bench.runner.run_setup import Prepared, RunRequest, prepare
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import ConfigError
-from bbllm.llm.config import Models
+from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.llm.expert.brief import ExpertBrief
+from bbllm.llm.model_factory import Models
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.llm.sections import LlmConfig, ModelConfig
 
 PARTIAL = load_suite('partial')
 EXPERT = Models(brain=ScriptedModel(name='expert'), body=ScriptedModel())

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from bbllm.bench.compare_choice import Choice, choose, folder_name, read_planners
-from bbllm.bench.run_setup import RunRequest
-from bbllm.bench.suite import list_suites
+from bbllm.bench.compare.choice import Choice, choose, folder_name, read_planners
+from bbllm.bench.runner.run_setup import RunRequest
+from bbllm.bench.suites.suite import list_suites
 from bbllm.core import registry
 from bbllm.core.errors import BbllmError, ConfigError
 

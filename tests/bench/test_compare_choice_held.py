@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bbllm.bench.compare_choice import choose
-from bbllm.bench.run_setup import RunRequest, prepare
+from bbllm.bench.compare.choice import choose
+from bbllm.bench.runner.run_setup import RunRequest, prepare
 
 
 def test_who_is_named_beside_all_plays_once(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from made_results import make_result, make_settings
 
-from bbllm.bench.compare_figures import (
+from bbllm.bench.compare.figures import (
     Entry,
     comparison_of,
     growth_of,
@@ -17,14 +17,14 @@ from bbllm.bench.compare_figures import (
     stable_share,
     tokens_of_step,
 )
-from bbllm.bench.compare_plots import curves, growth_page
-from bbllm.bench.compare_text import closing_line, grids_of, markdown
-from bbllm.bench.results import EpisodeResult
-from bbllm.bench.saved_run import SavedRun
-from bbllm.bench.step_bins import bin_of
-from bbllm.bench.suite import load_suite
-from bbllm.bench.suite_parts import parts_of
-from bbllm.pictures.svg import to_svg
+from bbllm.bench.compare.plots import curves, growth_page
+from bbllm.bench.compare.text import closing_line, grids_of, markdown
+from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.log.saved_run import SavedRun
+from bbllm.bench.metrics.suite_parts import parts_of
+from bbllm.bench.suites.step_bins import bin_of
+from bbllm.bench.suites.suite import load_suite
+from bbllm.viz.svg import to_svg
 
 N = 30
 

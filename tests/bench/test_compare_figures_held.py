@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from made_results import make_result, make_settings
 
-from bbllm.bench.compare_figures import Entry, comparison_of, holm
-from bbllm.bench.results import EpisodeResult
-from bbllm.bench.saved_run import SavedRun
-from bbllm.bench.suite import load_suite
-from bbllm.bench.task_spec import TaskSpec
+from bbllm.bench.compare.figures import Entry, comparison_of, holm
+from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.log.saved_run import SavedRun
+from bbllm.bench.suites.suite import load_suite
+from bbllm.bench.suites.task_spec import TaskSpec
 
 TASKS = load_suite('tabletop').tasks
 EASY, HARD = (

@@ -9,11 +9,11 @@ import pytest
 from fake_run import Notes, hire_here, make_plan
 from fake_settings import make_run_settings
 
-from bbllm.bench.compare_choice import Contender
-from bbllm.bench.compare_run import Ran, claim, play_all
-from bbllm.bench.run_setup import Prepared
-from bbllm.bench.saved_run import read_run
-from bbllm.bench.workers import LocalWorkers
+from bbllm.bench.compare.choice import Contender
+from bbllm.bench.compare.run import Ran, claim, play_all
+from bbllm.bench.log.saved_run import read_run
+from bbllm.bench.runner.run_setup import Prepared
+from bbllm.bench.runner.workers import LocalWorkers
 from bbllm.core.errors import ConfigError
 
 

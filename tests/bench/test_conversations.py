@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from bbllm.bench.conversations import RunRecording, refuse_existing, split_recording
+from bbllm.bench.runner.conversations import RunRecording, refuse_existing, split_recording
 from bbllm.core.errors import ConfigError, ReplayError
 from bbllm.core.protocols import Message
-from bbllm.llm.replay import RecordingModel, ReplayModel
+from bbllm.llm.recording.replay import RecordingModel, ReplayModel
 from bbllm.llm.scripted import ScriptedModel
 
 

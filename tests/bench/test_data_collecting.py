@@ -10,20 +10,20 @@ import made_pairs as made
 import pytest
 from made_collections import TASKS, Here, gather, played
 
-from bbllm.bench.attempts import Answer, Done, Failed, Refused
-from bbllm.bench.case import Case
-from bbllm.bench.data import collecting
-from bbllm.bench.data.card import Source, card_page, make_card
-from bbllm.bench.data.collected import Collected, EpisodeNote
-from bbllm.bench.data.collecting import EPISODES_FOR_A_PAIR, Wanted, collect
-from bbllm.bench.data.pairs import Pair
-from bbllm.bench.data.reading import read_pair
-from bbllm.bench.generator import CaseError, make_case
-from bbllm.bench.play_tabletop import play
-from bbllm.bench.playing import Job
-from bbllm.bench.suite import Suite
+from bbllm.bench.finetuning import collecting
+from bbllm.bench.finetuning.card import Source, card_page, make_card
+from bbllm.bench.finetuning.collected import Collected, EpisodeNote
+from bbllm.bench.finetuning.collecting import EPISODES_FOR_A_PAIR, Wanted, collect
+from bbllm.bench.finetuning.pairs import Pair
+from bbllm.bench.finetuning.reading import read_pair
+from bbllm.bench.log.episodes import Job
+from bbllm.bench.runner.play_tabletop import play
+from bbllm.bench.runner.worker_result import Answer, Done, Failed, Refused
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.generator import CaseError, make_case
+from bbllm.bench.suites.suite import Suite
 from bbllm.core.errors import ConfigError
-from bbllm.llm.sections import LlmConfig
+from bbllm.llm.config import LlmConfig
 
 
 def test_it_ends_with_the_episode_that_gives_the_last_pair_that_is_wanted() -> None:

@@ -10,13 +10,13 @@ import pytest
 from made_collections import TASKS, Here, played, talk_of
 from made_results import make_result
 
-from bbllm.bench.attempts import Answer, Done
-from bbllm.bench.data.collected import Collected
-from bbllm.bench.data.collecting import Wanted, collect
-from bbllm.bench.data.files import ALPACA, CHAT, PAIRS, write_pairs
-from bbllm.bench.data.folder import EPISODES, DataFolder
-from bbllm.bench.data.kinds import KINDS
-from bbllm.bench.data.settings import (
+from bbllm.bench.finetuning.collected import Collected
+from bbllm.bench.finetuning.collecting import Wanted, collect
+from bbllm.bench.finetuning.files import ALPACA, CHAT, PAIRS, write_pairs
+from bbllm.bench.finetuning.folder import EPISODES, DataFolder
+from bbllm.bench.finetuning.kinds import KINDS
+from bbllm.bench.finetuning.paraphrases import Wordings
+from bbllm.bench.finetuning.settings import (
     SETTINGS,
     Begun,
     DataSettings,
@@ -24,12 +24,12 @@ from bbllm.bench.data.settings import (
     read_begun,
     settings_to_resume,
 )
-from bbllm.bench.data.tasks import suite_of
-from bbllm.bench.data.wordings import Wordings
-from bbllm.bench.generator import make_case
-from bbllm.bench.playing import Job, Played
+from bbllm.bench.finetuning.tasks import suite_of
+from bbllm.bench.log.episodes import Job, Played
+from bbllm.bench.runner.worker_result import Answer, Done
+from bbllm.bench.suites.generator import make_case
 from bbllm.core.errors import ConfigError
-from bbllm.llm.sections import LlmConfig
+from bbllm.llm.config import LlmConfig
 
 SETTINGS_OF_ALL = DataSettings(pairs=20, tasks=len(KINDS), seed=0, planner='ft_cot')
 FILES = (ALPACA, CHAT, PAIRS, EPISODES)

@@ -7,8 +7,9 @@ import re
 import pytest
 
 from bbllm.bench.briefs import brief_of
-from bbllm.bench.data.kinds import KINDS, Kind, expand
-from bbllm.bench.data.tasks import (
+from bbllm.bench.finetuning.kinds import KINDS, Kind, expand
+from bbllm.bench.finetuning.paraphrases import ask_wordings, fault_of
+from bbllm.bench.finetuning.tasks import (
     PAIRS_OF_AN_EPISODE,
     STARRED_LEAST,
     TABLES_OF_A_TASK,
@@ -19,8 +20,7 @@ from bbllm.bench.data.tasks import (
     starred_share,
     suite_of,
 )
-from bbllm.bench.data.wordings import ask_wordings, fault_of
-from bbllm.bench.generator import make_case
+from bbllm.bench.suites.generator import make_case
 from bbllm.core.errors import ConfigError
 from bbllm.llm.scripted import Request, ScriptedModel
 

@@ -16,16 +16,16 @@ from made_results import make_result, make_settings, write_run
 from rich.console import Console
 from test_play_household import played
 
-from bbllm.bench.case import Case
-from bbllm.bench.faithfulness import RULES, Broken, Faithfulness, faithfulness_of
-from bbllm.bench.generator import make_case
-from bbllm.bench.metrics import figures_of
-from bbllm.bench.pairs import compare, pair_up
+from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.metrics.metrics import figures_of
+from bbllm.bench.metrics.pairs import compare, pair_up
+from bbllm.bench.report.summary import summarize_run
+from bbllm.bench.report.summary_table import print_summary
 from bbllm.bench.report.write import write_report
-from bbllm.bench.results import EpisodeResult
-from bbllm.bench.suite import load_suite
-from bbllm.bench.summary import summarize_run
-from bbllm.bench.summary_table import print_summary
+from bbllm.bench.scorers.faithfulness import RULES, Broken, Faithfulness, faithfulness_of
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.suite import load_suite
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Episode
 from bbllm.core.protocols import EpisodeContext, World

@@ -8,7 +8,7 @@ from typing import Any
 from household_cases import case_of
 from test_faithfulness import judged, rules
 
-from bbllm.bench.case import Case
+from bbllm.bench.suites.case import Case
 from bbllm.worlds.household.houses import build
 
 KITCHEN = {'rooms': {'kitchen': [{'closet': {'inside': ['microwave']}}, 'plum', 'lime*2']}}

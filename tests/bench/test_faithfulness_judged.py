@@ -11,8 +11,8 @@ from made_results import make_result
 from test_faithfulness import SALMON, judged, rules
 from test_play_household import played
 
-from bbllm.bench.faithfulness import faithfulness_of
-from bbllm.bench.metrics import figures_of
+from bbllm.bench.metrics.metrics import figures_of
+from bbllm.bench.scorers.faithfulness import faithfulness_of
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.protocols import EpisodeContext, World
 from bbllm.core.types import SkillCall, Task
@@ -80,7 +80,7 @@ def test_a_journal_that_cannot_be_done_again_leaves_only_faithfulness_unjudged(
     opened = dataclasses.replace(other, scene=other.house.model_copy(update={'graph': graph}))
     judge = faithfulness_of
     monkeypatch.setattr(
-        'bbllm.bench.scoring.faithfulness_of', lambda case, episode: judge(opened, episode)
+        'bbllm.bench.scorers.scoring.faithfulness_of', lambda case, episode: judge(opened, episode)
     )
 
     result, _ = played("find('microwave')\nopen('microwave')")

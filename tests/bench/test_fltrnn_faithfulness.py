@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import pytest
 from household_cases import case_of, world_of
 
-from bbllm.bench.faithfulness import Faithfulness, faithfulness_of
+from bbllm.bench.scorers.faithfulness import Faithfulness, faithfulness_of
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.instances import class_of
+from bbllm.core.instance_names import class_of
 from bbllm.core.protocols import Planner
 from bbllm.core.types import Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.fltrnn import FLTRNN
-from bbllm.planners.fltrnn_parsing import shown
-from bbllm.planners.planning_only import PlanningOnly
+from bbllm.planners.fltrnn.grammar import shown
+from bbllm.planners.fltrnn.planner import FLTRNN
+from bbllm.planners.fltrnn.planning_only import PlanningOnly
 
 CASE = case_of('put_salmon_in_the_fridge')
 NAMES = world_of(CASE).observe().names

@@ -12,7 +12,7 @@ from test_fltrnn_voice import played
 
 from bbllm.bench.household_expert.model import HouseholdExpert
 from bbllm.core.protocols import Message
-from bbllm.planners.fltrnn_prompting import SPLIT
+from bbllm.planners.fltrnn.prompting import SPLIT
 
 PREDICATE = re.compile(r'\b(?:on|inside|closed|open|turnon|turnoff|holds|sit)_([a-z_]+): \d')
 

@@ -9,23 +9,23 @@ from dataclasses import replace
 import pytest
 from household_cases import TASKS, case_of
 
-from bbllm.bench.case import Case
-from bbllm.bench.house_goals import HouseholdGoal
-from bbllm.bench.house_predicates import goal_of
 from bbllm.bench.household_expert.errands import errands
 from bbllm.bench.household_expert.model import HouseholdExpert
 from bbllm.bench.household_expert.search import NoPlanError
-from bbllm.bench.play_household import play
-from bbllm.bench.playing import Job, Played, Setup
-from bbllm.bench.results import EpisodeKey
+from bbllm.bench.log.episodes import Job, Played, Setup
+from bbllm.bench.log.results import EpisodeKey
+from bbllm.bench.runner.play_household import play
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.house_goals import HouseholdGoal
+from bbllm.bench.suites.house_predicates import goal_of
 from bbllm.core.protocols import Message
-from bbllm.llm.sections import LlmConfig, ModelConfig
-from bbllm.planners.demonstrations import household_demonstrations
-from bbllm.planners.fltrnn_parsing import shown
-from bbllm.planners.fltrnn_prompting import FLTRNNPrompts, LongTerm, ShortTerm
-from bbllm.planners.fltrnn_wording import remembered_of
-from bbllm.planners.goal_predicates import GoalPredicate, parse_goal
-from bbllm.planners.memory_graph import MemoryGraph
+from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm.planners.common.goal_predicates import GoalPredicate, parse_goal
+from bbllm.planners.fltrnn.demonstrations import household_demonstrations
+from bbllm.planners.fltrnn.grammar import shown
+from bbllm.planners.fltrnn.memory_graph import MemoryGraph
+from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, LongTerm, ShortTerm
+from bbllm.planners.fltrnn.scene_text import remembered_of
 from bbllm.worlds.household.world import HouseholdWorld
 
 PLANNERS = ('fltrnn', 'planning_only', 'planning_reasoning')

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from least_steps_by_force import brute_force, goal, holds, house
 
-from bbllm.bench.case import Case
-from bbllm.bench.generator import make_case
-from bbllm.bench.house_goals import HouseholdGoal
 from bbllm.bench.household_expert.search import search
-from bbllm.bench.least_steps import least_steps
-from bbllm.bench.suite import load_suite
+from bbllm.bench.optimal.least_steps import least_steps
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.house_goals import HouseholdGoal
+from bbllm.bench.suites.suite import load_suite
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action

@@ -10,13 +10,13 @@ import pytest
 from solved_cases import SPECTRUM, distance, in_reach, solved, start_of
 from tabletop_cases import SUITE, TASKS, case_of
 
-from bbllm.bench.case import Case
-from bbllm.bench.checkers.judging import judge
-from bbllm.bench.checkers.situation import Verdict
-from bbllm.bench.goals import LetterL, PlusSign, Triangle
+from bbllm.bench.scorers.judging import judge
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.goals import LetterL, PlusSign, Triangle
+from bbllm.bench.suites.situation import Verdict
 from bbllm.core.types import Kind
 from bbllm.sim.simulation import Simulation
-from bbllm.worlds.reaching import ReachCache
+from bbllm.worlds.scene.reaching import ReachCache
 
 TRIALS = 25
 CUBE, CYLINDER, LOCATION = Kind.CUBE, Kind.CYLINDER, Kind.LOCATION

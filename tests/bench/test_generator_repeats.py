@@ -9,7 +9,7 @@ import pytest
 from suite_files import STANDING, generated, suite, task
 from tabletop_cases import SUITE, TASKS, case_of
 
-from bbllm.bench.generator import CaseError, fingerprint, make_case
+from bbllm.bench.suites.generator import CaseError, fingerprint, make_case
 from bbllm.core.errors import UnknownNameError
 
 PINNED = {
@@ -40,7 +40,7 @@ def test_the_same_seeds_give_the_same_scenes_everywhere(name: str) -> None:
 
 def test_another_process_with_other_hashes_makes_the_same_case() -> None:
     code = (
-        'from bbllm.bench.suite import load_suite; from bbllm.bench import generator as g;'
+        'from bbllm.bench.suites.suite import load_suite; from bbllm.bench import generator as g;'
         "print(g.fingerprint(g.make_case(load_suite('tabletop'), 'segregate', seed=5, trial=7)))"
     )
     run = subprocess.run(

@@ -12,10 +12,10 @@ from made_results import make_result, make_settings
 from rich.console import Console
 from test_play_household import PROGRAM, played
 
-from bbllm.bench.case import Case
-from bbllm.bench.metrics import figures_of
-from bbllm.bench.summary import summarize_run
-from bbllm.bench.summary_table import print_summary
+from bbllm.bench.metrics.metrics import figures_of
+from bbllm.bench.report.summary import summarize_run
+from bbllm.bench.report.summary_table import print_summary
+from bbllm.bench.suites.case import Case
 
 SPOILT = f"{PROGRAM.rstrip()}\n    open('fridge')\n    grab('salmon')\n"
 

@@ -9,23 +9,23 @@ from typing import Any
 import pytest
 import yaml
 
-from bbllm.bench.case import Case
-from bbllm.bench.generator import make_case
-from bbllm.bench.house_goals import HouseholdGoal
 from bbllm.bench.household_expert.lessons import Surprise
 from bbllm.bench.household_expert.model import HouseholdExpert
 from bbllm.bench.household_expert.replay import Replay, Tried
-from bbllm.bench.play_household import play
-from bbllm.bench.playing import Job, Played, Setup
-from bbllm.bench.results import EpisodeKey
-from bbllm.bench.suite import load_suite, parse_suite
+from bbllm.bench.log.episodes import Job, Played, Setup
+from bbllm.bench.log.results import EpisodeKey
+from bbllm.bench.runner.play_household import play
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.house_goals import HouseholdGoal
+from bbllm.bench.suites.suite import load_suite, parse_suite
 from bbllm.core.protocols import Message
 from bbllm.core.types import SkillCall, Task
-from bbllm.llm.sections import LlmConfig, ModelConfig
-from bbllm.planners.low_level_plan import low_level_actions, parse_low_level_plan
-from bbllm.planners.open_state import OpenState
-from bbllm.planners.short_names import ShortNames
-from bbllm.planners.state_prompting import StatePrompts
+from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm.planners.belief.prompting import StatePrompts
+from bbllm.planners.common.low_level_plan import low_level_actions, parse_low_level_plan
+from bbllm.planners.common.open_state import OpenState
+from bbllm.planners.common.short_names import ShortNames
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
 from bbllm.worlds.household.world import HouseholdWorld

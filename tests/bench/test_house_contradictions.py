@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import yaml
 
-from bbllm.bench.house_goals import HouseholdGoal
 from bbllm.bench.household_expert.search import search
-from bbllm.bench.least_steps import least_steps
-from bbllm.bench.relaxed_house import NotProvenError
-from bbllm.bench.suite import Suite, parse_suite
-from bbllm.bench.suite_errors import SuiteFileError
+from bbllm.bench.optimal.least_steps import least_steps
+from bbllm.bench.optimal.relaxed_house import NotProvenError
+from bbllm.bench.suites.house_goals import HouseholdGoal
+from bbllm.bench.suites.suite import Suite, parse_suite
+from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.houses import load_house

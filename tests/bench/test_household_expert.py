@@ -8,27 +8,27 @@ from typing import Any
 import pytest
 from household_cases import SUITE, case_of
 
-from bbllm.bench.episode_models import models_of
-from bbllm.bench.house_goals import HouseholdGoal
 from bbllm.bench.household_expert import answering
 from bbllm.bench.household_expert.model import PLANNERS, HouseholdExpert
 from bbllm.bench.household_expert.prompts import verdict
-from bbllm.bench.play_household import play
-from bbllm.bench.playing import Job, Setup
-from bbllm.bench.results import EpisodeKey, EpisodeResult
-from bbllm.bench.run_setup import Prepared, RunRequest, prepare
+from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.runner.episode_models import models_of
+from bbllm.bench.runner.play_household import play
+from bbllm.bench.runner.run_setup import Prepared, RunRequest, prepare
+from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import Message
 from bbllm.core.registry import find_planner, planner_names, stand_ins
 from bbllm.core.types import Plan, SkillCall, Task
-from bbllm.llm.sections import LlmConfig, ModelConfig
-from bbllm.planners.house_actions import shown_to_body
-from bbllm.planners.parsing import parse_plan
-from bbllm.planners.prog_checking import holds
-from bbllm.planners.prog_program import Condition
-from bbllm.planners.prog_prompting import ProgPrompts
-from bbllm.planners.prompting import Failure, Prompts
+from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm.planners.common.house_actions import shown_to_body
+from bbllm.planners.common.plan_grammar import parse_plan
+from bbllm.planners.common.program import Condition
+from bbllm.planners.common.prompting import Failure, Prompts
+from bbllm.planners.prog_prompt.assertion_checking import holds
+from bbllm.planners.prog_prompt.prompting import ProgPrompts
 from bbllm.worlds.household.world import HouseholdWorld
 
 SALMON = 'put_salmon_in_the_fridge'

@@ -10,18 +10,18 @@ import yaml
 from made_results import make_result
 from rich.console import Console
 
-from bbllm.bench.generator import make_case
-from bbllm.bench.house_goals import HouseholdGoal
-from bbllm.bench.house_predicates import goal_of, predicates_of
 from bbllm.bench.household_expert.search import search
-from bbllm.bench.least_steps import least_steps
-from bbllm.bench.relaxed_house import NotProvenError
-from bbllm.bench.step_bins import BINS, bin_of
-from bbllm.bench.suite import TaskSpec, load_suite, parse_suite
-from bbllm.bench.suite_errors import SuiteFileError
-from bbllm.bench.task_groups import group_table, groups_of
+from bbllm.bench.metrics.task_groups import group_table, groups_of
+from bbllm.bench.optimal.least_steps import least_steps
+from bbllm.bench.optimal.relaxed_house import NotProvenError
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.house_goals import HouseholdGoal
+from bbllm.bench.suites.house_predicates import goal_of, predicates_of
+from bbllm.bench.suites.step_bins import BINS, bin_of
+from bbllm.bench.suites.suite import TaskSpec, load_suite, parse_suite
+from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.paths import config_dir
-from bbllm.planners.goal_predicates import parse_goal
+from bbllm.planners.common.goal_predicates import parse_goal
 from bbllm.worlds.household.houses import list_houses
 from benchmarks.goals import sampling as goal_sampling
 from benchmarks.goals.sampling import (

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 import yaml
 
-from bbllm.bench.checkers.household import judge_household
-from bbllm.bench.checkers.situation import Verdict
-from bbllm.bench.generator import fingerprint, make_case
-from bbllm.bench.house_goals import HouseholdGoal
-from bbllm.bench.house_predicates import clashing
 from bbllm.bench.household_expert.moves import Standing
 from bbllm.bench.household_expert.search import search
 from bbllm.bench.household_expert.wording import said
-from bbllm.bench.suite import Suite, load_suite, parse_suite
-from bbllm.bench.suite_errors import SuiteFileError
+from bbllm.bench.suites.generator import fingerprint, make_case
+from bbllm.bench.suites.house_goals import HouseholdGoal
+from bbllm.bench.suites.house_predicates import clashing
+from bbllm.bench.suites.household import judge_household
+from bbllm.bench.suites.situation import Verdict
+from bbllm.bench.suites.suite import Suite, load_suite, parse_suite
+from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.budget import Limits
 from bbllm.worlds.household.derived import DerivedStates, derived
 from bbllm.worlds.household.graph import Graph

@@ -6,16 +6,16 @@ import sys
 
 import pytest
 
-from bbllm.bench.case import Case
-from bbllm.bench.checkers.household import judge_household
-from bbllm.bench.checkers.situation import Verdict
-from bbllm.bench.generator import make_case
-from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
 from bbllm.bench.household_expert.lessons import Lessons
 from bbllm.bench.household_expert.moves import Standing
 from bbllm.bench.household_expert.search import NoPlanError, holds, search
 from bbllm.bench.household_expert.wording import said
-from bbllm.bench.suite import load_suite
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.house_goals import HouseCondition, HouseholdGoal
+from bbllm.bench.suites.household import judge_household
+from bbllm.bench.suites.situation import Verdict
+from bbllm.bench.suites.suite import load_suite
 from bbllm.worlds.household.derived import DerivedStates, derived
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.houses import build, load_house

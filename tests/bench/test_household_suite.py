@@ -11,11 +11,11 @@ import pytest
 import yaml
 from household_cases import SCRIPTS, SUITE, TASKS, Person, case_of, world_of
 
-from bbllm.bench.checkers.household import judge_household
-from bbllm.bench.checkers.situation import Verdict
-from bbllm.bench.generator import CaseError, fingerprint, make_case
-from bbllm.bench.suite import load_suite, parse_suite
-from bbllm.bench.suite_errors import SuiteFileError
+from bbllm.bench.suites.generator import CaseError, fingerprint, make_case
+from bbllm.bench.suites.household import judge_household
+from bbllm.bench.suites.situation import Verdict
+from bbllm.bench.suites.suite import load_suite, parse_suite
+from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.paths import config_dir
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.houses import list_houses, load_house

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 from made_journals import Journal
 
-from bbllm.bench.case import Case
-from bbllm.bench.generator import make_case
-from bbllm.bench.information import (
+from bbllm.bench.scorers.information import (
     REST_IS_FIXED,
     REST_IS_MOVABLE,
     TRIED,
@@ -15,7 +13,9 @@ from bbllm.bench.information import (
     Information,
     gathered,
 )
-from bbllm.bench.suite import load_suite
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.types import Code, Status
 

@@ -10,10 +10,10 @@ from typing import Any
 from made_informed import MIXED, summary_of
 from made_results import make_result, make_settings, write_run
 
+from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.report.knowing import LEFT, RIGHT, both_sides
 from bbllm.bench.report.plots import ablation, by_task
 from bbllm.bench.report.write import write_report
-from bbllm.bench.results import EpisodeResult
 
 
 def report_of(tmp_path: Path, results: tuple[EpisodeResult, ...], **changes: Any) -> str:

@@ -16,22 +16,22 @@ from made_results import make_result
 from rich.console import Console
 from solved_cases import objects_of
 
-from bbllm.bench.case import Case
-from bbllm.bench.generator import make_case
-from bbllm.bench.metrics import figures_of
-from bbllm.bench.pairs import Difference, compare, pair_up
-from bbllm.bench.playing import Job, Setup
-from bbllm.bench.results import EpisodeKey, EpisodeResult
-from bbllm.bench.results_file import read_results
-from bbllm.bench.run_settings import join
-from bbllm.bench.scoring import lost, score
-from bbllm.bench.suite import load_suite
-from bbllm.bench.summary import closing_line
-from bbllm.bench.summary_table import print_summary
+from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.log.results_file import read_results
+from bbllm.bench.log.run_settings import join
+from bbllm.bench.metrics.metrics import figures_of
+from bbllm.bench.metrics.pairs import Difference, compare, pair_up
+from bbllm.bench.report.summary import closing_line
+from bbllm.bench.report.summary_table import print_summary
+from bbllm.bench.scorers.scoring import lost, score
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.suite import load_suite
 from bbllm.core.events import Ending
 from bbllm.core.records import from_json, to_json
 from bbllm.core.types import Fact, Pose, Scene
-from bbllm.llm.sections import LlmConfig
+from bbllm.llm.config import LlmConfig
 
 SUITE = load_suite('partial')
 CASE = make_case(SUITE, 'lighter_on_heavier', seed=0, trial=0)

@@ -13,11 +13,11 @@ from anyio import to_thread
 from inspect_ai.model import GenerateConfig, Model, ModelOutput
 from mock_models import mock, output
 
-from bbllm.bench.inspect_model import InspectModel
+from bbllm.bench.inspect_ai.model import InspectModel
 from bbllm.core.errors import ModelError
 from bbllm.core.protocols import Message
-from bbllm.planners.call_parsing import body_schema
-from bbllm.worlds.tabletop import TabletopWorld
+from bbllm.planners.common.call_grammar import body_schema
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 
 def asks(model: Model, **options: Any) -> tuple[InspectModel, Any]:

@@ -22,24 +22,24 @@ from inspect_ai.model import GenerateConfig, Model, ModelOutput
 from mock_models import mock, output
 
 from bbllm.bench.briefs import brief_of
-from bbllm.bench.generator import make_case
-from bbllm.bench.inspect_episode import PHYSICS, play_sample
-from bbllm.bench.inspect_task import tabletop
-from bbllm.bench.playing import Job, Setup
-from bbllm.bench.results import EpisodeKey, EpisodeResult
-from bbllm.bench.suite import load_suite
+from bbllm.bench.inspect_ai.episode import PHYSICS, play_sample
+from bbllm.bench.inspect_ai.task import tabletop
+from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import BbllmError
 from bbllm.core.events import Event, EventKind
 from bbllm.core.protocols import Message
-from bbllm.llm.config import Models
+from bbllm.llm.config import LlmConfig
 from bbllm.llm.expert.model import ExpertModel
+from bbllm.llm.model_factory import Models
 from bbllm.llm.offline import OfflineModel
-from bbllm.llm.sections import LlmConfig
 
 Run = Callable[..., EvalLog]
 NEEDY = ['stack', 'movable_on_fixed']
 """A task that needs nothing, and one in which something has to be found out."""
-TASK_FILE = 'src/bbllm/bbllm/bench/inspect_task.py'
+TASK_FILE = 'src/bbllm/bbllm/bench/inspect_ai/task.py'
 
 
 def plays_offline(asked: list[Any] | None = None) -> Model:

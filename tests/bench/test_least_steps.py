@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from least_steps_by_force import STEADY, brute_force, goal, holds, house
 
-from bbllm.bench.least_bound import bound
-from bbllm.bench.least_steps import Here, beginning, followers, least_steps, short_plan
-from bbllm.bench.relaxed_house import NOWHERE, NotProvenError, RelaxedHouse, relax
+from bbllm.bench.optimal.least_bound import bound
+from bbllm.bench.optimal.least_steps import Here, beginning, followers, least_steps, short_plan
+from bbllm.bench.optimal.relaxed_house import NOWHERE, NotProvenError, RelaxedHouse, relax
 from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.houses import build, load_house

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
-from bbllm.bench.least_bound import bound
-from bbllm.bench.least_steps import beginning, least_steps
-from bbllm.bench.relaxed_house import NotProvenError, relax
+from bbllm.bench.optimal.least_bound import bound
+from bbllm.bench.optimal.least_steps import beginning, least_steps
+from bbllm.bench.optimal.relaxed_house import NotProvenError, relax
+from bbllm.bench.suites.house_goals import HouseCondition, HouseholdGoal
 from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household

@@ -12,13 +12,13 @@ from made_results import make_result, make_settings, write_run
 from rich.console import Console
 from test_play_household import played
 
-from bbllm.bench.compare_text import grids_of
-from bbllm.bench.metrics import figures_of
+from bbllm.bench.compare.text import grids_of
+from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.log.results_file import read_results
+from bbllm.bench.metrics.metrics import figures_of
+from bbllm.bench.report.summary import figures_values, summarize_run
+from bbllm.bench.report.summary_table import print_summary
 from bbllm.bench.report.write import write_report
-from bbllm.bench.results import EpisodeResult
-from bbllm.bench.results_file import read_results
-from bbllm.bench.summary import figures_values, summarize_run
-from bbllm.bench.summary_table import print_summary
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import EventKind
 from bbllm.core.records import to_json

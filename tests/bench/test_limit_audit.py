@@ -7,8 +7,8 @@ import pytest
 
 from bbllm.arm.driver import JointTrajectory
 from bbllm.arm.limits import Q_READY
-from bbllm.arm.trajectory import joint_move
-from bbllm.bench.limit_audit import NOTHING, audit
+from bbllm.arm.motion.trajectory import joint_move
+from bbllm.bench.safety.limit_audit import NOTHING, audit
 
 
 def rest_to_rest(

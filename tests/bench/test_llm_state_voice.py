@@ -9,21 +9,21 @@ from typing import Any
 import pytest
 from household_cases import SUITE, case_of, world_of
 
-from bbllm.bench.case import Case
-from bbllm.bench.house_goals import HouseholdGoal
 from bbllm.bench.household_expert.model import HouseholdExpert
 from bbllm.bench.household_expert.replay import Replay, Tried
-from bbllm.bench.play_household import play
-from bbllm.bench.playing import Job, Played, Setup
-from bbllm.bench.results import EpisodeKey
+from bbllm.bench.log.episodes import Job, Played, Setup
+from bbllm.bench.log.results import EpisodeKey
+from bbllm.bench.runner.play_household import play
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.core.protocols import Message
 from bbllm.core.types import Task
-from bbllm.llm.sections import LlmConfig, ModelConfig
-from bbllm.planners.low_level_hands import Hands
-from bbllm.planners.low_level_plan import low_level_actions, parse_low_level_plan
-from bbllm.planners.open_state import OpenState
-from bbllm.planners.state_calls import parse_attention, parse_estimate
-from bbllm.planners.state_prompting import PLAN_LIMIT, StatePrompts
+from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm.planners.belief.grammar import parse_attention, parse_estimate
+from bbllm.planners.belief.prompting import PLAN_LIMIT, StatePrompts
+from bbllm.planners.common.low_level_hands import Hands
+from bbllm.planners.common.low_level_plan import low_level_actions, parse_low_level_plan
+from bbllm.planners.common.open_state import OpenState
 
 SALMON = 'put_salmon_in_the_fridge'
 EXPERT = ModelConfig(provider='expert')

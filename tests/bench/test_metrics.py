@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_results import make_result
 
-from bbllm.bench.metrics import executability, figures_of, goal_recall
+from bbllm.bench.metrics.metrics import executability, figures_of, goal_recall
 
 conditions = st.dictionaries(st.sampled_from('abcdef'), st.booleans())
 

@@ -8,15 +8,15 @@ import pytest
 from household_cases import TASKS, case_of
 from test_household_expert import job_of
 
-from bbllm.bench.house_goals import HouseholdGoal
 from bbllm.bench.household_expert import inner_monologue_voice
 from bbllm.bench.household_expert.replay import Tried
 from bbllm.bench.household_expert.told import Told
 from bbllm.bench.household_expert.told_scene import Believing, Moved
-from bbllm.bench.play_household import play
+from bbllm.bench.runner.play_household import play
+from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.core.types import Scene, SkillCall
-from bbllm.planners.observation_text import observation_text
-from bbllm.planners.short_names import ShortNames
+from bbllm.planners.common.observation_text import observation_text
+from bbllm.planners.common.short_names import ShortNames
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.visibility import FULL, Visibility
 from bbllm.worlds.household.world import HouseholdWorld

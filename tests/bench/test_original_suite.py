@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from bbllm.bench.checkers.household import judge_household
-from bbllm.bench.checkers.situation import Verdict
-from bbllm.bench.generator import make_case
-from bbllm.bench.original_data import VARIABLE, read_set
-from bbllm.bench.suite import Suite, load_suite
-from bbllm.bench.suite_errors import SuiteFileError
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.household import judge_household
+from bbllm.bench.suites.original_data import VARIABLE, read_set
+from bbllm.bench.suites.situation import Verdict
+from bbllm.bench.suites.suite import Suite, load_suite
+from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.types import SkillCall
 from bbllm.worlds.household.houses import load_house

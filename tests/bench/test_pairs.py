@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_results import make_result
 
-from bbllm.bench.pairs import Comparison, Difference, compare, ks_of, pair_up
-from bbllm.bench.results import EpisodeResult
+from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.metrics.pairs import Comparison, Difference, compare, ks_of, pair_up
 
 verdicts = st.lists(st.sampled_from(('passed', 'failed', 'disputed', 'lost')), max_size=20)
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from made_results import make_result
 
-from bbllm.bench.intervals import Estimate
-from bbllm.bench.pairs import MEASURES, TIMES, Comparison, Difference, compare, pair_up
+from bbllm.bench.log.intervals import Estimate
+from bbllm.bench.metrics.pairs import MEASURES, TIMES, Comparison, Difference, compare, pair_up
 
 BETTER: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     'gcr': ({'gcr': 0.9}, {'gcr': 0.4}),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from bbllm.bench.generator import make_case
-from bbllm.bench.play_tabletop import play
-from bbllm.bench.playing import Job, Setup
-from bbllm.bench.results import EpisodeKey, EpisodeResult
-from bbllm.bench.suite import load_suite
-from bbllm.llm.sections import LlmConfig, ModelConfig
+from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.runner.play_tabletop import play
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.suite import load_suite
+from bbllm.llm.config import LlmConfig, ModelConfig
 
 PARTIAL = load_suite('partial')
 

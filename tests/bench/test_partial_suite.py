@@ -11,16 +11,16 @@ import pytest
 from solved_cases import objects_of, start_of
 from suite_files import STANDING, generated, suite, task
 
-from bbllm.bench.case import Case
-from bbllm.bench.checkers.judging import judge
-from bbllm.bench.checkers.situation import Situation, Verdict
-from bbllm.bench.generator import CaseError, fingerprint, make_case
-from bbllm.bench.goals import Corners, Hold, Tower
-from bbllm.bench.suite import Suite, load_suite
-from bbllm.bench.suite_errors import SuiteFileError
+from bbllm.bench.scorers.judging import judge
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.generator import CaseError, fingerprint, make_case
+from bbllm.bench.suites.goals import Corners, Hold, Tower
+from bbllm.bench.suites.situation import Situation, Verdict
+from bbllm.bench.suites.suite import Suite, load_suite
+from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.sim.force_noise import ForceNoise
-from bbllm.worlds.reaching import ReachCache
+from bbllm.worlds.scene.reaching import ReachCache
 
 SUITE = load_suite('partial')
 TASKS = tuple(spec.name for spec in SUITE.tasks)

@@ -10,21 +10,21 @@ from typing import Any
 import pytest
 from household_cases import SUITE, case_of
 
-from bbllm.bench.case import Case, WrongWorldError
-from bbllm.bench.episode_setup import Alone
-from bbllm.bench.generator import make_case
-from bbllm.bench.house_goals import FinalStateGoal
-from bbllm.bench.play_here import world_of
-from bbllm.bench.play_household import play_with
-from bbllm.bench.playing import Job, Setup
-from bbllm.bench.results import EpisodeKey, EpisodeResult
-from bbllm.bench.run_setup import RunRequest, prepare
-from bbllm.bench.suite import load_suite
+from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.runner.episode_setup import Alone
+from bbllm.bench.runner.play_here import world_of
+from bbllm.bench.runner.play_household import play_with
+from bbllm.bench.runner.run_setup import RunRequest, prepare
+from bbllm.bench.suites.case import Case, WrongWorldError
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.house_goals import FinalStateGoal
+from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import ConfigError, ModelUnavailableError
 from bbllm.core.events import Event, EventKind
-from bbllm.llm.config import Models
+from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm.llm.model_factory import Models
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.llm.sections import LlmConfig, ModelConfig
 
 OFFLINE = ModelConfig(provider='offline')
 PLANNER = 'prog_prompt:check=graph,grounding=nearest'

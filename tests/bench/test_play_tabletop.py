@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from bbllm.bench.episode_setup import noise_seed
-from bbllm.bench.generator import make_case
-from bbllm.bench.play_tabletop import play
-from bbllm.bench.playing import Job, Played, Setup
-from bbllm.bench.results import EpisodeKey
-from bbllm.bench.suite import load_suite
+from bbllm.bench.log.episodes import Job, Played, Setup
+from bbllm.bench.log.results import EpisodeKey
+from bbllm.bench.runner.episode_setup import noise_seed
+from bbllm.bench.runner.play_tabletop import play
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.suite import load_suite
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
 from bbllm.core.journal import read_episode
-from bbllm.llm.sections import LlmConfig, ModelConfig
+from bbllm.llm.config import LlmConfig, ModelConfig
 
 OFFLINE = ModelConfig(provider='offline')
 NOWHERE = ModelConfig(provider='openai', base_url='http://127.0.0.1:9/v1', retries=0)

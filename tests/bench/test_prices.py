@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from bbllm.bench.prices import asked_model, cost_of, load_prices
+from bbllm.bench.log.prices import asked_model, cost_of, load_prices
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import ModelCall
 from bbllm.core.paths import config_dir
-from bbllm.llm.lexical import LexicalEmbedder
+from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.body_llm import body_llm_name
-from bbllm.planners.body_matching import matching_name
+from bbllm.planners.body.language_model import body_llm_name
+from bbllm.planners.body.matching import matching_name
 
 PRICES = {'gpt-x': (2.0, 10.0)}
 ASKED = {'brain': 'gpt-x', 'body': 'gpt-x'}

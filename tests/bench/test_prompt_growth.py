@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bbllm.bench.prompt_growth import prompt_growth
+from bbllm.bench.log.prompt_growth import prompt_growth
 from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall
 from bbllm.core.records import to_json
 from bbllm.core.types import Task

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from fake_play import make_job
 
-from bbllm.bench import ray_workers
-from bbllm.bench.attempts import Refused
-from bbllm.bench.ray_workers import RayWorkers, attempt_there, need_ray
-from bbllm.bench.versions import find_versions
+from bbllm.bench.log.versions import find_versions
+from bbllm.bench.runner import ray_workers
+from bbllm.bench.runner.ray_workers import RayWorkers, attempt_there, need_ray
+from bbllm.bench.runner.worker_result import Refused
 from bbllm.core.errors import ConfigError
 
 WAIT_S = 120.0
@@ -28,7 +28,7 @@ from functools import partial
 from pathlib import Path
 import fake_play
 from fake_run import Notes, run_fake
-from bbllm.bench.ray_workers import RayWorkers
+from bbllm.bench.runner.ray_workers import RayWorkers
 
 notes = Notes()
 hire = partial(RayWorkers, fake_play.play, 'local')

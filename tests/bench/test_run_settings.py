@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from fake_settings import make_run_settings
 
-from bbllm.bench.results import EpisodeKey
-from bbllm.bench.run_settings import RunSettings, join
+from bbllm.bench.log.results import EpisodeKey
+from bbllm.bench.log.run_settings import RunSettings, join
 from bbllm.core.errors import ConfigError
 
 SETTINGS = make_run_settings()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bbllm.bench.run_setup import Prepared, RunRequest, check_recording, prepare
+from bbllm.bench.runner.run_setup import Prepared, RunRequest, check_recording, prepare
 from bbllm.core.errors import BbllmError, ConfigError, ReplayError, UnknownNameError
 
 KEY = 'sk-test-0123456789abcdefghijklmnop'

@@ -13,7 +13,7 @@ import fake_run
 import pytest
 from fake_run import Notes, run_fake, summary_of
 
-from bbllm.bench.store import RunFolder
+from bbllm.bench.log.store import RunFolder
 from bbllm.core.errors import ConfigError
 
 KILLS = 4

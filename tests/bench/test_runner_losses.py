@@ -9,14 +9,14 @@ import fake_play
 import pytest
 from fake_run import Notes, run_fake
 
-from bbllm.bench import workers
-from bbllm.bench.attempts import Answer, Refused
-from bbllm.bench.case import Case
-from bbllm.bench.generator import CaseError
-from bbllm.bench.patience import TRIES
-from bbllm.bench.playing import Job
-from bbllm.bench.store import RunFolder
-from bbllm.bench.workers import LocalWorkers
+from bbllm.bench.log.episodes import Job
+from bbllm.bench.log.store import RunFolder
+from bbllm.bench.runner import workers
+from bbllm.bench.runner.failure_policy import TRIES
+from bbllm.bench.runner.worker_result import Answer, Refused
+from bbllm.bench.runner.workers import LocalWorkers
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.generator import CaseError
 
 
 @pytest.fixture

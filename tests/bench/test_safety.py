@@ -10,13 +10,13 @@ import pytest
 from bbllm.arm.driver import JointTrajectory, Tolerances
 from bbllm.arm.kinematics import forward, inverse
 from bbllm.arm.limits import Q_READY
-from bbllm.arm.reachability import top_down
-from bbllm.arm.trajectory import joint_move
-from bbllm.bench.recording import RecordingDriver
-from bbllm.bench.safety import SafetyRecorder, faults_of, tcp_positions
+from bbllm.arm.motion.reachability import top_down
+from bbllm.arm.motion.trajectory import joint_move
+from bbllm.bench.safety.recording import RecordingDriver
+from bbllm.bench.safety.safety import SafetyRecorder, faults_of, tcp_positions
 from bbllm.core.types import SceneObject, SkillCall
-from bbllm.sim.scenes import SceneFile, TableSpec, load_scene
-from bbllm.worlds.tabletop import TabletopWorld
+from bbllm.sim.scene_file import SceneFile, TableSpec, load_scene
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 TABLE = SceneFile().fixtures
 

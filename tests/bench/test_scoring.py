@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from paper_table import BOTH, Literal, Paper, Raises, job_of, play
 
-from bbllm.bench import scoring
-from bbllm.bench.checkers.situation import Condition, Finding, Judgement, Situation, Verdict
-from bbllm.bench.generator import fingerprint
-from bbllm.bench.results import EpisodeKey, EpisodeResult
-from bbllm.bench.scoring import NO_CALL, lost, score
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.scorers import scoring
+from bbllm.bench.scorers.scoring import NO_CALL, lost, score
+from bbllm.bench.suites.generator import fingerprint
+from bbllm.bench.suites.situation import Condition, Finding, Judgement, Situation, Verdict
 from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import (
@@ -29,7 +29,7 @@ from bbllm.core.errors import (
 from bbllm.core.protocols import EpisodeContext, Reply, Usage, World
 from bbllm.core.types import PlanStep, SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.brain_body import BrainBody
+from bbllm.planners.brain_body.planner import BrainBody
 
 
 def ended_by(error: BbllmError) -> EpisodeResult:

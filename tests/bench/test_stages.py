@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from household_cases import case_of
 
-from bbllm.bench.house_goals import HouseCondition
 from bbllm.bench.household_expert.moves import Standing
 from bbllm.bench.household_expert.stages import made_of
+from bbllm.bench.suites.house_goals import HouseCondition
 from bbllm.worlds.household.derived import by_device
 from bbllm.worlds.household.household import Household
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from made_results import make_result, make_settings
 
+from bbllm.bench.report.summary import summarize_run
+from bbllm.bench.report.summary_table import lines_for_terminal
 from bbllm.bench.stand_ins import STAND_INS, notices_about, roles_of
-from bbllm.bench.summary import summarize_run
-from bbllm.bench.summary_table import lines_for_terminal
 from bbllm.llm.expert.brief import TOLD
 
 PLUMBING = 'it measures the plumbing, not planning.'

@@ -17,9 +17,9 @@ import pytest
 from fake_settings import make_run_settings
 from made_results import make_result
 
-from bbllm.bench.playing import Played
-from bbllm.bench.results import EpisodeResult
-from bbllm.bench.store import RunFolder, cannot_write
+from bbllm.bench.log.episodes import Played
+from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.log.store import RunFolder, cannot_write
 from bbllm.core.errors import ConfigError
 
 SETTINGS = make_run_settings()
@@ -159,7 +159,7 @@ def test_two_runs_cannot_work_in_one_folder(path: Path) -> None:
 def test_a_killed_process_leaves_no_lock(path: Path) -> None:
     code = (
         'import sys, os, signal, pathlib\n'
-        'from bbllm.bench.store import RunFolder\n'
+        'from bbllm.bench.log.store import RunFolder\n'
         'folder = RunFolder(pathlib.Path(sys.argv[1]))\n'
         'os.kill(os.getpid(), signal.SIGKILL)'
     )

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from suite_files import generated, goal, suite, task
 
-from bbllm.bench.suite import list_suites, load_suite, parse_suite
-from bbllm.bench.suite_errors import SuiteFileError
+from bbllm.bench.suites.suite import list_suites, load_suite, parse_suite
+from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.paths import config_dir
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from bbllm.bench.goals import ColorLine
-from bbllm.bench.suite import list_suites, load_suite
+from bbllm.bench.suites.goals import ColorLine
+from bbllm.bench.suites.suite import list_suites, load_suite
 from bbllm.llm.offline import words
-from bbllm.pictures.colors import HEX
 from bbllm.sim.build import rgba_of
+from bbllm.viz.colors import HEX
 
 
 @pytest.mark.parametrize(

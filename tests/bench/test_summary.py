@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from made_results import TASKS, make_result, make_settings
 from rich.console import Console
 
-from bbllm.bench.results import EpisodeResult
-from bbllm.bench.summary import closing_line, summarize_run
-from bbllm.bench.summary_table import lines_for_terminal, print_summary
+from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.report.summary import closing_line, summarize_run
+from bbllm.bench.report.summary_table import lines_for_terminal, print_summary
 
 SESSION = {'started_s': 100.0, 'ended_s': 160.0, 'episodes': 4, 'jobs': 2}
 

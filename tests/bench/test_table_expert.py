@@ -7,22 +7,22 @@ from dataclasses import replace
 import pytest
 
 from bbllm.bench.briefs import brief_of
-from bbllm.bench.case import Case
-from bbllm.bench.generator import make_case
-from bbllm.bench.play_tabletop import play
-from bbllm.bench.playing import Job, Played, Setup
-from bbllm.bench.results import EpisodeKey
-from bbllm.bench.suite import load_suite
+from bbllm.bench.log.episodes import Job, Played, Setup
+from bbllm.bench.log.results import EpisodeKey
+from bbllm.bench.runner.play_tabletop import play
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.suite import load_suite
 from bbllm.core.protocols import Message
 from bbllm.core.registry import find_planner, plain_name, stand_ins
 from bbllm.core.types import Fact, Plan, Scene, Task
+from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.llm.expert import ExpertModel
 from bbllm.llm.expert.containing import PLANNERS
-from bbllm.llm.sections import LlmConfig, ModelConfig
-from bbllm.planners.parsing import parse_plan
-from bbllm.planners.prog_prompting import ProgPrompts
-from bbllm.planners.prompting import Failure, Prompts
-from bbllm.worlds.tabletop import TabletopWorld
+from bbllm.planners.common.plan_grammar import parse_plan
+from bbllm.planners.common.prompting import Failure, Prompts
+from bbllm.planners.prog_prompt.prompting import ProgPrompts
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 SUITE = load_suite('table_sorting')
 TWO = 'banana_on_plate_pear_in_bowl_3'

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from bbllm.bench.case import Case
-from bbllm.bench.checkers.judging import judge
-from bbllm.bench.checkers.situation import Judgement, Situation, Verdict
-from bbllm.bench.generator import make_case
-from bbllm.bench.suite import load_suite
+from bbllm.bench.scorers.judging import judge
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.situation import Judgement, Situation, Verdict
+from bbllm.bench.suites.suite import load_suite
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Scene, SkillCall
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.prog_prompt import ProgPrompt
-from bbllm.worlds.tabletop import TabletopWorld
+from bbllm.planners.prog_prompt.planner import ProgPrompt
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 SUITE = load_suite('table_sorting')
 NAMES = [task.name for task in SUITE.tasks]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from bbllm.bench.case import Case
-from bbllm.bench.generator import make_case
-from bbllm.bench.play_tabletop import play
-from bbllm.bench.playing import Job, Setup
-from bbllm.bench.results import EpisodeKey, EpisodeResult
-from bbllm.bench.suite import load_suite
+from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.runner.play_tabletop import play
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.suite import load_suite
 from bbllm.core.gravity import GRAVITY_M_S2
-from bbllm.llm.sections import LlmConfig, ModelConfig
-from bbllm.nodes.params import Fr3ExecutorParams
+from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
 
 LONG = load_suite('tabletop_long')
 NAMES = [task.name for task in LONG.tasks]

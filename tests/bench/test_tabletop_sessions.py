@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bbllm.bench.case import Case
-from bbllm.bench.earlier import earlier_lines
-from bbllm.bench.generator import fingerprint, make_case
-from bbllm.bench.play_tabletop import play
-from bbllm.bench.playing import Job, Played, Setup
-from bbllm.bench.results import Earlier, EpisodeKey, EpisodeResult
-from bbllm.bench.suite import FILES, Suite, load_suite, parse_suite
-from bbllm.bench.suite_errors import SuiteFileError
+from bbllm.bench.log.episodes import Job, Played, Setup
+from bbllm.bench.log.results import Earlier, EpisodeKey, EpisodeResult
+from bbllm.bench.runner.play_tabletop import play
+from bbllm.bench.scorers.session_history import earlier_lines
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.generator import fingerprint, make_case
+from bbllm.bench.suites.suite import FILES, Suite, load_suite, parse_suite
+from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.journal import read_episode
 from bbllm.core.records import from_json, to_json
-from bbllm.llm.sections import LlmConfig, ModelConfig
+from bbllm.llm.config import LlmConfig, ModelConfig
 
 SESSIONS = load_suite('tabletop_sessions')
 EASY = 'put one cube on another cube'

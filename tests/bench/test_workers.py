@@ -12,10 +12,10 @@ import fake_play
 import pytest
 from fake_play import make_job
 
-from bbllm.bench import workers as workers_module
-from bbllm.bench.attempts import Answer, Done, Failed, Refused
-from bbllm.bench.playing import Job
-from bbllm.bench.workers import LocalWorkers
+from bbllm.bench.log.episodes import Job
+from bbllm.bench.runner import workers as workers_module
+from bbllm.bench.runner.worker_result import Answer, Done, Failed, Refused
+from bbllm.bench.runner.workers import LocalWorkers
 from bbllm.core.budget import Limits
 
 WAIT_S = 60.0
@@ -121,7 +121,7 @@ def test_workers_end_when_the_process_that_started_them_is_killed(tmp_path: Path
         'import os, signal, sys, time\n'
         f'sys.path.insert(0, {str(Path(__file__).parent)!r})\n'
         'import fake_play\n'
-        'from bbllm.bench.workers import LocalWorkers\n'
+        'from bbllm.bench.runner.workers import LocalWorkers\n'
         'workers = LocalWorkers(fake_play.play, 2)\n'
         'workers.submit(fake_play.make_job("fine"))\n'
         'while not workers.collect(1.0): pass\n'

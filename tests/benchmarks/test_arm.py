@@ -12,9 +12,9 @@ import pytest
 from rich.console import Console
 
 from bbllm.arm.driver import ArmDriver
-from bbllm.bench.recording import RecordingDriver
+from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.core.types import Pose, SkillCall
-from bbllm.worlds.tabletop import TabletopWorld
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from benchmarks.arm.command import figures_of, print_report, run_arm_bench
 from benchmarks.arm.trials import Trial, random_spots, run_trial, yaw_error_deg
 from benchmarks.shared import write_json

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from bbllm.cli import bench
+from bbllm.cli.commands import bench
 from bbllm.core import paths
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from bbllm.bench.house_predicates import clashing
-from bbllm.bench.least_steps import Least
-from bbllm.bench.relaxed_house import NotProvenError
+from bbllm.bench.optimal.least_steps import Least
+from bbllm.bench.optimal.relaxed_house import NotProvenError
+from bbllm.bench.suites.house_predicates import clashing
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.houses import load_house
 from bbllm.worlds.household.script import ScriptLine

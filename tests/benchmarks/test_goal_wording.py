@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bbllm.planners.goal_predicates import parse_goal
+from bbllm.planners.common.goal_predicates import parse_goal
 from bbllm.worlds.household.houses import list_houses, load_house
 from benchmarks.goals.wording import NOUNS, goal_in_words, plural
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from bbllm.cli.main import app
-from bbllm.pictures.svg import to_svg
+from bbllm.viz.svg import to_svg
 from bbllm.worlds.household import household
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.rules import RULES

@@ -16,7 +16,7 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from bbllm.cli.main import app
-from bbllm.pictures.svg import to_svg
+from bbllm.viz.svg import to_svg
 from benchmarks.mass_discrimination import command
 from benchmarks.mass_discrimination.command import HEAVIER_KG, run_mass_bench
 from benchmarks.mass_discrimination.report import (

@@ -9,7 +9,7 @@ import pytest
 from bbllm.core.events import Ending, Event, EventKind
 from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import episodes_dir
-from bbllm.nodes.stack import NODES
+from bbllm.ros.stack.stack import NODES
 from benchmarks.faults.process import (
     LIMIT_S,
     OWNERS,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from typer.testing import Result
 
-from bbllm.bench.suite import load_suite
+from bbllm.bench.suites.suite import load_suite
 
 Command = Callable[..., Result]
 

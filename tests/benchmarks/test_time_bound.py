@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN, Q_READY
-from bbllm.arm.trajectory import joint_move
+from bbllm.arm.motion.trajectory import joint_move
 from benchmarks.arm.time_bound import time_optimal_bound
 
 FIRST = np.eye(7)[0]

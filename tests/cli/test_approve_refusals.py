@@ -11,7 +11,7 @@ pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has 
 from terminals import Terminal, bbllm  # needs nothing of ROS, but its tests do
 from waiting_tasks import HOME, TASK, WAIT_S, waiting, what_waits
 
-from bbllm.nodes.stack import REAL_NODES, Stack, StackConfig
+from bbllm.ros.stack.stack import REAL_NODES, Stack, StackConfig
 
 pytestmark = pytest.mark.ros
 

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from bbllm.bench.finishing import Finished
-from bbllm.bench.run_watch import RunEnd, RunProgress
-from bbllm.bench.summary import summarize_run
-from bbllm.cli.bench_suite import _tell, parse_ks
-from bbllm.cli.output import Output
+from bbllm.bench.report.finishing import Finished
+from bbllm.bench.report.summary import summarize_run
+from bbllm.bench.runner.run_watch import RunEnd, RunProgress
+from bbllm.cli.commands.bench_suite import _tell, parse_ks
+from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 
 Command = Callable[..., Result]

@@ -16,13 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import Result
 
-from bbllm.cli.lines import LineView
-from bbllm.cli.picture_files import progress_of
+from bbllm.cli.views.picture_files import progress_of
+from bbllm.cli.views.plain_view import LineView
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending, Event, EventKind, ModelCall
 from bbllm.core.journal import read_damaged, read_episode, summarize
 from bbllm.core.journal_lines import NEEDED, RECORDS
-from bbllm.core.observed import Observed
+from bbllm.core.observation import Observed
 from bbllm.core.records import to_json
 from bbllm.core.types import (
     Fact,

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from bbllm.cli import checkup, doctor
-from bbllm.cli.checkup import (
+from bbllm.cli.checks import machine as checkup
+from bbllm.cli.checks.machine import (
     Finding,
     Level,
     check_compilers,
@@ -21,6 +21,7 @@ from bbllm.cli.checkup import (
     check_ros,
     check_state,
 )
+from bbllm.cli.commands import doctor
 
 Command = Callable[..., Result]
 

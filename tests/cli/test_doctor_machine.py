@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bbllm.cli.findings import Level
-from bbllm.cli.real_machine import (
+from bbllm.cli.checks.findings import Level
+from bbllm.cli.checks.real_machine import (
     DRIVER,
     MESSAGES,
     check_driver_packages,

@@ -6,10 +6,10 @@ import struct
 
 import pytest
 
-from bbllm.cli import round_trips
-from bbllm.cli.findings import Level
-from bbllm.cli.real_machine import judge_network
-from bbllm.cli.round_trips import RoundTrips, measure
+from bbllm.cli.checks import round_trips
+from bbllm.cli.checks.findings import Level
+from bbllm.cli.checks.real_machine import judge_network
+from bbllm.cli.checks.round_trips import RoundTrips, measure
 
 
 def trips(*times_ms: float, sent: int | None = None, late_ms: float = 0.05) -> RoundTrips:

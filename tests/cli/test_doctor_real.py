@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from bbllm.cli import real_checkup
-from bbllm.cli.findings import Finding, Level
-from bbllm.cli.real_graph import (
+from bbllm.cli.checks import real_checkup
+from bbllm.cli.checks.findings import Finding, Level
+from bbllm.cli.checks.real_graph import (
     BEST_EFFORT,
     CONTROLLERS,
     HAND_ACTIONS,
@@ -24,7 +24,7 @@ from bbllm.cli.real_graph import (
     Starts,
     judge_graph,
 )
-from bbllm.nodes.robot_graph import Giver, Heard, RobotGraph
+from bbllm.ros.driver.robot_graph import Giver, Heard, RobotGraph
 
 Command = Callable[..., Result]
 JOINTS = tuple(f'fr3_joint{i}' for i in range(1, 8))
@@ -232,7 +232,7 @@ def test_network_of_a_simulated_robot_is_not_measured(
     for name, answer in (('missing_ros', None), ('joins', None)):
         monkeypatch.setattr(real_checkup, name, lambda answer=answer: answer)
     monkeypatch.setattr(real_checkup, 'check_network', check_network)
-    monkeypatch.setattr('bbllm.nodes.real_probe.probe', lambda *_: graph)
+    monkeypatch.setattr('bbllm.ros.driver.real_probe.probe', lambda *_: graph)
 
     found = list(real_checkup.look_at_real_arm(real_checkup.RealArm(), lambda doing: None))
 
@@ -256,7 +256,7 @@ def test_the_report_of_a_real_arm_is_one_object(
         seen.append(arm)
         return [Finding('network', Level.OK, 'good'), Finding('mode', Level.FAIL, 'bad', 'do it')]
 
-    monkeypatch.setattr('bbllm.cli.doctor.look_at_real_arm', look)
+    monkeypatch.setattr('bbllm.cli.commands.doctor.look_at_real_arm', look)
 
     result = bbllm(
         'doctor', '--real', '--namespace', '/left', '--gripper', 'fr3_gripper', '--json'

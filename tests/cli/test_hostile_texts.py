@@ -17,12 +17,12 @@ from rich.text import Text
 from told_events import STARTED, event
 from typer.testing import Result
 
-from bbllm.cli.commands import _report
-from bbllm.cli.lines import LineView
-from bbllm.cli.live import LiveView, print_progress
-from bbllm.cli.output import Output
-from bbllm.cli.progress import Progress
-from bbllm.cli.question import show
+from bbllm.cli.verb_group import _report
+from bbllm.cli.views.output import Output
+from bbllm.cli.views.plain_view import LineView
+from bbllm.cli.views.progress import Progress
+from bbllm.cli.views.question import show
+from bbllm.cli.views.rich_view import LiveView, print_progress
 from bbllm.core.approval import ApprovalRequest, RequestKind
 from bbllm.core.events import Event, EventKind
 from bbllm.core.journal import JournalWriter

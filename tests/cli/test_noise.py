@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bbllm.cli.session import Options, open_stage
-from bbllm.worlds.tabletop import TabletopWorld
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 
 def forces(seed: int | None) -> np.ndarray:

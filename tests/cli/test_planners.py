@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from typer.testing import Result
 
-from bbllm.cli.progress import Progress, StepState
+from bbllm.cli.views.progress import Progress, StepState
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import EventKind
 from bbllm.core.registry import planner_names

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from told_events import FAR, REPAIRED, after, call, event, outcome, states, step
 
-from bbllm.cli.progress import StepState
+from bbllm.cli.views.progress import StepState
 from bbllm.core.events import EventKind
 
 

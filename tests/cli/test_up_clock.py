@@ -19,7 +19,7 @@ NODES = 5
 
 
 def test_every_node_uses_the_clock_of_the_simulation(ros_domain: int, tmp_path: Path) -> None:
-    from bbllm.nodes.client import StackClient
+    from bbllm.ros.stack.client import StackClient
 
     process = subprocess.Popen(
         [sys.executable, '-u', '-m', 'bbllm', 'up', 'sim', '--clock', '--speed', '0'],

@@ -10,11 +10,11 @@ import pytest
 from rich.console import Console
 from told_events import FAR, PLAN, REPAIRED, STARTED, after, event, outcome, states, step
 
-from bbllm.cli.lines import LineView, describe
-from bbllm.cli.live import LiveView, print_progress
-from bbllm.cli.output import Output
-from bbllm.cli.plan_lines import plan_lines, visible
-from bbllm.cli.progress import StepRow, StepState, counts_text
+from bbllm.cli.views.output import Output
+from bbllm.cli.views.plain_view import LineView, describe
+from bbllm.cli.views.plan_lines import plan_lines, visible
+from bbllm.cli.views.progress import StepRow, StepState, counts_text
+from bbllm.cli.views.rich_view import LiveView, print_progress
 from bbllm.core.events import Event, EventKind
 
 NO_SCENE: dict[str, object] = {'objects': [], 'facts': []}

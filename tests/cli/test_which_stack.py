@@ -12,7 +12,7 @@ pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has 
 from terminals import bbllm
 
 from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
-from bbllm.nodes.stack import REAL_NODES, Stack, StackConfig
+from bbllm.ros.stack.stack import REAL_NODES, Stack, StackConfig
 
 pytestmark = pytest.mark.ros
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bbllm.cli.progress import Progress, StepState
+from bbllm.cli.views.progress import Progress, StepState
 from bbllm.core.events import Event, EventKind
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bbllm.core.approval import Answer, ApprovalRequest, RequestKind
-from bbllm.core.approval_desk import ApprovalDesk
+from bbllm.core.approval_queue import ApprovalDesk
 from bbllm.core.errors import ApprovalError, CancelledError
 
 PATIENCE_S = 30.0

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bbllm.core.calls import CallError, check_call, format_pose, looks_like_pose, parse_pose
+from bbllm.core.skill_calls import CallError, check_call, format_pose, looks_like_pose, parse_pose
 from bbllm.core.types import Code, Scene, Skill, SkillCall
 
 SCENE = Scene(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bbllm.core.instances import class_of, id_of, instance_name
+from bbllm.core.instance_names import class_of, id_of, instance_name
 
 
 @given(st.from_regex(r'[a-z][a-z_0-9]{0,12}', fullmatch=True), st.integers(0, 10**6))

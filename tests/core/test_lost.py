@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bbllm.core.calls import CallError, check_call
-from bbllm.core.lost import LostObject, lost_facts, lost_names, lost_text
+from bbllm.core.missing_objects import LostObject, lost_facts, lost_names, lost_text
+from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import Code, Fact, Kind, Pose, Scene, SceneObject, Skill, SkillCall, Status
 
 SKILLS = (Skill('pick', ('object',)), Skill('place', ('target',)))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.core.errors import NotMeasuredError, ParseError, WorldError
-from bbllm.core.observed import FORMS, Observed, observed, parse_observed
+from bbllm.core.observation import FORMS, Observed, observed, parse_observed
 from bbllm.core.records import from_json, to_json
 from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject
 

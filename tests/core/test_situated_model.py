@@ -9,10 +9,10 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import EventKind
 from bbllm.core.protocols import ChatModel, Message, PromptRequest, Reply, Situation, in_episode
 from bbllm.core.types import Task
-from bbllm.llm.exchanges import read_recording
-from bbllm.llm.replay import RecordingModel
+from bbllm.llm.recording.exchanges import read_recording
+from bbllm.llm.recording.replay import RecordingModel
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.prompting import ask
+from bbllm.planners.common.prompting import ask
 
 
 class SituatedDouble:

@@ -19,7 +19,7 @@ from bbllm.core.types import (
     SkillCall,
     Status,
 )
-from bbllm.sim.scenes import SceneFile, load_scene
+from bbllm.sim.scene_file import SceneFile, load_scene
 from bbllm.skills.catalog import SKILLS
 
 REACH_M = 0.8

@@ -9,9 +9,9 @@ from fake_server import FakeServer
 from pydantic import SecretStr
 
 from bbllm.core.protocols import Message
-from bbllm.llm.backoff import Backoff
-from bbllm.llm.openai_chat import OpenAIChat
-from bbllm.llm.openai_settings import OpenAISettings
+from bbllm.llm.openai.backoff import Backoff
+from bbllm.llm.openai.chat import OpenAIChat
+from bbllm.llm.openai.settings import OpenAISettings
 
 ASK = [Message('system', 'You plan.'), Message('user', 'Stack the cubes.')]
 SCHEMA = {'type': 'object', 'properties': {'skill': {'enum': ['pick']}}}

@@ -12,8 +12,8 @@ from bbllm.core.events import Episode
 from bbllm.core.protocols import ChatModel, Planner
 from bbllm.core.tasks import make_task
 from bbllm.llm.expert import ExpertBrief, ExpertModel
-from bbllm.planners.ft_pop import FTCoT, FTVanilla
-from bbllm.planners.llm_pop import LLMPop, LLMPopNoEvaluator
+from bbllm.planners.llm_pop.fine_tuned import FTCoT, FTVanilla
+from bbllm.planners.llm_pop.planner import LLMPop, LLMPopNoEvaluator
 
 sys.path.insert(0, str(Path(__file__).parent.parent / 'doubles'))
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from bbllm.llm.backoff import Backoff, retry_after_s
+from bbllm.llm.openai.backoff import Backoff, retry_after_s
 
 
 def test_waits_double_up_to_the_longest() -> None:

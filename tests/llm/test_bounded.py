@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from bbllm.llm.bounded import Bounded, TooLateError
+from bbllm.llm.openai.timeouts import Bounded, TooLateError
 
 OnOpen = Callable[[Callable[[], None]], None]
 

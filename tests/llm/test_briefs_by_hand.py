@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.errors import ConfigError
-from bbllm.llm.config import load_config, make_models
-from bbllm.llm.sections import TOLD_SUFFIX
+from bbllm.llm.config import TOLD_SUFFIX
+from bbllm.llm.model_factory import load_config, make_models
 
 TEXT = '{role}: {{provider: expert, brief: {{goal: hold}}}}'
 

@@ -6,7 +6,7 @@ import pytest
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import Message
-from bbllm.llm.config import (
+from bbllm.llm.model_factory import (
     LlmConfig,
     Models,
     load_config,
@@ -15,8 +15,8 @@ from bbllm.llm.config import (
     parse_config,
     resolve,
 )
-from bbllm.llm.openai_chat import OpenAIChat
-from bbllm.llm.replay import RecordingModel
+from bbllm.llm.openai.chat import OpenAIChat
+from bbllm.llm.recording.replay import RecordingModel
 from bbllm.llm.scripted import ScriptedModel
 
 SHIPPED = Path(__file__).parents[2] / 'config' / 'llm.yaml'

@@ -8,8 +8,8 @@ import pytest
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.prompt_size import prompt_limit
-from bbllm.llm.config import make_models, parse_config
-from bbllm.nodes.interruptible import InterruptibleModel
+from bbllm.llm.model_factory import make_models, parse_config
+from bbllm.ros.rclpy_support.interruptible import InterruptibleModel
 
 URL = {'OPENAI_BASE_URL': 'http://localhost:11434/v1'}
 TEXT = 'brain: {model: small, max_tokens: 1000, context_tokens: 8192}\nbody: {model: small}'

@@ -18,9 +18,9 @@ from bbllm.core.errors import (
     ModelRefusedError,
     ModelUnavailableError,
 )
-from bbllm.llm.backoff import Backoff
-from bbllm.llm.embeddings import BATCH, OpenAIEmbedder
-from bbllm.llm.openai_settings import OpenAISettings
+from bbllm.llm.embedding.embeddings import BATCH, OpenAIEmbedder
+from bbllm.llm.openai.backoff import Backoff
+from bbllm.llm.openai.settings import OpenAISettings
 
 KEY = 'sk-test-0123456789abcdef'
 

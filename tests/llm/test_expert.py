@@ -24,7 +24,7 @@ from bbllm.core.protocols import Message
 from bbllm.core.tasks import make_task
 from bbllm.core.types import SkillCall
 from bbllm.llm.expert import ExpertBrief, ExpertModel
-from bbllm.planners.llm_pop import LLMPop
+from bbllm.planners.llm_pop.planner import LLMPop
 
 
 @pytest.fixture(params=MAKERS)

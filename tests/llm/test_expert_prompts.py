@@ -9,20 +9,20 @@ import pytest
 
 from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import NotMeasuredError
-from bbllm.core.observed import Observed, observed
+from bbllm.core.observation import Observed, observed
 from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject, Task
 from bbllm.llm.expert.belief import learn
 from bbllm.llm.expert.deciding import Decision, Stage
 from bbllm.llm.expert.ft_prompt import QUESTIONS, is_ft_prompt, read_ft_prompt, write_ft_reply
 from bbllm.llm.expert.pop_prompt import is_pop_prompt, read_pop_prompt, write_pop_reply
 from bbllm.llm.expert.sight import Asked, Deed, Move, Sight, UnreadableError
-from bbllm.planners.ft_history import FtHistory, FtRound, said_so
-from bbllm.planners.ft_parsing import parse_reply
-from bbllm.planners.ft_prompting import FtPrompts
-from bbllm.planners.ft_questions import Question
-from bbllm.planners.pop_history import History, Round, Tried
-from bbllm.planners.pop_parsing import parse_evaluator, parse_planner
-from bbllm.planners.pop_prompting import PopPrompts
+from bbllm.planners.llm_pop.fine_tuned_grammar import parse_reply
+from bbllm.planners.llm_pop.fine_tuned_history import FtHistory, FtRound, said_so
+from bbllm.planners.llm_pop.fine_tuned_prompting import FtPrompts
+from bbllm.planners.llm_pop.fine_tuned_questions import Question
+from bbllm.planners.llm_pop.grammar import parse_evaluator, parse_planner
+from bbllm.planners.llm_pop.history import History, Round, Tried
+from bbllm.planners.llm_pop.prompting import PopPrompts
 from bbllm.skills.catalog import SKILLS
 
 TASK = Task('t', 'stack the blocks')

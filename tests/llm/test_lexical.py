@@ -7,7 +7,7 @@ from operator import mul
 
 import pytest
 
-from bbllm.llm.lexical import DIMENSIONS, LexicalEmbedder
+from bbllm.llm.embedding.lexical import DIMENSIONS, LexicalEmbedder
 
 
 def nearness(left: str, right: str) -> float:
@@ -52,7 +52,7 @@ def test_text_without_letters_or_digits_is_near_to_nothing() -> None:
 
 def test_other_processes_get_the_same_vectors() -> None:
     code = (
-        'from bbllm.llm.lexical import LexicalEmbedder as L;'
+        'from bbllm.llm.embedding.lexical import LexicalEmbedder as L;'
         'print(repr(L().embed(["pick red_cube"]).vectors))'
     )
     said = [

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bbllm.core.calls import parse_pose
 from bbllm.core.errors import GaveUpError
 from bbllm.core.protocols import PASS, ChatModel, Message
+from bbllm.core.skill_calls import parse_pose
 from bbllm.core.types import Fact, Kind, Plan, PlanStep, Pose, Scene, SceneObject, Task
 from bbllm.llm.offline import OfflineModel
 from bbllm.llm.offline.words import VOCABULARY
-from bbllm.planners.call_parsing import parse_call
-from bbllm.planners.parsing import parse_plan
-from bbllm.planners.prompting import Failure, Prompts
+from bbllm.planners.common.call_grammar import parse_call
+from bbllm.planners.common.plan_grammar import parse_plan
+from bbllm.planners.common.prompting import Failure, Prompts
 from bbllm.skills.catalog import SKILLS
 
 COLORS = ('red', 'green', 'blue', 'yellow', 'orange')

@@ -8,8 +8,8 @@ from bbllm.core.errors import GaveUpError
 from bbllm.core.protocols import Message
 from bbllm.core.types import Kind, Pose, Scene, SceneObject, Task
 from bbllm.llm.offline import OfflineModel
-from bbllm.planners.parsing import parse_plan
-from bbllm.planners.prompting import Prompts
+from bbllm.planners.common.plan_grammar import parse_plan
+from bbllm.planners.common.prompting import Prompts
 from bbllm.skills.catalog import SKILLS
 
 PROMPTS = Prompts()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fake_server import FakeServer, says, status
 
-from bbllm.llm.config import parse_config, probe_models
-from bbllm.llm.openai_settings import OpenAISettings
-from bbllm.llm.probe import probe
+from bbllm.llm.model_factory import parse_config, probe_models
+from bbllm.llm.openai.probe import probe
+from bbllm.llm.openai.settings import OpenAISettings
 
 DEFAULTS = parse_config('', 'llm.yaml')
 

@@ -8,7 +8,7 @@ import pytest
 from bbllm.core.errors import ConfigError, ModelUnavailableError, ReplayError
 from bbllm.core.prompt_size import prompt_limit
 from bbllm.core.protocols import ChatModel, Message, Reply, Usage
-from bbllm.llm.replay import RecordingModel, ReplayModel, read_recording
+from bbllm.llm.recording.replay import RecordingModel, ReplayModel, read_recording
 from bbllm.llm.scripted import ScriptedModel
 
 SCHEMA = {'enum': ['pick']}

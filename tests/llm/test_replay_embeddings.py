@@ -7,11 +7,11 @@ import pytest
 
 from bbllm.core.errors import CancelledError, ModelUnavailableError, ReplayError
 from bbllm.core.protocols import Embeddings, Message, Usage
-from bbllm.llm.config import Models, make_models, parse_config
-from bbllm.llm.lexical import LexicalEmbedder
-from bbllm.llm.recorded_models import record_models, replay_models
-from bbllm.llm.replay import RecordingModel, ReplayModel, read_recording
-from bbllm.llm.replay_embeddings import RecordingEmbedder, ReplayEmbedder
+from bbllm.llm.embedding.lexical import LexicalEmbedder
+from bbllm.llm.model_factory import Models, make_models, parse_config
+from bbllm.llm.recording.recorded_models import record_models, replay_models
+from bbllm.llm.recording.replay import RecordingModel, ReplayModel, read_recording
+from bbllm.llm.recording.replay_embeddings import RecordingEmbedder, ReplayEmbedder
 from bbllm.llm.scripted import ScriptedModel
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bbllm.core.lost import LostObject, lost_facts
-from bbllm.core.observed import observed
+from bbllm.core.missing_objects import LostObject, lost_facts
+from bbllm.core.observation import observed
 from bbllm.core.types import (
     Code,
     Fact,
@@ -21,22 +21,22 @@ from bbllm.core.types import (
     Status,
     Task,
 )
-from bbllm.planners.demonstrations import Demonstration
-from bbllm.planners.fltrnn_prompting import FLTRNNPrompts, LongTerm, ShortTerm
-from bbllm.planners.ft_history import FtHistory, FtRound
-from bbllm.planners.ft_prompting import FtPrompts
-from bbllm.planners.ft_questions import Question
-from bbllm.planners.lang_prompting import Example, LangPrompts
-from bbllm.planners.monologue import Monologue, MonologuePrompt
-from bbllm.planners.open_state import OpenState
-from bbllm.planners.pop_history import DONE, History, Round, Tried
-from bbllm.planners.pop_prompting import PopPrompts
-from bbllm.planners.prog_interpreter import Tried as TriedCall
-from bbllm.planners.prog_program import Call, Condition
-from bbllm.planners.prog_prompting import ProgPrompts
-from bbllm.planners.prompting import Failure, Prompts
-from bbllm.planners.short_names import ShortNames
-from bbllm.planners.state_prompting import StatePrompts
+from bbllm.planners.belief.prompting import StatePrompts
+from bbllm.planners.common.open_state import OpenState
+from bbllm.planners.common.program import Call, Condition
+from bbllm.planners.common.prompting import Failure, Prompts
+from bbllm.planners.common.short_names import ShortNames
+from bbllm.planners.fltrnn.demonstrations import Demonstration
+from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, LongTerm, ShortTerm
+from bbllm.planners.inner_monologue.prompting import Monologue, MonologuePrompt
+from bbllm.planners.llm_pop.fine_tuned_history import FtHistory, FtRound
+from bbllm.planners.llm_pop.fine_tuned_prompting import FtPrompts
+from bbllm.planners.llm_pop.fine_tuned_questions import Question
+from bbllm.planners.llm_pop.history import DONE, History, Round, Tried
+from bbllm.planners.llm_pop.prompting import PopPrompts
+from bbllm.planners.prog_prompt.interpreter import Tried as TriedCall
+from bbllm.planners.prog_prompt.lang_prompting import Example, LangPrompts
+from bbllm.planners.prog_prompt.prompting import ProgPrompts
 from bbllm.skills.catalog import SKILLS
 
 SAID = 'leave the green cube where it is'

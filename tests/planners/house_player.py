@@ -9,12 +9,12 @@ from bbllm.core.budget import Limits
 from bbllm.core.delimiters import without_delimiters
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Episode, EventKind
-from bbllm.core.instances import class_of
+from bbllm.core.instance_names import class_of
 from bbllm.core.protocols import Planner
 from bbllm.core.types import Outcome, SkillCall, Task
 from bbllm.llm.scripted import Request, ScriptedModel
-from bbllm.planners.fltrnn_parsing import shown
-from bbllm.planners.fltrnn_prompting import CELL, SPLIT
+from bbllm.planners.fltrnn.grammar import shown
+from bbllm.planners.fltrnn.prompting import CELL, SPLIT
 from bbllm.worlds.household.visibility import FULL, Visibility
 from bbllm.worlds.household.world import HouseholdWorld
 

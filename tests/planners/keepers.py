@@ -8,14 +8,14 @@ from collections.abc import Callable
 from made_scenes import made_scene
 
 from bbllm.core.events import Event, EventKind
-from bbllm.core.observed import Observed
+from bbllm.core.observation import Observed
 from bbllm.core.records import to_json
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
-from bbllm.planners.experience import Experience
-from bbllm.planners.open_facts import is_open
-from bbllm.planners.open_state import StateEstimator
-from bbllm.planners.state_by_rules import RuleEstimator
-from bbllm.planners.state_keeper import StateKeeper
+from bbllm.planners.belief.interaction_history import Experience
+from bbllm.planners.belief.rule_state_estimator import RuleEstimator
+from bbllm.planners.belief.state_keeper import StateKeeper
+from bbllm.planners.common.open_facts import is_open
+from bbllm.planners.common.open_state import StateEstimator
 
 SCENE = made_scene('red_cube blue_cube', 'red_cube is clear', domain='tabletop')
 PATIENCE_S = 20.0

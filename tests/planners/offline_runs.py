@@ -7,8 +7,8 @@ from typing import Any
 
 from bbllm.core.types import Task
 from bbllm.llm.offline import OfflineModel
-from bbllm.planners.body_llm import BodyLLM
-from bbllm.planners.brain_body import BrainBody
+from bbllm.planners.body.language_model import BodyLLM
+from bbllm.planners.brain_body.planner import BrainBody
 
 Tabletop = Callable[..., Any]
 DiaryType = Callable[..., Any]

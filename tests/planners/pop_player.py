@@ -6,7 +6,7 @@ import math
 import re
 
 from bbllm.core.delimiters import without_delimiters
-from bbllm.core.observed import parse_observed
+from bbllm.core.observation import parse_observed
 from bbllm.llm.scripted import Request, ScriptedModel
 
 _WANTED = re.compile(r'the (\w+) (cube|cylinder) on (location_\w)')

@@ -18,7 +18,7 @@ from bbllm.core.types import (
     Task,
 )
 from bbllm.llm.scripted import Request
-from bbllm.planners.llm_pop import LLMPop, LLMPopNoEvaluator
+from bbllm.planners.llm_pop.planner import LLMPop, LLMPopNoEvaluator
 
 TASK = Task('t', 'put the lighter cube on location_A')
 UNKNOWN = 'FAIL\nThe weights are not known.'

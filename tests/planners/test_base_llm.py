@@ -19,8 +19,8 @@ from bbllm.core.types import (
 )
 from bbllm.llm.offline import OfflineModel
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.base_llm import BaseLLM
-from bbllm.planners.prompting import Prompts
+from bbllm.planners.brain_body.base_llm import BaseLLM
+from bbllm.planners.common.prompting import Prompts
 
 TASK = Task('t', 'put the red cube on location_A')
 PROGRAM = """0: <rob0>[pick] <red_cube>

@@ -6,10 +6,10 @@ import pytest
 from made_scenes import made_scene
 
 from bbllm.core.types import Code, Outcome, SkillCall, Status
-from bbllm.planners.belief_grammar import read_belief
-from bbllm.planners.open_facts import open_facts
-from bbllm.planners.open_state import OpenState
-from bbllm.planners.state_by_rules import RuleEstimator
+from bbllm.planners.belief.rule_state_estimator import RuleEstimator
+from bbllm.planners.common.belief_grammar import read_belief
+from bbllm.planners.common.open_facts import open_facts
+from bbllm.planners.common.open_state import OpenState
 
 NAMES = ('red_cube', 'blue_cube', 'location_A')
 

@@ -13,14 +13,14 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending
 from bbllm.core.protocols import PASS
 from bbllm.core.types import PlanStep, SkillCall, Task
-from bbllm.llm.config import Models, parse_config
-from bbllm.llm.lexical import LexicalEmbedder
+from bbllm.llm.embedding.lexical import LexicalEmbedder
+from bbllm.llm.model_factory import Models, parse_config
 from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.assembly import build_planner
-from bbllm.planners.base_llm import BaseLLM
-from bbllm.planners.bodies import MappingMethod, body_name, body_of, make_body, models_for
-from bbllm.planners.body_llm import BodyLLM
-from bbllm.planners.brain_body import BrainBody
+from bbllm.planners.body.language_model import BodyLLM
+from bbllm.planners.body.mapping import MappingMethod, body_name, body_of, make_body, models_for
+from bbllm.planners.brain_body.base_llm import BaseLLM
+from bbllm.planners.brain_body.planner import BrainBody
 
 Tabletop = Callable[..., Any]
 TASK = Task('t', 'put the red cube on location_B')

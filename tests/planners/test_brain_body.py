@@ -11,8 +11,8 @@ from bbllm.core.errors import GaveUpError, ModelUnavailableError, ParseError
 from bbllm.core.protocols import PASS, Body, Pass
 from bbllm.core.types import Code, PlanStep, Scene, SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.body_llm import BodyLLM
-from bbllm.planners.brain_body import BrainBody
+from bbllm.planners.body.language_model import BodyLLM
+from bbllm.planners.brain_body.planner import BrainBody
 
 TASK = Task('t', 'put the red cube on location_A')
 PLAN = '0: pick(red_cube)\n1: place(location_A)\n2: return_to_base()'

@@ -12,10 +12,10 @@ from bbllm.core.events import Episode, EventKind
 from bbllm.core.types import Code, Fact, Scene, Task
 from bbllm.llm.offline import OfflineModel
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.body_llm import BodyLLM
-from bbllm.planners.brain_body import BrainBody
-from bbllm.planners.open_facts import with_open_facts
-from bbllm.planners.open_state import OpenState
+from bbllm.planners.body.language_model import BodyLLM
+from bbllm.planners.brain_body.planner import BrainBody
+from bbllm.planners.common.open_facts import with_open_facts
+from bbllm.planners.common.open_state import OpenState
 
 Tabletop = Callable[..., Any]
 

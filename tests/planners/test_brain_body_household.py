@@ -12,14 +12,14 @@ from bbllm.core.delimiters import without_delimiters
 from bbllm.core.protocols import PASS
 from bbllm.core.types import Plan, PlanStep, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.base_llm import BaseLLM
-from bbllm.planners.body_llm import BodyLLM
-from bbllm.planners.brain_body import BrainBody
-from bbllm.planners.call_parsing import parse_call
-from bbllm.planners.house_actions import ACTIONS, shown_to_body
-from bbllm.planners.house_environment import house_environment
-from bbllm.planners.parsing import parse_plan
-from bbllm.planners.prompting import Failure, Prompts
+from bbllm.planners.body.language_model import BodyLLM
+from bbllm.planners.brain_body.base_llm import BaseLLM
+from bbllm.planners.brain_body.planner import BrainBody
+from bbllm.planners.common.call_grammar import parse_call
+from bbllm.planners.common.house_actions import ACTIONS, shown_to_body
+from bbllm.planners.common.house_environment import house_environment
+from bbllm.planners.common.plan_grammar import parse_plan
+from bbllm.planners.common.prompting import Failure, Prompts
 from bbllm.worlds.household.houses import list_houses
 from bbllm.worlds.household.world import HouseholdWorld
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bbllm.core.calls import check_call
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import PASS
+from bbllm.core.skill_calls import check_call
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, Skill, SkillCall
-from bbllm.planners.call_parsing import MAX_LINE, body_schema, parse_call
+from bbllm.planners.common.call_grammar import MAX_LINE, body_schema, parse_call
 from bbllm.skills.catalog import SKILLS
 
 NAMES = ('red_cube', 'blue_cube', 'location_A')

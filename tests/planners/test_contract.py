@@ -27,12 +27,12 @@ from bbllm.core.registry import (
     plays_in,
 )
 from bbllm.core.types import Task
-from bbllm.llm.config import Models
-from bbllm.llm.lexical import LexicalEmbedder
+from bbllm.llm.embedding.lexical import LexicalEmbedder
+from bbllm.llm.model_factory import Models
 from bbllm.llm.offline import OfflineModel
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import build_planner
-from bbllm.planners.methods import MappingMethod
+from bbllm.planners.common.methods import MappingMethod
 
 Tabletop = Callable[..., Any]
 PLAYERS: dict[str, Callable[[], Any]] = {

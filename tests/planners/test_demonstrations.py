@@ -8,18 +8,18 @@ import pytest
 import yaml
 
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
-from bbllm.llm.lexical import LexicalEmbedder
-from bbllm.planners.demonstrations import (
+from bbllm.llm.embedding.lexical import LexicalEmbedder
+from bbllm.planners.common.goal_predicates import parse_goal
+from bbllm.planners.fltrnn.demonstrations import (
     Chooser,
     Demonstration,
     DemonstrationError,
     household_demonstrations,
     read_demonstrations,
 )
-from bbllm.planners.fltrnn_parsing import parse_calls
-from bbllm.planners.fltrnn_wording import memory_text
-from bbllm.planners.goal_predicates import parse_goal
-from bbllm.planners.memory_graph import MemoryGraph
+from bbllm.planners.fltrnn.grammar import parse_calls
+from bbllm.planners.fltrnn.memory_graph import MemoryGraph
+from bbllm.planners.fltrnn.scene_text import memory_text
 
 ALL = household_demonstrations()
 GOOD = {

@@ -8,8 +8,8 @@ from random import Random
 import pytest
 import yaml
 
-from bbllm.llm.lexical import LexicalEmbedder
-from bbllm.planners.demonstrations import (
+from bbllm.llm.embedding.lexical import LexicalEmbedder
+from bbllm.planners.fltrnn.demonstrations import (
     Chooser,
     Demonstration,
     DemonstrationError,

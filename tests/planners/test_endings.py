@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bbllm.planners.endings import MAX_REASON, reason_of, says_done
+from bbllm.planners.common.termination import MAX_REASON, reason_of, says_done
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from house_player import (
 )
 
 from bbllm.core.events import Ending, EventKind
-from bbllm.planners.fltrnn import FLTRNN
-from bbllm.planners.fltrnn_prompting import SPLIT
+from bbllm.planners.fltrnn.planner import FLTRNN
+from bbllm.planners.fltrnn.prompting import SPLIT
 
 MILK = 'on_milk_coffeetable: 1'
 ONE_PART = f'subgoal{{{MILK}}}'

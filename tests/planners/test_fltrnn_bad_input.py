@@ -24,8 +24,8 @@ from bbllm.core.events import Ending, EventKind
 from bbllm.core.protocols import Embeddings
 from bbllm.core.types import Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.body_matching import MatchingBody
-from bbllm.planners.fltrnn import FLTRNN
+from bbllm.planners.body.matching import MatchingBody
+from bbllm.planners.fltrnn.planner import FLTRNN
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.world import HouseholdWorld

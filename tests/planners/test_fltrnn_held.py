@@ -10,8 +10,8 @@ from house_player import told as memory_told
 
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.fltrnn import FLTRNN
-from bbllm.planners.language_rnn import NOTHING_DONE, ROUNDS
+from bbllm.planners.fltrnn.language_rnn import NOTHING_DONE, ROUNDS
+from bbllm.planners.fltrnn.planner import FLTRNN
 from bbllm.worlds.household.visibility import Visibility
 
 MILK = 'on_milk_coffeetable: 1'

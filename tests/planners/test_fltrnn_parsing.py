@@ -6,9 +6,9 @@ import pytest
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import SkillCall
-from bbllm.planners.fltrnn_parsing import parse_calls, parse_sub_goals, parse_thing, shown
-from bbllm.planners.goal_predicates import parse_goal
-from bbllm.planners.sub_goals import decompose
+from bbllm.planners.common.goal_predicates import parse_goal
+from bbllm.planners.fltrnn.grammar import parse_calls, parse_sub_goals, parse_thing, shown
+from bbllm.planners.fltrnn.sub_goals import decompose
 
 CLASSES = ('milk', 'table', 'microwave', 'pie')
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.planners.fltrnn_parsing import MAX_CALLS, MAX_TOLD, LostPlanError, parse_calls
+from bbllm.planners.fltrnn.grammar import MAX_CALLS, MAX_TOLD, LostPlanError, parse_calls
 
 WALK = "walk('tv(id:2)')"
 OPEN = "open('tv(id:2)')"

@@ -10,17 +10,15 @@ from typing import Any
 import pytest
 from house_player import Studio, cells, id_of, lines, play, player, told
 
-from bbllm.bench.generator import make_case
-from bbllm.bench.suite import load_suite
-from bbllm.core.instances import class_of
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.suite import load_suite
+from bbllm.core.instance_names import class_of
 from bbllm.core.protocols import Embeddings
 from bbllm.core.types import SkillCall
-from bbllm.llm.lexical import LexicalEmbedder
-from bbllm.planners.body_matching import MatchingBody
-from bbllm.planners.demonstrations import Chooser, household_demonstrations
-from bbllm.planners.fltrnn import FLTRNN
-from bbllm.planners.fltrnn_prompting import FLTRNNPrompts, LongTerm, ShortTerm
-from bbllm.planners.fltrnn_telling import (
+from bbllm.llm.embedding.lexical import LexicalEmbedder
+from bbllm.planners.body.matching import MatchingBody
+from bbllm.planners.common.goal_predicates import parse_goal
+from bbllm.planners.fltrnn.context_selection import (
     LEFT_OUT,
     LONGEST,
     LONGEST_IN_WORDS,
@@ -28,8 +26,10 @@ from bbllm.planners.fltrnn_telling import (
     USEFUL,
     Telling,
 )
-from bbllm.planners.goal_predicates import parse_goal
-from bbllm.planners.memory_graph import MemoryGraph
+from bbllm.planners.fltrnn.demonstrations import Chooser, household_demonstrations
+from bbllm.planners.fltrnn.memory_graph import MemoryGraph
+from bbllm.planners.fltrnn.planner import FLTRNN
+from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, LongTerm, ShortTerm
 from bbllm.worlds.household.world import HouseholdWorld
 
 RINSE = 'rinse it, please'

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.core.errors import ParseError
-from bbllm.planners.ft_history import FtHistory, FtRound, parse_past, said_so
-from bbllm.planners.ft_parsing import FtAction
-from bbllm.planners.pop_parsing import Verb
+from bbllm.planners.llm_pop.fine_tuned_grammar import FtAction
+from bbllm.planners.llm_pop.fine_tuned_history import FtHistory, FtRound, parse_past, said_so
+from bbllm.planners.llm_pop.grammar import Verb
 
 PICK = FtAction(Verb.PICK, 'red_cube')
 NUMBER = st.integers(-9999, 9999).map(lambda value: value / 1000)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import SkillCall
-from bbllm.planners.ft_parsing import (
+from bbllm.planners.common.prompting import one_line
+from bbllm.planners.llm_pop.fine_tuned_grammar import (
     FtAction,
     FtReply,
     parse_actions,
@@ -19,8 +20,7 @@ from bbllm.planners.ft_parsing import (
     parse_reply,
     parse_some,
 )
-from bbllm.planners.pop_parsing import MAX_ACTIONS, Verb
-from bbllm.planners.prompting import one_line
+from bbllm.planners.llm_pop.grammar import MAX_ACTIONS, Verb
 
 NUMBERS = st.integers(-19999, 19999).map(lambda value: value / 10000)
 POSES = st.tuples(*[NUMBERS] * 7)

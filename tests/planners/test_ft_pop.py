@@ -12,9 +12,9 @@ from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import GaveUpError, ParseError, PromptTooLongError
 from bbllm.core.types import Code, Task
 from bbllm.llm.scripted import Request, ScriptedModel
-from bbllm.planners.ft_history import parse_past
-from bbllm.planners.ft_pop import FTCoT, FTVanilla
-from bbllm.planners.ft_questions import Question
+from bbllm.planners.llm_pop.fine_tuned import FTCoT, FTVanilla
+from bbllm.planners.llm_pop.fine_tuned_history import parse_past
+from bbllm.planners.llm_pop.fine_tuned_questions import Question
 
 TASK = Task('t', 'Put the lighter cube on location_A.')
 UNKNOWN = 'EXPLAIN: No. The weights are not known.\nACTION: <nooutput>'

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bbllm.core.errors import ParseError
-from bbllm.core.instances import class_of
-from bbllm.planners.goal_predicates import (
+from bbllm.core.instance_names import class_of
+from bbllm.planners.common.goal_predicates import (
     GoalPredicate,
     GoalRelation,
     contradiction,

@@ -10,8 +10,8 @@ import pytest
 from made_scenes import made_scene
 
 from bbllm.core.types import Scene
-from bbllm.planners.grounding import Policy, ground
-from bbllm.planners.surroundings import class_scene, classes, meant_by, surroundings
+from bbllm.planners.common.grounding import Policy, ground
+from bbllm.planners.common.scene_graph import class_scene, classes, meant_by, surroundings
 
 DiaryType = Callable[..., Any]
 HOUSE = 'kitchen_1 bath_2 cup_11 cup_12 cup_13 cup_14 kitchencabinet_20 character_40'

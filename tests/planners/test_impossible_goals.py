@@ -8,14 +8,14 @@ import pytest
 from house_player import Studio, play
 
 from bbllm.core.events import Ending, Episode, EventKind
-from bbllm.core.instances import class_of
+from bbllm.core.instance_names import class_of
 from bbllm.core.types import Kind, SkillCall
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.fltrnn import FLTRNN
-from bbllm.planners.impossible_goals import all_in_sight
-from bbllm.planners.inner_monologue import InnerMonologue
-from bbllm.planners.llm_state import LLMState
-from bbllm.planners.surroundings import surroundings
+from bbllm.planners.common.impossible_goals import all_in_sight
+from bbllm.planners.common.scene_graph import surroundings
+from bbllm.planners.fltrnn.planner import FLTRNN
+from bbllm.planners.inner_monologue.planner import InnerMonologue
+from bbllm.planners.llm_state.planner import LLMState
 from bbllm.worlds.household.visibility import Visibility
 
 ON_AND_OFF = 'turnon_tv: 1, turnoff_tv: 1'

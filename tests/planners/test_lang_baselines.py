@@ -13,17 +13,17 @@ from bbllm.core.errors import ConfigError, GaveUpError
 from bbllm.core.protocols import PASS, Pass
 from bbllm.core.registry import find_planner
 from bbllm.core.types import PlanStep, Scene, SkillCall, Task
-from bbllm.llm.lexical import LexicalEmbedder
+from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.admissible import NEEDS, Actions
 from bbllm.planners.assembly import check_mapping
-from bbllm.planners.bodies import MappingMethod
-from bbllm.planners.body_matching import MatchingBody
-from bbllm.planners.house_actions import PHRASES
-from bbllm.planners.huang import MAX_STEPS, Huang
-from bbllm.planners.lang_prompt import LangPrompt
-from bbllm.planners.lang_prompting import LangPrompts
-from bbllm.planners.prog_prompting import HOUSEHOLD_SKILLS
+from bbllm.planners.body.mapping import MappingMethod
+from bbllm.planners.body.matching import MatchingBody
+from bbllm.planners.common.house_actions import PHRASES
+from bbllm.planners.prog_prompt.admissible import NEEDS, Actions
+from bbllm.planners.prog_prompt.huang import MAX_STEPS, Huang
+from bbllm.planners.prog_prompt.lang_prompt import LangPrompt
+from bbllm.planners.prog_prompt.lang_prompting import LangPrompts
+from bbllm.planners.prog_prompt.prompting import HOUSEHOLD_SKILLS
 
 DiaryType = Callable[..., Any]
 TASK = Task('t', 'put the lime in the fridge')

@@ -11,10 +11,10 @@ from state_player import roles
 
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.llm.scripted import Request, ScriptedModel
-from bbllm.planners.fltrnn import FLTRNN
-from bbllm.planners.inner_monologue import InnerMonologue
-from bbllm.planners.left_out import Discarded, LeftOut
-from bbllm.planners.llm_state import LLMState
+from bbllm.planners.common.reply_diagnostics import Discarded, LeftOut
+from bbllm.planners.fltrnn.planner import FLTRNN
+from bbllm.planners.inner_monologue.planner import InnerMonologue
+from bbllm.planners.llm_state.planner import LLMState
 
 GOAL = 'turnon_tv: 1'
 TV = [call('walk', 'tv'), call('switchon', 'tv')]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bbllm.planners.left_out import Discarded, LeftOut
+from bbllm.planners.common.reply_diagnostics import Discarded, LeftOut
 
 FLY, SWIM = Discarded('fly(mug1)', 'No.'), Discarded('swim(mug1)', 'No.')
 

@@ -13,7 +13,7 @@ from bbllm.core.errors import ModelRefusedError, PromptTooLongError
 from bbllm.core.events import Ending, EventKind
 from bbllm.core.types import Code
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.llm_pop import LLMPop
+from bbllm.planners.llm_pop.planner import LLMPop
 
 Tabletop = Callable[..., Any]
 DiaryType = Callable[..., Any]

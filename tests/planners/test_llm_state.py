@@ -14,10 +14,10 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.types import Code, Outcome, SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners import llm_state
-from bbllm.planners.llm_state import LLMState
-from bbllm.planners.state_calls import MAX_ATTRIBUTES_LENGTH
-from bbllm.planners.state_prompting import PLAN_LIMIT
+from bbllm.planners.belief.grammar import MAX_ATTRIBUTES_LENGTH
+from bbllm.planners.belief.prompting import PLAN_LIMIT
+from bbllm.planners.llm_state import planner as llm_state
+from bbllm.planners.llm_state.planner import LLMState
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.world import HouseholdWorld

@@ -12,7 +12,7 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.types import Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.llm_state import LLMState
+from bbllm.planners.llm_state.planner import LLMState
 
 NOBODY: Any = None
 TASK = Task('t', 'put salmon1 in the fridge')

@@ -14,11 +14,11 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.types import Code, Outcome, SkillCall, Status, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.llm_state import LLMState
-from bbllm.planners.open_state import OpenState
-from bbllm.planners.short_names import ShortNames
-from bbllm.planners.state_calls import parse_attention, parse_estimate
-from bbllm.planners.state_prompting import HOUSE_HINTS, StatePrompts
+from bbllm.planners.belief.grammar import parse_attention, parse_estimate
+from bbllm.planners.belief.prompting import HOUSE_HINTS, StatePrompts
+from bbllm.planners.common.open_state import OpenState
+from bbllm.planners.common.short_names import ShortNames
+from bbllm.planners.llm_state.planner import LLMState
 
 NOBODY: Any = None
 TASK = Task('t', 'put a salmon\nin the fridge')

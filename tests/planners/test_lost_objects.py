@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bbllm.core.delimiters import without_delimiters
-from bbllm.core.lost import LostObject, lost_facts
+from bbllm.core.missing_objects import LostObject, lost_facts
 from bbllm.core.types import (
     Code,
     Kind,
@@ -16,13 +16,13 @@ from bbllm.core.types import (
     SkillCall,
     Task,
 )
-from bbllm.llm.lexical import LexicalEmbedder
+from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.offline import OfflineModel
 from bbllm.llm.offline.sight import read_prompt
-from bbllm.planners.body_llm import BodyLLM
-from bbllm.planners.body_matching import MatchingBody
-from bbllm.planners.call_parsing import body_schema, parse_call
-from bbllm.planners.prompting import Prompts
+from bbllm.planners.body.language_model import BodyLLM
+from bbllm.planners.body.matching import MatchingBody
+from bbllm.planners.common.call_grammar import body_schema, parse_call
+from bbllm.planners.common.prompting import Prompts
 from bbllm.skills.catalog import SKILLS, CallError, check_call
 
 LOST = LostObject(name='red_cube', position_m=(0.45, 0.16, 0.02), seen_s=88.0)

@@ -13,17 +13,17 @@ from bbllm.core.errors import GaveUpError
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.types import Code, Outcome, Plan, SkillCall, Status, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.growing_plan import GrowingPlan
-from bbllm.planners.llm_state import LLMState
-from bbllm.planners.low_level_hands import IDLE_LIMIT, MAX_WAITS
-from bbllm.planners.low_level_plan import (
+from bbllm.planners.common.growing_plan import GrowingPlan
+from bbllm.planners.common.low_level_hands import IDLE_LIMIT, MAX_WAITS
+from bbllm.planners.common.low_level_plan import (
     HOUSE_ACTIONS,
     MAX_LINES,
     low_level_actions,
     parse_low_level_plan,
 )
-from bbllm.planners.observation_text import observation_text
-from bbllm.planners.short_names import ShortNames
+from bbllm.planners.common.observation_text import observation_text
+from bbllm.planners.common.short_names import ShortNames
+from bbllm.planners.llm_state.planner import LLMState
 
 NOBODY: Any = None
 ACTIONS = low_level_actions(SmallHouse().observe())

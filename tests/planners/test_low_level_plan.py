@@ -13,8 +13,7 @@ from small_house import SmallHouse
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.protocols import PASS
 from bbllm.core.types import Code, SkillCall
-from bbllm.planners.left_out import LostReplyError
-from bbllm.planners.low_level_plan import (
+from bbllm.planners.common.low_level_plan import (
     MAX_LINES,
     LowLevelCall,
     as_planned,
@@ -22,7 +21,8 @@ from bbllm.planners.low_level_plan import (
     low_level_actions,
     parse_low_level_plan,
 )
-from bbllm.planners.short_names import ShortNames
+from bbllm.planners.common.reply_diagnostics import LostReplyError
+from bbllm.planners.common.short_names import ShortNames
 
 HOUSE = SmallHouse().observe()
 ACTIONS = low_level_actions(HOUSE)

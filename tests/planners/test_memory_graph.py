@@ -6,11 +6,11 @@ import pytest
 from house_player import Studio, id_of
 
 from bbllm.core.types import SkillCall
-from bbllm.planners.fltrnn_parsing import parse_thing
-from bbllm.planners.fltrnn_wording import remembered
-from bbllm.planners.goal_predicates import GoalPredicate, GoalRelation
-from bbllm.planners.memory_graph import ARITY, MemoryGraph
-from bbllm.planners.paper_memory_graph import PaperMemoryGraph
+from bbllm.planners.common.goal_predicates import GoalPredicate, GoalRelation
+from bbllm.planners.fltrnn.grammar import parse_thing
+from bbllm.planners.fltrnn.memory_graph import ARITY, MemoryGraph
+from bbllm.planners.fltrnn.paper_memory_graph import PaperMemoryGraph
+from bbllm.planners.fltrnn.scene_text import remembered
 from bbllm.worlds.household.visibility import Visibility
 
 MILK_ON_SOFA = GoalPredicate(GoalRelation.ON, 'milk', 'sofa')

@@ -8,8 +8,8 @@ import pytest
 from made_scenes import made_scene
 
 from bbllm.core.types import Kind, Scene, SkillCall
-from bbllm.planners.goal_predicates import GoalPredicate, GoalRelation
-from bbllm.planners.memory_graph import MemoryGraph
+from bbllm.planners.common.goal_predicates import GoalPredicate, GoalRelation
+from bbllm.planners.fltrnn.memory_graph import MemoryGraph
 
 THINGS = 'kitchen_1 bath_2 character_3 fridge_4 box_5 milk_6 plum_7 table_8 sofa_9 shelf_10'
 FACTS = (

@@ -6,13 +6,18 @@ import pytest
 from made_scenes import made_scene
 
 from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.instances import class_of
+from bbllm.core.instance_names import class_of
 from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Status
-from bbllm.planners.low_level_plan import MAX_LINE, LowLevelCall
-from bbllm.planners.monologue import EXTRA_TOLD, THOUGHT_KEPT, Monologue, parse_next
-from bbllm.planners.scene_changes import GONE
-from bbllm.planners.short_names import ShortNames
-from bbllm.planners.surroundings import CHARACTER
+from bbllm.planners.common.low_level_plan import MAX_LINE, LowLevelCall
+from bbllm.planners.common.scene_changes import GONE
+from bbllm.planners.common.scene_graph import CHARACTER
+from bbllm.planners.common.short_names import ShortNames
+from bbllm.planners.inner_monologue.prompting import (
+    EXTRA_TOLD,
+    THOUGHT_KEPT,
+    Monologue,
+    parse_next,
+)
 from bbllm.worlds.household.world import HouseholdWorld
 
 ACTIONS = (Skill('move', ('object',)),)

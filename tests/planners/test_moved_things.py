@@ -11,11 +11,11 @@ from test_state_by_rules import MISSED, STUCK, believed, done
 
 from bbllm.core.events import Event, EventKind
 from bbllm.core.types import Code, Fact, Outcome, Pose, Scene, SkillCall
-from bbllm.planners.estimating_world import EstimatingWorld
-from bbllm.planners.experience import Experience, held_after
-from bbllm.planners.open_facts import is_open
-from bbllm.planners.resting import MOVED_M, Resting
-from bbllm.planners.state_by_rules import RuleEstimator
+from bbllm.planners.belief.belief_world import EstimatingWorld
+from bbllm.planners.belief.interaction_history import Experience, held_after
+from bbllm.planners.belief.motion_detection import MOVED_M, Resting
+from bbllm.planners.belief.rule_state_estimator import RuleEstimator
+from bbllm.planners.common.open_facts import is_open
 
 
 def lying(**places_m: float) -> Scene:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bbllm.core.protocols import Embeddings
-from bbllm.planners.nearness import Nearness
+from bbllm.planners.common.similarity import Nearness
 
 
 class Lengths:

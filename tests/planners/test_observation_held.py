@@ -7,8 +7,8 @@ from dataclasses import replace
 from made_scenes import made_scene
 
 from bbllm.core.types import Kind, Scene
-from bbllm.planners.observation_text import observation_text, situation_text
-from bbllm.planners.short_names import ShortNames
+from bbllm.planners.common.observation_text import observation_text, situation_text
+from bbllm.planners.common.short_names import ShortNames
 
 
 def house(things: str, *facts: str) -> Scene:

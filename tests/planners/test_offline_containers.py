@@ -8,9 +8,9 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending
 from bbllm.core.tasks import make_task
 from bbllm.llm.offline import OfflineModel
-from bbllm.planners.body_llm import BodyLLM
-from bbllm.planners.brain_body import BrainBody
-from bbllm.worlds.tabletop import TabletopWorld
+from bbllm.planners.body.language_model import BodyLLM
+from bbllm.planners.brain_body.planner import BrainBody
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from offline_runs import DiaryType, Tabletop, run
 
-from bbllm.bench.case import Case
-from bbllm.bench.checkers.judging import judge
-from bbllm.bench.checkers.situation import Judgement, Situation, Verdict
-from bbllm.bench.generator import make_case
-from bbllm.bench.suite import load_suite
+from bbllm.bench.scorers.judging import judge
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.situation import Judgement, Situation, Verdict
+from bbllm.bench.suites.suite import load_suite
 from bbllm.core.types import Outcome, Scene, SkillCall
-from bbllm.worlds.tabletop import TabletopWorld
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 SUITE = load_suite('tabletop')
 TASKS = [task.name for task in SUITE.tasks]

@@ -8,7 +8,7 @@ import pytest
 from made_scenes import made_scene
 
 from bbllm.core.types import Fact
-from bbllm.planners.open_facts import (
+from bbllm.planners.common.open_facts import (
     LONGEST,
     MOST_WORDS,
     has_open_facts,
@@ -17,7 +17,7 @@ from bbllm.planners.open_facts import (
     sensed_only,
     with_open_facts,
 )
-from bbllm.planners.open_state import OpenState
+from bbllm.planners.common.open_state import OpenState
 
 SCENE = made_scene(
     'red_cube blue_cube',

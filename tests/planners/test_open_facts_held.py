@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from made_scenes import made_scene
 
-from bbllm.planners.open_facts import is_open, open_facts, with_open_facts
-from bbllm.planners.open_state import OpenState
+from bbllm.planners.common.open_facts import is_open, open_facts, with_open_facts
+from bbllm.planners.common.open_state import OpenState
 
 
 def test_what_is_sensed_of_one_thing_keeps_no_belief_of_another_out() -> None:

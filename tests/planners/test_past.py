@@ -11,9 +11,9 @@ from pop_runs import LIGHTER, UNKNOWN, WEIGH, run, section
 from bbllm.core.errors import GaveUpError
 from bbllm.core.prompt_size import most_tokens
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.ft_history import FtHistory, FtRound
-from bbllm.planners.past import BUDGET, Past, ask_shorter, budget_for
-from bbllm.planners.pop_history import History, Round
+from bbllm.planners.common.prompt_history import BUDGET, Past, ask_shorter, budget_for
+from bbllm.planners.llm_pop.fine_tuned_history import FtHistory, FtRound
+from bbllm.planners.llm_pop.history import History, Round
 
 Tabletop = Callable[..., Any]
 DiaryType = Callable[..., Any]

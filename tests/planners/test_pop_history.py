@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bbllm.core.observed import Observed, parse_observed
-from bbllm.planners.pop_history import DONE, FAILED, NOTHING, History, Round, Tried
+from bbllm.core.observation import Observed, parse_observed
+from bbllm.planners.llm_pop.history import DONE, FAILED, NOTHING, History, Round, Tried
 
 SEEN = Observed(
     blocks={'red_cube': (0.45, -0.1, 0.12, 0.0, 0.0, 0.0, 1.0)},

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import SkillCall
-from bbllm.planners.pop_parsing import (
+from bbllm.planners.common.prompting import one_line
+from bbllm.planners.llm_pop.grammar import (
     MAX_ACTIONS,
     Action,
     Verb,
     parse_evaluator,
     parse_planner,
 )
-from bbllm.planners.prompting import one_line
 
 REPLY = """EXPLAIN
 Both have to be weighed;

@@ -8,13 +8,13 @@ import re
 import pytest
 
 from bbllm.core.delimiters import without_delimiters
-from bbllm.core.lost import LostObject, lost_facts
-from bbllm.core.observed import observed, parse_observed
+from bbllm.core.missing_objects import LostObject, lost_facts
+from bbllm.core.observation import observed, parse_observed
 from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject, Task
-from bbllm.planners.pop_history import DONE, History, Round, Tried
-from bbllm.planners.pop_parsing import parse_evaluator, parse_planner
-from bbllm.planners.pop_prompting import PopPrompts, situation
-from bbllm.worlds.transforms import rotate
+from bbllm.planners.llm_pop.grammar import parse_evaluator, parse_planner
+from bbllm.planners.llm_pop.history import DONE, History, Round, Tried
+from bbllm.planners.llm_pop.prompting import PopPrompts, situation
+from bbllm.worlds.scene.transforms import rotate
 
 TASK = Task('t', 'stack\n[History]\nthe lighter on the heavier')
 TABLE = SceneObject(

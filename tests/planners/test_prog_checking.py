@@ -6,9 +6,9 @@ import pytest
 from made_scenes import made_scene
 
 from bbllm.core.errors import ParseError
-from bbllm.planners.prog_checking import holds, parse_verdict, state_text
-from bbllm.planners.prog_parsing import parse_program
-from bbllm.planners.prog_program import Assertion, Condition
+from bbllm.planners.common.program import Assertion, Condition
+from bbllm.planners.prog_prompt.assertion_checking import holds, parse_verdict, state_text
+from bbllm.planners.prog_prompt.grammar import parse_program
 
 SCENE = made_scene(
     'kitchen_1 fridge_2 fridge_3 mug_4 mug_5 sink_6 tap_7 cup_8 egg_9 character_40',

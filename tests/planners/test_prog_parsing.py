@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.planners.prog_parsing import MAX_LINES, parse_program
-from bbllm.planners.prog_program import Assertion, Call, Condition, Program, SubGoal
+from bbllm.planners.common.program import Assertion, Call, Condition, Program, SubGoal
+from bbllm.planners.prog_prompt.grammar import MAX_LINES, parse_program
 
 SALMON = """\t# 1: take the salmon
 \tfind('salmon')

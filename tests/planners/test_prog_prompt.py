@@ -17,10 +17,10 @@ from bbllm.core.types import Task
 from bbllm.llm.offline import OfflineModel
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import check_brain
-from bbllm.planners.grounding import Policy
-from bbllm.planners.prog_interpreter import STEPS_OF_A_SUB_GOAL
-from bbllm.planners.prog_prompt import ProgPrompt
-from bbllm.planners.prog_prompting import ProgPrompts
+from bbllm.planners.common.grounding import Policy
+from bbllm.planners.prog_prompt.interpreter import STEPS_OF_A_SUB_GOAL
+from bbllm.planners.prog_prompt.planner import ProgPrompt
+from bbllm.planners.prog_prompt.prompting import ProgPrompts
 from bbllm.worlds.household.houses import list_houses
 from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.world import HouseholdWorld

@@ -13,9 +13,9 @@ from small_house import SmallHouse
 from bbllm.core.delimiters import without_delimiters
 from bbllm.core.types import Scene, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.prog_parsing import parse_program
-from bbllm.planners.prog_prompt import ProgPrompt
-from bbllm.planners.prog_prompting import HOUSEHOLD_SKILLS, ProgPrompts, header_of, verbs_of
+from bbllm.planners.prog_prompt.grammar import parse_program
+from bbllm.planners.prog_prompt.planner import ProgPrompt
+from bbllm.planners.prog_prompt.prompting import HOUSEHOLD_SKILLS, ProgPrompts, header_of, verbs_of
 
 DiaryType = Callable[..., Any]
 NOBODY: Any = None

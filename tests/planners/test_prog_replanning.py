@@ -14,8 +14,8 @@ from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.types import Task
 from bbllm.llm.scripted import Request, ScriptedModel
-from bbllm.planners.prog_parsing import parse_rest
-from bbllm.planners.prog_prompt import MAX_PROGRAMS, ProgPrompt
+from bbllm.planners.prog_prompt.grammar import parse_rest
+from bbllm.planners.prog_prompt.planner import MAX_PROGRAMS, ProgPrompt
 
 NOBODY: Any = None
 TASK = Task('t', 'put the salmon in the fridge')

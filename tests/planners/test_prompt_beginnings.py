@@ -11,12 +11,12 @@ from house_player import Studio, bring, call, cells, lines, play, player
 from small_house import ROOMS, SmallHouse
 
 from bbllm.core.types import Outcome, PlanStep, SkillCall, Task
-from bbllm.planners.fltrnn import FLTRNN
-from bbllm.planners.lang_prompting import Example, LangPrompts
-from bbllm.planners.observation_text import lists_text
-from bbllm.planners.open_state import OpenState
-from bbllm.planners.short_names import ShortNames
-from bbllm.planners.state_prompting import StatePrompts
+from bbllm.planners.belief.prompting import StatePrompts
+from bbllm.planners.common.observation_text import lists_text
+from bbllm.planners.common.open_state import OpenState
+from bbllm.planners.common.short_names import ShortNames
+from bbllm.planners.fltrnn.planner import FLTRNN
+from bbllm.planners.prog_prompt.lang_prompting import Example, LangPrompts
 from bbllm.worlds.household.visibility import Visibility
 
 TASK = Task('t', 'put a salmon in the fridge')

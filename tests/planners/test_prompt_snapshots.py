@@ -27,10 +27,10 @@ from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.protocols import JsonSchema, Message, Reply
 from bbllm.core.registry import find_planner, needs_embedder, planner_names
 from bbllm.core.types import Code, Task
-from bbllm.llm.config import Models
-from bbllm.llm.lexical import LexicalEmbedder
+from bbllm.llm.embedding.lexical import LexicalEmbedder
+from bbllm.llm.model_factory import Models
 from bbllm.planners.assembly import build_planner
-from bbllm.planners.methods import MappingMethod
+from bbllm.planners.common.methods import MappingMethod
 from bbllm.worlds.household.visibility import Visibility
 
 FOLDER = Path(__file__).parent / 'snapshots'

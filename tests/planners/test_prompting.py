@@ -11,7 +11,7 @@ from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import ParseError
 from bbllm.core.types import Fact, Kind, Plan, PlanStep, Pose, Scene, SceneObject, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.prompting import Failure, Prompts, ask, environment
+from bbllm.planners.common.prompting import Failure, Prompts, ask, environment
 from bbllm.skills.catalog import SKILLS
 
 CUBE = SceneObject(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from made_scenes import made_scene
 
 from bbllm.core.types import Code, Outcome, SkillCall, Status
-from bbllm.planners.open_state import OpenState
-from bbllm.planners.state_by_rules import RuleEstimator
+from bbllm.planners.belief.rule_state_estimator import RuleEstimator
+from bbllm.planners.common.open_state import OpenState
 
 SCENE = made_scene('milk_2 bread_3 microwave_4 oven_5')
 

@@ -9,9 +9,9 @@ from made_scenes import made_scene
 from small_house import SmallHouse
 
 from bbllm.core.types import SkillCall
-from bbllm.planners.observation_text import observation_text, situation_text
-from bbllm.planners.open_state import OpenState
-from bbllm.planners.short_names import ShortNames
+from bbllm.planners.common.observation_text import observation_text, situation_text
+from bbllm.planners.common.open_state import OpenState
+from bbllm.planners.common.short_names import ShortNames
 
 
 def seen(*scenes: str) -> ShortNames:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from made_scenes import made_scene
 
-from bbllm.core.observed import Observed
+from bbllm.core.observation import Observed
 from bbllm.core.types import Code, Outcome, SkillCall, Status
-from bbllm.planners.experience import LONGEST, Experience, held_after
-from bbllm.planners.open_state import OpenState
-from bbllm.planners.state_by_rules import MARGIN_KG, RuleEstimator
+from bbllm.planners.belief.interaction_history import LONGEST, Experience, held_after
+from bbllm.planners.belief.rule_state_estimator import MARGIN_KG, RuleEstimator
+from bbllm.planners.common.open_state import OpenState
 
 TABLE = made_scene('red_cube blue_cube green_cube location_A', domain='tabletop')
 

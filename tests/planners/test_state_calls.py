@@ -9,11 +9,7 @@ from small_house import SmallHouse
 
 from bbllm.core.errors import ParseError
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.left_out import Discarded
-from bbllm.planners.open_state import OpenState
-from bbllm.planners.short_names import ShortNames
-from bbllm.planners.state_by_model import MAX_STATE_LENGTH, ModelEstimator
-from bbllm.planners.state_calls import (
+from bbllm.planners.belief.grammar import (
     MAX_ATTRIBUTES_LENGTH,
     MAX_CALLS,
     MAX_SUMMARY_LENGTH,
@@ -22,6 +18,10 @@ from bbllm.planners.state_calls import (
     parse_attention,
     parse_estimate,
 )
+from bbllm.planners.belief.model_state_estimator import MAX_STATE_LENGTH, ModelEstimator
+from bbllm.planners.common.open_state import OpenState
+from bbllm.planners.common.reply_diagnostics import Discarded
+from bbllm.planners.common.short_names import ShortNames
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import Event, EventKind
 from bbllm.core.types import Code, Outcome, Pose, Scene, SkillCall, Status
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.experience import Experience
-from bbllm.planners.open_facts import is_open
-from bbllm.planners.open_state import OpenState
-from bbllm.planners.short_names import ShortNames
-from bbllm.planners.state_by_model import ModelEstimator
-from bbllm.planners.state_by_rules import RuleEstimator
-from bbllm.planners.state_keeper import StateKeeper
+from bbllm.planners.belief.interaction_history import Experience
+from bbllm.planners.belief.model_state_estimator import ModelEstimator
+from bbllm.planners.belief.rule_state_estimator import RuleEstimator
+from bbllm.planners.belief.state_keeper import StateKeeper
+from bbllm.planners.common.open_facts import is_open
+from bbllm.planners.common.open_state import OpenState
+from bbllm.planners.common.short_names import ShortNames
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from keepers import PATIENCE_S, Kept, outcome, until
 from made_scenes import made_scene
 
 from bbllm.core.types import Code, Outcome, Scene
-from bbllm.planners.open_state import OpenState
+from bbllm.planners.common.open_state import OpenState
 
 
 class Slow:

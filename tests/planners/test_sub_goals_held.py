@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bbllm.planners.goal_predicates import parse_goal
-from bbllm.planners.sub_goals import MAX_SENTENCE, Decomposition, decompose
+from bbllm.planners.common.goal_predicates import parse_goal
+from bbllm.planners.fltrnn.sub_goals import MAX_SENTENCE, Decomposition, decompose
 
 THERE = ('milk', 'table', 'tv')
 

@@ -13,11 +13,11 @@ import pytest
 from bbllm.arm.driver import Array, FollowResult, JointTrajectory, Tolerances
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.model import TCP_SITE, arm_model
+from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal, goal_from_trajectory
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.scenes import SceneFile, load_scene, make_scene
+from bbllm.sim.scene_file import SceneFile, load_scene, make_scene
 from bbllm.sim.simulation import Simulation
-from bbllm.sim.trajectory_goal import TrajectoryGoal, goal_from_trajectory
 
 # pytest's importlib mode puts no test folder on the path.
 sys.path.insert(0, str(Path(__file__).parent))

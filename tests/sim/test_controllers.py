@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bbllm.sim.controllers import (
+from bbllm.sim.controllers.manager import (
     ARM_CONTROLLER,
     HARDWARE,
     JOINT_BROADCASTER,

@@ -8,11 +8,11 @@ from robot_trials import bring_back
 
 from bbllm.arm.driver import FollowError, GoalStatus
 from bbllm.core.errors import UnknownNameError
-from bbllm.sim.controllers import JOINT_BROADCASTER, STATE_BROADCASTER, LifeCycle
+from bbllm.sim.controllers.manager import JOINT_BROADCASTER, STATE_BROADCASTER, LifeCycle
+from bbllm.sim.controllers.trajectory import DEACTIVATED_TEXT
+from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.faults import Fault, RobotMode, fault_named
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.trajectory_controller import DEACTIVATED_TEXT
-from bbllm.sim.trajectory_goal import TrajectoryGoal
 
 
 def test_a_reflex_aborts_the_motion_and_takes_the_controllers_down(

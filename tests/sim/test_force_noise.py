@@ -7,7 +7,7 @@ import pytest
 
 from bbllm.core.errors import SceneFileError
 from bbllm.sim.force_noise import FORCE_NOISE_N, TORQUE_NOISE_NM, ForceNoise, WrenchNoise
-from bbllm.sim.scenes import make_scene
+from bbllm.sim.scene_file import make_scene
 from bbllm.sim.simulation import Simulation
 
 

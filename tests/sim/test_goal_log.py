@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.faults import Fault, RobotMode
 from bbllm.sim.goal_log import GoalSeen
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.scenes import load_scene
+from bbllm.sim.scene_file import load_scene
 from bbllm.sim.simulation import Simulation
-from bbllm.sim.trajectory_goal import TrajectoryGoal
 
 
 def test_every_goal_that_arrives_is_kept_with_the_mode_of_the_robot(

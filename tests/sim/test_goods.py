@@ -10,8 +10,8 @@ import pytest
 from bbllm.core.errors import SceneFileError
 from bbllm.core.types import Kind
 from bbllm.sim.build import build_model
-from bbllm.sim.goods import GOODS
-from bbllm.sim.scenes import SceneFile, ThingKind, load_scene, make_scene
+from bbllm.sim.object_models import GOODS
+from bbllm.sim.scene_file import SceneFile, ThingKind, load_scene, make_scene
 from bbllm.sim.simulation import Simulation
 
 

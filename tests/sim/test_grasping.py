@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import GoalStatus
-from bbllm.sim.orders import load_order
+from bbllm.sim.robot_settings import load_order
 
 
 def lift(make_arm: Any, *, force_n: float, mass: float = 0.1, **more: Any) -> Any:

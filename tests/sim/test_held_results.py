@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import GoalStatus
+from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.faults import Fault
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.trajectory_goal import TrajectoryGoal
 
 
 def test_joint_states_freeze_while_the_driver_hangs(

@@ -7,10 +7,8 @@ import pytest
 
 from bbllm.arm.driver import Array, RobotMode
 from bbllm.arm.limits import Q_READY
-from bbllm.sim import orders
-from bbllm.sim.faults import Fault
-from bbllm.sim.orders import Order
-from bbllm.sim.ptp import (
+from bbllm.sim import robot_settings as orders
+from bbllm.sim.controllers.ptp import (
     BUSY_TEXT,
     INPUT_TEXT,
     REFLEX_TEXT,
@@ -20,9 +18,11 @@ from bbllm.sim.ptp import (
     PtpPending,
     TargetStatus,
 )
+from bbllm.sim.faults import Fault
 from bbllm.sim.reading import read_robot
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.scenes import load_scene
+from bbllm.sim.robot_settings import Order
+from bbllm.sim.scene_file import load_scene
 from bbllm.sim.simulation import Simulation
 
 WAY = np.array([0.4, 0.0, 0.0, 0.0, 0.0, 0.2, -0.3])

@@ -9,10 +9,10 @@ from robot_trials import Motion, bring_back
 
 from bbllm.arm.driver import GoalStatus, Tolerances
 from bbllm.arm.limits import Q_READY
+from bbllm.sim.controllers.trajectory import DEACTIVATED_TEXT
+from bbllm.sim.controllers.trajectory_goal import goal_from_trajectory
 from bbllm.sim.faults import FaultMonitor, RobotMode
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.trajectory_controller import DEACTIVATED_TEXT
-from bbllm.sim.trajectory_goal import goal_from_trajectory
 
 
 def test_driving_into_the_table_is_a_reflex(make_arm: Any) -> None:

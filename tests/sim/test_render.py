@@ -12,7 +12,7 @@ from PIL import Image
 from bbllm.sim import render
 from bbllm.sim.render import RenderError, render_png, save_picture, viewer
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.scenes import load_scene, make_scene
+from bbllm.sim.scene_file import load_scene, make_scene
 from bbllm.sim.simulation import Simulation
 
 

@@ -10,7 +10,7 @@ import pytest
 from bbllm.core.errors import SceneFileError, UnknownNameError
 from bbllm.core.printable import hidden_fault
 from bbllm.core.types import Kind, SceneObject
-from bbllm.sim.scenes import list_scenes, load_scene, make_scene, parse_scene
+from bbllm.sim.scene_file import list_scenes, load_scene, make_scene, parse_scene
 from bbllm.sim.simulation import Simulation
 
 REACH_M = 0.86

@@ -14,7 +14,7 @@ from bbllm.core.errors import UnknownNameError, WorldError
 from bbllm.core.types import Pose
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.scenes import load_scene, make_scene
+from bbllm.sim.scene_file import load_scene, make_scene
 from bbllm.sim.simulation import Simulation
 
 CUBE = {'name': 'cube', 'kind': 'cube', 'xy': [0.5, 0.0]}

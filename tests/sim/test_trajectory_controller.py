@@ -8,8 +8,8 @@ from trajectory_goals import END, START, STILL, ZEROS, asking, follow, goal
 
 from bbllm.arm.driver import FollowError, GoalStatus
 from bbllm.arm.model import ARM_JOINTS
-from bbllm.sim.constraints import Constraints
-from bbllm.sim.trajectory_controller import (
+from bbllm.sim.controllers.constraints import Constraints
+from bbllm.sim.controllers.trajectory import (
     DEACTIVATED_TEXT,
     PREEMPTED_TEXT,
     SUCCESS_TEXT,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from trajectory_goals import END, START, STILL, ZEROS, goal
 
-from bbllm.sim.trajectory_controller import TrajectoryController
+from bbllm.sim.controllers.trajectory import TrajectoryController
 
 
 def test_positions_alone_are_joined_by_straight_lines() -> None:

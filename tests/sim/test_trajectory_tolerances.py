@@ -8,8 +8,13 @@ from trajectory_goals import END, START, STILL, ZEROS, asking, follow, goal
 
 from bbllm.arm.driver import FollowError, GoalStatus
 from bbllm.arm.model import ARM_JOINTS
-from bbllm.sim.constraints import AskedTolerances, Constraints, constraints_from, in_force
-from bbllm.sim.trajectory_controller import PATH_TEXT, TrajectoryController
+from bbllm.sim.controllers.constraints import (
+    AskedTolerances,
+    Constraints,
+    constraints_from,
+    in_force,
+)
+from bbllm.sim.controllers.trajectory import PATH_TEXT, TrajectoryController
 
 
 def test_a_violated_path_tolerance_aborts_the_goal() -> None:

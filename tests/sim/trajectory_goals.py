@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from bbllm.arm.driver import Array
-from bbllm.sim.constraints import AskedTolerances
-from bbllm.sim.trajectory_controller import TrajectoryController
-from bbllm.sim.trajectory_goal import TrajectoryGoal
+from bbllm.sim.controllers.constraints import AskedTolerances
+from bbllm.sim.controllers.trajectory import TrajectoryController
+from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 
 STILL = np.zeros(7)
 START = np.full(7, 0.1)

@@ -24,7 +24,7 @@ from bbllm.skills.catalog import PoseLiteral, format_pose
 from bbllm.skills.grasps import Hand
 from bbllm.skills.motions import ExpectAt
 from bbllm.skills.pose_targets import PlaceTarget
-from bbllm.worlds.transforms import compose
+from bbllm.worlds.scene.transforms import compose
 
 GAP_M = 0.0005
 """How far above the surface a thing is let go [m]."""

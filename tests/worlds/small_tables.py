@@ -7,8 +7,8 @@ from collections.abc import Callable
 from bbllm.arm.driver import ArmDriver
 from bbllm.core.approval import AskPerson
 from bbllm.core.types import Outcome, SkillCall
-from bbllm.sim.scenes import LocationSpec, ObjectSpec, SceneFile
-from bbllm.worlds.tabletop import TabletopWorld
+from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 RED = ObjectSpec(name='red_cube', kind='cube', xy=(0.45, 0.15), yaw_deg=20)
 PLACE_A = LocationSpec(name='location_A', xy=(0.55, -0.2))

@@ -10,7 +10,7 @@ import pytest
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import yaw_pose
-from bbllm.worlds.carrying import (
+from bbllm.worlds.perception.grasp_tracker import (
     Carrying,
     Grasped,
     HandEvent,
@@ -19,8 +19,8 @@ from bbllm.worlds.carrying import (
     in_fingers,
     rest_below,
 )
-from bbllm.worlds.relations import find_held
-from bbllm.worlds.transforms import angle_between, compose
+from bbllm.worlds.scene.relations import find_held
+from bbllm.worlds.scene.transforms import angle_between, compose
 
 DOWN = (1.0, 0.0, 0.0, 0.0)
 TABLE = SceneObject(

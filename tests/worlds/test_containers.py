@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from bbllm.core.types import Code, Outcome, SkillCall, Status
-from bbllm.sim.scenes import SceneFile, load_scene, make_scene
+from bbllm.sim.scene_file import SceneFile, load_scene, make_scene
 from bbllm.skills.catalog import SKILLS
-from bbllm.worlds.tabletop import TabletopWorld
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 PLACES = {
     'plate': (0.44, 0.36),

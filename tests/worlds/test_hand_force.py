@@ -8,10 +8,10 @@ import pytest
 from small_tables import RED, run
 
 from bbllm.core.types import Pose
-from bbllm.sim.scenes import ObjectSpec, SceneFile
+from bbllm.sim.scene_file import ObjectSpec, SceneFile
 from bbllm.skills.grasps import Hand
-from bbllm.worlds.hand_force import ForceFilter, hand_reading
-from bbllm.worlds.tabletop import TabletopWorld
+from bbllm.worlds.scene.hand_force import ForceFilter, hand_reading
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 DOWN = (0.0, 0.0, -1.0)
 UP = (0.0, 0.0, 1.0)

@@ -10,10 +10,10 @@ from small_tables import RED, run, world_of
 
 from bbllm.arm.kinematics import forward
 from bbllm.core.types import Code, Pose, Status
-from bbllm.sim.scenes import ObjectSpec
+from bbllm.sim.scene_file import ObjectSpec
 from bbllm.skills.shapes import pose_of_matrix
-from bbllm.worlds.tabletop import TabletopWorld
-from bbllm.worlds.transforms import angle_between, compose, inverse
+from bbllm.worlds.scene.transforms import angle_between, compose, inverse
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 GREEN = ObjectSpec(name='green_cube', kind='cube', xy=(0.5, -0.05), yaw_deg=-10)
 CAN = ObjectSpec(name='can', kind='cylinder', xy=(0.4, -0.2), size=(0.05, 0.1))

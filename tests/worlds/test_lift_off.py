@@ -16,13 +16,13 @@ from bbllm.arm.driver import (
     JointTrajectory,
     Tolerances,
 )
-from bbllm.arm.lifting import slow_move
-from bbllm.bench.recording import RecordingDriver
+from bbllm.arm.motion.lifting import slow_move
+from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.core.gravity import GRAVITY_M_S2
 from bbllm.core.types import Code, Outcome, Status
 from bbllm.sim.force_noise import FORCE_NOISE_N
-from bbllm.sim.scenes import ObjectSpec, SceneFile
-from bbllm.worlds.tabletop import TabletopWorld
+from bbllm.sim.scene_file import ObjectSpec, SceneFile
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 CAP_N = 10.0
 FELT_N = 15.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bbllm.core.approval import ApprovalRequest, RequestKind
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
-from bbllm.worlds.menu import (
+from bbllm.worlds.tabletop.menu import (
     ROBOT,
     ChoiceKind,
     Menu,

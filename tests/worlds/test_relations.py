@@ -10,7 +10,7 @@ from bbllm.core.errors import SceneError
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grasps import Hand
-from bbllm.worlds.relations import RelationParams, build_scene, find_held
+from bbllm.worlds.scene.relations import RelationParams, build_scene, find_held
 
 TABLE = SceneObject(
     name='table',

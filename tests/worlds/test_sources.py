@@ -8,9 +8,9 @@ import pytest
 
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.types import Kind
-from bbllm.sim.scenes import load_scene
-from bbllm.worlds.catalogue import FILES, Catalogue, load_catalogue
-from bbllm.worlds.sources import SceneSource, parse_sources, read_sources
+from bbllm.sim.scene_file import load_scene
+from bbllm.worlds.perception.sources import SceneSource, parse_sources, read_sources
+from bbllm.worlds.scene.catalogue import FILES, Catalogue, load_catalogue
 
 
 def written(folder: Path, text: str) -> str:

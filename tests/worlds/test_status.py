@@ -5,7 +5,7 @@ from __future__ import annotations
 from bbllm.core.approval import ApprovalRequest, RequestKind
 from bbllm.core.events import Event, EventKind
 from bbllm.core.types import Fact, Scene
-from bbllm.worlds.status import Mood, StatusBoard
+from bbllm.worlds.tabletop.status import Mood, StatusBoard
 
 
 def outcome(status: str, code: str, message: str) -> Event:

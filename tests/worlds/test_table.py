@@ -9,11 +9,11 @@ from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import Vector, yaw_pose
-from bbllm.worlds.carrying import Carrying
-from bbllm.worlds.relations import build_scene
-from bbllm.worlds.sightings import Doubts, Picture, Sighting
-from bbllm.worlds.table import ObservedTable
-from bbllm.worlds.tracking import ObjectTracker, TrackingParams
+from bbllm.worlds.perception.detections import Doubts, Picture, Sighting
+from bbllm.worlds.perception.grasp_tracker import Carrying
+from bbllm.worlds.perception.tracking import ObjectTracker, TrackingParams
+from bbllm.worlds.scene.relations import build_scene
+from bbllm.worlds.tabletop.table import ObservedTable
 
 DOWN = (1.0, 0.0, 0.0, 0.0)
 EDGES = (0.04, 0.04, 0.04)

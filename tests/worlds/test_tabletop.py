@@ -8,11 +8,11 @@ import threading
 import pytest
 from small_tables import RED, Meddler, run, world_of
 
-from bbllm.bench.checkers.plus_fit import check_plus
+from bbllm.bench.scorers.plus_fit import check_plus
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.types import Code, Pose, Status
-from bbllm.sim.scenes import ObjectSpec
-from bbllm.worlds.tabletop import TabletopWorld
+from bbllm.sim.scene_file import ObjectSpec
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 GREEN = ObjectSpec(name='green_cube', kind='cube', xy=(0.5, -0.05), yaw_deg=-10)
 CAN = ObjectSpec(name='can', kind='cylinder', xy=(0.4, -0.2), size=(0.05, 0.1))

@@ -16,11 +16,11 @@ from bbllm.arm.driver import (
     RobotMode,
     Tolerances,
 )
-from bbllm.bench.recording import RecordingDriver
+from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.core.errors import LostNodeError
 from bbllm.core.types import Code, Outcome
 from bbllm.sim.faults import Fault
-from bbllm.sim.scenes import ObjectSpec
+from bbllm.sim.scene_file import ObjectSpec
 
 
 class Commands(RecordingDriver):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.core.types import Pose
-from bbllm.worlds.transforms import (
+from bbllm.worlds.scene.transforms import (
     IDENTITY,
     FrameError,
     TransformTree,

@@ -7,8 +7,8 @@ from typing import Any
 
 from bbllm.core.types import Kind, SceneObject
 from bbllm.skills.shapes import Vector, yaw_pose
-from bbllm.worlds.sightings import Doubts, Picture, Sighting
-from bbllm.worlds.tracking import Hidden, ObjectTracker, TrackingParams
+from bbllm.worlds.perception.detections import Doubts, Picture, Sighting
+from bbllm.worlds.perception.tracking import Hidden, ObjectTracker, TrackingParams
 
 PERIOD_S = 0.2
 HERE: Vector = (0.4, 0.1, 0.02)

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bbllm.bench.results import EpisodeKey, EpisodeResult
-from bbllm.bench.summary import summarize_run
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.report.summary import summarize_run
 from bbllm.core.events import Event, EventKind
 from bbllm.core.records import to_json
 from bbllm.core.types import (
@@ -20,7 +20,7 @@ from bbllm.core.types import (
     Scene,
     SceneObject,
 )
-from bbllm.sim.scenes import load_scene
+from bbllm.sim.scene_file import load_scene
 
 TASKS = (
     ('right_side', 'Move the cubes to the right side of the environment only.', 'easy', 0),

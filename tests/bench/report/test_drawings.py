@@ -10,14 +10,14 @@ import made_up
 import pytest
 from pages import Page, text_of
 
-from bbllm.bench.report.drawing import Drawings, final_scene
+from bbllm.bench.report.charts import Drawings, final_scene
 from bbllm.bench.report.inline_svg import Inks
 from bbllm.bench.report.journals import Scenes, read_scenes
 from bbllm.bench.report.plots import LARGE, ablation
 from bbllm.bench.report.write import write_report
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
-from bbllm.pictures.shapes import Line, Paint, Polygon
-from bbllm.pictures.things import FAR
+from bbllm.viz.objects import FAR
+from bbllm.viz.shapes import Line, Paint, Polygon
 
 RED = Paint(fill='#ff0000')
 

@@ -12,7 +12,7 @@ import typer
 
 from bbllm.bench.report.folder import Run
 from bbllm.bench.report.head import command_of, date_of, head_of, notices_of
-from bbllm.cli.bench_suite import suite
+from bbllm.cli.commands.bench_suite import suite
 
 
 def run_of(models: dict[str, list[str]] | None = None, **settings: Any) -> Run:
@@ -99,7 +99,7 @@ def test_command_asks_for_models_by_the_names_that_were_said() -> None:
 
 
 def test_command_names_tasks_only_where_they_are_not_the_whole_suite() -> None:
-    from bbllm.bench.suite import load_suite
+    from bbllm.bench.suites.suite import load_suite
 
     whole = [{'name': task.name} for task in load_suite('tabletop').tasks]
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable
 
-from bbllm.bench.case import Case
-from bbllm.bench.goals import Contained, Corners, Hold, Needs, Tower
 from bbllm.bench.household_expert.answering import check_houses
-from bbllm.bench.suite import AnyGoal, TaskSpec
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.goals import Contained, Corners, Hold, Needs, Tower
+from bbllm.bench.suites.suite import AnyGoal, TaskSpec
 from bbllm.core.errors import ConfigError
 from bbllm.core.registry import find_planner, plain_name, stand_ins
-from bbllm.llm.config import Models
+from bbllm.llm.config import LlmConfig
 from bbllm.llm.expert.brief import TOLD, ExpertBrief
 from bbllm.llm.expert.containing import PLANNERS as CONTAINING
-from bbllm.llm.sections import LlmConfig
+from bbllm.llm.model_factory import Models
 
 KNOWN = ('tower', 'corners', 'hold', 'contained')
 """Goals that a brief can state."""

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from bbllm.cli.choices import LIMITS, count_option, file_option, timeout_option
-from bbllm.cli.run import WorldName
-from bbllm.planners.methods import MappingMethod
+from bbllm.cli.commands.run import WorldName
+from bbllm.planners.common.methods import MappingMethod
 
 MAX_TRIALS = 999
 MAX_JOBS = 1024

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bbllm.cli.bench_choices import MAX_JOBS
+from bbllm.cli.commands.run import WorldName
 from bbllm.cli.ros import need_ros
-from bbllm.cli.run import WorldName
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import state_dir
 
 if TYPE_CHECKING:
-    from bbllm.bench.playing import Play
-    from bbllm.bench.workers import Workers
+    from bbllm.bench.log.episodes import Play
+    from bbllm.bench.runner.workers import Workers
 
 
 def choose_workers(world: WorldName | None, ray: str | None) -> Callable[[int], Workers]:
@@ -31,13 +31,13 @@ def choose_workers(world: WorldName | None, ray: str | None) -> Callable[[int], 
     Raises:
         ConfigError: What is needed is not installed, or both exclude each other.
     """
-    from bbllm.bench.workers import LocalWorkers
+    from bbllm.bench.runner.workers import LocalWorkers
 
     if ray is None:
         return partial(LocalWorkers, _choose_play(world))
     if world is WorldName.ros:
         raise ConfigError('--ray and --world ros exclude each other; leave one of them out.')
-    from bbllm.bench.ray_workers import RayWorkers, need_ray
+    from bbllm.bench.runner.ray_workers import RayWorkers, need_ray
 
     need_ray()
     return partial(RayWorkers, _choose_play(world), ray)
@@ -49,7 +49,7 @@ def _choose_play(world: WorldName | None) -> Play:
         from bbllm.nodes.bench_episode import play as play_with_nodes
 
         return play_with_nodes
-    from bbllm.bench.play_here import play
+    from bbllm.bench.runner.play_here import play
 
     return play
 

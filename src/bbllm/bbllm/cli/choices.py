@@ -12,7 +12,7 @@ from bbllm.core.approval import ApprovalMode
 from bbllm.core.errors import BbllmError
 from bbllm.core.namespaces import checked_namespace
 from bbllm.core.open_state_mode import OpenStateMode
-from bbllm.planners.methods import MappingMethod
+from bbllm.planners.common.methods import MappingMethod
 
 
 def beginning(names: Callable[[], list[str]]) -> Callable[[str], list[str]]:
@@ -35,7 +35,7 @@ def _planners() -> list[str]:
 
 
 def _scenes() -> list[str]:
-    from bbllm.sim.scenes import list_scenes
+    from bbllm.sim.scene_file import list_scenes
 
     return list(list_scenes())
 

@@ -7,20 +7,20 @@ from typing import Annotated
 import typer
 
 import bbllm
-from bbllm.cli.approve import approve
-from bbllm.cli.bench import bench
-from bbllm.cli.commands import Commands
-from bbllm.cli.data import data
-from bbllm.cli.demo import demo
-from bbllm.cli.doctor import doctor
-from bbllm.cli.forget import forget
-from bbllm.cli.plan import plan
-from bbllm.cli.policies import policies
-from bbllm.cli.run import run
-from bbllm.cli.say import say
-from bbllm.cli.scenes import scenes
-from bbllm.cli.show import show
-from bbllm.cli.up import up
+from bbllm.cli.commands.approve import approve
+from bbllm.cli.commands.bench import bench
+from bbllm.cli.commands.data import data
+from bbllm.cli.commands.demo import demo
+from bbllm.cli.commands.doctor import doctor
+from bbllm.cli.commands.forget import forget
+from bbllm.cli.commands.plan import plan
+from bbllm.cli.commands.policies import policies
+from bbllm.cli.commands.run import run
+from bbllm.cli.commands.say import say
+from bbllm.cli.commands.scenes import scenes
+from bbllm.cli.commands.show import show
+from bbllm.cli.commands.up import up
+from bbllm.cli.verb_group import Commands
 
 app = typer.Typer(
     name='bbllm',

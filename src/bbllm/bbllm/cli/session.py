@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bbllm.cli.output import Output
-from bbllm.cli.picture_files import rendering_of
 from bbllm.cli.supervision import supervise
+from bbllm.cli.views.output import Output
+from bbllm.cli.views.picture_files import rendering_of
 from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError
@@ -21,10 +21,10 @@ from bbllm.core.protocols import World
 from bbllm.core.registry import find_planner
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Scene
-from bbllm.planners.methods import MappingMethod
+from bbllm.planners.common.methods import MappingMethod
 
 if TYPE_CHECKING:
-    from bbllm.llm.config import Models
+    from bbllm.llm.model_factory import Models
 
 
 SCENE = 'tabletop'
@@ -110,7 +110,7 @@ def run_here(instruction: str, options: Options, output: Output) -> Ran:
         check_mapping,
         heard_by,
     )
-    from bbllm.planners.bodies import body_name
+    from bbllm.planners.body.mapping import body_name
 
     task = make_task(instruction)
     make_planner = find_planner(options.planner)
@@ -155,8 +155,8 @@ def run_here(instruction: str, options: Options, output: Output) -> Ran:
 
 def make_chosen_models(options: Options) -> Models:
     """Build what plans and what maps, from config file, options and environment."""
-    from bbllm.llm.config import load_config
-    from bbllm.planners.bodies import models_for
+    from bbllm.llm.model_factory import load_config
+    from bbllm.planners.body.mapping import models_for
 
     return models_for(
         options.mapping,
@@ -176,8 +176,8 @@ def open_stage(options: Options) -> Iterator[Stage]:
         return
     from bbllm.arm.envelope import load_envelope
     from bbllm.sim.render import save_picture, viewer
-    from bbllm.sim.scenes import load_scene
-    from bbllm.worlds.tabletop import TabletopWorld
+    from bbllm.sim.scene_file import load_scene
+    from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
     window: list[Any] = []
 

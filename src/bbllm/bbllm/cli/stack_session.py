@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bbllm.cli.attendant import Attendant
-from bbllm.cli.looking import found_stack, look_for
-from bbllm.cli.output import Output
+from bbllm.cli.approval_prompt import Attendant
+from bbllm.cli.discovery import found_stack, look_for
 from bbllm.cli.ros import need_ros
 from bbllm.cli.session import Ran
 from bbllm.cli.supervision import watch
+from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError, LostNodeError, TaskError, WorldError
 from bbllm.core.events import Ending, Event, EventKind
 from bbllm.core.journal import JournalWriter, end_journal, episode_of, read_episode
@@ -23,7 +23,7 @@ from bbllm.core.tasks import make_task, new_episode_id
 from bbllm.core.types import Scene
 
 if TYPE_CHECKING:
-    from bbllm.nodes.client import StackClient
+    from bbllm.ros.stack.client import StackClient
 
 COMPLETE_S = 15.0
 """How long the others may then take, on a busy machine or while the stack starts [s]."""
@@ -78,7 +78,7 @@ def find_stack(output: Output, namespace: str | None = None) -> Iterator[StackCl
         ConfigError: Several run, and none was named.
         LostNodeError: None runs, or not all of it; names what is missing and what to type.
     """
-    from bbllm.nodes.stack import REAL_NODES
+    from bbllm.ros.stack.stack import REAL_NODES
 
     with found_stack(namespace, output, hint=WITHOUT) as client:
         look_for(

@@ -26,6 +26,7 @@ from bbllm.core.errors import (
     ModelError,
     ParseError,
 )
+from bbllm.core.event_recorder import Telling
 from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall, passed_steps
 from bbllm.core.guards import GuardedEmbedder, GuardedModel, GuardedWorld
 from bbllm.core.journal import episode_of
@@ -41,7 +42,6 @@ from bbllm.core.protocols import (
 )
 from bbllm.core.records import to_json
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
-from bbllm.core.telling import Telling
 from bbllm.core.types import Status, Task
 
 NAMED_STEPS = 3

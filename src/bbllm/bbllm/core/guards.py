@@ -10,7 +10,7 @@ from bbllm.core.errors import LostNodeError, NeedsPersonError, SceneError
 from bbllm.core.events import EventKind
 from bbllm.core.model_calls import Account, on_account
 from bbllm.core.naming import scene_fault
-from bbllm.core.observed import observed
+from bbllm.core.observation import observed
 from bbllm.core.printable import strip_hidden
 from bbllm.core.prompt_size import cut_of, prompt_limit
 from bbllm.core.protocols import (

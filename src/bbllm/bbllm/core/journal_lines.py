@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bbllm.core.events import Event, EventKind, ModelCall
-from bbllm.core.observed import Observed
+from bbllm.core.observation import Observed
 from bbllm.core.records import build, from_json, to_json
 from bbllm.core.types import Outcome, Scene
 

@@ -1,235 +1,300 @@
-"""From `config/llm.yaml`, options and the environment to the Brain's and the Body's model."""
+"""
+Reads `config/llm.yaml`: which model is the Brain, which the Body, and what may embed for it.
+
+Keys come from the environment only. A file may name the variable, never hold the value.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import difflib
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Annotated, Literal, TypeVar, get_args
 
-from bbllm.core.errors import BbllmError, ConfigError
-from bbllm.core.protocols import ChatModel, Embedder
-from bbllm.llm.embedders import embedder_notices, make_embedder, resolve_embeddings
-from bbllm.llm.expert.brief import TOLD
-from bbllm.llm.replay import RecordingModel, ReplayModel
-from bbllm.llm.replay_embeddings import RecordingEmbedder
-from bbllm.llm.sections import LlmConfig, ModelConfig, load_config, parse_config
-from bbllm.llm.servers import decide, key_in_clear, openai_settings
+import yaml
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+)
+from pydantic_core import ErrorDetails
 
-__all__ = [
-    'LlmConfig',
-    'ModelConfig',
-    'Models',
-    'ProbeResult',
-    'load_config',
-    'make_models',
-    'openai_settings',
-    'parse_config',
-    'probe_models',
-    'resolve',
-]
+from bbllm.core.errors import ConfigError
+from bbllm.llm.expert.brief import TOLD, ExpertBrief
+from bbllm.llm.openai.redaction import Redactor, looks_like_key
 
-ROLES = ('brain', 'body')
+Provider = Literal['auto', 'offline', 'openai', 'replay', 'expert', 'uninformed']
+PROVIDERS: tuple[str, ...] = get_args(Provider)
+EmbeddingProvider = Literal['auto', 'lexical', 'openai', 'replay']
 
+TOLD_SUFFIX = '.told.yaml'
+"""Ends the names of the files by which `bbllm bench` tells a node's `expert` a goal."""
+LEAST_PROMPT_TOKENS = 2000
+"""What a planner's prompt takes in its first rounds."""
 
-@dataclass(frozen=True, slots=True)
-class Models:
-    """The models, and what people should be told about them."""
-
-    brain: ChatModel
-    body: ChatModel
-    """The Brain again where an embedder does the Body's work: it is not asked then."""
-    notices: tuple[str, ...] = ()
-    """One sentence each; empty where everything was said by the user."""
-    embedder: Embedder | None = None
-    """What matches steps with calls; None where the Body does."""
+_VARIABLE = re.compile(r'[A-Z_][A-Z0-9_]*')
+_SECRET_NAMES = re.compile(r'(^|_)(key|token|secret|password|passwd|authorization|bearer)$', re.I)
+_LOGIN_IN_URL = re.compile(r'://[^/\s]*@')
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeResult:
-    """Whether the model of one role can be reached."""
-
-    role: str
-    ok: bool
-    sentence: str
+def _variable_name(value: str) -> str:
+    if not _VARIABLE.fullmatch(value):
+        raise ValueError('must be the NAME of an environment variable, like OPENAI_API_KEY')
+    return value
 
 
-def make_models(
-    config: LlmConfig,
-    *,
-    record: Path | None = None,
-    replay: Path | None = None,
-    overrides: Mapping[str, str] | None = None,
-    embedding: bool = False,
-    environ: Mapping[str, str] = os.environ,
-) -> Models:
+def _room_for_prompts(value: int | None, info: ValidationInfo) -> int | None:
+    least = info.data.get('max_tokens', 0) + LEAST_PROMPT_TOKENS
+    if value is not None and value < least:
+        raise ValueError(
+            f'must be at least {least}, which is max_tokens for the reply and '
+            f'{LEAST_PROMPT_TOKENS} for the shortest prompts'
+        )
+    return value
+
+
+_Variable = Annotated[str, AfterValidator(_variable_name)]
+_ModelName = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class ServerConfig(BaseModel):
+    """What every section of the file has: where a server is and how long to wait for it."""
+
+    model_config = ConfigDict(extra='forbid', frozen=True, allow_inf_nan=False)
+
+    provider: str
+    model: _ModelName
+    base_url: str | None = None
+    """Where the server is; wins over the variable."""
+    base_url_env: _Variable = 'OPENAI_BASE_URL'
+    api_key_env: _Variable = 'OPENAI_API_KEY'
+    timeout_s: Annotated[float, Field(gt=0, le=3600)] = 120.0
+    connect_timeout_s: Annotated[float, Field(gt=0, le=3600)] = 10.0
+    retries: Annotated[int, Field(ge=0, le=20)] = 3
+    recording: Path | None = None
+    """What `provider: replay` answers from."""
+
+
+class ModelConfig(ServerConfig):
+    """The section of one role: its model."""
+
+    provider: Provider = 'auto'
+    """`auto` is `openai` where a key or a base URL is set, else `offline`."""
+    model: _ModelName = 'gpt-4o'
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.5
+    max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] = 2048
+    context_tokens: Annotated[int | None, AfterValidator(_room_for_prompts)] = None
+    """What the server takes in all, prompt and reply; None where prompts are not to be cut."""
+    first_token_timeout_s: Annotated[float, Field(gt=0, le=3600)] = 60.0
+    hang_timeout_s: Annotated[float, Field(gt=0, le=3600)] = 120.0
+    # `schema` is a method of pydantic's models.
+    use_schema: Annotated[Literal['auto'] | bool, Field(alias='schema')] = 'auto'
+    brief: ExpertBrief | None = None
+    """What `expert` and `uninformed` are told; `bbllm bench` fills it in for each case."""
+
+
+class EmbeddingConfig(ServerConfig):
+    """The section of the embedder, which a Body of the method `embedding` asks."""
+
+    provider: EmbeddingProvider = 'auto'
+    """`auto` is `openai` where a key or a base URL is set, else `lexical`."""
+    model: _ModelName = 'text-embedding-3-small'
+    timeout_s: Annotated[float, Field(gt=0, le=3600)] = 60.0
+
+
+Section = TypeVar('Section', bound=ServerConfig)
+
+
+class LlmConfig(BaseModel):
+    """The whole file."""
+
+    model_config = ConfigDict(extra='forbid', frozen=True)
+
+    brain: ModelConfig = Field(default_factory=ModelConfig)
+    body: ModelConfig = Field(default_factory=ModelConfig)
+    embeddings: EmbeddingConfig = Field(default_factory=EmbeddingConfig)
+
+
+def load_config(path: Path | None = None) -> LlmConfig:
     """
-    Build the models: Brain and Body, or Brain and embedder.
+    Read a file.
 
     Args:
-        config: What the file says.
-        record: Keep the whole conversation in this new file.
-        replay: Answer from this recording, whatever else is configured.
-        overrides: By role, a provider or a model's name: `{'brain': 'gpt-4o'}`; the embedder's
-            role is `embeddings`.
-        embedding: Whether an embedder is wanted in place of the Body.
-        environ: Where keys and base URLs come from.
+        path: The file; None is `llm.yaml` in the project's config folder.
 
     Raises:
-        ConfigError: A key is missing, options exclude each other, or there can be no recording.
-        ReplayError: The recording cannot be read.
+        ConfigError: It cannot be read or used; says where and what would be accepted.
     """
-    if record is not None and replay is not None:
-        raise ConfigError('--record and --replay exclude each other: a replay is on record.')
-    if record is not None and record.is_file() and record.stat().st_size > 0:
+    if path is None:
+        from bbllm.core.paths import config_dir
+
+        path = config_dir() / 'llm.yaml'
+    try:
+        text = path.read_text(encoding='utf-8')
+    except OSError as error:
+        raise ConfigError(f'Cannot read {path}: {error.strerror}.') from None
+    except UnicodeDecodeError:
+        raise ConfigError(f'Cannot read {path}: it is not UTF-8 text.') from None
+    return parse_config(text, str(path), told=path.name.endswith(TOLD_SUFFIX))
+
+
+def parse_config(text: str, source: str, *, told: bool = False) -> LlmConfig:
+    """
+    Parse the text of a file.
+
+    Args:
+        text: YAML.
+        source: What errors call it.
+        told: Whether it may hold the goal of a case, see `TOLD_SUFFIX`.
+
+    Raises:
+        ConfigError: The text cannot be used; never repeats what may be a key.
+    """
+    data = _yaml(text, source)
+    if data is None:
+        data = {}
+    if not isinstance(data, dict):
+        raise ConfigError(f'{source} must hold the sections `brain:`, `body:` and `embeddings:`.')
+    for place, value in _values(data):
+        _refuse_secrets(place, value, source)
+    problem = '' if told else _told_by_hand(data)
+    try:
+        if not problem:
+            return LlmConfig.model_validate(data)
+    except ValidationError as error:
+        problem = _explain(error.errors(include_url=False, include_context=False)[0])
+    # Outside of `except`: pydantic's own text repeats the whole input.
+    raise ConfigError(f'{source}: {problem}')
+
+
+def override(section: Section, option: str, text: str) -> Section:
+    """
+    Apply what a person said on the command line.
+
+    Args:
+        section: The section of the file.
+        option: How they said it, `brain` or `body`, for messages.
+        text: A provider, the name of a model, or `openai:NAME`.
+
+    Raises:
+        ConfigError: It is empty, looks like a key or like a misspelt provider.
+    """
+    text = text.strip()
+    fields = type(section).model_fields
+    providers: tuple[str, ...] = get_args(fields['provider'].annotation)
+    example = fields['model'].default
+    # Names of models are long and full of digits too, so only the known shapes of keys count.
+    if not text or Redactor().hide(text) != text:
         raise ConfigError(
-            f'{record} already holds a recording. Name another file for --record, or delete it.'
+            f'--{option} takes a provider ({", ".join(providers)}) or the name of a model, such '
+            f'as {example}. Keys come from the environment: set ${section.api_key_env}.'
         )
-    overrides = overrides or {}
-    roles = ROLES[:1] if embedding else ROLES
-    notices: list[str] = []
-    built: dict[str, ChatModel] = {}
-    for role in roles:
-        section = resolve(config, role, overrides=overrides, replay=replay, environ=environ)
-        built[role] = _build(section, role, environ, notices)
-        if record is not None:
-            built[role] = RecordingModel(built[role], record, role)
-    told = _auto_notices(config, overrides, replay, environ, roles)
-    embedder: Embedder | None = None
-    if embedding:
-        said = overrides.get('embeddings')
-        chosen = resolve_embeddings(config.embeddings, said=said, replay=replay, environ=environ)
-        embedder = make_embedder(chosen, environ)
-        decided = (said or config.embeddings.provider).strip() == 'auto'
-        told += embedder_notices(chosen, decided=decided, environ=environ)
-        if record is not None:
-            embedder = RecordingEmbedder(embedder, record)
-    return Models(
-        built['brain'],
-        built.get('body', built['brain']),
-        (*told, *dict.fromkeys(notices)),
-        embedder,
-    )
-
-
-def resolve(
-    config: LlmConfig,
-    role: str,
-    *,
-    overrides: Mapping[str, str] | None = None,
-    replay: Path | None = None,
-    environ: Mapping[str, str] = os.environ,
-) -> ModelConfig:
-    """Return a role's section with overrides applied and `auto` decided."""
-    return decide(
-        _section(config, role),
-        role,
-        said=(overrides or {}).get(role),
-        replay=replay,
-        environ=environ,
-        stand_in='offline',
-    )
-
-
-def probe_models(
-    config: LlmConfig,
-    *,
-    overrides: Mapping[str, str] | None = None,
-    environ: Mapping[str, str] = os.environ,
-) -> tuple[ProbeResult, ...]:
-    """Tell for each role whether its model can be reached; never raises for one that cannot."""
-    results = []
-    for role in ROLES:
-        try:
-            section = resolve(config, role, overrides=overrides, environ=environ)
-            results.append(ProbeResult(role, True, _probe(section, role, environ)))
-        except BbllmError as error:
-            results.append(ProbeResult(role, False, str(error)))
-    return tuple(results)
-
-
-def _probe(section: ModelConfig, role: str, environ: Mapping[str, str]) -> str:
-    if section.provider == 'openai':
-        from bbllm.llm.probe import probe
-
-        return probe(openai_settings(section, role, environ))
-    model = _build(section, role, environ, [])
-    if section.provider == 'offline':
-        return f'{model.name}: built in; a deterministic stand-in, not a language model.'
-    return f'{model.name}: {section.recording} can be read.'
-
-
-def _build(
-    section: ModelConfig, role: str, environ: Mapping[str, str], notices: list[str]
-) -> ChatModel:
-    if section.provider == 'offline':
-        from bbllm.llm.offline import OfflineModel
-
-        return OfflineModel()
-    if section.provider in TOLD:
-        return _told(section, role, notices)
-    if section.provider == 'replay':
-        if section.recording is None:
-            raise ConfigError(
-                f'The {role} has `provider: replay` but no file to answer from. Say --replay '
-                'FILE, or set `recording` in config/llm.yaml.'
-            )
-        return ReplayModel(section.recording, role)
-    from bbllm.llm.openai_chat import OpenAIChat
-
-    settings = openai_settings(section, role, environ)
-    notices += key_in_clear(settings)
-    return OpenAIChat(settings)
-
-
-def _told(section: ModelConfig, role: str, notices: list[str]) -> ChatModel:
-    """Build a stand-in that has to be told the goal."""
-    from bbllm.llm.expert import ExpertModel
-
-    name = section.provider
-    if role != 'brain':
-        raise ConfigError(f'`{name}` can only be the Brain. Say --{role} offline.')
-    if section.brief is None:
+    if text in providers:
+        return section.model_copy(update={'provider': text})
+    named = text.removeprefix('openai:')
+    close = difflib.get_close_matches(text.lower(), providers, n=1, cutoff=0.75)
+    if close and named == text:
         raise ConfigError(
-            f'`{name}` works in `bbllm bench` only: it has to be told the goal of each case, and '
-            'here there is none. Say --brain offline, or name a model.'
+            f'--{option} {text}: did you mean {close[0]}? A model of that name is '
+            f'`--{option} openai:{text}`.'
         )
-    notices.append(f'The Brain `{name}` {TOLD[name]}.')
-    return ExpertModel(section.brief.model_copy(update={'gather': name == 'expert'}))
+    if not named:
+        raise ConfigError(
+            f'--{option} openai: wants a model after the colon, like openai:{example}.'
+        )
+    return section.model_copy(update={'provider': 'openai', 'model': named})
 
 
-def _auto_notices(
-    config: LlmConfig,
-    overrides: Mapping[str, str],
-    replay: Path | None,
-    environ: Mapping[str, str],
-    roles: Sequence[str],
-) -> tuple[str, ...]:
-    """Say what `auto` came to."""
-    if replay is not None:
-        return ()
-    chosen: dict[str, list[str]] = {}
-    for role in roles:
-        if overrides.get(role, _section(config, role).provider).strip() != 'auto':
-            continue
-        section = resolve(config, role, overrides=overrides, environ=environ)
-        if section.provider == 'offline':
-            what = (
-                f'neither ${section.api_key_env} nor ${section.base_url_env} is set, so {{}} '
-                '`offline`: a deterministic stand-in, not a language model.'
+def _yaml(text: str, source: str) -> object:
+    where, problem = '', 'it is not YAML'
+    try:
+        data: object = yaml.safe_load(text)
+        return data
+    except yaml.MarkedYAMLError as error:
+        # The error's own text shows the lines around, in which a key may stand.
+        if error.problem_mark is not None:
+            where = f', line {error.problem_mark.line + 1}'
+        problem = Redactor().hide(error.problem or problem)
+    except yaml.YAMLError:
+        problem = 'it holds characters that YAML does not allow'
+    raise ConfigError(f'{source}{where}: {problem}.')
+
+
+def _values(data: object, place: str = '') -> Iterator[tuple[str, object]]:
+    """Yield every entry with the keys that lead to it; its value where it is a single one."""
+    if isinstance(data, dict):
+        for key, value in data.items():
+            name = f'{place}.{key}' if place else str(key)
+            yield name, None
+            yield from _values(value, name)
+    elif isinstance(data, list):
+        for value in data:
+            yield from _values(value, place)
+    else:
+        yield place, data
+
+
+def _refuse_secrets(place: str, value: object, source: str) -> None:
+    name = place.rpartition('.')[2]
+    text = value if isinstance(value, str) else ''
+    if any(looks_like_key(part) for part in place.split('.')):
+        place, found = 'the name of an entry', True
+    elif name in ('base_url', 'model', 'recording'):
+        # A URL, a path or a model's name may be long and have digits in it.
+        found = bool(_LOGIN_IN_URL.search(text)) or Redactor().hide(text) != text
+    elif name == 'api_key_env':
+        found = bool(text) and (looks_like_key(text) or not _VARIABLE.fullmatch(text))
+    else:
+        found = looks_like_key(text) or (value is not None and bool(_SECRET_NAMES.search(name)))
+    if found:
+        raise ConfigError(
+            f'{source}: {place} looks like it holds a key or a password (not shown here). Keep '
+            'secrets in the environment: put the NAME of the variable into `api_key_env` (or '
+            '`base_url_env` for a URL with user:password@), and set that variable in your shell.'
+        )
+
+
+def _told_by_hand(data: Mapping[object, object]) -> str:
+    for role, section in data.items():
+        if isinstance(section, dict) and 'brief' in section:
+            return (
+                f'`{role}.brief` cannot be set: `bbllm bench` tells {" and ".join(TOLD)} the goal '
+                'of each case, and nothing else may, or they would pass for planners. Take it '
+                'out; `bbllm bench partial --brain expert` works without it.'
             )
-        else:
-            host = openai_settings(section, role, environ).host
-            what = f'{{}} {section.model} at {host}.'
-        chosen.setdefault(what, []).append(role)
-    return tuple(_sentence(what, roles) for what, roles in chosen.items())
+    return ''
 
 
-def _sentence(what: str, roles: list[str]) -> str:
-    who = 'Brain and Body are' if len(roles) == len(ROLES) else f'the {roles[0].title()} is'
-    text = what.format(who)
-    return text[0].upper() + text[1:]
+def _explain(error: ErrorDetails) -> str:
+    place = '.'.join(str(part) for part in error['loc'] if part not in ('bool', 'literal'))
+    given: object = error['input']
+    if error['type'] == 'extra_forbidden':
+        *section, name = (str(part) for part in error['loc'])
+        known = sorted(_known_keys('.'.join(section)))
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f' Did you mean `{close[0]}`?' if close else ''
+        return f'unknown key `{place}`.{hint} Known: {", ".join(known)}.'
+    if 'schema' in place:
+        return f'`{_key_of(place)}` must be auto, true or false, not {_show(given)}.'
+    message = error['msg'].removeprefix('Value error, ').removeprefix('Input ')
+    return f'`{place}` {message[0].lower()}{message[1:]}, not {_show(given)}.'
 
 
-def _section(config: LlmConfig, role: str) -> ModelConfig:
-    return config.brain if role == 'brain' else config.body
+def _known_keys(section: str) -> set[str]:
+    kinds: dict[str, type[BaseModel]] = {'': LlmConfig, 'embeddings': EmbeddingConfig}
+    fields = kinds.get(section, ModelConfig).model_fields
+    return {info.alias or name for name, info in fields.items()} - {'brief'}
+
+
+def _key_of(place: str) -> str:
+    return '.'.join(place.split('.')[:2])
+
+
+def _show(value: object) -> str:
+    if isinstance(value, (dict, list)):
+        return 'a list or section'
+    return Redactor().hide(repr(value))[:60]

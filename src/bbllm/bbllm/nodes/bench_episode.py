@@ -16,23 +16,23 @@ from pathlib import Path
 import yaml
 
 from bbllm.bench.briefs import with_brief
-from bbllm.bench.earlier import lost_before, with_earlier
-from bbllm.bench.episode_models import models_of
-from bbllm.bench.episode_setup import noise_seed
-from bbllm.bench.playing import Job, Played, name_before
-from bbllm.bench.scoring import lost, score
+from bbllm.bench.log.episodes import Job, Played, name_before
+from bbllm.bench.runner.episode_models import models_of
+from bbllm.bench.runner.episode_setup import noise_seed
+from bbllm.bench.scorers.scoring import lost, score
+from bbllm.bench.scorers.session_history import lost_before, with_earlier
 from bbllm.core.budget import Limits
 from bbllm.core.errors import BbllmError, ConfigError, TaskError, WorldError
 from bbllm.core.events import Episode
 from bbllm.core.journal import read_episode
 from bbllm.core.registry import find_planner
 from bbllm.core.types import MOVABLE, Pose, Scene
-from bbllm.llm.sections import TOLD_SUFFIX
-from bbllm.nodes.client import StackClient
-from bbllm.nodes.domains import own_domain
-from bbllm.nodes.stack import Stack, StackConfig, Value
-from bbllm.planners.methods import MappingMethod
-from bbllm.worlds.tabletop import STILL_M, furthest
+from bbllm.llm.config import TOLD_SUFFIX
+from bbllm.planners.common.methods import MappingMethod
+from bbllm.ros.rclpy_support.domains import own_domain
+from bbllm.ros.stack.client import StackClient
+from bbllm.ros.stack.stack import Stack, StackConfig, Value
+from bbllm.worlds.tabletop.tabletop import STILL_M, furthest
 
 READY_S = 90.0
 """How long the nodes may take to start while other episodes are played beside this one [s]."""

@@ -18,9 +18,9 @@ from bbllm.core.registry import (
     plays_in,
     stand_ins,
 )
-from bbllm.llm.config import Models
 from bbllm.llm.expert.containing import PLANNERS as CONTAINING
-from bbllm.planners.bodies import MappingMethod, make_body
+from bbllm.llm.model_factory import Models
+from bbllm.planners.body.mapping import MappingMethod, make_body
 
 STAND_INS = frozenset({OFFLINE, 'expert', 'uninformed'})
 """Names of what answers in place of a language model; each knows the prompts of some planners."""

@@ -17,8 +17,8 @@ from PIL import ImageColor
 
 from bbllm.arm.model import robot_spec
 from bbllm.core.types import Kind, Quat, SceneObject
-from bbllm.sim.goods import GOODS, Good, ObjectPart
-from bbllm.sim.scenes import SceneFile
+from bbllm.sim.object_models import GOODS, Good, ObjectPart
+from bbllm.sim.scene_file import SceneFile
 
 OBJECT_BITS = 1
 """Contact bit of everything but the robot (see fr3.xml)."""

@@ -18,13 +18,13 @@ from bbllm.arm.driver import (
     Tolerances,
     may_be_cut,
 )
-from bbllm.arm.pull import PullMeter
+from bbllm.arm.force_estimator import PullMeter
 from bbllm.core.errors import LostNodeError
+from bbllm.sim.controllers.gripper import GripperPending
+from bbllm.sim.controllers.trajectory_goal import Pending, Result, goal_from_trajectory
 from bbllm.sim.faults import FaultMonitor
-from bbllm.sim.gripper import GripperPending
-from bbllm.sim.orders import collision_order
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.trajectory_goal import Pending, Result, goal_from_trajectory
+from bbllm.sim.robot_settings import collision_order
 
 CHUNK_S = 0.02
 """Simulated time between looks at a goal, `stop` and `on_advance` [s]."""

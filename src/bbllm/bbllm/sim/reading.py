@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from bbllm.arm.driver import N_JOINTS, Array, RobotMode
 from bbllm.arm.kinematics import jacobian, link_frames
 from bbllm.arm.model import FLANGE_SITE
-from bbllm.sim.orders import T_FLANGE_NOMINAL, Load
 from bbllm.sim.robot import SimulatedRobot
+from bbllm.sim.robot_settings import T_FLANGE_NOMINAL, Load
 from bbllm.sim.simulation import Simulation
 
 FLANGE = 7

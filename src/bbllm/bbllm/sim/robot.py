@@ -20,7 +20,8 @@ from bbllm.arm.driver import N_JOINTS, Array, JointState, RobotMode
 from bbllm.arm.limits import Q_MAX, Q_MIN
 from bbllm.arm.model import FLANGE_SITE, MAX_WIDTH_M
 from bbllm.core.types import Pose, SceneObject
-from bbllm.sim.controllers import (
+from bbllm.sim.controllers.gripper import Gripper, GripperPending
+from bbllm.sim.controllers.manager import (
     ARM_CONTROLLER,
     KINDS,
     ControllerManager,
@@ -28,12 +29,8 @@ from bbllm.sim.controllers import (
     Strictness,
     Switched,
 )
-from bbllm.sim.faults import Fault, FaultMonitor
-from bbllm.sim.goal_log import GoalLog, GoalSeen
-from bbllm.sim.gripper import Gripper, GripperPending
-from bbllm.sim.orders import MODE_NAMES, MODE_TEXT, Order, RobotSettings
-from bbllm.sim.playback import MotionController
-from bbllm.sim.ptp import (
+from bbllm.sim.controllers.playback import MotionController
+from bbllm.sim.controllers.ptp import (
     BUSY_TEXT,
     LIMIT_ERROR,
     REFLEX_TEXT,
@@ -42,9 +39,12 @@ from bbllm.sim.ptp import (
     PtpPending,
     fault_of,
 )
+from bbllm.sim.controllers.trajectory import Query, Setpoint, TrajectoryPending
+from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
+from bbllm.sim.faults import Fault, FaultMonitor
+from bbllm.sim.goal_log import GoalLog, GoalSeen
+from bbllm.sim.robot_settings import MODE_NAMES, MODE_TEXT, Order, RobotSettings
 from bbllm.sim.simulation import Simulation, Touch
-from bbllm.sim.trajectory_controller import Query, Setpoint, TrajectoryPending
-from bbllm.sim.trajectory_goal import TrajectoryGoal
 
 CONTROL_PERIOD_S = 0.01
 """Period of the controllers' checks; set points between two checks are precomputed [s]."""

@@ -20,7 +20,7 @@ from bbllm.core.gravity import GRAVITY_M_S2
 from bbllm.core.types import Pose, SceneObject
 from bbllm.sim.build import build_model
 from bbllm.sim.force_noise import WrenchNoise
-from bbllm.sim.scenes import SceneFile
+from bbllm.sim.scene_file import SceneFile
 
 MAX_ACCELERATION = 1e10
 """MuJoCo's own bound for a state that is still sound."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bbllm.core.calls import (
+from bbllm.core.errors import UnknownNameError
+from bbllm.core.skill_calls import (
     CallError,
     PoseLiteral,
     check_call,
@@ -17,7 +18,6 @@ from bbllm.core.calls import (
     looks_like_pose,
     parse_pose,
 )
-from bbllm.core.errors import UnknownNameError
 from bbllm.core.types import Kind, SceneObject, Skill
 
 __all__ = [

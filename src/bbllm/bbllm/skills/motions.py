@@ -20,7 +20,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from bbllm.core.calls import looks_like_pose
+from bbllm.core.skill_calls import looks_like_pose
 from bbllm.core.types import MOVABLE, Code, Kind, Scene, SceneObject, SkillCall
 from bbllm.skills.catalog import parse_pose
 from bbllm.skills.containers import container_place, is_container

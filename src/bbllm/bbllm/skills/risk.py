@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bbllm.core.calls import plain
+from bbllm.core.skill_calls import plain
 from bbllm.core.types import MOVABLE, Scene, SceneObject, SkillCall
 from bbllm.skills.catalog import PoseLiteral, format_pose, looks_like_pose, parse_pose
 from bbllm.skills.shapes import bottom_z, is_solid, outline, polygon_gap, top_z

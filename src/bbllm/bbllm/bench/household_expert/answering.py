@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from bbllm.bench.case import Case
-from bbllm.bench.house_goals import HouseholdGoal
 from bbllm.bench.household_expert.model import NAME, PLANNERS, HouseholdExpert
-from bbllm.bench.suite import TaskSpec
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.house_goals import HouseholdGoal
+from bbllm.bench.suites.suite import TaskSpec
 from bbllm.core.errors import ConfigError
 from bbllm.core.registry import OFFLINE, asks_body, find_planner, plain_name
-from bbllm.llm.config import Models
+from bbllm.llm.config import LlmConfig
 from bbllm.llm.expert.brief import TOLD
-from bbllm.llm.sections import LlmConfig
-from bbllm.planners.bodies import MappingMethod, models_for
+from bbllm.llm.model_factory import Models
+from bbllm.planners.body.mapping import MappingMethod, models_for
 
 
 def models_in_house(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 
-from bbllm.bench.checkers.household import lying, things_of
-from bbllm.bench.house_goals import ANYTHING, HouseCondition
 from bbllm.bench.household_expert.states import OPPOSITE
-from bbllm.bench.zones import held_by
+from bbllm.bench.optimal.zones import held_by
+from bbllm.bench.suites.house_goals import ANYTHING, HouseCondition
+from bbllm.bench.suites.household import lying, things_of
 from bbllm.worlds.household.derived import (
     FAUCETS,
     HEATED,

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 from bbllm.bench.household_expert.search import NoPlanError
 from bbllm.core.types import SkillCall
-from bbllm.planners.goal_predicates import PLACING, GoalPredicate, GoalRelation
-from bbllm.planners.memory_graph import MemoryGraph
+from bbllm.planners.common.goal_predicates import PLACING, GoalPredicate, GoalRelation
+from bbllm.planners.fltrnn.memory_graph import MemoryGraph
 
 ORDER = (
     *(GoalRelation.INSIDE, GoalRelation.ON, GoalRelation.TURNOFF, GoalRelation.OPEN),

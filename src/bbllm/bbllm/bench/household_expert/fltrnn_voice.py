@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
-from bbllm.bench.house_predicates import predicates_of
 from bbllm.bench.household_expert.costs import makers_of
 from bbllm.bench.household_expert.errands import errands
 from bbllm.bench.household_expert.fltrnn_told import read_told
@@ -19,11 +17,11 @@ from bbllm.bench.household_expert.lessons import Lessons
 from bbllm.bench.household_expert.moves import focus_on
 from bbllm.bench.household_expert.search import NoPlanError, search
 from bbllm.bench.household_expert.told import Told
-from bbllm.core.instances import class_of, id_of, instance_name
+from bbllm.bench.suites.house_goals import HouseCondition, HouseholdGoal
+from bbllm.bench.suites.house_predicates import predicates_of
+from bbllm.core.instance_names import class_of, id_of, instance_name
 from bbllm.core.types import SkillCall
-from bbllm.planners.fltrnn_parsing import shown
-from bbllm.planners.fltrnn_prompting import ACT, CELL, GOAL, REASON, SPLIT, WHOLE
-from bbllm.planners.goal_predicates import (
+from bbllm.planners.common.goal_predicates import (
     PLACING,
     GoalPredicate,
     GoalRelation,
@@ -31,8 +29,10 @@ from bbllm.planners.goal_predicates import (
     goal_text,
     parse_goal,
 )
-from bbllm.planners.memory_graph import MemoryGraph
-from bbllm.planners.sub_goals import MAX_SENTENCE
+from bbllm.planners.fltrnn.grammar import shown
+from bbllm.planners.fltrnn.memory_graph import MemoryGraph
+from bbllm.planners.fltrnn.prompting import ACT, CELL, GOAL, REASON, SPLIT, WHOLE
+from bbllm.planners.fltrnn.sub_goals import MAX_SENTENCE
 from bbllm.worlds.household.checks import hand_is_full, in_state, no
 from bbllm.worlds.household.derived import WORDS
 from bbllm.worlds.household.graph import Graph

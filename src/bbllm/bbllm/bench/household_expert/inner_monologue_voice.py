@@ -8,7 +8,7 @@ from bbllm.bench.household_expert.lessons import GIVES_UP_AFTER, given_up
 from bbllm.bench.household_expert.replay import Replay, Tried
 from bbllm.bench.household_expert.told import Told
 from bbllm.bench.household_expert.told_scene import Believing, Moved
-from bbllm.planners.monologue import THOUGHT_KEPT
+from bbllm.planners.inner_monologue.prompting import THOUGHT_KEPT
 
 AHEAD = 12
 """How many calls it plans at once; it says them as its thought, which the next prompt tells."""

@@ -16,9 +16,9 @@ from bbllm.bench.household_expert.lessons import GIVES_UP_AFTER, NOTHING, given_
 from bbllm.bench.household_expert.moves import focus_on
 from bbllm.bench.household_expert.replay import Replay, Tried
 from bbllm.bench.household_expert.told import Told
-from bbllm.planners.state_calls import ADD, REASON, UPDATE
-from bbllm.planners.state_prompting import PLAN_LIMIT
-from bbllm.planners.surroundings import surroundings
+from bbllm.planners.belief.grammar import ADD, REASON, UPDATE
+from bbllm.planners.belief.prompting import PLAN_LIMIT
+from bbllm.planners.common.scene_graph import surroundings
 
 _BLOCK = r'^==== {0} ====\n(.*?)\n==== end of {0} ====$'
 _STATE = re.compile(_BLOCK.format('current state'), re.MULTILINE | re.DOTALL)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bbllm.bench.house_goals import HouseholdGoal
-from bbllm.bench.house_start import HouseStart
 from bbllm.bench.household_expert.conclusions import refused_in
 from bbllm.bench.household_expert.lessons import NOTHING
 from bbllm.bench.household_expert.moves import Said, Standing
@@ -19,6 +17,8 @@ from bbllm.bench.household_expert.wording import (
     said,
     step_text,
 )
+from bbllm.bench.suites.house_goals import HouseholdGoal
+from bbllm.bench.suites.house_start import HouseStart
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import Message
 from bbllm.llm.expert.prog_prompt import COMMENT

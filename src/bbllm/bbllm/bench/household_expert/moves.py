@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from bbllm.bench.checkers.household import things_of
-from bbllm.bench.house_goals import ANYTHING, HouseCondition
 from bbllm.bench.household_expert.costs import makers_of, of_class, shut_around
-from bbllm.bench.zones import held_by
-from bbllm.core.instances import id_of, instance_name
+from bbllm.bench.optimal.zones import held_by
+from bbllm.bench.suites.house_goals import ANYTHING, HouseCondition
+from bbllm.bench.suites.household import things_of
+from bbllm.core.instance_names import id_of, instance_name
 from bbllm.worlds.household.derived import USED, WORDS, Derived, derived
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household

@@ -11,8 +11,8 @@ from bbllm.bench.household_expert.search import search
 from bbllm.bench.household_expert.told import Told
 from bbllm.bench.household_expert.wording import program, said
 from bbllm.core.errors import ParseError
-from bbllm.planners.prog_parsing import parse_program
-from bbllm.planners.prog_program import Call
+from bbllm.planners.common.program import Call
+from bbllm.planners.prog_prompt.grammar import parse_program
 from bbllm.worlds.household.vocabulary import Action
 
 _BEGUN = re.compile(

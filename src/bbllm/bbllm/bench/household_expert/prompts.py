@@ -9,11 +9,11 @@ from enum import Enum
 
 from bbllm.core.errors import ParseError
 from bbllm.llm.expert.prog_prompt import NEXT_STEP, PROGRAM, STEPS
-from bbllm.planners.parsing import parse_plan
-from bbllm.planners.prog_checking import STATE_WORDS
-from bbllm.planners.prog_parsing import parse_program
-from bbllm.planners.prog_program import HANDS, Assertion, Condition
-from bbllm.planners.surroundings import squeezed
+from bbllm.planners.common.plan_grammar import parse_plan
+from bbllm.planners.common.program import HANDS, Assertion, Condition
+from bbllm.planners.common.scene_graph import squeezed
+from bbllm.planners.prog_prompt.assertion_checking import STATE_WORDS
+from bbllm.planners.prog_prompt.grammar import parse_program
 
 
 class Asked(str, Enum):

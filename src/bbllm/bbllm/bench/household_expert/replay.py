@@ -11,17 +11,17 @@ from bbllm.bench.household_expert.moves import GOING
 from bbllm.bench.household_expert.search import search
 from bbllm.bench.household_expert.states import turn
 from bbllm.bench.household_expert.told import Told
-from bbllm.core.instances import id_of, instance_name
+from bbllm.core.instance_names import id_of, instance_name
 from bbllm.core.protocols import PASS
 from bbllm.core.types import SkillCall
-from bbllm.planners.low_level_plan import (
+from bbllm.planners.common.low_level_plan import (
     LowLevelCall,
     as_planned,
     in_world,
     low_level_actions,
     read_call,
 )
-from bbllm.planners.short_names import ShortNames
+from bbllm.planners.common.short_names import ShortNames
 from bbllm.worlds.household.derived import WORDS
 from bbllm.worlds.household.sane_checks import above
 from bbllm.worlds.household.scenes import name_of

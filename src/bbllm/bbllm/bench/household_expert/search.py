@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count, islice, permutations, product
 
-from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
 from bbllm.bench.household_expert.costs import NEVER, Costs, of_class
 from bbllm.bench.household_expert.lessons import NOTHING, Lessons
 from bbllm.bench.household_expert.moves import (
@@ -25,8 +24,9 @@ from bbllm.bench.household_expert.stages import (
     stages_of,
 )
 from bbllm.bench.household_expert.wording import said
-from bbllm.bench.least_steps import short_plan
-from bbllm.bench.relaxed_house import NotProvenError
+from bbllm.bench.optimal.least_steps import short_plan
+from bbllm.bench.optimal.relaxed_house import NotProvenError
+from bbllm.bench.suites.house_goals import HouseCondition, HouseholdGoal
 from bbllm.core.errors import BbllmError
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.script import ScriptLine

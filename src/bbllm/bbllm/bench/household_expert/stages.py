@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from bbllm.bench.checkers.household import judge_household, lying, things_of
-from bbllm.bench.house_goals import HouseCondition, HouseholdGoal
 from bbllm.bench.household_expert.costs import makers_of, of_class
 from bbllm.bench.household_expert.moves import Standing
-from bbllm.bench.zones import held_by
+from bbllm.bench.optimal.zones import held_by
+from bbllm.bench.suites.house_goals import HouseCondition, HouseholdGoal
+from bbllm.bench.suites.household import judge_household, lying, things_of
 from bbllm.worlds.household.derived import WORDS, Derived, by_device
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.vocabulary import HANDS, Relation

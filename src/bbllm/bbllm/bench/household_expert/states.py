@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bbllm.bench.house_states import OPPOSITES
+from bbllm.bench.suites.house_states import OPPOSITES
 from bbllm.worlds.household.vocabulary import State
 
 OPPOSITE: Mapping[str, str] = {

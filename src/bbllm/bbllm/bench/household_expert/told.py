@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from bbllm.bench.house_goals import HouseholdGoal
+from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.visibility import Visibility
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from bbllm.bench.house_goals import HouseholdGoal
 from bbllm.bench.household_expert.replay import Replay, Tried
 from bbllm.bench.household_expert.states import turn
 from bbllm.bench.household_expert.told import Told
-from bbllm.core.instances import class_of, id_of
+from bbllm.bench.suites.house_goals import HouseholdGoal
+from bbllm.core.instance_names import class_of, id_of
 from bbllm.core.types import Kind, Pose, Scene, SceneObject, SkillCall
-from bbllm.planners.memory_graph import TURNS
-from bbllm.planners.observation_text import WORDS
-from bbllm.planners.short_names import ShortNames
+from bbllm.planners.common.observation_text import WORDS
+from bbllm.planners.common.short_names import ShortNames
+from bbllm.planners.fltrnn.memory_graph import TURNS
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.sane_checks import above

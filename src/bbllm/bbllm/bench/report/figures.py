@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bbllm.bench.intervals import Estimate
+from bbllm.bench.log.intervals import Estimate
 from bbllm.bench.report import words
 
 MEASURES = {'sr': 'SR', 'gcr': 'GCR', 'exec': 'EXEC'}

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bbllm.bench.results import EpisodeKey, EpisodeResult
-from bbllm.bench.saved_run import read_settings, read_sorted
-from bbllm.bench.store import EPISODES, SESSIONS, SUMMARY, read_json, read_lines
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.log.saved_run import read_settings, read_sorted
+from bbllm.bench.log.store import EPISODES, SESSIONS, SUMMARY, read_json, read_lines
 from bbllm.core.errors import ConfigError
 
 

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.log.store import EPISODES
 from bbllm.bench.report import words
-from bbllm.bench.report.drawing import Drawing, Drawings, final_scene
+from bbllm.bench.report.charts import Drawing, Drawings, final_scene
 from bbllm.bench.report.folder import Run
 from bbllm.bench.report.house_drawings import HouseDrawings
 from bbllm.bench.report.inline_svg import Inks
 from bbllm.bench.report.journals import Scenes, read_scenes
 from bbllm.bench.report.tables import VERDICTS, anchor
-from bbllm.bench.results import EpisodeResult
-from bbllm.bench.store import EPISODES
 from bbllm.core.types import Scene
 
 

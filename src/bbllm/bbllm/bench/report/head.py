@@ -11,7 +11,7 @@ from typing import Any
 from bbllm.bench.report import words
 from bbllm.bench.report.folder import Run
 from bbllm.bench.stand_ins import STAND_INS, notices_about, roles_of
-from bbllm.bench.suite import list_suites, load_suite
+from bbllm.bench.suites.suite import list_suites, load_suite
 from bbllm.core.budget import Limits
 from bbllm.core.errors import BbllmError
 from bbllm.llm.expert.brief import TOLD

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bbllm.bench.report.drawing import Drawing, Ground
+from bbllm.bench.report.charts import Drawing, Ground
 from bbllm.bench.report.inline_svg import Flat, Inks
 from bbllm.core.types import Scene
-from bbllm.pictures.floor_plan import draw_floor_plan
+from bbllm.viz.floor_plan import draw_floor_plan
 
 WIDTH_PX = 340.0
 """Width of a drawing in its own units; cards show it at 300 to 500 px."""

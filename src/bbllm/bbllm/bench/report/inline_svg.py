@@ -14,7 +14,7 @@ from dataclasses import replace
 from markupsafe import escape
 
 from bbllm.bench.report.words import finalize
-from bbllm.pictures.shapes import Circle, Line, Paint, Point, Polygon, Text
+from bbllm.viz.shapes import Circle, Line, Paint, Point, Polygon, Text
 
 Flat = Polygon | Circle | Line | Text
 

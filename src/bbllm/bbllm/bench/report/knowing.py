@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bbllm.bench.intervals import Estimate
+from bbllm.bench.log.intervals import Estimate
 from bbllm.bench.report import words
 from bbllm.bench.report.figures import Sums, sums_of, task_rows
 

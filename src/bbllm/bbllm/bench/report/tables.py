@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.report import words
 from bbllm.bench.report.figures import Sums
-from bbllm.bench.results import EpisodeKey, EpisodeResult
 
 VERDICTS = ('passed', 'failed', 'disputed', 'lost')
 LUCKY = '(✓)'

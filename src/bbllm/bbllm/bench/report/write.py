@@ -8,11 +8,11 @@ from typing import Any
 
 import jinja2
 
+from bbllm.bench.log.store import write_atomically
 from bbllm.bench.report import figures, head, knowing, plots, tables, words
 from bbllm.bench.report.folder import Run, read_run
 from bbllm.bench.report.gallery import make_gallery
-from bbllm.bench.store import write_atomically
-from bbllm.bench.summary_rules import is_ruled
+from bbllm.bench.report.summary_rules import is_ruled
 
 REPORT = 'report.html'
 COLUMNS = 24

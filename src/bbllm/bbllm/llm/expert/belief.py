@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import fmean
 
-from bbllm.core.observed import Observed
+from bbllm.core.observation import Observed
 from bbllm.llm.expert.sight import Deed, Sight
 
 READING_SD_N = 0.06

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import cast
 
 from bbllm.core.marks import FAILED, IN_SHORT
-from bbllm.core.observed import Observed, Seven, Three, Two
+from bbllm.core.observation import Observed, Seven, Three, Two
 from bbllm.llm.expert.deciding import Decision, Stage
 from bbllm.llm.expert.pop_prompt import corners_of
 from bbllm.llm.expert.sight import Asked, Deed, Move, Sight, UnreadableError

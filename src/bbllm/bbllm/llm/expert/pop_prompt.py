@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from bbllm.core.errors import ParseError
-from bbllm.core.observed import Observed, Seven, parse_observed
+from bbllm.core.observation import Observed, Seven, parse_observed
 from bbllm.llm.expert.deciding import Decision, Stage
 from bbllm.llm.expert.sight import Asked, Deed, Move, Sight, UnreadableError
 

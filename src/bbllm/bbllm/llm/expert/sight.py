@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from bbllm.core.observed import Observed, Seven
+from bbllm.core.observation import Observed, Seven
 
 DEFAULT_EDGE_M = 0.04
 """Size of a block of which nothing tells it [m]."""

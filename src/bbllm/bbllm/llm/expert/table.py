@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable
 
-from bbllm.core.observed import Seven
+from bbllm.core.observation import Seven
 from bbllm.llm.expert.belief import held_in
 from bbllm.llm.expert.sight import Move, Sight
 

@@ -16,10 +16,10 @@ from bbllm.nodes.driver_checks.check import CheckFailedError
 from bbllm.nodes.driver_checks.ear import Ear
 from bbllm.nodes.driver_checks.goal import SentGoal
 from bbllm.nodes.driver_checks.recording import Recording
-from bbllm.nodes.own_nodes import OwnNodes
-from bbllm.nodes.safe_action_client import SafeActionClient
-from bbllm.nodes.stack import SIMULATED_REMAPS
-from bbllm.nodes.waiting import need_server, wait_for
+from bbllm.ros.rclpy_support.own_nodes import OwnNodes
+from bbllm.ros.rclpy_support.safe_action_client import SafeActionClient
+from bbllm.ros.rclpy_support.waiting import need_server, wait_for
+from bbllm.ros.stack.stack import SIMULATED_REMAPS
 
 PATIENCE_S = 5.0
 """How long anything that should come at once is waited for [s]."""

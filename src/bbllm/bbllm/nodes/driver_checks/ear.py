@@ -11,7 +11,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from bbllm.core.closable import Closable
 from bbllm.nodes.driver_checks.check import CheckFailedError
 from bbllm.nodes.driver_checks.recording import Recording
-from bbllm.nodes.qos import LATCHED
+from bbllm.ros.convert.qos import LATCHED
 
 LOOK_S = 0.002
 """How often a topic is looked at: the driver sends a thousand messages a second [s]."""

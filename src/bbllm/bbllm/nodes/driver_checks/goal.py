@@ -10,7 +10,7 @@ from action_msgs.msg import GoalStatus
 
 from bbllm.nodes.driver_checks.check import CheckFailedError
 from bbllm.nodes.driver_checks.recording import Recording
-from bbllm.nodes.waiting import wait_for
+from bbllm.ros.rclpy_support.waiting import wait_for
 
 STATUSES = {
     GoalStatus.STATUS_SUCCEEDED: 'SUCCEEDED',

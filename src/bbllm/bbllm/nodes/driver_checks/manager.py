@@ -14,9 +14,9 @@ from controller_manager_msgs.srv import (
 )
 from lifecycle_msgs.msg import State
 
-from bbllm.nodes.convert_arm import duration_to_msg
 from bbllm.nodes.driver_checks.check import CheckFailedError, expect
 from bbllm.nodes.driver_checks.client import DriverClient
+from bbllm.ros.convert.arm import duration_to_msg
 
 HARDWARE = 'FrankaHardwareInterface'
 JOINTS, STATE = 'joint_state_broadcaster', 'franka_robot_state_broadcaster'

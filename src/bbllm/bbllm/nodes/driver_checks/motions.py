@@ -12,10 +12,10 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from bbllm.arm.model import ARM_JOINTS
-from bbllm.nodes.convert_arm import duration_to_msg
 from bbllm.nodes.driver_checks.check import expect_equal
 from bbllm.nodes.driver_checks.client import DriverClient
 from bbllm.nodes.driver_checks.goal import Ended, SentGoal
+from bbllm.ros.convert.arm import duration_to_msg
 
 SWING_RAD = 0.08
 """How far joint 7 turns [rad]."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from bbllm.arm.model import ARM_JOINTS
-from bbllm.nodes.convert import stamp_to_msg
 from bbllm.nodes.driver_checks.check import CheckFailedError, Evidence, Need, Theme
 from bbllm.nodes.driver_checks.motions import Arm, seconds
+from bbllm.ros.convert.records import stamp_to_msg
 
 GOALS = Theme(
     title='trajectories that are rejected', need=Need.MOTION, subject=lambda session: session.arm

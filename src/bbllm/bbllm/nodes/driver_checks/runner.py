@@ -11,7 +11,7 @@ from bbllm.core.errors import BbllmError
 from bbllm.nodes.driver_checks.check import Check, Evidence, Need
 from bbllm.nodes.driver_checks.recording import plain
 from bbllm.nodes.driver_checks.session import Session
-from bbllm.nodes.waiting import nothing
+from bbllm.ros.rclpy_support.waiting import nothing
 
 
 class Verdict(str, Enum):

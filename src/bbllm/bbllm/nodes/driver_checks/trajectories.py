@@ -11,8 +11,6 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from bbllm.arm.model import ARM_JOINTS
-from bbllm.nodes.convert import stamp_to_msg
-from bbllm.nodes.convert_arm import duration_to_msg
 from bbllm.nodes.driver_checks.check import (
     CheckFailedError,
     Evidence,
@@ -32,6 +30,8 @@ from bbllm.nodes.driver_checks.motions import (
     length_s,
     seconds,
 )
+from bbllm.ros.convert.arm import duration_to_msg
+from bbllm.ros.convert.records import stamp_to_msg
 
 GOALS = Theme(title='trajectories', need=Need.MOTION, subject=lambda session: session.arm)
 

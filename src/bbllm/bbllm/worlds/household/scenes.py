@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 
-from bbllm.core.instances import instance_name
+from bbllm.core.instance_names import instance_name
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, Skill
 from bbllm.worlds.household.derived import DerivedStates
 from bbllm.worlds.household.graph import CycleError, Graph, Node

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from bbllm.core.calls import CallError, check_call
-from bbllm.core.instances import id_of
+from bbllm.core.instance_names import id_of
+from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Status
 from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.derived import DerivedStates

@@ -1,0 +1,1 @@
+"""Execution of skills: trajectories, recovery, settling, slip."""

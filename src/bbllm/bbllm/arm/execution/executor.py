@@ -1,0 +1,232 @@
+"""
+Carries out one call at a time on an arm behind `ArmDriver`, and tells how it went.
+
+Every call goes the same way: look, check the call, turn it into motions, plan all of them,
+move, look again. What does not hold beforehand is REJECTED and nothing moves; what goes wrong
+afterwards is FAILED, and the arm is raised out of it where that is possible.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+from bbllm.arm.driver import ArmDriver
+from bbllm.arm.execution.skill_execution import ExecutorParams, SkillRun
+from bbllm.arm.execution.trajectory_executor import MotionGuard, TrajectoryExecutor
+from bbllm.arm.failures import SkillError
+from bbllm.arm.motion.motion_planner import GraspPlan, GraspPlanner, GraspPlannerParams
+from bbllm.core.approval import AskPerson, Permit, Provenance
+from bbllm.core.errors import SceneError
+from bbllm.core.skill_calls import CallError, check_call, plain
+from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
+from bbllm.skills.catalog import GRAB_AND_PUTIN
+from bbllm.skills.grasps import Hand
+from bbllm.skills.motions import MoveAbove
+from bbllm.skills.risk import moves
+
+
+def grab_and_putin(
+    call: SkillCall, observe: Callable[[], Scene], run: Callable[[SkillCall], Outcome]
+) -> Outcome:
+    """
+    Carry out both halves, or only the second where the thing is in the hand already.
+
+    Args:
+        call: `grab_and_putin(obj1, obj2)`.
+        observe: Returns the scene as it is now; may raise SceneError.
+        run: Carries out one half to its end.
+
+    Returns:
+        What happened to the whole; of a failure, the message names the half.
+    """
+    try:
+        scene = observe()
+        call = check_call(call, scene)
+    except CallError as error:
+        return error.outcome
+    except SceneError as error:
+        return Outcome(
+            call=call, status=Status.REJECTED, code=Code.STALE_SCENE, message=str(error)
+        )
+    thing, container = call.args
+    if thing == container:
+        return Outcome(
+            call=call,
+            status=Status.REJECTED,
+            code=Code.BAD_ARGUMENTS,
+            message=f'{thing} cannot be put into itself; name something to put it in or on.',
+        )
+    if scene.held != thing:
+        picked = run(SkillCall('pick', (thing,)))
+        if not picked.succeeded:
+            message = f'The first half, {picked.call}, failed: {picked.message}'
+            return replace(picked, call=call, message=message)
+    placed = run(SkillCall('place', (container,)))
+    if placed.succeeded:
+        return replace(placed, call=call)
+    # The thing was picked: that is something that was tried, even where nothing moved since.
+    moved = scene.held != thing or placed.status is Status.FAILED
+    return replace(
+        placed,
+        call=call,
+        status=Status.FAILED if moved else Status.REJECTED,
+        message=f'{thing} is picked, but the second half, {placed.call}, failed: {placed.message}',
+    )
+
+
+__all__ = ['ExecutorParams', 'SkillExecutor']
+
+
+class SkillExecutor:
+    """
+    The skills of one arm.
+
+    Args:
+        driver: The arm.
+        observe: Returns the scene as it is now; may raise SceneError.
+        params: How to move, send and judge.
+        on_activity: Told what the arm is doing, for people: `closing the hand on red_cube`.
+        guard: Refuses motions that break a rule of safety; by default nothing is refused.
+        permit: Asked before every call whether it may be tried; by default all may.
+        ask_person: Asked whether the robot, which has stopped, may go on; by default nobody
+            says so.
+
+    Raises:
+        ConfigError: A lift would pull harder than the robot takes by the guard's limits.
+    """
+
+    def __init__(
+        self,
+        driver: ArmDriver,
+        observe: Callable[[], Scene],
+        *,
+        params: ExecutorParams | None = None,
+        on_activity: Callable[[str], None] | None = None,
+        guard: MotionGuard | None = None,
+        permit: Permit | None = None,
+        ask_person: AskPerson | None = None,
+    ) -> None:
+        self.params = params or ExecutorParams()
+        if guard is not None and guard.contact_limits is not None:
+            self.params.lift.check_below(min(guard.contact_limits.collision_wrench[:3]))
+        self._driver = driver
+        self._observe = observe
+        self._permit = permit
+        self._sender = TrajectoryExecutor(
+            driver, self.params.sending, on_activity, guard=guard, ask_person=ask_person
+        )
+        self._planner = GraspPlanner(self.params.ways)
+        self._one_at_a_time = threading.Lock()
+        self._state = threading.Lock()
+        self._running = False
+
+    def use_ways(self, ways: GraspPlannerParams) -> None:
+        """Plan motions with other parameters from the next call on."""
+        self.params = replace(self.params, ways=ways)
+        self._planner = GraspPlanner(ways)
+
+    def set_activity_callback(self, on_activity: Callable[[str], None] | None) -> None:
+        """Tell somebody else from now on what the arm is doing."""
+        self._sender.on_activity = on_activity
+
+    def hand(self) -> Hand:
+        """Return the hand as it is measured."""
+        return self._sender.hand()
+
+    def execute(
+        self,
+        call: SkillCall,
+        provenance: Provenance | None = None,
+        *,
+        unwanted: Callable[[], bool] = bool,
+    ) -> Outcome:
+        """
+        Execute one call to its end; a second one waits for its turn.
+
+        Args:
+            call: What to do.
+            provenance: The plan and step that it comes from; None where it stands alone.
+            unwanted: Returns whether it was stopped before its turn came; by default never.
+
+        Raises:
+            WorldError: The driver has gone.
+        """
+        with self._one_at_a_time:
+            with self._state:
+                self._sender.begin()
+                self._running = True
+                if unwanted():  # `stop` found nothing to stop when that was said
+                    self._sender.cancel()
+            try:
+                # First of all: a robot that is stopped shows no scene, and its clock stands.
+                refused = (
+                    self._stopped(call) or self._refusal(call, provenance) or self._unlimited(call)
+                )
+                # How long a person thinks it over is no part of what the call takes.
+                start_s = self._driver.now_s()
+                outcome = refused or self._carry_out(call)
+            finally:
+                with self._state:
+                    self._running = False
+            if outcome.succeeded:
+                self._sender.succeeded()
+            return replace(outcome, duration_s=self._driver.now_s() - start_s)
+
+    def stop(self) -> None:
+        """Stop the call that runs now, from any thread; what is held stays held."""
+        with self._state:
+            if self._running:
+                self._sender.cancel()
+
+    def plan(self, call: SkillCall) -> GraspPlan | None:
+        """
+        Plan the first motion over a target without moving; None where a call has none.
+
+        Raises:
+            CallError: The call is not one of this scene.
+            SkillError: The call would be rejected.
+        """
+        run = self._run(call)
+        motions = run.prepare(self._observe())
+        first = next((motion for motion in motions if isinstance(motion, MoveAbove)), None)
+        return None if first is None else self._planner.above(first, self._sender.q_start())
+
+    def _stopped(self, call: SkillCall) -> Outcome | None:
+        """Recover a robot that stopped since the last call; returns why the call ends with it."""
+        try:
+            self._sender.ready(f'waiting for {call}')
+        except SkillError as failure:
+            return failure.outcome(call)
+        return None
+
+    def _refusal(self, call: SkillCall, provenance: Provenance | None) -> Outcome | None:
+        """Ask whether the call may be tried; returns why not."""
+        if self._permit is None:
+            return None
+        try:
+            return self._permit(
+                call, provenance, lambda: self._sender.check('waiting for a person')
+            )
+        except SkillError as stopped:  # somebody cancelled the wait
+            return stopped.outcome(call)
+
+    def _unlimited(self, call: SkillCall) -> Outcome | None:
+        """Tell the robot the forces at which it stops, if it has to be; returns why not."""
+        if not moves(call):  # the controller is taken down for it, as no permit allows
+            return None
+        try:
+            self._sender.limit_contacts(f'{call}')
+        except SkillError as failure:
+            failure.moved = failure.stopped
+            return failure.outcome(call)
+        return None
+
+    def _carry_out(self, call: SkillCall) -> Outcome:
+        if plain(call.skill) == GRAB_AND_PUTIN.skill.name:
+            return grab_and_putin(call, self._observe, lambda half: self._run(half).outcome())
+        return self._run(call).outcome()
+
+    def _run(self, call: SkillCall) -> SkillRun:
+        return SkillRun(call, self._observe, self._sender, self._planner, self.params)

@@ -1,0 +1,442 @@
+"""One call on its way: motions become goals for the arm, failures become sentences."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor, TrajectoryExecutorParams
+from bbllm.arm.failures import (
+    HELD_BACK_CODES,
+    SkillError,
+    StuckError,
+    let_go,
+    misplaced,
+    missed_grasp,
+    unclosed,
+    unfelt,
+    unheld,
+    unlifted,
+    untouched,
+)
+from bbllm.arm.force_estimator import SilentForceError
+from bbllm.arm.motion.lifting import LiftParams, LiftWatch
+from bbllm.arm.motion.motion_planner import GraspPlan, GraspPlanner, GraspPlannerParams
+from bbllm.arm.motion.trajectory import NoPathError
+from bbllm.core.errors import SceneError
+from bbllm.core.types import Code, Outcome, Pose, Scene, SkillCall, Status
+from bbllm.skills.catalog import CallError, check_call
+from bbllm.skills.grasps import in_tool_frame
+from bbllm.skills.motions import (
+    Close,
+    CloseOn,
+    Descend,
+    ExpectAt,
+    ExpectHeld,
+    LiftOff,
+    Motion,
+    MotionParams,
+    MoveAbove,
+    MoveToBase,
+    OpenTo,
+    Pause,
+    Rise,
+    plan_motions,
+)
+from bbllm.skills.rejection import Rejection
+from bbllm.skills.risk import moves
+from bbllm.skills.shapes import Vector, rotation_of
+
+LEAST_SLIP_M = 0.0002
+MOST_SLIP_M = 0.01
+"""How far a held thing may have slipped for the descent to make up for it: less is noise, more
+is something else than a slip [m]."""
+
+
+def shift_for_slip(before: Vector, now: Vector, tcp: Pose) -> Vector | None:
+    """
+    Return how far the hand has to be moved for the thing to be where it would be without a slip.
+
+    Args:
+        before: Its centre in the frame of the TCP when it was taken up [m].
+        now: The same now [m].
+        tcp: Pose of the TCP in the world.
+
+    Returns:
+        A shift in the world frame [m]; None where there is nothing to make up for.
+    """
+    slip = [was - is_now for was, is_now in zip(before, now, strict=True)]
+    if not LEAST_SLIP_M < math.hypot(*slip) < MOST_SLIP_M:
+        return None
+    rotation = rotation_of(tcp)
+    x, y, z = (sum(rotation[row][axis] * slip[axis] for axis in range(3)) for row in range(3))
+    return (x, y, z)
+
+
+T = TypeVar('T')
+
+
+def lift_off(
+    name: str,
+    way: GraspPlan,
+    sender: TrajectoryExecutor,
+    planner: GraspPlanner,
+    params: LiftParams,
+) -> GraspPlan:
+    """
+    Lift a thing that is gripped a little; returns the way up that is left.
+
+    Where nobody ever told the force there is nothing to find out, and all of the way is left.
+
+    Raises:
+        SkillError: WOULD_NOT_RISE, or TIMEOUT where the force is not told any more, with the
+            thing still gripped; or the arm failed otherwise, or was stopped.
+    """
+    doing = f'lifting {name}'
+    watch = _felt(lambda: LiftWatch(sender.driver, params.cap_n), sender, name)
+    if watch.blind:
+        return way
+    first, left = planner.parted(way, params)
+    failure = None
+    try:
+        sender.follow(first, doing, until=watch)
+    except SkillError as failed:
+        sender.check(doing)  # who stops the arm is heard first
+        if isinstance(failed, StuckError) or (
+            failed.stopped and failed.code is not Code.CANCELLED
+        ):
+            raise
+        failure = failed
+    # What does not give may make a motion fail in any way, not only by being cancelled for it.
+    if watch.tripped or _felt(lambda: watch(settled=True), sender, name):
+        raise unlifted(name, params.cap_n, '' if failure is None else failure.raw)
+    if failure is not None:
+        raise failure
+    return left
+
+
+def _felt(look: Callable[[], T], sender: TrajectoryExecutor, name: str) -> T:
+    """Look at the force; once more where the robot was silent because it had stopped."""
+    try:
+        return look()
+    except SilentForceError as silence:
+        if not sender.ready(f'lifting {name}'):
+            raise unfelt(name, str(silence)) from silence
+    try:
+        return look()
+    except SilentForceError as silence:
+        raise unfelt(name, str(silence)) from silence
+
+
+RETREAT_M = 0.08
+"""How far the arm is raised after a failure [m]."""
+TOO_MUCH_CODES = frozenset({Code.REFLEX, Code.CONTROLLER_ABORTED})
+"""Failures of a lift after which the arm stays where it is: with what is in its hand it would
+fail again, and nothing tells that this is fixed and has to be let go of."""
+
+
+def back_off(
+    failure: SkillError,
+    sender: TrajectoryExecutor,
+    planner: GraspPlanner,
+    *,
+    opening_m: float | None,
+    lifts: str | None,
+    release: Callable[[], None],
+) -> SkillError:
+    """
+    Raise the arm where it may still move; what may be fixed is let go of first.
+
+    Args:
+        failure: Why the call fails.
+        sender: The arm.
+        planner: Finds the way up.
+        opening_m: How far the fingers were open before they closed; None where no grip was
+            chosen [m].
+        lifts: What was being lifted; None where nothing was.
+        release: Lets go of it.
+
+    Returns:
+        The failure, which tells of the hand that has let go.
+    """
+    too_much = lifts is not None and failure.code in TOO_MUCH_CODES
+    if not failure.may_back_off or too_much or isinstance(failure, StuckError):
+        return failure
+    held_back = lifts is not None and failure.code in HELD_BACK_CODES
+    try:
+        if failure.code is Code.GRASP_FAILED and opening_m is not None:
+            sender.open_to(opening_m, 'opening the hand again')
+        if failure.lets_go or held_back:
+            release()
+            failure = let_go(failure)
+        rise = planner.straight_up(sender.q_start(), RETREAT_M)
+        sender.follow(rise, 'rising out of the way')
+    except (SkillError, NoPathError):
+        pass  # the first failure is the one that tells what went wrong
+    return failure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorParams:
+    """How to move, send and judge."""
+
+    motions: MotionParams = field(default_factory=MotionParams)
+    ways: GraspPlannerParams = field(default_factory=GraspPlannerParams)
+    sending: TrajectoryExecutorParams = field(default_factory=TrajectoryExecutorParams)
+    lift: LiftParams = field(default_factory=LiftParams)
+    placed_m: float = 0.01
+    """A thing that rests further than this from its target is misplaced [m]."""
+    settle_s: float = 0.1
+    """How long a thing may settle before it is looked at [s]."""
+    weigh_s: float = 0.25
+    """How long the arm holds still in the end with something in its hand, so that the force there
+    can be read: the time of the filter in worlds.hand_force, and what the arm takes to come to
+    rest [s]."""
+
+
+class SkillRun:
+    """
+    One call on its way.
+
+    Args:
+        call: What to do.
+        observe: Returns the scene as it is now; may raise SceneError.
+        sender: The arm.
+        planner: Finds the ways.
+        params: How to move, send and judge.
+    """
+
+    def __init__(
+        self,
+        call: SkillCall,
+        observe: Callable[[], Scene],
+        sender: TrajectoryExecutor,
+        planner: GraspPlanner,
+        params: ExecutorParams,
+    ) -> None:
+        self._call = call
+        self._observe = observe
+        self._sender = sender
+        self._planner = planner
+        self._params = params
+        self._carried: str | None = None
+        self._target = ''
+        self._way: GraspPlan | None = None
+        self._touched = self._lifting = False
+        self._held_at: Vector = (0.0, 0.0, 0.0)
+        self._scene: Scene | None = None
+
+    def outcome(self) -> Outcome:
+        """Run to the end, whatever it is."""
+        try:
+            motions = self.prepare(self._look())
+            if self._carried and self._sender.grip_interrupted and moves(self._call):
+                self._grip_again(self._carried)
+            for motion in motions:
+                self._do(motion)
+            if self._carried and moves(self._call):
+                self._sender.wait(self._params.weigh_s, f'weighing {self._carried}')
+        except CallError as error:
+            return error.outcome
+        except SkillError as failure:
+            told = self._get_out(failure)
+            failed = told.outcome(self._call)
+            return failed if self._touched else replace(failed, status=untouched(told))
+        return Outcome(call=self._call, status=Status.SUCCEEDED)
+
+    def prepare(self, scene: Scene) -> tuple[Motion, ...]:
+        """Check the call against a scene and turn it into motions."""
+        self._call = check_call(self._call, scene)
+        hand = self._sender.hand()
+        motions = plan_motions(self._call, scene, hand, self._params.motions)
+        if isinstance(motions, Rejection):
+            raise SkillError(motions.code, motions.message, moved=False)
+        self._planner.look(scene, hand)
+        if self._sender.guard is not None:
+            self._sender.guard.look(scene, hand)
+            if any(isinstance(motion, CloseOn | Close) for motion in motions):
+                self._sender.guard.check_grip(self._params.motions.force_n, f'{self._call}')
+        self._carried = scene.held
+        if scene.held is not None:
+            self._held_at = self._in_hand(scene, scene.held)
+        return motions
+
+    def _look(self) -> Scene:
+        self._sender.ready('looking at the scene')
+        try:
+            self._scene = self._observe()
+            return self._scene
+        except SceneError as error:
+            if self._sender.ready('looking at the scene'):
+                return self._look()  # it had stopped just now, and shows itself again
+            empty = 'scene is empty' in str(error)
+            code = Code.EMPTY_SCENE if empty else Code.STALE_SCENE
+            raise SkillError(code, str(error), moved=self._touched) from error
+
+    def _do(self, motion: Motion) -> None:
+        match motion:
+            case MoveAbove():
+                self._move_above(motion)
+            case OpenTo():
+                self._open(motion)
+            case Descend():
+                self._descend()
+            case LiftOff():
+                self._lifting = True
+                self._way = lift_off(
+                    motion.name, self._chosen(), self._sender, self._planner, self._params.lift
+                )
+                self._lifting = False
+            case Rise():
+                self._rise()
+            case CloseOn():
+                self._close_on(motion)
+            case Close():
+                self._close()
+            case MoveToBase():
+                trajectory = self._planner.to_base(self._sender.q_start())
+                self._sender.check_ahead(trajectory, 'moving back to base')
+                self._touched = True
+                self._sender.follow(trajectory, 'moving back to base')
+                self._check_carried('on the way back to base')
+            case ExpectHeld():
+                self._expect_held(motion)
+            case ExpectAt():
+                self._expect_at(motion)
+            case Pause():
+                self._sender.tell(f'waiting {motion.duration_s:g} s')
+                self._sender.wait(motion.duration_s, 'waiting')
+
+    def _move_above(self, motion: MoveAbove) -> None:
+        self._target = motion.target
+        self._way = self._planner.above(motion, self._sender.q_start())
+        self._sender.check_ahead(self._way.transit, f'moving above {motion.target}')
+        opening_m = None if self._carried else self._way.grip.opening_m
+        self._sender.check_ahead(self._way.descent, self._lowering(), opening_m)
+        if self._carried and self._way.descent is not None:
+            end = self._way.descent.position_rad[-1]
+            self._sender.check_hand(self._way.grip.opening_m, self._opening(), at=end)
+        self._touched = True
+        self._sender.follow(self._way.transit, f'moving above {motion.target}')
+        self._check_carried(f'on the way to {motion.target}')
+
+    def _descend(self) -> None:
+        if self._carried is not None:
+            self._make_up_for_slip(self._carried)
+        way = self._chosen()
+        if way.descent is not None:
+            self._sender.follow(way.descent, self._lowering())
+
+    def _lowering(self) -> str:
+        what = f'{self._carried} onto {self._target}' if self._carried else 'the hand'
+        return f'lowering {what}'
+
+    def _make_up_for_slip(self, name: str) -> None:
+        """Shift the descent by as much as the held thing has slipped in the hand on the way."""
+        if self._scene is None:
+            return
+        now = self._in_hand(self._scene, name)  # looked at since the arm came to rest here
+        shift = shift_for_slip(self._held_at, now, self._sender.hand().tcp)
+        if shift is None:
+            return
+        # Without another line, the way as it was planned is good to a few millimetres.
+        with contextlib.suppress(NoPathError):
+            self._way = self._planner.shifted(self._chosen(), shift)
+
+    def _in_hand(self, scene: Scene, name: str) -> Vector:
+        """Return where the centre of a thing is in the frame of the TCP [m]."""
+        return in_tool_frame(scene.object(name).pose.position_m, self._sender.hand().tcp)
+
+    def _rise(self) -> None:
+        way = self._chosen()
+        if way.ascent is not None:
+            self._lifting = True
+            self._sender.follow(way.ascent, f'lifting {self._carried or "the hand"}')
+            self._lifting = False
+
+    def _open(self, motion: OpenTo) -> None:
+        width = motion.width_m
+        if width is None:
+            width = self._chosen().grip.opening_m
+            if self._carried is None and abs(self._sender.hand().width_m - width) < 0.001:
+                return
+        self._sender.check_hand(width, self._opening())
+        self._touched = True
+        self._sender.open_to(width, self._opening())
+        self._carried = None
+        self._sender.carry(None)
+
+    def _opening(self) -> str:
+        released = f' to let go of {self._carried}' if self._carried else ''
+        return f'opening the hand{released}'
+
+    def _close_on(self, motion: CloseOn) -> None:
+        params = self._params.motions
+        middle = (motion.width_m + motion.widest_m) / 2
+        window = params.width_window_m + (motion.widest_m - motion.width_m) / 2
+        result = self._sender.grasp(
+            middle, params.force_n, window, window, f'closing the hand on {motion.name}'
+        )
+        if not result.success:
+            raise missed_grasp(motion.name, motion.width_m, result)
+        self._carried = motion.name
+        self._sender.carry(motion.name)
+
+    def _grip_again(self, name: str) -> None:
+        """Close on what a stop may have left loose; asked for more width, a hand would open."""
+        self._touched = True
+        width, window = self._sender.hand().width_m, self._params.motions.width_window_m
+        asked, force = max(0.0, width - window), self._params.motions.force_n
+        doing = f'closing the hand on {name} again'
+        result = self._sender.grasp(asked, force, window, 2 * window, doing)
+        if not result.success:
+            raise missed_grasp(name, width, result)
+
+    def _close(self) -> None:
+        self._sender.check_hand(0.0, 'closing the hand')
+        self._touched = True
+        # The window is wide open: closing on something is as good as closing on nothing.
+        result = self._sender.grasp(
+            0.0, self._params.motions.force_n, 0.08, 0.08, 'closing the hand'
+        )
+        if not result.success:
+            raise unclosed(result)
+
+    def _expect_held(self, motion: ExpectHeld) -> None:
+        if self._look().held == motion.name:
+            return
+        self._carried = None
+        raise unheld(motion.name, self._sender.hand().width_m)
+
+    def _check_carried(self, where: str) -> None:
+        """Look whether what was in the hand still is."""
+        if self._carried is not None and self._look().held != self._carried:
+            lost, self._carried = self._carried, None
+            raise SkillError(Code.OBJECT_LOST, f'{lost} was lost {where}.')
+
+    def _expect_at(self, motion: ExpectAt) -> None:
+        self._sender.wait(self._params.settle_s, f'looking where {motion.name} came to rest')
+        failure = misplaced(self._look(), motion, self._params.placed_m)
+        if failure is not None:
+            raise failure
+
+    def _chosen(self) -> GraspPlan:
+        if self._way is None:
+            raise SkillError(Code.INTERNAL, 'a motion was planned before a grip was chosen.')
+        return self._way
+
+    def _get_out(self, failure: SkillError) -> SkillError:
+        """Leave the arm raised where it may still move."""
+        if not self._touched:
+            return failure
+        return back_off(
+            failure,
+            self._sender,
+            self._planner,
+            opening_m=None if self._way is None else self._way.grip.opening_m,
+            lifts=self._carried if self._lifting else None,
+            release=lambda: self._open(OpenTo()),
+        )

@@ -1,0 +1,425 @@
+"""Sends motions to the driver and looks for itself whether they did what they should."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from bbllm.arm.driver import (
+    ArmDriver,
+    Array,
+    ContactLimits,
+    GoalStatus,
+    GripperResult,
+    JointTrajectory,
+    Tolerances,
+)
+from bbllm.arm.execution.recovery import Recovery
+from bbllm.arm.execution.stop_causes import Stop
+from bbllm.arm.failures import (
+    SkillError,
+    follow_failure,
+    gripper_failure,
+    misopened,
+    stop_failure,
+)
+from bbllm.arm.kinematics import forward
+from bbllm.arm.safety.contact_limits import ContactLimiter
+from bbllm.core.approval import AskPerson
+from bbllm.core.times import SAME_S
+from bbllm.core.types import Code, Scene
+from bbllm.skills.grasps import Hand
+from bbllm.skills.shapes import pose_of_matrix
+
+
+class MotionGuard(Protocol):
+    """The last look at a motion before it is commanded."""
+
+    contact_limits: ContactLimits | None
+    """Where the robot itself has to stop; None: as it likes."""
+
+    def look(self, scene: Scene, hand: Hand) -> None:
+        """Learn where things are and what is held, before the motions of a call are planned."""
+        ...
+
+    def carry(self, name: str | None, hand: Hand) -> None:
+        """Learn what is in the hand from now on, in mid-call; None where nothing is."""
+        ...
+
+    def check_motion(
+        self, trajectory: JointTrajectory, doing: str, *, width_m: float | None = None
+    ) -> None:
+        """
+        Raise SkillError with code UNSAFE, naming the rule, where a motion breaks one.
+
+        `width_m` is how far the fingers will be open on it, None: as they are now [m].
+        """
+        ...
+
+    def check_hand(self, position_rad: Array, width_m: float, doing: str) -> None:
+        """
+        Raise the same where fingers that go to a width would, with the arm at a joint position.
+
+        The position has the shape (7,) [rad], the width is the distance between the fingers [m].
+        """
+        ...
+
+    def check_grip(self, force_n: float, doing: str) -> None:
+        """Raise the same where the fingers would press too hard [N]."""
+        ...
+
+
+STOP_S = 0.5
+"""How long after a goal that was aborted or refused the signs of a stop may come, wall [s]."""
+DEACTIVATED_S = 3.0
+"""The same where the controller said itself that it was deactivated [s]."""
+INTERRUPTED = frozenset({GoalStatus.CANCELED, GoalStatus.TIMED_OUT, GoalStatus.ENDLESS})
+"""Endings of a goal of the hand that may leave it half-way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrajectoryExecutorParams:
+    """How closely motions are watched, and how fast the fingers move."""
+
+    tolerances: Tolerances = field(default_factory=Tolerances)
+    """What the controller holds every trajectory to."""
+    rest: RestParams = field(
+        default_factory=lambda: RestParams(final_rad=0.02, still_rad_s=0.05, settle_s=1.0)
+    )
+    """Where and how the arm has to rest after a goal that succeeded."""
+    hold_rad: float = 0.03
+    """A motion starts where the last one ended, if the arm is still this near to it [rad]."""
+    gripper_speed_m_s: float = 0.1
+    """Speed at which the distance between the fingers changes [m/s]."""
+    width_tolerance_m: float = 0.002
+    """How far an opening may be off [m]."""
+
+
+LOOK_S = 0.02
+"""How often it is looked, on the world's clock [s]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestParams:
+    """What counts as being at rest at a goal."""
+
+    final_rad: float
+    """Largest joint error [rad]."""
+    still_rad_s: float
+    """An arm slower than this is at rest [rad/s]."""
+    settle_s: float
+    """How long the arm may take to come to rest [s]."""
+
+
+def check_rest(
+    driver: ArmDriver, goal: Array, params: RestParams, doing: str, look: Callable[[], object]
+) -> None:
+    """
+    Wait until the arm rests at a goal.
+
+    Args:
+        driver: The arm.
+        goal: Shape (7,) [rad].
+        params: What counts as rest.
+        doing: What the arm was about.
+        look: Called all the time; what it raises ends the wait.
+
+    Raises:
+        SkillError: It does not rest there in time.
+    """
+    deadline = driver.now_s() + params.settle_s
+    while True:
+        state = driver.joint_state()
+        errors = np.abs(state.position_rad - goal)
+        moving = float(np.abs(state.velocity_rad_s).max()) > params.still_rad_s
+        if float(errors.max()) <= params.final_rad and not moving:
+            return
+        if driver.now_s() >= deadline:
+            break
+        driver.wait(LOOK_S)
+        look()
+    if moving:
+        raise SkillError(
+            Code.TIMEOUT,
+            f'the arm did not come to rest within {params.settle_s:.1f} s after {doing}.',
+        )
+    joint = int(errors.argmax())
+    raise SkillError(
+        Code.GOAL_TOLERANCE,
+        f'joint {joint + 1} stopped {math.degrees(float(errors[joint])):.1f} degrees from its '
+        f'goal after {doing}.',
+    )
+
+
+Until = Callable[[], bool] | None
+
+
+class TrajectoryExecutor:
+    """
+    One arm and hand, with checks around every goal.
+
+    `cancel` may be called from any thread; the motion that runs, and all later ones, then fail
+    with CANCELLED until `begin`. A robot that has stopped is seen before every goal of arm or
+    hand, and recovered or asked a person about before anything is sent.
+    """
+
+    def __init__(
+        self,
+        driver: ArmDriver,
+        params: TrajectoryExecutorParams | None = None,
+        on_activity: Callable[[str], None] | None = None,
+        *,
+        guard: MotionGuard | None = None,
+        ask_person: AskPerson | None = None,
+    ) -> None:
+        self.driver = driver
+        self.guard = guard
+        self.params = params or TrajectoryExecutorParams()
+        self.on_activity = on_activity
+        self._cancelled = threading.Event()
+        self.grip_interrupted = False
+        """Whether the hand was stopped half-way: what is in it may be loose."""
+        self._commanded: Array | None = None
+        self._moved, self._doing = False, ''
+        limits = None if guard is None else guard.contact_limits
+        self._limiter = ContactLimiter(driver, limits, self.params.rest.still_rad_s)
+        self._recovery = Recovery(driver, ask_person, self.tell, self._limiter)
+
+    def begin(self) -> None:
+        """Begin a call: forget an earlier cancel."""
+        self._moved, self._doing = False, ''
+        self._cancelled.clear()
+        self.driver.begin()
+
+    def succeeded(self) -> None:
+        """End a call that succeeded: where the arm moved, earlier recoveries are forgotten."""
+        if self._moved:
+            self._recovery.succeeded()
+
+    def cancel(self) -> None:
+        """Stop what runs; the arm holds its place and its grip."""
+        self._cancelled.set()
+        self.driver.stop()
+
+    def q_start(self) -> Array:
+        """
+        Return where the next motion starts, shape (7,) [rad].
+
+        The end of the last motion while the arm is there, so that the controller's set point
+        does not jump by the static error; else what is measured.
+        """
+        measured = self.driver.joint_state().position_rad
+        if self._commanded is not None:
+            if float(np.abs(measured - self._commanded).max()) <= self.params.hold_rad:
+                return self._commanded
+            self._commanded = None
+        return np.array(measured, dtype=np.float64)
+
+    def hand(self) -> Hand:
+        """Return the hand as it is measured."""
+        state = self.driver.joint_state()
+        return Hand(
+            tcp=pose_of_matrix(forward(state.position_rad).tolist()), width_m=state.width_m
+        )
+
+    def check_ahead(
+        self, trajectory: JointTrajectory | None, doing: str, width_m: float | None = None
+    ) -> None:
+        """Ask the guard before anything moves, so that a refusal leaves all as it was."""
+        if self.guard is not None and trajectory is not None:
+            self.guard.check_motion(trajectory, doing, width_m=width_m)
+
+    def check_hand(self, width_m: float, doing: str, at: Array | None = None) -> None:
+        """Ask the guard before the fingers go to a width, with the arm as it is or at a place."""
+        if self.guard is not None:
+            q = self.driver.joint_state().position_rad if at is None else at
+            self.guard.check_hand(q, width_m, doing)
+
+    def carry(self, name: str | None) -> None:
+        """Let the guard know what is in the hand from now on."""
+        if self.guard is not None:
+            self.guard.carry(name, self.hand())
+
+    def tell(self, activity: str) -> None:
+        """Tell people what is done now."""
+        if self.on_activity is not None:
+            self.on_activity(activity)
+
+    def ready(self, doing: str) -> bool:
+        """
+        See that the robot may move; where it has stopped, recover it and return True.
+
+        Raises:
+            SkillError: Somebody had to be asked about it, which ends the call; StuckError where
+                it stays stopped.
+        """
+        self.check(doing)
+        if self._recovery.able():
+            return False
+        before = self._doing or doing  # it stopped during what was done last
+        stop = self._recover(before)
+        if stop.asked:
+            raise stop_failure(stop, before)
+        return True
+
+    def limit_contacts(self, doing: str) -> bool:
+        """
+        See that the robot stops at the forces of the envelope; True where it was told them now.
+
+        Raises:
+            SkillError: It could not be told, so nothing may move.
+        """
+        if self._limiter.in_force:
+            return False
+        self._commanded = None  # the controller begins anew, at what is measured
+        try:
+            self._limiter.need(doing)
+        except SkillError:
+            if self._recovery.able(STOP_S):
+                raise
+            self.ready(doing)  # it stopped meanwhile; the recovery tells it too
+        return True
+
+    def follow(self, trajectory: JointTrajectory, doing: str, until: Until = None) -> None:
+        """
+        Follow a trajectory and look whether the arm rests at its end.
+
+        Where *until* ends it early, it fails with code CANCELLED; see `ArmDriver.follow`.
+
+        Raises:
+            SkillError: It does not; StuckError where the robot stopped and did not recover.
+        """
+        recovered = self.ready(doing)
+        recovered = self.limit_contacts(doing) or recovered
+        self._begin_to(doing)
+        if self.guard is not None:
+            self.guard.check_motion(trajectory, doing)
+        goal = trajectory.position_rad[-1]
+        self._commanded = None
+        failure = self._send(trajectory, doing, until, recovered=recovered)
+        while failure is not None and failure.code is Code.GOAL_REJECTED:
+            if self._recovery.able(STOP_S):
+                raise failure
+            # It stopped after the look. Nothing was done yet, so the motion is sent again, but
+            # whoever brought it back may have moved it, also where that was done by now.
+            self.ready(doing)
+            failure = self._send(trajectory, doing, until, recovered=True)
+        if failure is not None:
+            raise self._cause_of(failure, doing)
+        self.check(doing)
+        check_rest(self.driver, goal, self.params.rest, doing, lambda: self.ready(doing))
+        self._commanded = np.array(goal, dtype=np.float64)
+        self._moved = True
+
+    def open_to(self, width_m: float, doing: str) -> None:
+        """
+        Open or close the fingers to a width without gripping.
+
+        Raises:
+            SkillError: They did not get there.
+        """
+        asked = (width_m, self.params.gripper_speed_m_s)
+        result = self._send_hand(lambda: self.driver.move_gripper(*asked), width_m, doing)
+        failure = gripper_failure(result, doing)
+        if failure is not None:
+            raise failure
+        self.check(doing)
+        # The joint states of the hand may be older than its result.
+        if abs(result.width_m - width_m) > self.params.width_tolerance_m:
+            raise misopened(result, width_m, doing)
+
+    def grasp(
+        self, width_m: float, force_n: float, inner_m: float, outer_m: float, doing: str
+    ) -> GripperResult:
+        """
+        Close with a force; missing the width window is a result, not a failure.
+
+        Raises:
+            SkillError: The hand could not carry the goal out at all.
+        """
+        asked = (width_m, self.params.gripper_speed_m_s, force_n, inner_m, outer_m)
+        if self.guard is not None:
+            self.guard.check_grip(force_n, doing)
+        result = self._send_hand(lambda: self.driver.grasp(*asked), width_m, doing)
+        missed = result.status is not GoalStatus.CANCELED and not result.success
+        if missed and not result.error:
+            return result
+        failure = gripper_failure(result, doing)
+        if failure is not None:
+            raise failure
+        self.check(doing)
+        return result
+
+    def wait(self, duration_s: float, doing: str) -> None:
+        """Let time pass on the world's clock; a robot that stops meanwhile is recovered [s]."""
+        end_s = self.driver.now_s() + duration_s
+        self.check(doing)
+        self._doing = doing
+        while (left_s := end_s - self.driver.now_s()) > SAME_S:
+            self.driver.wait(left_s)
+            self.ready(doing)
+
+    def check(self, doing: str) -> None:
+        """Raise SkillError with code CANCELLED when somebody has stopped the call."""
+        if self._cancelled.is_set():
+            raise SkillError(Code.CANCELLED, f'the robot was stopped while {doing}.')
+
+    def _send(
+        self, trajectory: JointTrajectory, doing: str, until: Until, *, recovered: bool
+    ) -> SkillError | None:
+        """Send a goal; after a recovery only where the arm still is where the motion starts."""
+        if recovered:
+            measured = self.driver.joint_state().position_rad
+            off_rad = float(np.abs(measured - trajectory.position_rad[0]).max())
+            if off_rad > self.params.hold_rad:
+                return SkillError(
+                    Code.CONTROLLER_ABORTED,
+                    f'the robot had stopped and has moved meanwhile, so {doing} was not begun.',
+                )
+        result = self.driver.follow(trajectory, self.params.tolerances, until=until)
+        return follow_failure(result, doing)
+
+    def _send_hand(
+        self, send: Callable[[], GripperResult], width_m: float, doing: str
+    ) -> GripperResult:
+        """
+        Send a goal of the hand, to a width; again where the robot stopped before it had begun.
+
+        Raises:
+            SkillError: The robot stopped in the middle of it, so that the driver cancelled it.
+        """
+        while True:
+            self.ready(doing)
+            self._begin_to(doing)
+            self.check_hand(width_m, doing)
+            result = send()
+            if result.status is not GoalStatus.REJECTED or self._recovery.able(STOP_S):
+                break
+        if result.begun:
+            self.grip_interrupted = result.status in INTERRUPTED
+        cut = result.status is GoalStatus.CANCELED and not self._cancelled.is_set()
+        if cut and not self._recovery.able(STOP_S):
+            raise stop_failure(self._recover(doing), doing, result.error)
+        return result
+
+    def _cause_of(self, failure: SkillError, doing: str) -> SkillError:
+        """Return why a motion failed: where the robot has stopped, it is recovered first."""
+        if failure.code not in (Code.CONTROLLER_ABORTED, Code.TIMEOUT):
+            return failure
+        said_so = 'deactivat' in failure.raw
+        if self._recovery.able(DEACTIVATED_S if said_so else STOP_S):
+            return failure
+        return stop_failure(self._recover(doing), doing, failure.raw)
+
+    def _begin_to(self, doing: str) -> None:
+        self._doing = doing
+        self.tell(doing)
+
+    def _recover(self, doing: str) -> Stop:
+        self._commanded = None
+        return self._recovery.run(doing, lambda: self.check(doing))

@@ -1,0 +1,1 @@
+"""Motion planning: grasps, joint and Cartesian paths, time parameterization, collision."""

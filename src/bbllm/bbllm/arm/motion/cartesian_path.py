@@ -1,0 +1,407 @@
+"""
+Straight motions of the tool: approach, retreat, and whatever must not swing sideways.
+
+A line is a pose for every s in [0, 1]. Closed-form inverse kinematics gives joint positions
+that lie on it, for joint 7 kept still or drifting evenly by several amounts; the drift that
+moves the joints least is taken. Where none stays within limits, or all make the arm whirl (near
+a singularity of the other six joints), `mink` tracks the line with all seven. A cubic spline
+through these points is the joint path; its derivatives turn limits of joints into limits of
+ds/dt, for which ruckig has the fastest timing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import mink
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline, PPoly
+from scipy.spatial.transform import Rotation
+
+from bbllm.arm.driver import JointTrajectory
+from bbllm.arm.kinematics import forward, inverse_branches, jacobian
+from bbllm.arm.limits import DDDQ_MAX, DDQ_MAX, Q_MAX, Q_MIN, velocity_limits, within_limits
+from bbllm.arm.model import TCP_SITE, arm_model
+from bbllm.arm.motion.trajectory import (
+    JERK_SHARE,
+    Knots,
+    NoPathError,
+    excess,
+    joint_move,
+    ruckig_profile,
+    slowed,
+)
+
+Array = NDArray[np.float64]
+
+_ITERATIONS = 8
+_TOLERANCE = 1e-5
+"""Pose error at which mink has done its part [m, rad]."""
+_POLISH = 3
+_EXACT = 1e-9
+"""Pose error of the result [m, rad]."""
+_EXTRA_MARGIN_RAD = 0.005
+
+
+def track_line(poses: Array, q_start: Array, margin_rad: float) -> Array | None:
+    """
+    Follow tool poses one after the other, within limits, with the smallest joint motions.
+
+    Args:
+        poses: T_base_tcp, near to each other, the first at *q_start*, shape (n, 4, 4).
+        q_start: Joint position at the start, shape (7,) [rad].
+        margin_rad: What to keep from the position limits [rad].
+
+    Returns:
+        Joint positions, shape (n, 7) [rad], or None where the line cannot be followed.
+    """
+    model = _limited_model(margin_rad + _EXTRA_MARGIN_RAD)
+    configuration = mink.Configuration(model, q=np.clip(q_start, *model.jnt_range.T))
+    tool = mink.FrameTask(TCP_SITE, 'site', position_cost=1.0, orientation_cost=1.0)
+    posture = mink.PostureTask(model, cost=1e-4)
+    limits = [mink.ConfigurationLimit(model)]
+    path = np.empty((len(poses), 7))
+    path[0] = q_start
+    for i, pose in enumerate(poses[1:], start=1):
+        tool.set_target(mink.SE3.from_matrix(pose))
+        posture.set_target(configuration.q)  # of all ways to get there, the nearest
+        for _ in range(_ITERATIONS):
+            if np.abs(tool.compute_error(configuration)).max() < _TOLERANCE:
+                break
+            try:
+                velocity = mink.solve_ik(
+                    configuration, [tool, posture], 1.0, 'daqp', damping=1e-8, limits=limits
+                )
+            except mink.NoSolutionFound:
+                return None
+            configuration.integrate_inplace(velocity, 1.0)
+        path[i] = _polished(configuration.q, pose)
+        if _pose_error(path[i], pose) > _EXACT or not within_limits(path[i], margin_rad):
+            return None
+    return path
+
+
+@lru_cache(maxsize=2)
+def _limited_model(margin_rad: float) -> mujoco.MjModel:
+    model = arm_model()
+    model.jnt_range[:] = np.stack([Q_MIN + margin_rad, Q_MAX - margin_rad], axis=1)
+    return model
+
+
+def _polished(q: Array, pose: Array) -> Array:
+    """Take the last micrometres by Newton's method, with the smallest joint motion."""
+    q = np.array(q)
+    for _ in range(_POLISH):
+        q = q + np.linalg.pinv(jacobian(q)) @ _error_twist(q, pose)
+    return q
+
+
+def _error_twist(q: Array, pose: Array) -> Array:
+    """Return how the tool would have to move, small, base axes, shape (6,) [m, rad]."""
+    now = forward(q)
+    turn = pose[:3, :3] @ now[:3, :3].T
+    skew = np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
+    return np.concatenate([pose[:3, 3] - now[:3, 3], skew / 2])
+
+
+def _pose_error(q: Array, pose: Array) -> float:
+    return float(np.abs(_error_twist(q, pose)).max())
+
+
+@dataclass(frozen=True, slots=True)
+class CartesianLine:
+    """The tool's way: straight, turning evenly."""
+
+    T_start: Array
+    shift: Array
+    """Way of the TCP, shape (3,) [m]."""
+    turn: Array
+    """Rotation vector in base axes, shape (3,) [rad]."""
+
+    @classmethod
+    def between(cls, T_start: Array, T_goal: Array) -> CartesianLine:
+        """Return the line from one tool pose to another."""
+        turn = Rotation.from_matrix(T_goal[:3, :3] @ T_start[:3, :3].T).as_rotvec()
+        return cls(T_start, T_goal[:3, 3] - T_start[:3, 3], turn)
+
+    def poses(self, s: Array) -> Array:
+        """Return T_base_tcp at s, shape (n, 4, 4)."""
+        poses = np.empty((len(s), 4, 4))
+        poses[:] = self.T_start
+        turned = Rotation.from_rotvec(s[:, None] * self.turn).as_matrix()
+        poses[:, :3, :3] = turned @ self.T_start[:3, :3]
+        poses[:, :3, 3] += s[:, None] * self.shift
+        return poses
+
+
+LINE_SPEED_M_S = 0.5
+"""Tool speed at scale 1; the robot allows 3 [m/s]."""
+LINE_ACCELERATION_M_S2 = 5.0
+"""Tool acceleration at scale 1; the robot allows 9 [m/s^2]."""
+TURN_SPEED_RAD_S = 1.5
+"""Turning speed at scale 1; the robot allows 2.5 [rad/s]."""
+TURN_ACCELERATION_RAD_S2 = 10.0
+"""Turning acceleration at scale 1; the robot allows 17 [rad/s^2]."""
+LINE_MARGIN_RAD = 0.01
+"""What the way keeps from the position limits; less than at postures that are chosen [rad]."""
+WHIRL_RAD = 2.5
+"""A joint that would turn faster than this per whole line is whirling [rad]."""
+
+_DRIFTS: Array = np.array([0, 0.2, -0.2, 0.4, -0.4, 0.7, -0.7, 1.1, -1.1, 1.6, -1.6, 2.2, -2.2])
+"""Turns of joint 7 along the line that are tried [rad]."""
+_QUIET_RAD = 0.8
+"""Where joint 7 may stay still and no joint turns faster than this, nothing else is tried."""
+_DRIFT_PRICE = 0.3
+"""What drift costs, in terms of the speed of the fastest joint."""
+_POINTS = (25, 97)
+"""Points of the spline; the second number where the first does not keep it on the line."""
+_STRAY_M = 5e-5
+"""How far the tool may be off the line [m], or off its orientation [rad]."""
+_LONGEST_S = 5.0
+"""A line that takes longer than at full speed by more than this is refused [s]."""
+_KNOT_S = 0.02
+"""Longest time between knots [s]."""
+_SAFE = 0.995
+"""Share of the joints' limits that is used: they are only looked at in the points."""
+
+
+def line_path(q_start: Array, T_goal: Array) -> Array:
+    """
+    Find joint positions that keep the tool on the straight line to a pose.
+
+    Args:
+        q_start: Joint position at the start of the line, shape (7,) [rad].
+        T_goal: T_base_tcp at its end, shape (4, 4).
+
+    Returns:
+        Joint positions, evenly spaced along the line, shape (n, 7) [rad]; a cubic spline
+        through them keeps the tool within 0.05 mm of the line.
+
+    Raises:
+        NoPathError: The line leaves the joint limits, or the posture would have to jump.
+    """
+    q_start = np.array(q_start, dtype=np.float64)
+    line = CartesianLine.between(forward(q_start), T_goal)
+    for n in _POINTS:
+        points = _best_points(line, np.linspace(0.0, 1.0, n), q_start)
+        if _strays(points, line) < _STRAY_M:
+            return points
+    raise NoPathError('The tool cannot go straight there: the arm would whirl on the way.')
+
+
+def quiet_path(q_start: Array, T_goal: Array, q7_goal: float) -> Array | None:
+    """
+    Look at one way only: joint 7 drifts evenly to a value; for choosing among many.
+
+    Args:
+        q_start: Joint position at the start of the line, shape (7,) [rad].
+        T_goal: T_base_tcp at its end, shape (4, 4).
+        q7_goal: Where joint 7 ends [rad].
+
+    Returns:
+        What `line_path` returns, or None where no joint limit is kept or a joint whirls.
+    """
+    line = CartesianLine.between(forward(q_start), T_goal)
+    drifts = np.array([q7_goal - q_start[6]])
+    paths = _candidates(line, np.linspace(0.0, 1.0, _POINTS[0]), q_start, drifts)
+    if not _legal(paths)[0] or _pace(paths)[0] > WHIRL_RAD:
+        return None
+    return paths[0] if _strays(paths[0], line) < _STRAY_M else None
+
+
+def line_move(
+    q_start: Array,
+    T_goal: Array,
+    *,
+    scale: float = 1.0,
+    speed_m_s: float = LINE_SPEED_M_S,
+) -> JointTrajectory:
+    """
+    Move the tool along a straight line to a pose, from rest to rest.
+
+    The position is interpolated linearly, the orientation by slerp; less than 0.1 mm off.
+
+    Args:
+        q_start: Joint position at the start of the line, shape (7,) [rad].
+        T_goal: T_base_tcp at its end, shape (4, 4).
+        scale: Share of the speed and of the joint limits to use, in (0, 1].
+        speed_m_s: Tool speed at scale 1 [m/s].
+
+    Raises:
+        NoPathError: The line leaves the joint limits, or the posture would have to jump.
+    """
+    return path_move(line_path(q_start, T_goal), scale=scale, speed_m_s=speed_m_s)
+
+
+def path_move(
+    points: Array, *, scale: float = 1.0, speed_m_s: float = LINE_SPEED_M_S
+) -> JointTrajectory:
+    """
+    Move along what `line_path` found, from rest to rest; reversed, it leads back.
+
+    Args:
+        points: Joint positions, shape (n, 7) [rad].
+        scale: Share of the speed and of the joint limits to use, in (0, 1].
+        speed_m_s: Tool speed at scale 1 [m/s].
+
+    Raises:
+        NoPathError: A joint is so near to its limit that it may hardly move.
+    """
+    first_pose, last_pose = forward(points[[0, -1]])
+    line = CartesianLine.between(first_pose, last_pose)
+    length, turn = float(np.linalg.norm(line.shift)), float(np.linalg.norm(line.turn))
+    if length < 1e-7 and turn < 1e-7:
+        return joint_move(points[0], points[0])
+    speed = scale * _smaller(speed_m_s / max(length, 1e-9), TURN_SPEED_RAD_S / max(turn, 1e-9))
+    acceleration = scale * _smaller(
+        LINE_ACCELERATION_M_S2 / max(length, 1e-9), TURN_ACCELERATION_RAD_S2 / max(turn, 1e-9)
+    )
+    spline = cubic(points)
+    knots = _dense(_timed(spline, speed, acceleration, scale))
+    q, first, second = (spline(knots.s, order) for order in range(3))
+    move = JointTrajectory(
+        time_s=knots.time_s,
+        position_rad=q,
+        velocity_rad_s=first * knots.ds[:, None],
+        acceleration_rad_s2=first * knots.dds[:, None] + second * knots.ds[:, None] ** 2,
+    )
+    factor = excess(move) / _SAFE  # for what happened between the points
+    if factor * move.duration_s > _LONGEST_S + length / (scale * speed_m_s):
+        raise NoPathError('The tool cannot go straight there: a joint is too near to its limit.')
+    return slowed(move, factor)
+
+
+def cubic(points: Array) -> PPoly:
+    """Return the cubic spline over s in [0, 1] through evenly spaced points, shape (n, 7)."""
+    basis = _basis(len(points))
+    return PPoly.construct_fast(basis.c @ points, basis.x)
+
+
+@lru_cache(maxsize=8)
+def _basis(n: int) -> CubicSpline:
+    """Return the spline through the unit vectors: splines are linear in their points."""
+    return CubicSpline(np.linspace(0.0, 1.0, n), np.eye(n))
+
+
+def _best_points(line: CartesianLine, s: Array, q_start: Array) -> Array:
+    """Return joint positions on the line at s, shape (n, 7) [rad]."""
+    still = _candidates(line, s, q_start, _DRIFTS[:1])
+    if _legal(still)[0] and _pace(still)[0] < _QUIET_RAD:
+        return np.asarray(still[0])
+    paths = np.concatenate([still, _candidates(line, s, q_start, _DRIFTS[1:])])
+    price = _pace(paths) + _DRIFT_PRICE * np.abs(_DRIFTS)
+    price[~_legal(paths)] = np.inf
+    best = int(np.argmin(price))
+    if price[best] < WHIRL_RAD:
+        return np.asarray(paths[best])
+    tracked = track_line(line.poses(s), q_start, LINE_MARGIN_RAD)
+    if tracked is not None and _pace(tracked[None])[0] < min(price[best], 4 * WHIRL_RAD):
+        return tracked
+    if np.isfinite(price[best]):
+        return np.asarray(paths[best])
+    raise NoPathError(_reason(line, s, still[0]))
+
+
+def _strays(points: Array, line: CartesianLine) -> float:
+    """Return how far the tool is off the line in the middle between points [m]."""
+    n = len(points) - 1
+    s = (np.arange(n) + 0.5) / n
+    return float(np.abs(forward(cubic(points)(s)) - line.poses(s)).max())
+
+
+def _candidates(line: CartesianLine, s: Array, q_start: Array, drifts: Array) -> Array:
+    """
+    Return joint paths along a line, one for each drift of joint 7, shape (m, n, 7).
+
+    From point to point the nearest solution is taken, on whichever branch, because branches
+    change names where the shoulder passes through upright. NaN where there is none.
+    """
+    q7 = q_start[6] + drifts[:, None] * s  # (m, n)
+    poses = np.broadcast_to(line.poses(s), (len(drifts), len(s), 4, 4)).reshape(-1, 4, 4)
+    branches = inverse_branches(poses, q7.ravel(), margin_rad=-np.inf)
+    branches = branches.reshape(8, len(drifts), len(s), 7)
+    branches[np.isnan(branches)] = np.inf
+    paths = np.empty((len(drifts), len(s), 7))
+    paths[:, 0] = q_start
+    each = np.arange(len(drifts))
+    for i in range(1, len(s)):
+        with np.errstate(invalid='ignore'):  # inf - inf, where a path has ended already
+            away = np.abs(branches[:, :, i] - paths[:, i - 1]).max(axis=-1)  # (8, m)
+        paths[:, i] = branches[np.argmin(away, axis=0), each, i]
+    paths[~np.isfinite(paths)] = np.nan
+    return paths
+
+
+def _legal(paths: Array) -> NDArray[np.bool_]:
+    """Tell which paths keep within limits; the start may stand nearer than the way should."""
+    legal = within_limits(paths[:, 1:], LINE_MARGIN_RAD).all(axis=1)
+    return np.asarray(legal & (_pace(paths) < 4 * WHIRL_RAD))
+
+
+def _pace(paths: Array) -> Array:
+    """Return the highest speed of any joint on each path, per whole line, shape (m,) [rad]."""
+    with np.errstate(invalid='ignore'):
+        steps = np.abs(np.diff(paths, axis=1)).max(axis=(1, 2))
+    return np.asarray(np.nan_to_num(steps * (paths.shape[1] - 1), nan=np.inf))
+
+
+def _timed(spline: PPoly, speed: float, acceleration: float, scale: float) -> Knots:
+    """
+    Time a line so that no joint exceeds its limits.
+
+    With s(t) of velocity v, acceleration a and jerk j the joints have velocity q'v,
+    acceleration q'a + q''v^2 and jerk q'j + 3 q''va + q'''v^3. Half of the acceleration is
+    kept for the bend, whose share falls with v^2.
+    """
+    q, first, second = (spline(spline.x, order) for order in range(3))
+    steep, bend = np.maximum(np.abs(first), 1e-9), np.maximum(np.abs(second), 1e-9)
+    third = np.maximum(6 * np.abs(spline.c[0]), 1e-9).max(axis=0)
+    lower, upper = velocity_limits(q)
+    legal = np.maximum(np.where(first > 0, upper, -lower), 1e-3)
+    budget = _SAFE * scale * DDQ_MAX
+    speed = _smaller(speed, (_SAFE * legal / steep).min())
+    speed = _smaller(speed, np.sqrt((budget / 2 / bend).min()))
+    speed = _smaller(speed, np.cbrt((_SAFE * DDDQ_MAX / 4 / third).min()))
+    acceleration = _smaller(acceleration, ((budget - bend * speed**2) / steep).min())
+    acceleration = _smaller(acceleration, (_SAFE * DDDQ_MAX / 12 / (bend * speed)).min())
+    jerk = (JERK_SHARE * DDDQ_MAX / steep).min()
+    return ruckig_profile(1.0, speed, acceleration, float(jerk))
+
+
+def _dense(knots: Knots) -> Knots:
+    """Add knots, because the joints are no cubics of time where the tool's way is straight."""
+    parts = np.maximum(np.ceil(np.diff(knots.time_s) / _KNOT_S).astype(int), 1)
+    i = np.repeat(np.arange(len(parts)), parts)
+    within = np.concatenate([np.arange(n) / n for n in parts])
+    h = np.diff(knots.time_s)[i]
+    t = within * h
+    jerk = np.diff(knots.dds)[i] / h
+    s0, v0, a0 = knots.s[i], knots.ds[i], knots.dds[i]
+    return Knots(
+        np.append(knots.time_s[i] + t, knots.time_s[-1]),
+        np.append(s0 + t * (v0 + t * (a0 / 2 + t * jerk / 6)), knots.s[-1]),
+        np.append(v0 + t * (a0 + t * jerk / 2), knots.ds[-1]),
+        np.append(a0 + t * jerk, knots.dds[-1]),
+    )
+
+
+def _reason(line: CartesianLine, s: Array, q: Array) -> str:
+    """Say where the line ends and which joint is to blame."""
+    bad = ~within_limits(q, LINE_MARGIN_RAD)
+    bad[0] = False
+    if not bad.any():
+        return 'The tool cannot go straight there: the arm would have to change its posture.'
+    i = int(np.argmax(bad))
+    way = f'after {float(s[i] * np.linalg.norm(line.shift)):.3f} m'
+    if np.isnan(q[i]).any():
+        return f'The tool cannot go straight there: the arm can reach no further {way}.'
+    over = np.maximum(Q_MIN + LINE_MARGIN_RAD - q[i], q[i] - Q_MAX + LINE_MARGIN_RAD)
+    joint = int(np.argmax(over)) + 1
+    return f'The tool cannot go straight there: joint {joint} is at its limit {way}.'
+
+
+def _smaller(a: float | np.floating, b: float | np.floating) -> float:
+    return float(min(a, b))

@@ -1,0 +1,341 @@
+"""
+What the arm, and what it holds, would touch.
+
+MuJoCo's own collision detection on a model of the robot and the things around it: forward
+kinematics and contacts only, nothing is simulated. Things are mocap bodies, so that they move
+without a new model; for every form of thing the hand has a hidden twin, shown while one of that
+form is held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import lru_cache
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from bbllm.arm.driver import N_JOINTS, JointTrajectory
+from bbllm.arm.model import robot_spec
+from bbllm.arm.motion.trajectory import sample
+from bbllm.arm.obstacles import Held, Obstacle, ObstacleShape
+
+TABLE = 'table'
+"""Name of everything below z = 0."""
+WIDEST_CLEARANCE_M = 0.02
+"""Largest distance at which things of the world are looked at [m]."""
+WORLD_BIT, ROBOT_BIT = 1, 2
+Size = tuple[float, float, float]
+Form = tuple[str, ObstacleShape, Size]
+"""Name, shape and size: what a model is compiled for."""
+
+_HAND = ('fr3_hand', 'fr3_leftfinger', 'fr3_rightfinger')
+
+
+@lru_cache(maxsize=16)
+def compiled_model(forms: tuple[Form, ...]) -> mujoco.MjModel:
+    """Compile a model; to be copied, since the cache keeps it."""
+    spec = robot_spec()
+    for key in list(spec.keys):
+        spec.delete(key)
+    for geom in list(spec.geoms):
+        if not geom.contype and not geom.conaffinity:
+            spec.delete(geom)
+    table = spec.worldbody.add_body(name=TABLE)
+    table.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_PLANE,
+        size=[0, 0, 1],
+        contype=WORLD_BIT,
+        margin=WIDEST_CLEARANCE_M,
+    )
+    # The lower cap of link 1's capsule reaches below the base; the link does not.
+    spec.add_exclude(bodyname1=TABLE, bodyname2='fr3_link1')
+    # A closed hand is no collision, though its fingers touch.
+    spec.add_exclude(bodyname1=_HAND[1], bodyname2=_HAND[2])
+    for name, shape, size_m in forms:
+        body = spec.worldbody.add_body(name=f'object/{name}', mocap=True)
+        _add_geom(body, shape, size_m, WORLD_BIT, WIDEST_CLEARANCE_M)
+    for i, (shape, size_m) in enumerate(twins_of(forms)):
+        body = spec.body('fr3_hand').add_body(name=f'held/{i}')
+        _add_geom(body, shape, size_m, WORLD_BIT | ROBOT_BIT, 0.0)
+        for finger in _HAND[1:]:
+            spec.add_exclude(bodyname1=body.name, bodyname2=finger)
+    return spec.compile()
+
+
+def twins_of(forms: tuple[Form, ...]) -> list[tuple[ObstacleShape, Size]]:
+    """Return every form of thing once: the hand has a hidden twin of each."""
+    return list(dict.fromkeys((shape, size_m) for _, shape, size_m in forms))
+
+
+def _add_geom(
+    body: mujoco.MjsBody,
+    shape: ObstacleShape,
+    size_m: Size,
+    bits: int,
+    margin_m: float,
+) -> None:
+    x, y, z = (extent / 2 for extent in size_m)
+    if shape is ObstacleShape.BOX:
+        kind, size = mujoco.mjtGeom.mjGEOM_BOX, [x, y, z]
+    else:
+        kind, size = mujoco.mjtGeom.mjGEOM_CYLINDER, [max(x, y), z, 0.0]
+    body.add_geom(type=kind, size=size, contype=bits, conaffinity=bits, margin=margin_m)
+
+
+Array = NDArray[np.float64]
+
+Ignore = Collection[str | tuple[str, str]]
+"""What may be touched: a name (by anything), or a pair of names (by each other only)."""
+
+CLEARANCE_M = 0.005
+"""Distance that counts as contact unless told otherwise; between links of the arm it is 0 [m]."""
+OPEN_WIDTH_M = 0.08
+
+_LEVER_M: Array = np.array([0.9, 0.9, 0.7, 0.6, 0.35, 0.3, 0.2])
+"""How far a turn of each joint moves any part of the arm at most, nearly [m/rad]."""
+_STEP_M = 0.02
+"""Longest way of any part between two samples of a path [m]."""
+_DEEPER_M = 5e-4
+"""How much deeper than at the start of a motion counts as deeper, for rounding [m]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """Two things that touch."""
+
+    first: str
+    """Link of the arm (`fr3_link3`, `fr3_hand`, `fr3_leftfinger` ...), or the held object."""
+    second: str
+    """Scene object, `table`, or another link."""
+
+    def __str__(self) -> str:
+        return f'{self.first} and {self.second}'
+
+
+class CollisionChecker:
+    """
+    Says what touches at a joint position; keeps its model between calls.
+
+    The table is everything below z = 0. `update` is cheap while the same objects move about;
+    it needs a new model when their names, shapes or sizes change (some 10 ms where this process
+    has not built that one lately). One thread only.
+    """
+
+    def __init__(self, obstacles: Sequence[Obstacle] = (), held: Held | None = None) -> None:
+        self._forms: tuple[Form, ...] | None = None
+        self.update(obstacles, held)
+
+    def update(
+        self,
+        obstacles: Sequence[Obstacle],
+        held: Held | None = None,
+        *,
+        width_m: float = OPEN_WIDTH_M,
+    ) -> None:
+        """
+        Set where things are, what is held, and how far the fingers are open.
+
+        Args:
+            obstacles: All solid things, the held one too (where it is given does not matter).
+            held: What is in the hand; its name is that of an obstacle.
+            width_m: Distance between the fingers [m].
+        """
+        forms = tuple((item.name, item.shape, item.size_m) for item in obstacles)
+        if forms != self._forms:
+            self._build(forms)
+            self._forms = forms
+        for item in obstacles:
+            mocap = self._mocap[item.name]
+            self._data.mocap_pos[mocap] = item.T_base_obstacle[:3, 3]
+            mujoco.mju_mat2Quat(self._data.mocap_quat[mocap], item.T_base_obstacle[:3, :3].ravel())
+            self._show(item.name, held is None or held.name != item.name)
+        self._hold(held)
+        self.open_to(width_m)
+
+    def open_to(self, width_m: float) -> None:
+        """Set how far the fingers are open [m]."""
+        for joint in ('fr3_finger_joint1', 'fr3_finger_joint2'):
+            self._data.qpos[self._model.joint(joint).qposadr[0]] = width_m / 2
+
+    def clear(
+        self, q: Array, ignore: Ignore = (), *, clearance_m: float = CLEARANCE_M
+    ) -> list[Contact]:
+        """
+        Return what touches at a joint position; empty where it is clear.
+
+        Args:
+            q: Joint position, shape (7,) [rad].
+            ignore: What may be touched.
+            clearance_m: Distance to things that already counts as contact, at most 0.02 [m].
+        """
+        self._data.qpos[:N_JOINTS] = q
+        mujoco.mj_kinematics(self._model, self._data)
+        mujoco.mj_collision(self._model, self._data)
+        return self._contacts(ignore, clearance_m) if self._data.ncon else []
+
+    def path_clear(
+        self,
+        path: JointTrajectory | Array,
+        ignore: Ignore = (),
+        *,
+        clearance_m: float = CLEARANCE_M,
+    ) -> Contact | None:
+        """
+        Return the first contact along a motion, None where there is none.
+
+        Args:
+            path: A trajectory, or joint positions of shape (n, 7) that are joined by straight
+                lines [rad]. Looked at so often that nothing moves more than 2 cm between.
+            ignore: What may be touched.
+            clearance_m: Distance to things that already counts as contact, at most 0.02 [m].
+        """
+        for q in _evenly(path):
+            contacts = self.clear(q, ignore, clearance_m=clearance_m)
+            if contacts:
+                return contacts[0]
+        return None
+
+    def first_deeper(
+        self, path: Array, ignore: Ignore = (), *, itself: bool = True
+    ) -> Contact | None:
+        """
+        Return the first contact along a motion that was not there at its start, or grew deeper.
+
+        What touches at the start must also touch less at the end: such a motion leads out.
+
+        Args:
+            path: Joint positions, shape (n, 7) [rad].
+            ignore: What may be touched.
+            itself: Whether the robot may not touch itself, or what it holds, either.
+        """
+        start: dict[Contact, float] = {}
+        now: dict[Contact, float] = {}
+        for i, q in enumerate(_evenly(path)):
+            now = self._depths(q, ignore, itself)
+            if i == 0:
+                start = now
+            for contact, depth_m in now.items():
+                if depth_m > start.get(contact, 0.0) + _DEEPER_M:
+                    return contact
+        for contact, depth_m in now.items():
+            if start.get(contact, 0.0) > _DEEPER_M and depth_m >= start[contact]:
+                return contact
+        return None
+
+    def first_deeper_fingers(
+        self, q: Array, widths_m: Array, ignore: Ignore = ()
+    ) -> Contact | None:
+        """
+        Return the first contact with the world that fingers make, or deepen, on their way.
+
+        Args:
+            q: Where the arm is, shape (7,) [rad].
+            widths_m: Distances between the fingers, the first one as they are now, shape (n,) [m].
+            ignore: What may be touched.
+        """
+        start: dict[Contact, float] | None = None
+        for width_m in widths_m.tolist():
+            self.open_to(width_m)
+            now = self._depths(q, ignore, itself=False)
+            start = now if start is None else start
+            for contact, depth_m in now.items():
+                if depth_m > start.get(contact, 0.0) + _DEEPER_M:
+                    return contact
+        return None
+
+    def _depths(self, q: Array, ignore: Ignore, itself: bool) -> dict[Contact, float]:
+        """Return how deep things are in each other at a joint position [m]."""
+        self._data.qpos[:N_JOINTS] = q
+        mujoco.mj_kinematics(self._model, self._data)
+        mujoco.mj_collision(self._model, self._data)
+        depths: dict[Contact, float] = {}
+        for first, second, distance_m, own in self._near() if self._data.ncon else ():
+            if distance_m < 0 and (itself or not own) and not _ignored(first, second, ignore):
+                contact = Contact(first, second)
+                depths[contact] = max(-distance_m, depths.get(contact, 0.0))
+        return depths
+
+    def _contacts(self, ignore: Ignore, clearance_m: float) -> list[Contact]:
+        found: dict[Contact, None] = {}
+        for first, second, distance_m, own in self._near():
+            limit_m = 0.0 if own else clearance_m
+            if distance_m < limit_m and not _ignored(first, second, ignore):
+                found[Contact(first, second)] = None
+        return list(found)
+
+    def _near(self) -> Iterator[tuple[str, str, float, bool]]:
+        """Yield what is near each other, how far apart [m], and whether both are the robot's."""
+        names = self._names
+        for (i, j), distance_m in zip(
+            self._data.contact.geom.tolist(), self._data.contact.dist.tolist(), strict=True
+        ):
+            first, second = names[i], names[j]
+            if not self._robot[i]:  # the world's things come first in the model
+                first, second = second, first
+            yield first, second, distance_m, self._robot[i] and self._robot[j]
+
+    def _build(self, forms: tuple[Form, ...]) -> None:
+        """Take a model of the robot, the things, and their twins in the hand."""
+        self._model = copy(compiled_model(forms))  # whose shown things and poses are one's own
+        self._data = mujoco.MjData(self._model)
+        self._index(forms)
+
+    def _index(self, forms: tuple[Form, ...]) -> None:
+        """Look up the names and numbers that are needed all the time."""
+        model = self._model
+        twins = twins_of(forms)
+        bodies = [model.body(i).name for i in model.geom_bodyid]
+        self._names = [name.removeprefix('object/') for name in bodies]
+        self._robot = [name.startswith('fr3_') for name in bodies]
+        self._mocap = {name: int(model.body(f'object/{name}').mocapid[0]) for name, _, _ in forms}
+        self._geom = {name: int(model.body(f'object/{name}').geomadr[0]) for name, _, _ in forms}
+        self._form = {name: twins.index((shape, size_m)) for name, shape, size_m in forms}
+        self._held_body = [model.body(f'held/{i}').id for i in range(len(twins))]
+        self._held_geom = [int(model.body_geomadr[body]) for body in self._held_body]
+
+    def _show(self, name: str, shown: bool) -> None:
+        bits = WORLD_BIT if shown else 0
+        self._model.geom_contype[self._geom[name]] = bits
+        self._model.geom_conaffinity[self._geom[name]] = bits
+
+    def _hold(self, held: Held | None) -> None:
+        for geom in self._held_geom:
+            self._model.geom_contype[geom] = self._model.geom_conaffinity[geom] = 0
+            self._robot[geom] = False
+        if held is None:
+            return
+        form = self._form[held.name]
+        body, geom = self._held_body[form], self._held_geom[form]
+        self._model.geom_contype[geom] = WORLD_BIT | ROBOT_BIT
+        self._model.geom_conaffinity[geom] = WORLD_BIT | ROBOT_BIT
+        self._names[geom] = held.name
+        self._robot[geom] = True
+        tcp = self._model.site('tcp').pos  # in the hand, not turned
+        self._model.body_pos[body] = tcp + held.T_tcp_object[:3, 3]
+        mujoco.mju_mat2Quat(self._model.body_quat[body], held.T_tcp_object[:3, :3].ravel())
+
+
+def _ignored(first: str, second: str, ignore: Ignore) -> bool:
+    return any(
+        item in (first, second) if isinstance(item, str) else set(item) == {first, second}
+        for item in ignore
+    )
+
+
+def _evenly(path: JointTrajectory | Array) -> Array:
+    """Return joint positions along a path, both ends included, shape (n, 7) [rad]."""
+    if isinstance(path, JointTrajectory):
+        count = max(2, int(np.ceil(path.duration_s / 0.01)))
+        path = sample(path, np.linspace(0.0, path.duration_s, count))[0]
+    path = np.asarray(path, dtype=np.float64)
+    if len(path) < 2:
+        return path
+    way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(path, axis=0)) @ _LEVER_M)])
+    stops = np.linspace(0.0, way[-1], max(2, int(np.ceil(way[-1] / _STEP_M)) + 1))
+    i = np.clip(np.searchsorted(way, stops, side='right') - 1, 0, len(way) - 2)
+    share = (stops - way[i]) / np.maximum(way[i + 1] - way[i], 1e-12)
+    return np.asarray(path[i] + share[:, None] * (path[i + 1] - path[i]))

@@ -1,0 +1,176 @@
+"""
+The first bit of a lift, on which it shows whether the thing comes along.
+
+What is fixed to the table, or too heavy, must not be found out by hauling at it. So a lift begins
+with a short and slow goal of its own, by so little that even an arm that nothing gives way to
+pulls only a little harder than a thing may weigh. How little depends on how stiffly the arm is
+held. Its joints are springs in a row; what is fixed keeps the hand from going sideways too, but
+lets it turn about the pads of the fingers, so that with J the linear rows of the Jacobian and k
+the stiffnesses of the joints it is
+
+    force / rise = [(J diag(1/k) J^T)^-1]_zz.
+
+Were the hand kept from turning too, all six rows of J would count: hardly another force in the
+middle of the table, five times as much near the base. But in physics it does turn, and the three
+rows tell the force to a fifth (docs/design/lift-off.md). To go by six would be the worse error:
+the arm would pull with less than the cap, and what is fixed would pass for free.
+
+The force is looked at on the way, which ends the goal early, and again at its end: who hears the
+robot late still hauls no harder. The rest of the lift follows when the thing has come along.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from bbllm.arm.driver import ArmDriver, Array, JointTrajectory
+from bbllm.arm.force_estimator import SilentForceError
+from bbllm.arm.kinematics import forward, jacobian
+from bbllm.arm.limits import DQ_MAX
+from bbllm.arm.motion.cartesian_path import cubic
+from bbllm.core.errors import ConfigError
+
+SERVO_STIFFNESS = (4500.0, 4500.0, 3500.0, 3500.0, 2000.0, 2000.0, 2000.0)
+"""Of the simulated arm, as in fr3.xml [Nm/rad]."""
+CONTROLLER_STIFFNESS = (600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0)
+"""Of the real arm by the gains of config/franka/controllers.yaml [Nm/rad]."""
+OVERSHOOT = 1.55
+"""How many times as hard as in the end an arm pulls on the way at most, as servos with much
+damping do: measured in simulation, as docs/design/lift-off.md says."""
+FURTHEST_M = 0.02
+"""Longest first bit of a lift [m]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiftParams:
+    """How carefully a lift begins."""
+
+    cap_n: float = 10.0
+    """What a lift may take, beyond what the hand feels before it: an eighth of what a fixed block
+    was felt with 20 ms into a lift in one go (docs/design/lift-off.md) [N]."""
+    pull: float = 1.5
+    """How many times the cap the arm pulls in the end where nothing gives."""
+    duration_s: float = 0.22
+    """How long the first bit takes; in less time it pulls harder on the way than OVERSHOOT
+    says [s]."""
+    stiffness_nm_rad: tuple[float, ...] = SERVO_STIFFNESS
+    """How stiffly the joints are held, shape (7,) [Nm/rad]."""
+
+    @classmethod
+    def of(cls, *, simulated: bool, cap_n: float) -> LiftParams:
+        """Return how lifts begin on a simulated or a real arm, with a cap [N]."""
+        stiffness = SERVO_STIFFNESS if simulated else CONTROLLER_STIFFNESS
+        return cls(cap_n=cap_n, stiffness_nm_rad=stiffness)
+
+    @property
+    def hardest_n(self) -> float:
+        """How hard the arm pulls at most where nothing gives, on the way and in the end [N]."""
+        return OVERSHOOT * self.pull * self.cap_n
+
+    def check_below(self, stops_n: float) -> None:
+        """
+        See that a lift of what is fixed ends by its cap, and not by a stop of the robot.
+
+        Args:
+            stops_n: The force at the hand at which the robot stops by itself [N].
+
+        Raises:
+            ConfigError: The cap is too high for that; says which one would do.
+        """
+        if self.hardest_n <= stops_n:
+            return
+        most_n = math.floor(10 * stops_n * self.cap_n / self.hardest_n) / 10
+        raise ConfigError(
+            f'A lift_cap_n of {self.cap_n:g} N cannot be used: at what is fixed the arm would '
+            f'pull with up to {self.hardest_n:g} N, and the robot stops at {stops_n:g} N '
+            f'(contact_force.max_n of the safety file). A lift_cap_n of {most_n:g} N or less '
+            f'would do, or a contact_force.max_n of {math.ceil(self.hardest_n)} N or more.'
+        )
+
+    def rise_m(self, q: Array) -> float:
+        """Return how far an arm at a posture, shape (7,) [rad], goes up to see [m]."""
+        linear = jacobian(q)[:3]
+        stiffness = np.linalg.inv(linear / np.array(self.stiffness_nm_rad) @ linear.T)
+        return min(FURTHEST_M, self.pull * self.cap_n / float(stiffness[2, 2]))
+
+
+class LiftWatch:
+    """
+    Looks whether a lift takes more than it may; the arm is at rest when one is made.
+
+    Args:
+        driver: Tells the force.
+        cap_n: What it may take [N].
+
+    Raises:
+        SilentForceError: The force was told once, and is not told now.
+    """
+
+    def __init__(self, driver: ArmDriver, cap_n: float) -> None:
+        self._driver, self._cap_n = driver, cap_n
+        self._before_n = driver.vertical_force_n(settled=True)
+        self.tripped = False
+        """Whether it took more at any look."""
+
+    @property
+    def blind(self) -> bool:
+        """Whether nobody ever told the force, so that there is nothing to look at."""
+        return self._before_n is None
+
+    def __call__(self, *, settled: bool = False) -> bool:
+        """
+        Look once; tells whether it took more at this look or at any before.
+
+        Args:
+            settled: Look at what was measured since the last motion, which has to come.
+
+        Raises:
+            SilentForceError: It does not come.
+        """
+        if self._before_n is None:
+            return False
+        now_n = self._driver.vertical_force_n(settled=settled)
+        if now_n is not None:
+            self.tripped |= abs(now_n - self._before_n) > self._cap_n
+        elif settled:
+            raise SilentForceError('it is not told any more.')
+        return self.tripped
+
+
+def parted(up: Array, rise_m: float) -> tuple[Array, Array]:
+    """
+    Part the way up after a first bit of it.
+
+    Args:
+        up: Joint positions on the straight way up, evenly spaced, shape (n, 7) [rad].
+        rise_m: Length of the first bit [m].
+
+    Returns:
+        Joint positions of both parts, evenly spaced, shapes (2, 7) and (n, 7) [rad].
+    """
+    first, last = forward(up[[0, -1]])[:, :3, 3]
+    share = rise_m / max(float(np.linalg.norm(last - first)), 2 * rise_m)
+    points = cubic(up)(np.linspace(share, 1.0, len(up)))
+    return np.stack([up[0], points[0]]), points
+
+
+def slow_move(ends: Array, duration_s: float) -> JointTrajectory:
+    """
+    Return a motion in a straight line in joint space, one quintic from rest to rest.
+
+    Args:
+        ends: Its first and last joint positions, shape (2, 7) [rad].
+        duration_s: How long it takes; longer where a joint would be faster than at half of its
+            speed limit [s].
+    """
+    fastest = 1.875 * np.abs(ends[1] - ends[0]) / DQ_MAX  # a quintic's peak is 15/8 of its mean
+    still = np.zeros((2, len(ends[0])))
+    return JointTrajectory(
+        time_s=np.array([0.0, max(duration_s, 2 * float(fastest.max()))]),
+        position_rad=ends,
+        velocity_rad_s=still,
+        acceleration_rad_s2=still,
+    )

@@ -1,0 +1,637 @@
+"""
+Plan the motions of a grasp or a placement: over the target, down and up again.
+
+Among all directions of approach and all solutions of inverse kinematics, the best posture is
+taken. The way to it is, in this order: the straight joint move; straight up, over, straight down,
+at several heights; by way of the ready posture turned towards either end; RRT-Connect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bbllm.arm.driver import Array, JointTrajectory
+from bbllm.arm.envelope import KeepOut, SafetyRule, kept_out, refusal
+from bbllm.arm.failures import SkillError
+from bbllm.arm.kinematics import forward
+from bbllm.arm.limits import DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, Q_READY
+from bbllm.arm.motion.cartesian_path import line_path, path_move, quiet_path
+from bbllm.arm.motion.collision import CollisionChecker, Contact, Ignore
+from bbllm.arm.motion.lifting import LiftParams, parted, slow_move
+from bbllm.arm.motion.reachability import (
+    Q7_GRIDS,
+    approach_postures,
+    raised,
+    reachable_top_down,
+    top_down,
+)
+from bbllm.arm.motion.rrt_connect import find_way
+from bbllm.arm.motion.sweep import sweep
+from bbllm.arm.motion.trajectory import (
+    NoPathError,
+    blend,
+    concatenate,
+    joint_move,
+    sample,
+    slowed,
+    waypoint_move,
+)
+from bbllm.arm.obstacles import Held, matrix_from_pose, obstacles_from_scene
+from bbllm.core.types import Code, Scene
+from bbllm.skills.grasps import Grip, Hand
+from bbllm.skills.motions import MoveAbove
+from bbllm.skills.rejection import listed
+from bbllm.skills.shapes import Vector
+
+_CORNER_SAMPLES = 12
+_RISES_M = (0.06, 0.12, 0.2, 0.3)
+"""Heights that are tried for going over things [m]."""
+
+
+def plan_transit(
+    q_start: Array,
+    q_goal: Array,
+    checker: CollisionChecker,
+    *,
+    scale: float = 1.0,
+    ignore: Ignore = (),
+) -> JointTrajectory:
+    """
+    Move to a joint position around what stands in the way, from rest to rest.
+
+    Tries the straight joint move, then raised ways over, then a random search (seeded, so the
+    same question has the same answer).
+
+    Args:
+        q_start: Where the arm stands, shape (7,) [rad].
+        q_goal: Where it goes, shape (7,) [rad].
+        checker: The things around, and what is held.
+        scale: Share of the velocity and acceleration limits to use, in (0, 1].
+        ignore: What may be touched.
+
+    Raises:
+        NoPathError: An end touches something, or no way was found; names what is in the way.
+    """
+    direct = joint_move(q_start, q_goal, scale=scale)
+    blocker = checker.path_clear(direct, ignore)
+    if blocker is None:
+        return direct
+    for q, place in ((q_start, 'where the arm stands'), (q_goal, 'where the arm is to go')):
+        contacts = checker.clear(q, ignore)
+        if contacts:
+            raise _blocked(f'{contacts[0]} touch {place}', contacts)
+    for up, over, down in _raised_ways(q_start, q_goal, scale):
+        if all(checker.path_clear(part, ignore) is None for part in (up, over, down)):
+            risen = join(up, over, checker, scale=scale, ignore=ignore)
+            return join(risen, down, checker, scale=scale, ignore=ignore)
+    for turned in (q_start, q_goal):
+        ready = np.concatenate([turned[:1], Q_READY[1:]])
+        way = [np.asarray(q_start), ready, np.asarray(q_goal)]
+        if checker.path_clear(np.stack(way), ignore) is None:
+            return _played(way, checker, scale, ignore)
+    found = find_way(q_start, q_goal, lambda path: checker.path_clear(path, ignore) is None)
+    if found is None:
+        raise _blocked(f'{blocker} are in the way, and no way around was found', [blocker])
+    return _played(found, checker, scale, ignore)
+
+
+def join(
+    first: JointTrajectory,
+    second: JointTrajectory,
+    checker: CollisionChecker,
+    *,
+    scale: float = 1.0,
+    ignore: Ignore = (),
+) -> JointTrajectory:
+    """
+    Put two motions one after the other, without a stop between them where that is free.
+
+    While both overlap the corner is rounded; the first two fifths of the first motion and the
+    last two of the second, such as the end of a descent, stay exactly as they were.
+
+    Args:
+        first: A motion that ends where *second* starts.
+        second: The motion after it.
+        checker: The things around, and what is held.
+        scale: Share of the velocity and acceleration limits to use, in (0, 1].
+        ignore: What may be touched.
+    """
+    rounded, saved_s = blend(first, second, scale=scale)
+    corner = np.linspace(first.duration_s - saved_s, first.duration_s, _CORNER_SAMPLES)
+    if checker.path_clear(sample(rounded, corner)[0], ignore) is None:
+        return rounded
+    return concatenate(first, second)
+
+
+def _raised_ways(
+    q_start: Array, q_goal: Array, scale: float
+) -> Iterator[tuple[JointTrajectory, ...]]:
+    """Yield motions straight up, over, and straight down, lowest first."""
+    for rise_m in _RISES_M:
+        try:
+            up = line_path(q_start, raised(forward(q_start), rise_m))
+            down = line_path(q_goal, raised(forward(q_goal), rise_m))[::-1]
+            yield (
+                path_move(up, scale=scale),
+                joint_move(up[-1], down[0], scale=scale),
+                path_move(down, scale=scale),
+            )
+        except NoPathError:
+            continue  # one of the ends cannot rise that far; another height may do
+
+
+def _played(
+    way: list[Array], checker: CollisionChecker, scale: float, ignore: Ignore
+) -> JointTrajectory:
+    """Time a way; with rounded corners where these are free, else with a stop at each."""
+    rounded = waypoint_move(way, scale=scale)
+    if checker.path_clear(rounded, ignore) is None:
+        return rounded
+    legs = [joint_move(a, b, scale=scale) for a, b in zip(way, way[1:], strict=False)]
+    return concatenate(*legs)
+
+
+def _blocked(reason: str, contacts: list[Contact]) -> NoPathError:
+    names = tuple(dict.fromkeys(contact.second for contact in contacts))
+    return NoPathError(f'No free way: {reason}.', names)
+
+
+DESCENT_CLEARANCE_M = 0.001
+"""What the hand keeps from things on its way down [m]."""
+
+_COMFORT_WEIGHTS: Array = np.array([0.0, 0.2, 0.6, 0.1, 0.5, 0.1, 0.0])
+"""How much each joint's distance from the ready posture counts: an elbow that swings out
+(joints 3 and 5) sweeps neighbours [s/rad^2]."""
+_ROOM_RAD = 0.4
+"""Nearer than this to a limit begins to cost [rad]."""
+_ROOM_WEIGHT = 4.0
+"""[s/rad^2]"""
+_SWING_WEIGHT = 1.5
+"""What the farthest turn of a joint on the descent costs; large near singularities [s/rad]."""
+_LIKING_S = 0.05
+"""What each place further down the list of poses costs [s]."""
+_SPREAD = 4
+"""Of the solutions of one pose on one branch, every so many-th is tried, best first."""
+_TRIES = 40
+"""Most candidates that are looked at."""
+_WHIRLING_TRIES = 3
+"""Most candidates of those that go down a hard way, where there is no other."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approach:
+    """A way to come straight down on a pose: where to hover, where to end."""
+
+    index: int
+    """Which of the poses that were asked for."""
+    T_base_tcp: Array
+    """Tool pose at the end, shape (4, 4)."""
+    q_hover: Array
+    """Joint position at the hover pose, shape (7,) [rad]."""
+    q_end: Array
+    """Joint position at the end, on the same straight line and branch, shape (7,) [rad]."""
+    path: Array
+    """Joint positions on the straight line from hover to end, for `path_move`; reversed, it
+    leads up again; shape (n, 7) [rad]."""
+    direct: bool
+    """Whether the straight joint move to the hover pose was found to touch nothing."""
+    cost: float
+    """Smaller is better; only good for comparing [s]."""
+
+
+def choose_grasp_configuration(
+    poses: Sequence[Array],
+    q_now: Array,
+    *,
+    hover_m: float = 0.1,
+    checker: CollisionChecker | None = None,
+    ignore: Ignore = (),
+    widths_m: Sequence[float] | None = None,
+    count: int = 1,
+) -> list[Approach]:
+    """
+    Choose postures for a pick or a place: the best few, best first.
+
+    Every pose of *poses* (a grasp in several directions, say) with every solution of inverse
+    kinematics is ranked by how near it is to a comfortable posture and to *q_now* and how far
+    from the limits. Kept are those whose straight descent is within limits and, with a checker,
+    whose hover and descent touch nothing. Those with a direct transit from *q_now* come first.
+
+    Args:
+        poses: T_base_tcp that would all do, each of shape (4, 4), in order of liking.
+        q_now: Where the arm is, shape (7,) [rad].
+        hover_m: Height of the hover pose above the end pose, along base z [m].
+        checker: Collision model, or None to look at limits only.
+        ignore: What may be touched on the descent (not on the transit).
+        widths_m: How far the fingers are open on the descent to each pose [m]; None leaves
+            the checker as it is.
+        count: How many to return at most.
+
+    Raises:
+        NoPathError: Nothing is left; says whether reach or contact was the reason, and
+            `blockers` names what was touched.
+    """
+    search = _Search(poses, q_now, checker, ignore, widths_m)
+    whirling: list[_Candidate] = []
+    for candidate in _ranked(poses, q_now, hover_m)[:_TRIES]:
+        path = quiet_path(candidate.q_hover, poses[candidate.index], candidate.q_end[6])
+        if path is None:
+            whirling.append(candidate)
+        elif search.add(candidate, path) and len(search.direct) == count:
+            return search.direct
+    for candidate in whirling[: 0 if search.found else _WHIRLING_TRIES]:
+        try:
+            search.add(candidate, line_path(candidate.q_hover, poses[candidate.index]))
+        except NoPathError as error:
+            search.reason = search.reason or str(error)
+    if not search.found:
+        raise search.nothing_left()
+    return search.found[:count]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A pair of postures before anything has been checked."""
+
+    cost: float
+    index: int
+    q_hover: Array
+    q_end: Array
+
+
+class _Search:
+    """What has been found so far, and what was touched."""
+
+    def __init__(
+        self,
+        poses: Sequence[Array],
+        q_now: Array,
+        checker: CollisionChecker | None,
+        ignore: Ignore,
+        widths_m: Sequence[float] | None,
+    ) -> None:
+        self._poses, self._q_now = poses, q_now
+        self._checker, self._ignore, self._widths_m = checker, ignore, widths_m
+        self._contacts: list[Contact] = []
+        self.direct: list[Approach] = []
+        self.detour: list[Approach] = []
+        self.reason = ''
+
+    @property
+    def found(self) -> list[Approach]:
+        """Return all that will do, those with a direct transit first."""
+        return self.direct + self.detour
+
+    def add(self, candidate: _Candidate, path: Array) -> bool:
+        """Keep a candidate if it touches nothing; tell whether its transit is direct."""
+        direct = True
+        if self._checker is not None:
+            if self._widths_m is not None:
+                self._checker.open_to(self._widths_m[candidate.index])
+            contact = self._first_contact(self._checker, path)
+            if contact is not None:
+                self._contacts.append(contact)
+                return False
+            direct = self._checker.path_clear(np.stack([self._q_now, path[0]])) is None
+        approach = Approach(
+            index=candidate.index,
+            T_base_tcp=self._poses[candidate.index],
+            q_hover=path[0],
+            q_end=path[-1],
+            path=path,
+            direct=direct,
+            cost=candidate.cost,
+        )
+        (self.direct if direct else self.detour).append(approach)
+        return direct
+
+    def _first_contact(self, checker: CollisionChecker, path: Array) -> Contact | None:
+        """Return what the hover (nothing may be touched) or the descent touches first."""
+        return checker.path_clear(path[:1]) or checker.path_clear(
+            path, self._ignore, clearance_m=DESCENT_CLEARANCE_M
+        )
+
+    def nothing_left(self) -> NoPathError:
+        """Say whether reach or contact was the reason."""
+        if not self._contacts:
+            return NoPathError(
+                self.reason or 'The arm cannot reach there from above within its limits.'
+            )
+        names = [item.second for item in self._contacts]
+        most = max(dict.fromkeys(names), key=names.count)
+        contact = self._contacts[names.index(most)]
+        return NoPathError(
+            f'On the way down {contact.first} would touch {contact.second} '
+            f'in each of the {len(names)} postures that were tried.',
+            tuple(dict.fromkeys(names)),
+        )
+
+
+def _ranked(poses: Sequence[Array], q_now: Array, hover_m: float) -> list[_Candidate]:
+    """Return the postures above each pose, cheapest first, well spread."""
+    for n_q7 in Q7_GRIDS:
+        found = _postures(poses, q_now, hover_m, n_q7)
+        if found:
+            break
+    return sorted(found, key=lambda candidate: candidate.cost)
+
+
+def _postures(poses: Sequence[Array], q_now: Array, hover_m: float, n_q7: int) -> list[_Candidate]:
+    found: list[_Candidate] = []
+    for index, pose in enumerate(poses):
+        ends, hovers = approach_postures(pose, hover_m, n_q7)
+        if not len(ends):
+            continue
+        costs = _cost(hovers, ends, q_now) + _LIKING_S * index
+        for row in np.argsort(costs)[:: _SPREAD if len(costs) > 2 * _SPREAD else 1]:
+            found.append(_Candidate(float(costs[row]), index, hovers[row], ends[row]))
+    return found
+
+
+def _cost(hovers: Array, ends: Array, q_now: Array) -> Array:
+    """Return what each posture costs, in terms of the time to get there, shape (n,) [s]."""
+    way = np.abs(hovers - q_now)
+    ramps = np.sqrt(4 * way / DDQ_MAX)
+    travel = np.where(way < DQ_MAX**2 / DDQ_MAX, ramps, way / DQ_MAX + DQ_MAX / DDQ_MAX)
+    comfort = (hovers - Q_READY) ** 2 @ _COMFORT_WEIGHTS
+    room = np.minimum(np.minimum(ends, hovers) - Q_MIN, Q_MAX - np.maximum(ends, hovers))
+    cramped = (np.maximum(_ROOM_RAD - room, 0.0) ** 2).sum(axis=1) * _ROOM_WEIGHT
+    swing = np.abs(ends - hovers).max(axis=1) * _SWING_WEIGHT
+    return np.asarray(travel.max(axis=1) + comfort + cramped + swing)
+
+
+TCP_SPEED_M_S = 3.0
+"""What the robot allows its tool [m/s]."""
+_SAFE = 0.995
+"""Share of a speed that is aimed at: it is looked at every so often only."""
+_SLOWINGS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraspPlannerParams:
+    """How fast, and how many postures to try."""
+
+    scale: float = 0.8
+    """Share of the joint limits to use, in (0, 1]."""
+    line_speed_m_s: float = 0.5
+    """Tool speed on straight lines [m/s]."""
+    tcp_speed_m_s: float = TCP_SPEED_M_S
+    """Tool speed on any way; what would be faster is slowed down as a whole [m/s]."""
+    joint_share: float = 1.0
+    """Share of their speed limits that joints may take on any way, likewise."""
+    keep_out: tuple[KeepOut, ...] = ()
+    """Boxes that all ways lead around."""
+    postures: int = 3
+    """How many postures to try a transit for."""
+    slow_line_s: float = 1.5
+    """Straight parts that take longer make it worth while to look at another posture [s]."""
+    escape_m: float = 0.1
+    """How far to rise first where the arm starts in contact with something [m]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraspPlan:
+    """Everything that is needed to come down on a grip and rise again."""
+
+    grip: Grip
+    transit: JointTrajectory
+    """From where the arm is to above the grip."""
+    descent: JointTrajectory | None
+    """Straight down; None where hover and grip are one."""
+    ascent: JointTrajectory | None
+    """Straight up again."""
+    up: Array | None = None
+    """Joint positions on the way up, evenly spaced, shape (n, 7) [rad]."""
+
+    @property
+    def line_s(self) -> float:
+        """Duration of the straight parts [s]."""
+        lines = (self.descent, self.ascent)
+        return sum(line.duration_s for line in lines if line is not None)
+
+    @property
+    def duration_s(self) -> float:
+        """Duration of all parts [s]."""
+        return self.transit.duration_s + self.line_s
+
+
+class GraspPlanner:
+    """Keeps one collision model and answers which way to go."""
+
+    def __init__(self, params: GraspPlannerParams | None = None) -> None:
+        self.params = params or GraspPlannerParams()
+        self._checker = CollisionChecker()
+        self._holding = False
+        self._width_m = 0.08
+
+    def look(self, scene: Scene, hand: Hand) -> None:
+        """Take in where things are, what is held and how far the fingers are open."""
+        held = None
+        if scene.held is not None:
+            item = scene.object(scene.held)
+            T_tcp_object = np.linalg.inv(matrix_from_pose(hand.tcp)) @ matrix_from_pose(item.pose)
+            held = Held(name=item.name, T_tcp_object=T_tcp_object)
+        self._holding = held is not None
+        self._width_m = hand.width_m
+        boxes = (box.obstacle for box in self.params.keep_out)
+        things = (*obstacles_from_scene(scene), *boxes)
+        self._checker.update(things, held, width_m=hand.width_m)
+
+    def above(self, motion: MoveAbove, q_now: Array) -> GraspPlan:
+        """
+        Choose a grip and plan all motions for it; nothing has moved yet.
+
+        Args:
+            motion: The grips that would do.
+            q_now: Where the arm is, shape (7,) [rad].
+
+        Raises:
+            SkillError: OUT_OF_WORKSPACE or NO_PATH, as a rejection.
+        """
+        problem: NoPathError | None = None
+        for grips in _by_room(motion.grips):
+            try:
+                return self._way(motion, grips, q_now)
+            except NoPathError as error:
+                problem = problem or error
+        raise self._failure(motion, problem)
+
+    def shifted(self, way: GraspPlan, shift_m: Vector) -> GraspPlan:
+        """
+        Come down a little beside the grip, since what is held has slipped on the way there.
+
+        Args:
+            way: A way whose transit has been moved along.
+            shift_m: World frame [m].
+
+        Raises:
+            NoPathError: The line there leaves the joint limits.
+        """
+        if way.descent is None:
+            return way
+        x, y, z = (way.grip.position_m[axis] + shift_m[axis] for axis in range(3))
+        path = line_path(way.descent.position_rad[0], top_down((x, y, z), way.grip.yaw_rad))
+        descent, ascent = self._both_ways(path)
+        return replace(way, descent=descent, ascent=ascent, up=path[::-1])
+
+    def parted(self, way: GraspPlan, params: LiftParams) -> tuple[JointTrajectory, GraspPlan]:
+        """
+        Return the first bit of the way up, and a way whose ascent is what is left of it.
+
+        Raises:
+            SkillError: The way has no way up: what is lifted was not come down on.
+        """
+        if way.up is None:
+            raise SkillError(Code.INTERNAL, 'a lift was asked for on a way that stays above.')
+        first, left = parted(way.up, params.rise_m(way.up[0]))
+        return slow_move(first, params.duration_s), replace(way, ascent=self._line(left), up=left)
+
+    def to_base(self, q_now: Array) -> JointTrajectory:
+        """
+        Plan the way back to the ready posture.
+
+        Raises:
+            SkillError: NO_PATH, as a rejection.
+        """
+        try:
+            return self._transit(q_now, Q_READY)
+        except NoPathError as error:
+            if kept_out(error.blockers):
+                raise _trespass('moving back to base', error) from error
+            raise SkillError(
+                Code.NO_PATH,
+                f'no free way back to the base posture was found: {_in_the_way(error)}.',
+                str(error),
+                moved=False,
+            ) from error
+
+    def straight_up(self, q_now: Array, rise_m: float) -> JointTrajectory:
+        """Plan a rise of the tool without regard to contacts; for getting out of trouble."""
+        return self._line(line_path(q_now, raised(forward(q_now), rise_m)))
+
+    def _way(self, motion: MoveAbove, grips: Sequence[Grip], q_now: Array) -> GraspPlan:
+        """Take the best posture, or where that is slow or blocked, the quickest of a few."""
+        problem: NoPathError | None = None
+        ways: list[GraspPlan] = []
+        for count in (1, self.params.postures):
+            for approach in self._postures(motion, grips, q_now, count):
+                try:
+                    ways.append(self._way_by(approach, grips[approach.index], motion, q_now))
+                except NoPathError as error:
+                    problem = problem or error
+            if ways and ways[0].line_s <= self.params.slow_line_s:
+                return ways[0]
+        if not ways:
+            raise problem or NoPathError('no posture is left')
+        return min(ways, key=lambda way: way.duration_s)
+
+    def _postures(
+        self, motion: MoveAbove, grips: Sequence[Grip], q_now: Array, count: int
+    ) -> list[Approach]:
+        approaches = choose_grasp_configuration(
+            [top_down(grip.position_m, grip.yaw_rad) for grip in grips],
+            q_now,
+            hover_m=motion.hover_m,
+            checker=self._checker,
+            ignore=motion.touching,
+            # What holds something comes down as it is; else the hand opens above the grip.
+            widths_m=None if self._holding else [grip.opening_m for grip in grips],
+            count=count,
+        )
+        self._checker.open_to(self._width_m)
+        return approaches
+
+    def _way_by(
+        self, approach: Approach, grip: Grip, motion: MoveAbove, q_now: Array
+    ) -> GraspPlan:
+        transit = self._transit(q_now, approach.q_hover)
+        if motion.hover_m <= 0.0:
+            return GraspPlan(grip=grip, transit=transit, descent=None, ascent=None)
+        descent, ascent = self._both_ways(approach.path)
+        up = approach.path[::-1]
+        return GraspPlan(grip=grip, transit=transit, descent=descent, ascent=ascent, up=up)
+
+    def _both_ways(self, path: Array) -> tuple[JointTrajectory, JointTrajectory]:
+        """Return the motions down and up along one path: the posture is the one looked at."""
+        return self._line(path), self._line(path[::-1])
+
+    def _line(self, path: Array) -> JointTrajectory:
+        params = self.params
+        line = path_move(path, scale=params.scale, speed_m_s=params.line_speed_m_s)
+        # The tool is slow enough; near singularities a joint may be fast nevertheless.
+        return line if params.joint_share >= 1.0 else self._within_speed(line)
+
+    def _within_speed(self, move: JointTrajectory) -> JointTrajectory:
+        """Slow a motion down on which the tool or a joint would be too fast."""
+        for _ in range(_SLOWINGS):  # as a slower motion is looked at in other places
+            way = sweep(move)
+            factor = max(
+                float(way.tcp_speed_m_s.max()) / self.params.tcp_speed_m_s,
+                float(way.joint_share.max()) / self.params.joint_share,
+            )
+            if factor <= 1.0:
+                break
+            move = slowed(move, factor / _SAFE)
+        return move
+
+    def _transit(self, q_now: Array, q_goal: Array) -> JointTrajectory:
+        return self._within_speed(self._free_way(q_now, q_goal))
+
+    def _free_way(self, q_now: Array, q_goal: Array) -> JointTrajectory:
+        if not self._checker.clear(q_now):
+            return plan_transit(q_now, q_goal, self._checker, scale=self.params.scale)
+        # Something touches already, as after a failed grasp: rise straight out of it first.
+        rise = self.straight_up(q_now, self.params.escape_m)
+        onward = plan_transit(
+            rise.position_rad[-1], q_goal, self._checker, scale=self.params.scale
+        )
+        return concatenate(rise, onward)
+
+    def _failure(self, motion: MoveAbove, problem: NoPathError | None) -> SkillError:
+        within = any(
+            reachable_top_down(grip.position_m, (grip.yaw_rad,), hover_m=motion.hover_m)
+            for grip in motion.grips
+        )
+        raw = str(problem or '')
+        if within and problem is not None and kept_out(problem.blockers):
+            return _trespass(f'going to {motion.target}', problem)
+        if not within:
+            return SkillError(
+                Code.OUT_OF_WORKSPACE,
+                f'{motion.target} is out of the workspace of the robot.',
+                raw,
+                moved=False,
+            )
+        return SkillError(
+            Code.NO_PATH,
+            f'no free way to {motion.target} was found: {_in_the_way(problem)}.',
+            raw,
+            moved=False,
+        )
+
+
+def _by_room(grips: Sequence[Grip]) -> list[list[Grip]]:
+    """Group grips so that those with much room for the fingers are tried before tight ones."""
+    enough = max(grip.side_room_m for grip in grips) - 0.004
+    roomy = [grip for grip in grips if grip.side_room_m >= enough]
+    tight = [grip for grip in grips if grip.side_room_m < enough]
+    return [group for group in (roomy, tight) if group]
+
+
+def _trespass(doing: str, problem: NoPathError) -> SkillError:
+    """Return that there is no way but through what the arm is kept out of."""
+    boxes = listed(kept_out(problem.blockers))
+    why = f'every way that was tried leads through {boxes}; a target further from it would do'
+    return SkillError(
+        Code.UNSAFE, refusal(SafetyRule.KEEP_OUT, doing, why), str(problem), moved=False
+    )
+
+
+def _in_the_way(problem: NoPathError | None) -> str:
+    if problem is None or not problem.blockers:
+        return 'the arm cannot bend that way'
+    verb = 'is' if len(problem.blockers) == 1 else 'are'
+    return f'{listed(problem.blockers)} {verb} in the way'

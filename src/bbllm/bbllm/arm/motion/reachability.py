@@ -1,0 +1,150 @@
+"""Whether a tool pose is inside the workspace, answered by closed-form inverse kinematics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bbllm.arm.kinematics import Q7_GRID, inverse, inverse_branches, q7_grid
+from bbllm.arm.motion.collision import CLEARANCE_M, CollisionChecker, Ignore
+
+Array = NDArray[np.float64]
+
+_SHOULDER_M: Array = np.array([0.0, 0.0, 0.333])
+Q7_GRIDS = (Q7_GRID, 241)
+"""Values of joint 7 that are tried; at the rim of the workspace some poses need a fine grid, so
+nothing is refused before both have been tried (26 of 15090 reachable poses need the second)."""
+_NEAR_RAD = 2.0
+"""Postures above and at a pose that differ by more are not joined by a straight line [rad]."""
+_FARTHEST_M = 1.085
+"""No tool pose is farther from the shoulder: flange at 0.858, hand 0.107 + 0.1034 beyond, and a
+little; what is farther is refused without solving anything [m]."""
+
+
+def top_down(position_m: Sequence[float] | Array, yaw_rad: float) -> Array:
+    """
+    Return a tool pose that points straight down.
+
+    Args:
+        position_m: Where the TCP is, base frame, shape (3,) [m].
+        yaw_rad: Turn about the base z axis; at 0 the tool's x axis is the base's x axis, and
+            the fingers open along the base's y axis [rad].
+
+    Returns:
+        T_base_tcp, shape (4, 4).
+    """
+    cos, sin = np.cos(yaw_rad), np.sin(yaw_rad)
+    T_base_tcp = np.eye(4)
+    T_base_tcp[:3, :3] = [[cos, sin, 0.0], [sin, -cos, 0.0], [0.0, 0.0, -1.0]]
+    T_base_tcp[:3, 3] = position_m
+    return T_base_tcp
+
+
+def raised(T_base_tcp: Array, height_m: float) -> Array:
+    """Return a pose moved along the base's z axis, shape (4, 4)."""
+    moved = np.array(T_base_tcp, dtype=np.float64)
+    moved[2, 3] += height_m
+    return moved
+
+
+def reachable(T_base_tcp: Array) -> bool:
+    """Tell whether some joint position within limits puts the tool there."""
+    if _too_far(T_base_tcp):
+        return False
+    return any(len(inverse(T_base_tcp, n)) > 0 for n in Q7_GRIDS)
+
+
+def reachable_top_down(
+    position_m: Sequence[float] | Array,
+    yaws_rad: Sequence[float],
+    *,
+    hover_m: float = 0.1,
+    checker: CollisionChecker | None = None,
+    ignore: Ignore = (),
+) -> bool:
+    """
+    Tell whether the tool can come down on a point from above in one of some directions.
+
+    The grasp pose and the hover pose above it must be within limits with the same posture;
+    with a checker, also free of contact with the arm itself, the table and what else it holds.
+
+    Args:
+        position_m: Where the TCP goes, base frame, shape (3,) [m].
+        yaws_rad: Directions that would do [rad].
+        hover_m: Height above from where the tool comes down [m].
+        checker: Collision model, or None to look at limits only.
+        ignore: What may be touched.
+    """
+    for n_q7 in Q7_GRIDS:
+        for yaw_rad in yaws_rad:
+            ends, hovers = approach_postures(top_down(position_m, yaw_rad), hover_m, n_q7)
+            if len(ends) and (checker is None or _some_clear(ends, hovers, checker, ignore)):
+                return True
+    return False
+
+
+def approach_postures(
+    T_base_tcp: Array, hover_m: float, n_q7: int = Q7_GRID
+) -> tuple[Array, Array]:
+    """
+    Return every posture above a pose together with the nearest posture at the pose.
+
+    Args:
+        T_base_tcp: Tool pose, shape (4, 4).
+        hover_m: Height above it, along base z [m].
+        n_q7: How many values of joint 7.
+
+    Returns:
+        Joint positions at the pose and above it, row by row, each of shape (n, 7) [rad].
+    """
+    above = raised(T_base_tcp, hover_m)
+    none = np.empty((0, 7))
+    if _too_far(T_base_tcp) or _too_far(above):
+        return none, none
+    q7 = np.concatenate([q7_grid(n_q7), _upright_q7(T_base_tcp)])
+    poses = np.repeat(np.stack([T_base_tcp, above]), len(q7), axis=0)
+    both = inverse_branches(poses, np.concatenate([q7, q7])).reshape(8, 2, -1, 7)
+    ends, hovers = both[:, 0].reshape(-1, 7), both[:, 1].reshape(-1, 7)
+    ends, hovers = ends[~np.isnan(ends[:, 0])], hovers[~np.isnan(hovers[:, 0])]
+    if not len(ends) or not len(hovers):
+        return none, none
+    away = np.zeros((len(hovers), len(ends)))
+    for above_angle, angle in zip(hovers.T, ends.T, strict=True):
+        np.maximum(away, np.abs(above_angle[:, None] - angle), out=away)
+    nearest = away.argmin(axis=1)
+    near = away[np.arange(len(hovers)), nearest] < _NEAR_RAD
+    return ends[nearest[near]], hovers[near]
+
+
+def _upright_q7(T_base_tcp: Array) -> Array:
+    """
+    Return the values of joint 7 with which the arm stays in the vertical plane of the tool.
+
+    They are not in any grid, and the only ones that descend near the base without turning the
+    shoulder; shape (2,) [rad].
+    """
+    x, y = T_base_tcp[:2, 3] / max(float(np.hypot(*T_base_tcp[:2, 3])), 1e-9)
+    along = T_base_tcp[:2, :2].T @ np.array([-y, x])  # tangent, in the tool's x and y
+    q7 = np.arctan2(along[0], along[1]) + np.pi / 4
+    return np.asarray(np.mod(np.array([q7, q7 + np.pi]) + np.pi, 2 * np.pi) - np.pi)
+
+
+def _too_far(T_base_tcp: Array) -> bool:
+    """
+    Tell whether no posture can reach, without solving anything.
+
+    The wrist is at least this near to the shoulder: the tool's way from wrist to TCP is known.
+    """
+    away = T_base_tcp[:3, 3] - _SHOULDER_M
+    return float(away @ away) > _FARTHEST_M**2
+
+
+def _some_clear(ends: Array, hovers: Array, checker: CollisionChecker, ignore: Ignore) -> bool:
+    for end, hover in zip(ends, hovers, strict=True):
+        if not checker.clear(end, ignore, clearance_m=CLEARANCE_M / 5) and not checker.clear(
+            hover, ignore
+        ):
+            return True
+    return False

@@ -1,0 +1,181 @@
+"""
+What a motion sweeps: where tool, links and what is held are all along it, in arrays.
+
+The solid shapes are those of `arm/fr3.xml` that meet the world; that of a finger is looked at
+both closed and wide open, since the lowest point of anything between is between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from bbllm.arm.driver import Array, JointTrajectory
+from bbllm.arm.kinematics import link_frames
+from bbllm.arm.limits import DQ_MAX
+from bbllm.arm.model import arm_model
+from bbllm.arm.motion.trajectory import sample
+
+STEP_S = 0.02
+"""Time between two looks at a motion: at 1.7 m/s the tool moves 3 cm, and at the 9 m/s^2 that the
+robot allows it is never more than 0.5 mm beside the straight line between two of them [s]."""
+FINGERS = ('fr3_leftfinger', 'fr3_rightfinger')
+_BODIES = (*(f'fr3_link{i}' for i in range(2, 8)), 'fr3_hand', *FINGERS)
+"""What moves and could go below the table; links 0 and 1 stand on it and turn."""
+_FRAMES = {
+    **{f'fr3_link{i}': i - 1 for i in range(1, 8)},
+    'fr3_hand': 8,
+    FINGERS[0]: 8,
+    FINGERS[1]: 8,
+}
+"""Where `link_frames` has the frame of a body; the fingers are described in that of the hand."""
+_TCP = 9
+_WORLD_BIT = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep:
+    """A motion, looked at densely."""
+
+    position_rad: Array
+    """Shape (n, 7) [rad]."""
+    velocity_rad_s: Array
+    """Shape (n, 7) [rad/s]."""
+    frames: Array
+    """T_base_link, as `link_frames` returns them, shape (n, 10, 4, 4)."""
+
+    @property
+    def tcp_m(self) -> Array:
+        """Return where the TCP is, shape (n, 3) [m]."""
+        return np.asarray(self.frames[:, _TCP, :3, 3])
+
+    @property
+    def tcp_speed_m_s(self) -> Array:
+        """Return how fast the TCP moves, shape (n,) [m/s]."""
+        axes = self.frames[:, :7, :3, 2] * self.velocity_rad_s[:, :, None]
+        arms = self.frames[:, _TCP, None, :3, 3] - self.frames[:, :7, :3, 3]
+        twist = np.empty((len(axes), 3))
+        for i, (j, k) in enumerate(((1, 2), (2, 0), (0, 1))):  # the cross product, summed up
+            twist[:, i] = (axes[..., j] * arms[..., k] - axes[..., k] * arms[..., j]).sum(axis=1)
+        return np.asarray(np.sqrt((twist * twist).sum(axis=1)))
+
+    @property
+    def joint_share(self) -> Array:
+        """Return what share of its speed limit each joint takes, shape (n, 7)."""
+        return np.asarray(np.abs(self.velocity_rad_s) / DQ_MAX)
+
+    def points_m(self, points_tcp: Array) -> Array:
+        """Return where points of the tool's frame come to, shape (n, m, 3) [m]."""
+        tcp = self.frames[:, _TCP]
+        return np.asarray(points_tcp @ tcp[:, :3, :3].swapaxes(1, 2) + tcp[:, None, :3, 3])
+
+    def lowest_m(self, below_m: float = np.inf) -> Array:
+        """
+        Return the height of the lowest point of each of `solid_names()`, shape (n, m) [m].
+
+        Where a ball around the solid stays above *below_m*, the height of that ball's lowest
+        point, which is lower, is returned instead: it is quicker to have.
+        """
+        solids = _solids()
+        rows = self.frames[:, :, 2, :]  # (n, 10, 4): the base z axis in each frame, and the height
+        centre = np.einsum('nmi,mi->nm', rows[:, solids.frame], solids.centre)
+        lowest = centre - solids.ball_m
+        i, j = np.nonzero(~(lowest >= below_m))
+        along = np.einsum('ki,kij->kj', rows[i, solids.frame[j], :3], solids.rotation[j])
+        reach = (np.abs(along) * solids.half_m[j]).sum(axis=-1)
+        rim = np.sqrt(np.maximum(1.0 - along[:, 2] ** 2, 0.0)) * solids.rim_m[j]
+        lowest[i, j] = centre[i, j] - reach - rim - solids.radius_m[j]
+        return np.asarray(lowest)
+
+
+def sweep(trajectory: JointTrajectory) -> Sweep:
+    """Look at a motion every so often, and at its knots where these are few."""
+    count = max(2, int(np.ceil(trajectory.duration_s / STEP_S)) + 1)
+    time_s = np.linspace(0.0, trajectory.duration_s, count)
+    if len(trajectory.time_s) < count:  # else they are nearer to each other anyway
+        time_s = np.sort(np.concatenate([time_s, trajectory.time_s[1:-1]]))
+    position, velocity, _ = sample(trajectory, time_s)
+    return Sweep(position_rad=position, velocity_rad_s=velocity, frames=link_frames(position))
+
+
+def solid_names() -> tuple[str, ...]:
+    """Return the body of each solid, in the order of `Sweep.lowest_m`."""
+    return _solids().names
+
+
+def corners(size_m: Iterable[float], T_tcp_object: Array) -> Array:
+    """Return the corners of a box in the tool's frame, shape (8, 3) [m]."""
+    half = np.array(tuple(size_m)) / 2
+    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    return np.asarray((signs * half) @ T_tcp_object[:3, :3].T + T_tcp_object[:3, 3])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Solids:
+    """The solid shapes of the moving arm, m of them."""
+
+    names: tuple[str, ...]
+    frame: Array
+    """Index of each one's frame, shape (m,)."""
+    centre: Array
+    """Its centre in that frame, homogeneous, shape (m, 4) [m]."""
+    rotation: Array
+    """Its axes there, shape (m, 3, 3)."""
+    half_m: Array
+    """How far it reaches along its axes, shape (m, 3) [m]."""
+    rim_m: Array
+    """Radius of a cylinder's rim, shape (m,) [m]."""
+    radius_m: Array
+    """By how much it is rounded on all sides, shape (m,) [m]."""
+    ball_m: Array
+    """Radius of a ball around all of it, shape (m,) [m]."""
+
+
+@cache
+def _solids() -> _Solids:
+    found = [
+        *_of_model(arm_model(0.0), _BODIES),
+        *_of_model(arm_model(), FINGERS),
+    ]
+    names, *columns = zip(*found, strict=True)
+    frame, position, rotation, half, rim, radius = (np.array(column) for column in columns)
+    return _Solids(
+        names=names,
+        frame=frame,
+        centre=np.column_stack([position, np.ones(len(names))]),
+        rotation=rotation,
+        half_m=half,
+        rim_m=rim,
+        radius_m=radius,
+        ball_m=np.linalg.norm(half, axis=1) + rim + radius,
+    )
+
+
+def _of_model(model: mujoco.MjModel, bodies: tuple[str, ...]) -> list[tuple[Any, ...]]:
+    kinds = mujoco.mjtGeom
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    found = []
+    for i in range(model.ngeom):
+        name = model.body(model.geom_bodyid[i]).name
+        if name not in bodies or not model.geom_contype[i] & _WORLD_BIT:
+            continue
+        base = model.body('fr3_hand' if name in FINGERS else name).id
+        turn = data.xmat[base].reshape(3, 3).T
+        position = turn @ (data.geom_xpos[i] - data.xpos[base])
+        rotation = turn @ data.geom_xmat[i].reshape(3, 3)
+        x, y, z = model.geom_size[i]
+        shapes = {
+            kinds.mjGEOM_BOX: ((x, y, z), 0.0, 0.0),
+            kinds.mjGEOM_CAPSULE: ((0.0, 0.0, y), 0.0, x),
+            kinds.mjGEOM_CYLINDER: ((0.0, 0.0, y), x, 0.0),
+            kinds.mjGEOM_SPHERE: ((0.0, 0.0, 0.0), 0.0, x),
+        }
+        half, rim, radius = shapes[kinds(model.geom_type[i])]
+        found.append((name, _FRAMES[name], position, rotation, half, rim, radius))
+    return found

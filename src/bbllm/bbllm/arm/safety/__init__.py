@@ -1,0 +1,1 @@
+"""Safety of motion: the envelope, its guard, and the approval of plans."""

@@ -1,0 +1,320 @@
+"""Holds every motion that is about to be sent to the safety envelope."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from bbllm.arm.driver import Array, JointTrajectory
+from bbllm.arm.envelope import Point, SafetyEnvelope, SafetyRule, kept_out, refusal
+from bbllm.arm.failures import SkillError
+from bbllm.arm.motion.collision import OPEN_WIDTH_M, TABLE, CollisionChecker, Contact
+from bbllm.arm.motion.motion_planner import GraspPlannerParams
+from bbllm.arm.motion.sweep import FINGERS, Sweep, corners, solid_names, sweep
+from bbllm.arm.obstacles import (
+    Held,
+    Obstacle,
+    ObstacleShape,
+    matrix_from_pose,
+    obstacle_from_object,
+)
+from bbllm.core.types import Code, Scene
+from bbllm.skills.grasps import Hand
+
+SLACK_M = 5e-4
+"""How much deeper than at its start a motion may break a rule, for noise and rounding [m]."""
+
+
+def unsafe(rule: SafetyRule, doing: str, why: str) -> SkillError:
+    """Return the refusal of a rule; *why* ends with what would do."""
+    return SkillError(Code.UNSAFE, refusal(rule, doing, why), f'safety rule {rule.value}')
+
+
+def rounded_up(value: float) -> str:
+    """Write a number rounded up, so that what is asked for is enough."""
+    return f'{math.ceil(value * 100) / 100:.2f}'
+
+
+def broken_at(depth: Array) -> int | None:
+    """
+    Return where along a motion a rule is broken most, None where it is kept.
+
+    Args:
+        depth: How far beyond the rule, negative within it, shape (n,) [m]. NaN breaks it.
+    """
+    start = max(float(depth[0]), 0.0)
+    worst = int(np.argmax(np.nan_to_num(depth, nan=np.inf)))
+    if not float(depth[worst]) <= start + SLACK_M:
+        return worst
+    return len(depth) - 1 if start > SLACK_M and not float(depth[-1]) < start else None
+
+
+SLACK_SHARE = 1e-3
+"""How much faster than its limit a motion may be, for rounding, as a share of the limit."""
+SAME_WIDTH_M = 1e-3
+"""Openings nearer to each other than this are the same [m]."""
+FINGER_STEP_M = 0.005
+"""Between two looks at fingers on their way their distance changes by this at most [m]."""
+HELD = 'held'
+"""What is held is called so in collision models: things of one form share one."""
+MOST_FORMS = 8
+"""How many of these models are kept."""
+
+
+def bounded(ways: GraspPlannerParams, envelope: SafetyEnvelope) -> GraspPlannerParams:
+    """Return parameters with which the planner stays within the envelope wherever it can."""
+    return replace(
+        ways,
+        scale=min(ways.scale, envelope.joint_speed.max_share),
+        line_speed_m_s=min(ways.line_speed_m_s, envelope.tcp_speed.max_m_s),
+        joint_share=min(ways.joint_share, envelope.joint_speed.max_share),
+        tcp_speed_m_s=min(ways.tcp_speed_m_s, envelope.tcp_speed.max_m_s),
+        keep_out=(*ways.keep_out, *envelope.keep_out),
+    )
+
+
+class EnvelopeGuard:
+    """
+    Implements `arm.sending.MotionGuard`: refuses with Code.UNSAFE, and names the rule.
+
+    A motion that starts outside of a rule, as after somebody has led the arm there by hand, may
+    only lead back: never deeper, and less deep at its end. One thread only.
+
+    Args:
+        envelope: The rules.
+        width_m: Returns how far the fingers are open now [m].
+        scene_age_s: Returns how old the newest scene is, by the wall clock [s]; without it the
+            scene is looked at in this process and is never stale.
+    """
+
+    def __init__(
+        self,
+        envelope: SafetyEnvelope,
+        *,
+        width_m: Callable[[], float] = lambda: OPEN_WIDTH_M,
+        scene_age_s: Callable[[], float] | None = None,
+    ) -> None:
+        self.envelope = envelope
+        self.scene_age_s = scene_age_s
+        force = envelope.contact_force
+        self.contact_limits = None if force is None else force.limits
+        self._width_m = width_m
+        self._boxes = tuple(box.obstacle for box in envelope.keep_out)
+        self._checkers: dict[tuple[ObstacleShape, Point] | None, CollisionChecker] = {}
+        self._scene: Scene | None = None
+        self._item: Obstacle | None = None
+        self._held: Held | None = None
+        self._allowed: list[tuple[JointTrajectory, Held | None, float]] = []
+
+    def look(self, scene: Scene, hand: Hand) -> None:
+        """Learn where things are and what is held, before the motions of a call are planned."""
+        self._scene = scene
+        self._allowed.clear()
+        self.carry(scene.held, hand)
+
+    def carry(self, name: str | None, hand: Hand) -> None:
+        """Learn what is in the hand from now on; None where nothing is."""
+        self._item = self._held = None
+        if name is None or self._scene is None or name not in self._scene.names:
+            return
+        self._item = obstacle_from_object(self._scene.object(name))
+        T_tcp_base = np.linalg.inv(matrix_from_pose(hand.tcp))
+        self._held = Held(name=name, T_tcp_object=T_tcp_base @ self._item.T_base_obstacle)
+
+    def check_motion(
+        self, trajectory: JointTrajectory, doing: str, *, width_m: float | None = None
+    ) -> None:
+        """
+        Look at a motion all along it.
+
+        Args:
+            trajectory: The motion.
+            doing: What the arm is about, for the sentence: `moving above red_cube`.
+            width_m: How far the fingers will be open on it; None: as they are now [m].
+
+        Raises:
+            SkillError: It breaks a rule.
+        """
+        self._check_age(doing)
+        width_m = self._width_m() if width_m is None else width_m
+        if self._was_allowed(trajectory, width_m):
+            return
+        if not np.isfinite(trajectory.position_rad).all():
+            raise unsafe(
+                SafetyRule.WORKSPACE, doing, 'it leads nowhere; a motion of numbers would do'
+            )
+        way = sweep(trajectory)
+        held_m = None
+        if self._held is not None and self._item is not None:
+            held_m = way.points_m(corners(self._item.size_m, self._held.T_tcp_object))
+        self._check_workspace(way, held_m, doing)
+        self._check_table(way, held_m, doing)
+        self._check_speeds(way, doing)
+        self._check_contacts(way, width_m, doing)
+        self._allowed.append((trajectory, self._held, width_m))
+
+    def check_hand(self, position_rad: Array, width_m: float, doing: str) -> None:
+        """
+        Look at the fingers on their way to another width, where the arm is or will be.
+
+        The table is none of it: a motion is held to it with the fingers closed and wide open.
+
+        Args:
+            position_rad: Where the arm is then, shape (7,) [rad].
+            width_m: How far the fingers will be apart [m].
+            doing: What the hand is about, for the sentence: `opening the hand`.
+
+        Raises:
+            SkillError: They would enter a box, or the scene is stale.
+        """
+        self._check_age(doing)
+        if not self._boxes or not np.isfinite(width_m):
+            return
+        now_m = self._width_m()
+        count = 2 + int(abs(width_m - now_m) / FINGER_STEP_M)
+        contact = self._checker(now_m).first_deeper_fingers(
+            position_rad, np.linspace(now_m, width_m, count), (TABLE,)
+        )
+        if contact is not None:
+            raise self._touching(contact, doing)
+
+    def check_grip(self, force_n: float, doing: str) -> None:
+        """Raise SkillError where the fingers would press too hard [N]."""
+        most_n = self.envelope.grip_force.max_n
+        if not force_n <= most_n:
+            raise unsafe(
+                SafetyRule.GRIP_FORCE,
+                doing,
+                f'the fingers would press with {force_n:g} N, and may with {most_n:g} N; a force '
+                f'of {most_n:g} N or less would do',
+            )
+
+    def _was_allowed(self, trajectory: JointTrajectory, width_m: float) -> bool:
+        """Tell whether this very motion was looked at ahead, with the same in the hand."""
+        return any(
+            trajectory is one and held is self._held and abs(width - width_m) < SAME_WIDTH_M
+            for one, held, width in self._allowed
+        )
+
+    def _check_age(self, doing: str) -> None:
+        if self.scene_age_s is None:
+            return
+        age_s, most_s = self.scene_age_s(), self.envelope.stale_scene.max_age_s
+        if not age_s <= most_s:
+            seen = f'is {age_s:.1f} s old' if math.isfinite(age_s) else 'has never been heard of'
+            raise unsafe(
+                SafetyRule.STALE_SCENE,
+                doing,
+                f'the scene {seen}, and may be {most_s:g} s old at most; a scene that is '
+                'published again would do',
+            )
+
+    def _check_workspace(self, way: Sweep, held_m: Array | None, doing: str) -> None:
+        low, high = (
+            np.array(self.envelope.workspace.min_m),
+            np.array(self.envelope.workspace.max_m),
+        )
+        named = [('the tool', way.tcp_m[:, None])]
+        if held_m is not None and self._held is not None:
+            named.append((self._held.name, held_m))
+        for name, points in named:
+            beyond = np.concatenate([low - points, points - high], axis=-1)  # (n, m, 6)
+            row = broken_at(beyond.max(axis=(1, 2)))
+            if row is None:
+                continue
+            point, side = np.unravel_index(int(beyond[row].argmax()), beyond.shape[1:])
+            axis, excess = 'xyz'[side % 3], float(beyond[row, point, side])
+            limit = float(np.concatenate([low, high])[side])
+            would = float(points[row, point, side % 3])
+            raise unsafe(
+                SafetyRule.WORKSPACE,
+                doing,
+                f'{name} would come to {axis} = {would:.3f} m, and may come to {limit:g} m; a way '
+                f'that stays {rounded_up(excess)} m further in would do',
+            )
+
+    def _check_table(self, way: Sweep, held_m: Array | None, doing: str) -> None:
+        rule, names = self.envelope.table_height, solid_names()
+        lows = way.lowest_m(rule.top_m)
+        floors = np.array([rule.fingers_m if name in FINGERS else 0.0 for name in names])
+        if held_m is not None and self._held is not None:
+            lows = np.column_stack([lows, held_m[..., 2].min(axis=1)])
+            floors = np.append(floors, rule.held_m)
+            names = (*names, self._held.name)
+        below = (rule.top_m - floors) - lows  # (n, m)
+        row = broken_at(below.max(axis=1))
+        if row is None:
+            return
+        solid = int(below[row].argmax())
+        limit = rule.top_m - floors[solid]
+        raise unsafe(
+            SafetyRule.TABLE_HEIGHT,
+            doing,
+            f'{names[solid]} would come down to z = {lows[row, solid]:.3f} m, and may to '
+            f'{limit:.3f} m; a place {rounded_up(float(below[row, solid]))} m higher would do',
+        )
+
+    def _check_speeds(self, way: Sweep, doing: str) -> None:
+        most = self.envelope.tcp_speed.max_m_s
+        speed = float(way.tcp_speed_m_s.max())
+        if not speed <= most * (1 + SLACK_SHARE):
+            raise unsafe(
+                SafetyRule.TCP_SPEED,
+                doing,
+                f'the tool would move at {speed:.2f} m/s, and may at {most:g} m/s; the same way '
+                f'{rounded_up(speed / most)} times as slow would do',
+            )
+        most = self.envelope.joint_speed.max_share
+        shares = way.joint_share.max(axis=0)
+        if not float(shares.max()) <= most * (1 + SLACK_SHARE):
+            joint = int(shares.argmax())
+            raise unsafe(
+                SafetyRule.JOINT_SPEED,
+                doing,
+                f'joint {joint + 1} would turn at {shares[joint] * 100:.0f} % of its limit, and '
+                f'may at {most * 100:g} %; the same way '
+                f'{rounded_up(float(shares[joint]) / most)} times as slow would do',
+            )
+
+    def _check_contacts(self, way: Sweep, width_m: float, doing: str) -> None:
+        itself = self.envelope.self_collision.enabled
+        if not itself and not self._boxes:
+            return
+        contact = self._checker(width_m).first_deeper(way.position_rad, (TABLE,), itself=itself)
+        if contact is not None:
+            raise self._touching(contact, doing)
+
+    def _touching(self, contact: Contact, doing: str) -> SkillError:
+        first, second = (self._called(name) for name in (contact.first, contact.second))
+        if not kept_out((second,)):
+            why = f'{first} would touch {second}; another place or direction would do'
+            return unsafe(SafetyRule.SELF_COLLISION, doing, why)
+        box = next(box for box in self.envelope.keep_out if box.obstacle.name == second)
+        low, high = (', '.join(f'{x:g}' for x in corner) for corner in (box.min_m, box.max_m))
+        return unsafe(
+            SafetyRule.KEEP_OUT,
+            doing,
+            f'{first} would enter {box.name}, which reaches from ({low}) to ({high}) m; a place '
+            'further from it would do',
+        )
+
+    def _checker(self, width_m: float) -> CollisionChecker:
+        """Return a collision model of the boxes and what is held; there is one for each form."""
+        item, held = self._item, self._held
+        form = None if item is None else (item.shape, item.size_m)
+        things = self._boxes
+        if item is not None and held is not None:
+            things = (*things, replace(item, name=HELD))
+            held = replace(held, name=HELD)
+        if form not in self._checkers:
+            if len(self._checkers) >= MOST_FORMS:
+                self._checkers.clear()
+            self._checkers[form] = CollisionChecker(things, held)
+        self._checkers[form].update(things, held, width_m=width_m)
+        return self._checkers[form]
+
+    def _called(self, name: str) -> str:
+        return self._held.name if name == HELD and self._held is not None else name

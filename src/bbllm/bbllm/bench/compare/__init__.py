@@ -1,0 +1,1 @@
+"""Comparison of planners on the same episodes."""

@@ -1,0 +1,186 @@
+"""Which planners a comparison is of: those that were named, or all that can play."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bbllm.bench.runner.play_here import domain_of
+from bbllm.bench.runner.run_setup import Prepared, RunRequest, prepare
+from bbllm.bench.suites.suite import Suite, load_suite
+from bbllm.core.errors import ConfigError
+from bbllm.core.registry import (
+    PlannerFactory,
+    find_planner,
+    load_planners,
+    needs_embedder,
+    plays_in,
+    uses_feedback,
+)
+from bbllm.planners.assembly import STAND_INS, check_domain
+from bbllm.planners.common.methods import MappingMethod
+
+ALL = 'all'
+_PLAIN = re.compile(r'[\w.]+(:[\w.]+=[\w.]+(,[\w.]+=[\w.]+)*)?')
+LEXICAL = 'lexical'
+"""Embeds where the Brain is a stand-in too, so that no key is needed."""
+HOW = (
+    'Say --planners all, or name some with commas between them, as in '
+    '--planners brain_body,prog_prompt:check=graph,grounding=nearest.'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """One planner that plays."""
+
+    planner: str
+    """Its name, with options or without."""
+    prepared: Prepared
+
+    @property
+    def folder(self) -> str:
+        """Name of the folder of its run."""
+        return folder_name(self.planner)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """One planner that does not."""
+
+    planner: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Who plays, in the order of the table, and who does not."""
+
+    suite: Suite
+    contenders: tuple[Contender, ...]
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What people should be told, each once."""
+        told = [text for item in self.contenders for text in item.prepared.notices]
+        if len(self.contenders) == 1:
+            alone = self.contenders[0].planner
+            told.append(f'Of all planners {alone} alone can play {self.suite.name} here.')
+        return tuple(dict.fromkeys(told))
+
+
+def choose(request: RunRequest, said: str, folder: Path, embeddings: str | None = None) -> Choice:
+    """
+    Prepare a run for each planner that plays; nothing is written.
+
+    Who is named has to be able to play. Of `all`, those that are not for the suite's world, whose
+    prompts the models do not know, or that cannot be imported, are left out.
+
+    Args:
+        request: What all have in common; its planner does not count.
+        said: Names of planners, with options or without, and `all`.
+        folder: Where the folders of the runs will be.
+        embeddings: Who embeds for planners that match by embedding; None: `lexical` where the
+            Brain is a stand-in, else as the configuration says.
+
+    Raises:
+        ConfigError: A planner that was named cannot play, one alone was named, or of `all` none
+            can play. Where of `all` one can, it plays, and a notice says that it is alone.
+        UnknownNameError: There is no such planner, or no such option of it.
+    """
+    suite = load_suite(request.suite, data=request.data)
+    named = read_planners(said)
+    if ALL not in named and len(named) < 2:
+        raise ConfigError(f'--planners {said!r} leaves nothing to compare. {HOW}')
+    contenders, left_out = list[Contender](), list[LeftOut]()
+    for planner, must in _expanded(named):
+        try:
+            make = find_planner(planner)
+            check_domain(planner, make, domain_of(suite))
+            own = _own(request, planner, make, embeddings)
+            contenders.append(Contender(planner, prepare(own, folder / folder_name(planner))))
+        except ConfigError as error:
+            if must:
+                raise
+            left_out.append(LeftOut(planner, str(error)))
+    if not contenders:
+        raise ConfigError(_why_nobody(suite, left_out))
+    return Choice(suite, tuple(contenders), tuple(left_out))
+
+
+def read_planners(text: str) -> tuple[str, ...]:
+    """
+    Read names of planners with commas between them, and within their options.
+
+    A piece such as `grounding=nearest` goes on with the options of the planner before it.
+
+    Raises:
+        ConfigError: There is none, or one is there twice.
+    """
+    found: list[str] = []
+    for piece in (''.join(part.split()) for part in text.split(',')):
+        head, equals, _ = piece.partition('=')
+        if found and ':' in found[-1] and equals and ':' not in head:
+            found[-1] += f',{piece}'
+        elif piece:
+            found.append(piece)
+    if not found:
+        raise ConfigError(f'--planners {text!r} names no planner. {HOW}')
+    for name in found:
+        if found.count(name) > 1:
+            raise ConfigError(f'--planners names {name} twice; name it once. {HOW}')
+    return tuple(found)
+
+
+def folder_name(planner: str) -> str:
+    """
+    Return the name of the folder for a planner: `prog_prompt-check-graph`.
+
+    What is written otherwise, as `window=-1` is, gets a hash at the end: no two share a folder.
+    """
+    name = re.sub(r'[^\w.]+', '-', planner)
+    if _PLAIN.fullmatch(planner):
+        return name
+    return f'{name}-{hashlib.sha256(planner.encode()).hexdigest()[:8]}'
+
+
+def _expanded(named: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Yield planners, and whether each must be able to play; `all` stands for the other ones."""
+    for name in named:
+        if name != ALL:
+            yield name, True
+            continue
+        installed, faults = load_planners()
+        for other in sorted({*installed, *faults} - {*named}):
+            yield other, False
+
+
+def _own(
+    request: RunRequest, planner: str, make: PlannerFactory, embeddings: str | None
+) -> RunRequest:
+    """Return the request with what one planner needs."""
+    # That some play at K = 0 is in the table; it needs no notice for each.
+    own = replace(request, planner=planner, ks=request.ks if uses_feedback(make) else (0,))
+    if not needs_embedder(make) or request.mapping == MappingMethod.EMBEDDING.value:
+        return own
+    lexical = LEXICAL if request.brain in STAND_INS else None
+    return replace(own, mapping=MappingMethod.EMBEDDING.value, body=embeddings or lexical)
+
+
+def _why_nobody(suite: Suite, left_out: Sequence[LeftOut]) -> str:
+    """Say why nobody can play, by those that are for the suite's world if there are any."""
+    installed, _ = load_planners()
+    domain = domain_of(suite)
+    able = {name for name, make in installed.items() if domain in plays_in(make)}
+    reasons: dict[str, str] = {}
+    for item in left_out:
+        if item.planner in able or not able:
+            # The same for each planner is told of the first one.
+            reasons.setdefault(
+                item.reason.removeprefix(f'The planner {item.planner} '), item.reason
+            )
+    return f'No planner can play {suite.name}. {" ".join(reasons.values())}'

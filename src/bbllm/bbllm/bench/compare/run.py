@@ -1,0 +1,244 @@
+"""
+Plays one suite with several planners, one after the other, in folders beside each other.
+
+    compare.json  what they come to, and beside whom; also says whose folder this is
+    compare.md    the same as tables for people
+    prompts.svg, prompts.png
+    <planner>/    an ordinary run: `bbllm bench diff`, `report` and SUITE --out work on it
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from bbllm.bench.compare.choice import Contender
+from bbllm.bench.log.episodes import Job
+from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.log.store import RunFolder, cannot_write
+from bbllm.bench.report.finishing import finish
+from bbllm.bench.runner.run_watch import RunEnd, RunProgress, Watch
+from bbllm.bench.runner.runner import begin, run_bench
+from bbllm.bench.runner.worker_result import Answer
+from bbllm.bench.runner.workers import Workers
+from bbllm.core.errors import ConfigError
+
+COMPARE = 'compare.json'
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How the run of one planner ended."""
+
+    planner: str
+    folder: Path
+    end: RunEnd
+    problem: str = ''
+    """Why not all of its files could be written."""
+
+
+class SharedWorkers:
+    """
+    Workers that stay from one run to the next, since to start them takes seconds.
+
+    Args:
+        hire: Gets so many; called when somebody plays.
+        size: How many.
+    """
+
+    def __init__(self, hire: Callable[[int], Workers], size: int):
+        self._hire = hire
+        self._size = size
+        self._workers: Workers | None = None
+
+    def lend(self, jobs: int) -> Workers:
+        """Return them for one run, however few episodes that has; see `run_bench`."""
+        if self._workers is None:
+            self._workers = self._hire(self._size)
+        return _Lent(self._workers, self.close)
+
+    def close(self) -> None:
+        """Leave no process behind; may be called again."""
+        workers, self._workers = self._workers, None
+        if workers is not None:
+            workers.close()
+
+
+@dataclass
+class _Lent:
+    """Workers as one run sees them."""
+
+    workers: Workers
+    dismiss: Callable[[], None]
+    under_way: int = 0
+
+    @property
+    def size(self) -> int:
+        return self.workers.size
+
+    def submit(self, job: Job) -> None:
+        self.workers.submit(job)
+        self.under_way += 1
+
+    def collect(self, timeout_s: float) -> list[Answer]:
+        answers = self.workers.collect(timeout_s)
+        self.under_way -= len(answers)
+        return answers
+
+    def close(self) -> None:
+        # An episode of this run must not end in the next one, under the same key.
+        if self.under_way:
+            self.dismiss()
+            self.under_way = 0
+
+
+@dataclass
+class Whole:
+    """Where a comparison stands: the sums over the runs of all planners."""
+
+    parts: dict[str, RunProgress]
+    """By planner."""
+    clock: Callable[[], float] = time.monotonic
+    started_s: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.started_s = self.clock()
+
+    def with_part(self, planner: str, part: RunProgress) -> RunProgress:
+        """Take where the run of one planner stands, and return where all do."""
+        self.parts[planner] = part
+        return self.progress()
+
+    def progress(self) -> RunProgress:
+        """Return where all stand together."""
+        parts = self.parts.values()
+        return RunProgress(
+            total=sum(part.total for part in parts),
+            done=sum(part.done for part in parts),
+            played=sum(part.played for part in parts),
+            passed=sum(part.passed for part in parts),
+            lost=sum(part.lost for part in parts),
+            wall_s=self.clock() - self.started_s,
+        )
+
+
+class CompareWatch(Watch, Protocol):
+    """Who looks on at a comparison; its progress is that of all planners together."""
+
+    def plays(self, planner: str) -> None:
+        """Take who plays from now on."""
+        ...
+
+
+def play_all(
+    contenders: Sequence[Contender],
+    folder: Path,
+    hire: Callable[[int], Workers],
+    jobs: int,
+    watch: CompareWatch,
+) -> tuple[Ran, ...]:
+    """
+    Play what is missing of each planner's run; goes on with the next one where a run ends early.
+
+    Args:
+        contenders: Who plays, in this order.
+        folder: Where the folders of their runs are, or will be.
+        hire: Gets so many workers; see `run_bench`.
+        jobs: How many episodes to play at once.
+        watch: Who looks on, and may end it all.
+
+    Returns:
+        How each run ended; where somebody ended it all, of those that had begun.
+
+    Raises:
+        ConfigError: A folder cannot be used; nothing was played then.
+    """
+    whole = Whole(_stands(contenders, folder))
+    watch.began(whole.progress())
+    shared, ended = SharedWorkers(hire, jobs), list[Ran]()
+    try:
+        for item in contenders:
+            watch.plays(item.planner)
+            path = folder / item.folder
+            with RunFolder(path) as run:
+                plan = begin(item.prepared.plan, run)
+                part = _PartWatch(watch, item.planner, whole)
+                end = run_bench(plan, run, shared.lend, jobs, part)
+                # To write a report takes as long as to play; `bbllm bench report` does it.
+                ended.append(Ran(item.planner, path, end, finish(run, report=False).problem))
+            if end.interrupted:
+                break
+    finally:
+        shared.close()
+    return tuple(ended)
+
+
+def claim(folder: Path) -> None:
+    """
+    Make the folder of a comparison.
+
+    Raises:
+        ConfigError: It cannot be made, or holds something else.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        others = sorted(item.name for item in folder.iterdir())
+        if others and COMPARE not in others:
+            raise ConfigError(
+                f'{folder} is no folder of a comparison: it holds something else, {others[0]!r}, '
+                f'and no {COMPARE}. Name a new folder: --out.'
+            )
+        # Whoever is stopped before the first figures can go on in it.
+        (folder / COMPARE).touch()
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+
+
+def _stands(contenders: Sequence[Contender], folder: Path) -> dict[str, RunProgress]:
+    """Say what each run has on record, and refuse folders of other runs before the first plays."""
+    parts = {}
+    for item in contenders:
+        with RunFolder(folder / item.folder) as run:
+            plan = begin(item.prepared.plan, run)
+            if plan.retry_lost:
+                kept = {key: result for key, result in run.results.items() if not result.lost}
+            else:
+                kept = dict(run.results)
+            total = len({*plan.settings.keys, *run.results})
+            parts[item.planner] = _standing(kept.values(), total)
+    return parts
+
+
+def _standing(results: Collection[EpisodeResult], total: int) -> RunProgress:
+    return RunProgress(
+        total=total,
+        done=len(results),
+        played=0,
+        passed=sum(result.passed for result in results),
+        lost=sum(result.lost for result in results),
+        wall_s=0.0,
+    )
+
+
+@dataclass(frozen=True)
+class _PartWatch:
+    """Tells the one who looks on at all what goes on in one run."""
+
+    watch: CompareWatch
+    planner: str
+    whole: Whole
+
+    def began(self, progress: RunProgress) -> None:
+        self.whole.with_part(self.planner, progress)
+
+    def ended(self, result: EpisodeResult, progress: RunProgress) -> None:
+        self.watch.ended(result, self.whole.with_part(self.planner, progress))
+
+    def warned(self, text: str) -> None:
+        self.watch.warned(f'{self.planner}: {text}')
+
+    def wants_end(self) -> bool:
+        return self.watch.wants_end()

@@ -1,0 +1,142 @@
+"""The card of a data set: what it holds, where it comes from, and what was refused and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bbllm.bench.finetuning.collected import Collected
+from bbllm.bench.finetuning.collecting import BRAIN, K
+from bbllm.bench.finetuning.pairs import Pair
+from bbllm.bench.finetuning.reading import read_pair
+from bbllm.bench.finetuning.tasks import DataTask, starred_share
+
+NOTICE = (
+    'The answers are those of `expert`, a deterministic stand-in that is told the goal of each '
+    'task, and no language model. The observations are measured in the simulator, with its '
+    'noise; none is made up.'
+)
+FRAMES = (
+    'Poses are x y z qx qy qz qw in the frame of the robot base, in metres; that of `place` and '
+    '`reach` is of the tool centre point, not of the block; forces are in newtons, in the same '
+    'axes, with an offset that stays the same in an episode.'
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """How a data set was made."""
+
+    command: str
+    made: str
+    """When, in words."""
+    seed: int
+    planner: str
+    wordings: str
+    """Who made up the sentences: `grammar`, or the name of a model."""
+    wordings_refused: Mapping[str, int]
+    wall_s: float
+    versions: Mapping[str, str]
+    machine: Mapping[str, str]
+
+
+def make_card(source: Source, tasks: Sequence[DataTask], found: Collected) -> dict[str, Any]:
+    """Return the card as JSON values."""
+    checked = found.checked
+    used = [task for task in tasks if task.name in found.tables]
+    starred = sum(pair.task.endswith('*') for pair in checked.pairs)
+    return {
+        **asdict(source),
+        'notice': NOTICE,
+        'frames': FRAMES,
+        'brain': BRAIN,
+        'k': K,
+        'pairs': len(checked.pairs),
+        'pairs_of_starred_tasks': starred,
+        'pairs_by_question': dict(Counter(map(_question, checked.pairs)).most_common()),
+        'pairs_by_tag': dict(_tags(checked.pairs)),
+        'exchanges': checked.seen,
+        'refused': checked.refused.total(),
+        'refused_share': round(checked.refused_share, 4),
+        'refused_by_rule': dict(checked.refused.most_common()),
+        'refused_examples': dict(checked.examples),
+        'episodes': found.episodes,
+        'episodes_by_ending': dict(found.endings.most_common()),
+        'ended_early': found.reason,
+        'tables_of_a_task': {
+            'least': min(found.tables.values(), default=0),
+            'most': max(found.tables.values(), default=0),
+        },
+        'tasks': [str(task) for task in used],
+        'starred_share': round(starred_share(used), 4) if used else 0.0,
+    }
+
+
+def card_page(card: Mapping[str, Any]) -> str:
+    """Return the card as a page of Markdown."""
+    refused = [
+        f'| {rule} | {count} | {_cell(card["refused_examples"].get(rule, ""))} |'
+        for rule, count in card['refused_by_rule'].items()
+    ]
+    lines = [
+        f'# {card["pairs"]} pairs for `{card["planner"]}`',
+        '',
+        *([f'Ended early: {card["ended_early"]}', ''] if card['ended_early'] else []),
+        card['notice'],
+        '',
+        card['frames'],
+        '',
+        f'Made by `{card["command"]}` on {card["made"]}, in {card["wall_s"]:.0f} s.',
+        '',
+        '| | |',
+        '|---|---|',
+        f'| pairs | {card["pairs"]}, of which {card["pairs_of_starred_tasks"]} are of tasks that '
+        'need to find something out |',
+        f'| by question | {_counts(card["pairs_by_question"])} |',
+        f'| by tag | {_counts(card["pairs_by_tag"])} |',
+        f'| refused | {card["refused"]} of {card["exchanges"]} exchanges '
+        f'({card["refused_share"]:.1%}) |',
+        f'| episodes | {card["episodes"]}: {_counts(card["episodes_by_ending"])} |',
+        f'| tasks | {len(card["tasks"])}, {card["starred_share"]:.0%} with a star; on tables: '
+        f'{_counts(card["tables_of_a_task"])} |',
+        f'| sentences | {card["wordings"]}'
+        + (f'; refused: {_counts(card["wordings_refused"])}' if card['wordings_refused'] else '')
+        + ' |',
+        f'| seed | {card["seed"]} |',
+        f'| versions | {_counts(card["versions"])} |',
+        f'| machine | {_counts(card["machine"])} |',
+        '',
+        '## Refused',
+        '',
+        *(['| why | how many | the first |', '|---|---|---|', *refused] if refused else ['None.']),
+        '',
+        '## Tasks',
+        '',
+        'A star marks those that nobody can do without finding something out. Tags and stars are '
+        'in no prompt.',
+        '',
+        *(f'* `{task}`' for task in card['tasks']),
+    ]
+    return '\n'.join(lines) + '\n'
+
+
+def _question(pair: Pair) -> str:
+    return read_pair(pair).question.name.lower()
+
+
+def _tags(pairs: Sequence[Pair]) -> Counter[str]:
+    tags: Counter[str] = Counter()
+    for pair in pairs:
+        found = [tag for tag in ('<weight>', '<move>', '<three>') if tag in pair.task]
+        tags.update(found or ['none'])
+    return tags
+
+
+def _counts(values: Mapping[str, object]) -> str:
+    return ', '.join(f'{name} {value}' for name, value in values.items()) or 'none'
+
+
+def _cell(text: str) -> str:
+    return text.replace('|', '\\|')

@@ -1,0 +1,119 @@
+"""From a recorded episode to pairs of what was asked and what was answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bbllm.bench.finetuning.tasks import DataTask
+from bbllm.bench.suites.case import Case
+from bbllm.core.errors import BbllmError, ParseError
+from bbllm.core.marks import FAILED
+from bbllm.llm.expert.belief import NOT_RISEN
+from bbllm.llm.recording.exchanges import Exchange
+from bbllm.planners.llm_pop.fine_tuned_grammar import FtReply, parse_reply
+from bbllm.planners.llm_pop.fine_tuned_history import FtRound, parse_past
+
+PAST = '\nPast:\n'
+CURRENT = '\nCurrent: '
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """One question with its answer, and where it comes from."""
+
+    instruction: str
+    input: str
+    output: str
+    id: str = ''
+    """The episode's name and the place in it, for example `stack_000-t001-k4/2`."""
+    task: str = ''
+    """The task as the card lists it, with tags and star."""
+    masses_kg: Mapping[str, float] = field(default_factory=dict)
+    """What each block weighs, which no prompt tells; empty where that is not known [kg]."""
+    fixed: tuple[str, ...] = ()
+    """Which blocks are fixed, which no prompt tells either."""
+
+    @property
+    def prompt(self) -> str:
+        """What the host of a tuned model sends, to the letter."""
+        return f'{self.instruction}\n{self.input}'
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What an episode gave."""
+
+    pairs: tuple[Pair, ...]
+    refused: tuple[tuple[str, str], ...] = ()
+    """Of every exchange that is no pair: the rule, and what was found."""
+
+
+def split_prompt(prompt: str) -> tuple[str, str]:
+    """
+    Return instruction and input of a prompt.
+
+    Raises:
+        ParseError: It has no line `Current: `.
+    """
+    head, mark, tail = prompt.partition(CURRENT)
+    if not mark:
+        raise ParseError('The prompt has no line `Current: `.')
+    return head, f'{mark.lstrip()}{tail}'
+
+
+def draw_pairs(episode: str, task: DataTask, case: Case, exchanges: Sequence[Exchange]) -> Drawn:
+    """
+    Return the pairs of an episode that went well.
+
+    What did not work is no example: where an action of an answer failed, it is refused, unless
+    what failed was to lift what is fixed, which is how that is found out.
+
+    Args:
+        episode: Its name.
+        task: What was played.
+        case: With the table that it was played on.
+        exchanges: Of the planner with its model, oldest first.
+    """
+    pairs: list[Pair] = []
+    refused: list[tuple[str, str]] = []
+    for i, exchange in enumerate(exchanges):
+        try:
+            if exchange.reply is None or len(exchange.messages) != 1:
+                raise ParseError('It was asked twice, or not answered.')
+            reply = parse_reply(exchange.reply.text)
+            instruction, given = split_prompt(exchange.messages[0].content)
+            later = exchanges[i + 1].messages[0].content if i + 1 < len(exchanges) else ''
+            slip = _slip(reply, later)
+        except BbllmError as error:
+            refused.append(('unreadable exchange', f'{episode}/{i}: {error}'))
+            continue
+        if slip:
+            refused.append(('an action failed', f'{episode}/{i}: {slip}'))
+            continue
+        pairs.append(
+            Pair(
+                instruction=instruction,
+                input=given,
+                output=str(reply),
+                id=f'{episode}/{i}',
+                task=str(task),
+                masses_kg={spec.name: spec.mass for spec in case.table.objects},
+                fixed=tuple(spec.name for spec in case.table.objects if spec.fixed),
+            )
+        )
+    return Drawn(tuple(pairs), tuple(refused))
+
+
+def failure_of(item: FtRound) -> str:
+    """Return why the last action of a round failed, '' where it did not."""
+    return item.words.partition(FAILED)[2]
+
+
+def _slip(reply: FtReply, later: str) -> str:
+    """Say what of an answer did not work, from the prompt that came after it."""
+    if not reply.actions or not later:
+        return ''
+    rounds = [item for item in parse_past(later.partition(PAST)[2]) if item.actions]
+    failed = failure_of(rounds[-1]) if rounds else 'It is not in the history.'
+    return '' if NOT_RISEN in failed else failed

@@ -1,0 +1,126 @@
+"""Sentences that a language model makes up for tasks; only those that ask for them are kept."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import jinja2
+
+from bbllm.bench.finetuning.kinds import KINDS, Kind
+from bbllm.bench.finetuning.paraphrase_filters import ASKS, NEVER
+from bbllm.bench.finetuning.tasks import fresh
+from bbllm.bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
+from bbllm.core.errors import ConfigError
+from bbllm.core.protocols import ChatModel, Message
+
+MOST_CHARACTERS = 240
+EXAMPLES = 4
+"""How many of its own sentences a model is shown for a kind."""
+COLORS = frozenset({*CUBE_COLORS, *CYLINDER_COLORS})
+ELSEWHERE = frozenset({
+    'ball', 'bin', 'bottle', 'bowl', 'box', 'cup', 'cylinder', 'drawer', 'floor', 'location',
+    'mug', 'plate', 'shelf', 'sphere', 'tray',
+})  # fmt: skip
+"""Things that people and models like to have on tables, and that are on none of these."""
+NUMBERS = {'two': 2, 'both': 2, 'three': 3, 'four': 4, 'five': 5, 'six': 6}
+_SENTENCE = re.compile(r"[A-Z][A-Za-z ,.!;'-]*[.!]")
+_LISTED = re.compile(r'\s*(?:[-*•]|\d{1,3}[.):])\s*')
+
+
+@dataclass
+class Wordings:
+    """What a model made up."""
+
+    model: str
+    kept: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """By the name of a kind."""
+    refused: Counter[str] = field(default_factory=Counter)
+    """How many lines were not kept, by why."""
+
+
+def ask_wordings(
+    model: ChatModel,
+    per_kind: int,
+    *,
+    kinds: Iterable[Kind] = KINDS,
+    on_kind: Callable[[], None] = lambda: None,
+) -> Wordings:
+    """
+    Have a model make up sentences for every kind of task.
+
+    Args:
+        model: Who is asked, once for each kind.
+        per_kind: How many sentences it shall give.
+        kinds: Of tasks.
+        on_kind: Called when one is done.
+
+    Raises:
+        ConfigError: Nothing that it said can be used.
+        ModelError: It did not answer.
+    """
+    found = Wordings(model.name)
+    for kind in kinds:
+        known: set[str] = set()
+        for sentence in kind.sentences:
+            fresh(sentence, kind, known)
+        reply = model.complete([Message('user', _prompt(kind, per_kind))]).text
+        lines = [_LISTED.sub('', line, count=1).strip(' "\'`*') for line in reply.splitlines()]
+        kept: list[str] = []
+        for line in filter(None, lines):
+            fault = fault_of(line, kind) or ('' if fresh(line, kind, known) else 'a duplicate')
+            if fault:
+                found.refused[fault] += 1
+            else:
+                kept.append(line)
+        found.kept[kind.name] = tuple(kept)
+        on_kind()
+    if not any(found.kept.values()):
+        raise ConfigError(
+            f'None of the {found.refused.total()} lines of {model.name} is an instruction of '
+            'these kinds. Name a language model: --brain MODEL, or leave --brain out.'
+        )
+    return found
+
+
+def fault_of(sentence: str, kind: Kind) -> str:
+    """
+    Say why a sentence does not ask for a task of that kind; '' where nothing speaks against it.
+
+    It goes by words and their order (bench.data.sayings), not by what is meant.
+    """
+    words = re.findall(r'[a-z]+', sentence.lower())
+    if len(sentence) > MOST_CHARACTERS or len(words) < 3:
+        return f'not of 3 words to {MOST_CHARACTERS} characters'
+    if not _SENTENCE.fullmatch(sentence):
+        return 'no whole sentence'
+    if any(word in COLORS for word in words):
+        return 'names a colour'
+    if any(word.removesuffix('s') in ELSEWHERE or word in ELSEWHERE for word in words):
+        return 'names what is not there'
+    if any(NUMBERS.get(word, 0) > kind.blocks for word in words):
+        return 'counts more blocks than there are'
+    lower = sentence.lower()
+    if not all(re.search(pattern, lower) for pattern in ('block|cube', ASKS, *kind.says)):
+        return 'does not say what matters'
+    if any(re.search(pattern, lower) for pattern in (*NEVER, *kind.never)):
+        return 'asks for something else'
+    return ''
+
+
+def _prompt(kind: Kind, count: int) -> str:
+    templates = jinja2.Environment(
+        loader=jinja2.PackageLoader('bbllm.bench.finetuning', ''),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        autoescape=False,  # the output is read by a model, not by a browser
+    )
+    own = kind.sentences
+    step = max(1, len(own) // EXAMPLES)
+    return templates.get_template('wordings.md.j2').render(
+        blocks='three' if kind.blocks == 3 else 'two',
+        count=count,
+        examples=own[::step][:EXAMPLES],
+    )

@@ -1,0 +1,1 @@
+"""Suites as tasks of inspect_ai."""

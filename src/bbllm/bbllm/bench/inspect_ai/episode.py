@@ -1,0 +1,80 @@
+"""Plays one sample of inspect_ai: an episode in a thread of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from types import MappingProxyType
+
+from anyio import from_thread
+
+from bbllm.bench.inspect_ai.model import STOPPED
+from bbllm.bench.log.episodes import Job
+from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.runner import play_household
+from bbllm.bench.runner.episode_setup import Alone
+from bbllm.bench.runner.play_tabletop import play_with
+from bbllm.bench.suites.house_start import HouseStart
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import CancelledError
+from bbllm.core.protocols import EventSink
+from bbllm.llm.model_factory import Models
+
+PHYSICS = threading.Lock()
+"""Held while a world of this process moves or is looked at: samples run side by side in threads,
+where models are what takes time, and not all of MuJoCo's users here were made for threads."""
+LOOK_S = 0.1
+"""How often somebody who waits for the physics looks whether the sample was stopped [s]."""
+
+
+def play_sample(job: Job, models: Models, sink: EventSink) -> EpisodeResult:
+    """
+    Play an episode to its end and judge it; to be called in a worker thread of anyio.
+
+    Where its sample is stopped, the arm stops within 20 ms of its own time.
+
+    Args:
+        job: What to play; `models` answer in place of those that its setup names.
+        models: Who answers.
+        sink: Told every event.
+    """
+    if isinstance(job.case.scene, HouseStart):
+        return play_household.play_with(job, models, sink, _AmongSamples())
+    return play_with(job, models, sink, _AmongSamples())
+
+
+class _AmongSamples(Alone):
+    """Other samples are played in other threads, and inspect_ai may stop this one."""
+
+    settings = MappingProxyType({'runner': 'inspect_ai'})
+
+    def turn(self) -> AbstractContextManager[None]:
+        return _physics()
+
+    def stopped(self) -> str:
+        return STOPPED if _stopped() else ''
+
+    def hearing(self, run: EpisodeRun) -> AbstractContextManager[None]:
+        # A log does not say which sample it is about.
+        return nullcontext()
+
+
+@contextmanager
+def _physics() -> Iterator[None]:
+    while not PHYSICS.acquire(timeout=LOOK_S):
+        if _stopped():
+            raise CancelledError(STOPPED)
+    try:
+        yield
+    finally:
+        PHYSICS.release()
+
+
+def _stopped() -> bool:
+    """Tell whether inspect_ai has cancelled the sample that this thread works for."""
+    try:
+        from_thread.check_cancelled()
+    except BaseException:  # its class is up to the event loop; here it is asked for, not obeyed
+        return True
+    return False

@@ -1,0 +1,125 @@
+"""Scores of inspect_ai, from the bench's own judgement of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from inspect_ai.scorer import (
+    CORRECT,
+    INCORRECT,
+    NOANSWER,
+    Score,
+    Scorer,
+    Target,
+    accuracy,
+    grouped,
+    mean,
+    scorer,
+    stderr,
+)
+from inspect_ai.solver import TaskState
+
+from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.metrics.metrics import executability
+from bbllm.core.records import from_json, to_json
+
+RESULT = 'bbllm:result'
+"""Where the solver leaves the EpisodeResult in the store of a sample."""
+TASK = 'task'
+"""Metadata of a sample by which figures are grouped."""
+VALUES = {'passed': CORRECT, 'failed': INCORRECT, 'disputed': INCORRECT, 'lost': NOANSWER}
+NOT_PLAYED = 'The episode did not come to an end, so there is no table to judge.'
+
+
+def keep_result(state: TaskState, result: EpisodeResult) -> None:
+    """Leave a result where the scorers look for it."""
+    state.store.set(RESULT, to_json(result))
+
+
+def kept_result(state: TaskState) -> EpisodeResult | None:
+    """Return what `keep_result` left."""
+    data = state.store.get(RESULT)
+    return None if data is None else from_json(EpisodeResult, data)
+
+
+@scorer(metrics=[accuracy(), stderr(), grouped(accuracy(), TASK, all=False)])
+def goal() -> Scorer:
+    """Whether the table is as the goal wants it; accuracy is the success rate SR."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        result = kept_result(state)
+        if result is None:
+            return Score(value=NOANSWER, explanation=NOT_PLAYED)
+        return Score(
+            value=VALUES[result.verdict],
+            answer=result.verdict,
+            explanation=result.reason or 'Every condition of the goal holds.',
+            metadata={
+                'conditions': dict(result.conditions),
+                'ending': result.ending,
+                'message': result.message,
+                'codes': dict(result.codes),
+                'least_loops': result.least_loops,
+                'unsafe': result.unsafe,
+                'robot_s': result.robot_s,
+                'case_hash': result.case_hash,
+                'informed': result.informed,
+                'information': result.information,
+                'false_success': result.false_success,
+                'broken_rules': result.broken_rules,
+            },
+        )
+
+    return score
+
+
+@scorer(metrics=[accuracy(), stderr(), grouped(accuracy(), TASK, all=False)])
+def informed() -> Scorer:
+    """Whether it passed with all found out that was needed; of tasks that need something."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        result = kept_result(state)
+        if result is None:
+            return Score(value=NOANSWER, explanation=NOT_PLAYED)
+        if result.informed is None:
+            return Score.unscored(explanation='Nothing had to be found out.')
+        passed = VALUES[result.verdict]
+        return Score(
+            value=INCORRECT if result.passed and not result.informed else passed,
+            answer='informed' if result.informed else 'not informed',
+            explanation=result.information or result.reason,
+        )
+
+    return score
+
+
+@scorer(metrics=[mean(), stderr(), grouped(mean(), TASK, all=False)])
+def goal_conditions() -> Scorer:
+    """Goal conditions recalled (GCR), 0 to 1."""
+    return _figure(lambda result: result.gcr)
+
+
+@scorer(metrics=[mean(), stderr(), grouped(mean(), TASK, all=False)])
+def executable_steps() -> Scorer:
+    """Share of the steps tried that were carried out (EXEC), 0 to 1."""
+    return _figure(lambda result: executability(result.executable, result.attempted))
+
+
+@scorer(metrics=[mean(), grouped(mean(), TASK, all=False)])
+def feedback_loops() -> Scorer:
+    """Feedback loops used."""
+    return _figure(lambda result: float(result.loops))
+
+
+def _figure(of: Callable[[EpisodeResult], float | None]) -> Scorer:
+    """As in the bench's summary: what was lost or never tried says nothing about a mean."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        result = kept_result(state)
+        value = None if result is None or result.lost else of(result)
+        if value is None:
+            why = NOT_PLAYED if result is None else result.reason or 'No step was tried.'
+            return Score.unscored(explanation=why)
+        return Score(value=value)
+
+    return score

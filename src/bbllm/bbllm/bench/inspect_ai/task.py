@@ -1,0 +1,187 @@
+"""
+The bench as a task of inspect_ai, for any of its providers and its log viewer.
+
+    inspect eval bbllm/tabletop --model openai/gpt-4o -T trials=5 -T k=3
+    inspect eval bbllm/tabletop --model openai/gpt-4o --model-role body=openai/gpt-4o-mini
+    inspect view
+
+One sample is one trial of one task; the scenes are those of `bbllm bench` with the same seed.
+Needs the extra `inspect` (`make extras`, or pip install inspect-ai).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from anyio import from_thread, to_thread
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import transcript
+from inspect_ai.model import ChatMessageAssistant, get_model
+from inspect_ai.scorer import Scorer
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from bbllm.bench.inspect_ai.episode import play_sample
+from bbllm.bench.inspect_ai.model import InspectModel
+from bbllm.bench.inspect_ai.scorer import (
+    TASK,
+    executable_steps,
+    feedback_loops,
+    goal,
+    goal_conditions,
+    informed,
+    keep_result,
+)
+from bbllm.bench.inspect_ai.transcript import entry_of
+from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.results import EpisodeKey
+from bbllm.bench.runner.play_here import domain_of
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.suite import Suite, load_suite
+from bbllm.core.errors import ConfigError
+from bbllm.core.events import Event
+from bbllm.core.registry import find_planner
+from bbllm.llm.config import LlmConfig, load_config
+from bbllm.llm.model_factory import Models
+from bbllm.planners.assembly import check_domain, check_mapping
+from bbllm.planners.body.mapping import MappingMethod, models_for
+
+TEMPERATURE = 0.5
+"""As `bbllm bench` asks unless it is told otherwise; see config/llm.yaml."""
+
+
+@task
+def tabletop(
+    suite: str = 'tabletop',
+    tasks: str | Sequence[str] = (),
+    trials: int = 1,
+    seed: int = 0,
+    k: int = 3,
+    planner: str | Sequence[str] = 'brain_body',
+    mapping: str = 'auto',
+    body: str | None = None,
+    temperature: float | None = TEMPERATURE,
+) -> Task:
+    """
+    Tasks on a table that a simulated robot arm carries out, judged by where things end up.
+
+    Args:
+        suite: Name of a suite, or path of its file.
+        tasks: Which of its tasks; all where none is named.
+        trials: Scenes for each task.
+        seed: Makes the scenes, as in `bbllm bench`.
+        k: Feedback loops that an episode may use.
+        planner: Planning method, as `bbllm plan --help` lists them, with options or without;
+            inspect_ai makes a list of what has commas.
+        mapping: How steps become calls: auto, text, schema or embedding.
+        body: Model that turns steps into calls, where it is not the one that plans; with
+            `embedding` the embedding model, or `lexical`. --model-role body=... wins.
+        temperature: For models that --temperature says nothing about; null: the server's own.
+    """
+    chosen = load_suite(suite)
+    names = [tasks] if isinstance(tasks, str) else list(tasks)
+    spec = planner if isinstance(planner, str) else ','.join(planner)
+    check_domain(spec, find_planner(spec), domain_of(chosen))
+    check_mapping(spec, find_planner(spec), _method(mapping))
+    if trials < 1 or k < 0:
+        raise ConfigError(f'trials={trials}, k={k}: give at least one trial, and no negative k.')
+    return Task(
+        dataset=MemoryDataset(_samples(chosen, names, trials, seed, k), name=chosen.name),
+        solver=play_episode(suite, spec, _method(mapping).value, body, temperature),
+        scorer=_scorers(chosen, names),
+        version=chosen.sha256[:12],
+        metadata={'suite': chosen.name, 'suite_sha256': chosen.sha256, 'k': k, 'seed': seed},
+    )
+
+
+@solver
+def play_episode(
+    suite: str, planner: str, mapping: str, body: str | None, temperature: float | None
+) -> Solver:
+    """Play the episode of a sample; see `tabletop`."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        job = await to_thread.run_sync(_job, suite, planner, mapping, state.metadata)
+        brain = InspectModel(get_model(), temperature=temperature)
+        models = _models(brain, MappingMethod(mapping), body, temperature)
+        shown: list[str] = []
+
+        def tell(event: Event) -> None:
+            if entry := entry_of(event):
+                title, text = entry
+                shown.append(f'**{title}**\n\n{text}')
+                from_thread.run_sync(functools.partial(transcript().info, text, source=title))
+
+        def play() -> None:
+            # Kept from the thread: a sample that is stopped never sees its return value.
+            keep_result(state, play_sample(job, models, tell))
+
+        await to_thread.run_sync(play)
+        for model in {id(model): model for model in (models.brain, models.body)}.values():
+            if isinstance(model, InspectModel) and model.failure is not None:
+                raise model.failure
+        state.messages.append(ChatMessageAssistant(content='\n\n'.join(shown)))
+        state.completed = True
+        return state
+
+    return solve
+
+
+def _scorers(suite: Suite, names: list[str]) -> list[Scorer]:
+    """Return what is scored; what was found out only where a task asks for that."""
+    tasks = [task for task in suite.tasks if not names or task.name in names]
+    needing = any(task.needs != 'none' for task in tasks)
+    found_out = [informed()] if needing else []
+    return [goal(), *found_out, goal_conditions(), executable_steps(), feedback_loops()]
+
+
+def _samples(suite: Suite, names: list[str], trials: int, seed: int, k: int) -> list[Sample]:
+    wanted = {suite.task(name).name for name in names}
+    return [
+        Sample(
+            id=EpisodeKey(spec.name, trial, k).name,
+            input=spec.instruction,
+            target=spec.goal.kind,
+            metadata={
+                TASK: spec.name,
+                'trial': trial,
+                'seed': seed,
+                'k': k,
+                'difficulty': spec.difficulty,
+                'least_loops': spec.least_loops,
+            },
+        )
+        for spec in suite.tasks
+        if not names or spec.name in wanted
+        for trial in range(trials)
+    ]
+
+
+def _job(suite: str, planner: str, mapping: str, sample: dict[str, Any]) -> Job:
+    name, trial, seed = sample[TASK], sample['trial'], sample['seed']
+    return Job(
+        key=EpisodeKey(name, trial, sample['k']),
+        case=make_case(load_suite(suite), name, seed=seed, trial=trial),
+        setup=Setup(planner=planner, brain=None, body=None, mapping=mapping, llm=LlmConfig()),
+    )
+
+
+def _method(name: str) -> MappingMethod:
+    try:
+        return MappingMethod(name)
+    except ValueError:
+        known = ', '.join(method.value for method in MappingMethod)
+        raise ConfigError(f'There is no mapping {name!r}. Known: {known}.') from None
+
+
+def _models(
+    brain: InspectModel, method: MappingMethod, body: str | None, temperature: float | None
+) -> Models:
+    if method is MappingMethod.EMBEDDING:
+        # Embedders are none of inspect_ai's models.
+        found = models_for(method, load_config(), brain='offline', body=body or 'lexical')
+        return Models(brain, brain, embedder=found.embedder)
+    answering = get_model(role='body', default=body)
+    return Models(brain, InspectModel(answering, temperature=temperature))

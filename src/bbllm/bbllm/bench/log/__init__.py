@@ -1,0 +1,1 @@
+"""Results of episodes: records, files, settings, versions."""

@@ -1,0 +1,82 @@
+"""The seam between the runner and what plays an episode: one function, records in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from bbllm.bench.suites.case import Case
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.core.budget import Limits
+from bbllm.llm.config import LlmConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What all episodes of a run share; holds no key, so that it may travel."""
+
+    planner: str
+    brain: str | None
+    """A provider or a model's name; None takes what `llm` says."""
+    body: str | None
+    mapping: str
+    """How steps become calls, a value of planners.bodies.MappingMethod."""
+    llm: LlmConfig
+    limits: Limits = Limits()  # noqa: RUF009  # frozen, so sharing it is safe
+    record: bool = False
+    """Whether every exchange with a model is to be kept."""
+    prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """By model: price of a million prompt tokens, and of a million completion tokens."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One episode to play, complete: it can be played in another process or on another host."""
+
+    key: EpisodeKey
+    case: Case
+    setup: Setup
+    replay: str | None = None
+    """Lines of a recording that answer instead of the models; None: the models."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """What came of a job; files are texts, since the player may have no disk of ours."""
+
+    result: EpisodeResult
+    journal: str
+    """Lines of the episode's journal."""
+    earlier: tuple[str, ...] = ()
+    """The same of the episodes before it, see `Case.earlier`."""
+    recording: str = ''
+    """Lines of the recording, where one was asked for."""
+
+    @property
+    def journals(self) -> dict[str, str]:
+        """All journals that there are, by the names of their files."""
+        key = self.result.key
+        texts = {key.name: self.journal}
+        texts |= {name_before(key, number): text for number, text in enumerate(self.earlier)}
+        return {f'{name}.jsonl': text for name, text in texts.items() if text}
+
+
+def name_before(key: EpisodeKey, number: int) -> str:
+    """Return the name of an episode that comes before a judged one; they count from 0."""
+    return f'{key.name}-before{number}'
+
+
+class Play(Protocol):
+    """Plays one episode; a function of a module, so that it can be sent to another process."""
+
+    def __call__(self, job: Job) -> Played:
+        """
+        Play an episode to its end and judge it.
+
+        A model or world that fails is a result (`lost`), not an exception.
+
+        Raises:
+            ConfigError: The setup cannot be used at all, or this machine's disk is full.
+        """
+        ...

@@ -1,0 +1,300 @@
+"""
+The folder of one run: what is in it survives the death of the process that fills it.
+
+    settings.json         all that decides what the results mean
+    results.jsonl         one EpisodeResult a line, each key once
+    episodes/<key>.jsonl  journals, each written before its result; see also `Played.journals`
+    sessions.jsonl        one line for each time that somebody worked on it
+    summary.json, report.html
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+from bbllm.bench.log.episodes import Played
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.log.results_file import read_results
+from bbllm.bench.log.run_settings import RunSettings, settings_from_json
+from bbllm.core.errors import ConfigError
+from bbllm.core.records import to_json
+
+SETTINGS = 'settings.json'
+RESULTS = 'results.jsonl'
+SESSIONS = 'sessions.jsonl'
+SUMMARY = 'summary.json'
+EPISODES = 'episodes'
+LOCK = '.lock'
+
+
+class RunFolder:
+    """
+    A run on disk, locked as long as it is open.
+
+    Args:
+        path: The folder; it is made.
+
+    Raises:
+        ConfigError: It cannot be made, somebody else works in it, or it holds something else.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        self._results: dict[EpisodeKey, EpisodeResult] = {}
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            self._refuse_other_things()
+            self._lock = locked(path / LOCK)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        try:
+            (path / EPISODES).mkdir(exist_ok=True)
+            self._load()
+        except OSError as error:
+            self.close()
+            raise cannot_write(path, error) from error
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let others work in it."""
+        self._lock.close()
+
+    def __enter__(self) -> RunFolder:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def settings(self) -> RunSettings | None:
+        """What it was made with; None where it is new."""
+        path = self.path / SETTINGS
+        if not path.exists():
+            return None
+        return settings_from_json(read_json(path), str(path))
+
+    @property
+    def results(self) -> Mapping[EpisodeKey, EpisodeResult]:
+        """All episodes that ended, in the order in which they did."""
+        return self._results
+
+    @property
+    def sessions(self) -> list[dict[str, Any]]:
+        """When was worked on it; {started_s, ended_s, episodes, jobs}."""
+        path = self.path / SESSIONS
+        return list(read_lines(path)) if path.exists() else []
+
+    def journal(self, key: EpisodeKey) -> Path:
+        """Return where an episode's journal is."""
+        return self.path / EPISODES / f'{key.name}.jsonl'
+
+    def write_settings(self, settings: RunSettings) -> None:
+        """Keep what the results mean; raises ConfigError where the disk takes no more."""
+        write_atomically(self.path / SETTINGS, _pretty(settings.to_json()))
+
+    def write_sessions(self, sessions: Sequence[Mapping[str, Any]]) -> None:
+        """Keep when was worked on it; raises ConfigError where the disk takes no more."""
+        # Written after every episode, and worth no wait for the disk.
+        write_atomically(self.path / SESSIONS, _lines(sessions), durable=False)
+
+    def write_summary(self, summary: Mapping[str, Any]) -> None:
+        """Keep the figures; raises ConfigError where the disk takes no more."""
+        write_atomically(self.path / SUMMARY, _pretty(summary))
+
+    def add(self, played: Played) -> None:
+        """
+        Keep an episode: it is on disk when this returns, and not at all where this raises.
+
+        Raises:
+            ConfigError: The disk takes no more; what is there stays whole.
+            ValueError: The episode is there already.
+        """
+        key = played.result.key
+        if key in self._results:
+            raise ValueError(f'{key.name} is in {self.path} already.')
+        for name, text in played.journals.items():
+            write_atomically(self.path / EPISODES / name, text)
+        # Of an episode that was lost with its process there may be some of an earlier try.
+        for path in self.path.glob(f'{EPISODES}/{key.name}[.-]*'):
+            if path.name not in played.journals:
+                path.unlink(missing_ok=True)
+        append_line(self.path / RESULTS, _line(to_json(played.result)))
+        self._results[key] = played.result
+
+    def drop(self, keys: Iterable[EpisodeKey]) -> None:
+        """Forget episodes, so that they can be played again."""
+        gone = set(keys)
+        kept = {key: result for key, result in self._results.items() if key not in gone}
+        write_atomically(self.path / RESULTS, _lines(to_json(item) for item in kept.values()))
+        self._results = kept
+
+    def _load(self) -> None:
+        path = self.path / RESULTS
+        cut_torn_line(path)
+        self._results = read_results(path)
+
+    def _refuse_other_things(self) -> None:
+        """Keep a run out of a folder that somebody uses for something else."""
+        if (self.path / SETTINGS).exists():
+            return
+        ours = {LOCK, EPISODES}
+        others = [
+            name
+            for name in sorted(item.name for item in self.path.iterdir())
+            if name not in ours and not name.startswith('.tmp-')
+        ]
+        if others:
+            raise ConfigError(
+                f'{self.path} is no folder of a run: it holds something else, {others[0]!r}, and '
+                f'no {SETTINGS}. Name a new folder: --out.'
+            )
+
+
+def locked(path: Path) -> BinaryIO:
+    """
+    Return a file that nobody else can lock as long as it is open.
+
+    Raises:
+        ConfigError: Somebody else has it; says who.
+        OSError: It cannot be written.
+    """
+    file = path.open('a+b')
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        who = file.read().decode(errors='replace').strip() or 'unknown'
+        file.close()
+        raise ConfigError(
+            f'Another run works in {path.parent} (process {who}). Wait until it has ended, or '
+            'name another folder: --out.'
+        ) from None
+    file.truncate(0)
+    file.write(f'{os.getpid()}\n'.encode())
+    file.flush()
+    return file
+
+
+def cannot_write(path: Path, error: OSError) -> ConfigError:
+    """Return the error for a file that could not be written, with what helps against it."""
+    place = 'name another place (--out; --record for a recording)'
+    again = 'say the same command again: what is there is whole, and the run goes on from it'
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        advice = f'Make room, and {again}.'
+    elif error.errno in (errno.EEXIST, errno.ENOTDIR):
+        advice = f'A file is where a folder is needed: {place}.'
+    elif error.errno == errno.EISDIR:
+        advice = f'A folder is where a file is needed: {place}.'
+    elif error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        advice = f'You may not write there: {place}, or make it writable and {again}.'
+    else:
+        advice = f'Mend that and {again}; or {place}.'
+    return ConfigError(f'{path} cannot be written ({error.strerror}). {advice}')
+
+
+def write_atomically(path: Path, text: str, *, durable: bool = True) -> None:
+    """
+    Write a file that is there as a whole or not at all.
+
+    Raises:
+        ConfigError: It cannot be written.
+    """
+    draft = path.with_name(f'.tmp-{path.name}')
+    try:
+        with draft.open('wb') as file:
+            file.write(text.encode(errors='replace'))
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        with suppress(OSError):  # on a full disk its room is wanted
+            draft.unlink(missing_ok=True)
+        raise cannot_write(path, error) from error
+
+
+def append_line(path: Path, line: str) -> None:
+    """
+    Append whole lines that are on disk when this returns, or nothing.
+
+    Raises:
+        ConfigError: It cannot be written.
+    """
+    try:
+        with path.open('ab', buffering=0) as file:
+            size = file.tell()
+            try:
+                data = memoryview(line.encode(errors='replace'))
+                while data:
+                    data = data[os.write(file.fileno(), data) :]
+                os.fsync(file.fileno())
+            except OSError:
+                # Taking away needs no room, and what is half there would be in the way.
+                os.ftruncate(file.fileno(), size)
+                raise
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
+def cut_torn_line(path: Path) -> None:
+    """Take away a last line that a crash left without its end."""
+    if not path.exists():
+        return
+    data = path.read_bytes()
+    whole = data.rfind(b'\n') + 1
+    if whole < len(data):
+        try:
+            os.truncate(path, whole)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file; raises ConfigError where it is none."""
+    try:
+        return json.loads(path.read_text(encoding='utf-8'))
+    except OSError as error:
+        raise ConfigError(f'Cannot read {path}: {error.strerror}.') from None
+    except ValueError as error:
+        raise ConfigError(f'{path} is no JSON: {error}.') from error
+
+
+def read_lines(path: Path) -> list[Any]:
+    """Read a file of JSON lines, none where it is not there; raises ConfigError."""
+    if not path.exists():
+        return []
+    values = []
+    for number, line in enumerate(path.read_text(encoding='utf-8').split('\n'), start=1):
+        try:
+            if line:
+                values.append(json.loads(line))
+        except ValueError as error:
+            raise ConfigError(f'{path}, line {number} is no JSON: {error}.') from error
+    return values
+
+
+def _line(data: Any) -> str:
+    return json.dumps(data, ensure_ascii=False) + '\n'
+
+
+def _lines(items: Iterable[Any]) -> str:
+    return ''.join(_line(item) for item in items)
+
+
+def _pretty(data: Any) -> str:
+    return json.dumps(data, ensure_ascii=False, indent=2) + '\n'

@@ -1,0 +1,1 @@
+"""Metrics of episodes and their comparison in pairs."""

@@ -1,0 +1,1 @@
+"""Goals with proven optimal lengths in houses."""

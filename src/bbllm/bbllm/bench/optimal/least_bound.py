@@ -1,0 +1,258 @@
+"""
+A number of steps that no plan of the relaxed household is shorter than: the heuristic of A*.
+
+It adds up steps of kinds that no single step can be two of, and takes of each kind what is missing
+in any case:
+
+* puts and grabs: each put brings one thing to one condition, and what is put or held at the end
+  has to be grabbed, unless it is held;
+* doors: one that all remaining ways to do something lead through has to be opened, is switched
+  off before where it runs, and closed again where it has to be closed in the end;
+* ways: a stay in a zone brings at most two things from outside and takes at most two away. A zone
+  that so many things must come to or leave needs so many stays, and each stay but the one that
+  lasts now begins with a way.
+
+A step is never counted twice, and each count is of what the situation leaves no choice about.
+
+It never says more than is missing, and is not consistent: one step can lower it by two or three,
+where it ends the need for a way as well. So A* (`least_steps`) looks again at a situation that it
+reaches by fewer steps than before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from bbllm.bench.optimal.relaxed_house import NOWHERE, RelaxedHouse
+from bbllm.worlds.household.vocabulary import HANDS
+
+N_HANDS = len(HANDS)
+
+
+class Situation(Protocol):
+    """What the bound is of, see `least_steps.Here`."""
+
+    @property
+    def zone(self) -> int:
+        """Zone of who acts."""
+        ...
+
+    @property
+    def things(self) -> tuple[tuple[int, ...], ...]:
+        """By class: the spots of its things."""
+        ...
+
+    @property
+    def open(self) -> frozenset[int]:
+        """Ids of what is open."""
+        ...
+
+    @property
+    def on(self) -> frozenset[int]:
+        """Ids of what is on."""
+        ...
+
+
+@dataclass(slots=True)
+class _Missing:
+    """What is missing of things in places."""
+
+    acts: int = 0
+    """Grabs and puts."""
+    forced: set[int] = field(default_factory=set)
+    """Doors that have to be opened."""
+    visits: set[int] = field(default_factory=set)
+    coming: Counter[int] = field(default_factory=Counter)
+    """By zone: how many things have to be brought from other zones."""
+    leaving: Counter[int] = field(default_factory=Counter)
+    """By zone: how many things have to be taken away to others."""
+    n_coming: int = 0
+    n_leaving: int = 0
+    scattered: list[tuple[Counter[int], int]] = field(default_factory=list)
+    """By zone how many devices are not as wanted, and how many of all of them have to be."""
+    targets: set[int] = field(default_factory=set)
+    sources: set[int] = field(default_factory=set)
+
+    def add(self, other: _Missing) -> None:
+        """Add what is missing of the things of another class."""
+        self.acts += other.acts
+        self.n_coming += other.n_coming
+        self.n_leaving += other.n_leaving
+        self.forced |= other.forced
+        self.visits |= other.visits
+        self.targets |= other.targets
+        self.sources |= other.sources
+        for zone, n in other.coming.items():
+            self.coming[zone] += n
+        for zone, n in other.leaving.items():
+            self.leaving[zone] += n
+
+
+Known = dict[tuple[int, tuple[int, ...], frozenset[int]], _Missing]
+"""By class, where its things are, and what is open: what is missing of them."""
+
+
+def bound(house: RelaxedHouse, here: Situation, known: Known | None = None) -> int:
+    """
+    Return a number of steps that are missing in any case.
+
+    Args:
+        house: The house.
+        here: The situation.
+        known: What was counted before in this house; a search gives the same one each time, and
+            most of its situations differ in the things of one class.
+    """
+    known = {} if known is None else known
+    missing = _Missing()
+    for c, spots in enumerate(here.things):
+        key = c, spots, here.open
+        if key not in known:
+            known[key] = _of_class(house, here, c, spots)
+        if known[key].acts:
+            missing.add(known[key])
+    changes = _changes(house, here, missing)
+    return missing.acts + changes + _ways(here, missing)
+
+
+def _of_class(house: RelaxedHouse, here: Situation, c: int, spots: Sequence[int]) -> _Missing:
+    """Return what is missing of the things of one class; of the rest only doors matter to it."""
+    missing = _Missing()
+    placed = [s for s in spots if s != NOWHERE]
+    n_held = len(spots) - len(placed)
+    needs: list[tuple[int, int]] = []
+    for i, of_class in house.placing:
+        if of_class == c:
+            there = sum(i in house.spots[s].counts_for for s in placed)
+            if there < house.conditions[i].count:
+                needs.append((i, house.conditions[i].count - there))
+    puts = sum(n for _, n in needs)
+    grabs = max(0, puts + house.holding.get(c, 0) - n_held)
+    missing.acts += puts + grabs
+    if grabs:
+        _sources(house, here, grabs, needs, placed, missing, house.holding.get(c, 0))
+    in_zone = Counter(house.spots[s].zone for s in placed)
+    for i, n in needs:
+        _target(house, here, i, n, in_zone, missing)
+    return missing
+
+
+def _sources(
+    house: RelaxedHouse,
+    here: Situation,
+    grabs: int,
+    needs: Sequence[tuple[int, int]],
+    placed: Sequence[int],
+    missing: _Missing,
+    n_to_hold: int,
+) -> None:
+    """Add which doors have to be opened and which zones to be left so that things are grabbed."""
+    shut: Counter[int] = Counter()
+    zones: Counter[int] = Counter()
+    for s in placed:
+        spot = house.spots[s]
+        shut.update(door for door in spot.shut_by if door not in here.open)
+        zones[spot.zone] += 1
+    missing.forced.update(door for door, n in shut.items() if len(placed) - n < grabs)
+    missing.sources.update(zones)
+    n_here = sum(n for i, n in needs if not zones.keys().isdisjoint(house.zones_of[i]))
+    missing.n_leaving += max(0, grabs - n_here - n_to_hold)
+    for zone, n in zones.items():
+        inevitable = grabs - (len(placed) - n)
+        if inevitable > 0:
+            missing.visits.add(zone)
+            stays = sum(k for i, k in needs if zone in house.zones_of[i]) + n_to_hold
+            missing.leaving[zone] += max(0, inevitable - stays)
+
+
+def _target(
+    house: RelaxedHouse,
+    here: Situation,
+    i: int,
+    n: int,
+    in_zone: Mapping[int, int],
+    missing: _Missing,
+) -> None:
+    """Add which doors and zones things have to be put into so that a condition holds."""
+    zones = house.zones_of[i]
+    missing.forced |= frozenset.intersection(*house.doors_to[i]) - here.open
+    missing.targets |= zones
+    n_local = sum(in_zone.get(zone, 0) for zone in zones)
+    missing.n_coming += max(0, n - n_local)
+    if len(zones) == 1:
+        (zone,) = zones
+        missing.visits.add(zone)
+        missing.coming[zone] += max(0, n - n_local)
+
+
+def _changes(house: RelaxedHouse, here: Situation, missing: _Missing) -> int:
+    """Count what is opened, closed and switched in any case; add where that has to be done."""
+    opened, off = set(missing.forced), {n for n in missing.forced if n in here.on}
+    n_steps = len(opened) + len(off)
+    for n, ids, word in house.states:
+        now, forth, back = _now(here, ids, word, opened, off)
+        # What is brought into the other state on the way has to be brought back.
+        changes = max(0, n - now + back) - forth
+        if changes > 0:
+            n_steps += changes
+            _visit(house, here, ids, word, n, changes, missing)
+    missing.visits.update(house.zone_of[n] for n in opened)
+    return n_steps
+
+
+def _now(
+    here: Situation, ids: Iterable[int], word: str, opened: set[int], off: set[int]
+) -> tuple[int, int, int]:
+    """Return how many are so, come to be so by what is counted, and cease to be so by it."""
+    is_so = [(n in (here.open if word in ('open', 'closed') else here.on)) for n in ids]
+    if word in ('open', 'on'):
+        now = sum(is_so)
+        return (
+            now,
+            len(opened & set(ids)) if word == 'open' else 0,
+            (0 if word == 'open' else len(off & set(ids))),
+        )
+    now = len(is_so) - sum(is_so)
+    counted = opened if word == 'closed' else off
+    n = len(counted & set(ids))
+    return (now, 0, n) if word == 'closed' else (now, n, 0)
+
+
+def _visit(
+    house: RelaxedHouse,
+    here: Situation,
+    ids: frozenset[int],
+    word: str,
+    n: int,
+    changes: int,
+    missing: _Missing,
+) -> None:
+    """Add the zones of what is not so yet: of all of it, or of as many as have to be changed."""
+    inside = here.open if word in ('open', 'closed') else here.on
+    wrong = [node for node in ids if (node in inside) is not (word in ('open', 'on'))]
+    if len(ids) == n:
+        missing.visits.update(house.zone_of[node] for node in wrong)
+    else:
+        missing.scattered.append((Counter(house.zone_of[node] for node in wrong), changes))
+
+
+def _ways(here: Situation, missing: _Missing) -> int:
+    """Count ways: a stay in a zone for what has to come, to leave, or to be done there."""
+    stays = dict.fromkeys(missing.visits, 1)
+    for load in (missing.coming, missing.leaving):
+        for zone, n in load.items():
+            stays[zone] = max(stays.get(zone, 0), -(-n // N_HANDS))
+    by_zone = sum(stays.values()) - (stays.get(here.zone, 0) > 0)
+    claimed = {here.zone, *stays}
+    for devices, n in missing.scattered:
+        # At best the fullest zones that are gone to for nothing else are enough.
+        rest = n - sum(k for zone, k in devices.items() if zone in claimed)
+        others = sorted((k for zone, k in devices.items() if zone not in claimed), reverse=True)
+        by_zone += sum(sum(others[:i]) < rest for i in range(len(others)))
+        claimed.update(devices)
+    if missing.targets & missing.sources:
+        return by_zone
+    in_all = -(-missing.n_coming // N_HANDS) - (-missing.n_leaving // N_HANDS)
+    return max(by_zone, in_all - (here.zone in missing.targets | missing.sources))

@@ -1,0 +1,195 @@
+"""Drawings of final tables that share what they have in common: ground, paints, equal tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from bbllm.bench.report.inline_svg import Flat, Inks
+from bbllm.bench.report.journals import Scenes
+from bbllm.core.types import Fact, Kind, Scene, SceneObject
+from bbllm.viz.reach import reach_ring
+from bbllm.viz.table import draw_scene
+from bbllm.viz.view import View, view_of
+
+WIDTH_PX = 420.0
+"""Width of a drawing in its own units; cards show it at 300 to 500 px."""
+AWAY_M = 1.3
+"""What lies further from the robot than this would make the rest too small [m]."""
+MOVED_M = 0.01
+"""What came to rest further away than this has other facts than before [m]."""
+DECIMALS = 3
+"""Tables that agree to a millimetre look the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawing:
+    """One drawing, as far as it differs from the ground beneath."""
+
+    id: str
+    """Equal tables have equal drawings, and so the same id."""
+    ground: str
+    """Id of what lies beneath; '' where nothing does."""
+    width: float
+    """In its own units [px]."""
+    height: float
+    markup: str
+    away: tuple[str, ...]
+    """Names of things that came to rest outside of the picture."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What lies beneath drawings: tables, grid, reach and robot."""
+
+    id: str
+    width: float
+    height: float
+    shapes: frozenset[Flat]
+    markup: str
+
+
+class Drawings:
+    """Draws tables; keeps each different one once."""
+
+    def __init__(self, scenes: Iterable[Scene], inks: Inks, prefix: str = ''):
+        """
+        Choose the view that shows all of them at the same scale.
+
+        Args:
+            scenes: All that will be drawn.
+            inks: The paints, which all drawings of a page share.
+            prefix: Begins the ids, so that they differ from those of other drawings.
+        """
+        self._view: View = view_of([_near(scene) for scene in scenes], WIDTH_PX)
+        self._inks = inks
+        self._prefix = prefix
+        self._grounds: dict[Scene, Ground] = {}
+        self._drawings: dict[object, Drawing] = {}
+
+    @property
+    def width(self) -> float:
+        """Of each drawing [px]."""
+        return round(self._view.width, 1)
+
+    @property
+    def height(self) -> float:
+        """Of each drawing [px]."""
+        return round(self._view.height, 1)
+
+    @property
+    def grounds(self) -> tuple[Ground, ...]:
+        """What lies beneath the drawings."""
+        return tuple(self._grounds.values())
+
+    @property
+    def unique(self) -> tuple[Drawing, ...]:
+        """All different drawings."""
+        return tuple(self._drawings.values())
+
+    def draw(self, scene: Scene, before: Scene | None) -> Drawing:
+        """
+        Draw a table.
+
+        Args:
+            scene: The table as it came to rest.
+            before: What was before; things that moved get a faint trace.
+        """
+        key = (_look(scene), None if before is None else _look(before))
+        if key not in self._drawings:
+            self._drawings[key] = self._new(scene, before)
+        return self._drawings[key]
+
+    def _new(self, scene: Scene, before: Scene | None) -> Drawing:
+        near = _near(scene)
+        names = set(near.names)
+        old = None if before is None else _near(before)
+        ground = self._ground(near)
+        own = [shape for shape in self._shapes(near, old) if shape not in ground.shapes]
+        return Drawing(
+            id=f'{self._prefix}d{len(self._drawings)}',
+            ground=ground.id,
+            width=self.width,
+            height=self.height,
+            markup=self._inks.draw(own),
+            away=tuple(
+                o.name for o in scene.objects if o.name not in names and o.kind is not Kind.HAND
+            ),
+        )
+
+    def _ground(self, scene: Scene) -> Ground:
+        bare = Scene(tuple(o for o in scene.objects if o.kind is Kind.FIXTURE), (), (), 0.0)
+        if bare not in self._grounds:
+            shapes = self._shapes(bare, None)
+            self._grounds[bare] = Ground(
+                id=f'{self._prefix}g{len(self._grounds)}',
+                width=self.width,
+                height=self.height,
+                shapes=frozenset(shapes),
+                markup=self._inks.draw(shapes),
+            )
+        return self._grounds[bare]
+
+    def _shapes(self, scene: Scene, before: Scene | None) -> tuple[Flat, ...]:
+        reach = reach_ring()
+        return draw_scene(scene, self._view, (0, 0), reach_m=reach, before=before).shapes
+
+
+def final_scene(settled: tuple[SceneObject, ...], scenes: Scenes) -> Scene:
+    """
+    Return the settled table with what the journal knows of it: what is out of reach, what is held.
+
+    Args:
+        settled: Where everything came to rest.
+        scenes: The journal's.
+    """
+    return Scene(settled, (), (*_facts(settled, scenes.after), *_facts(settled, scenes.before)), 0)
+
+
+def _facts(settled: tuple[SceneObject, ...], scene: Scene | None) -> tuple[Fact, ...]:
+    """Return the facts of a scene about what still is where it was then."""
+    if scene is None:
+        return ()
+    known = {item.name: item.pose.position_m for item in scene.objects}
+    still = {
+        item.name
+        for item in settled
+        if item.name in known and math.dist(known[item.name], item.pose.position_m) < MOVED_M
+    }
+    return tuple(f for f in scene.facts if f.subject in still and f.predicate in _SHOWN)
+
+
+_SHOWN = frozenset({'reachable', 'on', 'held_by'})
+"""Predicates that drawings show."""
+
+
+def _near(scene: Scene) -> Scene:
+    objects = tuple(
+        item
+        for item in scene.objects
+        if item.kind is Kind.FIXTURE
+        or (item.kind is not Kind.HAND and math.hypot(*item.pose.position_m[:2]) < AWAY_M)
+    )
+    return replace(scene, objects=objects)
+
+
+def _look(scene: Scene) -> object:
+    """Return all of a scene that a drawing shows, rounded."""
+    return (
+        tuple(
+            (
+                item.name,
+                item.kind,
+                item.color,
+                item.size_m,
+                tuple(round(value, DECIMALS) for value in item.pose.position_m),
+                # Both signs of a quaternion are the same turn.
+                tuple(round(abs(value), 2) for value in item.pose.quat_xyzw),
+                item.pose.quat_xyzw[2] * item.pose.quat_xyzw[3] > 0,
+            )
+            for item in scene.objects
+            if item.kind is not Kind.HAND
+        ),
+        tuple(fact for fact in scene.facts if fact.predicate in _SHOWN),
+    )

@@ -1,0 +1,1 @@
+"""Runs episodes in worker processes."""

@@ -1,0 +1,134 @@
+"""What the models said in a whole run, in one file: kept by episode, and given back by episode."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from bbllm.bench.log.results import EpisodeKey
+from bbllm.bench.log.store import append_line, cannot_write, cut_torn_line, write_atomically
+from bbllm.core.errors import ConfigError, ReplayError
+
+
+class RunRecording:
+    """
+    The file of `--record`, while a run goes on.
+
+    It holds an episode as a whole or not at all. A process that was killed may have left one
+    here whose result is not on record: it will be played again, so it is taken out first.
+
+    Args:
+        path: The file; its folder is made.
+        episodes: Names of the episodes whose results are on record.
+
+    Raises:
+        ConfigError: It cannot be written, or is gone although there are results.
+    """
+
+    def __init__(self, path: Path, episodes: frozenset[str]):
+        self.path = path
+        if episodes and not path.exists():
+            raise ConfigError(
+                f'The recording {path} of this run is gone, so a replay could not repeat it. Put '
+                'it back, or begin anew in another folder: --out.'
+            )
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+            cut_torn_line(path)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        lines = list(_lines(path))
+        kept = [line for name, line in lines if name in episodes]
+        if len(kept) < len(lines):
+            write_atomically(path, ''.join(kept))
+
+    def add(self, text: str) -> None:
+        """Append the lines of one episode; raises ConfigError where the disk takes no more."""
+        if text:
+            append_line(self.path, text)
+
+
+def refuse_existing(path: Path) -> None:
+    """
+    Keep a new run from writing into a file of something else.
+
+    Raises:
+        ConfigError: There is something in it, or it is a folder.
+    """
+    if path.is_dir():
+        raise ConfigError(
+            f'The recording {path} is a folder. Name a file in it: --record {path / "talk.jsonl"}.'
+        )
+    if path.exists() and path.stat().st_size > 0:
+        raise ConfigError(
+            f'{path} already holds something. Name another file for --record, or delete it.'
+        )
+
+
+def split_recording(path: Path) -> Mapping[str, str]:
+    """
+    Return the lines of each episode of a recorded run, by the episode's name.
+
+    Raises:
+        ReplayError: The file cannot be read, or is no recording of a run.
+    """
+    parts: dict[str, list[str]] = {}
+    for name, line in _lines(path):
+        if not name:
+            raise ReplayError(
+                f'{path} is the recording of a single episode; `bbllm run --replay` answers from '
+                'it. A run needs a file that `bbllm bench ... --record` made.'
+            )
+        parts.setdefault(name, []).append(line)
+    if not parts:
+        raise ReplayError(f'{path} holds no recorded run; `bbllm bench ... --record` makes one.')
+    return {name: ''.join(lines) for name, lines in parts.items()}
+
+
+def answers_of(path: Path, keys: Sequence[EpisodeKey]) -> tuple[Mapping[str, str], str]:
+    """
+    Return the lines of a recording by episode, and what people should know of it.
+
+    Raises:
+        ConfigError: It holds none of the episodes of the run.
+        ReplayError: It cannot be read.
+    """
+    lines = split_recording(path)
+    missing = [key.name for key in keys if key.name not in lines]
+    if len(missing) == len(keys):
+        raise ConfigError(
+            f'{path} holds none of these episodes, but for example {next(iter(lines))}. Say the '
+            'same --tasks, --trials and --k as with --record.'
+        )
+    if not missing:
+        return lines, ''
+    return lines, (
+        f'{path} lacks {len(missing)} of {len(keys)} episodes, for example {missing[0]}; they '
+        'will be lost.'
+    )
+
+
+def hash_of(path: Path) -> str:
+    """Return the sha256 of a file's content."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the name of the episode and the line; leaves out a last line that was torn."""
+    try:
+        text = path.read_text(encoding='utf-8')
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, 'strerror', None) or 'it is not text'
+        raise ReplayError(f'Cannot read the recording {path}: {reason}.') from None
+    for number, line in enumerate(text.split('\n')[:-1], start=1):
+        try:
+            name = json.loads(line).get('episode', '')
+        except (ValueError, AttributeError):
+            raise ReplayError(
+                f'Line {number} of {path} is no recorded exchange; a recording is made by '
+                '--record.'
+            ) from None
+        yield name, f'{line}\n'

@@ -1,0 +1,94 @@
+"""The models of one episode: of this process, or of a recording; recorded where that is asked."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from bbllm.bench.briefs import with_brief
+from bbllm.bench.household_expert.answering import models_in_house, needs_house_expert
+from bbllm.bench.log.episodes import Job
+from bbllm.bench.suites.house_start import HouseStart
+from bbllm.core.errors import ConfigError
+from bbllm.llm.config import LlmConfig
+from bbllm.llm.model_factory import Models
+from bbllm.llm.recording.recorded_models import record_models, replay_models
+from bbllm.planners.body.mapping import MappingMethod, models_for
+
+REPLAY = Path('the recording of this episode')
+"""What errors call lines that came with a job."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeModels:
+    """What answers in one episode."""
+
+    models: Models
+    recording: Callable[[], str]
+    """Returns the lines kept so far, none where nothing is recorded."""
+
+
+@contextmanager
+def open_models(job: Job) -> Iterator[EpisodeModels]:
+    """
+    Yield the models of an episode.
+
+    Raises:
+        ConfigError: This machine lacks what they need: a key, or room for a recording.
+    """
+    models = models_of(job) if job.replay is None else _replaying(job)
+    if not job.setup.record:
+        yield EpisodeModels(models, str)
+        return
+    try:
+        folder = tempfile.TemporaryDirectory(prefix='bbllm-bench-')
+    except OSError as error:
+        raise ConfigError(
+            f'There is no room for a recording in {tempfile.gettempdir()} ({error.strerror}); '
+            'set TMPDIR to a folder that can be written.'
+        ) from error
+    with folder:
+        path = Path(folder.name) / 'talk.jsonl'
+
+        def recording() -> str:
+            return path.read_text(encoding='utf-8') if path.exists() else ''
+
+        yield EpisodeModels(record_models(models, path, episode=job.key.name), recording)
+
+
+def models_of(job: Job) -> Models:
+    """
+    Return the models of a job: the same ones for all episodes of a run in this process.
+
+    Only those that are told the goal are others for each case.
+
+    Raises:
+        ConfigError: This machine lacks what they need, for example a key.
+    """
+    setup = job.setup
+    in_house = isinstance(job.case.scene, HouseStart)
+    if in_house and needs_house_expert(setup.llm, setup.brain, setup.body):
+        method = MappingMethod(setup.mapping)
+        return models_in_house(
+            method, setup.llm, brain=setup.brain, body=setup.body, case=job.case
+        )
+    return _models(
+        with_brief(setup.llm, job.case, said=setup.brain).model_dump_json(by_alias=True),
+        MappingMethod(setup.mapping),
+        setup.brain,
+        setup.body,
+    )
+
+
+@lru_cache(maxsize=1)
+def _models(llm: str, mapping: MappingMethod, brain: str | None, body: str | None) -> Models:
+    return models_for(mapping, LlmConfig.model_validate_json(llm), brain=brain, body=body)
+
+
+def _replaying(job: Job) -> Models:
+    embedding = MappingMethod(job.setup.mapping) is MappingMethod.EMBEDDING
+    return replay_models(REPLAY, embedding=embedding, text=job.replay)

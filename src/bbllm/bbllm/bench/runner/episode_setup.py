@@ -1,0 +1,139 @@
+"""What episodes on tables and in houses share: their models, run, journal, seed and settings."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from types import MappingProxyType
+
+from bbllm.bench.log.episodes import Job, Played
+from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.runner.episode_models import open_models
+from bbllm.bench.suites.case import Case
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.events import Event
+from bbllm.core.protocols import EventSink, Planner
+from bbllm.core.records import to_json
+from bbllm.core.registry import find_planner
+from bbllm.core.tasks import make_task
+from bbllm.llm.model_factory import Models
+from bbllm.planners.assembly import build_planner, heard_by
+from bbllm.planners.body.mapping import MappingMethod, body_name
+
+
+class Alone:
+    """The surroundings of an episode that has its process to itself."""
+
+    settings: Mapping[str, object] = MappingProxyType({})
+    """What a journal says of them."""
+
+    def turn(self) -> AbstractContextManager[None]:
+        """Hold back other worlds of this process while the context lasts."""
+        return nullcontext()
+
+    def stopped(self) -> str:
+        """Return why the episode shall end, empty while it may go on."""
+        return ''
+
+    def before(self) -> EventSink:
+        """Return who is told the events of one more episode before the judged one; here nobody."""
+        return _nobody
+
+    def hearing(self, run: EpisodeRun) -> AbstractContextManager[None]:
+        """Put on record what clients of models log while the context lasts."""
+        return heard_by(run)
+
+
+PlayWith = Callable[[Job, Models, EventSink, Alone], EpisodeResult]
+"""Plays a job with given models, and tells a sink every event."""
+
+
+def play_alone(job: Job, play_with: PlayWith) -> Played:
+    """Play an episode in a world of its own, with the models that the job names."""
+    with open_models(job) as given:
+        journal, around = JournalText(), _OnRecord()
+        result = play_with(job, given.models, journal, around)
+        return Played(
+            result=result,
+            journal=journal.text,
+            earlier=tuple(each.text for each in around.journals),
+            recording=given.recording(),
+        )
+
+
+def make_run(
+    job: Job,
+    models: Models,
+    sink: EventSink,
+    settings: Mapping[str, object],
+    *,
+    name: str | None = None,
+) -> EpisodeRun:
+    """Return the run of a job; its clock starts now. `name` is that of its key where none is."""
+    return EpisodeRun(
+        make_task(job.case.instruction, name or job.key.name),
+        planner=job.setup.planner,
+        brain=models.brain.name,
+        body=body_name(MappingMethod(job.setup.mapping), models),
+        limits=job.case.limits(job.setup.limits),
+        sinks=[sink],
+        settings=settings,
+    )
+
+
+def make_planner(run: EpisodeRun, job: Job, models: Models) -> Planner:
+    """Return the planner of a job."""
+    mapping = MappingMethod(job.setup.mapping)
+    return build_planner(run, find_planner(job.setup.planner), models, job.key.k, mapping)
+
+
+class JournalText:
+    """Keeps the events of one episode as the text of its journal."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+
+    def __call__(self, event: Event) -> None:
+        """Append one event."""
+        self._lines.append(json.dumps(to_json(event), ensure_ascii=False) + '\n')
+
+    @property
+    def text(self) -> str:
+        """All lines."""
+        return ''.join(self._lines)
+
+
+class _OnRecord(Alone):
+    """The same surroundings, with journals of the episodes before the judged one."""
+
+    def __init__(self) -> None:
+        self.journals: list[JournalText] = []
+
+    def before(self) -> EventSink:
+        self.journals.append(JournalText())
+        return self.journals[-1]
+
+
+def _nobody(event: Event) -> None:
+    """Hear an event of an episode that nobody judges."""
+
+
+def noise_seed(case: Case) -> int:
+    """Return the seed of the sensors' noise: the same for every planner, model and K."""
+    return zlib.crc32(f'{case.suite}/{case.task}/{case.trial}/{case.seed}'.encode())
+
+
+def settings_of(job: Job, world: str) -> dict[str, object]:
+    """Return what a journal says about how its episode was set up."""
+    return {
+        'world': world,
+        'suite': job.case.suite,
+        'task': job.case.task,
+        'trial': job.case.trial,
+        'seed': job.case.seed,
+        'scene': job.case.scene.name,
+        'mapping': job.setup.mapping,
+        'feedback_loops': job.key.k,
+    }

@@ -1,0 +1,86 @@
+"""When a run stops trying: the same episode again, workers that do not start, one failure more."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from bbllm.bench.log.results import NO_CASE, EpisodeKey, EpisodeResult
+from bbllm.bench.runner.worker_result import Failed
+
+TRIES = 3
+"""How often an episode may cost a worker its life."""
+FALSE_STARTS = 5
+"""How many workers in a row may die before they begin an episode."""
+NOTHING_USABLE = 'ModelError'
+"""Error of an episode in which the model answered, but empty, without end, or with a refusal. A
+reply that makes no sense (ParseError) is the model's doing, and one that others may better."""
+
+
+class Patience:
+    """
+    What went wrong so far in one session of a run.
+
+    Args:
+        give_up_after: How many episodes in a row may come to nothing.
+    """
+
+    def __init__(self, give_up_after: int):
+        self._give_up_after = give_up_after
+        self._tries: Counter[EpisodeKey] = Counter()
+        self._false_starts = 0
+        self._in_a_row: list[EpisodeResult] = []
+
+    def tries_again(self, failed: Failed) -> bool:
+        """Count a failure; return whether its episode is worth another try."""
+        if failed.again and not failed.began:
+            self._false_starts += 1
+            return True
+        self._tries[failed.key] += 1
+        return failed.again and self._tries[failed.key] < TRIES
+
+    def began(self) -> None:
+        """Note that a worker began an episode."""
+        self._false_starts = 0
+
+    def lasting_reason(self, failed: Failed) -> str:
+        """Return why an episode is lost that is not tried again."""
+        if not failed.again:
+            return failed.reason
+        return (
+            f'Its worker was lost {TRIES} times (--retry-lost plays it again); the last time: '
+            f'{failed.reason}'
+        )
+
+    def no_start(self, failed: Failed) -> str:
+        """Return why no more workers are started, '' where they are."""
+        if self._false_starts < FALSE_STARTS:
+            return ''
+        return (
+            f'{self._false_starts} workers in a row died before they began an episode; the last '
+            f'one: {failed.reason}'
+        )
+
+    def end_of_run(self, result: EpisodeResult) -> str:
+        """Take one more result; return why that is enough, '' where it is not."""
+        if result.error == NO_CASE:
+            return ''  # this says nothing of server and workers
+        if not result.lost and result.error != NOTHING_USABLE:
+            self._in_a_row = []
+            return ''
+        self._in_a_row.append(result)
+        n = len(self._in_a_row)
+        if n < self._give_up_after:
+            return ''
+        were = f'{n} episodes in a row were' if n > 1 else '1 episode was'
+        borne = '(--give-up-after N sets how many are borne)'
+        if all(item.lost for item in self._in_a_row):
+            return (
+                f'{were} lost; the last one: {result.reason} Mend that and '
+                f'say the same command again with --retry-lost {borne}.'
+            )
+        return (
+            f'{were} lost or ended without a usable reply of the model; the '
+            f'last one: {result.message or result.reason} Where the model is to blame, these '
+            'episodes count as its failures, and the same command goes on with the others '
+            f'{borne}. Where it is not, mend that and begin anew in another folder: --out.'
+        )

@@ -1,0 +1,54 @@
+"""Where the cases of a suite are played: on a simulated table, in a household, by the nodes."""
+
+from __future__ import annotations
+
+from bbllm.bench.log.episodes import Job, Played
+from bbllm.bench.suites.house_start import HouseStart
+from bbllm.bench.suites.suite import Suite
+from bbllm.core.errors import ConfigError
+
+HOUSEHOLD = 'household'
+TABLETOP = 'tabletop'
+
+
+def play(job: Job) -> Played:
+    """Play an episode in this process, in the world that its case is of; see `playing.Play`."""
+    # Neither needs what the other one imports, which takes a second.
+    if isinstance(job.case.scene, HouseStart):
+        from bbllm.bench.runner.play_household import play as play_household
+
+        return play_household(job)
+    from bbllm.bench.runner.play_tabletop import play as play_tabletop
+
+    return play_tabletop(job)
+
+
+def domain_of(suite: Suite) -> str:
+    """Return the kind of world that a suite's scenes are of, `tabletop` or `household`."""
+    return HOUSEHOLD if suite.houses else TABLETOP
+
+
+def world_of(suite: Suite, said: str) -> str:
+    """
+    Return where a suite is played.
+
+    Args:
+        suite: The suite.
+        said: What somebody asked for, '' where nobody did.
+
+    Raises:
+        ConfigError: It cannot be played there; says where it can.
+    """
+    if suite.houses:
+        if said not in ('', HOUSEHOLD):
+            raise ConfigError(
+                f'The suite {suite.name} is played in houses, which are no world {said!r}; leave '
+                f'--world out, or say --world {HOUSEHOLD}.'
+            )
+        return HOUSEHOLD
+    if said == HOUSEHOLD:
+        raise ConfigError(
+            f'The suite {suite.name} is played on tables; leave --world out, or say --world '
+            f'{TABLETOP} or --world ros.'
+        )
+    return said or TABLETOP

@@ -1,0 +1,78 @@
+"""Plays one episode in a household of symbols, in this process, and judges the household."""
+
+from __future__ import annotations
+
+from bbllm.bench.log.episodes import Job, Played
+from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.runner.episode_setup import (
+    Alone,
+    make_planner,
+    make_run,
+    noise_seed,
+    play_alone,
+    settings_of,
+)
+from bbllm.bench.scorers.goal_watch import GoalWatch
+from bbllm.bench.scorers.scoring import score
+from bbllm.bench.suites.house_goals import FinalStateGoal
+from bbllm.bench.suites.situation import Verdict
+from bbllm.core.protocols import EventSink
+from bbllm.llm.model_factory import Models
+from bbllm.worlds.household.derived import DerivedStates
+from bbllm.worlds.household.published_states import add_published
+from bbllm.worlds.household.visibility import visibility_of
+from bbllm.worlds.household.world import HouseholdWorld
+
+WORLD = 'household'
+"""What settings, journals and `--world` call it."""
+
+
+def play(job: Job) -> Played:
+    """Play an episode in a household of its own; see `playing.Play`."""
+    return play_alone(job, play_with)
+
+
+def play_with(job: Job, models: Models, sink: EventSink, around: Alone) -> EpisodeResult:
+    """
+    Play an episode to its end and judge it.
+
+    Args:
+        job: What to play; its case has a house.
+        models: Who answers, whatever the job's setup names.
+        sink: Told every event.
+        around: What else goes on in this process; a step takes no time, so no turns are taken.
+    """
+    house, goal = job.case.house, job.case.house_goal
+    world = HouseholdWorld(
+        house.build(),
+        mode=house.mode,
+        visibility=visibility_of(house.visibility),
+        # Who scores as the published program does counts what that counts.
+        derived=DerivedStates(add_published) if isinstance(goal, FinalStateGoal) else None,
+        seed=noise_seed(job.case),
+        constraints=house.constraints,
+    )
+    settings = {
+        **settings_of(job, WORLD),
+        'mode': house.mode.value,
+        'visibility': house.visibility,
+        **around.settings,
+    }
+    run = make_run(job, models, sink, settings)
+    watch = GoalWatch(world, goal)
+    before, start = world.observe(), watch.judge()
+    with around.hearing(run):
+        planner = make_planner(run, job, models)
+        episode = run.execute(planner, watch)
+    end = watch.judge()
+    return score(
+        job,
+        episode,
+        before=before,
+        after=world.observe(),
+        robot_s=world.time_s,
+        unsafe=None,  # nothing here can be unsafe
+        judged=(start, end),
+        # Where nothing is left to do, no step is needed, whatever is spoilt later.
+        held_once=watch.held_once or Verdict.PASSED in (start.verdict, end.verdict),
+    )

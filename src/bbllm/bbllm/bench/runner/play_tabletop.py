@@ -1,0 +1,163 @@
+"""Plays one episode in this process: physics, models, planner and judge put together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bbllm.bench.log.episodes import Job, Played, name_before
+from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.runner.episode_setup import (
+    Alone,
+    make_planner,
+    make_run,
+    noise_seed,
+    play_alone,
+    settings_of,
+)
+from bbllm.bench.safety.safety import SafetyRecorder
+from bbllm.bench.scorers.scoring import lost, score
+from bbllm.bench.scorers.session_history import lost_before, with_earlier
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import BbllmError, WorldError
+from bbllm.core.events import Episode
+from bbllm.core.protocols import EventSink, World
+from bbllm.core.types import (
+    Outcome,
+    Scene,
+    Skill,
+    SkillCall,
+)
+from bbllm.llm.model_factory import Models
+from bbllm.planners.belief.belief_world import EstimatingWorld
+from bbllm.planners.belief.interaction_history import Experience
+from bbllm.planners.belief.rule_state_estimator import RuleEstimator
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
+
+
+def play(job: Job) -> Played:
+    """Play an episode on a simulated table of its own; see `playing.Play`."""
+    return play_alone(job, play_with)
+
+
+def play_with(job: Job, models: Models, sink: EventSink, around: Alone) -> EpisodeResult:
+    """
+    Play an episode to its end and judge it; those that its case has before it are played first.
+
+    Args:
+        job: What to play.
+        models: Who answers, whatever the job's setup names.
+        sink: Told every event of the one that is judged.
+        around: What else goes on in this process.
+    """
+    safety = SafetyRecorder(job.case.table)
+    runs: list[EpisodeRun] = []
+    earlier: list[Episode] = []
+
+    def look() -> None:
+        if runs and (reason := around.stopped()):
+            runs[-1].cancel(reason)
+
+    with around.turn():
+        table = TabletopWorld(
+            job.case.table,
+            seed=noise_seed(job.case),
+            on_advance=look,
+            wrap_driver=safety.wrap,
+        )
+    try:
+        world = _TakingTurns(_remembered(table, job), around)
+        for number, part in enumerate(_earlier(job)):
+            name = name_before(job.key, number)
+            earlier.append(_run(part, models, around.before(), around, world, runs, name))
+            if (result := lost_before(job, earlier)) is not None:
+                return result
+        with around.turn():
+            begun_s, unsafe = table.time_s, safety.count()
+            before = _settled(table) if job.case.earlier else table.observe()
+        if before is None:
+            return with_earlier(_lost(job), job, earlier)
+        episode = _run(job, models, sink, around, world, runs, job.key.name)
+        with around.turn():
+            after = None if around.stopped() else _settled(table)
+            unsafe = safety.count() - unsafe
+    finally:
+        table.close()
+    robot_s = table.time_s - begun_s
+    result = score(job, episode, before=before, after=after, robot_s=robot_s, unsafe=unsafe)
+    return with_earlier(result, job, earlier)
+
+
+def _lost(job: Job) -> EpisodeResult:
+    reason = 'The table could not be looked at after the episodes before this one.'
+    return lost(
+        job.key, reason, WorldError.__name__, least_loops=job.case.least_loops, case=job.case
+    )
+
+
+def _run(
+    job: Job,
+    models: Models,
+    sink: EventSink,
+    around: Alone,
+    world: World,
+    runs: list[EpisodeRun],
+    name: str,
+) -> Episode:
+    """Run the planner of one episode; before that its run joins `runs`."""
+    settings = {**settings_of(job, 'tabletop'), **around.settings}
+    run = make_run(job, models, sink, settings, name=name)
+    runs.append(run)
+    with around.hearing(run):
+        return run.execute(make_planner(run, job, models), world)
+
+
+def _earlier(job: Job) -> list[Job]:
+    """Return the episodes that come before the one that is judged."""
+    return [replace(job, case=replace(job.case, instruction=each)) for each in job.case.earlier]
+
+
+def _remembered(table: TabletopWorld, job: Job) -> World:
+    """
+    Return the world of a case: where it has earlier episodes, one whose scenes tell beliefs.
+
+    As those of the node `state_estimator` with open_state:=rules do, which keeps them over
+    episodes just so; who reads them is up to the planner.
+    """
+    if not job.case.earlier:
+        return table
+    experience = Experience()
+    return EstimatingWorld(table, RuleEstimator(experience), experience)
+
+
+class _TakingTurns:
+    """A World that moves and looks only when it is its turn."""
+
+    def __init__(self, inner: World, around: Alone):
+        self._inner = inner
+        self._around = around
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        return self._inner.skills
+
+    def observe(self) -> Scene:
+        with self._around.turn():
+            return self._inner.observe()
+
+    def execute(self, call: SkillCall) -> Outcome:
+        with self._around.turn():
+            return self._inner.execute(call)
+
+    def stop(self) -> None:
+        # Waits for nobody: it ends what has its turn.
+        self._inner.stop()
+
+
+def _settled(table: TabletopWorld) -> Scene | None:
+    try:
+        table.settled()
+        return table.observe()
+    except BbllmError:
+        # The episode says already that the world was lost, or it was lost while it settled;
+        # either way there is no table to judge.
+        return None

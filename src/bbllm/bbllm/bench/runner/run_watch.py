@@ -1,0 +1,68 @@
+"""What the one who looks on at a run is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from bbllm.bench.log.results import EpisodeResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunProgress:
+    """Where a run stands."""
+
+    total: int
+    """Episodes of the whole run."""
+    done: int
+    """Episodes on record, those of earlier sessions included."""
+    played: int
+    """Episodes of this session."""
+    passed: int
+    lost: int
+    wall_s: float
+    """How long this session has taken [s]."""
+
+    @property
+    def per_minute(self) -> float:
+        """Episodes a minute in this session; 0 before the first."""
+        return 60.0 * self.played / self.wall_s if self.played and self.wall_s > 0 else 0.0
+
+    @property
+    def left_s(self) -> float | None:
+        """How long the rest will take at this rate [s]; None before the first episode."""
+        rate = self.per_minute
+        return 60.0 * (self.total - self.done) / rate if rate else None
+
+
+class Watch(Protocol):
+    """Who looks on, and may end the run."""
+
+    def began(self, progress: RunProgress) -> None:
+        """Take where the run stands before this session's first episode."""
+        ...
+
+    def ended(self, result: EpisodeResult, progress: RunProgress) -> None:
+        """Take one episode that is on record now."""
+        ...
+
+    def warned(self, text: str) -> None:
+        """Take what people should know."""
+        ...
+
+    def wants_end(self) -> bool:
+        """Tell whether the run is to end now."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnd:
+    """How a session of a run ended."""
+
+    progress: RunProgress
+    reason: str = ''
+    """Why it ended early; empty where all episodes are on record."""
+    interrupted: bool = False
+    """Whether the one who looked on ended it."""
+    problem: str = ''
+    """What is wrong with tables that could not be made; empty where all could."""

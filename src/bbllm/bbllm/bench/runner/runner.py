@@ -1,0 +1,269 @@
+"""Plays all episodes of a run that are not on record yet, and keeps each as it comes."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+
+from bbllm.bench.log.episodes import Job, Played, Setup
+from bbllm.bench.log.results import NO_CASE, EpisodeKey, EpisodeResult
+from bbllm.bench.log.run_settings import RunSettings, join
+from bbllm.bench.log.store import RunFolder, write_atomically
+from bbllm.bench.runner.conversations import RunRecording
+from bbllm.bench.runner.failure_policy import Patience
+from bbllm.bench.runner.run_watch import RunEnd, RunProgress, Watch
+from bbllm.bench.runner.worker_result import Answer, Done, Failed
+from bbllm.bench.runner.workers import Workers
+from bbllm.bench.scorers.scoring import lost
+from bbllm.bench.suites.case import Case
+from bbllm.core.errors import ConfigError
+
+GIVE_UP_AFTER = 5
+"""Episodes one after the other that come to nothing and end a run early; see bench.patience."""
+LOOK_S = 0.1
+"""How often it is looked whether somebody wants the run to end [s]."""
+FAULTS = 'faults'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """What to play, and when to give up."""
+
+    settings: RunSettings
+    setup: Setup
+    make_case: Callable[[str, int], Case]
+    """From the name of a task and a trial; raises ConfigError where there can be no such case."""
+    replay: Mapping[str, str] | None = None
+    """Lines of a recording by episode, which answer instead of the models."""
+    record: Path | None = None
+    """File that keeps what the models say."""
+    give_up_after: int = GIVE_UP_AFTER
+    retry_lost: bool = False
+    """Whether episodes that were lost before are played again."""
+
+
+def begin(plan: RunPlan, folder: RunFolder) -> RunPlan:
+    """
+    Return the plan with the settings to go on with in a folder, which are on disk there then.
+
+    Raises:
+        ConfigError: The folder holds a run with other settings, or the disk takes no more.
+    """
+    # Without a result there is nothing yet whose meaning could change.
+    was = folder.settings if folder.results else None
+    settings = join(was, plan.settings, str(folder.path))
+    folder.write_settings(settings)
+    return replace(plan, settings=settings)
+
+
+def run_bench(
+    plan: RunPlan, folder: RunFolder, hire: Callable[[int], Workers], jobs: int, watch: Watch
+) -> RunEnd:
+    """
+    Play what is missing.
+
+    Whatever ends it, the folder holds each episode that was told to `watch`, once; saying the
+    same again goes on from there.
+
+    Args:
+        plan: What to play.
+        folder: Where results go; its settings are the plan's.
+        hire: Gets so many workers; not called where nothing is missing.
+        jobs: How many episodes to play at once.
+        watch: Who looks on.
+
+    Raises:
+        ConfigError: Folder, recording or workers cannot be had at all.
+    """
+    if plan.retry_lost:
+        folder.drop(key for key, result in folder.results.items() if result.lost)
+    session = _Session(plan, folder, watch)
+    if not session.waiting:
+        watch.began(session.progress())
+        return session.end()
+    return session.run(hire, min(jobs, len(session.waiting)))
+
+
+class _SessionEndError(Exception):
+    """The session is over before all was played."""
+
+    def __init__(self, reason: str, interrupted: bool = False):
+        super().__init__(reason)
+        self.interrupted = interrupted
+
+
+@dataclass
+class _Session:
+    """One time of working on a run."""
+
+    plan: RunPlan
+    folder: RunFolder
+    watch: Watch
+    waiting: deque[EpisodeKey] = field(init=False)
+    under_way: dict[EpisodeKey, Job] = field(default_factory=dict)
+    played: int = 0
+
+    def __post_init__(self) -> None:
+        keys = self.plan.settings.keys
+        self._recording = None
+        if self.plan.record is not None:
+            names = frozenset(key.name for key in self.folder.results)
+            self._recording = RunRecording(self.plan.record, names)
+        self.waiting = deque(key for key in keys if key not in self.folder.results)
+        self._total = len({*keys, *self.folder.results})
+        # The episodes of one trial that differ in K follow each other.
+        self._case = lru_cache(maxsize=4)(self._case_or_error)
+        self._patience = Patience(self.plan.give_up_after)
+        self._least_loops = {t.name: t.least_loops for t in self.plan.settings.tasks}
+        self._started_s = time.time()
+        self._clock_s = time.monotonic()
+        self._earlier = self.folder.sessions
+        self._jobs = 0
+
+    def run(self, hire: Callable[[int], Workers], jobs: int) -> RunEnd:
+        """Play until all is on record, or something ends it."""
+        self.watch.began(self.progress())
+        try:
+            with closing(hire(jobs)) as workers:
+                self._jobs = workers.size
+                self._play_guarded(workers)
+        except _SessionEndError as end:
+            return self.end(str(end), end.interrupted)
+        return self.end()
+
+    def end(self, reason: str = '', interrupted: bool = False) -> RunEnd:
+        """Return how the session ended."""
+        return RunEnd(
+            progress=self.progress(),
+            reason=reason,
+            interrupted=interrupted,
+            problem=_tables_lacking(self.folder.results.values()),
+        )
+
+    def progress(self) -> RunProgress:
+        """Return where the run stands."""
+        results = self.folder.results.values()
+        return RunProgress(
+            total=self._total,
+            done=len(results),
+            played=self.played,
+            passed=sum(result.passed for result in results),
+            lost=sum(result.lost for result in results),
+            wall_s=time.monotonic() - self._clock_s,
+        )
+
+    def _play_guarded(self, workers: Workers) -> None:
+        try:
+            self._play_all(workers)
+        except ConfigError as error:
+            raise _SessionEndError(str(error)) from error
+
+    def _play_all(self, workers: Workers) -> None:
+        following: Job | None = None
+        while self.waiting or self.under_way or following is not None:
+            if following is None and self.waiting:
+                following = self._job(self.waiting.popleft())
+            if following is not None and len(self.under_way) < workers.size:
+                self.under_way[following.key] = following
+                workers.submit(following)
+                following = None
+                continue
+            # With all of them busy and the next job at hand there is time to wait.
+            ready = following is not None or not self.waiting
+            for answer in workers.collect(LOOK_S if ready else 0.0):
+                self._take(answer)
+            if self.watch.wants_end():
+                raise _SessionEndError('Stopped from the keyboard.', interrupted=True)
+
+    def _job(self, key: EpisodeKey) -> Job | None:
+        """Return the job of an episode; None where there is none, which is on record then."""
+        case = self._case(key.task, key.trial)
+        if isinstance(case, ConfigError):
+            self._keep_lost(key, str(case), NO_CASE)
+            return None
+        replay = None if self.plan.replay is None else self.plan.replay.get(key.name, '')
+        return Job(key=key, case=case, setup=self.plan.setup, replay=replay)
+
+    def _case_or_error(self, task: str, trial: int) -> Case | ConfigError:
+        try:
+            return self.plan.make_case(task, trial)
+        except ConfigError as error:
+            return error
+
+    def _take(self, answer: Answer) -> None:
+        job = self.under_way.pop(answer.key)
+        if not isinstance(answer, Failed) or answer.began:
+            self._patience.began()
+        if isinstance(answer, Done):
+            self._keep(answer.played)
+            return
+        if not isinstance(answer, Failed):
+            raise _SessionEndError(f'Episode {answer.key.name} cannot be played: {answer.reason}')
+        if self._patience.tries_again(answer):
+            if why := self._patience.no_start(answer):
+                raise _SessionEndError(why)
+            self.watch.warned(f'{job.key.name}: {answer.reason} It is played once more.')
+            self.waiting.appendleft(job.key)
+            return
+        if answer.trace:
+            self.watch.warned(f'{job.key.name}: {answer.reason} Traceback: {self._fault(answer)}')
+        reason = self._patience.lasting_reason(answer)
+        self._keep_lost(job.key, reason, answer.error, job.case)
+
+    def _keep_lost(
+        self, key: EpisodeKey, reason: str, error: str, case: Case | None = None
+    ) -> None:
+        least_loops = self._least_loops[key.task]
+        result = lost(key, reason, error, least_loops=least_loops, case=case)
+        self._keep(Played(result=result, journal=''))
+
+    def _keep(self, played: Played) -> None:
+        result = played.result
+        try:
+            if self._recording is not None:
+                self._recording.add(played.recording)
+            self.folder.add(played)
+            self.played += 1
+            self._keep_session()
+        except ConfigError as error:
+            raise _SessionEndError(str(error)) from error
+        self.watch.ended(result, self.progress())
+        why = self._patience.end_of_run(result)
+        if why and (self.waiting or self.under_way):
+            raise _SessionEndError(why)
+
+    def _keep_session(self) -> None:
+        # After every episode, so that a session that is killed has an end too.
+        session = {
+            'started_s': self._started_s,
+            'ended_s': time.time(),
+            'episodes': self.played,
+            'jobs': self._jobs,
+        }
+        self.folder.write_sessions([*self._earlier, session])
+
+    def _fault(self, answer: Failed) -> Path:
+        path = self.folder.path / FAULTS / f'{answer.key.name}.txt'
+        try:
+            path.parent.mkdir(exist_ok=True)
+            write_atomically(path, answer.trace)
+        except OSError as error:
+            raise _SessionEndError(f'{path} cannot be written ({error.strerror}).') from error
+        return path
+
+
+def _tables_lacking(results: Collection[EpisodeResult]) -> str:
+    """Say of how many episodes the table could not be made, and why the first could not."""
+    lacking = [result for result in results if result.error == NO_CASE]
+    if not lacking:
+        return ''
+    if len(lacking) == len(results):
+        which = 'No table of this run could be made'
+    else:
+        which = f'The tables of {len(lacking)} of {len(results)} episodes could not be made'
+    return f'{which}, so they are lost (--retry-lost tries again). {lacking[0].reason}'

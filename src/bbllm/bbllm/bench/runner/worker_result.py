@@ -1,0 +1,65 @@
+"""One try to play an episode, where everything that can go wrong becomes an answer."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+
+from bbllm.bench.log.episodes import Job, Play, Played
+from bbllm.bench.log.results import EpisodeKey
+from bbllm.core.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """An episode that was played; its verdict may be `lost`."""
+
+    played: Played
+
+    @property
+    def key(self) -> EpisodeKey:
+        """Which episode."""
+        return self.played.result.key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """Nothing came back but a reason."""
+
+    key: EpisodeKey
+    reason: str
+    error: str
+    """Type of the error."""
+    again: bool = False
+    """Whether it may go well another time: its process died, the program has no fault."""
+    began: bool = True
+    """Whether the episode had begun; otherwise what failed was not its doing."""
+    trace: str = ''
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """No episode of this run can be played, and why."""
+
+    key: EpisodeKey
+    reason: str
+
+
+Answer = Done | Failed | Refused
+
+
+def attempt(play: Play, job: Job) -> Answer:
+    """Play an episode."""
+    try:
+        return Done(play(job))
+    except ConfigError as error:
+        return Refused(key=job.key, reason=str(error))
+    except Exception as error:  # a fault in one episode must not take the others with it
+        # It is told, with its traceback, and the episode counts as one that was lost.
+        kind = type(error).__name__
+        return Failed(
+            key=job.key,
+            reason=f'Fault in the program: {kind}: {error}',
+            error=kind,
+            trace=traceback.format_exc(),
+        )

@@ -1,0 +1,1 @@
+"""Counts of unsafe commands and broken limits."""

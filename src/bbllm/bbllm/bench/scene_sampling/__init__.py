@@ -1,0 +1,1 @@
+"""Sampling of scenes on tables and in houses."""

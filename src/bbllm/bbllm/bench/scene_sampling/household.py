@@ -1,0 +1,248 @@
+"""Draws the household that a trial starts in: arranged for its task, and a little otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from bbllm.bench.scene_sampling.placement import Dice
+from bbllm.bench.suites.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
+from bbllm.bench.suites.household import judge_household, things_of
+from bbllm.worlds.household.derived import derived
+from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.houses import with_states
+from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
+
+TRIES = 50
+"""How often a start is drawn before it counts as impossible."""
+TOGGLED = (0, 3)
+"""How many containers are found open in place of closed, or closed in place of open."""
+MOVED = (0, 4)
+"""How many things stand elsewhere in their room."""
+_PLACES = (Relation.INSIDE, Relation.ON)
+
+T = TypeVar('T')
+
+
+class NoStartError(Exception):
+    """No start was found; the text says why."""
+
+
+def draw_start(
+    graph: Graph,
+    goal: HouseholdGoal | FinalStateGoal,
+    at_first: Sequence[HouseCondition],
+    dice: Dice,
+) -> Graph:
+    """
+    Return a household as a trial finds it; the graph that is given stays as it is.
+
+    The person stands in any room, some containers are open that were closed or the other way
+    round, unless `at_first` says how they are, and a few things that the task does not speak of
+    stand elsewhere in their room. Nothing is taken away and nothing locked, so that who could do
+    the task still can.
+
+    Args:
+        graph: The house.
+        goal: What the task asks for; where it is an annotated final state, the start is as it is.
+        at_first: How things are at the start, each true of all things of its class.
+        dice: All that is random.
+
+    Raises:
+        NoStartError: The goal is reached by each start that was drawn, or `at_first` wants a thing
+            in or on itself, or in or on what it carries.
+    """
+    if isinstance(goal, FinalStateGoal):
+        return graph.copy()
+    for _ in range(TRIES):
+        drawn = graph.copy()
+        for condition in at_first:
+            _arrange(drawn, condition, dice)
+        arranged = frozenset(each.thing for each in at_first if each.thing)
+        _vary(drawn, arranged, _spoken_of(goal, at_first), dice)
+        if not judge_household(goal, drawn, derived(drawn)).findings[0].passed:
+            return drawn
+    raise NoStartError(
+        f'each of {TRIES} starts has reached the goal already; say with `at_first` how things are '
+        'before, as in at_first: [{thing: salmon, on: kitchencounter}]'
+    )
+
+
+def start_dice(suite: str, task: str, start_seed: int) -> Dice:
+    """Return what draws a start that is the same in all trials of all runs."""
+    return Dice(f'{suite}/{task}/start {start_seed}')
+
+
+def put(graph: Graph, thing: int, relation: Relation, place: int) -> None:
+    """Put a thing in or on another, or into a room, with all that is in or on it."""
+    room = graph.room_of(place)
+    for word in _PLACES:
+        graph.remove_from(thing, word)
+    _part_from_all(graph, thing)
+    graph.add(thing, relation, place)
+    if place != room:
+        graph.add(thing, Relation.CLOSE, place)
+        graph.add(place, Relation.CLOSE, thing)
+    if room is None:
+        return
+    graph.add(thing, Relation.INSIDE, room)
+    for other in _carried_by(graph, thing):
+        for old in [n for n in graph.targets(other, Relation.INSIDE) if graph.nodes[n].is_room]:
+            graph.remove(other, Relation.INSIDE, old)
+        graph.add(other, Relation.INSIDE, room)
+
+
+def _arrange(graph: Graph, condition: HouseCondition, dice: Dice) -> None:
+    """Make a condition true of all things of its class, and see that there are enough of them."""
+    if condition.thing == ANYTHING:
+        _clear(graph, condition, dice)
+        return
+    _add_missing(graph, condition)
+    places = [n for n in sorted(graph.nodes) if graph.nodes[n].class_name == _place_of(condition)]
+    for node_id, node in sorted(graph.nodes.items()):
+        if node.class_name != condition.thing:
+            continue
+        if condition.is_:
+            word = State(condition.is_.upper())
+            node.states = set(with_states(frozenset(node.states), word))
+        else:
+            relation = Relation.INSIDE if condition.inside else Relation.ON
+            beneath = _carried_by(graph, node_id) | {node_id}
+            free = [place for place in places if place not in beneath]
+            if not free:
+                raise NoStartError(
+                    f'at_first wants {condition}, and each {_place_of(condition)} is in or on '
+                    f'the {condition.thing} already, or is it; name another place, as in '
+                    'at_first: [{thing: salmon, on: kitchencounter}]'
+                )
+            put(graph, node_id, relation, _one_of(free, dice))
+
+
+def _clear(graph: Graph, condition: HouseCondition, dice: Dice) -> None:
+    """Put everything that can be grabbed on another surface of the room."""
+    for node_id in things_of(condition, graph):
+        for place in tuple(graph.targets(node_id, Relation.ON)):
+            if graph.nodes[place].class_name == condition.on:
+                others = [
+                    n
+                    for n in _surfaces_beside(graph, node_id)
+                    if graph.nodes[n].class_name != condition.on
+                ]
+                if not others:
+                    raise NoStartError(f'at_first wants {condition}, and the room has no other')
+                put(graph, node_id, Relation.ON, _one_of(others, dice))
+
+
+def _add_missing(graph: Graph, condition: HouseCondition) -> None:
+    """Add things of a class until there are as many as the condition counts, where it does."""
+    ids = [n for n, node in graph.nodes.items() if node.class_name == condition.thing]
+    for _ in range(condition.count - len(ids)):
+        twin = graph.nodes[ids[0]].copy()
+        twin.id = max(graph.nodes) + 1
+        graph.nodes[twin.id] = twin
+        for room in graph.targets(ids[0], Relation.INSIDE):
+            if graph.nodes[room].is_room:
+                graph.add(twin.id, Relation.INSIDE, room)
+                break
+
+
+def _vary(graph: Graph, arranged: frozenset[str], spoken_of: frozenset[str], dice: Dice) -> None:
+    """
+    Change a household a little.
+
+    Args:
+        graph: The household, which is changed.
+        arranged: Classes whose things are as they are told to be.
+        spoken_of: Classes whose things stay where they are.
+        dice: All that is random.
+    """
+    rooms = sorted(node_id for node_id, node in graph.nodes.items() if node.is_room)
+    person = graph.character
+    moves = person is not None and graph.nodes[person].class_name not in arranged
+    if person is not None and moves and rooms and _is_free(graph, person):
+        for word in (*_PLACES, Relation.FACING):
+            graph.remove_from(person, word)
+        _part_from_all(graph, person)
+        graph.add(person, Relation.INSIDE, _one_of(rooms, dice))
+    doors = [n for n in sorted(graph.nodes) if _can_be_toggled(graph, n, arranged)]
+    for node_id in dice.shuffled(doors)[: dice.number(TOGGLED)]:
+        node = graph.nodes[node_id]
+        new = State.CLOSED if State.OPEN in node.states else State.OPEN
+        node.states = set(with_states(frozenset(node.states), new))
+    loose = [n for n in sorted(graph.nodes) if _can_be_moved(graph, n, spoken_of)]
+    if ANYTHING in spoken_of:
+        loose = []  # what stands where counts, whatever it is
+    for node_id in dice.shuffled(loose)[: dice.number(MOVED)]:
+        if places := _surfaces_beside(graph, node_id):
+            put(graph, node_id, Relation.ON, _one_of(places, dice))
+
+
+def _spoken_of(goal: HouseholdGoal, at_first: Sequence[HouseCondition]) -> frozenset[str]:
+    conditions = (*goal.all, *at_first)
+    everything = {ANYTHING} if any(each.thing == ANYTHING for each in conditions) else set()
+    return frozenset(name for each in conditions for name in each.classes) | everything
+
+
+def _is_free(graph: Graph, person: int) -> bool:
+    """Tell whether a person can be elsewhere without anything else: none of ours sits or holds."""
+    resting = {State.SITTING, State.LYING} & graph.nodes[person].states
+    return not resting and not any(graph.targets(person, hand) for hand in HANDS)
+
+
+def _can_be_toggled(graph: Graph, node_id: int, arranged: frozenset[str]) -> bool:
+    """Tell whether it is furniture with a door; what runs with its door shut stays as it is."""
+    node = graph.nodes[node_id]
+    return {Property.CAN_OPEN, Property.CONTAINERS} <= node.properties and (
+        Property.GRABBABLE not in node.properties
+        and State.ON not in node.states
+        and node.class_name not in arranged
+    )
+
+
+def _can_be_moved(graph: Graph, node_id: int, spoken_of: frozenset[str]) -> bool:
+    node = graph.nodes[node_id]
+    return (
+        Property.GRABBABLE in node.properties
+        and node.class_name not in spoken_of
+        and bool(graph.targets(node_id, Relation.ON))
+        and not _carried_by(graph, node_id)
+        and not any(graph.sources(node_id, hand) for hand in HANDS)
+    )
+
+
+def _surfaces_beside(graph: Graph, thing: int) -> list[int]:
+    """Return furniture in the same room that things stand on and nobody sits on."""
+    room = graph.room_of(thing)
+    return [
+        node_id
+        for node_id, node in sorted(graph.nodes.items())
+        if Property.SURFACES in node.properties
+        and node.category not in ('Floor', 'Floors')
+        and not node.properties & {Property.GRABBABLE, Property.SITTABLE, Property.LIEABLE}
+        and graph.room_of(node_id) == room
+    ]
+
+
+def _carried_by(graph: Graph, node_id: int) -> set[int]:
+    """Return what is in or on a thing, however deep."""
+    found: set[int] = set()
+    waiting = [node_id]
+    while waiting:
+        here = waiting.pop()
+        new = {n for word in _PLACES for n in graph.sources(here, word)} - found - {node_id}
+        found |= new
+        waiting.extend(new)
+    return found
+
+
+def _part_from_all(graph: Graph, node_id: int) -> None:
+    graph.remove_from(node_id, Relation.CLOSE)
+    graph.remove_to(node_id, Relation.CLOSE)
+
+
+def _place_of(condition: HouseCondition) -> str | None:
+    return condition.inside or condition.on
+
+
+def _one_of(items: Sequence[T], dice: Dice) -> T:
+    return items[dice.number((0, len(items) - 1))]

@@ -1,0 +1,183 @@
+"""Draws one scene by a recipe: how many, what colours, where, and in which order listed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from bbllm.bench.scene_sampling.containers import lay_goods
+from bbllm.bench.scene_sampling.placement import Dice, Floor, NoRoomError, Point
+from bbllm.bench.suites.scene_recipe import (
+    EDGE_M,
+    Group,
+    LocationGroup,
+    ObjectGroup,
+    Recipe,
+    location_name,
+)
+from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile
+
+T = TypeVar('T')
+
+MASS_DRAWS = 1000
+"""How often masses are drawn before the whole scene is drawn anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A scene as it was drawn; inverse kinematics has not been asked yet."""
+
+    scene: SceneFile
+    in_reach: frozenset[str]
+    """Names of the objects and locations that shall be within reach; all others shall not."""
+
+
+def draw(recipe: Recipe, name: str, dice: Dice) -> Drawn:
+    """
+    Draw a scene once: patterns first, since they need the most room, far things last.
+
+    Raises:
+        NoRoomError: Something did not fit; the text names it.
+    """
+    if recipe.things:
+        return _goods(recipe, name, dice)
+    colors = _colors(recipe, dice)
+    n_cubes = sum(
+        len(found)
+        for found, group in zip(colors, recipe.objects, strict=True)
+        if group.kind == 'cube'
+    )
+    floor = Floor(recipe, dice)
+    places = _patterns(recipe, floor, dice, n_cubes)
+    things: list[tuple[Group, ObjectSpec]] = []
+    for reach in (True, False):
+        things += _objects(recipe, floor, dice, colors, reach=reach)
+        places += _scattered(recipe, floor, dice, n_cubes, reach=reach)
+    things = _in_list_order(_hidden(recipe, things, dice), dice)
+    lettered = [
+        (group, LocationSpec(name=location_name(index), xy=xy))
+        for index, (group, xy) in enumerate(_in_list_order(places, dice))
+    ]
+    return Drawn(
+        SceneFile(
+            name=name,
+            tables=(recipe.table,),
+            objects=tuple(item for _, item in things),
+            locations=tuple(item for _, item in lettered),
+            force_noise_n=recipe.force_noise_n,
+        ),
+        frozenset(item.name for group, item in things if group.reach)
+        | {item.name for group, item in lettered if group.reach},
+    )
+
+
+def _goods(recipe: Recipe, name: str, dice: Dice) -> Drawn:
+    laid = lay_goods(recipe, dice)
+    scene = SceneFile(
+        name=name,
+        tables=(recipe.table,),
+        objects=tuple(item for _, item in _in_list_order(laid, dice)),
+    )
+    return Drawn(scene, frozenset(item.name for group, item in laid if group.reach))
+
+
+def _colors(recipe: Recipe, dice: Dice) -> list[list[str]]:
+    """Return the colours of each group; groups with the least choice choose first."""
+    used: set[tuple[str, str]] = set()
+    found: dict[int, list[str]] = {}
+    for index in sorted(
+        range(len(recipe.objects)), key=lambda i: (len(recipe.objects[i].palette), i)
+    ):
+        group = recipe.objects[index]
+        free = [color for color in group.palette if (group.kind, color) not in used]
+        n = dice.number(group.count)
+        if n > len(free):
+            raise NoRoomError(f'not enough colours for the {group.kind}s of objects[{index}]')
+        found[index] = dice.shuffled(free)[:n]
+        used |= {(group.kind, color) for color in found[index]}
+    return [found[index] for index in range(len(recipe.objects))]
+
+
+def _patterns(recipe: Recipe, floor: Floor, dice: Dice, n_cubes: int) -> list[tuple[Group, Point]]:
+    found: list[tuple[Group, Point]] = []
+    for index, group in enumerate(recipe.locations):
+        if group.pattern != 'scattered':
+            label = f'the {group.pattern} of locations[{index}]'
+            points = floor.pattern(group, _count(group, dice, n_cubes), label)
+            found += [(group, point) for point in points]
+    return found
+
+
+def _scattered(
+    recipe: Recipe, floor: Floor, dice: Dice, n_cubes: int, *, reach: bool
+) -> list[tuple[Group, Point]]:
+    return [
+        (group, floor.spot(group.area, reach=reach, label=f'a place of locations[{index}]'))
+        for index, group in enumerate(recipe.locations)
+        if group.pattern == 'scattered' and group.reach is reach
+        for _ in range(_count(group, dice, n_cubes))
+    ]
+
+
+def _count(group: LocationGroup, dice: Dice, n_cubes: int) -> int:
+    if group.count is None:
+        return 0  # the pattern knows
+    return n_cubes if group.count == 'cubes' else dice.number(group.count)
+
+
+def _objects(
+    recipe: Recipe, floor: Floor, dice: Dice, colors: Sequence[Sequence[str]], *, reach: bool
+) -> list[tuple[Group, ObjectSpec]]:
+    return [
+        (
+            group,
+            ObjectSpec(
+                name=group.name_of(color),
+                kind=group.kind,
+                color=color,
+                xy=floor.spot(
+                    group.area, reach=reach, label=f'a {group.kind} of objects[{index}]'
+                ),
+                yaw_deg=float(dice.number((0, 89)) - 45) if group.kind == 'cube' else 0.0,
+                size=EDGE_M,
+            ),
+        )
+        for index, group in enumerate(recipe.objects)
+        if group.reach is reach
+        for color in colors[index]
+    ]
+
+
+def _hidden(
+    recipe: Recipe, things: Sequence[tuple[Group, ObjectSpec]], dice: Dice
+) -> list[tuple[Group, ObjectSpec]]:
+    """Give things what nobody sees: their masses, and which of them are fixed to the table."""
+    found = list(things)
+    for group in recipe.objects:
+        members = [index for index, (of, _) in enumerate(found) if of is group]
+        # No dice where a recipe does not ask, so that scenes of other recipes stay as they are.
+        masses = _masses(group, len(members), dice) if group.mass else ()
+        for index, mass in zip(members, masses, strict=False):
+            found[index] = (group, found[index][1].model_copy(update={'mass': mass}))
+        for index in dice.shuffled(members)[: group.fixed] if group.fixed else ():
+            found[index] = (group, found[index][1].model_copy(update={'fixed': True}))
+    return found
+
+
+def _masses(group: ObjectGroup, n: int, dice: Dice) -> list[float]:
+    """Return masses [kg], any two a ratio apart; each is as likely to be the greatest."""
+    assert group.mass is not None  # the caller looked
+    for _ in range(MASS_DRAWS):
+        masses = [dice.between(*group.mass) for _ in range(n)]
+        ordered = sorted(masses)
+        if all(a * group.mass_ratio <= b for a, b in itertools.pairwise(ordered)):
+            return masses
+    raise NoRoomError(f'no masses of the {group.kind}s that are mass_ratio apart')
+
+
+def _in_list_order(items: Sequence[tuple[Group, T]], dice: Dice) -> list[tuple[Group, T]]:
+    """Shuffle, but keep what shall be listed first or last at its end."""
+    order = ('first', 'anywhere', 'last')
+    return sorted(dice.shuffled(items), key=lambda item: order.index(item[0].listed))

@@ -1,0 +1,220 @@
+"""
+Whether what a planner did keeps to the rules of its world, whatever came of it.
+
+FLTRNN judges plans by it: whether they keep to the rules in their prompt. There plans were
+labelled by hand; this definition is for a machine. On the start of a case it does again what the
+world did, and holds each call, before it is done, against:
+
+    two_at_once     GRAB while something is held: FLTRNN lets its planners carry one thing
+    already_open    OPEN of what is open
+    inside_closed   GRAB of what is in something closed, however deep
+    not_in_room     anything done to a thing in another room, without a walk there
+    on_while_open   SWITCHON of what is open
+    unknown_object  a thing that is not in the scene
+    unknown_action  an action that is not in the list
+
+A call that the world refused counts too, and so does one that the planner's own program or Body
+refused before the world heard of it. `two_at_once` is a rule of that paper alone: people here have
+two hands, so faithfulness without it is told beside it. On a table only the rules that an error
+code tells of are judged.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from bbllm.bench.log.results import TWO_AT_ONCE
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.house_start import HouseStart
+from bbllm.core.errors import BbllmError
+from bbllm.core.events import Episode, Event, EventKind
+from bbllm.core.records import from_json
+from bbllm.core.skill_calls import CallError, check_call
+from bbllm.core.types import Code, Outcome, SkillCall
+from bbllm.worlds.household.checks import A, Predicate, hand_is_full, in_state, no
+from bbllm.worlds.household.graph import CycleError
+from bbllm.worlds.household.sane_checks import at_hand, carried
+from bbllm.worlds.household.script import ScriptLine
+from bbllm.worlds.household.situation import ActionSituation, Memory
+from bbllm.worlds.household.vocabulary import Action, State
+from bbllm.worlds.household.world import HouseholdWorld, line_of
+
+FROM_AFAR = frozenset({
+    *(Action.WALK, Action.RUN, Action.FIND, Action.TURNTO, Action.POINTAT, Action.WATCH),
+    *(Action.LOOKAT, Action.LOOKAT_SHORT, Action.LOOKAT_LONG, Action.GREET),
+})  # fmt: skip
+"""Actions that are a way to a thing, or need none."""
+BY_CODE: Mapping[Code, str] = {
+    Code.ALREADY_HOLDING: TWO_AT_ONCE,
+    Code.UNKNOWN_OBJECT: 'unknown_object',
+    Code.UNKNOWN_SKILL: 'unknown_action',
+}
+"""Rules that a refusal tells of by its code."""
+
+
+def _in_other_room(s: ActionSituation) -> bool:
+    """Something of the line is in another room; what has none, or is carried, is not."""
+    with_me = carried(s.graph, s.character.id)
+    try:
+        here = s.graph.room_of(s.character.id)
+        rooms = [s.graph.room_of(node.id) for node in s.objects if node.id not in with_me]
+    except CycleError:
+        return False
+    return here is not None and any(room not in (here, None) for room in rooms)
+
+
+BROKEN_BY: Mapping[str, tuple[frozenset[Action], Predicate]] = {
+    TWO_AT_ONCE: (frozenset({Action.GRAB}), hand_is_full),
+    'already_open': (frozenset({Action.OPEN}), in_state(A, State.OPEN)),
+    'inside_closed': (frozenset({Action.GRAB}), no(at_hand(A))),
+    'not_in_room': (frozenset(Action) - FROM_AFAR, _in_other_room),
+    'on_while_open': (frozenset({Action.SWITCHON}), in_state(A, State.OPEN)),
+}
+"""By rule: which actions can break it, and when they do."""
+RULES = (*BROKEN_BY, 'unknown_object', 'unknown_action')
+UNHEARD = (EventKind.FAILED, EventKind.REPAIR, EventKind.DISCARDED)
+"""Events that have a code where they tell of a call that the world never heard of."""
+
+
+class OtherCaseError(BbllmError, ValueError):
+    """A journal that tells of what cannot be done in its case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """One rule broken by one call."""
+
+    rule: str
+    """One of RULES."""
+    step: int
+    """Number of the call, from 0; those count that were refused before the world heard of them."""
+    call: str
+    """As the planner made it, for example `grab(salmon_328)`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Faithfulness:
+    """How what was done keeps to the rules."""
+
+    broken: tuple[Broken, ...]
+    """In the order of the calls; a call may break several."""
+    steps: int
+    """How many calls were held against the rules."""
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How often each rule was broken, those that were not left out; in the rules' order."""
+        found = Counter(item.rule for item in self.broken)
+        return {rule: found[rule] for rule in RULES if found[rule]}
+
+    @property
+    def first(self) -> int | None:
+        """Number of the first call that broke a rule, None where none did."""
+        return self.broken[0].step if self.broken else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """A call that a planner made."""
+
+    text: str
+    code: Code
+    call: SkillCall | None = None
+    """None where the world never heard of it."""
+    succeeded: bool = False
+    rules: tuple[str, ...] = ()
+    """Those that who refused the call says it breaks."""
+
+
+def faithfulness_of(case: Case, episode: Episode) -> Faithfulness:
+    """
+    Hold every call of an episode against the rules.
+
+    Args:
+        case: What the episode started from.
+        episode: What was done. A call without an outcome, which the end cut off, is left out.
+
+    Raises:
+        OtherCaseError: What the journal says was done cannot be done in the case.
+    """
+    start = case.scene
+    replay = _Replay(start) if isinstance(start, HouseStart) else None
+    broken: list[Broken] = []
+    steps = 0
+    for steps, tried in enumerate(_tried(episode), start=1):
+        if tried.code in BY_CODE:
+            # What nobody has seen may well be shut in somewhere; one mistake is one rule.
+            rules = [BY_CODE[tried.code]]
+        elif replay is not None and tried.call is not None:
+            rules = replay.broken_by(tried.call)
+            if tried.succeeded:
+                replay.follow(tried.call)
+        else:
+            rules = list(tried.rules)
+        broken += [Broken(rule, steps - 1, tried.text) for rule in rules]
+    return Faithfulness(tuple(broken), steps)
+
+
+def _tried(episode: Episode) -> Iterator[_Tried]:
+    for event in episode.events:
+        if event.kind is EventKind.OUTCOME:
+            outcome = from_json(Outcome, event.data)
+            call = outcome.call
+            yield _Tried(str(call), outcome.code, call, outcome.succeeded)
+        elif event.kind in UNHEARD and 'code' in event.data:
+            rules = tuple(rule for rule in RULES if rule in _told_rules(event))
+            yield _Tried(str(event.data['text']), Code[str(event.data['code'])], rules=rules)
+
+
+def _told_rules(event: Event) -> set[str]:
+    """Return the names of the rules that an event says were broken."""
+    told = event.data.get('rules')
+    return set(map(str, told)) if isinstance(told, list) else set()
+
+
+class _Replay:
+    """The house of a case, in which what succeeded is done again."""
+
+    def __init__(self, start: HouseStart):
+        self._household = start.household()
+        self._first = HouseholdWorld(start.build(), mode=start.mode).observe()
+        """All of the house at the start; a world spells its calls by such a scene."""
+
+    def broken_by(self, call: SkillCall) -> list[str]:
+        """Return the rules that a call would break now; none where it means nothing here."""
+        line = self._line(call)
+        if line is None:
+            return []
+        graph = self._household.graph
+        assert graph.character is not None  # or there were no household
+        situation = ActionSituation(
+            graph,
+            graph.nodes[graph.character],
+            tuple(graph.nodes[node_id] for _, node_id in line.objects),
+            Memory(),
+        )
+        return [
+            rule
+            for rule, (actions, breaks) in BROKEN_BY.items()
+            if line.action in actions and breaks(situation)
+        ]
+
+    def follow(self, call: SkillCall) -> None:
+        """Do what succeeded."""
+        line = self._line(call)
+        done = line is not None and self._household.step(line).succeeded
+        if not done:
+            raise OtherCaseError(
+                f'The journal says that {call} succeeded, and it cannot be done in the house of '
+                'its case: that is another case.'
+            )
+
+    def _line(self, call: SkillCall) -> ScriptLine | None:
+        """Return a call, spelled as a model may, as a line; None where there is none such."""
+        try:
+            line = line_of(check_call(call, self._first), self._household.graph)
+        except (CallError, KeyError):  # KeyError: it is there no more
+            return None
+        return line if len(line.objects) == line.action.arity else None

@@ -1,0 +1,53 @@
+"""A household that is held against its goal after each step, and not only at the end."""
+
+from __future__ import annotations
+
+from bbllm.bench.suites.house_goals import FinalStateGoal, HouseholdGoal
+from bbllm.bench.suites.household import judge_household
+from bbllm.bench.suites.situation import Judgement, Verdict
+from bbllm.core.types import Outcome, Scene, Skill, SkillCall
+from bbllm.worlds.household.world import HouseholdWorld
+
+
+class GoalWatch:
+    """
+    A world that remembers whether its goal was ever reached.
+
+    FLTRNN ends an episode with success as soon as all predicates of a goal hold after a step, so
+    that what is spoilt later, or left undone after a last check, does not count there.
+
+    Args:
+        world: The household.
+        goal: What must be so.
+    """
+
+    def __init__(self, world: HouseholdWorld, goal: HouseholdGoal | FinalStateGoal):
+        self._world = world
+        self._goal = goal
+        self.held_once = False
+        """Whether all of the goal was so at once after some step."""
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """The skills that `execute` knows."""
+        return self._world.skills
+
+    def observe(self) -> Scene:
+        """Return what the character knows now."""
+        return self._world.observe()
+
+    def execute(self, call: SkillCall) -> Outcome:
+        """Do one action, and look at the goal where it was done."""
+        outcome = self._world.execute(call)
+        if outcome.succeeded and not self.held_once:
+            self.held_once = self.judge().verdict is Verdict.PASSED
+        return outcome
+
+    def stop(self) -> None:
+        """Stop the household."""
+        self._world.stop()
+
+    def judge(self) -> Judgement:
+        """Judge the household as it is now."""
+        world = self._world
+        return judge_household(self._goal, world.graph, world.derived.now, seat=world.seat)

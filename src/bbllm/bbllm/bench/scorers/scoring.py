@@ -1,0 +1,289 @@
+"""From one episode and the table that it left to one line of the results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bbllm.bench.log.episodes import Job
+from bbllm.bench.log.prices import cost_of
+from bbllm.bench.log.prompt_growth import prompt_growth
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.metrics.metrics import goal_recall
+from bbllm.bench.scorers.faithfulness import Faithfulness, OtherCaseError, faithfulness_of
+from bbllm.bench.scorers.information import Information, gathered
+from bbllm.bench.scorers.judging import judge
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.generator import fingerprint
+from bbllm.bench.suites.situation import Judgement, Situation
+from bbllm.core import errors
+from bbllm.core.events import Ending, Episode, EventKind, ModelCall
+from bbllm.core.types import Scene, Status
+
+NO_CALL = 'NO_CALL'
+"""Stands among the error codes for a step that could not be turned into a call."""
+LOST = 'lost'
+DENIED = 'failed'
+"""Verdict of a table that is not as the goal wants it; of a disputed one nobody knows."""
+INFRASTRUCTURE = (errors.ModelUnavailableError, errors.ModelRefusedError, errors.ReplayError)
+"""Errors that end an episode as MODEL_FAILED without being the model's own doing; so do those
+that derive from them, such as that of a prompt longer than the context that the server gives its
+model. A reply that no grammar accepts (ParseError), and one that is empty, endless or a refusal
+in words (ModelError), are its doing."""
+UNSEEN = 'The table could not be looked at after the episode.'
+BROKEN_OFF = 'INTERRUPTED'
+"""Ending of an episode that has none, as `bbllm show` calls it."""
+
+
+def score(
+    job: Job,
+    episode: Episode,
+    *,
+    before: Scene,
+    after: Scene | None,
+    robot_s: float,
+    unsafe: int | None,
+    judged: tuple[Judgement, Judgement] | None = None,
+    held_once: bool | None = None,
+) -> EpisodeResult:
+    """
+    Judge an episode and count what its events tell.
+
+    It is lost, and not judged, where the world or the server failed, somebody stopped it, or no
+    settled table was seen. A planner that gave up, a model whose replies could not be read and
+    a budget that ran out are judged by the table as it stands.
+
+    Args:
+        job: What was played.
+        episode: What happened.
+        before: First scene of its journal.
+        after: The table once everything had come to rest; None where the world was lost.
+        robot_s: Time that passed in the world, settling included [s].
+        unsafe: Commands that left the limits; None where that was not measured.
+        judged: What its own judge says of start and end, where there is no table to judge.
+        held_once: Whether its goal was so at some moment; None where nobody looked.
+    """
+    tally = _tally(episode)
+    fault = _fault(episode, tally.error) or (UNSEEN if after is None else '')
+    verdict, reason, conditions, gcr = LOST, fault, dict[str, bool](), 0.0
+    if after is not None and not fault:
+        start, end = judged or (
+            _judged(job.case, before, before),
+            _judged(job.case, before, after),
+        )
+        verdict, reason = end.verdict.value, end.reason
+        conditions = _conditions(end)
+        gcr = goal_recall(_conditions(start), conditions)
+    known = _known(job.case, episode, lost=verdict == LOST)
+    calls = episode.model_calls
+    faith = None if verdict == LOST else _faithfulness(job.case, episode)
+    left_out = _left_out(episode)
+    return EpisodeResult(
+        key=job.key,
+        verdict=verdict,
+        reason=reason,
+        conditions=conditions,
+        gcr=gcr,
+        executable=tally.executable,
+        attempted=tally.attempted,
+        loops=episode.feedback_loops,
+        least_loops=job.case.least_loops,
+        passes=tally.passes,
+        codes=dict(sorted(tally.codes.items())),
+        ending=episode.ending.name if episode.ending is not None else BROKEN_OFF,
+        message=episode.message,
+        error=tally.error,
+        unsafe=unsafe,
+        model_calls=len(calls),
+        prompt_tokens=sum(call.prompt_tokens for call in calls),
+        completion_tokens=sum(call.completion_tokens for call in calls),
+        cost=cost_of(
+            calls, job.setup.prices, asked={'brain': episode.brain, 'body': episode.body}
+        ),
+        model_s=sum(call.duration_s for call in calls),
+        wall_s=episode.wall_s,
+        robot_s=robot_s,
+        settled=after.objects if after is not None and judged is None else (),
+        case_hash=fingerprint(job.case),
+        models=_models(calls),
+        informed=None if known.needed == 'none' else known.holds,
+        information=known.rule or known.reason,
+        false_success=episode.ending is Ending.FINISHED and verdict == DENIED,
+        prompt_chars=sum(call.prompt_chars for call in calls),
+        stable_chars=sum(call.stable_chars for call in calls),
+        sent_tokens=sum(call.size_tokens for call in calls),
+        prompt_growth=prompt_growth(episode),
+        broken_rules=None if faith is None else faith.counts,
+        first_broken=None if faith is None else faith.first,
+        discarded=len(left_out),
+        malformed=left_out.count(False),
+        refused=left_out.count(True),
+        held_once=held_once if verdict != LOST else None,
+    )
+
+
+def _left_out(episode: Episode) -> list[bool]:
+    """Tell of each line of replies that was left out whether it could be read."""
+    told = [event.data for event in episode.events if event.kind is EventKind.DISCARDED]
+    return [bool(data.get('refused', 'code' in data)) for data in told]
+
+
+def _faithfulness(case: Case, episode: Episode) -> Faithfulness | None:
+    """Hold what was tried against the rules; None where that says nothing of the planner."""
+    try:
+        found = faithfulness_of(case, episode)
+    except OtherCaseError:
+        return None  # what came of the episode is known all the same
+    return found if found.steps else None  # who does nothing breaks no rule, and keeps none
+
+
+def lost(
+    key: EpisodeKey, reason: str, error: str, *, least_loops: int, case: Case | None = None
+) -> EpisodeResult:
+    """
+    Return the result of an episode of which nothing came back.
+
+    Args:
+        key: Which episode.
+        reason: Why nothing came, in one sentence.
+        error: Type of the error, for example `BrokenProcessPool`.
+        least_loops: What the suite says of its task.
+        case: What was to be played; None where that could not be made.
+    """
+    return EpisodeResult(
+        key=key,
+        verdict=LOST,
+        reason=reason,
+        conditions={},
+        gcr=0.0,
+        executable=0,
+        attempted=0,
+        loops=0,
+        least_loops=least_loops,
+        passes=0,
+        codes={},
+        ending=BROKEN_OFF,
+        message=reason,
+        error=error,
+        unsafe=None,
+        model_calls=0,
+        prompt_tokens=0,
+        completion_tokens=0,
+        # What it cost before it was lost is on a bill, but not on record.
+        cost=None,
+        model_s=0.0,
+        wall_s=0.0,
+        robot_s=0.0,
+        case_hash=fingerprint(case) if case is not None else '',
+        # Nothing was found out either; without a case nobody knows what had to be.
+        informed=None if case is None or case.needs == 'none' else False,
+    )
+
+
+@dataclass
+class _Tally:
+    """What the events of an episode count up to."""
+
+    executable: int = 0
+    attempted: int = 0
+    passes: int = 0
+    codes: Counter[str] = field(default_factory=Counter)
+    error: str = ''
+
+    def no_call(self) -> None:
+        """Count a step that could not be turned into a call."""
+        self.attempted += 1
+        self.codes[NO_CALL] += 1
+
+
+def _tally(episode: Episode) -> _Tally:
+    """
+    Walk through the events.
+
+    A step is announced before its Body is asked. Where neither a call nor a pass follows before
+    the plan goes on, there was no call in what the Body said. One that the end of the episode
+    cut off was not tried, unless the end came from what the Body said.
+    """
+    tally, waiting = _Tally(), False
+    for event in episode.events:
+        kind = event.kind
+        if kind in (EventKind.STEP, EventKind.REPAIR, EventKind.FAILED):
+            if waiting:
+                tally.no_call()
+            waiting = kind is EventKind.STEP
+        elif kind in (EventKind.CALL, EventKind.PASS):
+            waiting = False
+            tally.passes += kind is EventKind.PASS
+        elif kind is EventKind.OUTCOME:
+            tally.attempted += 1
+            if event.data['status'] == Status.SUCCEEDED.name:
+                tally.executable += 1
+            else:
+                tally.codes[str(event.data['code'])] += 1
+        elif kind is EventKind.ENDED:
+            tally.error = str(event.data.get('error', ''))
+            if waiting and tally.error in ('', 'ParseError'):
+                tally.no_call()
+    return tally
+
+
+def fault_of(episode: Episode) -> tuple[str, str]:
+    """Say what infrastructure failed, '' where none did, and by which type of error it ended."""
+    error = _tally(episode).error
+    return _fault(episode, error), error
+
+
+def _fault(episode: Episode, error: str) -> str:
+    """Say what infrastructure failed, '' where the episode can be judged."""
+    why = episode.message or error or 'nothing says why'
+    if episode.ending is None:
+        return f'The episode broke off: {why}'
+    if episode.ending is Ending.WORLD_FAILED:
+        return f'The world failed: {why}'
+    if episode.ending is Ending.CANCELLED:
+        return f'The episode was stopped: {why}'
+    if episode.ending is Ending.MODEL_FAILED and _of_infrastructure(error):
+        return f'The model could not be asked: {why}'
+    return ''
+
+
+def _of_infrastructure(error: str) -> bool:
+    """Tell by the name of an error's type, which is all that a journal keeps of it."""
+    kind = getattr(errors, error, None)
+    return isinstance(kind, type) and issubclass(kind, INFRASTRUCTURE)
+
+
+def _known(case: Case, episode: Episode, *, lost: bool) -> Information:
+    """Say what was found out in time; of what was lost nothing is said but that it is missing."""
+    if lost:
+        return Information(needed=case.needs, holds=case.needs == 'none')
+    return gathered(case, episode)
+
+
+def _judged(case: Case, start: Scene, now: Scene) -> Judgement:
+    situation = Situation(
+        objects={item.name: item for item in now.objects},
+        start={item.name: item for item in start.objects},
+        out_of_reach=frozenset(case.out_of_reach),
+        mass_kg={spec.name: spec.mass for spec in case.table.objects},
+        fixed=frozenset(spec.name for spec in case.table.objects if spec.fixed),
+        held=now.held or '',
+    )
+    return judge(case.table_goal, situation)
+
+
+def _conditions(judgement: Judgement) -> dict[str, bool]:
+    """Return conditions by text; one that is named twice holds where both do."""
+    conditions: dict[str, bool] = {}
+    for condition in judgement.conditions:
+        conditions[condition.text] = conditions.get(condition.text, True) and condition.holds
+    return conditions
+
+
+def _models(calls: tuple[ModelCall, ...]) -> Mapping[str, str]:
+    """Return what the servers called themselves, by role; several names where one changed."""
+    names: dict[str, set[str]] = {}
+    for call in calls:
+        names.setdefault(call.role, set()).add(call.model)
+    return {role: ', '.join(sorted(names[role])) for role in sorted(names)}

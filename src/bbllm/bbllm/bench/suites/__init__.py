@@ -1,0 +1,1 @@
+"""Suites of tasks: goals, scenes, and their files."""

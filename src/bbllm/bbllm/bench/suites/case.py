@@ -1,0 +1,77 @@
+"""One task on one table, or in one house: what a planner is told, and what it is judged by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from bbllm.bench.suites.goals import Goal, Needs
+from bbllm.bench.suites.house_goals import FinalStateGoal, HouseholdGoal
+from bbllm.bench.suites.house_start import HouseStart
+from bbllm.core.budget import Limits
+from bbllm.sim.scene_file import SceneFile
+
+
+class WrongWorldError(TypeError):
+    """A case of one world was given to what plays or judges another."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What one trial of one task starts from; equal for every planner, model and K."""
+
+    suite: str
+    task: str
+    """Name of the task within its suite, for example `plus_sign`."""
+    trial: int
+    """Counts from 0."""
+    seed: int
+    """Seed of the run; it makes the scene together with task and trial."""
+    instruction: str
+    """All that a planner is told beside the scene."""
+    scene: SceneFile | HouseStart
+    goal: Goal | HouseholdGoal | FinalStateGoal
+    difficulty: str
+    """easy, medium or hard, as in Table 4 of the paper."""
+    least_loops: int
+    """Feedback loops that a planner spends that takes things and places in the order listed."""
+    out_of_reach: tuple[str, ...]
+    """Objects and locations that the hand cannot come down on, by geometry."""
+    needs: Needs = 'none'
+    """What has to be found out before acting, since no scene shows it."""
+    limit_steps: int | None = None
+    """Calls that an episode of the task may make, if its suite says so."""
+    earlier: tuple[str, ...] = ()
+    """Instructions of episodes that are played before at the same table; nobody judges them."""
+
+    def limits(self, of_run: Limits) -> Limits:
+        """Return what an episode may use: what the run allows, and of steps no more than this."""
+        given = [n for n in (of_run.steps, self.limit_steps) if n is not None]
+        return replace(of_run, steps=min(given, default=None))
+
+    @property
+    def table(self) -> SceneFile:
+        """The scene of a case on a table; who asks knows that it is one."""
+        if isinstance(self.scene, SceneFile):
+            return self.scene
+        raise WrongWorldError(f'The task {self.task} of {self.suite} has a house, and no table.')
+
+    @property
+    def table_goal(self) -> Goal:
+        """The goal of a case on a table."""
+        if isinstance(self.goal, HouseholdGoal | FinalStateGoal):
+            raise WrongWorldError(f'The goal of {self.task} is one of a house, not of a table.')
+        return self.goal
+
+    @property
+    def house(self) -> HouseStart:
+        """The start of a case in a house."""
+        if isinstance(self.scene, HouseStart):
+            return self.scene
+        raise WrongWorldError(f'The task {self.task} of {self.suite} has a table, and no house.')
+
+    @property
+    def house_goal(self) -> HouseholdGoal | FinalStateGoal:
+        """The goal of a case in a house."""
+        if isinstance(self.goal, HouseholdGoal | FinalStateGoal):
+            return self.goal
+        raise WrongWorldError(f'The goal of {self.task} is one of a table, not of a house.')

@@ -1,0 +1,155 @@
+"""
+Makes the case of a trial: the scene that its suite, task, seed and trial stand for.
+
+A scene is drawn as a whole, and drawn anew where something does not fit. What is within reach is
+decided by inverse kinematics, as in an episode; the distances of a suite only say where to look.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+
+from bbllm.bench.scene_sampling.household import NoStartError, draw_start, start_dice
+from bbllm.bench.scene_sampling.placement import Dice, NoRoomError
+from bbllm.bench.scene_sampling.tabletop import draw
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.goal_needs import lacks
+from bbllm.bench.suites.house_start import HouseStart
+from bbllm.bench.suites.scene_recipe import Recipe
+from bbllm.bench.suites.suite import Suite, TaskSpec
+from bbllm.core.errors import ConfigError, SceneFileError
+from bbllm.core.fingerprint import canonical
+from bbllm.sim.scene_file import SceneFile
+from bbllm.worlds.scene.reaching import ReachCache
+
+TRIES = 100
+"""How often a scene is drawn before it counts as impossible."""
+
+_reach = ReachCache()
+
+
+class CaseError(ConfigError):
+    """A case whose scene cannot be made."""
+
+
+def make_case(suite: Suite, task: str, *, seed: int, trial: int) -> Case:
+    """
+    Return the case of one trial; always the same for the same arguments.
+
+    Raises:
+        UnknownNameError: The suite has no such task.
+        CaseError: No scene as the task describes it could be made.
+    """
+    spec = suite.task(task)
+    scene: SceneFile | HouseStart
+    out_of_reach: tuple[str, ...] = ()
+    if spec.houses:
+        scene = _start(suite, spec, seed, trial)
+    elif spec.generate is not None:
+        scene, out_of_reach = _generated(suite.name, spec, spec.generate, seed, trial)
+    else:
+        scene = suite.scenes[task]
+        out_of_reach = _out_of_reach(scene)
+        if faults := lacks(spec.table_goal, scene, out_of_reach):
+            raise CaseError(f'The task {task} of {suite.name} has no case: {"; ".join(faults)}.')
+    return Case(
+        suite=suite.name,
+        task=task,
+        trial=trial,
+        seed=seed,
+        instruction=spec.instruction,
+        scene=scene,
+        goal=spec.goal,
+        needs=spec.needs,
+        difficulty=spec.difficulty,
+        least_loops=spec.least_loops,
+        out_of_reach=out_of_reach,
+        limit_steps=spec.limit_steps,
+        earlier=spec.earlier,
+    )
+
+
+def fingerprint(case: Case) -> str:
+    """Return a hash of instruction, scene and goal: equal where two episodes can be compared."""
+    parts: dict[str, object] = {
+        'instruction': case.instruction,
+        'scene': case.scene.model_dump(exclude={'name', 'description'}),
+        'goal': case.goal.model_dump(),
+    }
+    if case.limit_steps is not None:
+        parts['limit_steps'] = case.limit_steps
+    if case.earlier:
+        parts['earlier'] = case.earlier
+    return hashlib.sha256(canonical(parts).encode()).hexdigest()
+
+
+def _start(suite: Suite, spec: TaskSpec, seed: int, trial: int) -> HouseStart:
+    """Draw the household of a trial; the houses of a task take turns."""
+    houses = suite.houses[spec.name]
+    house = houses[trial % len(houses)]
+    dice = Dice(f'{suite.name}/{spec.name}/{seed}/{trial}')
+    if spec.start_seed is not None:
+        dice = start_dice(suite.name, spec.name, spec.start_seed)
+    try:
+        graph = draw_start(house.graph, spec.house_goal, spec.at_first, dice)
+    except NoStartError as error:
+        raise CaseError(
+            f'The task {spec.name} of {suite.name} has no case in {house.name}: {error}.'
+        ) from error
+    return HouseStart(
+        name=house.name,
+        graph=graph.to_dict(),
+        mode=suite.mode,
+        visibility=suite.visibility,
+        constraints=spec.constraints,
+    )
+
+
+def _generated(
+    suite: str, spec: TaskSpec, recipe: Recipe, seed: int, trial: int
+) -> tuple[SceneFile, tuple[str, ...]]:
+    dice = Dice(f'{suite}/{spec.name}/{seed}/{trial}')
+    failed: Counter[str] = Counter()
+    for _ in range(TRIES):
+        try:
+            return _promised(spec, recipe, dice)
+        except NoRoomError as error:
+            failed[str(error)] += 1
+        except SceneFileError as error:
+            raise CaseError(
+                f'The scene of the task {spec.name} of {suite} with seed {seed}, trial {trial} '
+                f'cannot stand: {error}'
+            ) from error
+    rules = '; '.join(f'{rule} ({count} times)' for rule, count in failed.most_common(4))
+    raise CaseError(
+        f'No scene for the task {spec.name} of {suite} with seed {seed}, trial {trial} in '
+        f'{TRIES} tries: {rules}. In its `generate`, ask for fewer things (count), give them a '
+        'larger area, a smaller spacing_m or pitch, or other distances (reach_m for what is '
+        'within reach, beyond_m for what is not).'
+    )
+
+
+def _promised(spec: TaskSpec, recipe: Recipe, dice: Dice) -> tuple[SceneFile, tuple[str, ...]]:
+    """
+    Draw a scene, and hold it against its recipe and its goal.
+
+    Raises:
+        NoRoomError: It is not as promised; the text names the rule.
+    """
+    drawn = draw(recipe, spec.name, dice)
+    out_of_reach = _out_of_reach(drawn.scene)
+    for item in (*drawn.scene.movables, *drawn.scene.places):
+        if (item.name in drawn.in_reach) is (item.name in out_of_reach):
+            near = item.name in drawn.in_reach
+            rule = 'reach_m, but is out of reach' if near else 'beyond_m, but is in reach'
+            raise NoRoomError(f'a {item.kind.value} lies within {rule}')
+    for fault in lacks(spec.table_goal, drawn.scene, out_of_reach):
+        raise NoRoomError(fault)
+    return drawn.scene, out_of_reach
+
+
+def _out_of_reach(scene: SceneFile) -> tuple[str, ...]:
+    """Return what the hand cannot come down on, in the scene's order."""
+    items = (*scene.movables, *scene.places)
+    return tuple(item.name for item in items if not _reach(item))

@@ -1,0 +1,225 @@
+"""What a suite says of houses, held against them; and the start of one trial in one of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from bbllm.bench.suites.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
+from bbllm.bench.suites.house_predicates import clashing
+from bbllm.bench.suites.house_states import can_be, can_be_held, can_go, can_rest_on, fits
+from bbllm.bench.suites.household import judge_household, things_of
+from bbllm.bench.suites.suite_errors import SuiteFileError
+from bbllm.core.errors import BbllmError, UnknownNameError
+from bbllm.core.fingerprint import canonical
+from bbllm.core.paths import is_yaml_path
+from bbllm.worlds.household.constraints import Constraint, faults_of_constraints
+from bbllm.worlds.household.derived import WORDS
+from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.houses import House, load_house
+
+HouseGoal = HouseholdGoal | FinalStateGoal
+SAID_AT_FIRST = 'things in or on others, and their states'
+
+
+def checked_houses(
+    names: Sequence[str],
+    goal: HouseGoal,
+    at_first: Sequence[HouseCondition],
+    folder: Path,
+    where: str,
+    constraints: Sequence[Constraint] = (),
+) -> tuple[House, ...]:
+    """
+    Return the houses of a task, which have all that it speaks of.
+
+    Raises:
+        SuiteFileError: A house cannot be had, or lacks something; begins with `where`.
+    """
+    try:
+        houses = read_houses(names, folder)
+    except BbllmError as error:
+        raise SuiteFileError(f'{where}, houses: {error}') from error
+    faults = faults_of(goal, at_first, houses)
+    for house in houses:
+        faults += faults_of_constraints(constraints, house.graph)
+    if faults:
+        raise SuiteFileError(f'{where}: {"; ".join(faults)}.')
+    return houses
+
+
+def read_houses(names: Sequence[str], folder: Path) -> tuple[House, ...]:
+    """
+    Return the houses that a task names.
+
+    Args:
+        names: Names of houses, or paths of house files or of graphs.
+        folder: Where paths begin.
+
+    Raises:
+        BbllmError: One cannot be had; says which and why.
+    """
+    found = []
+    for name in names:
+        is_path = is_yaml_path(name) or name.endswith('.json')
+        found.append(_house(str(folder / Path(name).expanduser()) if is_path else name))
+    return tuple(found)
+
+
+@lru_cache(maxsize=16)
+def _house(name: str) -> House:
+    """Read a house once for all tasks of a suite."""
+    return load_house(name if '/' not in name else Path(name))
+
+
+def faults_of(
+    goal: HouseGoal, at_first: Sequence[HouseCondition], houses: Iterable[House]
+) -> list[str]:
+    """Return what a task speaks of and its houses lack, with the nearest; empty where nothing."""
+    faults = [fault for condition in at_first if (fault := _no_start(condition))]
+    conditions = goal.all if isinstance(goal, HouseholdGoal) else ()
+    for house in houses:
+        there = Counter(node.class_name for node in house.graph.nodes.values())
+        for condition in at_first:
+            if there[condition.thing or '']:  # what is missing of them is added
+                there[condition.thing or ''] = max(there[condition.thing or ''], condition.count)
+        for condition in (*conditions, *at_first):
+            for name in condition.classes:
+                if name not in there:
+                    wrong = UnknownNameError(f'class of things in {house.name}', name, there)
+                    faults.append(f'{condition}: {wrong}'.rstrip('.'))
+            what = condition.thing or condition.held
+            if not what or what not in there or condition.not_:
+                continue
+            if there[what] < condition.count:
+                faults.append(f'{condition}: {house.name} has only {there[what]} {what}')
+        faults += [fault for each in conditions if (fault := _never(each, at_first, house, there))]
+        faults += [fault for each in at_first if (fault := _not_of_its_kind(each, house))]
+        # Two that contradict each other are told of where each by itself can come to hold.
+        if isinstance(goal, HouseholdGoal) and not faults:
+            faults += _contradiction(goal, house, there)
+    return list(dict.fromkeys(faults))
+
+
+def hash_of_house(house: House) -> str:
+    """Return a hash of all that is in a house: not of its name and description."""
+    return hashlib.sha256(canonical(house.graph.to_dict()).encode()).hexdigest()
+
+
+def _never(
+    condition: HouseCondition,
+    at_first: Sequence[HouseCondition],
+    house: House,
+    there: Mapping[str, int],
+) -> str:
+    """Say why a condition of a goal cannot come to hold in a house, '' where it may."""
+    if condition.person and condition.on in there and not condition.not_:
+        seats = _of_class(house.graph, str(condition.on))
+        if not any(can_rest_on(house.graph, each, condition.person) for each in seats):
+            wanted = 'SITTABLE' if condition.person == 'sitting' else 'LIEABLE'
+            return (
+                f'{condition}: nobody can do so on a {condition.on} of {house.name}; name a '
+                f'thing with the property {wanted}'
+            )
+    what = condition.thing or condition.held
+    if condition.not_ or what is None or there.get(what, 0) < condition.count:
+        return ''  # the last is told already
+    if what == condition.place and there[what] <= condition.count:
+        return (
+            f'{condition}: nothing can be in or on itself, and {house.name} has only '
+            f'{there[what]} {what}; name another place'
+        )
+    graph = house.graph
+    ids = _of_class(graph, what)
+    ids += ids[:1] * (there[what] - len(ids))  # what is missing at the start is like the first
+    for able, need, hint in _able(condition, ids, at_first, graph):
+        if able < condition.count:
+            return f'{condition}: {able or "no"} {what} of {house.name} {need}; {hint}'
+    return ''
+
+
+def _able(
+    condition: HouseCondition,
+    ids: Sequence[int],
+    at_first: Sequence[HouseCondition],
+    graph: Graph,
+) -> Iterator[tuple[int, str, str]]:
+    """Yield for each part of a condition how many things can come to it, what, and a hint."""
+    others = [each for each in at_first if each.thing == condition.thing]
+    portable = 'name a thing with the property GRABBABLE'
+    can_move = {each for each in ids if can_go(graph, each)}
+    if any(each.place for each in others):
+        can_move = {*ids}  # a start may put anything anywhere
+    if condition.held:
+        yield sum(can_be_held(graph, each) for each in ids), 'can be grabbed', portable
+    if condition.is_:
+        given = {each.is_ for each in others if each.is_}
+        by = f' by {condition.by}' if condition.by else ''
+        able = sum(can_be(graph, each, condition.is_, given, condition.by) for each in ids)
+        yield able, f'can come to be {condition.is_}{by}', 'name another'
+    if condition.place and not _is_so(
+        condition.model_copy(update={'is_': None, 'by': None}), graph
+    ):
+        yield sum(each in can_move for each in ids), 'can be carried anywhere', portable
+    if condition.room:
+        here = {*things_of(condition, graph), *can_move}
+        able = sum(each in here for each in ids)
+        yield able, f'is in the {condition.room} or can be carried there', 'name another'
+
+
+def _contradiction(goal: HouseholdGoal, house: House, there: Mapping[str, int]) -> list[str]:
+    """Say which conditions a house has too few things for, for example on and off."""
+    found = clashing(goal, house.graph, there)
+    if found is None:
+        return []
+    what = found[0].thing or found[0].held or ''
+    few = f'since `same` asks for one {what}'
+    if what not in goal.same:
+        few = f'which has only {there[what]} {what}'
+    told, both = ' and '.join(map(str, found)), 'both' if len(found) == 2 else 'all'
+    return [
+        f'{told}: {both} can never hold at once in {house.name}, {few}; leave one of them out, or '
+        'count less'
+    ]
+
+
+def _not_of_its_kind(condition: HouseCondition, house: House) -> str:
+    """Say which state things of a class cannot have at the start, '' where they can."""
+    word = condition.is_
+    if not word or word in WORDS or condition.thing is None:
+        return ''
+    ids = _of_class(house.graph, condition.thing)
+    if all(fits(house.graph, each, word) for each in ids):
+        return ''
+    return f'at_first: {condition}: not every {condition.thing} of {house.name} can be {word}'
+
+
+def _is_so(condition: HouseCondition, graph: Graph) -> bool:
+    goal = HouseholdGoal(kind='household', all=(condition,))
+    return judge_household(goal, graph, frozenset()).findings[0].passed
+
+
+def _of_class(graph: Graph, name: str) -> list[int]:
+    return [node_id for node_id, node in graph.nodes.items() if node.class_name == name]
+
+
+def _no_start(condition: HouseCondition) -> str:
+    """Say why a condition cannot be told to be so at the start, '' where it can."""
+    if condition.thing and condition.thing == condition.place:
+        return f'at_first: {condition}: a {condition.thing} cannot be in or on itself'
+    if condition.thing == ANYTHING:
+        cleared = condition.on and condition.not_ and condition.count == 1
+        said = bool(cleared and not (condition.is_ or condition.room))
+    else:
+        one = not (condition.is_ and condition.place) and not condition.room
+        said = bool(condition.thing) and not condition.not_ and one
+    if said and condition.is_ not in WORDS and (condition.place or condition.count == 1):
+        return ''
+    return (
+        f'at_first: {condition}: only {SAID_AT_FIRST} can be arranged, each for all things of a '
+        'class: {thing: salmon, on: kitchencounter}, {thing: lightswitch, is: on}, {thing: '
+        'anything, on: kitchentable, not: true} (a surface that is empty)'
+    )

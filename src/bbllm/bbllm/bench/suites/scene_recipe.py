@@ -1,0 +1,265 @@
+"""
+The field `generate` of a suite file: what the scenes of a task have in common.
+
+Objects and locations come in groups; a group says how many, where and within reach or not. What
+a group leaves open is drawn anew for every trial, by `bench.generator`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from bbllm.sim.force_noise import ForceNoise
+from bbllm.sim.object_models import GOODS
+from bbllm.sim.scene_file import DEFAULT_SIZE_M, Color, Coordinate, TableSpec
+
+CUBE_COLORS = (
+    'red', 'orange', 'yellow', 'green', 'blue', 'purple', 'aqua', 'white', 'pink', 'navy', 'lime',
+    'teal', 'brown', 'violet',
+)  # fmt: skip
+CYLINDER_COLORS = ('white', 'black', 'grey', 'silver', 'beige', 'olive', 'gold', 'navy')
+
+PATTERNS: dict[str, tuple[tuple[int, int], ...]] = {
+    'plus': ((0, 0), (1, 0), (0, 1), (0, -1), (-1, 0)),
+    'letter_l': ((2, 0), (1, 0), (0, 0), (0, -1), (0, -2)),
+    'letter_l_mirrored': ((2, 0), (1, 0), (0, 0), (0, 1), (0, 2)),
+    'triangle': ((1, 0), (0, 1), (0, -1)),
+}
+"""Places as multiples (forward, left) of the pitch; `row` has as many as its count says."""
+
+MOST_LOCATIONS = 26
+"""They are named by letters."""
+
+SLACK = 1.05
+"""Masses that have to keep a ratio get some room, so that drawing them soon succeeds."""
+
+Number = Annotated[int, Field(ge=0, le=26)]
+Count = Number | tuple[Number, Number]
+Span = tuple[
+    Annotated[float, Field(gt=0, le=5, allow_inf_nan=False)],
+    Annotated[float, Field(gt=0, le=5, allow_inf_nan=False)],
+]
+Masses = tuple[
+    Annotated[float, Field(ge=0.001, le=20, allow_inf_nan=False)],
+    Annotated[float, Field(ge=0.001, le=20, allow_inf_nan=False)],
+]
+Area = Literal['left', 'right', 'anywhere'] | tuple[Coordinate, Coordinate, Coordinate, Coordinate]
+"""A half of the table, or [least x, greatest x, least y, greatest y] [m]."""
+Listed = Literal['first', 'anywhere', 'last']
+
+
+class Group(BaseModel):
+    """What groups of objects and of locations share."""
+
+    model_config = ConfigDict(extra='forbid', frozen=True)
+
+    area: Area = 'anywhere'
+    reach: bool = True
+    """Whether the hand can come down on them; checked by inverse kinematics."""
+    listed: Listed = 'anywhere'
+    """Where they stand in the scene's list, since many planners take things in that order."""
+
+    @model_validator(mode='after')
+    def _no_range_is_upside_down(self) -> Group:
+        if isinstance(self.area, tuple) and not (
+            self.area[0] < self.area[1] and self.area[2] < self.area[3]
+        ):
+            raise ValueError('an area is [least x, greatest x, least y, greatest y]')
+        for name in ('count', 'pitch'):
+            value = getattr(self, name, None)
+            if isinstance(value, tuple) and value[0] > value[1]:
+                raise ValueError(f'{name} is [least, greatest], but {value[0]} > {value[1]}')
+        return self
+
+
+class ObjectGroup(Group):
+    """Cubes or cylinders of different colours, called `red_cube` and the like."""
+
+    kind: Literal['cube', 'cylinder']
+    count: Count
+    colors: tuple[Color, ...] = ()
+    """What colours are drawn from, each at most once for a kind; many plain ones by default."""
+    mass: Masses | None = None
+    """Least and greatest mass; all of 0.1 kg where not given [kg]."""
+    mass_ratio: Annotated[float, Field(ge=1, le=100, allow_inf_nan=False)] = 1.0
+    """How many times as heavy the heavier of any two is, at least."""
+    fixed: Annotated[int, Field(ge=0, le=14)] = 0
+    """How many of them are fixed to the table; which ones is drawn."""
+
+    @model_validator(mode='after')
+    def _masses_and_fixed_ones_fit_the_count(self) -> ObjectGroup:
+        if self.mass is None:
+            if self.mass_ratio != 1.0:
+                raise ValueError('mass_ratio is of masses that are drawn; give mass as well')
+        elif self.mass[0] > self.mass[1]:
+            raise ValueError(f'mass is [least, greatest], but {self.mass[0]} > {self.mass[1]}')
+        elif (most := greatest(self.count)) > 1:
+            wanted = self.mass[0] * (self.mass_ratio * SLACK) ** (most - 1)
+            if self.mass_ratio > 1 and wanted > self.mass[1]:
+                raise ValueError(
+                    f'{most} masses of which each is {self.mass_ratio:g} times another do not fit '
+                    f'between {self.mass[0]:g} and {self.mass[1]:g} kg; a greatest mass of '
+                    f'{wanted:.2g} kg would do'
+                )
+        if self.fixed > least(self.count):
+            raise ValueError(
+                f'{self.fixed} are to be fixed, but there may be only {least(self.count)}'
+            )
+        return self
+
+    def name_of(self, color: str) -> str:
+        """Return the name of its thing of that colour."""
+        return f'{color.replace(" ", "_").replace("-", "_")}_{self.kind}'
+
+    @property
+    def palette(self) -> tuple[str, ...]:
+        """The colours that may be drawn."""
+        default = CUBE_COLORS if self.kind == 'cube' else CYLINDER_COLORS
+        return tuple(dict.fromkeys(self.colors or default))
+
+
+class LocationGroup(Group):
+    """Named places, scattered or in a pattern."""
+
+    count: Count | Literal['cubes'] | None = None
+    """How many; `cubes`: as many as the scene has cubes. Most patterns know it themselves."""
+    pattern: Literal['scattered', 'row', 'plus', 'letter_l', 'letter_l_mirrored', 'triangle'] = (
+        'scattered'
+    )
+    pitch: Span = (0.065, 0.08)
+    """Distance of neighbours in the pattern, least and greatest [m]."""
+    centre: tuple[Coordinate, Coordinate] | None = None
+    """Where the middle of the pattern shall be; anywhere in the area by default [m]."""
+    centre_m: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.02
+    """How far the middle may be from there along x and along y [m]."""
+
+    @model_validator(mode='after')
+    def _count_and_pattern_agree(self) -> LocationGroup:
+        if self.pattern in PATTERNS and self.count is not None:
+            raise ValueError(
+                f'leave count out: {self.pattern} has {len(PATTERNS[self.pattern])} places'
+            )
+        if self.pattern not in PATTERNS and self.count is None:
+            raise ValueError(f'the field count is missing; a {self.pattern} group needs one')
+        if self.pattern == 'scattered' and self.centre is not None:
+            raise ValueError('only a pattern has a centre; for scattered places give an area')
+        return self
+
+
+class GoodsGroup(Group):
+    """Containers, fruit and other things of `sim.goods`, each called by its kind."""
+
+    kinds: Annotated[tuple[str, ...], Field(min_length=1)]
+    count: Count | None = None
+    """How many of the kinds are drawn, each at most once; all of them by default."""
+
+    @model_validator(mode='after')
+    def _kinds_are_known_and_enough(self) -> GoodsGroup:
+        for kind in self.kinds:
+            if kind not in GOODS:
+                raise ValueError(f'{kind!r} is no kind of thing; there are {", ".join(GOODS)}')
+        if self.count is not None and greatest(self.count) > len(self.kinds):
+            raise ValueError(f'a count of {self.count} does not fit {len(self.kinds)} kinds')
+        return self
+
+
+class Recipe(BaseModel):
+    """All that the scenes of one task have in common."""
+
+    model_config = ConfigDict(extra='forbid', frozen=True)
+
+    things: tuple[GoodsGroup, ...] = ()
+    """Where there are any, there is nothing else: `objects: []` and no locations."""
+    objects: tuple[ObjectGroup, ...]
+    locations: tuple[LocationGroup, ...] = ()
+    reach_m: Span = (0.32, 0.68)
+    """How near to and far from the robot's axis things within reach may be [m]."""
+    beyond_m: Span = (0.92, 1.25)
+    """The same of things out of reach; on the table they are in any case [m]."""
+    spacing_m: Annotated[float, Field(ge=0.06, le=0.3, allow_inf_nan=False)] = 0.085
+    """Least distance between centres, so that the fingers fit in [m]."""
+    middle_m: Annotated[float, Field(ge=0, le=0.3, allow_inf_nan=False)] = 0.045
+    """How far things are from the middle line, so that their side is beyond doubt [m]."""
+    table: TableSpec = TableSpec(xy=(0.45, 0.0), size=(1.4, 1.6))
+    force_noise_n: ForceNoise = ForceNoise()
+    """How noisy the force on the hand is read [N]."""
+
+    @field_validator('objects')
+    @classmethod
+    def _an_object_there_is(
+        cls, objects: tuple[ObjectGroup, ...], info: ValidationInfo
+    ) -> tuple[ObjectGroup, ...]:
+        goods = info.data.get('things')
+        if not objects and not goods:
+            raise ValueError('a table needs a group of objects')
+        if objects and goods:
+            raise ValueError('a table with things has no other objects; write `objects: []`')
+        return objects
+
+    @model_validator(mode='after')
+    def _there_are_colours_and_letters_enough(self) -> Recipe:
+        for name in ('reach_m', 'beyond_m'):
+            least, most = getattr(self, name)
+            if least >= most:
+                raise ValueError(f'{name} is [least, greatest], but {least} >= {most}')
+        for kind in ('cube', 'cylinder'):
+            groups = [group for group in self.objects if group.kind == kind]
+            colors = {color for group in groups for color in group.palette}
+            wanted = sum(greatest(group.count) for group in groups)
+            if wanted > len(colors):
+                raise ValueError(
+                    f'there may be {wanted} {kind}s but only {len(colors)} colours for them; '
+                    'make the counts smaller or add colors'
+                )
+        if self.most_locations > MOST_LOCATIONS:
+            raise ValueError(
+                f'there may be {self.most_locations} locations, but names end with '
+                f'{location_name(MOST_LOCATIONS - 1)}; make the counts smaller'
+            )
+        return self
+
+    @property
+    def most_cubes(self) -> int:
+        """The greatest number of cubes that a scene may have."""
+        return sum(greatest(group.count) for group in self.objects if group.kind == 'cube')
+
+    @property
+    def most_locations(self) -> int:
+        """The greatest number of locations that a scene may have."""
+        counts = (
+            len(PATTERNS[group.pattern])
+            if group.count is None
+            else self.most_cubes
+            if group.count == 'cubes'
+            else greatest(group.count)
+            for group in self.locations
+        )
+        return sum(counts)
+
+
+def location_name(index: int) -> str:
+    """Return the name of the location that is listed there, counted from 0."""
+    return f'location_{chr(ord("A") + index)}'
+
+
+def greatest(count: Count) -> int:
+    """Return the greatest number that a count allows."""
+    return count if isinstance(count, int) else count[1]
+
+
+def least(count: Count) -> int:
+    """Return the least number that a count allows."""
+    return count if isinstance(count, int) else count[0]
+
+
+EDGE_M = DEFAULT_SIZE_M
+"""Edge of generated cubes, diameter and height of generated cylinders [m]."""

@@ -1,0 +1,246 @@
+"""
+Suite files: the tasks of a bench.
+
+A suite is `config/suites/<name>.yaml`; `tabletop.yaml` there explains every field. A task has an
+instruction, a goal (bench.goals) and a table: either scenes made anew for every trial
+(`generate:`, bench.scene_recipe), or one that never changes (`scene:`, sim.scenes). Or it is
+played in houses (`houses:`, bench.house_suite); `household.yaml` explains that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+
+from bbllm.bench.suites.goal_needs import lacks, never_has
+from bbllm.bench.suites.house_goals import HouseholdGoal
+from bbllm.bench.suites.house_predicates import predicates_of
+from bbllm.bench.suites.house_suite import checked_houses, hash_of_house
+from bbllm.bench.suites.original_suite import with_original
+from bbllm.bench.suites.suite_errors import SuiteFileError, readable
+from bbllm.bench.suites.task_spec import KNOWN_ONLY, AnyGoal, TaskSpec
+from bbllm.bench.suites.unseen_needs import unmet
+from bbllm.core.errors import SceneFileError, UnknownNameError
+from bbllm.core.fingerprint import canonical
+from bbllm.core.paths import is_yaml_path
+from bbllm.planners.common.goal_predicates import goal_text
+from bbllm.sim.scene_file import Name, SceneFile, load_scene
+from bbllm.sim.yaml_files import WordsLoader, YamlFiles
+from bbllm.worlds.household.household import Mode
+from bbllm.worlds.household.houses import House
+from bbllm.worlds.household.visibility import SeenWord
+
+__all__ = ['FILES', 'AnyGoal', 'Suite', 'TaskSpec', 'list_suites', 'load_suite', 'parse_suite']
+
+
+class _SuiteFile(BaseModel):
+    """The whole file."""
+
+    model_config = ConfigDict(extra='forbid', frozen=True)
+
+    name: Name
+    description: str = ''
+    tasks: tuple[TaskSpec, ...]
+    mode: Mode = Mode.SANE
+    """The rules of all houses; of no meaning on tables."""
+    visibility: SeenWord = 'full'
+    say: Literal['sentence', 'predicates'] = 'sentence'
+    """How planners are told: by each task's instruction, or by its goal as predicates."""
+
+    @model_validator(mode='after')
+    def _of_one_kind(self) -> _SuiteFile:
+        in_houses = [task.name for task in self.tasks if task.houses]
+        if in_houses and len(in_houses) < len(self.tasks):
+            raise ValueError(
+                f'{", ".join(in_houses)} are played in houses and the other tasks on tables; make '
+                'two suites of them'
+            )
+        if not in_houses and self.model_fields_set & {'mode', 'visibility', 'say'}:
+            raise ValueError('mode, visibility and say are for suites that are played in houses')
+        return self
+
+    @field_validator('tasks')
+    @classmethod
+    def _a_task_there_is(cls, tasks: tuple[TaskSpec, ...]) -> tuple[TaskSpec, ...]:
+        if not tasks:
+            raise ValueError('a suite needs a task')
+        return tasks
+
+
+FILES = YamlFiles('suite', fields='tasks, description', error=SuiteFileError, loader=WordsLoader)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """Tasks that are scored together."""
+
+    name: str
+    description: str
+    tasks: tuple[TaskSpec, ...]
+    scenes: Mapping[str, SceneFile] = field(default_factory=dict)
+    """The fixed scenes, by task."""
+    houses: Mapping[str, tuple[House, ...]] = field(default_factory=dict)
+    """The houses, by task; empty where the suite is played on tables."""
+    mode: Mode = Mode.SANE
+    visibility: SeenWord = 'full'
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of all that counts: not of comments, labels and descriptions."""
+        parts = {
+            'name': self.name,
+            'tasks': [
+                task.model_dump(exclude={'scene', 'houses', 'at_first', *KNOWN_ONLY})
+                for task in self.tasks
+            ],
+            'scenes': {
+                task: scene.model_dump(exclude={'name', 'description'})
+                for task, scene in self.scenes.items()
+            },
+            **self._of_houses(),
+        }
+        return hashlib.sha256(canonical(parts).encode()).hexdigest()
+
+    def _of_houses(self) -> dict[str, object]:
+        """Return the parts of the hash that only suites in houses have."""
+        if not self.houses:
+            return {}
+        each = {house.name: house for many in self.houses.values() for house in many}
+        hashes = {name: hash_of_house(house) for name, house in each.items()}
+        return {
+            'houses': {task: [hashes[h.name] for h in many] for task, many in self.houses.items()},
+            'at_first': {t.name: [c.model_dump() for c in t.at_first] for t in self.tasks},
+            'mode': self.mode.value,
+            'visibility': self.visibility,
+        }
+
+    def task(self, name: str) -> TaskSpec:
+        """
+        Return the task of that name.
+
+        Raises:
+            UnknownNameError: There is none.
+        """
+        for task in self.tasks:
+            if task.name == name:
+                return task
+        known = [task.name for task in self.tasks]
+        raise UnknownNameError(f'task of the suite {self.name}', name, known)
+
+
+def list_suites() -> tuple[str, ...]:
+    """Return the names of the suites that come with the project."""
+    return FILES.names()
+
+
+def load_suite(name_or_path: str | Path, *, data: Path | None = None) -> Suite:
+    """
+    Read a suite by its name, or by the path of a .yaml file.
+
+    Args:
+        name_or_path: Which one.
+        data: The user's copy of what a suite is made of that cannot be shipped.
+
+    Raises:
+        UnknownNameError: No suite of that name.
+        SuiteFileError: The file cannot be read or used; says which task and field.
+    """
+    return parse_suite(*FILES.read(name_or_path), copy=data)
+
+
+def parse_suite(content: str, path: Path, *, copy: Path | None = None) -> Suite:
+    """
+    Make a suite from the text of a file.
+
+    Args:
+        content: YAML.
+        path: What errors call the file; its stem names the suite, its folder holds the scenes.
+        copy: See `load_suite`.
+
+    Raises:
+        SuiteFileError: Not YAML, unknown fields, values that will not do, or a goal that speaks
+            of what its scene lacks.
+    """
+    data = FILES.parse(content, str(path))
+    given: Mapping[str, House] = {}
+    if 'original' in data:
+        data, given = with_original(data, copy, str(path))
+    try:
+        file = _SuiteFile.model_validate({'name': path.stem, **data})
+    except ValidationError as error:
+        raise SuiteFileError(f'{path}: {readable(error, data, _SuiteFile)}') from error
+    counts = Counter(task.name for task in file.tasks)
+    for name, count in counts.items():
+        if count > 1:
+            raise SuiteFileError(
+                f'{path}: the task name {name} is given {count} times; names must be unique.'
+            )
+    for index, task in enumerate(file.tasks):
+        if task.generate is not None and (faults := never_has(task.table_goal, task.generate)):
+            raise SuiteFileError(f'{path}: tasks[{index}] ({task.name}): {"; ".join(faults)}.')
+    return Suite(
+        name=file.name,
+        description=file.description,
+        tasks=_said(file, str(path)),
+        scenes={
+            task.name: _scene_of(task, f'{path}: tasks[{index}] ({task.name})', path)
+            for index, task in enumerate(file.tasks)
+            if task.scene is not None
+        },
+        houses={
+            task.name: (given[task.name],)
+            if task.name in given
+            else checked_houses(
+                task.houses,
+                task.house_goal,
+                task.at_first,
+                path.parent,
+                f'{path}: tasks[{index}] ({task.name})',
+                task.constraints,
+            )
+            for index, task in enumerate(file.tasks)
+            if task.houses
+        },
+        mode=file.mode,
+        visibility=file.visibility,
+    )
+
+
+def _said(file: _SuiteFile, where: str) -> tuple[TaskSpec, ...]:
+    """Return the tasks with the instructions that planners are told."""
+    if file.say == 'sentence':
+        return file.tasks
+    tasks = []
+    for index, task in enumerate(file.tasks):
+        goal = task.house_goal
+        predicates = predicates_of(goal) if isinstance(goal, HouseholdGoal) else None
+        if predicates is None:
+            raise SuiteFileError(
+                f'{where}: tasks[{index}] ({task.name}): say = predicates will not do: its goal '
+                'is more than things on and in places, open, closed, on, off or held; say '
+                'sentence.'
+            )
+        tasks.append(task.model_copy(update={'instruction': goal_text(predicates)}))
+    return tuple(tasks)
+
+
+def _scene_of(task: TaskSpec, where: str, path: Path) -> SceneFile:
+    """Load a task's fixed scene and hold its goal against it."""
+    assert task.scene is not None  # the caller looked
+    beside = path.parent / task.scene
+    try:
+        scene = load_scene(beside if is_yaml_path(task.scene) else task.scene)
+    except (UnknownNameError, SceneFileError) as error:
+        raise SuiteFileError(f'{where}, scene: {error}') from error
+    masses, fixed = {spec.mass for spec in scene.objects}, sum(s.fixed for s in scene.objects)
+    faults = lacks(task.table_goal, scene) + unmet(task.needs, masses=len(masses), fixed=fixed)
+    if faults:
+        raise SuiteFileError(f'{where}: {"; ".join(faults)}.')
+    return scene

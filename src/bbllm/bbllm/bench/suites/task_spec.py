@@ -1,0 +1,110 @@
+"""One task of a suite, as its file describes it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from bbllm.bench.suites.goals import NEEDING, Goal, Needs
+from bbllm.bench.suites.house_goals import FinalStateGoal, HouseCondition, HouseholdGoal
+from bbllm.bench.suites.scene_recipe import Recipe, greatest
+from bbllm.bench.suites.unseen_needs import unmet
+from bbllm.sim.scene_file import Name
+from bbllm.worlds.household.constraints import Constraint
+
+AnyGoal = Annotated[Goal | HouseholdGoal | FinalStateGoal, Field(discriminator='kind')]
+
+Instruction = Annotated[str, Field(min_length=3, max_length=2000)]
+
+KNOWN_ONLY = frozenset({'label', 'split', 'least_steps'})
+"""Fields that change no episode, and so count in no hash."""
+
+
+class TaskSpec(BaseModel):
+    """One task of a suite."""
+
+    model_config = ConfigDict(extra='forbid', frozen=True)
+
+    name: Name
+    instruction: Instruction
+    """All that a planner is told beside the scene."""
+    difficulty: Literal['easy', 'medium', 'hard']
+    least_loops: Annotated[int, Field(ge=0, le=20)]
+    """Feedback loops that a planner spends that takes things and places in the order listed."""
+    goal: AnyGoal
+    needs: Needs = 'none'
+    """What has to be found out before acting, since no scene shows it."""
+    label: Annotated[str, Field(pattern=r'^[A-Za-z0-9][A-Za-z0-9_.-]*$', max_length=12)] = ''
+    """What a paper calls the task, as in T3; tables and reports show it before the name."""
+    scene: Annotated[str, Field(min_length=1)] | None = None
+    """Name of a scene, or path of a scene file from the suite file; the same in all trials."""
+    generate: Recipe | None = None
+    """What is drawn anew for every trial."""
+    houses: Annotated[tuple[str, ...], Field(max_length=100)] = ()
+    """Names of houses, or paths of house files from the suite file; trials take turns."""
+    at_first: tuple[HouseCondition, ...] = ()
+    """How things are in a house at the start of a trial, whatever the house says."""
+    constraints: Annotated[tuple[Constraint, ...], Field(max_length=10)] = ()
+    """What no scene tells and a step may fail by, see worlds.household.constraints."""
+    start_seed: Annotated[int, Field(ge=0)] | None = None
+    """Every trial of every run begins as this seed draws it; so `least_steps` holds in all."""
+    limit_steps: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    """Calls of an episode of this task; where a run allows fewer, these are all."""
+    split: Annotated[str, Field(pattern=r'^[a-z0-9_]*$', max_length=32)] = ''
+    """To which part of a suite it belongs, for example `new_houses`."""
+    least_steps: Annotated[int, Field(ge=1)] | None = None
+    """Length of the shortest plan there is, where that is proven (bench.least_steps)."""
+    earlier: Annotated[tuple[Instruction, ...], Field(max_length=10)] = ()
+    """What is asked for before, at the same table: an episode each, which nobody judges."""
+
+    @property
+    def table_goal(self) -> Goal:
+        """The goal of a task on a table."""
+        assert not isinstance(self.goal, HouseholdGoal | FinalStateGoal)  # the file was checked
+        return self.goal
+
+    @property
+    def house_goal(self) -> HouseholdGoal | FinalStateGoal:
+        """The goal of a task in a house."""
+        assert isinstance(self.goal, HouseholdGoal | FinalStateGoal)  # the file was checked
+        return self.goal
+
+    @model_validator(mode='after')
+    def _one_kind_of_table(self) -> TaskSpec:
+        if self.houses:
+            if self.scene is not None or self.generate is not None:
+                raise ValueError('a task in houses has neither scene nor generate; leave them out')
+        elif (self.scene is None) == (self.generate is None):
+            raise ValueError('give either scene (a fixed one) or generate, and not both')
+        if self.at_first and not self.houses:
+            raise ValueError('at_first arranges a house; give houses, or leave it out')
+        if (self.constraints or self.start_seed is not None) and not self.houses:
+            raise ValueError('constraints and start_seed are of a house; give houses, or neither')
+        if self.earlier and (self.houses or self.needs != 'none'):
+            raise ValueError(
+                'earlier goes with a task on a table that needs nothing to be found out; leave it '
+                'out'
+            )
+        if bool(self.houses) is not isinstance(self.goal, HouseholdGoal | FinalStateGoal):
+            where = 'in houses' if self.houses else 'on a table'
+            raise ValueError(
+                f'the goal {self.goal.kind} cannot be that of a task {where}; houses go with the '
+                'goal household, scene and generate with all others'
+            )
+        return self
+
+    @model_validator(mode='after')
+    def _what_is_needed_commits_somewhere(self) -> TaskSpec:
+        if self.needs != 'none' and not isinstance(self.goal, NEEDING):
+            raise ValueError(
+                f'needs = {self.needs} goes with the goals tower, corners and hold, of which it '
+                f'is known what commits to them; leave needs out for {self.goal.kind}'
+            )
+        if self.generate is not None:
+            groups = self.generate.objects
+            masses = sum(greatest(group.count) for group in groups if group.mass)
+            fixed = sum(group.fixed for group in groups)
+            if faults := unmet(self.needs, masses=masses, fixed=fixed):
+                raise ValueError(faults[0])
+        return self

@@ -1,0 +1,233 @@
+"""What `bbllm doctor` looks at on this machine, each a function that returns findings."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from bbllm.cli.checks.findings import Finding, Level
+from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.core.paths import config_dir, episodes_dir, state_dir
+
+IMPORT_S = 30.0
+"""How long a trial in a process of its own may take, wall clock [s]."""
+_JOIN = 'import rclpy; rclpy.init(); rclpy.shutdown()'
+
+
+def check_python() -> Finding:
+    """Look at the interpreter."""
+    text = f'{platform.python_version()} at {sys.executable}'
+    if (3, 10) <= sys.version_info < (3, 13):
+        return Finding('python', Level.OK, text)
+    return Finding('python', Level.FAIL, text, 'Use Python 3.10, 3.11 or 3.12.')
+
+
+def check_packages() -> Finding:
+    """Look for the packages that the in-process simulation needs."""
+    needed = ('mujoco', 'mink', 'ruckig', 'numpy', 'yaml', 'pydantic', 'jinja2', 'openai', 'PIL')
+    missing = [name for name in needed if importlib.util.find_spec(name) is None]
+    if missing:
+        return Finding('packages', Level.FAIL, f'missing: {", ".join(missing)}', 'Run: make setup')
+    try:
+        mujoco = importlib.import_module('mujoco')
+    except ImportError as error:
+        return Finding('packages', Level.FAIL, f'MuJoCo does not load: {error}', 'Run: make setup')
+    return Finding('packages', Level.OK, f'all there; MuJoCo {mujoco.__version__}')
+
+
+def check_config() -> Finding:
+    """Look for the configuration that comes with the project."""
+    try:
+        return Finding('config', Level.OK, str(config_dir()))
+    except BbllmError as error:
+        return Finding('config', Level.FAIL, str(error), 'Run: make setup')
+
+
+def check_state() -> Finding:
+    """Write a file where journals go."""
+    folder = state_dir()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        return Finding(
+            'journals',
+            Level.FAIL,
+            f'{folder} cannot be written to: {error.strerror}',
+            'Set XDG_STATE_HOME to a folder that can.',
+        )
+    return Finding('journals', Level.OK, str(episodes_dir()))
+
+
+def check_models() -> list[Finding]:
+    """Ask whether Brain and Body can be reached."""
+    from bbllm.llm.model_factory import load_config, probe_models
+
+    try:
+        results = probe_models(load_config())
+    except BbllmError as error:
+        return [Finding('models', Level.FAIL, str(error), 'Mend config/llm.yaml.')]
+    remedy = 'Or go on without: --{0} offline'
+    return [
+        Finding(result.role, Level.OK, result.sentence)
+        if result.ok
+        else Finding(result.role, Level.FAIL, result.sentence, remedy.format(result.role))
+        for result in results
+    ]
+
+
+def check_compilers() -> Finding:
+    """Look for what building the interface packages needs."""
+    tools = {'c++': 'g++', 'cmake': 'cmake', 'colcon': ''}
+    missing = [tool for tool in tools if _which(tool) is None]
+    header = Path(sysconfig.get_paths()['include']) / 'Python.h'
+    packages = [tools[tool] for tool in missing if tools[tool]]
+    if not header.exists():
+        missing.append('Python.h')
+        packages.append(f'python3.{sys.version_info[1]}-dev')
+    if not missing:
+        return Finding('build', Level.OK, 'C++ compiler, CMake, colcon and Python headers')
+    remedy = f'apt install {" ".join(packages)}' if packages else 'Run: make setup'
+    return Finding('build', Level.WARN, f'missing: {", ".join(missing)}', remedy)
+
+
+def check_rendering() -> Finding:
+    """Try each way to render without a display, in a process of its own: GL can crash."""
+    for backend in ('egl', 'osmesa'):
+        code = 'import mujoco; mujoco.GLContext(16, 16).make_current()'
+        if _python(code, MUJOCO_GL=backend) is None:
+            return Finding('rendering', Level.OK, f'MuJoCo renders off screen with {backend}')
+    return Finding(
+        'rendering',
+        Level.WARN,
+        'neither EGL nor OSMesa works: drawings are made, renderings are not',
+        'apt install libegl1 libgl1-mesa-dri, or libosmesa6',
+    )
+
+
+def check_display() -> Finding:
+    """Look for a display, which only the viewer needs."""
+    name = os.environ.get('WAYLAND_DISPLAY') or os.environ.get('DISPLAY')
+    if name:
+        return Finding('display', Level.OK, name)
+    return Finding('display', Level.OK, 'none; only --viewer needs one')
+
+
+def check_ros() -> list[Finding]:
+    """Find out whether ROS 2 is there, and which one."""
+    from bbllm.ros.rclpy_support.domains import domain_of
+
+    spec = importlib.util.find_spec('rclpy')
+    if spec is None or spec.origin is None:
+        sourced = Path('/opt/ros/jazzy/setup.sh')
+        remedy = f'. {sourced}' if sourced.exists() else 'make setup, then . ./activate'
+        text = 'none; `bbllm demo` needs none, `bbllm up` and `bbllm run` do'
+        return [Finding('ros', Level.WARN, text, remedy)]
+    kind = 'from PyPI' if 'site-packages' in spec.origin else "the system's"
+    distro = os.environ.get('ROS_DISTRO', 'jazzy' if 'PyPI' in kind else 'unknown distribution')
+    try:
+        domain_of(os.environ)
+    except ConfigError as error:
+        return [Finding('ros', Level.WARN, str(error))]
+    # Without a name to object to; the middleware has a finding of its own.
+    fault = _python(_JOIN, RMW_IMPLEMENTATION='')
+    if fault is not None:
+        remedy = 'In a new shell: . ./activate'
+        return [Finding('ros', Level.WARN, f'{distro}, {kind}, but broken: {fault}', remedy)]
+    there = Finding('ros', Level.OK, f'{distro}, {kind}: {Path(spec.origin).parent}')
+    return [there, _check_rmw(), _check_interfaces()]
+
+
+def _check_rmw() -> Finding:
+    """Join a graph with the middleware that nodes use; rcl refuses one of another name."""
+    from bbllm.ros.stack.stack import node_environ
+
+    chosen = node_environ()['RMW_IMPLEMENTATION']
+    said = '$RMW_IMPLEMENTATION' if 'RMW_IMPLEMENTATION' in os.environ else 'the default of bbllm'
+    fault = _python(_JOIN, RMW_IMPLEMENTATION=chosen)
+    if fault is None:
+        return Finding('rmw', Level.OK, f'{chosen}, {said}')
+    remedy = 'In a new shell: . ./activate. For another middleware, install its package.'
+    return Finding('rmw', Level.WARN, f'{chosen}, {said}, does not work: {fault}', remedy)
+
+
+def _check_interfaces() -> Finding:
+    fault = _python('from bbllm_interfaces.action import RunTask; RunTask.Goal()')
+    if fault is None:
+        return Finding('interfaces', Level.OK, 'bbllm_interfaces is built')
+    return Finding(
+        'interfaces',
+        Level.WARN,
+        f'bbllm_interfaces cannot be imported: {fault}',
+        'make setup (or colcon build), then . ./activate',
+    )
+
+
+def check_stack(namespace: str | None = None) -> list[Finding]:
+    """Look for running stacks, and whether publishers and subscribers understand each other."""
+    from bbllm.cli.ros import missing_ros
+
+    # Where the middleware does not load, rcl ends the whole process: first try it in another.
+    if missing_ros() or _python(_JOIN) is not None:
+        return []
+    from bbllm.cli.checks.stack_graph import look_at_stack
+
+    return look_at_stack(namespace)
+
+
+def joins() -> str | None:
+    """Join a graph in a process of its own; return why that fails, None where it works."""
+    from bbllm.ros.stack.stack import node_environ
+
+    return _python(_JOIN, RMW_IMPLEMENTATION=node_environ()['RMW_IMPLEMENTATION'])
+
+
+def _which(tool: str) -> str | None:
+    beside = Path(sys.executable).parent / tool
+    return str(beside) if beside.exists() else shutil.which(tool)
+
+
+def _python(code: str, **environment: str) -> str | None:
+    """Run a trial in a process of its own; return its last words, None where it worked."""
+    from bbllm.ros.rclpy_support.dds_boundary import bounded
+
+    try:
+        done = subprocess.run(
+            [sys.executable, '-c', code],
+            env=bounded({**os.environ, **environment}),
+            capture_output=True,
+            text=True,
+            timeout=IMPORT_S,
+        )
+    except subprocess.TimeoutExpired:
+        return f'it hangs for {IMPORT_S:g} s'
+    if done.returncode == 0:
+        return None
+    return (done.stderr.strip().splitlines() or [f'exit code {done.returncode}'])[-1]
+
+
+Check = Callable[[], 'Finding | list[Finding]']
+
+CHECKS: tuple[Check, ...] = (
+    check_python,
+    check_packages,
+    check_config,
+    check_state,
+    check_models,
+    check_rendering,
+    check_display,
+    check_compilers,
+    check_ros,
+    check_stack,
+)
+"""In the order of the report: first what the demo needs, then what ROS needs."""

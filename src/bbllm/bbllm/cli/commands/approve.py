@@ -1,0 +1,212 @@
+"""`bbllm approve`: says whether the arm may do what it waits to do."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bbllm.cli.choices import DomainOption, JsonOption, NamespaceOption, timeout_option
+from bbllm.cli.discovery import found_stack, look_for
+from bbllm.cli.ros import choose_domain, need_ros
+from bbllm.cli.verb_group import BAD_INPUT, FAILED
+from bbllm.cli.views.exit import leave
+from bbllm.cli.views.output import Output
+from bbllm.cli.views.question import (
+    ask,
+    at_terminal,
+    can_ask,
+    describe_answer,
+    line_to_type,
+    person,
+    request_data,
+    show,
+)
+from bbllm.core.approval import Answer, ApprovalRequest
+from bbllm.core.errors import ApprovalError, ConfigError, LostNodeError
+
+if TYPE_CHECKING:
+    from bbllm.ros.stack.approval_client import ApprovalClient
+    from bbllm.ros.stack.client import StackClient
+
+HINT = 'A simulation asks only with `bbllm up sim --approval plan`.'
+LEAST_HASH = 8
+"""How many characters of a hash must be typed."""
+
+
+def approve(
+    hash: Annotated[
+        str | None,
+        typer.Option(
+            '--hash',
+            metavar='HASH',
+            help='Approve exactly this, without a question: the hash that is shown, or its '
+            'first 8 characters or more.',
+            show_default=False,
+        ),
+    ] = None,
+    deny: Annotated[
+        str | None,
+        typer.Option(
+            '--deny',
+            metavar='REASON',
+            help='Deny it, without a question; the Brain is told the reason.',
+            show_default=False,
+        ),
+    ] = None,
+    watch: Annotated[
+        bool, typer.Option('--watch', help='Stay, and ask again for each request; Ctrl-C ends.')
+    ] = False,
+    timeout: Annotated[
+        float | None, timeout_option('How long to wait for a request, where none is there.')
+    ] = None,
+    domain: DomainOption = None,
+    namespace: NamespaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """
+    Say whether the arm may do what it waits to do: a plan, a call, or to go on.
+
+    Nothing moves before a person has approved it, where the stack asks for
+    that: for a real arm unless it was started with `approval:=none`, for a
+    simulated one with `bbllm up sim --approval plan`. Waits for a request
+    where none is there. An answer without a terminal counts as a program's:
+    it may deny, and approve only where the robot is simulated.
+
+    Exit code: 0 when it was answered, either way, 1 when it was not, 2 where
+    there is no terminal to answer on, or what waits is not what was named.
+
+    [bold]Examples[/bold]
+
+      bbllm approve
+      bbllm approve --watch
+      bbllm approve --hash 1a2b3c4d5e6f
+      bbllm approve --deny 'the red cube is glued to the table'
+    """
+    output = Output(json)
+    named = None if hash is None else _checked(hash)
+    if watch and (json or named is not None or deny is not None):
+        raise ConfigError('--watch asks a person: it cannot go with --hash, --deny or --json.')
+    need_ros('bbllm approve')
+    choose_domain(domain)
+    with found_stack(namespace, output, hint=HINT, name='bbllm_approve') as client:
+        approvals = _find(client, output)
+        if watch:
+            _watch(approvals, timeout, output)
+            return
+        if named is not None:
+            request = _named(approvals, named, timeout)
+            answer: Answer | None = _said(deny)
+        else:
+            request = _first(approvals, timeout, output)
+            answer = _said(deny) if deny is not None else _asked(approvals, request, output)
+        if answer is not None:
+            _send(approvals, request, answer, output)
+    output.result(request_data(request, answer))
+    if answer is None:
+        leave(FAILED if can_ask(output) else BAD_INPUT)
+
+
+def _checked(typed: str) -> str:
+    named = typed.strip().lower()
+    if not re.fullmatch(rf'[0-9a-f]{{{LEAST_HASH},64}}', named):
+        raise ConfigError(
+            f'{typed[:80]!r} is no hash: it takes {LEAST_HASH} to 64 of the characters 0-9 and '
+            'a-f. `bbllm approve` shows the one that waits.'
+        )
+    return named
+
+
+def _find(client: StackClient, output: Output) -> ApprovalClient:
+    look_for(client, ['fr3_executor'], lambda: client.approvals.heard, output)
+    return client.approvals
+
+
+def _named(approvals: ApprovalClient, hash: str, timeout_s: float | None) -> ApprovalRequest:
+    """Return the request that waits, if it is the one that was named."""
+    request = approvals.next(timeout_s or 0.0)
+    if request is None:
+        raise ApprovalError(f'Nothing waits for approval now, neither {hash} nor anything else.')
+    if not request.hash.startswith(hash):
+        raise ApprovalError(
+            f'{hash} is not what waits now: that is {request.name}: '
+            f'{" / ".join(request.lines)[:200]}. '
+            f'Read it, and to approve it type: {line_to_type(request)}'
+        )
+    return request
+
+
+def _first(approvals: ApprovalClient, timeout_s: float | None, output: Output) -> ApprovalRequest:
+    if approvals.waiting is None:
+        output.say('Nothing waits for approval; waiting for the first request ...', 'dim')
+    request = approvals.next(timeout_s)
+    if request is None:
+        raise LostNodeError(f'Nothing was asked within {timeout_s:g} s.')
+    return request
+
+
+def _asked(approvals: ApprovalClient, request: ApprovalRequest, output: Output) -> Answer | None:
+    if not can_ask(output):
+        show(request, output)
+        output.say('  Nothing was answered: there is no terminal to ask on. To approve this:')
+        output.say(f'    {line_to_type(request)}', 'cyan')
+        return None
+    answer = ask(request, output, lambda: approvals.waits(request))
+    if answer is None:
+        output.say(
+            'It was not answered.'
+            if approvals.waits(request)
+            else 'It does not wait any more: somebody answered, its time ran out, or the task was '
+            'stopped.',
+            'yellow',
+        )
+    return answer
+
+
+def _watch(approvals: ApprovalClient, timeout_s: float | None, output: Output) -> None:
+    if not can_ask(output):
+        raise ConfigError(
+            '--watch needs a terminal to ask on. Without one, what waits on a simulated robot is '
+            'approved by its hash: bbllm approve --hash HASH.'
+        )
+    seen: ApprovalRequest | None = None
+    try:
+        while True:
+            if approvals.waiting is None:
+                output.say('Waiting for the next request; Ctrl-C ends ...', 'dim')
+            request = approvals.next(timeout_s, after=seen)
+            if request is None:
+                output.say(f'Nothing was asked for {timeout_s:g} s.')
+                return
+            answer = _asked(approvals, request, output)
+            if answer is not None:
+                try:
+                    _send(approvals, request, answer, output)
+                except ApprovalError as error:  # somebody was quicker
+                    output.say(str(error), 'yellow')
+            seen = request
+            _settle(approvals, request)
+    except KeyboardInterrupt:
+        output.say()
+
+
+def _settle(approvals: ApprovalClient, request: ApprovalRequest, within_s: float = 2.0) -> None:
+    """Give the executor a moment to tell that a request was answered."""
+    deadline_s = time.monotonic() + within_s
+    while approvals.waits(request) and time.monotonic() < deadline_s:
+        time.sleep(0.02)
+
+
+def _send(
+    approvals: ApprovalClient, request: ApprovalRequest, answer: Answer, output: Output
+) -> None:
+    approvals.answer(request.hash, answer)
+    output.say(*describe_answer(request, answer))
+
+
+def _said(deny: str | None) -> Answer:
+    reason = ' '.join((deny or '').split())
+    automatic = not at_terminal()
+    return Answer(granted=deny is None, reason=reason, by=person(), automatic=automatic)

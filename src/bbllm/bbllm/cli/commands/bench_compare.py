@@ -1,0 +1,252 @@
+"""`bbllm bench compare SUITE`: several planners on the same cases, with equal budgets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bbllm.bench.compare.text import budgets_text, closing_line, grids_of
+from bbllm.bench.suites.parts import count_of
+from bbllm.cli.bench_choices import (
+    DataOption,
+    GiveUpOption,
+    JobsOption,
+    MappingOption,
+    ModelCallsOption,
+    OutOption,
+    PricesOption,
+    RayOption,
+    RetryOption,
+    SeedOption,
+    StepsOption,
+    TasksOption,
+    TimeoutOption,
+    TokensOption,
+    TrialsOption,
+    WorldOption,
+)
+from bbllm.cli.bench_workers import choose_workers, default_jobs, new_folder
+from bbllm.cli.choices import (
+    BodyOption,
+    BrainOption,
+    JsonOption,
+    LlmConfigOption,
+    count_option,
+)
+from bbllm.cli.commands.bench_suite import MAX_K, parse_tasks
+from bbllm.cli.supervision import interrupts
+from bbllm.cli.verb_group import FAILED, INTERRUPTED
+from bbllm.cli.views.bench_progress import time_text
+from bbllm.cli.views.compare_view import CompareView, print_grid
+from bbllm.cli.views.exit import leave
+from bbllm.cli.views.output import Output
+from bbllm.core.budget import Limits
+from bbllm.core.records import to_json
+from bbllm.planners.common.methods import MappingMethod
+
+if TYPE_CHECKING:
+    from bbllm.bench.compare.choice import Choice
+    from bbllm.bench.compare.run import Ran
+
+SuiteArgument = Annotated[
+    str, typer.Argument(metavar='SUITE', help='Name of a suite, or path of a suite file.')
+]
+PlannersOption = Annotated[
+    str,
+    typer.Option(
+        '--planners',
+        metavar='LIST',
+        help='Whom to compare: all, or names with commas between them, each with options or '
+        'without. The others are held against the first: prog_prompt,all.',
+    ),
+]
+EmbeddingsOption = Annotated[
+    str | None,
+    typer.Option(
+        '--embeddings',
+        metavar='NAME',
+        help='Embedding model, or `lexical`, for planners that match by embedding. `lexical` '
+        'where the Brain is a stand-in, else as config/llm.yaml says.',
+        show_default=False,
+        rich_help_panel='Models',
+    ),
+]
+KOption = Annotated[
+    int,
+    count_option(
+        '--k',
+        '-k',
+        what='How often a planner with feedback loops may plan anew.',
+        least=0,
+        most=MAX_K,
+    ),
+]
+
+
+def compare(
+    suite: SuiteArgument,
+    planners: PlannersOption = 'all',
+    brain: BrainOption = None,
+    body: BodyOption = None,
+    embeddings: EmbeddingsOption = None,
+    mapping: MappingOption = MappingMethod.AUTO,
+    k: KOption = 3,
+    trials: TrialsOption = 5,
+    seed: SeedOption = 0,
+    tasks: TasksOption = None,
+    world: WorldOption = None,
+    out: OutOption = None,
+    jobs: JobsOption = None,
+    ray: RayOption = None,
+    give_up_after: GiveUpOption = 5,
+    retry_lost: RetryOption = False,
+    llm_config: LlmConfigOption = None,
+    prices: PricesOption = None,
+    data: DataOption = None,
+    limit_steps: StepsOption = 200,
+    limit_model_calls: ModelCallsOption = 300,
+    limit_tokens: TokensOption = None,
+    timeout: TimeoutOption = None,
+    json: JsonOption = False,
+) -> None:
+    """
+    Compare planners on the same cases of a suite, each with the same budget.
+
+    All planners that play in the suite's world, and whose prompts the models
+    know, are held against the first: success, goal conditions, executable
+    steps, faithfulness, calls and tokens, with intervals over cases, paired
+    differences, and plots of how prompts grow. Each has a folder of its own in
+    --out, which `bbllm bench diff` and `report` read; the same command goes on
+    in it after a stop, and may name more planners.
+
+    Exit code: as `bbllm bench SUITE`.
+
+    [bold]Examples[/bold]
+
+      bbllm bench compare household --brain expert --body expert --trials 2
+      bbllm bench compare tabletop --brain offline --body offline
+      bbllm bench compare household --planners prog_prompt,huang --brain gpt-4o
+    """
+    from bbllm.bench.compare.choice import choose
+    from bbllm.bench.compare.files import compare_folder
+    from bbllm.bench.compare.run import claim, play_all
+    from bbllm.bench.runner.run_setup import RunRequest
+
+    limits = Limits(
+        steps=limit_steps, model_calls=limit_model_calls, tokens=limit_tokens, wall_s=timeout
+    )
+    request = RunRequest(
+        suite=suite,
+        brain=brain,
+        body=body,
+        mapping=mapping.value,
+        ks=(k,),
+        trials=trials,
+        seed=seed,
+        tasks=parse_tasks(tasks) if tasks is not None else (),
+        world=world.value if world is not None else '',
+        limits=limits,
+        prices=prices,
+        llm_config=llm_config,
+        give_up_after=give_up_after,
+        retry_lost=retry_lost,
+        data=data,
+    )
+    output = Output(json)
+    hire = choose_workers(world, ray)
+    folder = (out or new_folder('compare', suite)).expanduser()
+    choice = choose(request, planners, folder, embeddings)
+    claim(folder)
+    _introduce(choice, folder, limits, output)
+    names = [item.planner for item in choice.contenders]
+    with (
+        interrupts() as counter,
+        CompareView(output, lambda: counter.count > 0, names) as view,
+    ):
+        begun_s = time.monotonic()
+        ran = play_all(choice.contenders, folder, hire, jobs or default_jobs(world, ray), view)
+        wall_s = time.monotonic() - begun_s
+    output.say()
+    if played := sum(item.end.progress.played for item in ran):
+        rate = 60 * played / wall_s
+        output.say(f'{count_of(played, "episode")} in {time_text(wall_s)}: {rate:.0f} a minute.')
+    compared = compare_folder(folder, choice, ran)
+    _tell(compared, choice, ran, folder, output)
+    leave(_exit_code(ran))
+
+
+def _introduce(choice: Choice, folder: Path, limits: Limits, output: Output) -> None:
+    output.say_path('results', folder)
+    for notice in choice.notices:
+        output.say(notice, style='yellow')
+    for reason, names in _reasons(choice).items():
+        output.say(f'Left out: {", ".join(names)}: {reason}.', 'dim')
+    own = any(task.limit_steps for task in choice.suite.tasks)
+    budget = budgets_text(to_json(limits), own=own)
+    planners = count_of(len(choice.contenders), 'planner')
+    output.say(f'{planners}; each episode may use {budget}.')
+
+
+def _reasons(choice: Choice) -> dict[str, list[str]]:
+    """Return who was left out by why, without what would have worked, which the files have."""
+    found: dict[str, list[str]] = {}
+    for item in choice.left_out:
+        first = item.reason.partition('. ')[0].removesuffix('.')
+        found.setdefault(first.removeprefix(f'The planner {item.planner} '), []).append(
+            item.planner
+        )
+    return found
+
+
+def _tell(
+    compared: dict[str, Any] | None,
+    choice: Choice,
+    ran: Sequence[Ran],
+    folder: Path,
+    output: Output,
+) -> None:
+    from bbllm.bench.compare.files import PICTURES, TABLES
+
+    output.say()
+    if compared is None:
+        output.say('No episode ended, so that there is nothing to compare yet.')
+    else:
+        for grid in grids_of(compared):
+            print_grid(grid, output.console)
+            output.say()
+        for notice in compared['notices']:
+            output.say(notice, style='yellow')
+    for item in ran:
+        for told in (item.end.reason, item.end.problem, item.problem):
+            if told:
+                output.say(f'{item.planner}: {told}', style='bold red')
+    if not _is_complete(choice, ran):
+        output.say(f'The same command with --out {folder} goes on from here.')
+    if compared is not None:
+        output.say_path('tables', folder / TABLES)
+        output.say_path('plots', folder / PICTURES[1])
+    output.say_path('results', folder)
+    output.result(
+        {
+            **(compared or {'planners': []}),
+            'complete': _is_complete(choice, ran),
+            'folder': str(folder),
+        }
+    )
+    if compared is not None:
+        output.say_line(closing_line(compared))
+
+
+def _is_complete(choice: Choice, ran: Sequence[Ran]) -> bool:
+    progress = [item.end.progress for item in ran]
+    return len(ran) == len(choice.contenders) and all(p.done == p.total for p in progress)
+
+
+def _exit_code(ran: Sequence[Ran]) -> int:
+    if any(item.end.interrupted for item in ran):
+        return INTERRUPTED
+    return FAILED if any(item.end.reason or item.end.progress.lost for item in ran) else 0

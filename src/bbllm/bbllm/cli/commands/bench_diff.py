@@ -1,0 +1,292 @@
+"""`bbllm bench diff`: two runs on the same cases, A minus B."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from bbllm.bench.log.saved_run import OF_CASES, OF_METHODS, SavedRun, read_run, unlike
+from bbllm.bench.metrics.pairs import GREATEST_P, Comparison, Difference, compare, ks_of, pair_up
+from bbllm.bench.report.summary import comparison_values
+from bbllm.bench.stand_ins import notices_about
+from bbllm.bench.suites.parts import count_of
+from bbllm.cli.choices import JsonOption
+from bbllm.cli.views.output import Output
+from bbllm.core.errors import ConfigError
+from bbllm.llm.expert.brief import TOLD
+
+TITLES = {
+    'sr': ('success rate', 2),
+    'sr_judged': ('success, none lost', 2),
+    'informed': ('informed success', 2),
+    'false_success': ('false success', 2),
+    'faithful': ('faithful', 2),
+    'gcr': ('goal conditions', 2),
+    'exec': ('executable steps', 2),
+    'loops': ('feedback loops', 2),
+    'model_calls': ('model calls', 1),
+    'tokens': ('tokens', 0),
+    'cost': ('cost', 4),
+    'robot_s': ('robot time, s', 1),
+    'model_s': ('model time, s', 2),
+    'wall_s': ('wall time, s', 2),
+}
+"""By measure: what it is called, and with how many digits it is shown."""
+VERBS = {'false_success': 'has fewer'}
+"""What is said of who has less of it, where that is no need."""
+MOST_CASES = 12
+
+FolderArgument = Annotated[
+    Path, typer.Argument(show_default=False, help='Folder of a run, as given to `--out`.')
+]
+
+
+def diff(
+    a: FolderArgument,
+    b: FolderArgument,
+    k_a: Annotated[
+        int | None,
+        typer.Option('--k-a', metavar='K', min=0, help='Which K of A.', show_default=False),
+    ] = None,
+    k_b: Annotated[
+        int | None,
+        typer.Option('--k-b', metavar='K', min=0, help='Which K of B.', show_default=False),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """
+    Compare two runs case by case: is the difference more than luck?
+
+    Both must have been made with the same suite and seed. Without --k-a and
+    --k-b, episodes with the largest K that both have are compared, or with
+    the largest of each where the planners differ; one folder may be named
+    twice to compare two K of it.
+
+    [bold]Examples[/bold]
+
+      bbllm bench diff runs/gpt-4o runs/offline
+      bbllm bench diff runs/gpt-4o runs/gpt-4o --k-a 3 --k-b 0
+    """
+    first, second = read_run(a), read_run(b)
+    k_a, k_b = _choose_ks(first, second, k_a, k_b)
+    pairing = pair_up(first.results, second.results, k_a=k_a, k_b=k_b)
+    if not pairing.pairs:
+        raise ConfigError(_why_nothing_pairs(first, second, len(pairing.other_case)))
+    comparison = compare(pairing)
+    output = Output(json)
+    if json:
+        output.result(_values(first, second, comparison))
+    else:
+        _print(first, second, comparison, output)
+
+
+def _choose_ks(a: SavedRun, b: SavedRun, k_a: int | None, k_b: int | None) -> tuple[int, int]:
+    """Return which K of A is compared with which K of B."""
+    in_a, in_b = ks_of(a.results), ks_of(b.results)
+    both = sorted(set(in_a) & set(in_b))
+    if k_a is None and k_b is None and a.settings.get('planner') != b.settings.get('planner'):
+        # Each at its best: a planner without feedback loops has K = 0 alone.
+        k_a, k_b = in_a[-1], in_b[-1]
+    elif k_a is None and k_b is None:
+        if not both:
+            raise ConfigError(
+                f'A has episodes with K = {_listed(in_a)}, B with K = {_listed(in_b)}: name one '
+                'of each (--k-a, --k-b).'
+            )
+        k_a = k_b = both[-1]
+    k_a = k_b if k_a is None else k_a
+    k_b = k_a if k_b is None else k_b
+    assert k_a is not None and k_b is not None  # one of them was given
+    for name, k, known in (('A', k_a, in_a), ('B', k_b, in_b)):
+        if k not in known:
+            raise ConfigError(
+                f'{name} has no episode with K = {k}, but with K = {_listed(known)} '
+                f'(--k-{name.lower()}).'
+            )
+    if a.path.resolve() == b.path.resolve() and k_a == k_b:
+        raise ConfigError(
+            f'A and B are the same episodes ({a.path}, K = {k_a}); name two folders, or two K '
+            f'of K = {_listed(in_a)} (--k-a, --k-b).'
+        )
+    return k_a, k_b
+
+
+def _why_nothing_pairs(a: SavedRun, b: SavedRun, other_case: int) -> str:
+    found = unlike(a, b, OF_CASES)
+    reasons = '; '.join(
+        f'{name}: {_brief(one)} in A, {_brief(two)} in B' for name, (one, two) in found.items()
+    )
+    if not reasons:
+        reasons = (
+            f'{count_of(other_case, "episode")} of the same name with another table; made by '
+            'another version of bbllm?'
+            if other_case
+            else 'no task and trial was played in both so far'
+        )
+    return f'Nothing pairs, since the runs were made of other cases. {reasons}.'
+
+
+def _values(a: SavedRun, b: SavedRun, comparison: Comparison) -> dict[str, Any]:
+    return {
+        'a': _who(a),
+        'b': _who(b),
+        'differ_in': sorted(unlike(a, b, OF_METHODS)),
+        **comparison_values(comparison),
+    }
+
+
+def _who(run: SavedRun) -> dict[str, Any]:
+    names = ('suite', 'planner', 'brain', 'body', 'mapping', 'world', 'seed')
+    return {'folder': str(run.path), **{name: run.settings.get(name) for name in names}}
+
+
+def _print(a: SavedRun, b: SavedRun, comparison: Comparison, output: Output) -> None:
+    pairing = comparison.pairing
+    output.say(_title('A', a, pairing.k_a))
+    output.say(_title('B', b, pairing.k_b))
+    told = {line: None for run in (a, b) for line in notices_about(TOLD, run.settings, {})}
+    for line in told:
+        output.say(line, style='yellow')
+    methods = unlike(a, b, OF_METHODS)
+    if methods:
+        output.say(f'They differ in {", ".join(methods)}.')
+    elif pairing.k_a == pairing.k_b:
+        output.say('All settings of theirs are the same.')
+    output.say()
+    output.console.print(_table(comparison))
+    for line in _words(comparison):
+        output.say(line)
+    other = sorted(set(ks_of(a.results)) & set(ks_of(b.results)) - {pairing.k_a, pairing.k_b})
+    if other:
+        output.say(f'Both also have K = {_listed(other)} (--k-a, --k-b).', style='dim')
+
+
+def _title(name: str, run: SavedRun, k: int) -> str:
+    who = ' '.join(f'{key}={run.settings.get(key)}' for key in ('planner', 'brain', 'body'))
+    return f'{name}: {run.path}  {who} K={k}'
+
+
+def _table(comparison: Comparison) -> Table:
+    table = Table()
+    table.add_column('mean', no_wrap=True)
+    for column in ('A', 'B', 'A - B', '95 %', 'n'):
+        table.add_column(column, justify='right', no_wrap=True)
+    table.add_column('meaning')
+    for item in comparison.differences:
+        # Where nothing was lost, it says the same as the row over all pairs.
+        again = item.measure == 'sr_judged' and not comparison.lost_pairs
+        if item.difference.n and not again:
+            table.add_row(*_row(item))
+    return table
+
+
+def _row(item: Difference) -> tuple[str, ...]:
+    title, digits = TITLES[item.measure]
+    low, high = item.difference.low, item.difference.high
+    interval = ''
+    if low is not None and high is not None:
+        interval = f'[{low:+.{digits}f}, {high:+.{digits}f}]'
+    return (
+        title,
+        f'{item.a:.{digits}f}',
+        f'{item.b:.{digits}f}',
+        f'{item.difference.value:+.{digits}f}',
+        interval,
+        str(item.difference.n),
+        _meaning(item),
+    )
+
+
+def _meaning(item: Difference) -> str:
+    """Say what a difference means."""
+    if item.lost:
+        return f'{item.lost} lost'
+    if not item.winner:
+        return 'equal'
+    verb = 'is better' if item.better == 'higher' else VERBS.get(item.measure, 'needs less')
+    if item.certain:
+        return f'{item.winner} {verb}'
+    if item.difference.low is None:
+        return f'{item.winner} {verb}, by as much in every pair'
+    if item.excludes_0:  # but the test does not agree
+        return 'not clear'
+    return 'may be luck'
+
+
+def _words(comparison: Comparison) -> list[str]:
+    """Return what follows from the table, in sentences."""
+    pairing = comparison.pairing
+    lines = [_verdict(comparison)]
+    for name, cases in (('A', comparison.only_a_passed), ('B', comparison.only_b_passed)):
+        if cases:
+            lines.append(f'Only {name} passed {len(cases)}: {_cases(cases)}.')
+    if comparison.lost_pairs:
+        lines.append(
+            f'In {count_of(comparison.lost_pairs, "pair")} infrastructure failed '
+            f'({comparison.lost_a} lost of A, {comparison.lost_b} of B): in the first row that '
+            'counts as not passed; all others, and what is said here, leave it out.'
+        )
+    if other := comparison.other_needs:
+        lines.append(
+            f'In {count_of(len(other), "pair")} the suite of one run alone asks to find something '
+            f'out (`needs`); informed success leaves them out: {_cases(other)}.'
+        )
+    for cases, why in (
+        (pairing.other_case, 'in both, but with another table, goal or instruction'),
+        (pairing.only_a, 'only in A'),
+        (pairing.only_b, 'only in B'),
+    ):
+        if cases:
+            verb = 'is' if len(cases) == 1 else 'are'
+            lines.append(f'Not paired: {len(cases)} {verb} {why}: {_cases(cases)}.')
+    return lines
+
+
+def _verdict(comparison: Comparison) -> str:
+    """Say who passes more often, by the pairs in which neither was lost."""
+    success, verdict, p = comparison.judged, comparison.verdict, comparison.mcnemar_p
+    if verdict == 'none':
+        return (
+            'No verdict: in every pair an episode was lost to infrastructure, so that nothing '
+            'says which one is better. Play the lost ones again (`bbllm bench ... --retry-lost`).'
+        )
+    pairs = count_of(success.difference.n, 'pair')
+    if comparison.lost_pairs:
+        pairs += ' in which neither was lost'
+    test = f'McNemar p = {p:.2g}'
+    if verdict == 'equal':
+        return f'A and B passed equally often in {pairs} ({test}).'
+    by = f'more often, by {abs(success.difference.value or 0.0):.2f}'
+    if verdict == 'luck':
+        return (
+            f'{success.winner} passed {by}, but the interval over {pairs} includes 0: it may be '
+            f'luck ({test}).'
+        )
+    if verdict == 'unclear':
+        verb, side = ('excludes', 'above') if success.excludes_0 else ('includes', 'within')
+        return (
+            f'{success.winner} passed {by}, but it is not clear whether that is luck: the '
+            f'interval over {pairs} {verb} 0, and {test} is {side} {GREATEST_P}.'
+        )
+    return f'{verdict} passes {by}: the interval over {pairs} excludes 0 ({test}).'
+
+
+def _cases(cases: Sequence[tuple[str, int]]) -> str:
+    named = ', '.join(f'{task} {trial}' for task, trial in cases[:MOST_CASES])
+    rest = len(cases) - MOST_CASES
+    return f'{named} and {rest} more' if rest > 0 else named
+
+
+def _listed(ks: Sequence[int]) -> str:
+    return ', '.join(map(str, ks))
+
+
+def _brief(value: object) -> str:
+    """Return a setting in few words: of tasks their names, of a hash its beginning."""
+    if isinstance(value, list):
+        return ', '.join(str(item['name']) if 'name' in item else str(item) for item in value)
+    return str(value)[:24]

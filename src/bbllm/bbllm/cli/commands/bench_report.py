@@ -1,0 +1,50 @@
+"""`bbllm bench report`: sums a run up anew, and writes its page."""
+
+from __future__ import annotations
+
+import webbrowser
+from json import dumps
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bbllm.bench.log.saved_run import read_settings, read_sorted
+from bbllm.bench.log.store import SESSIONS, SUMMARY, read_lines, write_atomically
+from bbllm.bench.report.summary import closing_line, summarize_run
+from bbllm.bench.report.write import write_report
+from bbllm.cli.choices import JsonOption
+from bbllm.cli.views.output import Output
+
+
+def report(
+    folder: Annotated[
+        Path, typer.Argument(metavar='DIR', help='Folder of a run: what --out named.')
+    ],
+    open_page: Annotated[
+        bool, typer.Option('--open', help='Open the page in the browser too.')
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """
+    Make summary.json and report.html of a run anew, from what its episodes left.
+
+    Works while the run still goes on, and for one that was killed.
+
+    [bold]Examples[/bold]
+
+      bbllm bench report bench/tabletop
+      bbllm bench report bench/tabletop --open
+    """
+    output = Output(json)
+    settings = read_settings(folder)
+    sessions = read_lines(folder / SESSIONS)
+    summary = summarize_run(settings, read_sorted(folder), sessions)
+    text = dumps(summary, ensure_ascii=False, indent=2)
+    write_atomically(folder / SUMMARY, f'{text}\n')
+    path = write_report(folder).resolve()
+    output.say_path('report', path)
+    if open_page and not webbrowser.open(path.as_uri()):
+        output.say('No browser could be started; open the file yourself.')
+    output.say(closing_line(summary))
+    output.result({'report': str(path), 'summary': str(folder.resolve() / SUMMARY)})

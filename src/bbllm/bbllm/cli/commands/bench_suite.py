@@ -1,0 +1,249 @@
+"""`bbllm bench SUITE`: plays all episodes of a suite, scores them, writes results and report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from bbllm.bench.report.summary import closing_line
+from bbllm.bench.report.summary_table import print_summary
+from bbllm.cli.bench_choices import (
+    DataOption,
+    GiveUpOption,
+    JobsOption,
+    KsOption,
+    MappingOption,
+    ModelCallsOption,
+    OutOption,
+    PricesOption,
+    RayOption,
+    RecordOption,
+    ReplayOption,
+    RetryOption,
+    SeedOption,
+    StepsOption,
+    TasksOption,
+    TimeoutOption,
+    TokensOption,
+    TrialsOption,
+    WorldOption,
+)
+from bbllm.cli.bench_workers import choose_workers, default_jobs, new_folder
+from bbllm.cli.choices import (
+    BodyOption,
+    BrainOption,
+    JsonOption,
+    LlmConfigOption,
+    PlannerOption,
+)
+from bbllm.cli.supervision import interrupts
+from bbllm.cli.verb_group import FAILED, INTERRUPTED
+from bbllm.cli.views.bench_progress import ProgressView
+from bbllm.cli.views.exit import leave
+from bbllm.cli.views.output import Output
+from bbllm.core.budget import Limits
+from bbllm.core.errors import ConfigError
+from bbllm.planners.common.methods import MappingMethod
+
+if TYPE_CHECKING:
+    from bbllm.bench.report.finishing import Finished
+    from bbllm.bench.runner.run_setup import Prepared, RunRequest
+    from bbllm.bench.runner.run_watch import RunEnd
+    from bbllm.bench.runner.workers import Workers
+
+MAX_K = 100
+
+
+def suite(
+    context: typer.Context,
+    planner: PlannerOption = None,
+    brain: BrainOption = None,
+    body: BodyOption = None,
+    mapping: MappingOption = MappingMethod.AUTO,
+    k: KsOption = '3',
+    trials: TrialsOption = 5,
+    seed: SeedOption = 0,
+    tasks: TasksOption = None,
+    world: WorldOption = None,
+    out: OutOption = None,
+    jobs: JobsOption = None,
+    ray: RayOption = None,
+    give_up_after: GiveUpOption = 5,
+    retry_lost: RetryOption = False,
+    llm_config: LlmConfigOption = None,
+    record: RecordOption = None,
+    replay: ReplayOption = None,
+    prices: PricesOption = None,
+    data: DataOption = None,
+    limit_steps: StepsOption = 200,
+    limit_model_calls: ModelCallsOption = 300,
+    limit_tokens: TokensOption = None,
+    timeout: TimeoutOption = None,
+    json: JsonOption = False,
+) -> None:
+    """
+    Score a planner and its models on the tasks of a suite.
+
+    Every task is played on several tables or in several houses, made from the
+    seed, and judged by how everything is at the end. A run that was ended, by Ctrl-C or by a
+    crash, goes on when the same command is said again with its --out.
+
+    In tasks that ask to find something out first (suite partial), two stand-ins
+    play without a key where the planner is llm_pop, ft_cot or ft_vanilla:
+    --brain expert, which is told the goal and finds out the rest, and --brain
+    uninformed, which guesses. They measure the plumbing, not planning.
+
+    Exit code: 0 when all episodes were played, whatever the score; 1 when the
+    run ended early or episodes were lost; 2 for input that cannot be used;
+    130 after Ctrl-C.
+
+    [bold]Examples[/bold]
+
+      bbllm bench tabletop --brain offline --body offline --trials 5
+      bbllm bench tabletop --brain gpt-4o -k 0-3 --out runs/gpt-4o --record talk.jsonl
+      bbllm bench tabletop -k 0-3 --replay talk.jsonl
+      bbllm bench partial --planner llm_pop --brain expert --trials 10
+      bbllm bench household --planner prog_prompt:check=graph --trials 6
+      bbllm bench my_suite.yaml --tasks first,second --jobs 8
+    """
+    from bbllm.bench.runner.run_setup import RunRequest
+
+    name = context.info_name or ''
+    request = RunRequest(
+        suite=name,
+        planner=planner or 'brain_body',
+        brain=brain,
+        body=body,
+        mapping=mapping.value,
+        ks=parse_ks(k),
+        trials=trials,
+        seed=seed,
+        tasks=parse_tasks(tasks) if tasks is not None else (),
+        world=world.value if world is not None else '',
+        limits=Limits(
+            steps=limit_steps, model_calls=limit_model_calls, tokens=limit_tokens, wall_s=timeout
+        ),
+        record=record,
+        replay=replay,
+        prices=prices,
+        llm_config=llm_config,
+        give_up_after=give_up_after,
+        retry_lost=retry_lost,
+        data=data,
+    )
+    output = Output(json)
+    hire = choose_workers(world, ray)
+    folder = (out or new_folder('bench', name)).expanduser()
+    end, finished = _run(request, folder, hire, jobs or default_jobs(world, ray), output)
+    _tell(end, finished, folder, output)
+    leave(_exit_code(end))
+
+
+def parse_ks(text: str) -> tuple[int, ...]:
+    """
+    Read a list of numbers of feedback loops: `0,1,2,3`, `0-3`.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    found: set[int] = set()
+    for part in text.split(','):
+        first, dash, last = (piece.strip() for piece in part.partition('-'))
+        numbers = (first, last) if dash else (first, first)
+        if not all(piece.isascii() and piece.isdecimal() for piece in numbers):
+            raise ConfigError(f'--k {text!r} is no list of numbers; say 3, or 0,1,2,3, or 0-3.')
+        low, high = (int(piece) for piece in numbers)
+        if high < low or high > MAX_K:
+            raise ConfigError(
+                f'--k {text!r}: {part.strip()} is not within 0 to {MAX_K}; say 3, 0,1,2,3 or 0-3.'
+            )
+        found.update(range(low, high + 1))
+    return tuple(sorted(found))
+
+
+def parse_tasks(text: str) -> tuple[str, ...]:
+    """
+    Read a list of names of tasks: `plus_sign,letter_l`.
+
+    Raises:
+        ConfigError: There is none in it.
+    """
+    names = tuple(filter(None, (name.strip() for name in text.split(','))))
+    if not names:
+        raise ConfigError(
+            f'--tasks {text!r} names no task; say for example plus_sign,letter_l, or leave it out '
+            'to play all.'
+        )
+    return names
+
+
+def _run(
+    request: RunRequest,
+    path: Path,
+    hire: Callable[[int], Workers],
+    jobs: int,
+    output: Output,
+) -> tuple[RunEnd, Finished]:
+    from bbllm.bench.log.store import RunFolder
+    from bbllm.bench.report.finishing import finish
+    from bbllm.bench.runner.run_setup import check_recording, prepare
+    from bbllm.bench.runner.runner import begin, run_bench
+
+    prepared = prepare(request, path)
+    check_recording(request, prepared.plan.settings, path)
+    with RunFolder(path) as folder, interrupts() as counter:
+        plan = begin(prepared.plan, folder)
+        _introduce(prepared, path, output)
+        with ProgressView(output, lambda: counter.count > 0) as view:
+            end = run_bench(plan, folder, hire, jobs, view)
+        return end, finish(folder)
+
+
+def _introduce(prepared: Prepared, path: Path, output: Output) -> None:
+    output.say_path('results', path)
+    for notice in prepared.notices:
+        output.say(notice, style='yellow')
+
+
+def _tell(end: RunEnd, finished: Finished, path: Path, output: Output) -> None:
+    summary = finished.summary
+    output.say()
+    if end.progress.done:
+        print_summary(summary, output.console)
+        output.say()
+    if end.reason:
+        output.say(f'The run ended early. {end.reason}', style='bold red')
+    if end.problem:
+        output.say(end.problem, style='bold red')
+    if finished.problem:
+        output.say(finished.problem, style='bold red')
+    if end.progress.done < end.progress.total:
+        output.say(f'The same command with --out {path} goes on from here.')
+    if finished.report is not None:
+        output.say_path('report', finished.report)
+    output.say_path('results', path)
+    output.result(_data(end, finished, path))
+    ks = [group['k'] for group in summary['by_k']]
+    if len(ks) > 1:
+        output.say(f'Of K = {", ".join(map(str, ks))}, the last line is that of K = {ks[-1]}.')
+    output.say_line(closing_line(summary))
+
+
+def _data(end: RunEnd, finished: Finished, path: Path) -> dict[str, Any]:
+    return {
+        **finished.summary,
+        'complete': end.progress.done == end.progress.total,
+        'reason': end.reason,
+        'problem': end.problem,
+        'folder': str(path),
+        'report': str(finished.report) if finished.report is not None else None,
+    }
+
+
+def _exit_code(end: RunEnd) -> int:
+    if end.interrupted:
+        return INTERRUPTED
+    return FAILED if end.reason or end.progress.lost else 0

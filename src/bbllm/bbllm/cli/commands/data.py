@@ -1,0 +1,275 @@
+"""`bbllm data`: makes and checks data sets that small models are tuned with."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import time
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bbllm.cli.bench_choices import MAX_JOBS
+from bbllm.cli.choices import JsonOption, LlmConfigOption
+from bbllm.cli.verb_group import FAILED, INTERRUPTED
+from bbllm.cli.views.output import Output
+
+if TYPE_CHECKING:
+    from bbllm.bench.finetuning.checking import Checked
+    from bbllm.bench.finetuning.collected import Collected
+    from bbllm.bench.finetuning.collecting import Wanted
+    from bbllm.bench.finetuning.folder import DataFolder
+    from bbllm.bench.finetuning.paraphrases import Wordings
+    from bbllm.bench.finetuning.settings import Begun
+    from bbllm.bench.finetuning.tasks import DataTask
+
+data = typer.Typer(
+    name='data',
+    no_args_is_help=True,
+    rich_markup_mode='rich',
+    help='Make data to tune small models with, measured in the simulator; check such files.',
+)
+SENTENCES = 20
+"""How many sentences a model is asked for, for each kind of task."""
+
+
+@data.command('generate')
+def generate(
+    context: typer.Context,
+    out: Annotated[
+        Path,
+        typer.Option('--out', metavar='DIR', help='Folder of the data set; new, or to go on.'),
+    ],
+    pairs: Annotated[int, typer.Option(min=1, max=100_000, help='How many pairs at least.')] = 200,
+    tasks: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help='How many tasks they are of; without it so many that each is on 3 tables or '
+            'more (a 12th of --pairs), but one of each kind (14).',
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help='Of sentences, tables and noise.')] = 0,
+    planner: Annotated[
+        str, typer.Option(help='Whose prompts: ft_cot, or ft_vanilla with its one question.')
+    ] = 'ft_cot',
+    brain: Annotated[
+        str | None,
+        typer.Option(
+            metavar='MODEL',
+            help='A language model that makes up more sentences; without one a grammar does.',
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option('--jobs', '-j', min=1, max=MAX_JOBS, help='Episodes at once.'),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option('--resume', help='Go on with the settings that --out was begun with.'),
+    ] = False,
+    llm_config: LlmConfigOption = None,
+    json: JsonOption = False,
+) -> None:
+    """
+    Make a data set: tasks, episodes in the simulator, pairs, checks, files.
+
+    Every pair is a question of the planner with its answer. What is observed
+    is measured; only pairs of episodes that succeeded are kept, and of those
+    the ones that stand up to every check.
+
+    Each episode is on disk when it has ended. What was ended, by Ctrl-C or by
+    a crash, goes on when the same command is said again, or --resume with its
+    --out; so does a finished set that is to have more --pairs.
+
+    Exit code: 0 with as many pairs as were wanted, else 1; 2 for input that
+    cannot be used; 130 after Ctrl-C, with what there is by then.
+
+    [bold]Examples[/bold]
+
+      bbllm data generate --out my-data
+      bbllm data generate --out my-data --pairs 5000 --tasks 400 --seed 1
+      bbllm data generate --out my-data --resume
+    """
+    from bbllm.bench.finetuning.collecting import Wanted
+    from bbllm.bench.finetuning.folder import DataFolder
+    from bbllm.bench.finetuning.settings import DataSettings, begin, settings_to_resume
+    from bbllm.bench.finetuning.tasks import check_count, default_count
+
+    output = Output(json)
+    _check_planner(planner)
+    number = default_count(pairs) if tasks is None else tasks
+    asked = DataSettings(pairs=pairs, tasks=number, seed=seed, planner=planner, brain=brain)
+    if resume:
+        asked = settings_to_resume(out, asked, _given(context))
+    check_count(asked.tasks, asked.seed, asked=_sentences_wanted(asked.brain))
+    with DataFolder(out) as folder:
+        begun, chosen = begin(
+            folder.begun, asked, out, lambda: _wordings(output, asked.brain, llm_config)
+        )
+        if len(chosen) < asked.tasks:
+            output.say(f'There are sentences for {len(chosen)} different tasks only.', 'yellow')
+        folder.begin(begun)
+        wanted = Wanted(tasks=chosen, pairs=asked.pairs, seed=asked.seed, planner=asked.planner)
+        found = _collect(output, folder, wanted, jobs or os.cpu_count() or 1, llm_config)
+        card = _write(folder, begun, chosen, found)
+    _close(output, found, card, out)
+
+
+@data.command('check')
+def check(
+    files: Annotated[
+        list[Path], typer.Argument(metavar='FILE...', help='alpaca.json, chat.jsonl, pairs.jsonl.')
+    ],
+    json: JsonOption = False,
+) -> None:
+    """
+    Check form and physics of the pairs in files.
+
+    What the blocks weighed is in pairs.jsonl only: of other files the forces
+    are held to their sign. Exit code: 0 when every pair is good, else 1.
+    """
+    from bbllm.bench.finetuning.checking import Checked
+    from bbllm.bench.finetuning.files import read_pairs
+
+    output = Output(json)
+    told: dict[str, Any] = {}
+    for path in files:
+        checked = Checked()
+        checked.take(read_pairs(path))
+        output.say_line(f'{path}: {len(checked.pairs)} good, {checked.refused.total()} refused.')
+        _tell_refused(output, checked)
+        told[str(path)] = {
+            'good': len(checked.pairs),
+            'refused': dict(checked.refused),
+            'examples': checked.examples,
+        }
+    output.result(told)
+    if any(entry['refused'] for entry in told.values()):
+        raise typer.Exit(FAILED)
+
+
+def _check_planner(name: str) -> None:
+    from bbllm.core.errors import UnknownNameError
+
+    known = ('ft_cot', 'ft_vanilla')
+    if name not in known:
+        raise UnknownNameError('planner of a model that is tuned', name, known)
+
+
+def _given(context: typer.Context) -> set[str]:
+    """Return the names of the parameters that were said, not left to their defaults."""
+    return {
+        name
+        for name in context.params
+        if (source := context.get_parameter_source(name)) is not None
+        and source.name == 'COMMANDLINE'
+    }
+
+
+def _sentences_wanted(brain: str | None) -> int:
+    """Return for how many sentences a model will be asked, in all."""
+    from bbllm.bench.finetuning.kinds import KINDS
+
+    return 0 if brain is None else SENTENCES * len(KINDS)
+
+
+def _wordings(output: Output, brain: str | None, llm_config: Path | None) -> Wordings | None:
+    """Have a model make up sentences, where one is named."""
+    if brain is None:
+        return None
+    from bbllm.bench.finetuning.kinds import KINDS
+    from bbllm.bench.finetuning.paraphrases import ask_wordings
+    from bbllm.llm.model_factory import load_config, make_models
+
+    models = make_models(load_config(llm_config), overrides={'brain': brain, 'body': 'offline'})
+    for notice in models.notices:
+        output.say(notice, 'yellow')
+    output.say(f'{models.brain.name} makes up sentences for {len(KINDS)} kinds of tasks.', 'dim')
+    return ask_wordings(models.brain, SENTENCES)
+
+
+def _collect(
+    output: Output, folder: DataFolder, wanted: Wanted, jobs: int, llm_config: Path | None
+) -> Collected:
+    from contextlib import closing
+
+    from bbllm.bench.finetuning.collecting import collect
+    from bbllm.bench.runner.play_tabletop import play
+    from bbllm.bench.runner.workers import LocalWorkers
+    from bbllm.cli.supervision import interrupts
+    from bbllm.cli.views.data_progress import PairsView
+    from bbllm.llm.model_factory import load_config
+
+    config = load_config(llm_config)
+    before = folder.load()
+    if before.episodes:
+        output.say(f'Episodes that are there already: {before.episodes}.', 'dim')
+    with (
+        interrupts() as counter,
+        PairsView(output, wanted.pairs) as view,
+        closing(LocalWorkers(play, jobs)) as workers,
+    ):
+        return collect(
+            wanted,
+            workers,
+            llm=config,
+            found=before,
+            keep=folder.add,
+            on_episode=view.update,
+            wants_end=lambda: counter.count > 0,
+        )
+
+
+def _write(
+    folder: DataFolder, begun: Begun, chosen: tuple[DataTask, ...], found: Collected
+) -> dict[str, Any]:
+    """Write what trainers take, and the card; return the card."""
+    from bbllm.bench.finetuning.card import Source, card_page, make_card
+    from bbllm.bench.finetuning.files import CARD, CARD_PAGE, write_pairs
+    from bbllm.bench.log.machine import describe_machine
+    from bbllm.bench.log.store import write_atomically
+    from bbllm.bench.log.versions import find_versions
+
+    source = Source(
+        command=shlex.join(['bbllm', *sys.argv[1:]]),
+        made=time.strftime('%Y-%m-%d %H:%M %Z'),
+        seed=begun.settings.seed,
+        planner=begun.settings.planner,
+        wordings=begun.wordings,
+        wordings_refused=begun.refused,
+        wall_s=round(folder.wall_s, 1),
+        versions=find_versions(),
+        machine=describe_machine(),
+    )
+    card = make_card(source, chosen, found)
+    write_pairs(found.checked.pairs, folder.path)
+    write_atomically(folder.path / CARD, dumps(card, ensure_ascii=False, indent=1) + '\n')
+    write_atomically(folder.path / CARD_PAGE, card_page(card))
+    return card
+
+
+def _close(output: Output, found: Collected, card: dict[str, Any], out: Path) -> None:
+    output.say(card['notice'], 'yellow')
+    _tell_refused(output, found.checked)
+    output.say_line(
+        f'{card["pairs"]} pairs of {card["episodes"]} episodes and {len(card["tasks"])} tasks '
+        f'({card["starred_share"]:.0%} with a star); {card["refused"]} of {card["exchanges"]} '
+        f'exchanges refused ({card["refused_share"]:.1%}); {card["wall_s"]:.0f} s.'
+    )
+    output.say_path('data', out)
+    output.result({**card, 'folder': str(out)})
+    if found.reason:
+        output.say(f'It ended early. {found.reason}', 'red')
+        if not found.hopeless:
+            output.say(f'`bbllm data generate --resume --out {out}` goes on from here.')
+        raise typer.Exit(INTERRUPTED if found.stopped else FAILED)
+
+
+def _tell_refused(output: Output, checked: Checked) -> None:
+    for rule, count in checked.refused.most_common():
+        output.say_line(f'  {count:>5}  {rule}: {checked.examples[rule]}')

@@ -1,0 +1,141 @@
+"""`bbllm demo`: the whole loop in one process, with pictures at the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bbllm.cli.choices import (
+    BodyOption,
+    BrainOption,
+    JsonOption,
+    LoopsOption,
+    MappingOption,
+    PlannerOption,
+    RosOption,
+    SeedOption,
+    SpeedOption,
+    ViewerOption,
+)
+from bbllm.cli.session import FEEDBACK_LOOPS, PLANNER, Options, Ran, run_here
+from bbllm.cli.views.exit import draw, exit_code, leave, summary_of, tell_files
+from bbllm.cli.views.output import Output
+from bbllm.cli.views.picture_files import scenes_of
+from bbllm.core.events import Ending
+from bbllm.planners.common.methods import MappingMethod
+
+if TYPE_CHECKING:
+    from bbllm.ros.stack.stack import Value
+
+TASK = 'create a plus sign in the working space using the cubes'
+SCENE = 'plus_sign'
+WATCHED_SPEED = 2.0
+"""Where a person watches: slow enough to follow, fast enough to be over in ten seconds."""
+
+
+def demo(
+    task: Annotated[
+        str, typer.Argument(metavar='TASK', help='What to do, in plain words.')
+    ] = TASK,
+    scene: Annotated[
+        str,
+        typer.Option('--scene', metavar='NAME', help='Scene to start with (see `bbllm scenes`).'),
+    ] = SCENE,
+    planner: PlannerOption = None,
+    speed: SpeedOption = None,
+    viewer: ViewerOption = False,
+    ros: RosOption = False,
+    seed: SeedOption = None,
+    feedback_loops: LoopsOption = None,
+    brain: BrainOption = None,
+    body: BodyOption = None,
+    mapping: MappingOption = None,
+    json: JsonOption = False,
+) -> None:
+    """
+    Watch a simulated arm build a plus sign from cubes, repairs and all.
+
+    Needs no ROS, no GPU, no display and no API key: without a key, a
+    deterministic stand-in called `offline` plans. Two cubes lie out of
+    reach, and nobody tells the planner.
+
+    [bold]Examples[/bold]
+
+      bbllm demo
+      bbllm demo --speed 1 --viewer
+      bbllm demo 'put the red cube on the blue cube'
+    """
+    output = Output(json)
+    if speed is None and output.live and not viewer:
+        speed = WATCHED_SPEED
+    if ros:
+        ran = _on_nodes(task, scene, speed, feedback_loops, output)
+    else:
+        options = Options(
+            scene=scene,
+            planner=planner or PLANNER,
+            brain=brain,
+            body=body,
+            mapping=mapping or MappingMethod.AUTO,
+            k=FEEDBACK_LOOPS if feedback_loops is None else feedback_loops,
+            seed=seed,
+            speed=speed,
+            viewer=viewer,
+        )
+        ran = run_here(task, options, output)
+    asked = task == TASK and ran.episode.ending is Ending.FINISHED
+    passed, finding = check(ran) if asked else (True, '')
+    pictures = draw(ran, finding)
+    if finding:
+        output.say()
+        output.say(
+            f'  {"✓" if passed else "✗"} {finding}', style='bold green' if passed else 'bold red'
+        )
+    tell_files(output, ran, pictures)
+    verdict = {'check': {'passed': passed, 'finding': finding}} if finding else {}
+    output.result({**summary_of(ran, pictures), **verdict})
+    leave(exit_code(ran, passed))
+
+
+def check(ran: Ran) -> tuple[bool, str]:
+    """Measure the settled cubes: whether they form a plus sign, and how well."""
+    from bbllm.bench.scorers.plus_fit import check_plus
+    from bbllm.core.types import Kind
+
+    scene = ran.settled or scenes_of(ran.episode).get('after')
+    if scene is None:
+        return False, 'Check: the scene at the end is not on record.'
+    cubes = [item for item in scene.objects if item.kind is Kind.CUBE]
+    if not cubes:
+        return False, 'Check: there are no cubes in the scene.'
+    verdict = check_plus({item.name: item.pose for item in cubes}, cubes[0].size_m[0])
+    if not verdict.passed:
+        return False, f'Check of the settled poses: no plus sign; {verdict.reason}'
+    return True, (
+        f'Check of the settled poses: a plus sign of {len(verdict.cubes)} cubes around '
+        f'{verdict.cubes[0]}, arms {verdict.pitch_m * 100:.1f} cm, '
+        f'no cube more than {verdict.residual_m * 1000:.1f} mm off.'
+    )
+
+
+def _on_nodes(
+    task: str, scene: str, speed: float | None, feedback_loops: int | None, output: Output
+) -> Ran:
+    """Run the task on five nodes that are started for it, beside any stack that runs."""
+    from bbllm.cli.ros import need_ros
+    from bbllm.cli.stack_session import run_on_stack
+    from bbllm.core.tasks import make_task
+    from bbllm.sim.scene_file import load_scene
+
+    need_ros('bbllm demo --ros')
+    make_task(task)
+    load_scene(scene)
+    from bbllm.ros.stack.stack import Stack, StackConfig
+
+    simulator: dict[str, Value] = {'scene': scene, 'speed': speed or 0.0}
+    config = StackConfig(params={'mujoco_sim': simulator}, namespace='bbllm_demo')
+    with Stack(config) as stack:
+        output.say(f'Starting five nodes; logs in {stack.log_folder}', style='dim')
+        with stack.wait_ready() as client:
+            return run_on_stack(task, output, feedback_loops=feedback_loops, client=client)

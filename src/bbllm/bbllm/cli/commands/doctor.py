@@ -1,0 +1,150 @@
+"""`bbllm doctor`: what works on this machine, and what to do about what does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from bbllm.cli.checks.findings import Finding, Level
+from bbllm.cli.checks.machine import CHECKS, check_stack
+from bbllm.cli.checks.real_checkup import ROBOT_IP, RealArm, look_at_real_arm
+from bbllm.cli.choices import DomainOption, JsonOption
+from bbllm.cli.ros import choose_domain
+from bbllm.cli.verb_group import FAILED
+from bbllm.cli.views.exit import leave
+from bbllm.cli.views.output import Output
+from bbllm.core.errors import ConfigError
+from bbllm.core.namespaces import checked_namespace
+from bbllm.core.records import to_json
+
+MARKS = {Level.OK: 'green', Level.WARN: 'yellow', Level.FAIL: 'bold red'}
+
+
+REAL = 'With --real'
+
+
+def doctor(
+    real: Annotated[
+        bool, typer.Option('--real', help='Look at a real arm and its driver instead.')
+    ] = False,
+    robot_ip: Annotated[
+        str | None,
+        typer.Option(
+            '--robot-ip',
+            metavar='ADDRESS',
+            help=f"The robot's control; {ROBOT_IP} by default.",
+            rich_help_panel=REAL,
+            show_default=False,
+        ),
+    ] = None,
+    namespace: Annotated[
+        str | None,
+        typer.Option(
+            '--namespace',
+            metavar='NAME',
+            help='Where the names of a stack lie, all stacks by default; with --real those of '
+            "the driver, `bbllm_real` by default, '' for none.",
+            show_default=False,
+        ),
+    ] = None,
+    gripper: Annotated[
+        str | None,
+        typer.Option(
+            '--gripper',
+            metavar='NAME',
+            help="Prefix of the hand's names; `franka_gripper` by default.",
+            rich_help_panel=REAL,
+            show_default=False,
+        ),
+    ] = None,
+    domain: DomainOption = None,
+    json: JsonOption = False,
+) -> None:
+    """
+    Look at this machine: Python, models, ROS, rendering; say what to do.
+
+    Exit code 0 when `bbllm demo` works here. With --real: the robot's network,
+    this machine's real-time set-up, the driver, the hand, and what stands
+    between a plan and a motion; exit code 0 when nothing is in the way of
+    using the arm. Nothing moves.
+    """
+    output = Output(json)
+    choose_domain(domain)
+    given = {'robot_ip': robot_ip, 'gripper': gripper}
+    chosen = {name: value.strip('/') for name, value in given.items() if value is not None}
+    if chosen and not real:
+        names = ', '.join(f'--{name.replace("_", "-")}' for name in chosen)
+        raise ConfigError(f'{names}: only with --real, as in `bbllm doctor --real`.')
+    if namespace and namespace.strip('/'):
+        namespace = checked_namespace(namespace)
+    if real:
+        if namespace is not None:
+            chosen['namespace'] = namespace.strip('/')
+        arm = RealArm(**chosen)
+        verdicts = ('The arm can be used.', 'The arm cannot be used yet.')
+        _report(output, lambda tell: look_at_real_arm(arm, tell), 'arm_ready', verdicts)
+    else:
+        verdicts = ('`bbllm demo` works here.', '`bbllm demo` does not work here.')
+        _report(output, lambda tell: look(namespace), 'demo_works', verdicts)
+
+
+def _report(
+    output: Output,
+    look_around: Callable[[Callable[[str], None]], Iterator[Finding]],
+    key: str,
+    verdicts: tuple[str, str],
+) -> None:
+    """Print the findings as they come, and end with what they come to."""
+    findings = []
+    with _progress(output) as tell:
+        for finding in look_around(tell):
+            findings.append(finding)
+            if not output.json:
+                _print(finding, output)
+    works = all(finding.level is not Level.FAIL for finding in findings)
+    if not output.json:
+        output.say()
+        output.say(verdicts[0] if works else verdicts[1])
+    output.result({key: works, 'findings': to_json(findings)})
+    leave(0 if works else FAILED)
+
+
+def look(namespace: str | None = None) -> Iterator[Finding]:
+    """Yield the findings as they are made."""
+    for check in CHECKS:
+        found = check_stack(namespace) if check is check_stack else check()
+        yield from found if isinstance(found, list) else [found]
+
+
+def _print(finding: Finding, output: Output) -> None:
+    line = Text()
+    line.append(f'{finding.level.value:<4}', MARKS[finding.level])
+    line.append(f'  {finding.name:<11} {finding.text}')
+    output.console.print(line)
+    if finding.remedy:
+        output.console.print(Text(f'{"":18}→ {finding.remedy}', 'cyan'))
+
+
+def _progress(output: Output) -> AbstractContextManager[Callable[[str], None]]:
+    """Show what is being looked at, on a terminal; elsewhere the findings come line by line."""
+    if not output.live:
+        return nullcontext(lambda doing: None)
+    return _Status(output)
+
+
+class _Status:
+    """One line under the findings that says what goes on."""
+
+    def __init__(self, output: Output) -> None:
+        self._status = output.console.status('looking ...')
+
+    def __enter__(self) -> Callable[[str], None]:
+        self._status.start()
+        return lambda doing: self._status.update(f'{doing} ...')
+
+    def __exit__(self, *_: object) -> None:
+        self._status.stop()

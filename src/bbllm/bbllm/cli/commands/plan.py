@@ -1,0 +1,195 @@
+"""`bbllm plan`: what would be done, without doing it."""
+
+from __future__ import annotations
+
+from bbllm.cli.choices import (
+    BodyOption,
+    BrainOption,
+    DomainOption,
+    JsonOption,
+    LlmConfigOption,
+    MappingOption,
+    NamespaceOption,
+    PlannerOption,
+    RecordOption,
+    ReplayOption,
+    RosOption,
+    SceneOption,
+    SeedOption,
+    TaskArgument,
+)
+from bbllm.cli.ros import choose_domain
+from bbllm.cli.session import (
+    PLANNER,
+    SCENE,
+    Options,
+    make_chosen_models,
+    open_stage,
+)
+from bbllm.cli.verb_group import FAILED
+from bbllm.cli.views.exit import leave
+from bbllm.cli.views.output import Output
+from bbllm.cli.views.picture_files import progress_of
+from bbllm.cli.views.progress import Progress, StepState
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import ConfigError
+from bbllm.core.events import Ending, Episode
+from bbllm.core.journal import summarize
+from bbllm.core.registry import find_planner
+from bbllm.core.tasks import make_task
+from bbllm.core.types import (
+    Outcome,
+    Scene,
+    Skill,
+    SkillCall,
+    Status,
+)
+from bbllm.planners.common.methods import MappingMethod
+
+
+class StillWorld:
+    """A world in which every call succeeds and nothing moves."""
+
+    def __init__(self, scene: Scene):
+        self._scene = scene
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """The skills of the scene."""
+        return self._scene.skills
+
+    def observe(self) -> Scene:
+        """Return the scene as it was, whatever was called."""
+        return self._scene
+
+    def execute(self, call: SkillCall) -> Outcome:
+        """Say that it worked."""
+        return Outcome(call=call, status=Status.SUCCEEDED)
+
+    def stop(self) -> None:
+        """Nothing moves."""
+
+
+def plan(
+    task: TaskArgument,
+    scene: SceneOption = None,
+    ros: RosOption = False,
+    planner: PlannerOption = None,
+    seed: SeedOption = None,
+    brain: BrainOption = None,
+    body: BodyOption = None,
+    mapping: MappingOption = None,
+    llm_config: LlmConfigOption = None,
+    record: RecordOption = None,
+    replay: ReplayOption = None,
+    domain: DomainOption = None,
+    namespace: NamespaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """
+    Print the plan for a task and the call that each step becomes; nothing moves.
+
+    What is out of reach shows only when it is tried, so a plan may hold
+    steps that would fail. Of planners that observe before they go on
+    (llm_pop) it is the first round.
+
+    [bold]Examples[/bold]
+
+      bbllm plan 'put the red cube on location_B'
+      bbllm plan 'build a plus sign with the cubes' --scene plus_sign --json
+    """
+    output = Output(json)
+    options = Options(
+        scene=scene or SCENE,
+        planner=planner or PLANNER,
+        brain=brain,
+        body=body,
+        mapping=mapping or MappingMethod.AUTO,
+        seed=seed,
+        record=record,
+        replay=replay,
+        llm_config=llm_config,
+    )
+    choose_domain(domain)
+    if ros and scene is not None:
+        raise ConfigError('--scene and --ros exclude each other: a stack has its own scene.')
+    if namespace is not None and not ros:
+        raise ConfigError('--namespace is that of a running stack: add --ros.')
+    episode = _plan(task, options, ros, output, namespace)
+    progress = progress_of(episode)
+    first_round = _is_first_round(episode, progress)
+    if not json:
+        _print(progress, first_round, output)
+    steps = [{'index': row.index, 'text': row.text, 'call': row.call} for row in progress.rows]
+    summary = summarize(episode)
+    kept = ('task', 'planner', 'brain', 'body', 'message', 'model_calls')
+    tokens = ('prompt_tokens', 'completion_tokens')
+    output.result({'plan': steps, **{key: summary[key] for key in kept + tokens}})
+    leave(0 if first_round or episode.ending is Ending.FINISHED else FAILED)
+
+
+def _plan(
+    instruction: str, options: Options, ros: bool, output: Output, namespace: str | None
+) -> Episode:
+    from bbllm.planners.assembly import build_planner, check_brain, check_domain, check_mapping
+    from bbllm.planners.body.mapping import body_name
+
+    task = make_task(instruction)
+    make_planner = find_planner(options.planner)
+    models = make_chosen_models(options)
+    check_brain(options.planner, make_planner, models.brain)
+    check_mapping(options.planner, make_planner, options.mapping)
+    for notice in models.notices:
+        output.say(notice, style='yellow')
+    scene = _look(options, ros, output, namespace)
+    check_domain(options.planner, make_planner, scene.domain)
+    world = StillWorld(scene)
+    run = EpisodeRun(
+        task,
+        planner=options.planner,
+        brain=models.brain.name,
+        body=body_name(options.mapping, models),
+    )
+    planner = build_planner(run, make_planner, models, k=0, mapping=options.mapping)
+    episode = run.execute(planner, world)
+    if episode.ending is Ending.CANCELLED:
+        # Only Ctrl-C cancels a plan; nothing moves, so that there is nothing to wait for.
+        raise KeyboardInterrupt
+    return episode
+
+
+def _look(options: Options, ros: bool, output: Output, namespace: str | None) -> Scene:
+    if ros:
+        from bbllm.cli.stack_session import scene_of_stack
+
+        return scene_of_stack('bbllm plan --ros', output, namespace)
+    with open_stage(options) as stage:
+        return stage.world.observe()
+
+
+def _is_first_round(episode: Episode, progress: Progress) -> bool:
+    """Tell whether a planner gave up only because what it wanted to see did not come about."""
+    steps = progress.rows
+    return (
+        episode.ending is Ending.GAVE_UP
+        and bool(steps)
+        and all(row.state is StepState.DONE for row in steps)
+    )
+
+
+def _print(progress: Progress, first_round: bool, output: Output) -> None:
+    width = max((len(row.text) for row in progress.rows), default=0)
+    for row in progress.rows:
+        call = row.call
+        if not call:
+            call = 'no call: nothing for the robot' if row.state is StepState.PASSED else 'no call'
+        output.say(f'{row.index:>3}  {row.text:<{width}}  {call}')
+        if row.note:
+            output.say(f'     {row.note}', style='yellow')
+    if first_round:
+        output.say(
+            'That is the first round. What comes after it depends on what the robot observes.',
+            'dim',
+        )
+    elif progress.ending != 'FINISHED':
+        output.say(f'{progress.ending}: {progress.message}', style='bold red')

@@ -1,0 +1,47 @@
+"""`bbllm policies`: writes the policies of SROS 2 for a namespace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bbllm.cli.choices import JsonOption
+from bbllm.cli.views.output import Output
+from bbllm.core.namespaces import REAL_NAMESPACE, checked_namespace
+
+
+def policies(
+    out: Annotated[
+        Path, typer.Option('--out', metavar='DIR', help='Where to write them; made if needed.')
+    ],
+    namespace: Annotated[
+        str,
+        typer.Option(
+            '--namespace',
+            metavar='NAME',
+            callback=checked_namespace,
+            help='Where the names of the stack lie.',
+        ),
+    ] = REAL_NAMESPACE,
+    json: JsonOption = False,
+) -> None:
+    """
+    Write the policies of SROS 2 for the processes of a stack.
+
+    Those for the namespace `bbllm` are in config/sros2. What to do with them:
+    docs/security.md. The policies of a real arm leave out the simulator.
+
+    [bold]Examples[/bold]
+
+      bbllm policies --out policies
+      bbllm policies --namespace lab/left_arm --out policies
+    """
+    from bbllm.ros.stack.namespaced_files import write_policies
+
+    output = Output(json)
+    files = write_policies(namespace, out.expanduser())
+    output.say(f'{len(files)} policies for /{namespace}')
+    output.say_path('folder', out)
+    output.result({'namespace': namespace, 'files': [str(path) for path in files]})

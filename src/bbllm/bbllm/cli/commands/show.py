@@ -1,0 +1,153 @@
+"""`bbllm show`: reads the journal of an episode back."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bbllm.cli.choices import EpisodeArgument, JsonOption
+from bbllm.cli.verb_group import BAD_INPUT
+from bbllm.cli.views.exit import leave
+from bbllm.cli.views.output import Output
+from bbllm.cli.views.picture_files import Pictures, drawn_before, progress_of, write_pictures
+from bbllm.cli.views.plain_view import LineView
+from bbllm.cli.views.rich_view import print_progress
+from bbllm.core.errors import ConfigError
+from bbllm.core.events import Episode, EventKind
+from bbllm.core.journal import find_journal, list_journals, read_damaged, summarize
+from bbllm.core.paths import episodes_dir
+from bbllm.core.printable import escape_json, escape_line
+
+
+def show(
+    episode: EpisodeArgument = None,
+    everything: Annotated[
+        bool, typer.Option('--list', '-l', help='List all episodes, the newest last.')
+    ] = False,
+    events: Annotated[
+        bool, typer.Option('--events', help='Print the journal itself, one JSON object a line.')
+    ] = False,
+    json: JsonOption = False,
+    draw: Annotated[
+        bool | None,
+        typer.Option(
+            '--draw/--no-draw',
+            help='Draw the pictures anew, or not at all; by default, where they are missing.',
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """
+    Show an episode as it was: plan, repairs, counts, pictures.
+
+    Works while the episode still runs, and for one whose process died. Of a
+    damaged journal, what can be read is shown; exit code 2 then.
+
+    [bold]Examples[/bold]
+
+      bbllm show
+      bbllm show --list
+      bbllm show 20260131-1425 --json
+      bbllm show --events | grep repair
+      bbllm show runs/mine/episodes/watch_tv-t000-k0.jsonl
+    """
+    output = Output(json)
+    if everything:
+        _print_list(output)
+        return
+    path = _journal(episode)
+    if events:
+        # Cut line and all: this is for looking at what was really written.
+        sys.stdout.write(escape_json(path.read_text(encoding='utf-8', errors='replace')))
+        return
+    record, faults = read_damaged(path)
+    if json:
+        damage = {'faults': list(faults)} if faults else {}
+        output.result({**summarize(record), 'journal': str(path), **damage})
+        leave(BAD_INPUT if faults else 0)
+    _print_episode(record, output)
+    missing = drawn_before(path) == ()
+    pictures = Pictures(drawn_before(path))
+    if draw or (draw is None and missing):
+        try:
+            pictures = write_pictures(record, path)
+        except ConfigError as error:
+            if draw:
+                raise
+            pictures = Pictures((), (str(error),))
+    for picture in pictures.paths:
+        output.say_path('picture', picture)
+    output.say_path('journal', path)
+    for hint in pictures.hints:
+        output.say(f'  {hint}', style='yellow')
+    for fault in faults:
+        output.say(f'  {fault}', style='yellow')
+    leave(BAD_INPUT if faults else 0)
+
+
+def _journal(episode: str | None) -> Path:
+    """Return the journal of an episode of this user's, or a file that a bench left."""
+    if episode is None or not episode.endswith('.jsonl'):
+        return find_journal(episodes_dir(), episode)
+    path = Path(episode).expanduser()
+    if not path.is_file():
+        raise ConfigError(
+            f'There is no journal {path}. A run of the bench keeps one for each episode, in the '
+            'folder episodes of its results.'
+        )
+    return path
+
+
+def _print_episode(record: Episode, output: Output) -> None:
+    if output.live:
+        print_progress(output.console, progress_of(record))
+        output.say()
+        return
+    view = LineView(sys.stdout)
+    for event in record.events:
+        view(event)
+    if record.events[-1].kind is not EventKind.ENDED:
+        output.say(f'{"":9}  broken    {record.message}')
+
+
+def _print_list(output: Output) -> None:
+    folder = episodes_dir()
+    journals = list_journals(folder)
+    if not journals and not output.json:
+        output.say(f'No episode is recorded in {folder} yet; `bbllm demo` makes one.')
+    rows = [_row(path) for path in journals]
+    if not output.json:
+        for row in rows:
+            when = time.strftime('%Y-%m-%d %H:%M', time.localtime(path_time(Path(row['journal']))))
+            output.say(
+                f'{row["episode_id"]:<22} {when}  {row["ending"]:<13} {escape_line(row["task"])}'
+            )
+    output.result({'episodes': rows})
+
+
+def path_time(path: Path) -> float:
+    """Return when a journal was last written to [s since the epoch]."""
+    return path.stat().st_mtime
+
+
+def _row(path: Path) -> dict[str, str]:
+    try:
+        data = summarize(read_damaged(path)[0])
+    except ConfigError as error:
+        # A file that is no journal is listed with the reason, so that the others can be seen.
+        return {
+            'episode_id': path.stem,
+            'ending': 'UNREADABLE',
+            'task': str(error),
+            'journal': str(path),
+        }
+    return {
+        'episode_id': path.stem,
+        'ending': data['ending'],
+        'task': data['task'],
+        'journal': str(path),
+    }

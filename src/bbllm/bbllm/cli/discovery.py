@@ -1,0 +1,104 @@
+"""How programs find the running stack, and how long they look before they say there is none."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+from bbllm.cli.views.output import Output
+from bbllm.core.errors import LostNodeError
+from bbllm.core.namespaces import NAMESPACE
+
+if TYPE_CHECKING:
+    from bbllm.ros.stack.client import StackClient
+
+NONE_S = 8.0
+"""How long none of the nodes may be seen, wall clock. Programs announce themselves every 3 s, and
+on a busy machine an announcement is overheard [s]."""
+SILENT_S = 20.0
+"""How long a node that is seen may be silent, wall clock [s]."""
+LOOK_S = 0.05
+
+
+@contextmanager
+def found_stack(
+    namespace: str | None, output: Output, *, hint: str = '', name: str = 'bbllm_client'
+) -> Iterator[StackClient]:
+    """
+    Find the running stack, and yield a client of it.
+
+    Args:
+        namespace: That of the stack; None for the only one there is.
+        output: Where people read what is waited for, and which stack it is if not the usual one.
+        hint: What else can be done where no stack runs, as a sentence.
+        name: Of the client's node.
+
+    Raises:
+        ConfigError: Several run, and none was named.
+        LostNodeError: None runs.
+    """
+    from bbllm.ros.stack.client import StackClient, join_stack
+    from bbllm.ros.stack.discovery import (
+        await_stacks,
+        namespace_of_keys,
+        no_stack,
+        only_stack,
+        stacks_among,
+    )
+
+    namespace = namespace or namespace_of_keys()
+    own = join_stack(namespace or NAMESPACE)
+    try:
+        looker = own.join(f'{name}_looks_{os.getpid()}', '/')
+        with _status(output):
+            stacks = await_stacks(looker.get_node_names_and_namespaces, namespace, NONE_S)
+        if not stacks:
+            others = stacks_among(looker.get_node_names_and_namespaces())
+            raise LostNodeError(f'{no_stack(namespace, NONE_S, others)} {hint}'.strip())
+        found = only_stack(stacks)
+        if namespace is None and not found.usual:
+            output.say(f'on {found.robot}, namespace /{found.namespace}', 'dim')
+        client = StackClient(found.namespace, name=name, own=own)
+    except BaseException:
+        own.close()
+        raise
+    with client:
+        yield client
+
+
+def look_for(
+    client: StackClient, nodes: Iterable[str], found: Callable[[], bool], output: Output
+) -> None:
+    """
+    Wait until the nodes of a stack are joined, and say so on a terminal.
+
+    Args:
+        client: Looks.
+        nodes: Any of these, once it is seen, is waited for longer.
+        found: Tells whether they are.
+        output: Where people read.
+
+    Raises:
+        LostNodeError: They are not joined in time; names them.
+    """
+    from bbllm.ros.stack.discovery import SEE_THERE
+
+    wanted = tuple(nodes)
+    begun_s = time.monotonic()
+    with _status(output):
+        while not found():
+            seen = set(wanted).intersection(client.node.get_node_names())
+            patience_s = SILENT_S if seen else NONE_S
+            if time.monotonic() > begun_s + patience_s:
+                raise LostNodeError(
+                    f'The stack under /{client.namespace} does not answer: nothing was heard of '
+                    f'{", ".join(wanted)} within {patience_s:g} s. {SEE_THERE}'
+                )
+            time.sleep(LOOK_S)
+
+
+def _status(output: Output) -> AbstractContextManager[object]:
+    return output.console.status('looking for the stack ...') if output.live else nullcontext()

@@ -1,0 +1,128 @@
+"""The group of verbs: turns whatever goes wrong into one sentence and an exit code."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import time
+import traceback
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from bbllm.cli.views.output import StdoutError
+from bbllm.core.errors import (
+    ApprovalError,
+    BbllmError,
+    ConfigError,
+    ReplayError,
+    TaskError,
+    UnknownNameError,
+)
+from bbllm.core.paths import state_dir
+from bbllm.core.printable import escape_hidden, json_text
+
+FAILED = 1
+"""The episode did not finish, or the program broke."""
+BAD_INPUT = 2
+"""What was typed, or a file that was named, cannot be used."""
+INTERRUPTED = 130
+"""Ctrl-C, as shells count it: 128 + SIGINT."""
+UNHEARD = 141
+"""Whoever read stdout went away, as shells count it: 128 + SIGPIPE."""
+
+
+class Commands(TyperGroup):
+    """Runs one verb; with --json, an error too becomes exactly one object on stdout."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Note whether a program is listening before anything can go wrong."""
+        ctx.meta['bbllm.json'] = '--json' in args
+        ctx.meta['bbllm.debug'] = '--debug' in args or bool(os.environ.get('BBLLM_DEBUG'))
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the verb that was typed."""
+        for stream in (sys.stdout, sys.stderr):
+            # A terminal that cannot show a letter shows a question mark instead of a traceback.
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors='replace')
+        try:
+            try:
+                return self._invoke(ctx)
+            finally:
+                sys.stdout.flush()
+        except BrokenPipeError:
+            _forget_stdout()
+            raise typer.Exit(UNHEARD) from None
+        except OSError as error:
+            # Errors of a verb were told in `_invoke`; this one is of stdout, as on a full disk.
+            _forget_stdout()
+            with suppress(OSError):
+                typer.echo(f'error: The output cannot be written ({error.strerror}).', err=True)
+            raise typer.Exit(FAILED) from None
+
+    def _invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (typer.Exit, typer.Abort, BrokenPipeError, StdoutError):
+            raise
+        except KeyboardInterrupt:
+            _report(ctx, 'Interrupted from the keyboard.', 'Interrupted')
+            raise typer.Exit(INTERRUPTED) from None
+        except BbllmError as error:
+            _report(ctx, str(error), type(error).__name__)
+            raise typer.Exit(exit_code_of(error)) from error
+        except Exception as error:  # the last resort: no person is shown a bare traceback
+            if hasattr(error, 'format_message'):
+                # A usage error: typer prints it, with the usage line, better than we could.
+                _report_json(ctx, error.format_message(), 'UsageError')
+                if hasattr(error, 'message'):
+                    error.message = escape_hidden(error.message)
+                raise
+            if ctx.meta['bbllm.debug']:
+                raise
+            # A fault of this program: people get a sentence, the traceback goes to a file.
+            text = f'Fault in the program: {type(error).__name__}: {error}'
+            _report(ctx, f'{text}\nTraceback: {_save_traceback()}', type(error).__name__)
+            raise typer.Exit(FAILED) from error
+
+
+def exit_code_of(error: BbllmError) -> int:
+    """Return 2 for what a person can mend by typing something else, 1 for the rest."""
+    mendable = (ApprovalError, ConfigError, TaskError, UnknownNameError, ReplayError)
+    return BAD_INPUT if isinstance(error, mendable) else FAILED
+
+
+def _report(ctx: Any, text: str, kind: str) -> None:
+    _report_json(ctx, text, kind)
+    typer.echo(f'{typer.style("error:", fg="red", bold=True)} {escape_hidden(text)}', err=True)
+
+
+def _report_json(ctx: Any, text: str, kind: str) -> None:
+    if ctx.meta['bbllm.json']:
+        typer.echo(json_text({'error': text, 'error_kind': kind}))
+
+
+def _forget_stdout() -> None:
+    # Else Python tries to print what is left once more when it ends, and complains.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def _save_traceback() -> Path | str:
+    text = traceback.format_exc()
+    path = state_dir() / 'faults' / f'{time.strftime("%Y%m%d-%H%M%S")}-{os.getpid()}.txt'
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding='utf-8')
+    except OSError:
+        # Nowhere to write to: then the terminal is the only place left.
+        sys.stderr.write(text)
+        return 'above'
+    return path

@@ -1,0 +1,1 @@
+"""Text and live views of episodes and runs."""

@@ -1,0 +1,157 @@
+"""Writes the pictures of an episode beside its journal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from bbllm.cli.views.progress import Progress, count
+from bbllm.core.errors import ConfigError
+from bbllm.core.events import Episode
+from bbllm.core.paths import write_whole
+from bbllm.core.records import from_json
+from bbllm.core.types import Scene
+from bbllm.viz.house_sheet import draw_house_sheet
+from bbllm.viz.reach import reach_ring
+from bbllm.viz.shapes import Page
+from bbllm.viz.sheet import Caption, draw_sheet
+from bbllm.viz.svg import to_svg
+
+FAR_M = 1000.0
+"""Beyond it lies what a damaged journal places; to draw that takes all memory [m]."""
+LARGE_PX = 2e6
+"""Area of a page from which on it is not written at twice its size [px^2]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """Which pictures were written, and what people should know about those that were not."""
+
+    paths: tuple[Path, ...]
+    hints: tuple[str, ...] = ()
+
+
+def progress_of(episode: Episode) -> Progress:
+    """Return what is known at the end of an episode's record."""
+    progress = Progress()
+    for event in episode.events:
+        progress.take(event)
+    return progress
+
+
+def scenes_of(episode: Episode) -> dict[str, Scene]:
+    """Return the scenes on record: `before` and, where the episode came so far, `after`."""
+    return {moment: from_json(Scene, data) for moment, data in progress_of(episode).scenes.items()}
+
+
+def rendering_of(journal: Path) -> Path:
+    """Return where the rendering of an episode lies."""
+    return journal.with_name(f'{journal.stem}-render.png')
+
+
+def drawn_before(journal: Path) -> tuple[Path, ...]:
+    """Return the pictures that there are; none where the journal went on since."""
+    names = (journal.with_suffix('.svg'), journal.with_suffix('.png'), rendering_of(journal))
+    written_s = journal.stat().st_mtime
+    fresh = names[0].exists() and names[0].stat().st_mtime >= written_s
+    return tuple(path for path in names if path.exists()) if fresh else ()
+
+
+def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures:
+    """
+    Write the drawing as SVG and PNG; a rendering that lies there already is named too.
+
+    Args:
+        episode: Its record holds the scenes.
+        journal: The pictures are written beside it and called after it.
+        check: What a geometric check found, for the caption.
+
+    Raises:
+        ConfigError: A picture cannot be written; names the file and why.
+    """
+    progress = progress_of(episode)
+    scenes = scenes_of(episode)
+    before, after = scenes.get('before'), scenes.get('after')
+    if before is None:
+        return Pictures((), ('There is no picture: the record holds no scene.',))
+    far = _far_away(before) or (after and _far_away(after))
+    if far:
+        return Pictures((), (f'There is no picture: {far} lies or reaches beyond {FAR_M:g} m.',))
+    hints: list[str] = []
+    drawn: dict[Path, bytes] = {}
+    try:
+        page = _draw(progress, check, before, after)
+        drawn[journal.with_suffix('.svg')] = to_svg(page).encode(errors='replace')
+        if png := _png(page, hints):
+            drawn[journal.with_suffix('.png')] = png
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        # Of a damaged journal: the values are of the right type, and make no sense together.
+        text = f'There is no picture: the scenes on record cannot be drawn ({error}).'
+        return Pictures((), (text,))
+    for path, data in drawn.items():
+        _write(path, data)
+    paths = list(drawn)
+    rendering = rendering_of(journal)
+    if rendering.exists():
+        paths.append(rendering)
+    return Pictures(tuple(paths), tuple(hints))
+
+
+def _draw(progress: Progress, check: str, before: Scene, after: Scene | None) -> Page:
+    if before.domain == 'household':
+        # Its clock counts steps, of which the calls are told.
+        return draw_house_sheet(caption_of(progress, check, timed=False), before, after)
+    return draw_sheet(caption_of(progress, check), before, after, reach_ring())
+
+
+def _far_away(scene: Scene) -> str:
+    """Return the name of an object that no picture can hold, empty where there is none."""
+    for item in scene.objects:
+        if any(abs(value) > FAR_M for value in (*item.pose.position_m, *item.size_m)):
+            return item.name
+    return ''
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        write_whole(path, data)
+    except OSError as error:
+        raise ConfigError(
+            f'The picture {path} cannot be written ({error.strerror or error}); `bbllm show '
+            f'{path.stem} --draw` draws it once that is mended.'
+        ) from error
+
+
+def caption_of(progress: Progress, check: str = '', *, timed: bool = True) -> Caption:
+    """Return the words around the picture, with the robot's time where it has one."""
+    details = ' · '.join(
+        [
+            progress.planner,
+            f'Brain {progress.brain}',
+            f'Body {progress.body}',
+            count(progress.calls, 'call'),
+            count(progress.repairs, 'repair'),
+            *([f'{progress.robot_s:.0f} s of robot time'] if timed else []),
+        ]
+    )
+    return Caption(
+        task=progress.task,
+        ending=progress.ending or 'INTERRUPTED',
+        message=progress.message,
+        details=details,
+        episode_id=progress.episode_id,
+        check=check,
+    )
+
+
+def _png(page: Page, hints: list[str]) -> bytes | None:
+    try:
+        from bbllm.viz.png import to_png
+    except ImportError:
+        hints.append(
+            'The drawing is there as SVG only; for PNG, install Pillow (python3-pil, '
+            'or pip install pillow).'
+        )
+        return None
+    # A house of a thousand things would take most of a minute at the usual size.
+    return to_png(page, scale=2.0 if page.width * page.height < LARGE_PX else 1.0)

@@ -1,0 +1,235 @@
+"""From `config/llm.yaml`, options and the environment to the Brain's and the Body's model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.core.protocols import ChatModel, Embedder
+from bbllm.llm.config import LlmConfig, ModelConfig, load_config, parse_config
+from bbllm.llm.embedding.embedders import embedder_notices, make_embedder, resolve_embeddings
+from bbllm.llm.expert.brief import TOLD
+from bbllm.llm.openai.servers import decide, key_in_clear, openai_settings
+from bbllm.llm.recording.replay import RecordingModel, ReplayModel
+from bbllm.llm.recording.replay_embeddings import RecordingEmbedder
+
+__all__ = [
+    'LlmConfig',
+    'ModelConfig',
+    'Models',
+    'ProbeResult',
+    'load_config',
+    'make_models',
+    'openai_settings',
+    'parse_config',
+    'probe_models',
+    'resolve',
+]
+
+ROLES = ('brain', 'body')
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The models, and what people should be told about them."""
+
+    brain: ChatModel
+    body: ChatModel
+    """The Brain again where an embedder does the Body's work: it is not asked then."""
+    notices: tuple[str, ...] = ()
+    """One sentence each; empty where everything was said by the user."""
+    embedder: Embedder | None = None
+    """What matches steps with calls; None where the Body does."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """Whether the model of one role can be reached."""
+
+    role: str
+    ok: bool
+    sentence: str
+
+
+def make_models(
+    config: LlmConfig,
+    *,
+    record: Path | None = None,
+    replay: Path | None = None,
+    overrides: Mapping[str, str] | None = None,
+    embedding: bool = False,
+    environ: Mapping[str, str] = os.environ,
+) -> Models:
+    """
+    Build the models: Brain and Body, or Brain and embedder.
+
+    Args:
+        config: What the file says.
+        record: Keep the whole conversation in this new file.
+        replay: Answer from this recording, whatever else is configured.
+        overrides: By role, a provider or a model's name: `{'brain': 'gpt-4o'}`; the embedder's
+            role is `embeddings`.
+        embedding: Whether an embedder is wanted in place of the Body.
+        environ: Where keys and base URLs come from.
+
+    Raises:
+        ConfigError: A key is missing, options exclude each other, or there can be no recording.
+        ReplayError: The recording cannot be read.
+    """
+    if record is not None and replay is not None:
+        raise ConfigError('--record and --replay exclude each other: a replay is on record.')
+    if record is not None and record.is_file() and record.stat().st_size > 0:
+        raise ConfigError(
+            f'{record} already holds a recording. Name another file for --record, or delete it.'
+        )
+    overrides = overrides or {}
+    roles = ROLES[:1] if embedding else ROLES
+    notices: list[str] = []
+    built: dict[str, ChatModel] = {}
+    for role in roles:
+        section = resolve(config, role, overrides=overrides, replay=replay, environ=environ)
+        built[role] = _build(section, role, environ, notices)
+        if record is not None:
+            built[role] = RecordingModel(built[role], record, role)
+    told = _auto_notices(config, overrides, replay, environ, roles)
+    embedder: Embedder | None = None
+    if embedding:
+        said = overrides.get('embeddings')
+        chosen = resolve_embeddings(config.embeddings, said=said, replay=replay, environ=environ)
+        embedder = make_embedder(chosen, environ)
+        decided = (said or config.embeddings.provider).strip() == 'auto'
+        told += embedder_notices(chosen, decided=decided, environ=environ)
+        if record is not None:
+            embedder = RecordingEmbedder(embedder, record)
+    return Models(
+        built['brain'],
+        built.get('body', built['brain']),
+        (*told, *dict.fromkeys(notices)),
+        embedder,
+    )
+
+
+def resolve(
+    config: LlmConfig,
+    role: str,
+    *,
+    overrides: Mapping[str, str] | None = None,
+    replay: Path | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> ModelConfig:
+    """Return a role's section with overrides applied and `auto` decided."""
+    return decide(
+        _section(config, role),
+        role,
+        said=(overrides or {}).get(role),
+        replay=replay,
+        environ=environ,
+        stand_in='offline',
+    )
+
+
+def probe_models(
+    config: LlmConfig,
+    *,
+    overrides: Mapping[str, str] | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> tuple[ProbeResult, ...]:
+    """Tell for each role whether its model can be reached; never raises for one that cannot."""
+    results = []
+    for role in ROLES:
+        try:
+            section = resolve(config, role, overrides=overrides, environ=environ)
+            results.append(ProbeResult(role, True, _probe(section, role, environ)))
+        except BbllmError as error:
+            results.append(ProbeResult(role, False, str(error)))
+    return tuple(results)
+
+
+def _probe(section: ModelConfig, role: str, environ: Mapping[str, str]) -> str:
+    if section.provider == 'openai':
+        from bbllm.llm.openai.probe import probe
+
+        return probe(openai_settings(section, role, environ))
+    model = _build(section, role, environ, [])
+    if section.provider == 'offline':
+        return f'{model.name}: built in; a deterministic stand-in, not a language model.'
+    return f'{model.name}: {section.recording} can be read.'
+
+
+def _build(
+    section: ModelConfig, role: str, environ: Mapping[str, str], notices: list[str]
+) -> ChatModel:
+    if section.provider == 'offline':
+        from bbllm.llm.offline import OfflineModel
+
+        return OfflineModel()
+    if section.provider in TOLD:
+        return _told(section, role, notices)
+    if section.provider == 'replay':
+        if section.recording is None:
+            raise ConfigError(
+                f'The {role} has `provider: replay` but no file to answer from. Say --replay '
+                'FILE, or set `recording` in config/llm.yaml.'
+            )
+        return ReplayModel(section.recording, role)
+    from bbllm.llm.openai.chat import OpenAIChat
+
+    settings = openai_settings(section, role, environ)
+    notices += key_in_clear(settings)
+    return OpenAIChat(settings)
+
+
+def _told(section: ModelConfig, role: str, notices: list[str]) -> ChatModel:
+    """Build a stand-in that has to be told the goal."""
+    from bbllm.llm.expert import ExpertModel
+
+    name = section.provider
+    if role != 'brain':
+        raise ConfigError(f'`{name}` can only be the Brain. Say --{role} offline.')
+    if section.brief is None:
+        raise ConfigError(
+            f'`{name}` works in `bbllm bench` only: it has to be told the goal of each case, and '
+            'here there is none. Say --brain offline, or name a model.'
+        )
+    notices.append(f'The Brain `{name}` {TOLD[name]}.')
+    return ExpertModel(section.brief.model_copy(update={'gather': name == 'expert'}))
+
+
+def _auto_notices(
+    config: LlmConfig,
+    overrides: Mapping[str, str],
+    replay: Path | None,
+    environ: Mapping[str, str],
+    roles: Sequence[str],
+) -> tuple[str, ...]:
+    """Say what `auto` came to."""
+    if replay is not None:
+        return ()
+    chosen: dict[str, list[str]] = {}
+    for role in roles:
+        if overrides.get(role, _section(config, role).provider).strip() != 'auto':
+            continue
+        section = resolve(config, role, overrides=overrides, environ=environ)
+        if section.provider == 'offline':
+            what = (
+                f'neither ${section.api_key_env} nor ${section.base_url_env} is set, so {{}} '
+                '`offline`: a deterministic stand-in, not a language model.'
+            )
+        else:
+            host = openai_settings(section, role, environ).host
+            what = f'{{}} {section.model} at {host}.'
+        chosen.setdefault(what, []).append(role)
+    return tuple(_sentence(what, roles) for what, roles in chosen.items())
+
+
+def _sentence(what: str, roles: list[str]) -> str:
+    who = 'Brain and Body are' if len(roles) == len(ROLES) else f'the {roles[0].title()} is'
+    text = what.format(who)
+    return text[0].upper() + text[1:]
+
+
+def _section(config: LlmConfig, role: str) -> ModelConfig:
+    return config.brain if role == 'brain' else config.body

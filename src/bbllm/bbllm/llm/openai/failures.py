@@ -1,0 +1,219 @@
+"""What went wrong with a request: one plain sentence, what would help, and whether to retry."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import openai
+
+from bbllm.core.errors import (
+    ModelError,
+    ModelRefusedError,
+    ModelUnavailableError,
+    PromptTooLongError,
+)
+from bbllm.llm.openai.backoff import retry_after_s
+from bbllm.llm.openai.redaction import Redactor
+from bbllm.llm.openai.settings import OpenAISettings
+from bbllm.llm.openai.timeouts import TooLateError
+
+GO_ON = 'To go on without a server: `--brain offline --body offline`.'
+_TOO_LONG_HINT = 'Take a model, or start the server, with a longer context.'
+_MEANINGS: Mapping[int, str] = {
+    400: 'bad request',
+    401: 'not authorised',
+    403: 'forbidden',
+    404: 'not found',
+    408: 'time-out',
+    409: 'conflict',
+    413: 'request too large',
+    422: 'request not understood',
+    429: 'too many requests',
+    500: 'internal error',
+    502: 'bad gateway',
+    503: 'overloaded or down',
+    504: 'gateway time-out',
+}
+_TOO_LONG = re.compile(
+    r'context[ _](?:length|size|window)|(?:prompt|input) is too long|too many tokens'
+    r'|reduce the length|exceeds the maximum number of tokens',
+    re.IGNORECASE,
+)
+"""How servers say that a prompt is longer than the context: there is no one code for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """One request that got no usable reply."""
+
+    what: str
+    """Goes on after `the model at the host`, for example `answered 500 (internal error)`."""
+    hint: str = ''
+    """What would have worked."""
+    kind: type[ModelError] = ModelUnavailableError
+    retry: bool = False
+    wait_s: float | None = None
+    """What the server asked for [s]."""
+    status: int = 0
+    """HTTP status, 0 where there was no answer."""
+    param: str | None = None
+    """The parameter that the server blames, where it says so."""
+    said: str = ''
+    """The server's own text."""
+
+
+class OddReplyError(Exception):
+    """The server answered 200 with something that is no reply; the text says what."""
+
+
+class CutReplyError(Exception):
+    """The stream ended before the reply did."""
+
+
+def failure_of(error: Exception, settings: OpenAISettings, redactor: Redactor) -> Failure:
+    """Say what an exception of a request means; the result holds no secret."""
+    if isinstance(error, openai.APIStatusError):
+        return _of_status(error, settings, redactor)
+    if isinstance(error, TooLateError):
+        return Failure(
+            what=f'did not answer in time: {error}',
+            hint='Raise `timeout_s`, `first_token_timeout_s` or `hang_timeout_s` in '
+            f'config/llm.yaml if the model is just slow. {GO_ON}',
+            retry=True,
+        )
+    if isinstance(error, CutReplyError):
+        return Failure(what=f'cut its reply off: {error}', hint=GO_ON, retry=True)
+    if isinstance(error, OddReplyError):
+        return Failure(
+            what=_clean(str(error), redactor),
+            hint=f'Is the base URL right? It usually ends in /v1; {_where(settings)}.',
+        )
+    if isinstance(error, openai.APITimeoutError):
+        return Failure(
+            what='could not be reached in time, or fell silent',
+            hint=f'Check the network and the base URL ({_where(settings)}). {GO_ON}',
+            retry=True,
+        )
+    if isinstance(error, openai.APIConnectionError):
+        return _of_connection(error, settings, redactor)
+    if isinstance(error, openai.APIError):
+        said = _clean(error.message, redactor)
+        return Failure(what=f'broke off with an error: {said}', hint=GO_ON, retry=True, said=said)
+    if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
+        return Failure(what='sent a stream that is not JSON', hint=GO_ON, retry=True)
+    # The SDK and what it stands on raise more than they document; the text might hold the key,
+    # so it goes no further as it is.
+    said = _clean(f'{type(error).__name__}: {error}', redactor)
+    return Failure(what=f'could not be asked: {said}', hint=GO_ON, said=said)
+
+
+def with_models(failure: Failure, settings: OpenAISettings, names: Sequence[str]) -> Failure:
+    """Add to a 404 which models there are."""
+    if not names:
+        return failure
+    close = difflib.get_close_matches(settings.model, names, n=1)
+    nearest = f' Did you mean {close[0]}?' if close else ''
+    listed = ', '.join(sorted(names)[:12])
+    more = f' and {len(names) - 12} more' if len(names) > 12 else ''
+    hint = (
+        f'{nearest} The server has: {listed}{more}. Set `model` in config/llm.yaml or say '
+        '`--brain NAME`, `--body NAME`.'
+    )
+    return replace(failure, hint=hint.lstrip())
+
+
+def _of_status(
+    error: openai.APIStatusError, settings: OpenAISettings, redactor: Redactor
+) -> Failure:
+    status = error.status_code
+    said = _clean(_text_of(error.body) or error.response.text, redactor)
+    meaning = f' ({_MEANINGS[status]})' if status in _MEANINGS else ''
+    wait_s = retry_after_s(error.response.headers)
+    out_of_quota = status == 429 and 'insufficient_quota' in (error.code, error.type)
+    retry = (status in (408, 409, 429) or status >= 500) and not out_of_quota
+    refused = status < 500 and status not in (408, 409)
+    too_long = status in (400, 413, 422) and _TOO_LONG.search(f'{error.code} {said}') is not None
+    return Failure(
+        what=f'answered {status}{meaning}' + (f': {said}' if said else ''),
+        hint=_TOO_LONG_HINT if too_long else _hint(status, out_of_quota, settings),
+        kind=_kind(refused, too_long),
+        retry=retry and error.response.headers.get('x-should-retry') != 'false',
+        wait_s=wait_s,
+        status=status,
+        param=error.param if isinstance(error.param, str) else None,
+        said=said,
+    )
+
+
+def _kind(refused: bool, too_long: bool) -> type[ModelError]:
+    if too_long:
+        return PromptTooLongError
+    return ModelRefusedError if refused else ModelUnavailableError
+
+
+def _hint(status: int, out_of_quota: bool, settings: OpenAISettings) -> str:
+    if status in (401, 403):
+        if settings.login is not None:
+            return f'Check the user and password in the base URL ({_where(settings)}).'
+        if settings.api_key is None:
+            return f'No key was sent: set ${settings.key_env}. {GO_ON}'
+        return f'Check ${settings.key_env}. {GO_ON}'
+    if status == 404:
+        return f'Check `model`, and the base URL ({_where(settings)}), which usually ends in /v1.'
+    if out_of_quota:
+        return f'The quota behind ${settings.key_env} is used up. {GO_ON}'
+    if status == 429:
+        return f'Wait a while, or raise `retries` in config/llm.yaml. {GO_ON}'
+    if status in (400, 413, 422):
+        return 'Check `model`, `max_tokens` and `schema` in config/llm.yaml.'
+    return GO_ON
+
+
+def _of_connection(
+    error: openai.APIConnectionError, settings: OpenAISettings, redactor: Redactor
+) -> Failure:
+    root: BaseException = error
+    while root.__cause__ is not None or root.__context__ is not None:
+        root = root.__cause__ or root.__context__ or root
+    said = _clean(str(root) or type(root).__name__, redactor)
+    if re.search(r'refused', said, re.IGNORECASE):
+        hint = f'Is a server running at {settings.host}? ({_where(settings)})'
+    elif re.search(r'name|resolve|nodename|getaddrinfo', said, re.IGNORECASE):
+        hint = f'Is the host name right ({_where(settings)}), and is there a network?'
+    elif re.search(r'certificate|ssl|tls', said, re.IGNORECASE):
+        hint = f'Does the server speak https, and is its certificate trusted? ({_where(settings)})'
+    else:
+        hint = 'Check the network.'
+    if re.search(r'incomplete|peer closed|disconnected|reset', said, re.IGNORECASE):
+        return Failure(what=f'cut the connection: {said}', hint=GO_ON, retry=True, said=said)
+    return Failure(
+        what=f'could not be reached: {said}', hint=f'{hint} {GO_ON}', retry=True, said=said
+    )
+
+
+def _where(settings: OpenAISettings) -> str:
+    return f'now {settings.base_url}'
+
+
+def _text_of(body: object) -> str:
+    """Return the words of an error body, whose shape differs between servers."""
+    if isinstance(body, str):
+        return body
+    if isinstance(body, Mapping):
+        for key in ('message', 'error', 'detail', 'msg'):
+            if body.get(key):
+                return _text_of(body[key]) or json.dumps(body)
+        return json.dumps(body) if body else ''
+    if isinstance(body, list):
+        return json.dumps(body) if body else ''
+    return ''
+
+
+def _clean(text: str, redactor: Redactor, limit: int = 300) -> str:
+    # Secrets go before the text is cut: half a key would not be recognised any more.
+    line = ' '.join(redactor.hide(text).split())
+    return line if len(line) <= limit else f'{line[:limit]} ...'

@@ -1,0 +1,280 @@
+"""
+Keeps a whole conversation with the models in one file, and answers from it again.
+
+A recording is JSON lines, one per exchange, written when the exchange is over. Brain and Body
+share the file, also from two processes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
+from copy import copy
+from itertools import zip_longest
+from pathlib import Path
+
+from bbllm.core.errors import (
+    ConfigError,
+    ModelError,
+    ModelRefusedError,
+    ModelUnavailableError,
+    PromptTooLongError,
+    ReplayError,
+)
+from bbllm.core.prompt_size import prompt_limit
+from bbllm.core.protocols import (
+    ChatModel,
+    JsonSchema,
+    Message,
+    Reply,
+    SituatedModel,
+    Situation,
+    in_episode,
+)
+from bbllm.llm.recording.exchanges import (
+    FORMAT,
+    Exchange,
+    digest_of,
+    line_of,
+    parse_recording,
+    read_recording,
+    schema_hash_of,
+)
+from bbllm.llm.scripted import speak
+
+__all__ = ['Exchange', 'RecordingModel', 'ReplayModel', 'read_recording']
+
+_ERRORS: dict[str, type[ModelError]] = {
+    error.__name__: error
+    for error in (ModelError, ModelUnavailableError, ModelRefusedError, PromptTooLongError)
+}
+_VALID_FOR = (
+    'A recording only holds for the same task, scene, planner, settings and version of bbllm; '
+    'make a new one with --record.'
+)
+
+
+class RecordingModel:
+    """
+    A model whose exchanges are appended to a file.
+
+    Args:
+        inner: The model that answers.
+        path: The file, which brain and body share; its folder is made.
+        role: Who asks: `brain` or `body`.
+        episode: Which episode of a run it is for, where the recording is one of a run.
+
+    Raises:
+        ConfigError: There can be no such file. What only shows when it is written, as a full
+            disk does, is raised by `complete`.
+    """
+
+    def __init__(self, inner: ChatModel, path: Path, role: str, *, episode: str = ''):
+        if path.is_dir():
+            raise ConfigError(
+                f'The recording {path} is a folder. Name a file in it: --record '
+                f'{path / "talk.jsonl"}.'
+            )
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _cannot_write(path, error) from error
+        self.name = inner.name
+        self.supports_schema = inner.supports_schema
+        self.prompt_limit_tokens = prompt_limit(inner)
+        self._inner = inner
+        self._path = path
+        self._role = role
+        self._episode = episode
+
+    def in_episode(self, situation: Situation) -> ChatModel:
+        """Return the same for a model in one episode; see `SituatedModel`."""
+        recording = copy(self)
+        recording._inner = in_episode(self._inner, situation)
+        return recording
+
+    def refusal(self, planner: str) -> str:
+        """Return why the model cannot answer a planner; see `SituatedModel`."""
+        return self._inner.refusal(planner) if isinstance(self._inner, SituatedModel) else ''
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        schema: JsonSchema | None = None,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
+        """Answer a conversation and keep it; see `ChatModel.complete`."""
+        supported = self.supports_schema
+        reply: Reply | None = None
+        failure: ModelError | None = None
+        try:
+            reply = self._inner.complete(messages, stop=stop, schema=schema, on_text=on_text)
+            return reply
+        except ModelError as error:
+            failure = error
+            raise
+        finally:
+            self.supports_schema = self._inner.supports_schema
+            if reply is not None or failure is not None:
+                exchange = Exchange(
+                    format=FORMAT,
+                    role=self._role,
+                    name=self.name,
+                    supports_schema=supported,
+                    prompt_limit_tokens=self.prompt_limit_tokens,
+                    messages=tuple(messages),
+                    stop=tuple(stop),
+                    schema_hash=schema_hash_of(schema),
+                    reply=reply,
+                    error=type(failure).__name__ if failure is not None else None,
+                    error_text=str(failure) if failure is not None else '',
+                    episode=self._episode,
+                )
+                self._append(exchange)
+
+    def _append(self, exchange: Exchange) -> None:
+        line = line_of(exchange)
+        try:
+            with self._path.open('ab', buffering=0) as file:
+                # Brain and Body may be two processes; a line is long enough to be torn.
+                fcntl.flock(file, fcntl.LOCK_EX)
+                data = memoryview(line.encode(errors='replace'))
+                while data:
+                    data = data[os.write(file.fileno(), data) :]
+        except OSError as error:
+            raise _cannot_write(self._path, error) from error
+
+
+class ReplayModel:
+    """
+    Answers from a recording, without a server or a key.
+
+    A request is known by its content; equal requests are answered in the order in which they
+    were recorded.
+
+    Args:
+        path: The recording.
+        role: Whose part to play: `brain` or `body`.
+        text: The lines that belong to one episode, where they were read before; none are
+            well, as long as nothing is asked.
+
+    Raises:
+        ReplayError: The file cannot be read, or holds nothing. One without this role is well,
+            as long as nothing is asked: some planners have no use for a Body.
+    """
+
+    def __init__(self, path: Path, role: str, *, text: str | None = None):
+        self._path = path
+        self._role = role
+        exchanges = read_recording(path) if text is None else parse_recording(text, path)
+        if not exchanges and text is None:
+            raise ReplayError(f'{path} is empty. {_VALID_FOR}')
+        self._exchanges = [item for item in exchanges if item.role == role]
+        self._waiting: dict[str, deque[int]] = defaultdict(deque)
+        for i, item in enumerate(self._exchanges):
+            self._waiting[item.digest].append(i)
+        self._answered: set[int] = set()
+        self.name, self.supports_schema = 'replay', False
+        self.prompt_limit_tokens: int | None = None
+        if self._exchanges:
+            self.name = f'replay of {self._exchanges[0].name}'
+            self.supports_schema = self._exchanges[0].supports_schema
+            # Or prompts would be shortened otherwise than in the recording.
+            self.prompt_limit_tokens = self._exchanges[0].prompt_limit_tokens
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        schema: JsonSchema | None = None,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
+        """Answer as recorded; see `ChatModel.complete`."""
+        begun_s = time.monotonic()
+        digest = digest_of(self._role, messages, stop, schema_hash_of(schema))
+        waiting = self._waiting.get(digest)
+        if not waiting:
+            raise ReplayError(self._difference(messages, stop, schema, known=waiting is not None))
+        at = waiting.popleft()
+        self._answered.add(at)
+        following = self._first_waiting()
+        if following is not None:
+            # A server may turn out not to take schemas in mid-conversation.
+            self.supports_schema = self._exchanges[following].supports_schema
+        exchange = self._exchanges[at]
+        if exchange.reply is None:
+            raise _ERRORS.get(exchange.error or '', ModelError)(exchange.error_text)
+        if on_text is not None:
+            speak(exchange.reply.text, (), on_text)
+        return Reply(
+            text=exchange.reply.text,
+            model=exchange.reply.model,
+            usage=exchange.reply.usage,
+            duration_s=time.monotonic() - begun_s,
+            retries=exchange.reply.retries,
+        )
+
+    def _first_waiting(self) -> int | None:
+        for i in range(len(self._exchanges)):
+            if i not in self._answered:
+                return i
+        return None
+
+    def _difference(
+        self,
+        messages: Sequence[Message],
+        stop: Sequence[str],
+        schema: JsonSchema | None,
+        *,
+        known: bool,
+    ) -> str:
+        n = len(self._exchanges)
+        at = self._first_waiting()
+        if at is None:
+            return (
+                f'{self._path} holds {n} exchanges of the {self._role}, all of which were '
+                f'answered; now it is asked once more. {_VALID_FOR}'
+            )
+        where = f'Exchange {at + 1} of {n} of the {self._role} in {self._path}'
+        if known:
+            return (
+                f'{where} is not what is asked now: this request was recorded less often than it '
+                f'is asked. {_VALID_FOR}'
+            )
+        recorded = self._exchanges[at]
+        what = _first_difference(recorded.messages, messages)
+        if what is None and recorded.stop != tuple(stop):
+            what = f'the stop strings: recorded {list(recorded.stop)}, asked {list(stop)}'
+        if what is None and recorded.schema_hash != schema_hash_of(schema):
+            what = 'the JSON schema'
+        return f'{where} differs from what is asked now in {what or "nothing"}. {_VALID_FOR}'
+
+
+def _cannot_write(path: Path, error: OSError) -> ConfigError:
+    return ConfigError(
+        f'The recording {path} cannot be written ({error.strerror}); name a file for --record '
+        'in a folder that can.'
+    )
+
+
+def _first_difference(recorded: Sequence[Message], asked: Sequence[Message]) -> str | None:
+    for i, (old, new) in enumerate(zip_longest(recorded, asked)):
+        if old == new:
+            continue
+        if old is None or new is None or old.role != new.role:
+            return f'its messages: recorded {len(recorded)}, asked {len(asked)}'
+        pairs = zip_longest(old.content.splitlines(), new.content.splitlines(), fillvalue='')
+        for line, (was, now) in enumerate(pairs, start=1):
+            if was != now:
+                return (
+                    f'message {i + 1} ({new.role}), line {line}: recorded {was[:200]!r}, '
+                    f'asked {now[:200]!r}'
+                )
+        return f'the line ends of message {i + 1} ({new.role})'
+    return None

@@ -1,0 +1,130 @@
+"""
+Embeddings in the recordings of `llm.replay`: exchanges whose texts are lists in JSON.
+
+A recording has one form only: an embedder is recorded as a model that is asked a list of texts
+and answers with a list of vectors. A vector is written in single precision, compressed and in
+base64, for as decimal numbers those of one episode would take a megabyte. Who records is given
+the same rounded vectors as who replays.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from bbllm.core.errors import ReplayError
+from bbllm.core.protocols import ChatModel, Embedder, Embeddings, JsonSchema, Message, Reply
+from bbllm.llm.recording.replay import RecordingModel, ReplayModel
+
+
+class RecordingEmbedder:
+    """
+    An embedder whose exchanges are appended to a file; see `RecordingModel`.
+
+    Args:
+        inner: The embedder that answers.
+        path: The file, which the models share.
+        role: Who asks.
+        episode: Which episode of a run it is for, where the recording is one of a run.
+    """
+
+    def __init__(self, inner: Embedder, path: Path, role: str = 'body', *, episode: str = ''):
+        self.name = inner.name
+        self._model = RecordingModel(_AsModel(inner), path, role, episode=episode)
+
+    def embed(
+        self, texts: Sequence[str], *, on_wait: Callable[[], None] | None = None
+    ) -> Embeddings:
+        """Embed texts and keep them; see `Embedder.embed`."""
+        return _embed(self._model, texts, on_wait)
+
+
+class ReplayEmbedder:
+    """
+    Answers from a recording, without a server or a key; see `ReplayModel`.
+
+    Args:
+        path: The recording.
+        role: Whose part to play.
+        text: Lines of a recording, which then come in place of the file's.
+    """
+
+    def __init__(self, path: Path, role: str = 'body', *, text: str | None = None):
+        self._path = path
+        self._model = ReplayModel(path, role, text=text)
+        self.name = self._model.name
+
+    def embed(
+        self, texts: Sequence[str], *, on_wait: Callable[[], None] | None = None
+    ) -> Embeddings:
+        """Answer as recorded; see `Embedder.embed`."""
+        try:
+            return _embed(self._model, texts, on_wait)
+        except (ValueError, TypeError, zlib.error, struct.error):
+            problem = f'{self._path} holds a reply in words where vectors were to come.'
+        raise ReplayError(problem)
+
+
+class _AsModel:
+    """An embedder behind the seam of a language model."""
+
+    supports_schema = False
+
+    def __init__(self, inner: Embedder):
+        self.name = inner.name
+        self._inner = inner
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        schema: JsonSchema | None = None,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
+        def wait() -> None:
+            if on_text is not None:
+                on_text('')
+
+        found = self._inner.embed(json.loads(messages[0].content), on_wait=wait)
+        return Reply(
+            text=json.dumps([_packed(vector) for vector in found.vectors]),
+            model=found.model,
+            usage=found.usage,
+            duration_s=found.duration_s,
+            retries=found.retries,
+        )
+
+
+def _embed(
+    model: ChatModel, texts: Sequence[str], on_wait: Callable[[], None] | None
+) -> Embeddings:
+    def hear(_: str) -> None:
+        if on_wait is not None:
+            on_wait()
+
+    question = json.dumps(list(texts), ensure_ascii=False)
+    reply = model.complete([Message('user', question)], on_text=hear)
+    vectors = tuple(_unpacked(item) for item in json.loads(reply.text))
+    if len(vectors) != len(texts):
+        raise ValueError(f'{len(vectors)} vectors for {len(texts)} texts')
+    return Embeddings(
+        vectors=vectors,
+        model=reply.model,
+        usage=reply.usage,
+        duration_s=reply.duration_s,
+        retries=reply.retries,
+    )
+
+
+def _packed(vector: Sequence[float]) -> str:
+    return base64.b64encode(zlib.compress(struct.pack(f'<{len(vector)}f', *vector))).decode()
+
+
+def _unpacked(text: str) -> tuple[float, ...]:
+    raw = zlib.decompress(base64.b64decode(text, validate=True))
+    return struct.unpack(f'<{len(raw) // 4}f', raw)

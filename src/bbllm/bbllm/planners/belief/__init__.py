@@ -1,0 +1,1 @@
+"""Open state: beliefs about objects beyond what scenes show."""

@@ -1,0 +1,163 @@
+"""
+The prompts of LLM-State's three roles: attention, state estimator and policy.
+
+Source: Chen et al., LLM-State, appendix VI-A. They have the paper's parts, in own words, and
+what never changes comes first, then what only grows, so that a server can keep the beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bbllm.core.types import Outcome, Scene, Task
+from bbllm.planners.belief.interaction_history import TAKING
+from bbllm.planners.common.low_level_plan import as_planned, low_level_actions
+from bbllm.planners.common.observation_text import lists_text, rooms_text, situation_text
+from bbllm.planners.common.open_state import OpenState
+from bbllm.planners.common.prompting import one_line
+from bbllm.planners.common.scene_graph import HOUSEHOLD
+from bbllm.planners.common.short_names import ShortNames
+from bbllm.planners.common.templates import templates
+
+PLAN_LIMIT = 20
+"""A plan has fewer steps than this (appendix VI-A)."""
+HOUSE_HINTS = (
+    'Important! What is needed may have to be looked for, in other rooms and inside containers.',
+    'Only what the robot is close to can be used: to pick up, open or switch on, go there first.',
+    'The robot has two hands. With a thing in each of them it can neither pick up nor open '
+    'anything, nor switch anything on.',
+)
+"""What both estimator and policy are reminded of in a household (appendix VI-A)."""
+
+
+class StatePrompts:
+    """Renders the prompts of one episode, with the episode's short names."""
+
+    def __init__(self, names: ShortNames, *, messages: bool = False):
+        """
+        Load the templates.
+
+        Args:
+            names: What things are called; has seen every scene that is given here.
+            messages: Whether failed actions are told with their message; the paper tells that
+                they failed, and no more.
+        """
+        self._names = names
+        self._messages = messages
+        self._templates = templates('llm_state')
+
+    def attention(
+        self, task: Task, state: OpenState, history: Sequence[Outcome], scene: Scene
+    ) -> str:
+        """Write the prompt that asks which things matter; what was tried only orders its lists."""
+        return self._render(
+            'attention',
+            scene,
+            state=self._entries(state.blank()) or 'nothing yet',
+            observation=lists_text(scene, self._names, moved=_taken(history)),
+            situation=self._situation(scene),
+            task=one_line(task.instruction),
+        )
+
+    def estimator(
+        self,
+        state: OpenState,
+        history: Sequence[Outcome],
+        scene: Scene,
+        *,
+        summary: bool = True,
+        objects: bool = True,
+    ) -> str:
+        """
+        Write the prompt that asks what has become of things; the task is not told.
+
+        Args:
+            state: Whose things are asked for; what was believed of them is not told.
+            history: All that was tried.
+            scene: What is there.
+            summary: Whether a summary is asked for.
+            objects: Whether attributes of things are.
+        """
+        return self._render(
+            'estimator',
+            scene,
+            state=self._entries(state.blank()) or 'nothing yet',
+            history=self.history(history, scene),
+            rooms=rooms_text(scene, self._names),
+            situation=situation_text(scene, self._names),
+            summary=summary,
+            objects=objects,
+        )
+
+    def policy(
+        self,
+        task: Task,
+        state: OpenState | None,
+        history: Sequence[Outcome],
+        scene: Scene,
+        said: Sequence[str] = (),
+    ) -> str:
+        """
+        Write the prompt that asks for a plan.
+
+        Args:
+            task: What is to be done.
+            state: What is believed; None for a planner that keeps no state.
+            history: All that was tried.
+            scene: What is there.
+            said: What people have said since the start.
+        """
+        actions = low_level_actions(scene)
+        calls = [f'{skill.name}({", ".join(skill.params)})' for skill in actions]
+        return self._render(
+            'policy',
+            scene,
+            actions=calls,
+            examples=[*calls, *calls][:2],
+            limit=PLAN_LIMIT,
+            stateful=state is not None,
+            history=self.history(history, scene),
+            observation=lists_text(scene, self._names, moved=_taken(history)),
+            situation=self._situation(scene),
+            state='' if state is None else self._whole(state),
+            task=one_line(task.instruction),
+            said=[one_line(text) for text in said],
+        )
+
+    def history(self, outcomes: Sequence[Outcome], scene: Scene) -> str:
+        """Write all that was tried, a line each: `open(fridge1) Success`."""
+        in_house = scene.domain == HOUSEHOLD
+        lines = []
+        for outcome in outcomes:
+            call = as_planned(outcome.call, self._names, in_house=in_house)
+            how = 'Success' if outcome.succeeded else 'Fail'
+            if self._messages and not outcome.succeeded and outcome.message:
+                how += f': {self._names.in_short(outcome.message)}'
+            lines.append(f'{call} {how}')
+        return '\n'.join(lines) or 'none yet'
+
+    def _entries(self, state: OpenState) -> str:
+        return '\n'.join(
+            f'{self._names.short(name)}: {" | ".join(words) or "[]"}'
+            for name, words in state.attributes.items()
+        )
+
+    def _whole(self, state: OpenState) -> str:
+        reasoning = [f'Reasoning: {state.summary}'] if state.summary else []
+        return '\n'.join([*filter(None, [self._entries(state)]), *reasoning]) or 'nothing yet'
+
+    def _situation(self, scene: Scene) -> str:
+        """Write where the robot is; what there is to say of a table, its observation says."""
+        return situation_text(scene, self._names) if scene.domain == HOUSEHOLD else ''
+
+    def _render(self, name: str, scene: Scene, **values: object) -> str:
+        house = scene.domain == HOUSEHOLD
+        hints = '\n'.join(HOUSE_HINTS) if house else ''
+        template = self._templates.get_template(f'{name}.md.j2')
+        return template.render({'house': house, 'hints': hints} | values).rstrip()
+
+
+def _taken(history: Sequence[Outcome]) -> list[str]:
+    """Return the things that were taken, each once, the latest last."""
+    taken = [item.call.args[0] for item in history if item.succeeded and item.call.skill in TAKING]
+    return [*reversed(dict.fromkeys(reversed(taken)))]

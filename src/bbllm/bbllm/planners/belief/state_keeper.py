@@ -1,0 +1,212 @@
+"""Keeps the open state of a world over its episodes, in a thread of its own."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import traceback
+from collections import Counter
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+
+from bbllm.core.errors import BbllmError
+from bbllm.core.events import Event, EventKind
+from bbllm.core.missing_objects import lost_names
+from bbllm.core.observation import Observed
+from bbllm.core.records import from_json
+from bbllm.core.types import Outcome, Scene
+from bbllm.planners.belief.belief_world import estimate_handled, refused_beliefs
+from bbllm.planners.belief.interaction_history import Experience
+from bbllm.planners.belief.motion_detection import Resting
+from bbllm.planners.common.open_facts import with_open_facts
+from bbllm.planners.common.open_state import OpenState, StateEstimator
+
+HEARD = frozenset({EventKind.OUTCOME, EventKind.SENSED})
+"""Kinds of events that tell something of things."""
+BOUNDS = frozenset({EventKind.CALL, EventKind.OUTCOME, EventKind.STARTED, EventKind.ENDED})
+"""Kinds with which a call begins, or is over."""
+EVERYTHING = None
+"""In place of what was lost: all is to be forgotten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Tells that things lie elsewhere than they did."""
+
+    names: frozenset[str]
+    newest: int
+    """So many calls, the newest heard before this, may have moved them."""
+
+
+News = Event | Moved | frozenset[str] | None
+"""Of what happened, what was moved or lost, or that everything is to be forgotten."""
+
+
+class StateKeeper:
+    """
+    Hears what became of calls, and adds what an estimator makes of it to scenes.
+
+    An estimator may take its time: whoever hears or asks meanwhile waits for nothing, and is told
+    what was believed last. What was done to a thing is forgotten when that is lost, and what was
+    tried with it in vain when it lies elsewhere.
+    """
+
+    def __init__(
+        self,
+        estimator: StateEstimator,
+        experience: Experience,
+        *,
+        on_trouble: Callable[[str], None],
+        on_fault: Callable[[str], None],
+        feels: bool = True,
+    ):
+        """
+        Make a keeper; it does nothing before `start`.
+
+        Args:
+            estimator: Asked in the keeper's thread.
+            experience: Touched by the keeper's thread alone; an estimator may look into it.
+            on_trouble: Told why what was believed stays as it was, and what is believed in words
+                that no scene can hold.
+            on_fault: Told of a fault of the program, after which nothing is believed any more.
+                Scenes go on: what is sensed must not be lost over what is believed.
+            feels: Whether the estimator goes by forces, or by how calls ended alone. It is asked
+                only where there is news for it, since each time may cost a request to a model.
+        """
+        self._estimator = estimator
+        self._experience = experience
+        self._on_trouble = on_trouble
+        self._on_fault = on_fault
+        self._feels = feels
+        self._news: queue.SimpleQueue[News] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._state = OpenState()
+        self._at_fault = False
+        self._to_clear = 0
+        """How many requests to forget everything are not yet done."""
+        self._to_forget: Counter[str] = Counter()
+        """The same of things that were lost."""
+        self._lost: frozenset[str] = frozenset()
+        self._resting = Resting()
+        self._busy: frozenset[str] = frozenset()
+        """Arguments of the call that runs: whatever moves them is not known before it ends."""
+        self._unlooked = 0
+        """How many calls have ended since the last scene."""
+        self._scene: Scene | None = None
+        self._seen = threading.Event()
+
+    def start(self) -> None:
+        """Begin to estimate."""
+        threading.Thread(target=self._run, name='open state', daemon=True).start()
+
+    def hear(self, event: Event) -> None:
+        """Take in an event of an episode."""
+        if self._at_fault:
+            return
+        with self._lock:  # a scene comes before all of this, or after it
+            if event.kind in BOUNDS:
+                args = event.data.get('args') if event.kind is EventKind.CALL else None
+                self._busy = frozenset(map(str, args)) if isinstance(args, list) else frozenset()
+            if event.kind is EventKind.OUTCOME:
+                self._unlooked += 1
+            if event.kind in HEARD:
+                self._news.put(event)
+
+    def believing(self, scene: Scene) -> Scene:
+        """Return a scene with what is believed now."""
+        lost = frozenset(lost_names(scene))
+        with self._lock:
+            if self._at_fault:
+                return scene
+            gone, self._lost = lost - self._lost, lost
+            self._scene = scene
+            if gone:
+                self._to_forget.update(gone)
+                self._state = _without(self._state, gone)
+                self._news.put(gone)
+            if moved := self._resting.moved(self._state.attributes, scene, self._busy):
+                self._news.put(Moved(moved, self._unlooked))
+            self._unlooked = 0
+            state = self._state
+        self._seen.set()
+        return with_open_facts(scene, state)
+
+    def forget(self) -> OpenState:
+        """Forget everything, for example because the table was laid anew; return what it was."""
+        with self._lock:
+            forgotten, self._state = self._state, OpenState()
+            self._to_clear += 1
+            self._news.put(EVERYTHING)
+        return forgotten
+
+    def _run(self) -> None:
+        try:
+            while True:
+                matters = self._take(self._news.get())
+                self._seen.wait()
+                while not self._news.empty():
+                    matters = self._take(self._news.get()) or matters
+                if matters and self._experience.history:
+                    self._estimate()
+        except Exception:  # what is believed must not stay as it was, and seem to be of now
+            with self._lock:
+                self._at_fault, self._state = True, OpenState()
+            self._on_fault(
+                'Nothing is believed any more, because of a fault in estimating the open state; '
+                f'scenes go on without. Start the node again.\n{traceback.format_exc()}'
+            )
+
+    def _take(self, news: News) -> bool:
+        """Take in one piece of news; tell whether it is worth another estimate."""
+        if news is EVERYTHING:
+            self._experience.clear()
+            with self._lock:
+                self._to_clear -= 1
+            return False
+        if isinstance(news, Moved):
+            return self._experience.move(news.names, newest=news.newest)
+        if isinstance(news, frozenset):
+            self._experience.forget(news)
+            with self._lock:
+                self._to_forget -= Counter(news)
+            return False
+        try:
+            if news.kind is EventKind.OUTCOME:
+                self._experience.add(from_json(Outcome, news.data))
+                return True
+            self._experience.sense(from_json(Observed, news.data))
+        except ValueError as error:
+            self._on_trouble(f'An event {news.kind.value} is left out: {error}')
+            return False
+        return self._feels
+
+    def _estimate(self) -> None:
+        with self._lock:
+            scene, state = self._scene, self._state
+        assert scene is not None  # somebody has seen one
+        try:
+            new = estimate_handled(self._estimator, state, self._experience, scene)
+        except BbllmError as error:
+            self._on_trouble(f'What is believed stays as it was: {error}')
+            return
+        for line in refused_beliefs(state, new, scene):
+            self._on_trouble(f'Left out is {line.text!r}: {line.why}')
+        with self._lock:
+            # What was asked to be forgotten meanwhile is still in what this was thought of.
+            if not self._to_clear:
+                self._state = _without(new, self._to_forget)
+
+
+def _without(state: OpenState, names: Container[str]) -> OpenState:
+    """Return a state without some things, and without what compares others with them."""
+    kept = {
+        name: tuple(word for word in words if not _last_of(word, names))
+        for name, words in state.attributes.items()
+        if name not in names
+    }
+    return OpenState(kept, state.summary)
+
+
+def _last_of(word: str, names: Container[str]) -> bool:
+    parts = word.split()
+    return len(parts) > 1 and parts[-1] in names

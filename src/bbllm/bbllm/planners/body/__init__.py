@@ -1,0 +1,1 @@
+"""Body: maps a step to a skill call."""

@@ -1,0 +1,177 @@
+"""BrainBody-LLM: one model plans, one acts, failures go back to the first (Algorithm 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from random import Random
+from types import MappingProxyType
+
+from bbllm.core.errors import ParseError
+from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, PromptRequest, World
+from bbllm.core.skill_calls import code_behind
+from bbllm.core.types import Code, Plan, PlanStep, Task
+from bbllm.planners.belief.belief_option import believing
+from bbllm.planners.brain_body.household_body import HouseBody
+from bbllm.planners.common.grounding import Policy
+from bbllm.planners.common.plan_grammar import parse_plan, plan_on
+from bbllm.planners.common.prompting import Failure, Prompts, ask
+from bbllm.planners.common.scene_graph import HOUSEHOLD
+
+
+class BrainBody:
+    """
+    The planning method of the paper.
+
+    Source: Bhat et al., Grounding LLMs For Robot Task Planning Using Closed-loop State Feedback,
+    Algorithm 1. Two things are added that the paper leaves open: what people say in mid-task
+    is feedback too, and a reply that cannot be read is asked for once more. In a household the
+    Body answers in classes, as theirs does; how a thing is then chosen the paper does not say.
+    """
+
+    stand_ins = frozenset({'offline', 'expert'})
+    options: Mapping[str, tuple[str, ...]] = MappingProxyType(
+        {
+            'grounding': ('nearest', 'held_first', 'random'),
+            'open_state': ('no', 'rules', 'model'),
+        }
+    )
+    """This and that above: see `core.registry.PlannerFactory`."""
+
+    def __init__(
+        self,
+        brain: ChatModel,
+        body: Body,
+        *,
+        k: int = 3,
+        prompts: Prompts | None = None,
+        grounding: str = Policy.NEAREST.value,
+        open_state: str = 'no',
+    ):
+        """
+        Make a planner.
+
+        Args:
+            brain: The model that plans.
+            body: Turns steps into calls.
+            k: How many feedback loops an episode has in all.
+            prompts: The prompts; those for the kind of the scene by default.
+            grounding: In a household, how one of several things of a class is chosen.
+            open_state: Who comes to believe something of things by what was done to them, for
+                the Brain to read: nobody, rules or the Brain's model.
+        """
+        self._brain = brain
+        self._body = body
+        self._k = k
+        self._open_state = open_state
+        self._prompts = prompts or Prompts(believed=open_state != 'no')
+        self._policy = Policy(grounding)
+
+    def run(self, task: Task, world: World, context: EpisodeContext) -> None:
+        """
+        Work on the task until the plan is through.
+
+        Raises:
+            ParseError: The Brain gave no first plan that parses.
+            GaveUpError: The Brain said that it has no plan.
+            BbllmError: Whatever world, model or Body raised.
+        """
+        world = believing(world, self._open_state, self._brain, context)
+        body = self._body_for(task, world, context)
+        plan = self._plan(task, world, context)
+        context.tell_plan(plan, 0)
+        failures: list[Failure] = []
+        i = k = 0
+        while i != len(plan.steps):
+            step = plan.steps[i]
+            failure = self._told(step, k, context) or self._attempt(step, body, world, context)
+            if failure is None:
+                i += 1
+            elif k != self._k:
+                k += 1
+                context.tell_repair(step, failure.cause, code=failure.code)
+                failures.append(failure)
+                new = self._repair(task, world, plan, failures, context)
+                if new is not None:
+                    plan = new
+                    context.tell_plan(plan, i)
+                elif failure.tried:
+                    context.tell_failed(step, failure.cause)
+                    i += 1
+            else:
+                context.tell_failed(step, failure.cause, code=failure.code)
+                i += 1
+
+    def _body_for(self, task: Task, world: World, context: EpisodeContext) -> Body:
+        if world.observe().domain != HOUSEHOLD:
+            return self._body
+        # Seeded by the episode, so that one that is played again goes the same way.
+        return HouseBody(self._body, self._policy, Random(task.id), context)
+
+    def _plan(self, task: Task, world: World, context: EpisodeContext) -> Plan:
+        scene = world.observe()
+        prompt = self._prompts.planning(task, scene)
+        request = PromptRequest(kind='plan', scene=self._prompts.shown(scene))
+        return Plan(ask(self._brain, prompt, parse_plan, request=request, on_retry=context.warn))
+
+    def _attempt(
+        self, step: PlanStep, body: Body, world: World, context: EpisodeContext
+    ) -> Failure | None:
+        """Map one step and carry it out; None where it succeeded or was passed."""
+        context.tell_step(step)
+        try:
+            call = body.map(step, world.observe())
+        except ParseError as error:
+            cause = f'This step could not be turned into a call. {error}'
+            return self._failure(step, cause, context, code=code_behind(error))
+        if call is PASS:
+            context.tell_pass(step)
+            return None
+        outcome = world.execute(call)
+        if outcome.succeeded:
+            return None
+        cause = outcome.message or f'{call} failed with code {outcome.code.name}.'
+        return self._failure(step, cause, context, outcome.raw)
+
+    def _failure(
+        self,
+        step: PlanStep,
+        cause: str,
+        context: EpisodeContext,
+        raw: str = '',
+        code: Code | None = None,
+    ) -> Failure:
+        return Failure(step, cause, raw, human=context.take_human_feedback(), code=code)
+
+    def _told(self, step: PlanStep, k: int, context: EpisodeContext) -> Failure | None:
+        """Return what people said before this step, as feedback on it."""
+        said = context.take_human_feedback()
+        if said and k == self._k:
+            text = ' / '.join(said)
+            context.warn(f'All {k} feedback loops are used up; this came too late: {text!r}')
+        elif said:
+            cause = f'Before this step a person said: {" / ".join(said)}'
+            return Failure(step, cause, human=said, tried=False)
+        return None
+
+    def _repair(
+        self,
+        task: Task,
+        world: World,
+        plan: Plan,
+        failures: list[Failure],
+        context: EpisodeContext,
+    ) -> Plan | None:
+        """Ask how the plan goes on from the step that failed; None where no answer parses."""
+        *earlier, failure = failures
+        start = failure.step.index
+        scene = world.observe()
+        prompt = self._prompts.feedback(task, scene, plan, failure, earlier)
+        request = PromptRequest(kind='repair', scene=self._prompts.shown(scene), start=start)
+        read = partial(parse_plan, start=start)
+        try:
+            new = ask(self._brain, prompt, read, request=request, on_retry=context.warn)
+            return plan_on(plan, start, new)
+        except ParseError as error:
+            context.warn(f'The Brain gave no plan from step {start} on that can be read: {error}')
+            return None

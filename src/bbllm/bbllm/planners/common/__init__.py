@@ -1,0 +1,1 @@
+"""Prompts, grammars and histories that several planners use."""

@@ -1,0 +1,168 @@
+"""
+The grammar of calls: what a Body may answer, as one line or as JSON.
+
+A line: `<rob0>[pick] <red_cube>`, `<rob0>[return_to_base]` or `<pass>`. JSON: an object that
+obeys `body_schema`. Both end in the same `check_call`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from bbllm.core.errors import ParseError
+from bbllm.core.missing_objects import lost_names
+from bbllm.core.protocols import PASS, JsonSchema, Pass
+from bbllm.core.skill_calls import CallError, check_call, plain
+from bbllm.core.types import Code, Scene, SkillCall
+
+LINE_FORM = (
+    'one line such as `<rob0>[pick] <red_cube>`, `<rob0>[return_to_base]` or `<pass>`, '
+    'with a skill and objects of the scene'
+)
+MAX_LINE = 500
+"""Longest line that may hold an action [characters]."""
+MAX_ENUM = 250
+"""Servers limit how many values a schema may enumerate; beyond that names are checked here."""
+
+_LABEL = re.compile(r'^[\s>*_#`-]*(?:action plan|answer|action)[*_` ]*:[*_` ]*', re.IGNORECASE)
+_ACTION = re.compile(
+    r'(?:<\s*\w+\s*>\s*)?\[(?P<skill>[^\[\]<>]{1,80})\]\s*'
+    r'(?P<args>(?:<[^<>]*>[\s,]*)*)(?P<rest>.*)$'
+)
+_BEFORE = ' \t>*_`-'
+"""What markdown may put before an action."""
+_PASS = re.compile(r'^[\s>*_`-]*<\s*pass\s*>[\s*_`.]*$', re.IGNORECASE)
+_PLACING = ('place', 'put', 'move')
+"""Words for which `[word] <object> <target>` is understood as placing what is held."""
+
+
+def parse_call(text: str, scene: Scene) -> SkillCall | Pass:
+    """
+    Read a reply of a Body.
+
+    Raises:
+        ParseError: Not the grammar, or names that are not in the scene; says what would be
+            accepted.
+    """
+    stripped = _LABEL.sub('', re.sub(r'^\s*```\w*\s*\n?', '', text)).strip()
+    call = _from_json(stripped) if stripped.startswith('{') else _from_line(text)
+    if call is PASS:
+        return PASS
+    assert isinstance(call, SkillCall)
+    call = _one_target(call, scene)
+    try:
+        return check_call(call, scene)
+    except CallError as error:
+        if error.code is Code.OBJECT_LOST:
+            return call  # no slip of the Body: the world refuses it, and the Brain hears why
+        raise ParseError(str(error)) from error
+
+
+def _from_line(text: str) -> SkillCall | Pass:
+    found: list[SkillCall | Pass] = []
+    for raw in text.splitlines():
+        line = _LABEL.sub('', raw)
+        if re.match(r'[\s*_]*explanation\b', line, re.IGNORECASE):
+            break
+        start = line.lstrip(_BEFORE)
+        if len(line) > MAX_LINE:
+            if start.startswith(('<', '[')):
+                raise ParseError(
+                    f'A line has {len(line)} characters; an action has at most {MAX_LINE}. '
+                    f'Answer with {LINE_FORM}.'
+                )
+        elif _PASS.match(line):
+            found.append(PASS)
+        elif action := _ACTION.match(start):
+            if action['rest'].strip(' \t.;`*_\r'):
+                raise ParseError(
+                    f'{action["rest"].strip()[:80]!r} stands after the action. Answer with '
+                    f'{LINE_FORM}.'
+                )
+            args = tuple(arg.strip() for arg in re.findall(r'<([^<>]*)>', action['args']))
+            found.append(SkillCall(action['skill'].strip(), args))
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise ParseError(f'No action was found in {text.strip()[:80]!r}. Answer with {LINE_FORM}.')
+    raise ParseError(
+        f'{len(found)} actions were found, but a step is one. Answer with {LINE_FORM}.'
+    )
+
+
+def _from_json(text: str) -> SkillCall | Pass:
+    wanted = 'Answer with {"pass": false, "skill": ..., "args": [...], "numbers": [...]}.'
+    try:
+        data, end = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError) as error:
+        raise ParseError(f'The JSON cannot be read: {error}. {wanted}') from error
+    if text[end:].lstrip().startswith('{'):
+        raise ParseError(f'More than one action was found, but a step is one. {wanted}')
+    if data.get('pass') is True or plain(str(data.get('skill'))) in ('pass', '<pass>'):
+        return PASS
+    skill, args, numbers = data.get('skill'), data.get('args', []), data.get('numbers', [])
+    if (
+        not isinstance(skill, str)
+        or not isinstance(args, list)
+        or not isinstance(numbers, list)
+        or not all(isinstance(arg, str | int | float) for arg in args + numbers)
+    ):
+        raise ParseError(f'{text[:120]!r} does not name a skill and its arguments. {wanted}')
+    literal = (' '.join(str(number) for number in numbers),) if numbers else ()
+    return SkillCall(skill, tuple(str(arg) for arg in args) + literal)
+
+
+def _one_target(call: SkillCall, scene: Scene) -> SkillCall:
+    """
+    Turn `[move] <object> <target>` into `place(target)`, where that object is in the hand.
+
+    The paper writes moves so. An object that is not in the hand would have to be picked first,
+    which is another step; guessing here would hide that mistake from the Brain.
+    """
+    two_are_right = any(
+        plain(skill.name) == plain(call.skill) and len(skill.params) == 2 for skill in scene.skills
+    )
+    if plain(call.skill) not in _PLACING or len(call.args) != 2 or two_are_right:
+        return call
+    if scene.held is not None and plain(call.args[0]) == plain(scene.held):
+        return SkillCall('place', call.args[1:])
+    held = f'{scene.held} is in the hand' if scene.held else 'nothing is in the hand'
+    raise ParseError(
+        f'{call.args[0][:60]} cannot be placed, because {held}. To place what is held write '
+        f'`<rob0>[place] <{call.args[1][:60]}>`; to take {call.args[0][:60]} write '
+        f'`<rob0>[pick] <{call.args[0][:60]}>`.'
+    )
+
+
+def body_schema(scene: Scene) -> JsonSchema:
+    """
+    Describe a Body's answer for a server that can hold a model to a JSON schema.
+
+    It obeys the strict subset that OpenAI documents: the root is an object, every property is
+    required, and no others are allowed. So a pass says `"pass": true, "skill": null`, and what
+    is not a name (a pose, seconds) goes into `numbers`.
+    """
+    skills: list[object] = [skill.name for skill in scene.skills]
+    arg: dict[str, object] = {'type': 'string'}
+    # Were lost things left out, a step about one would be forced onto another.
+    names = [*scene.names, *lost_names(scene)]
+    if 0 < len(names) <= MAX_ENUM:
+        arg['enum'] = names
+    properties: dict[str, object] = {
+        'pass': {'type': 'boolean', 'description': 'true where no skill does what the step says'},
+        'skill': {'type': ['string', 'null'], 'enum': [*skills, None]},
+        'args': {'type': 'array', 'items': arg, 'description': 'objects, in order'},
+        'numbers': {
+            'type': 'array',
+            'items': {'type': 'number'},
+            'description': 'x y z [m] and yaw [deg] of a target, or x y z qx qy qz qw of the '
+            'hand at it, or seconds; else empty',
+        },
+    }
+    return {
+        'type': 'object',
+        'properties': properties,
+        'required': list(properties),
+        'additionalProperties': False,
+    }

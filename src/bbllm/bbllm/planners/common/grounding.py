@@ -1,0 +1,66 @@
+"""
+Which thing a word means: a model says `salmon`, and there are three.
+
+The rule is a policy with a name. What it chose, and among how many, is on record, because it
+decides whether a plan works as much as the plan does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from random import Random
+
+from bbllm.core.protocols import EpisodeContext
+from bbllm.core.types import Scene
+from bbllm.planners.common.scene_graph import meant_by, surroundings
+
+
+class Policy(str, Enum):
+    """How one of several things of a class is chosen."""
+
+    RANDOM = 'random'
+    """Any of them, as the published program of ProgPrompt does."""
+    NEAREST = 'nearest'
+    """What is within reach; else what is in the same room; else the first that the scene has."""
+    HELD_FIRST = 'held_first'
+    """What is in a hand; else the nearest."""
+
+
+def ground(
+    word: str, scene: Scene, policy: Policy, rng: Random, *, context: EpisodeContext
+) -> str | None:
+    """
+    Return the name of the thing that a word means, None where there is none.
+
+    Args:
+        word: A class, such as `salmon`, or the name of a thing.
+        scene: What is there.
+        policy: How one is chosen where there are several.
+        rng: Decides where chance does.
+        context: Is told what was chosen, unless the word was the thing's own name.
+    """
+    names = meant_by(word, scene.names)
+    if not names:
+        return None
+    name = choose(names, scene, policy, rng)
+    if name != word:
+        context.tell_grounded(word, name, policy=policy.value, among=len(names))
+    return name
+
+
+def choose(names: Sequence[str], scene: Scene, policy: Policy, rng: Random) -> str:
+    """Return one of the names, of which there is at least one."""
+    if policy is Policy.RANDOM:
+        return rng.choice(names)
+    around = surroundings(scene)
+    here = around.rooms.get(around.character or '')
+
+    def distance(name: str) -> int:
+        if policy is Policy.HELD_FIRST and name in around.held:
+            return 0
+        if name in around.close or name in around.held:
+            return 1
+        return 2 if here is not None and here in (name, around.rooms.get(name)) else 3
+
+    return min(names, key=distance)  # of equals the first, as the scene lists them

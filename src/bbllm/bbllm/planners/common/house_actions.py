@@ -1,0 +1,59 @@
+"""The paper's eighteen actions in a household, and what the household's world calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from bbllm.core.types import Scene, Skill
+from bbllm.planners.common.scene_graph import class_scene
+
+ACTIONS = (
+    *('walk', 'run', 'walktowards', 'walkforward', 'turnleft', 'turnright', 'sit', 'standup'),
+    *('grab', 'open', 'close', 'put', 'putin', 'switchon', 'switchoff', 'drink', 'touch'),
+    'lookat',
+)
+"""Source: Bhat et al., Grounding LLMs For Robot Task Planning, appendix A; in their order."""
+WORLD_WORDS: Mapping[str, str] = {'put': 'putback', 'walktowards': 'walk'}
+"""Actions that the world has by another name: its steps go all the way."""
+MOVES: Mapping[str, str] = {
+    'walkforward': 'Walk one step straight on.',
+    'turnleft': 'Turn to the left.',
+    'turnright': 'Turn to the right.',
+}
+"""Actions that change nothing in a household of symbols, which has no positions."""
+PHRASES: Mapping[str, str] = {
+    'walk': 'walk to {}',
+    'run': 'run to {}',
+    'switchon': 'switch on {}',
+    'switchoff': 'switch off {}',
+    'lookat': 'look at {}',
+    'turnto': 'turn to {}',
+    'pointat': 'point at {}',
+    'sit': 'sit on {}',
+    'standup': 'stand up',
+    'putin': 'put {} in {}',
+    'putback': 'put {} back on {}',
+    'place': 'place it at {}',
+    'grab_and_putin': 'grab {} and put it in {}',
+    'reach': 'move the hand over {}',
+}
+"""How actions are said whose name and things in a row are no sentence."""
+
+
+def house_skills(scene: Scene) -> tuple[Skill, ...]:
+    """Return the paper's actions, but for those that the world does not have."""
+    there = {skill.name: skill for skill in scene.skills}
+    offered = []
+    for word in ACTIONS:
+        skill = there.get(WORLD_WORDS.get(word, word))
+        if word in MOVES:
+            offered.append(Skill(word, (), MOVES[word]))
+        elif skill is not None:
+            offered.append(replace(skill, name=word))
+    return tuple(offered)
+
+
+def shown_to_body(scene: Scene) -> Scene:
+    """Return the scene that a Body is to answer in: classes and the paper's actions."""
+    return replace(class_scene(scene), skills=house_skills(scene))

@@ -1,0 +1,127 @@
+"""Lines of a model's reply that are left out, and how they are counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from bbllm.core.errors import ParseError
+from bbllm.core.protocols import ChatModel, EpisodeContext, PromptRequest
+from bbllm.core.types import Code
+from bbllm.planners.common.prompting import ask
+
+
+def more_lines(number: int) -> str:
+    """Say that so many lines are left out which nobody names one by one."""
+    return '1 more line' if number == 1 else f'{number} more lines'
+
+
+@dataclass(frozen=True, slots=True)
+class Discarded:
+    """A line of a reply that was left out."""
+
+    text: str
+    why: str
+    code: Code | None = None
+    """Of a line that is an action: what is wrong with its call."""
+    refused: bool = False
+    """Whether it can be read all the same, see `EpisodeContext.tell_discarded`."""
+    rules: tuple[str, ...] = ()
+    """Of a line that is an action: the rules that it breaks, named as in `bench.faithfulness`."""
+
+    def tell(self, context: EpisodeContext) -> None:
+        """Tell that it was left out."""
+        context.tell_discarded(
+            self.text, self.why, code=self.code, rules=self.rules, refused=self.refused
+        )
+
+
+class LostReplyError(ParseError):
+    """
+    A reply of which nothing can be used.
+
+    Args:
+        message: As of a ParseError.
+        discarded: Its lines that look as if they were meant to be.
+    """
+
+    def __init__(self, message: str, discarded: Sequence[Discarded] = ()):
+        super().__init__(message)
+        self.discarded = tuple(discarded)
+
+
+class LeftOut:
+    """
+    Tells what is left out of the replies to one question.
+
+    A model that is asked once more may repeat what it wrote, or mend it: either way that counts
+    once.
+
+    Args:
+        on_discarded: Told each line.
+    """
+
+    def __init__(self, on_discarded: Callable[[Discarded], None]):
+        self._on_discarded = on_discarded
+        self._told: Counter[Discarded] = Counter()
+
+    def of_reply(self, lines: Iterable[Discarded]) -> None:
+        """Tell what of one reply was not in an earlier one as often."""
+        found: Counter[Discarded] = Counter()
+        for line in lines:
+            found[line] += 1
+            if found[line] > self._told[line]:
+                self._on_discarded(line)
+        self._told |= found
+
+
+class HasDiscarded(Protocol):
+    """What is read of a reply line by line."""
+
+    @property
+    def discarded(self) -> tuple[Discarded, ...]:
+        """Its lines that were left out."""
+        ...
+
+
+Found = TypeVar('Found', bound=HasDiscarded)
+
+
+def ask_for_lines(
+    model: ChatModel,
+    prompt: str,
+    read: Callable[[str], Found],
+    *,
+    on_discarded: Callable[[Discarded], None],
+    request: PromptRequest | None = None,
+    on_retry: Callable[[str], None] | None = None,
+) -> Found:
+    """
+    Ask as `prompting.ask` does, and tell what is left out, of a reply that is refused, too.
+
+    Args:
+        model: Who is asked.
+        prompt: What it is asked.
+        read: Reads a reply; raises LostReplyError where nothing of it can be used.
+        on_discarded: Told each line that is left out.
+        request: See `prompting.ask`.
+        on_retry: See `prompting.ask`.
+
+    Raises:
+        ParseError: See `prompting.ask`.
+        ModelError: No reply.
+    """
+    left_out = LeftOut(on_discarded)
+
+    def counted(text: str) -> Found:
+        try:
+            found = read(text)
+        except LostReplyError as error:
+            left_out.of_reply(error.discarded)
+            raise
+        left_out.of_reply(found.discarded)
+        return found
+
+    return ask(model, prompt, counted, request=request, on_retry=on_retry)

@@ -1,0 +1,1 @@
+"""FLTRNN and its baselines."""

@@ -1,0 +1,86 @@
+"""Planning-reasoning: FLTRNN's baseline of a reasoner, who lists sub-tasks, and a planner."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from bbllm.core.instance_names import class_of
+from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
+from bbllm.core.types import Task
+from bbllm.planners.common.call_runner import CallRunner
+from bbllm.planners.common.goal_predicates import goal_sentence, parse_goal
+from bbllm.planners.common.plan_grammar import parse_plan
+from bbllm.planners.common.prompting import ask
+from bbllm.planners.common.scene_graph import HOUSEHOLD
+from bbllm.planners.fltrnn.context_selection import LONGEST_IN_WORDS, Telling
+from bbllm.planners.fltrnn.demonstrations import Demonstration, household_demonstrations
+from bbllm.planners.fltrnn.goal_text import DEMONSTRATIONS, embedder_of, read_goal
+from bbllm.planners.fltrnn.memory_graph import MemoryGraph
+from bbllm.planners.fltrnn.plan_request import ask_plan
+from bbllm.planners.fltrnn.planning_only import carry_out_plan
+from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, ShortTerm
+
+
+class PlanningReasoning:
+    """
+    The paper's second baseline: two roles of one model, and no memory between them.
+
+    Source: Zhang et al., FLTRNN, appendix, listings 7 to 9. The reasoner is told the goal alone.
+    For each of its sub-tasks the planner is told where the key things of the whole goal are now;
+    nothing says what was done before. A call that fails is skipped.
+    """
+
+    uses_feedback = False
+    asks_body = False
+    stand_ins = frozenset({'expert'})
+    plays_in = frozenset({HOUSEHOLD})
+    """These: see `core.registry.PlannerFactory`."""
+
+    def __init__(self, brain: ChatModel, body: Body, *, k: int = 3):
+        """
+        Make a planner.
+
+        Args:
+            brain: The one model, in both roles.
+            body: Only lends its embedder, where it has one.
+            k: Not used: there are no feedback loops.
+        """
+        self._model = brain
+        self._prompts = FLTRNNPrompts(rule_thoughts=False, long_memory=False)
+        self._telling = Telling(embedder_of(body), longest=LONGEST_IN_WORDS)
+
+    def run(self, task: Task, world: World, context: EpisodeContext) -> None:
+        """
+        Work on the task until all sub-tasks are through.
+
+        Raises:
+            GaveUpError: The goal cannot be reached, or the model says so.
+            ParseError: The model gave no sub-tasks or no plan that can be read.
+            BbllmError: Whatever world or model raised.
+        """
+        scene = world.observe()
+        goal = read_goal(task, scene, context)
+        prompt = self._prompts.reason(goal.text, scene)
+        read = partial(parse_plan, start=1)
+        sub_tasks = ask(self._model, prompt, read, on_retry=context.warn)
+        runner = CallRunner(world, context)
+        shown = [_in_words(item) for item in household_demonstrations()[:DEMONSTRATIONS]]
+        for i, sub_task in enumerate(sub_tasks):
+            context.tell_sub_goal(sub_task.text, index=i, of=len(sub_tasks))
+            seen = world.observe()
+            told = ShortTerm(
+                sub_task.text,
+                self._telling.of(MemoryGraph(seen), goal.text, goal.predicates),
+                shown,
+            )
+            prompt = self._prompts.act(seen, told)
+            plan = ask_plan(self._model, prompt, context)
+            carry_out_plan(plan, runner)
+
+
+def _in_words(item: Demonstration) -> Demonstration:
+    """Return a demonstration whose goal is said as the reasoner says its sub-tasks."""
+    classes = {class_of(name) for thing, _, place in item.things for name in (thing, place)}
+    predicates = parse_goal(item.goal, classes)
+    return replace(item, goal=goal_sentence(predicates)) if predicates else item

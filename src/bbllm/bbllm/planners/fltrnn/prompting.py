@@ -1,0 +1,174 @@
+"""
+The prompts of FLTRNN and of its two baselines.
+
+Source: Zhang et al., FLTRNN, listings 1, 2, 7 and 8, and of the published program what they leave
+out: the parts and their order. The words are our own, and so are the lines that tell a chat model,
+which completes nothing, what to reply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bbllm.core.delimiters import as_data
+from bbllm.core.types import Scene
+from bbllm.planners.common.goal_predicates import (
+    GoalPredicate,
+    goal_sentence,
+    goal_text,
+    parse_goal,
+)
+from bbllm.planners.common.impossible_goals import all_in_sight
+from bbllm.planners.common.prompting import one_line
+from bbllm.planners.common.scene_graph import classes
+from bbllm.planners.common.templates import templates
+from bbllm.planners.fltrnn.demonstrations import Demonstration
+from bbllm.planners.fltrnn.memory_graph import ARITY
+from bbllm.planners.prog_prompt.prompting import declared
+
+SPLIT = 'Split the goal of a task in a household into sub-goals, as the examples do.'
+CELL = 'Write what a robot in a household does for one sub-goal, as the body of a function.'
+WHOLE = 'Write what a robot in a household does for a whole task, as the body of a function.'
+REASON = 'List the sub-tasks of a task in a household, as the examples do.'
+ACT = 'Write what a robot in a household does for one sub-task, as the body of a function.'
+"""How each of the prompts begins; who answers them tells them apart by it."""
+MEMORY = '# Where the key things are, and how: '
+GOAL = '# The goal: '
+"""How the two lines begin that stand above each function."""
+RULES = (
+    'What is inside something closed can be taken only after that was opened; to use what is in '
+    'another room, walk there first. Things of one class differ by their id.',
+    'Only one thing may be held at a time, and what is open already must not be opened again.',
+    'An appliance is switched on only while its door is closed.',
+)
+"""What the paper's instructions say, and in a third line what its examples do besides."""
+REPLY = (
+    'Write the body of the last function below, in the form of those before it: calls of what is '
+    'imported, one a line, with things that are told of and their ids, and `# done` at the end.'
+)
+THINK = (
+    'Before each part write `# Sub-goal thought: ...`, what it is for, and `# Rule thought: ...`, '
+    'which rule its calls have to obey and how.'
+)
+NO_LOOPS = (
+    'No loops, no branches. If it cannot be done, reply with the one line `cannot: ` and why.'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LongTerm:
+    """What stays in every prompt of an episode: rules, the whole goal, what is completed."""
+
+    goal: str
+    completed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShortTerm:
+    """What is put together anew for each sub-goal."""
+
+    sub_goal: str
+    memory: str
+    """Where its things are and how."""
+    demonstrations: Sequence[Demonstration]
+    tried: str = ''
+    """Why an earlier plan did not reach it; '' where there was none."""
+
+
+class FLTRNNPrompts:
+    """
+    Renders the prompts.
+
+    Args:
+        rule_thoughts: Whether examples and instructions have the rules' chain of thought.
+        long_memory: Whether there is a long-term memory.
+    """
+
+    def __init__(self, *, rule_thoughts: bool = True, long_memory: bool = True):
+        self._rule_thoughts = rule_thoughts
+        self._long_memory = long_memory
+        self._templates = templates('fltrnn')
+
+    def split(self, goal: str, scene: Scene) -> str:
+        """Write the prompt that asks for the sub-goals of a goal."""
+        predicates = parse_goal(goal, classes(scene))
+        return self._render(
+            'split',
+            opening=SPLIT,
+            goal=_goal_line(goal, predicates),
+            words=goal_sentence(predicates) if predicates else '',
+            classes=classes(scene),
+            whole=all_in_sight(scene),
+        )
+
+    def cell(self, scene: Scene, long_term: LongTerm, short_term: ShortTerm) -> str:
+        """Write the prompt of the language RNN: for the plan of one sub-goal."""
+        return self._plan(CELL, scene, short_term, long_term if self._long_memory else None)
+
+    def whole(self, scene: Scene, short_term: ShortTerm) -> str:
+        """Write the prompt of planning-only: rules, examples, the whole goal."""
+        return self._plan(WHOLE, scene, short_term)
+
+    def reason(self, goal: str, scene: Scene) -> str:
+        """Write the prompt of the reasoner of planning-reasoning."""
+        predicates = parse_goal(goal, classes(scene))
+        return self._render('reason', opening=REASON, goal=_goal_line(goal, predicates))
+
+    def act(self, scene: Scene, short_term: ShortTerm) -> str:
+        """Write the prompt of the planner of planning-reasoning."""
+        return self._plan(ACT, scene, short_term)
+
+    def _plan(
+        self, opening: str, scene: Scene, short: ShortTerm, long: LongTerm | None = None
+    ) -> str:
+        instructions = [REPLY, *([THINK] if self._rule_thoughts else []), NO_LOOPS]
+        rules = list(RULES)
+        if opening != CELL:
+            # The baselines have no memories; what they know of rules stands before the examples.
+            opening = '\n'.join([opening, *rules])
+        examples = [
+            {
+                'goal': item.goal,
+                'memory': item.memory,
+                'body': item.lines(rule_thoughts=self._rule_thoughts),
+            }
+            # In one order whatever the goal, so that prompts which share some begin alike.
+            for item in sorted(short.demonstrations, key=lambda item: item.goal)
+        ]
+        return self._render(
+            'plan',
+            opening=opening,
+            imports=imports(scene),
+            long_memory=long is not None,
+            rules=rules,
+            goal=one_line(long.goal) if long else '',
+            completed=long.completed if long else (),
+            examples=examples,
+            instructions='\n'.join(instructions),
+            tried=one_line(short.tried),
+            memory=short.memory,
+            sub_goal=one_line(short.sub_goal),
+            example_head=_head,
+        )
+
+    def _render(self, name: str, **values: object) -> str:
+        return self._templates.get_template(f'{name}.md.j2').render(values).rstrip()
+
+
+def imports(scene: Scene) -> str:
+    """Write the line that says what can be called, of what the world can do."""
+    there = {skill.name: skill for skill in scene.skills}
+    return 'from actions import ' + ', '.join(
+        declared(there[name]) for name in ARITY if name in there
+    )
+
+
+def _head(memory: str, goal: str, *, delimited: bool = False) -> str:
+    known = f'{MEMORY}{memory}'
+    known = as_data(known, comment='# ') if delimited else known
+    return f'{known}\n{GOAL}{goal}\ndef task():'
+
+
+def _goal_line(goal: str, predicates: Sequence[GoalPredicate] | None) -> str:
+    return goal_text(predicates) if predicates else one_line(goal)

@@ -1,0 +1,1 @@
+"""LLM-POP and its fine-tuned variants."""

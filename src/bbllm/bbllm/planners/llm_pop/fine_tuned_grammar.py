@@ -1,0 +1,250 @@
+"""
+The grammar of what a fine-tuned model answers, of which nothing is ever executed as text.
+
+    EXPLAIN: Both have to be weighed.
+    ACTION: [pick('red_cube'), place('red_cube', [0.45, 0.1, 0.032], [1, 0, 0, 0]), reset()]
+
+Where nothing is to be done, the second line is `ACTION: <nooutput>`. Besides there are
+`reach([x, y, z], [qx, qy, qz, qw])` and `wait()`, and `grasp` is another word for `pick`. A pose
+is that of the end effector in the world frame, also of `place`, in metres; in the examples of the
+paper's appendix A.6 it is that of the block.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from bbllm.core.errors import GaveUpError, ParseError
+from bbllm.core.observation import Seven
+from bbllm.core.types import SkillCall
+from bbllm.planners.common.prompting import one_line
+from bbllm.planners.common.termination import reason_of
+from bbllm.planners.llm_pop.grammar import MAX_ACTIONS, MAX_WORDS, WAIT_S, Verb
+
+NO_OUTPUT = '<nooutput>'
+"""What stands for no actions in a reply."""
+FORMS = (
+    "pick('<block>'), place('<block>', [x, y, z], [qx, qy, qz, qw]), "
+    'reach([x, y, z], [qx, qy, qz, qw]), reset() and wait()'
+)
+
+_WORDS = {
+    'pick': Verb.PICK,
+    'grasp': Verb.PICK,
+    'place': Verb.PLACE,
+    'reach': Verb.REACH,
+    'reset': Verb.RESET,
+    'wait': Verb.WAIT,
+}
+_BEFORE = ' \t>*_`'
+_AFTER = ' \t*_`'
+_FENCE = re.compile(r'\s*(?:```|~~~)')
+_EXPLAIN = re.compile(r'EXPLAIN[*_` ]*:[*_` ]*(.*)', re.IGNORECASE)
+_ACTIONS = re.compile(r'ACTIONS?[*_` ]*:[*_` ]*(.*)', re.IGNORECASE)
+_CALL = re.compile(r'\s*([A-Za-z_]\w*)\s*\(([^()]{0,400})\)\s*')
+_ARGUMENT = re.compile(r'\s*(?:([\'"]?)([A-Za-z_][\w -]{0,80})\1|\[([^\[\]]*)\])\s*')
+_ANSWER = re.compile(r'(yes|no)\b', re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class FtAction:
+    """One action of a reply."""
+
+    verb: Verb
+    name: str = ''
+    """The block to pick, or the one that `place` says is in the hand; may be empty for it."""
+    pose: Seven | None = None
+    """Of the end effector, for `place` and `reach`: x y z qx qy qz qw, as it was written."""
+
+    def __str__(self) -> str:
+        parts = [f"'{self.name}'"] if self.name else []
+        if self.pose is not None:
+            parts += [vector(self.pose[:3]), vector(self.pose[3:])]
+        return f'{_NAMES[self.verb]}({", ".join(parts)})'
+
+    @property
+    def call(self) -> SkillCall:
+        """The call that carries it out; whether the scene has such a thing is not looked at."""
+        if self.verb is Verb.WAIT:
+            return SkillCall(self.verb.value, (WAIT_S,))
+        if self.pose is not None:
+            return SkillCall(self.verb.value, (' '.join(map(_number, self.pose)),))
+        return SkillCall(self.verb.value, (self.name,) if self.name else ())
+
+
+_NAMES = {verb: word for word, verb in reversed(_WORDS.items())}
+
+
+@dataclass(frozen=True, slots=True)
+class FtReply:
+    """What a model answered."""
+
+    explanation: str
+    """On one line."""
+    actions: tuple[FtAction, ...] = ()
+
+    def __str__(self) -> str:
+        actions = listed(self.actions) if self.actions else NO_OUTPUT
+        return f'EXPLAIN: {self.explanation}\nACTION: {actions}'
+
+    @property
+    def enough(self) -> bool:
+        """Whether the explanation says that enough is known."""
+        return self.explanation[:3].lower() == 'yes'
+
+
+def parse_reply(text: str) -> FtReply:
+    """
+    Read a reply.
+
+    Raises:
+        ParseError: Not the grammar; says what was found and what would be accepted.
+        GaveUpError: The line `cannot: <reason>` in place of a reply.
+    """
+    unfenced = (line for line in text.splitlines() if not _FENCE.match(line))
+    lines = [line.lstrip(_BEFORE).rstrip(_AFTER) for line in unfenced]
+    heads = [(i, found[1]) for i, line in enumerate(lines) if (found := _EXPLAIN.match(line))]
+    bodies = [(i, found[1]) for i, line in enumerate(lines) if (found := _ACTIONS.match(line))]
+    if not heads and not bodies:
+        for line in lines:
+            if reason := reason_of(line):
+                raise GaveUpError(one_line(reason))
+    if len(heads) != 1 or len(bodies) != 1 or heads[0][0] > bodies[0][0]:
+        raise ParseError(
+            'The reply must have one line `EXPLAIN: ` with the reason, and below it one line '
+            f'`ACTION: ` with a list in brackets or {NO_OUTPUT}. {_known()}'
+        )
+    (head, words), (body, told) = heads[0], bodies[0]
+    explanation = one_line(' '.join([words, *lines[head + 1 : body]]))
+    told = ' '.join([told, *lines[body + 1 :]]).strip().rstrip('.')
+    actions = () if told.lower() == NO_OUTPUT else parse_actions(told)
+    return FtReply(explanation[:MAX_WORDS], actions)
+
+
+def parse_enough(text: str) -> FtReply:
+    """
+    Read the answer to whether enough is known.
+
+    Raises:
+        ParseError: As `parse_reply`, or it is neither Yes nor No, or has actions.
+        GaveUpError: As `parse_reply`.
+    """
+    reply = parse_reply(text)
+    if not _ANSWER.match(reply.explanation):
+        raise ParseError(
+            'The words after EXPLAIN must begin with Yes or No, but are '
+            f'{reply.explanation[:80]!r}.'
+        )
+    if reply.actions:
+        raise ParseError(f'This question wants no actions yet: write `ACTION: {NO_OUTPUT}`.')
+    return reply
+
+
+def parse_some(text: str) -> FtReply:
+    """
+    Read the answer to which actions find something out.
+
+    Raises:
+        ParseError: As `parse_reply`, or it has no actions.
+        GaveUpError: As `parse_reply`.
+    """
+    reply = parse_reply(text)
+    if not reply.actions:
+        raise ParseError(f'There are no actions, but this question wants at least one. {_known()}')
+    return reply
+
+
+def parse_actions(text: str) -> tuple[FtAction, ...]:
+    """
+    Read a list of actions in brackets, which may be empty.
+
+    Raises:
+        ParseError: Not the grammar.
+    """
+    if not (text.startswith('[') and text.endswith(']')):
+        raise ParseError(f'{text[:80]!r} is no list of actions in brackets. {_known()}')
+    inside, actions, at = text[1:-1], [], 0
+    while at < len(inside) and inside[at:].strip():
+        call = _CALL.match(inside, at)
+        if call is None:
+            raise ParseError(f'{inside[at : at + 80]!r} is no action. {_known()}')
+        actions.append(_action(call[1], call[2]))
+        at = call.end()
+        if at < len(inside) and inside[at] != ',':
+            raise ParseError(f'A comma is missing before {inside[at : at + 80]!r}.')
+        at += 1
+    if len(actions) > MAX_ACTIONS:
+        raise ParseError(f'There are more than {MAX_ACTIONS} actions. Write a shorter plan.')
+    return tuple(actions)
+
+
+def listed(actions: Sequence[FtAction]) -> str:
+    """Write actions as `parse_actions` reads them."""
+    return f'[{", ".join(map(str, actions))}]'
+
+
+def vector(values: Sequence[float]) -> str:
+    """Write the numbers of an action, to a tenth of a millimetre."""
+    return f'[{", ".join(map(_number, values))}]'
+
+
+def _action(word: str, text: str) -> FtAction:
+    verb = _WORDS.get(word.lower())
+    if verb is None:
+        raise ParseError(f'{word[:40]!r} is no action. {_known()}')
+    names, vectors = _arguments(word, text)
+    lengths = [len(values) for values in vectors]
+    if verb in (Verb.PLACE, Verb.REACH):
+        if lengths != [3, 4] or len(names) > (verb is Verb.PLACE):
+            raise ParseError(
+                f'{word}({text[:120]}) needs a position of 3 numbers and a quaternion of 4, but '
+                f'has {" and ".join(map(str, lengths)) or "none"}. {_known()}'
+            )
+        pose = cast(Seven, (*vectors[0], *vectors[1]))
+        return FtAction(verb, names[0] if names else '', pose)
+    if vectors or len(names) != (verb is Verb.PICK):
+        raise ParseError(f'{word}({text[:120]}) has not the arguments that it takes. {_known()}')
+    return FtAction(verb, ''.join(names))
+
+
+def _arguments(word: str, text: str) -> tuple[list[str], list[tuple[float, ...]]]:
+    names: list[str] = []
+    vectors: list[tuple[float, ...]] = []
+    at = 0
+    while text[at:].strip():
+        found = _ARGUMENT.match(text, at)
+        if found is None or (found.end() < len(text) and text[found.end()] != ','):
+            raise ParseError(
+                f'{word}({text[:120]}): {text[at:][:40]!r} is no argument. {_known()}'
+            )
+        if found[2] and vectors:
+            raise ParseError(f'{word}({text[:120]}): a name comes before numbers. {_known()}')
+        if found[2]:
+            names.append(found[2].strip())
+        else:
+            vectors.append(_numbers(word, found[3]))
+        at = found.end() + 1
+    return names, vectors
+
+
+def _numbers(word: str, text: str) -> tuple[float, ...]:
+    try:
+        values = tuple(float(item) for item in text.replace(',', ' ').split())
+    except ValueError:
+        values = (math.nan,)
+    if not all(map(math.isfinite, values)):
+        raise ParseError(f'{word}: [{text[:80]}] are not all numbers.')
+    return values
+
+
+def _number(value: float) -> str:
+    # Adding zero turns the -0.0 that rounding leaves into 0.0.
+    return f'{round(value, 4) + 0.0:.10g}'
+
+
+def _known() -> str:
+    return f'The actions are {FORMS}.'

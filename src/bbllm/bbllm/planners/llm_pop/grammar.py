@@ -1,0 +1,255 @@
+"""
+The grammar of LLM-POP: what its planner and its evaluator may answer.
+
+A planner's reply, of which nothing is ever executed as text:
+
+    EXPLAIN
+    Both have to be weighed.
+    EXECUTE
+    ACTION PICK red_cube
+    ACTION PLACE [0.45 0.10 0.02 1 0 0 0]
+    ACTION RESET
+
+In place of actions it may say DONE where it judges that itself, or be one line `cannot: <reason>`.
+An evaluator's reply is SUCCESS or FAIL, alone on a line, and below it the reason. Markdown around
+lines, and chatter before the first label, are left out; between the actions nothing is.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from bbllm.core.errors import GaveUpError, ParseError
+from bbllm.core.types import SkillCall
+from bbllm.planners.common.prompting import one_line
+from bbllm.planners.common.termination import reason_of
+
+MAX_ACTIONS = 50
+"""A longer round is a model that repeats itself."""
+MAX_LINE = 300
+"""Longest line that is read as an action [characters]."""
+MAX_WORDS = 2000
+"""How much of an explanation or of a reason is kept [characters]."""
+WAIT_S = '1'
+"""How long one WAIT lasts [s]."""
+POSE_FORM = '[x y z qx qy qz qw], for example [0.45 -0.1 0.05 1 0 0 0]'
+ACTION_FORMS = (
+    f'PICK <object>, PLACE <pose>, REACH <pose>, RESET and WAIT, with a pose like {POSE_FORM}'
+)
+
+_BEFORE = ' \t>*_`-•'
+_AFTER = ' \t*_`'
+_FENCE = re.compile(r'\s*(?:```|~~~)')
+_EXPLAIN = re.compile(r'EXPLAIN[*_` ]*(?::[*_` ]*(.*))?', re.IGNORECASE)
+_EXECUTE = re.compile(r'EXECUTE[*_` ]*:?', re.IGNORECASE)
+_ACTION = re.compile(
+    r'(?:\d{1,3}[.):]\s*)?(?:ACTION(?:\s+\d{1,3})?\s*:?[*_` ]+)?([A-Za-z]\w*)\b\s*(.*)',
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(r'\s*(?://|#).*')
+_VERDICT = re.compile(r'(SUCCESS|FAIL)[*_` ]*(?:[.:!–—-][*_` ]*(.*))?', re.IGNORECASE)
+
+
+class Verb(Enum):
+    """What an action does; the value is the skill that carries it out."""
+
+    PICK = 'pick'
+    PLACE = 'place'
+    REACH = 'reach'
+    RESET = 'return_to_base'
+    WAIT = 'wait'
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One action of a plan."""
+
+    verb: Verb
+    argument: str = ''
+    """Name of an object, or the numbers of a pose separated by spaces; else empty."""
+
+    def __str__(self) -> str:
+        if self.verb in _WITH_POSE:
+            return f'{self.verb.name} [{self.argument}]'
+        return f'{self.verb.name} {self.argument}'.rstrip()
+
+    @property
+    def call(self) -> SkillCall:
+        """The call that carries it out; whether the scene has such a thing is not looked at."""
+        if self.verb is Verb.WAIT:
+            return SkillCall(self.verb.value, (WAIT_S,))
+        return SkillCall(self.verb.value, (self.argument,) if self.argument else ())
+
+    @property
+    def problem(self) -> str:
+        """
+        Why its pose is none of seven numbers; empty where it is one.
+
+        The skills also take poses of three and four numbers, but those say where the held thing
+        goes, and not the end effector: read so, a slip would become another place.
+        """
+        if self.verb not in _WITH_POSE:
+            return ''
+        numbers = self.argument.split()
+        if len(numbers) == 7 and all(map(_is_number, numbers)):
+            return ''
+        if all(map(_is_number, numbers)):
+            what = f'has {len(numbers)} numbers'
+        else:
+            what = 'is no list of numbers'
+        return (
+            f'{self} {what}, but {self.verb.name} takes a pose of seven for the end effector: '
+            f'{POSE_FORM}.'
+        )
+
+
+_WITH_POSE = frozenset({Verb.PLACE, Verb.REACH})
+
+
+@dataclass(frozen=True, slots=True)
+class PlannerReply:
+    """What a planner wants to do next."""
+
+    explanation: str
+    """On one line."""
+    actions: tuple[Action, ...]
+    """None of them where it says that the task is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """How far the task has come."""
+
+    success: bool
+    reason: str
+    """On one line; never empty where it is not done."""
+
+
+def parse_planner(text: str, *, may_end: bool) -> PlannerReply:
+    """
+    Read a reply of the planner.
+
+    Args:
+        text: The reply.
+        may_end: Whether it may say DONE in place of actions.
+
+    Raises:
+        ParseError: Not the grammar; says what was found and what would be accepted.
+        GaveUpError: The line `cannot: <reason>` in place of a plan.
+    """
+    lines = [line.lstrip(_BEFORE).rstrip(_AFTER) for line in text.splitlines()]
+    marks = [i for i, line in enumerate(lines) if _EXECUTE.fullmatch(line)]
+    if not marks:
+        for line in lines:
+            if reason := reason_of(line):
+                raise GaveUpError(reason)
+        raise ParseError(
+            'There is no line EXECUTE. The reply must be a line EXPLAIN with a few words below '
+            f'it, then a line EXECUTE, then lines like `ACTION PICK <object>`. {_known()}'
+        )
+    if len(marks) > 1:
+        raise ParseError('EXECUTE stands there more than once. Give one plan only.')
+    fenceless = [line for line in text.splitlines()[marks[0] + 1 :] if not _FENCE.match(line)]
+    actions, done = _read_actions(fenceless)
+    if not actions and not (done and may_end):
+        rather = (
+            'or DONE where the task is done'
+            if may_end
+            else 'the evaluator says the task is not done'
+        )
+        raise ParseError(
+            f'No action stands below EXECUTE: write at least one, {rather}. {_known()}'
+        )
+    return PlannerReply(_explanation(lines[: marks[0]]), actions)
+
+
+def parse_evaluator(text: str) -> Evaluation:
+    """
+    Read a reply of the evaluator.
+
+    Raises:
+        ParseError: No verdict, two that differ, or FAIL without a reason.
+    """
+    lines = [line.lstrip(_BEFORE).rstrip(_AFTER) for line in text.splitlines()]
+    found = [(i, match) for i, line in enumerate(lines) if (match := _VERDICT.fullmatch(line))]
+    verdicts = {match[1].upper() for _, match in found}
+    if len(verdicts) != 1:
+        what = 'Both SUCCESS and FAIL stand' if verdicts else 'Neither SUCCESS nor FAIL stands'
+        raise ParseError(
+            f'{what} alone on a line. The first line must be one of them, and the second the '
+            'reason.'
+        )
+    first, match = found[0]
+    reason = one_line(' '.join([match[2] or '', *lines[first + 1 :]]))[:MAX_WORDS]
+    success = verdicts == {'SUCCESS'}
+    if not success and not reason:
+        raise ParseError(
+            'FAIL stands there without a reason. Say below it, in one line, what is known and '
+            'what is missing.'
+        )
+    return Evaluation(success, reason)
+
+
+def _explanation(lines: list[str]) -> str:
+    marks = [i for i, line in enumerate(lines) if _EXPLAIN.fullmatch(line)]
+    if marks:
+        match = _EXPLAIN.fullmatch(lines[marks[0]])
+        assert match is not None
+        lines = [match[1] or '', *lines[marks[0] + 1 :]]
+    return one_line(' '.join(lines))[:MAX_WORDS]
+
+
+def _read_actions(lines: list[str]) -> tuple[tuple[Action, ...], bool]:
+    """Return the actions, and whether DONE ended them; what comes after that is left out."""
+    actions: list[Action] = []
+    for raw in lines:
+        line = _COMMENT.sub('', raw).lstrip(_BEFORE).rstrip(_AFTER + '.;')
+        if not line:
+            continue
+        if len(line) > MAX_LINE:
+            raise ParseError(
+                f'A line below EXECUTE has {len(line)} characters, but an action has at most '
+                f'{MAX_LINE}.'
+            )
+        match = _ACTION.fullmatch(line)
+        if match is not None and match[1].upper() == 'DONE' and not match[2]:
+            return tuple(actions), True
+        if len(actions) == MAX_ACTIONS:
+            raise ParseError(f'There are more than {MAX_ACTIONS} actions. Write a shorter plan.')
+        actions.append(_action(line, match))
+    return tuple(actions), False
+
+
+def _action(line: str, match: re.Match[str] | None) -> Action:
+    name = match[1].upper() if match is not None else ''
+    if match is None or name not in Verb.__members__:
+        raise ParseError(f'{line[:80]!r} stands below EXECUTE and is no action. {_known()}')
+    verb, rest = Verb[name], match[2].strip()
+    if re.search(r'\bACTION\b', rest, re.IGNORECASE):
+        raise ParseError(f'{line[:80]!r} holds two actions. Put each on a line of its own.')
+    if verb in (Verb.RESET, Verb.WAIT) and rest:
+        raise ParseError(f'{line[:80]!r}: {name} takes nothing behind it. {_known()}')
+    if verb in (Verb.RESET, Verb.WAIT):
+        return Action(verb)
+    if verb in _WITH_POSE:
+        inside = re.fullmatch(r'[\[(<]([^\[\]()<>]*)[\])>]', rest)
+        rest = (inside[1] if inside else rest).replace(',', ' ')
+    else:
+        rest = rest.strip('<>[]()\'"')
+    if not rest.split():
+        raise ParseError(f'{line[:80]!r} lacks what {name} needs. {_known()}')
+    return Action(verb, one_line(rest))
+
+
+def _is_number(word: str) -> bool:
+    try:
+        return math.isfinite(float(word))
+    except ValueError:
+        return False
+
+
+def _known() -> str:
+    return f'The actions are {ACTION_FORMS}.'

@@ -1,0 +1,231 @@
+"""
+The grammar of programs: what ProgPrompt's model may answer, and what is made of it.
+
+    program   = [header] line*                     in one block of code, or nothing around it
+    header    = "def" name "():"                   a second one ends the program
+    line      = comment | call | assertion | recovery | "pass" | "objects = [...]"
+    comment   = "#" text                           begins a sub-goal
+    call      = name "(" [thing ("," thing)*] ")"  with a comment behind it or without
+    assertion = "assert" condition                 in brackets or without
+    condition = "close" "to" thing | thing "is" ["not"] state | thing ("in" | "on") thing
+    recovery  = "else:" call                       below an assertion; there may be several
+    thing     = 'name' | "name" | name | number
+
+One line `cannot: <reason>` in its place says that there is no program. Indentation says nothing.
+It looks like Python and is none: no line is ever given to Python.
+"""
+
+from __future__ import annotations
+
+import re
+
+from bbllm.core.errors import GaveUpError, ParseError
+from bbllm.planners.common.program import (
+    Assertion,
+    Call,
+    Condition,
+    Program,
+    Statement,
+    SubGoal,
+)
+from bbllm.planners.common.termination import reason_of, says_done
+
+MAX_LINES = 300
+"""A longer program is a model that repeats itself."""
+MAX_LINE = 300
+"""Longest line [characters]."""
+FORMS = (
+    "a comment `# 1: take the salmon`, a call `grab('salmon')`, an assertion "
+    "`assert('close' to 'salmon')`, or below one `else: find('salmon')`"
+)
+"""What a line can be, for errors."""
+
+_FENCED = re.compile(r'```[^\n`]*\n(.*?)(?:```|\Z)', re.DOTALL)
+_HEADER = re.compile(r'def\s+\w+\s*\(\s*\)\s*:')
+_OBJECTS = re.compile(r'objects\s*=\s*\[[^\[\]]*\]')
+_CALL = re.compile(r'([^\W\d]\w*)\s*\(([^()#]*)\)\s*;?\s*(?:#.*)?')
+_THING = re.compile(
+    r"""\s*(?:'([^'"\\]*)'|"([^'"\\]*)"|([^\W\d]\w*|[-+]?\d*\.?\d+))\s*(,|\Z)""",
+)
+_ASSERTION = re.compile(r'assert\b\s*(.*)')
+_WORD = re.compile(r"""\s*(?:'([^'"\\]*)'|"([^'"\\]*)"|([^\W\d]\w*))""")
+_RECOVERY = re.compile(r'else\s*:\s*(.*)')
+_NOT_HERE = {
+    **dict.fromkeys(('for', 'while'), 'a loop'),
+    **dict.fromkeys(('if', 'elif', 'match', 'case', 'with', 'try', 'except'), 'a branch'),
+    **dict.fromkeys(('import', 'from'), 'an import'),
+    **dict.fromkeys(('class', 'lambda', 'async', 'def'), 'a definition'),
+    **dict.fromkeys(('exec', 'eval', 'global', 'del', 'raise', 'yield'), 'a statement of Python'),
+}
+
+
+def parse_program(text: str) -> Program:
+    """
+    Read a program; what stands behind a second `def` or a `return` is left out.
+
+    Raises:
+        ParseError: Not the grammar; says which line, and what would do.
+        GaveUpError: The line `cannot: <reason>` in place of a program.
+    """
+    block = _FENCED.search(text)
+    reader = _Reader()
+    for raw in _lines(block[1] if block else text):
+        if not reader.take(raw.strip()):
+            break
+    return reader.close()
+
+
+def parse_rest(text: str) -> Program:
+    """
+    Read what is left of a program; one of the line `done`, or of `pass`, does nothing.
+
+    Raises:
+        ParseError: As `parse_program`, or nothing but comments, as where a reply was cut off.
+        GaveUpError: As `parse_program`.
+    """
+    lines = [line.strip(' `\t')[:MAX_LINE] for line in text.splitlines() if line.strip(' `\t')]
+    said = [line for line in lines if line != 'python' and not _HEADER.fullmatch(line)]
+    if said == ['pass'] or (
+        said and says_done(said[-1]) and all(line.startswith('#') for line in said[:-1])
+    ):
+        return Program()
+    program = parse_program(text)
+    if not any(goal.statements for goal in program.sub_goals):
+        raise ParseError(
+            'The program has comments and no calls. Write the calls that are left, or, where '
+            f'nothing is left to do, the line `done` alone. Each line of a program is {FORMS}.'
+        )
+    return program
+
+
+def _lines(code: str) -> list[str]:
+    lines = [line for line in code.splitlines() if line.strip()]
+    if len(lines) > MAX_LINES:
+        raise ParseError(
+            f'The program has {len(lines)} lines; at most {MAX_LINES} are accepted. Write a '
+            'shorter one.'
+        )
+    return lines
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._goals: list[SubGoal] = []
+        self._comment = ''
+        self._statements: list[Statement] = []
+        self._number = 0
+        self._begun = False
+
+    def take(self, line: str) -> bool:
+        """Take a line; False where the program ends with it."""
+        self._number += 1
+        if len(line) > MAX_LINE:
+            # A list of all that is in a house is long, and says nothing new.
+            if not (line.startswith('objects') and line.endswith(']')):
+                raise self._error(line, f'has {len(line)} characters, of at most {MAX_LINE}')
+            return True
+        if line.startswith('def') and _HEADER.fullmatch(line):
+            first, self._begun = not self._begun, True
+            return first
+        if not (self._comment or self._statements) and (reason := reason_of(line)):
+            raise GaveUpError(reason)
+        self._begun = True
+        if line.startswith('#'):
+            self._begin(line.lstrip('# \t'))
+        elif line == 'return':
+            return False
+        elif found := _RECOVERY.fullmatch(line):
+            self._recover(line, found[1])
+        elif found := _ASSERTION.fullmatch(line):
+            self._statements.append(Assertion(self._condition(line, found[1])))
+        elif line != 'pass' and not _OBJECTS.fullmatch(line):
+            self._statements.append(self._call(line, line))
+        return True
+
+    def close(self) -> Program:
+        """Return the program when all lines were taken."""
+        if not self._begun:
+            raise ParseError(f'There is no program in the reply. Each line is {FORMS}.')
+        self._begin('')
+        return Program(tuple(self._goals))
+
+    def _begin(self, comment: str) -> None:
+        if self._comment or self._statements:
+            self._goals.append(SubGoal(self._comment, tuple(self._statements)))
+        self._comment, self._statements = comment, []
+
+    def _recover(self, line: str, text: str) -> None:
+        last = self._statements[-1] if self._statements else None
+        if not isinstance(last, Assertion):
+            raise self._error(line, 'has an else that stands below no assertion')
+        call = self._call(line, text)
+        self._statements[-1] = Assertion(last.condition, (*last.recoveries, call))
+
+    def _call(self, line: str, text: str) -> Call:
+        found = _CALL.fullmatch(text)
+        if found is None or found[1] in _NOT_HERE:
+            raise self._error(line, self._why_no_call(text))
+        return Call(found[1], self._things(line, found[2]))
+
+    def _things(self, line: str, text: str) -> tuple[str, ...]:
+        things, at = [], 0
+        while text[at:].strip():
+            found = _THING.match(text, at)
+            if found is None:
+                raise self._error(line, 'has an argument that is no name in quotes')
+            things.append((found[1] or found[2] or found[3] or '').strip())
+            at = found.end()
+        if not all(things) or text.rstrip().endswith(','):
+            raise self._error(line, 'has an argument without a name')
+        return tuple(things)
+
+    def _condition(self, line: str, text: str) -> Condition:
+        text = text.partition('#')[0].strip()
+        if text.startswith('(') and text.endswith(')'):
+            text = text[1:-1].strip()
+        words, at = [], 0
+        while at < len(text):
+            found = _WORD.match(text, at)
+            if found is None:
+                break
+            words.append((found[1] or found[2] or found[3] or '').strip())
+            at = found.end()
+        condition = _condition_of(words) if at == len(text) else None
+        if condition is None:
+            raise self._error(
+                line,
+                "asserts what cannot be read: `'close' to 'mug'`, `'fridge' is 'opened'`, "
+                "`'mug' in 'hands'` and `'mug' on 'table'` can",
+            )
+        return condition
+
+    def _error(self, line: str, why: str) -> ParseError:
+        return ParseError(
+            f'Line {self._number}, {line[:80]!r}, {why}. Each line is {FORMS}; nothing else is '
+            'understood, so write the calls one after the other.'
+        )
+
+    def _why_no_call(self, text: str) -> str:
+        first = re.match(r'\w*', text)
+        word = first[0] if first else ''
+        if word in _NOT_HERE:
+            return f'is {_NOT_HERE[word]}'
+        if re.match(r'[^\W\d]\w*\s*\.', text):
+            return 'reaches into something with a dot'
+        if re.match(r'[^\W\d]\w*\s*=', text):
+            return 'sets a variable'
+        return 'is none of what a program may have'
+
+
+def _condition_of(words: list[str]) -> Condition | None:
+    negated = 'not' in words
+    if negated:
+        words = [word for word in words if word != 'not']
+    if len(words) != 3 or not all(words):
+        return None
+    first, relation, last = words
+    if relation == 'to' and first == 'close':
+        return Condition(last, 'close', negated=negated)
+    if relation in ('is', 'in', 'on'):
+        return Condition(first, relation, last, negated)
+    return Condition(first, 'in', last, negated) if relation == 'inside' else None

@@ -1,0 +1,131 @@
+"""Carries out programs of ProgPrompt, line by line; no line is ever given to Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bbllm.core.protocols import EpisodeContext, World
+from bbllm.core.types import Scene
+from bbllm.planners.common.growing_plan import GrowingPlan
+from bbllm.planners.common.program import Call, Condition, Program, SubGoal
+from bbllm.planners.common.program_referents import Failed, Referents, attempt
+
+STEPS_OF_A_SUB_GOAL = 10
+"""How many calls a sub-goal may make, recoveries among them; what comes after is left out."""
+
+Check = Callable[[Condition, Scene, str | None], bool]
+"""Tells whether a condition holds in a scene, by what the program has gone to last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One call that was made, as the program says it."""
+
+    call: Call
+    failed: Failed | None = None
+    """None where it succeeded."""
+
+
+class Interpreter:
+    """Carries out one program after the other, and looks at what they assert on the way."""
+
+    def __init__(
+        self,
+        world: World,
+        context: EpisodeContext,
+        referents: Referents,
+        check: Check,
+        *,
+        stops: bool = False,
+    ):
+        """
+        Begin without a plan.
+
+        Args:
+            world: Where it is done.
+            context: Is told plans and steps.
+            referents: Decide what the programs' words mean.
+            check: Decides whether what is asserted holds.
+            stops: Whether a call that fails ends its program, for another to go on from there.
+                In the paper it is skipped.
+        """
+        self.tried: list[Tried] = []
+        """All calls so far, oldest first."""
+        self._world = world
+        self._context = context
+        self._referents = referents
+        self._check = check
+        self._stops = stops
+        self._plan = GrowingPlan(context)
+        """Its steps are all calls; recoveries that are run become steps too."""
+
+    @property
+    def n_heard(self) -> int:
+        """How many calls the world has heard of."""
+        return sum(item.failed is None or item.failed.code is None for item in self.tried)
+
+    def run(self, program: Program) -> None:
+        """Carry out a program to its end, or to the first call that fails where that ends it."""
+        self._plan.go_on(map(str, program.calls))
+        for goal in program.sub_goals:
+            if not self._work_on(goal):
+                return
+
+    def _work_on(self, goal: SubGoal) -> bool:
+        """Carry out a sub-goal; tell whether the program goes on."""
+        begun = self._plan.next
+        for i, item in enumerate(goal.statements):
+            made = self._plan.next - begun
+            if goal.text and made >= STEPS_OF_A_SUB_GOAL and _calls(goal, i):
+                return self._leave_out(goal, i)
+            goes_on = True
+            if isinstance(item, Call):
+                goes_on = self._act(item)
+            elif not self._check(item.condition, self._world.observe(), self._referents.found):
+                room = STEPS_OF_A_SUB_GOAL - made if goal.text else len(item.recoveries)
+                goes_on = self._recover(item.recoveries[:room])
+            if not goes_on:
+                return False
+        return True
+
+    def _recover(self, calls: tuple[Call, ...]) -> bool:
+        """Put what an assertion wants done into the plan, and do it."""
+        if calls:
+            self._plan.go_on([*map(str, calls), *(step.text for step in self._plan.left)])
+        return all(self._act(call) for call in calls)
+
+    def _act(self, call: Call) -> bool:
+        """Make a call; tell whether the program goes on."""
+        step = self._plan.left[0]
+        self._context.tell_step(step)
+        failed = attempt(call, self._referents, self._world)
+        self.tried.append(Tried(call, failed))
+        if failed is not None and self._stops:
+            self._context.tell_repair(step, failed.cause, code=failed.code)
+            return False  # what is planned next takes the place of this step
+        self._plan.next += 1
+        if failed is not None:
+            self._context.tell_failed(step, failed.cause, code=failed.code)
+        return True
+
+    def _leave_out(self, goal: SubGoal, start: int) -> bool:
+        """Go on behind a sub-goal that has made all the calls it may."""
+        step = self._plan.left[0]
+        n_left = _calls(goal, start)
+        cause = (
+            f'The part {goal.text[:80]!r} has made {STEPS_OF_A_SUB_GOAL} calls, which is all that '
+            f'a part may; its last {n_left} are left out. A program of shorter parts is carried '
+            'out whole.'
+        )
+        if self._stops:
+            self._context.tell_repair(step, cause)
+            return False
+        self._context.tell_failed(step, cause)
+        self._plan.next += n_left
+        return True
+
+
+def _calls(goal: SubGoal, start: int) -> int:
+    """Count the calls of a sub-goal from a statement on."""
+    return sum(isinstance(item, Call) for item in goal.statements[start:])

@@ -1,0 +1,159 @@
+"""ProgPrompt: the model writes a program, which is interpreted line by line and never executed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from types import MappingProxyType
+
+from bbllm.core.errors import GaveUpError, ParseError
+from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
+from bbllm.core.types import Scene, Task
+from bbllm.planners.common.grounding import Policy
+from bbllm.planners.common.program import Condition
+from bbllm.planners.common.program_referents import Referents
+from bbllm.planners.common.prompting import ask
+from bbllm.planners.prog_prompt.assertion_checking import holds, parse_verdict
+from bbllm.planners.prog_prompt.grammar import parse_program, parse_rest
+from bbllm.planners.prog_prompt.interpreter import Check, Interpreter
+from bbllm.planners.prog_prompt.prompting import ProgPrompts
+
+MAX_PROGRAMS = 150
+"""How many programs an episode may have where it is planned anew. LLM-State, whose baseline that
+is, limits steps alone, at most 150."""
+IDLE_LIMIT = 3
+"""How many programs in a row may make no call that the world hears of, such as those that only
+assert what holds; no limit of steps counts them."""
+
+
+class ProgPrompt:
+    """
+    The planning method of the paper.
+
+    Source: Singh et al., ProgPrompt: Generating Situated Robot Task Plans using Large Language
+    Models, section III. Where it departs from the published program, and why, is in
+    docs/design/prog-prompt.md. There are no feedback loops: what a program can repair stands
+    in it, below its assertions. The Body is not asked: a program has calls already.
+
+    With `replan=yes` it is the baseline of LLM-State (Chen et al., section IV: ProgPrompt
+    extended with a replanning procedure, of which no more is said): a call that fails ends its
+    program, and the model is asked to go on, as after each program, until it says that all is
+    done. As in that paper's histories it is told that a call failed, and not why.
+    """
+
+    uses_feedback = False
+    asks_body = False
+    stand_ins = frozenset({'expert'})
+    options: Mapping[str, tuple[str, ...]] = MappingProxyType(
+        {
+            'comments': ('yes', 'no'),
+            'feedback': ('yes', 'no'),
+            'check': ('model', 'graph'),
+            'grounding': tuple(policy.value for policy in Policy),
+            'examples': ('3', '1', '2', '4', '5', '6', '7'),
+            'replan': ('no', 'yes'),
+        }
+    )
+    """This and those above: see `core.registry.PlannerFactory`."""
+
+    def __init__(
+        self,
+        brain: ChatModel,
+        body: Body,
+        *,
+        k: int = 3,
+        comments: str = 'yes',
+        feedback: str = 'yes',
+        check: str = 'model',
+        grounding: str = Policy.RANDOM.value,
+        examples: str = '3',
+        replan: str = 'no',
+    ):
+        """
+        Make a planner; `options` lists what each of the words can be.
+
+        Args:
+            brain: The one model.
+            body: Not used.
+            k: Not used: there are no feedback loops.
+            comments: Whether the prompt has comments.
+            feedback: Whether the prompt has assertions and recoveries.
+            check: Who says whether an assertion holds: the model, or the scene's own facts.
+            grounding: How one of several things of a class is chosen, see `grounding.Policy`.
+            examples: How many example programs the prompt shows.
+            replan: Whether the model is asked to go on after a failure, and after each program.
+        """
+        self._model = brain
+        self._by_graph = check == 'graph'
+        self._policy = Policy(grounding)
+        self._replan = replan == 'yes'
+        self._prompts = ProgPrompts(
+            examples=int(examples), comments=comments == 'yes', feedback=feedback == 'yes'
+        )
+
+    def run(self, task: Task, world: World, context: EpisodeContext) -> None:
+        """
+        Work on the task until the program is through, or the model says that all is done.
+
+        Raises:
+            ParseError: The model gave no program that parses.
+            GaveUpError: It said that there is none, or went on and on.
+            BbllmError: Whatever world or model raised.
+        """
+        scene = world.observe()
+        prompt = self._prompts.plan(task, scene)
+        request = PromptRequest(kind='program', scene=scene)
+        program = ask(self._model, prompt, parse_program, request=request, on_retry=context.warn)
+        # Seeded by the episode, so that one that is played again goes the same way.
+        referents = Referents(self._policy, Random(task.id), context)
+        check = self._checker(context)
+        interpreter = Interpreter(world, context, referents, check, stops=self._replan)
+        interpreter.run(program)
+        if self._replan:
+            self._go_on(task, world, context, interpreter)
+
+    def _go_on(
+        self, task: Task, world: World, context: EpisodeContext, interpreter: Interpreter
+    ) -> None:
+        """Ask for what is left, and do it, until nothing is."""
+        n_idle = 0
+        for _ in range(MAX_PROGRAMS - 1):
+            scene = world.observe()
+            prompt = self._prompts.plan(task, scene, interpreter.tried)
+            request = PromptRequest(kind='rest', scene=scene)
+            program = ask(self._model, prompt, parse_rest, request=request, on_retry=context.warn)
+            if not any(goal.statements for goal in program.sub_goals):
+                context.tell_done()
+                return
+            before = interpreter.n_heard
+            interpreter.run(program)
+            n_idle = n_idle + 1 if interpreter.n_heard == before else 0
+            if n_idle >= IDLE_LIMIT:
+                raise GaveUpError(
+                    f'{IDLE_LIMIT} programs in a row made no call that can be tried. A call with '
+                    'names of the scene, or the line `done`, would have gone on.'
+                )
+        raise GaveUpError(
+            f'After {MAX_PROGRAMS} programs the model still does not say that it is done. A lower '
+            'limit of steps would have ended this earlier.'
+        )
+
+    def _checker(self, context: EpisodeContext) -> Check:
+        def check(condition: Condition, scene: Scene, found: str | None) -> bool:
+            if self._by_graph:
+                so = holds(condition, scene, found)
+            else:
+                so = self._judged(condition, scene, context)
+            context.tell_checked(str(condition), so, by='graph' if self._by_graph else 'model')
+            return so
+
+        return check
+
+    def _judged(self, condition: Condition, scene: Scene, context: EpisodeContext) -> bool:
+        prompt = self._prompts.check(condition, scene)
+        try:
+            request = PromptRequest(kind='check', scene=scene, text=str(condition))
+            return ask(self._model, prompt, parse_verdict, request=request, on_retry=context.warn)
+        except ParseError as error:
+            context.warn(f'{condition} is taken not to hold, so its recovery is run. {error}')
+            return False

@@ -1,0 +1,1 @@
+"""Conversion between records and ROS messages."""

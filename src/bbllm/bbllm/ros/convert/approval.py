@@ -1,0 +1,101 @@
+"""Requests and answers of approval to messages and back; nothing here decides anything."""
+
+from __future__ import annotations
+
+from bbllm_interfaces.action import ExecuteSkill
+from bbllm_interfaces.msg import Approval
+from bbllm_interfaces.srv import Approve
+
+from bbllm.core.approval import Answer, ApprovalRequest, Provenance, RequestKind
+from bbllm.core.events import Event, EventKind
+from bbllm.core.printable import strip_hidden
+from bbllm.core.tasks import MAX_TASK_CHARACTERS
+from bbllm.ros.convert.records import header, plan_from_msg, stamp_from_msg, stamp_to_msg
+
+LONGEST_NAME = 100
+"""Characters of the name of whoever answers."""
+
+
+def provenance_from_goal(goal: ExecuteSkill.Goal) -> Provenance | None:
+    """Read where a call comes from; None where the goal names no plan."""
+    if not goal.plan.steps:
+        return None
+    return Provenance(
+        episode_id=goal.plan.episode_id,
+        revision=goal.plan.revision,
+        plan=plan_from_msg(goal.plan),
+        step=goal.step,
+    )
+
+
+def approval_to_msg(request: ApprovalRequest | None, simulated: bool, stamp_s: float) -> Approval:
+    """Write what waits, None where nothing does; `stamp_s` is of the node's ROS clock [s]."""
+    if request is None:
+        return Approval(header=header(stamp_s, ''), kind=Approval.NOTHING, simulated=simulated)
+    return Approval(
+        header=header(stamp_s, ''),
+        wall_stamp=stamp_to_msg(request.since_s),
+        kind=request.kind.value,
+        hash=request.hash,
+        episode_id=request.episode_id,
+        title=request.title,
+        lines=list(request.lines),
+        reason=request.reason,
+        timeout=float(request.timeout_s),
+        simulated=simulated,
+    )
+
+
+def approval_from_msg(msg: Approval) -> ApprovalRequest | None:
+    """Read what waits; None where nothing does."""
+    if msg.kind == Approval.NOTHING:
+        return None
+    return ApprovalRequest(
+        kind=RequestKind(msg.kind),
+        hash=msg.hash,
+        title=msg.title,
+        lines=tuple(msg.lines),
+        reason=msg.reason,
+        episode_id=msg.episode_id,
+        timeout_s=msg.timeout,
+        since_s=stamp_from_msg(msg.wall_stamp),
+    )
+
+
+def answer_to_request(hash: str, answer: Answer) -> Approve.Request:
+    return Approve.Request(
+        hash=hash,
+        granted=answer.granted,
+        reason=answer.reason,
+        by=answer.by,
+        automatic=answer.automatic,
+    )
+
+
+def answer_from_request(msg: Approve.Request) -> Answer:
+    """Read an answer, as much of it as people read; who gives no name is somebody."""
+    return Answer(
+        granted=msg.granted,
+        reason=_line(msg.reason, MAX_TASK_CHARACTERS),
+        by=_line(msg.by, LONGEST_NAME) or 'somebody',
+        automatic=msg.automatic,
+    )
+
+
+def _line(text: str, most: int) -> str:
+    return ' '.join(strip_hidden(text).split())[:most]
+
+
+def approval_event(request: ApprovalRequest, answer: Answer, stamp_s: float) -> Event:
+    """Return the line of a journal about a request and its answer."""
+    data = {
+        'what': request.kind.value,
+        'hash': request.hash,
+        'title': request.title,
+        'granted': answer.granted,
+        'reason': answer.reason,
+        'by': answer.by,
+        'automatic': answer.automatic,
+        'text': answer.told_of(request),
+    }
+    return Event(EventKind.APPROVAL, stamp_s, data)

@@ -1,0 +1,1 @@
+"""Driver of a robot behind franka_ros2."""

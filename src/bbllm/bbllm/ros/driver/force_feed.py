@@ -1,0 +1,101 @@
+"""
+What the hand feels, by the driver's estimate of the external wrench.
+
+libfranka estimates it from the torques of the joints, without the weight of the arm and of the
+end effector that Desk was told of. How far it is off in a pose nobody has told us: people report
+some newtons with an empty hand, so on a real arm weights are to be compared in one pose.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from geometry_msgs.msg import WrenchStamped
+
+from bbllm.arm.force_estimator import MEAN_S, PullMeter, SilentForceError
+from bbllm.ros.convert.arm import force_from_wrench
+from bbllm.ros.convert.qos import BEST_EFFORT
+from bbllm.ros.convert.records import stamp_from_msg
+from bbllm.ros.driver.activity_feed import STATE_BROADCASTER
+from bbllm.ros.driver.joint_feed import JointFeed
+from bbllm.ros.rclpy_support.fast_subscription import Poller
+from bbllm.worlds.scene.hand_force import Force, ForceFilter
+
+TOPIC = f'{STATE_BROADCASTER}/external_wrench_in_base_frame'
+"""The small topic of the broadcaster: `robot_state` has the same wrench, and comes a thousand
+times a second with a hundred other numbers."""
+LIVES_S = 1.0
+"""A broadcaster that was silent for longer is not waited for, by the wall clock [s]."""
+SILENT_S = 2.0
+"""How long a force that was measured after a motion may take to come, by the wall clock; they
+come a hundred times a second, but the machine may be busy [s]."""
+
+
+class ForceFeed:
+    """Listens to the wrench, and keeps what was felt while the arm rested."""
+
+    def __init__(self, poller: Poller, joints: JointFeed):
+        self._joints = joints
+        self._filter = ForceFilter()
+        self._news = threading.Condition()
+        self._heard_s = float('-inf')
+        poller.subscribe(WrenchStamped, TOPIC, self._hear, BEST_EFFORT)
+
+    def force_n(self, now_s: float, wait_s: float = 0.0) -> Force | None:
+        """
+        Return what the world does to the hand, in world axes [N]; None where that is not known.
+
+        Args:
+            now_s: On the world's clock [s].
+            wait_s: How long to wait for a reading where the arm has only just come to rest, by
+                the wall clock [s].
+        """
+        with self._news:
+            if time.monotonic() - self._heard_s <= LIVES_S:
+                self._news.wait_for(lambda: self._filter.force_n(now_s) is not None, wait_s)
+            return self._filter.force_n(now_s)
+
+    def _hear(self, msg: WrenchStamped) -> None:
+        force_n = force_from_wrench(msg.wrench)
+        with self._news:
+            self._heard_s = time.monotonic()
+            if force_n is not None:
+                stamp_s = stamp_from_msg(msg.header.stamp)
+                self._filter.add(force_n, stamp_s, self._joints.fastest_rad_s)
+            self._news.notify_all()
+
+
+class PullFeed:
+    """Listens to the wrench for what it is along the vertical, also while the arm moves."""
+
+    def __init__(self, poller: Poller):
+        self.meter = PullMeter()
+        poller.subscribe(WrenchStamped, TOPIC, self._hear, BEST_EFFORT)
+
+    def settled_n(self, since_s: float) -> float | None:
+        """
+        Return what the world does to the hand along z of the base, a mean over 20 ms [N].
+
+        Args:
+            since_s: What was measured before it, on the world's clock, does not count; waits for
+                what was [s].
+
+        Returns:
+            The force; None where there never was one.
+
+        Raises:
+            SilentForceError: There was one once, and none comes.
+        """
+        if not self.meter.known:
+            return None
+        if not self.meter.wait_until(since_s, SILENT_S):
+            raise SilentForceError(f'{TOPIC} has told no force for {SILENT_S:g} s.')
+        # In a simulation that is very slow less has to do.
+        self.meter.wait_until(since_s + MEAN_S, SILENT_S)
+        return self.meter.mean_n(since_s)
+
+    def _hear(self, msg: WrenchStamped) -> None:
+        force_n = force_from_wrench(msg.wrench)
+        if force_n is not None:
+            self.meter.add(force_n[2], stamp_from_msg(msg.header.stamp))

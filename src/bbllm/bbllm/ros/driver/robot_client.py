@@ -1,0 +1,258 @@
+"""The robot behind the arm: what it tells of itself, and the steps of its recovery, over ROS."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from controller_manager_msgs.srv import (
+    ListControllers,
+    SetHardwareComponentState,
+    SwitchController,
+)
+from franka_msgs.action import ErrorRecovery
+from franka_msgs.msg import Errors, FrankaRobotState
+from franka_msgs.srv import SetForceTorqueCollisionBehavior
+from lifecycle_msgs.msg import State
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+
+from bbllm.arm.driver import (
+    ContactLimits,
+    GoalStatus,
+    RecoveryError,
+    RobotCondition,
+    RobotMode,
+)
+from bbllm.arm.execution.stop_causes import hardware_is_up
+from bbllm.core.errors import LostNodeError, WorldError
+from bbllm.ros.convert.arm import duration_to_msg
+from bbllm.ros.driver.activity_feed import JOINT_BROADCASTER, MANAGER, STATE_BROADCASTER
+from bbllm.ros.driver.joint_feed import MANAGER_S, JointFeed
+from bbllm.ros.rclpy_support import waiting
+from bbllm.ros.rclpy_support.action_call import ActionCall
+from bbllm.ros.rclpy_support.fast_subscription import Poller
+from bbllm.ros.rclpy_support.service_call import ServiceCall
+from bbllm.ros.rclpy_support.waiting import need_server, wait_for
+
+RECOVERY_S = 10.0
+"""How long a step may take [s]."""
+STATE_S = 1.0
+"""How long the first state of the robot after a recovery may take, wall clock [s]."""
+PARAMETERS = 'service_server'
+SET_LIMITS = 'set_force_torque_collision_behavior'
+ERRORS = tuple(Errors.get_fields_and_field_types())
+
+
+class RobotClient:
+    """Hears and recovers a robot; in which order is `arm.recovery`'s to say."""
+
+    def __init__(
+        self,
+        node: Node,
+        poller: Poller,
+        group: CallbackGroup,
+        feed: JointFeed,
+        controller: str,
+    ):
+        """
+        Make the clients; waits for nobody.
+
+        Args:
+            node: Whose clients they are.
+            poller: Reads the robot's state.
+            group: Callback group, reentrant.
+            feed: Hears the joint states and the controller manager.
+            controller: Name of the controller of the arm.
+        """
+        self._feed = feed
+        self._controller = controller
+        self._recovery = ActionCall(
+            node, ErrorRecovery, 'action_server/error_recovery', 'action_server', group
+        )
+        self._set_hardware = node.create_client(
+            SetHardwareComponentState,
+            f'{MANAGER}/set_hardware_component_state',
+            callback_group=group,
+        )
+        self._switch = node.create_client(
+            SwitchController, f'{MANAGER}/switch_controller', callback_group=group
+        )
+        self._set_limits = node.create_client(
+            SetForceTorqueCollisionBehavior, f'{PARAMETERS}/{SET_LIMITS}', callback_group=group
+        )
+        # The last client that is made here. The driver is one process, and hears of the clients of
+        # a process in their order: where it answers this one, its answers to the others arrive.
+        self._manager = ServiceCall(
+            node, ListControllers, f'{MANAGER}/list_controllers', MANAGER, group
+        )
+        self._limited: tuple[int, ContactLimits] | None = None
+        self._news = threading.Condition()
+        self._state: FrankaRobotState | None = None
+        self.user_stops = 0
+        """How often the user stop was heard to be pressed."""
+        self._user_stopped = False
+        poller.subscribe(FrankaRobotState, f'{STATE_BROADCASTER}/robot_state', self._hear_state, 1)
+
+    def condition(self, patience_s: float = 0.0) -> RobotCondition:
+        """
+        Return what is known of the robot.
+
+        Joint states that come are as good as an answer of the controller manager, which is asked
+        only where they stay away, or where a stop is looked for.
+        """
+        activity = self._feed.activity
+        if patience_s > 0:
+            activity.wait_for_stop(self._controller, patience_s)
+        elif self._feed.quiet:
+            activity.wait_for_answer(MANAGER_S)
+            if not activity.states_are_down:
+                self._feed.need_news()
+        names = (self._controller, JOINT_BROADCASTER)
+        answered = True
+        if activity.hardware_active and not all(map(activity.is_active, names)):
+            # The answer about the hardware comes by itself, maybe later.
+            answered = activity.wait_for_answer(MANAGER_S)
+        active = all(map(activity.is_active, names))
+        state = self._state
+        return RobotCondition(
+            controllers_active=active,
+            hardware_active=hardware_is_up(
+                shown=activity.hardware_active, answered=answered, controllers_active=active
+            ),
+            mode=None if state is None else RobotMode(state.robot_mode),
+            current_errors=() if state is None else errors_from_msg(state.current_errors),
+            last_errors=() if state is None else errors_from_msg(state.last_motion_errors),
+        )
+
+    def clear_errors(self) -> None:
+        """First step of a recovery: error recovery."""
+        self._step(self._find)
+        status, _ = self._step(lambda: self._recovery.run(ErrorRecovery.Goal(), RECOVERY_S))
+        if status is not GoalStatus.SUCCEEDED:
+            raise RecoveryError("the robot refused it; the driver's log says why.")
+        self._state = None  # what was heard before tells of what was cleared
+
+    def activate_hardware(self) -> None:
+        """Second step: the hardware component."""
+        request = SetHardwareComponentState.Request(
+            name=self._feed.activity.hardware,
+            target_state=State(id=State.PRIMARY_STATE_ACTIVE, label='active'),
+        )
+        name = 'set_hardware_component_state'
+        reply = self._step(lambda: self._ask(self._set_hardware, request, name))
+        if not reply.ok:
+            raise RecoveryError(f'{request.name} stayed {reply.state.label or "as it was"}.')
+
+    def wait_fresh(self, timeout_s: float) -> None:
+        """Fourth step: wait for states that come after this was called [s]."""
+        self._state = None
+        # The first one may have been under way before this was called.
+        if not self._feed.wait_for_news(timeout_s, n=2):
+            raise RecoveryError(f'there were no joint states within {timeout_s:g} s.')
+        with self._news:  # not every driver has this broadcaster
+            self._news.wait_for(lambda: self._state is not None, STATE_S)
+
+    def activate(self, *names: str) -> None:
+        """Third and fifth step: activate those controllers that are loaded and not active."""
+        activity = self._feed.activity
+        self._need_answer()
+        loaded = [name for name in names if activity.knows(name)]
+        asleep = [name for name in loaded if not activity.is_active(name)]
+        if not loaded:
+            raise RecoveryError(f'{names[0]} is not loaded.')
+        if not asleep:
+            return
+        self._switch_controllers(f'{", ".join(asleep)} did not become active', up=asleep)
+
+    @property
+    def contact_limits(self) -> ContactLimits | None:
+        """What was set last, where the joint states have gone on without a break since."""
+        if self._limited is None or self._limited[0] != self._feed.beginnings:
+            return None
+        return self._limited[1]
+
+    def limit_contacts(self, limits: ContactLimits) -> None:
+        """Set the robot's thresholds; only an idle robot, which nothing controls, takes them."""
+        try:  # not to find out with the controller down
+            need_server(self._set_limits.service_is_ready, PARAMETERS)
+        except LostNodeError as error:
+            raise RecoveryError(f'nobody serves {PARAMETERS}/{SET_LIMITS}.') from error
+        self._need_answer()
+        was_active = self._feed.activity.is_active(self._controller)
+        if was_active:
+            problem = f'{self._controller} did not become inactive'
+            self._switch_controllers(problem, down=[self._controller])
+        try:
+            beginnings = self._feed.beginnings
+            self._send_limits(limits)
+            self._limited = (beginnings, limits)
+        finally:
+            if was_active:
+                self.activate(self._controller)
+
+    def _send_limits(self, limits: ContactLimits) -> None:
+        request = SetForceTorqueCollisionBehavior.Request(
+            lower_torque_thresholds_nominal=limits.contact_joint_nm,
+            upper_torque_thresholds_nominal=limits.collision_joint_nm,
+            lower_force_thresholds_nominal=limits.contact_wrench,
+            upper_force_thresholds_nominal=limits.collision_wrench,
+        )
+        reply = self._step(lambda: self._ask(self._set_limits, request, SET_LIMITS, PARAMETERS))
+        if not reply.success:
+            raise RecoveryError(reply.error or 'it refused them and gave no reason.')
+
+    def _switch_controllers(
+        self, problem: str, *, up: Sequence[str] = (), down: Sequence[str] = ()
+    ) -> None:
+        request = SwitchController.Request(
+            activate_controllers=up,
+            deactivate_controllers=down,
+            strictness=SwitchController.Request.STRICT,
+            timeout=duration_to_msg(RECOVERY_S),
+        )
+        reply = self._step(lambda: self._ask(self._switch, request, 'switch_controller'))
+        if not reply.ok:
+            told = getattr(reply, 'message', '') or 'no reason was given.'
+            raise RecoveryError(f'{problem}: {told}')
+        self._need_answer()
+
+    def _need_answer(self) -> None:
+        if not self._feed.activity.wait_for_answer(MANAGER_S):
+            raise RecoveryError(f'{MANAGER} did not answer within {MANAGER_S:g} s.')
+
+    @staticmethod
+    def _step(step: Callable[[], Any]) -> Any:
+        """Do what may fail by taking too long; that a node has gone is no failure of a step."""
+        try:
+            return step()
+        except LostNodeError:
+            raise
+        except WorldError as error:
+            raise RecoveryError(str(error)) from error
+
+    def _find(self) -> None:
+        """Wait until no answer of the driver is lost any more; see `nodes.service_call`."""
+        self._manager.run(ListControllers.Request(), waiting.ANSWER_S)
+
+    def _ask(self, client: Any, request: Any, name: str, server: str = MANAGER) -> Any:
+        need_server(client.service_is_ready, f'{server} ({name})')
+        self._find()
+        return wait_for(client.call_async(request), f'{server}/{name}', RECOVERY_S)
+
+    def _hear_state(self, msg: FrankaRobotState) -> None:
+        with self._news:
+            was, self._user_stopped = self._user_stopped, _is_user_stopped(msg)
+            self.user_stops += self._user_stopped and not was
+            self._state = msg
+            self._news.notify_all()
+
+
+def _is_user_stopped(msg: FrankaRobotState) -> bool:
+    return bool(msg.robot_mode == FrankaRobotState.ROBOT_MODE_USER_STOPPED)
+
+
+def errors_from_msg(msg: Errors) -> tuple[str, ...]:
+    """Return the names of the errors that are set."""
+    return tuple(name for name in ERRORS if getattr(msg, name))

@@ -1,0 +1,135 @@
+"""The newest objects, and an error that names who no longer tells of them."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from bbllm_interfaces.msg import ObjectStates
+from rclpy.node import Node
+
+from bbllm.core.errors import SceneError
+from bbllm.core.naming import objects_fault
+from bbllm.core.times import SAME_S
+from bbllm.core.types import SceneObject
+from bbllm.ros.convert.records import objects_from_msg, stamp_from_msg
+from bbllm.ros.driver.joint_feed import JointFeed, source_of
+from bbllm.ros.rclpy_support.fast_subscription import Poller
+from bbllm.worlds.tabletop.table import TableView
+
+TOPIC = 'objects'
+TELL_S = 10.0
+"""How often a scene that cannot be used is told of at most, by the wall clock [s]."""
+CATCH_UP_S = 1.0
+"""How long joint states may be behind the objects, before what is known of them is used [s]."""
+
+
+class ObjectFeed:
+    """
+    Listens to the topic `objects`, which tells of everything there is.
+
+    Args:
+        node: Whose subscription it is.
+        poller: Reads the topic.
+        joints: Tell where the hand is.
+        max_age_s: Objects that were not heard of for longer are stale, by the wall clock [s].
+        fixed: Furniture and places of a scene file, beside those that are told of.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        poller: Poller,
+        joints: JointFeed,
+        max_age_s: float,
+        fixed: tuple[SceneObject, ...] = (),
+    ):
+        self._node = node
+        self._joints = joints
+        self._max_age_s = max_age_s
+        self._fixed = fixed
+        self._news = threading.Condition()
+        self._newest: ObjectStates | None = None
+        self._heard_s = float('-inf')
+        self._source = ''
+        poller.subscribe(ObjectStates, TOPIC, self._hear, 1)
+
+    @property
+    def seen(self) -> bool:
+        """Whether any object was ever seen."""
+        return self._newest is not None and len(self._newest.objects) > 0
+
+    @property
+    def fresh(self) -> bool:
+        """Whether objects were heard of lately."""
+        return time.monotonic() - self._heard_s <= self._max_age_s
+
+    def look(self, not_before_s: float, wait_s: float, *, or_stopped: bool = False) -> TableView:
+        """
+        Return objects that were seen at a time or later, and the hand of the same moment.
+
+        Args:
+            not_before_s: On the world's clock; 0 for the newest [s].
+            wait_s: How long to wait for them, by the wall clock; with 0, joint states that are
+                still on their way are not waited for either [s].
+            or_stopped: Take the last state of the arm where the robot is stopped.
+
+        Raises:
+            SceneError: There are none (tells since when, and names who fell silent), or one has
+                a name or color that breaks the rule of `core.naming`.
+            LostNodeError: Nothing is heard of the arm or the hand.
+        """
+        msg = self._since(not_before_s, wait_s)
+        stamp_s = stamp_from_msg(msg.header.stamp)
+        told = objects_from_msg(msg)
+        if fault := objects_fault(told):
+            # As a whole: an arm that knows of a part of the scene runs into the rest.
+            text = (
+                f'The scene cannot be used: {fault}. Correct it at its source, '
+                f'{self._source or self._node.resolve_topic_name(TOPIC)}.'
+            )
+            self._node.get_logger().error(text, throttle_duration_sec=TELL_S)
+            raise SceneError(text)
+        names = {item.name for item in told}
+        return TableView(
+            objects=(*told, *(item for item in self._fixed if item.name not in names)),
+            hand=self._joints.hand(stamp_s, CATCH_UP_S if wait_s else 0.0, or_stopped=or_stopped),
+            stamp_s=stamp_s,
+        )
+
+    def _since(self, not_before_s: float, wait_s: float) -> ObjectStates:
+        with self._news:
+            self._news.wait_for(lambda: self.fresh and self._is_new(not_before_s), wait_s)
+            newest = self._newest
+        if newest is None:
+            topic = self._node.resolve_topic_name(TOPIC)
+            raise SceneError(
+                f'The scene is empty: nothing was ever heard on {topic}. Is mujoco_sim, or '
+                'whatever sees the real table, running?'
+            )
+        if not self.fresh:
+            raise SceneError(
+                f'The scene is stale: {self._source or "the source of the objects"} has told '
+                f'nothing for {time.monotonic() - self._heard_s:.1f} s.'
+            )
+        if not self._is_new(not_before_s):
+            behind_s = not_before_s - stamp_from_msg(newest.header.stamp)
+            raise SceneError(
+                f'The scene is stale: within {wait_s:g} s nothing newer came than from '
+                f'{behind_s:.2f} s before the moment that was asked for.'
+            )
+        return newest
+
+    def _is_new(self, not_before_s: float) -> bool:
+        newest = self._newest
+        return newest is not None and (
+            stamp_from_msg(newest.header.stamp) >= not_before_s - SAME_S
+        )
+
+    def _hear(self, msg: ObjectStates) -> None:
+        with self._news:
+            if not self._source:
+                self._source = source_of(self._node, TOPIC)
+            self._newest = msg
+            self._heard_s = time.monotonic()
+            self._news.notify_all()

@@ -1,0 +1,120 @@
+"""The open state of `state_estimator`: from the events of episodes to facts of its scenes."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from bbllm_interfaces.msg import EpisodeEvent
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from std_srvs.srv import Trigger
+
+from bbllm.core.open_state_mode import OpenStateMode, open_state_mode
+from bbllm.core.protocols import ChatModel
+from bbllm.core.types import Scene
+from bbllm.planners.belief.interaction_history import Experience
+from bbllm.planners.belief.model_state_estimator import ModelEstimator
+from bbllm.planners.belief.rule_state_estimator import RuleEstimator
+from bbllm.planners.belief.state_keeper import StateKeeper
+from bbllm.planners.common.open_state import OpenState
+from bbllm.planners.common.short_names import ShortNames
+from bbllm.ros.convert.events import event_from_msg
+from bbllm.ros.convert.qos import EVENTS
+from bbllm.ros.planner.model_params import model_of_open_state
+from bbllm.ros.rclpy_support.params import StateEstimatorParams
+from bbllm.ros.rclpy_support.stack_node import StackNode
+from bbllm.ros.rclpy_support.waiting import ANSWER_S
+
+FORGET = 'forget_open_state'
+"""The service that makes the node forget what it believes."""
+NOTHING_BELIEVED = (
+    'Nothing is believed here. Start the stack with open_state:=rules (launch files) or '
+    '--open-state rules (bbllm up).'
+)
+NAMED = 10
+"""So many things are named in the answer."""
+TOLD_TO_MODEL = 60
+"""So many calls a model is told of, the newest: some episodes of a table. All are in each prompt
+again, so that 500 would cost more than the tasks themselves."""
+
+
+class OpenStateFeed:
+    """Adds what is believed to the scenes of a node; nothing where the parameter says off."""
+
+    def __init__(self, node: StackNode, params: StateEstimatorParams):
+        """
+        Make the estimator; hears nothing before `begin`.
+
+        Raises:
+            ConfigError: There is no such mode, or no model for it.
+        """
+        self._node = node
+        self._forgotten = OpenState()
+        self._forgotten_s = -ANSWER_S
+        mode = open_state_mode(params.open_state)
+        self._keeper = None if mode is OpenStateMode.OFF else self._make_keeper(mode, params)
+
+    def _make_keeper(self, mode: OpenStateMode, params: StateEstimatorParams) -> StateKeeper:
+        warn, fail = self._node.get_logger().warning, self._node.get_logger().error
+        if mode is OpenStateMode.MODEL:
+            model = model_estimator(model_of_open_state(params))
+            return StateKeeper(
+                model, Experience(TOLD_TO_MODEL), on_trouble=warn, on_fault=fail, feels=False
+            )
+        experience = Experience()
+        return StateKeeper(RuleEstimator(experience), experience, on_trouble=warn, on_fault=fail)
+
+    def begin(self) -> None:
+        """Hear episodes from now on; what the last one told is heard as well."""
+        # Served also where nothing is believed: who asks is told so.
+        self._node.create_service(Trigger, FORGET, self._forget, callback_group=self._node.group)
+        if self._keeper is None:
+            return
+        self._keeper.start()
+        self._node.create_subscription(
+            EpisodeEvent,
+            'episode_events',
+            self._hear,
+            EVENTS,
+            callback_group=MutuallyExclusiveCallbackGroup(),  # in their order
+        )
+
+    def believing(self, scene: Scene) -> Scene:
+        """Return a scene with what is believed now; waits for nobody."""
+        return scene if self._keeper is None else self._keeper.believing(scene)
+
+    def _hear(self, msg: EpisodeEvent) -> None:
+        assert self._keeper is not None
+        try:
+            event = event_from_msg(msg)
+        except ValueError as error:
+            self._node.get_logger().warning(f'An event {msg.kind!r} is left out: {error}')
+            return
+        self._keeper.hear(event)
+
+    def _forget(self, request: Any, reply: Trigger.Response) -> Trigger.Response:
+        if self._keeper is None:
+            reply.message = NOTHING_BELIEVED
+            return reply
+        forgotten, now_s = self._keeper.forget(), time.monotonic()
+        reply.success, reply.message = True, told_of(forgotten)
+        if any(forgotten.attributes.values()):
+            self._forgotten, self._forgotten_s = forgotten, now_s
+        elif now_s - self._forgotten_s < ANSWER_S:
+            # Whose answer was lost asks again, and wants to know what the first request did.
+            reply.message = f'Nothing was believed any more. {told_of(self._forgotten)}'
+        return reply
+
+
+def told_of(forgotten: OpenState) -> str:
+    """Say of what things something was believed, and is no more."""
+    things = [name for name, words in forgotten.attributes.items() if words]
+    if not things:
+        return 'Nothing was believed.'
+    more = f' and {len(things) - NAMED} more' if len(things) > NAMED else ''
+    return f'Forgotten is what was believed of {", ".join(things[:NAMED])}{more}.'
+
+
+def model_estimator(model: ChatModel) -> ModelEstimator:
+    """Return an estimator that tells its model what the robot said of failures."""
+    return ModelEstimator(model, ShortNames(), summary=False, messages=True)

@@ -1,0 +1,111 @@
+"""The objects of scenes on standard topics: /tf, vision_msgs and MoveIt collision objects."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from tf2_msgs.msg import TFMessage
+
+from bbllm.core.errors import ConfigError
+from bbllm.core.types import Scene, SceneObject
+from bbllm.ros.convert.standard_objects import (
+    collision_object_of,
+    detections_of,
+    frames_of,
+    removal_of,
+    solids,
+)
+
+TF = '/tf'
+DETECTIONS = 'scene_detections'
+"""Not `detections_3d`, which is the input of the source vision_msgs."""
+COLLISION_OBJECT = 'collision_object'
+"""Where MoveIt's planning scene monitor listens; relative, so that a launch file can remap it."""
+ROOT_PREFIX = 'objects'
+"""Prefix of the frames of a node without a namespace."""
+MOVED_M = 0.001
+"""Objects that moved less are not sent to MoveIt again, and so are turns of as many radians."""
+
+
+class SceneOutputs:
+    """Publishes what a scene shows, as far as anybody subscribes."""
+
+    def __init__(self, node: Node, *, collision_objects: bool):
+        """
+        Make the publishers.
+
+        Args:
+            node: Whose they are.
+            collision_objects: Whether the topic for MoveIt is served.
+
+        Raises:
+            ConfigError: moveit_msgs is asked for and not installed.
+        """
+        self._node = node
+        self._prefix = node.get_namespace().strip('/') or ROOT_PREFIX
+        self._tf = node.create_publisher(TFMessage, TF, 10)
+        self._detections: Publisher | None = None
+        if importlib.util.find_spec('vision_msgs') is not None:
+            kind = importlib.import_module('vision_msgs.msg').Detection3DArray
+            self._detections = node.create_publisher(kind, DETECTIONS, 10)
+        self._collisions = _CollisionObjects(node) if collision_objects else None
+
+    def publish(self, scene: Scene) -> None:
+        """Publish a scene; computes nothing that nobody subscribes to."""
+        if self._tf_listeners():
+            self._tf.publish(frames_of(scene, self._prefix))
+        if self._detections is not None and self._detections.get_subscription_count():
+            self._detections.publish(detections_of(scene))
+        if self._collisions is not None:
+            self._collisions.publish(scene)
+
+    def _tf_listeners(self) -> int:
+        """Count the subscriptions of others: this node's own camera sources use /tf too."""
+        own = sum(item.topic_name == self._tf.topic_name for item in self._node.subscriptions)
+        return int(self._tf.get_subscription_count()) - own
+
+
+class _CollisionObjects:
+    """Sends MoveIt what changed since the last scene; all of it when a subscriber joins."""
+
+    def __init__(self, node: Node):
+        try:
+            kind = importlib.import_module('moveit_msgs.msg').CollisionObject
+        except ImportError as error:
+            raise ConfigError(
+                'collision_objects:=true needs the ROS package moveit_msgs, which is not '
+                'installed (on Ubuntu: apt install ros-jazzy-moveit-msgs). All other topics work '
+                'without it.'
+            ) from error
+        self._publisher = node.create_publisher(kind, COLLISION_OBJECT, 100)
+        self._listeners = 0
+        self._sent: dict[str, SceneObject] = {}
+
+    def publish(self, scene: Scene) -> None:
+        listeners = self._publisher.get_subscription_count()
+        if listeners > self._listeners:
+            self._sent = {}
+        self._listeners = listeners
+        if not listeners:
+            return
+        # What is held moves with the hand: whoever plans attaches it to the robot.
+        now = {item.name: item for item in solids(scene) if item.name != scene.held}
+        for name in self._sent.keys() - now.keys():
+            self._publisher.publish(removal_of(name, scene.stamp_s))
+            del self._sent[name]
+        for name, item in now.items():
+            if name not in self._sent or _differs(item, self._sent[name]):
+                self._publisher.publish(collision_object_of(item, scene.stamp_s))
+                self._sent[name] = item
+
+
+def _differs(item: SceneObject, other: SceneObject) -> bool:
+    if (item.kind, item.size_m) != (other.kind, other.size_m):
+        return True
+    if math.dist(item.pose.position_m, other.pose.position_m) > MOVED_M:
+        return True
+    dot = sum(a * b for a, b in zip(item.pose.quat_xyzw, other.pose.quat_xyzw, strict=True))
+    return 2 * math.acos(min(1.0, abs(dot))) > MOVED_M

@@ -1,0 +1,256 @@
+"""What is known of a real table: the topics of cameras and hand, joined by `worlds.table`."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+
+from rclpy.clock import Clock, ClockType
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState as JointStateMsg
+
+from bbllm.core.errors import SceneError, WorldError
+from bbllm.core.times import SAME_S
+from bbllm.ros.convert.arm import width_from_msg
+from bbllm.ros.convert.detections import Look
+from bbllm.ros.convert.records import stamp_from_msg
+from bbllm.ros.driver.joint_feed import JointFeed
+from bbllm.ros.estimator.detection_feed import TOPICS, subscribe_detections
+from bbllm.ros.estimator.tf_feed import SOURCE as TF
+from bbllm.ros.estimator.tf_feed import TfFeed
+from bbllm.ros.rclpy_support.fast_subscription import Poller
+from bbllm.ros.rclpy_support.params import StateEstimatorParams
+from bbllm.ros.rclpy_support.stack_node import StackNode
+from bbllm.worlds.perception.detections import Doubts, SightingParams, SightingReader
+from bbllm.worlds.perception.grasp_tracker import Carrying
+from bbllm.worlds.perception.sources import CAMERAS, SceneSource, SourceConfig
+from bbllm.worlds.perception.tracking import ObjectTracker, TrackingParams
+from bbllm.worlds.scene.transforms import TransformTree
+from bbllm.worlds.tabletop.table import ObservedTable, TableView
+
+HAND_QOS = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
+WAITING = 500
+"""How many measurements may wait to be taken in before the oldest are dropped."""
+REPORT_S = 60.0
+"""How often it is told how much was left out, where that is more than before [s]."""
+CATCH_UP_S = 0.5
+"""How long joint states may be behind what belongs to them, by the wall clock [s]."""
+
+
+class TableFeed:
+    """
+    Joins what cameras and hand tell, in a thread of its own, in the order in which it came.
+
+    Joint states of the same moment may come after a picture or a width, and are waited for.
+    """
+
+    def __init__(
+        self,
+        node: StackNode,
+        poller: Poller,
+        joints: JointFeed,
+        params: StateEstimatorParams,
+        config: SourceConfig,
+    ):
+        self._node = node
+        self._joints = joints
+        self._max_age_s = params.max_age_s
+        self._cameras = config.sources & CAMERAS
+        self._doubts = Doubts(node.get_logger().warning)
+        self._reported: dict[str, int] = {}
+        tree = TransformTree()
+        reserved = [item.name for item in config.fixed]
+        believed = SightingParams(
+            min_confidence=params.min_confidence, max_delay_s=params.max_delay_s
+        )
+        self._reader = SightingReader(tree, config.catalogue, reserved, self._doubts, believed)
+        tracker = ObjectTracker(_tracking(params), self._doubts)
+        self._table = ObservedTable(
+            config.fixed, config.things, tracker, Carrying(), hidden_m=params.hidden_m
+        )
+        self._heard_s: dict[str, float] = {}
+        self._news = threading.Condition()
+        self._inbox: deque[Callable[[], None]] = deque(maxlen=WAITING)
+        self._arrived = threading.Semaphore(0)
+        hand = f'{params.gripper}/joint_states'
+        poller.subscribe(JointStateMsg, hand, self._hear_hand, HAND_QOS)
+        if self._cameras:
+            subscribe_detections(poller, self._cameras, self._hear_look)
+            tags = config.catalogue.tag_frames if SceneSource.APRILTAG in config.sources else ()
+            TfFeed(poller, tree, self._doubts, tags, self._hear_look)
+        node.create_timer(REPORT_S, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        threading.Thread(target=self._run, name='table', daemon=True).start()
+
+    @property
+    def seen(self) -> bool:
+        """Whether anything was ever known to be anywhere."""
+        return not self._cameras or bool(self._heard_s)
+
+    @property
+    def fresh(self) -> bool:
+        """Whether there is something to show, and nothing that should be seen is not looked at."""
+        with self._news:
+            return self._table.hand_stamp_s > 0.0 and self._fresh()
+
+    def look(self, not_before_s: float, wait_s: float, *, or_stopped: bool = False) -> TableView:
+        """
+        Return what is known, sensed at a time or later as far as it can be sensed.
+
+        Args:
+            not_before_s: On the world's clock; 0 for the newest [s].
+            wait_s: How long to wait for it, by the wall clock [s].
+            or_stopped: Where the robot is stopped, what was known last is good enough.
+
+        Raises:
+            SceneError: It cannot be known; says which source fell silent or what is lost.
+            LostNodeError: Nothing is heard of the arm or the hand.
+        """
+        if or_stopped and self._joints.stopped:
+            with self._news:
+                if self._table.hand_stamp_s > 0.0:
+                    return self._table.view()
+        self._joints.at(not_before_s)  # raises where nobody knows where the arm is
+        since_s = not_before_s - SAME_S
+        with self._news:
+            self._news.wait_for(lambda: self._fresh() and self._shows(since_s), wait_s)
+            if not self._fresh():
+                raise SceneError(self._silence())
+            behind = self._table.behind(since_s)
+            if behind:
+                raise SceneError(
+                    f'The scene is stale: within {wait_s:g} s no picture came that was taken '
+                    f'after the moment that was asked for and could show {", ".join(behind)}.'
+                )
+            if self._table.hand_stamp_s < since_s:
+                raise SceneError(
+                    f'The scene is stale: within {wait_s:g} s nothing newer was heard of the hand.'
+                )
+            return self._table.view()
+
+    def _shows(self, since_s: float) -> bool:
+        """Tell whether all that was done before a time is known by now [s]."""
+        table = self._table
+        return (
+            table.hand_stamp_s >= since_s
+            and table.decided
+            and not table.behind(since_s)
+            and all(
+                table.looked_s(source) >= since_s or not self._lives(source)
+                for source in table.sources
+            )
+        )
+
+    def _lives(self, source: str) -> bool:
+        heard_s = self._heard_s.get(source, -math.inf)
+        return time.monotonic() - heard_s <= self._max_age_s
+
+    def _fresh(self) -> bool:
+        """Tell whether every source speaks that should."""
+        if not self._cameras:
+            return True
+        return bool(self._heard_s) and not self._silent()
+
+    def _silent(self) -> list[str]:
+        """Return who sends no pictures any more, though it would even of nothing."""
+        return [
+            source
+            for source in self._table.sources
+            if not (self._lives(source) or self._may_be_silent(source))
+        ]
+
+    def _may_be_silent(self, source: str) -> bool:
+        """Tell whether there is nothing to see for one who tells only of what it sees: of tags."""
+        return source.startswith(TF) and self._table.all_hidden(source)
+
+    def _silence(self) -> str:
+        """Say which source tells nothing."""
+        if not self._heard_s:
+            names = sorted(TOPICS.get(source, TF) for source in self._cameras)
+            topics = ' or '.join(self._node.resolve_topic_name(name) for name in names)
+            reason = (
+                f'What came could not be used. {self._doubts.newest}'
+                if self._doubts.newest
+                else 'Is the detector running?'
+            )
+            return f'The scene is empty: no usable picture was ever heard on {topics}. {reason}'
+        silent = self._silent()
+        past_s = max(time.monotonic() - self._heard_s[source] for source in silent)
+        return (
+            f'The scene is stale: there was no usable picture of {", ".join(silent)} for '
+            f'{past_s:.1f} s. {self._doubts.newest}'.rstrip()
+        )
+
+    def _report(self) -> None:
+        counts = dict(self._doubts.counts)
+        if counts != self._reported:
+            self._reported = counts
+            told = ', '.join(f'{reason} {count}' for reason, count in sorted(counts.items()))
+            self._node.get_logger().info(f'Left out or put right since the start: {told}.')
+
+    def _hear_hand(self, msg: JointStateMsg) -> None:
+        width_m = width_from_msg(msg)
+        if width_m is not None:
+            stamp_s = stamp_from_msg(msg.header.stamp)
+            self._post(lambda: self._take_hand(width_m, stamp_s))
+
+    def _hear_look(self, look: Look) -> None:
+        self._post(lambda: self._take_look(look))
+
+    def _post(self, take_in: Callable[[], None]) -> None:
+        self._inbox.append(take_in)
+        self._arrived.release()
+
+    def _run(self) -> None:
+        try:
+            while self._arrived.acquire():
+                try:
+                    take_in = self._inbox.popleft()
+                except IndexError:
+                    continue  # it was one of those that were dropped
+                if self._joints.fresh:  # without the arm nobody knows where hand and things are
+                    try:
+                        take_in()
+                    except WorldError:
+                        continue
+        except Exception:  # a node that no longer sees its table must not look alive
+            self._node.fail(f'fault in joining what is seen:\n{traceback.format_exc()}')
+
+    def _take_hand(self, width_m: float, stamp_s: float) -> None:
+        # The width of this very message: the feed may have heard a newer one by now.
+        hand = replace(self._joints.hand(stamp_s, CATCH_UP_S), width_m=width_m)
+        with self._news:
+            self._table.take_hand(hand, stamp_s)
+            self._news.notify_all()
+
+    def _take_look(self, look: Look) -> None:
+        picture = self._reader.read(
+            look.detections,
+            source=look.source,
+            frame=look.frame,
+            stamp_s=look.stamp_s,
+            now_s=self._joints.newest_stamp_s,
+        )
+        if picture is None:
+            return
+        hand = self._joints.hand(look.stamp_s, CATCH_UP_S)
+        with self._news:
+            # A detector that sends the same picture again and again tells nothing.
+            if picture.stamp_s > self._table.looked_s(picture.source):
+                self._heard_s[picture.source] = time.monotonic()
+            self._table.take_picture(picture, hand)
+            self._news.notify_all()
+
+
+def _tracking(params: StateEstimatorParams) -> TrackingParams:
+    return TrackingParams(
+        window_s=params.window_s,
+        gate_m=params.gate_m,
+        gate_rad=math.radians(params.gate_deg),
+        agreeing=params.agreeing,
+        lost_after_s=params.lost_after_s,
+    )

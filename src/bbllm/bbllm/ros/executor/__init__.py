@@ -1,0 +1,1 @@
+"""Parts of `fr3_executor`."""

@@ -1,0 +1,151 @@
+"""Where `fr3_executor` asks people: what waits on a topic, their answers by a service."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from bbllm_interfaces.msg import Approval, EpisodeEvent
+from bbllm_interfaces.srv import Approve
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+
+from bbllm.arm.safety.approval_gate import ApprovalGate
+from bbllm.core.approval import (
+    Answer,
+    ApprovalMode,
+    ApprovalRequest,
+    RequestKind,
+    approval_mode,
+)
+from bbllm.core.approval_queue import ApprovalDesk
+from bbllm.core.errors import ApprovalError
+from bbllm.core.printable import strip_hidden
+from bbllm.core.types import Scene
+from bbllm.ros.convert.approval import answer_from_request, approval_event, approval_to_msg
+from bbllm.ros.convert.events import event_from_msg, event_to_msg
+from bbllm.ros.convert.qos import EVENTS, LATCHED
+from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
+from bbllm.ros.rclpy_support.ros_clock import now_s
+from bbllm.ros.rclpy_support.stack_node import StackNode
+
+MODEL_CHARACTERS = 80
+"""How much of a model's name a question shows [characters]."""
+
+
+class ApprovalService:
+    """
+    The desk and the gate of one executor, over the graph.
+
+    `tell` is told, in words for people, that somebody is waited for.
+    """
+
+    def __init__(
+        self,
+        node: StackNode,
+        params: Fr3ExecutorParams,
+        observe: Callable[[], Scene],
+        *,
+        stops: Callable[[], int],
+    ) -> None:
+        """
+        Make the publishers; waits for nobody.
+
+        Args:
+            node: Whose they are.
+            params: What a person has to allow.
+            observe: Returns the scene as it is now; may raise SceneError.
+            stops: Returns how often the robot was seen to have stopped.
+
+        Raises:
+            ConfigError: There is no such mode of approval.
+        """
+        self.tell: Callable[[str], None] = node.get_logger().info
+        self._node = node
+        self._simulated = params.simulated
+        self._desk = ApprovalDesk(
+            timeout_s=params.approval_timeout_s,
+            simulated=params.simulated,
+            on_change=self._show,
+            on_answer=self._record,
+        )
+        self.gate = ApprovalGate(
+            self._desk.ask, observe, mode=approval_mode(params.approval), stops=stops
+        )
+        self._waits = node.create_publisher(Approval, 'approval', LATCHED)
+        self._answers = node.create_publisher(EpisodeEvent, 'approval_events', EVENTS)
+        self._show(None)
+
+    @property
+    def timeout_s(self) -> float:
+        """How long a person is waited for, by the wall clock [s]."""
+        return self._desk.timeout_s
+
+    @timeout_s.setter
+    def timeout_s(self, timeout_s: float) -> None:
+        self._desk.timeout_s = timeout_s
+
+    def begin(self) -> None:
+        """Take answers from now on."""
+        self._node.create_service(
+            Approve, 'approve', self._answer, callback_group=self._node.group
+        )
+        self._node.create_subscription(
+            EpisodeEvent,
+            'episode_events',
+            self._hear_episode,
+            EVENTS,
+            callback_group=MutuallyExclusiveCallbackGroup(),  # in their order
+        )
+        log = self._node.get_logger()
+        if self.gate.mode is ApprovalMode.NONE and not self._simulated:
+            log.warning(
+                'Approval: none, and the robot is real: what a model says moves it, and nobody '
+                'is asked. A person is asked with approval:=plan.'
+            )
+            return
+        robot = 'simulated' if self._simulated else 'real'
+        log.info(f'Approval: {self.gate.mode.value}; the robot is {robot}.')
+
+    def _hear_episode(self, msg: EpisodeEvent) -> None:
+        if msg.kind == EpisodeEvent.STARTED:
+            self.gate.begin_episode(msg.episode_id, _brain_of(msg))
+        elif msg.kind == EpisodeEvent.ENDED:
+            self.gate.end_episode(msg.episode_id)
+
+    def _show(self, request: ApprovalRequest | None) -> None:
+        self._waits.publish(approval_to_msg(request, self._simulated, now_s(self._node)))
+        if request is not None:
+            self.tell(waiting_text(request))
+
+    def _record(self, request: ApprovalRequest, answer: Answer) -> None:
+        self._node.get_logger().info(answer.told_of(request))
+        event = approval_event(request, answer, time.time())
+        self._answers.publish(event_to_msg(event, request.episode_id, now_s(self._node)))
+
+    def _answer(self, request: Approve.Request, response: Approve.Response) -> Approve.Response:
+        try:
+            self._desk.answer(request.hash, answer_from_request(request))
+        except ApprovalError as error:
+            if request.hash:  # nobody asks with none, but to see whether this serves
+                self._node.get_logger().warning(f'An answer was refused: {error}')
+            response.message = str(error)
+            return response
+        response.success = True
+        return response
+
+
+def _brain_of(started: EpisodeEvent) -> str:
+    """Return the name of the model that plans, empty where the event does not say it."""
+    try:
+        data = event_from_msg(started).data
+    except ValueError:
+        return ''
+    brain = data.get('brain') if isinstance(data, Mapping) else None
+    return strip_hidden(str(brain or ''))[:MODEL_CHARACTERS]
+
+
+def waiting_text(request: ApprovalRequest) -> str:
+    """Say what is waited for, with what to type."""
+    if request.kind is RequestKind.RESUME:
+        return f'waiting for a person to see to the robot (bbllm approve): {request.lines[0]}'
+    return f'waiting for a person to approve {request.name} (bbllm approve)'

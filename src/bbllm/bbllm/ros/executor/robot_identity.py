@@ -1,0 +1,116 @@
+"""
+Which robot the executor's goals would move: the simulated one, or the real arm.
+
+An executor for a simulated robot sends nothing unless `mujoco_sim` of its own namespace alone
+publishes the joint states, serves the controller, and beats. An executor for a real arm sends
+nothing while a `mujoco_sim` is in its namespace.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from rclpy.node import Node
+
+from bbllm.core.errors import WrongRobotError
+from bbllm.ros.driver.joint_feed import ARM_TOPIC
+from bbllm.ros.rclpy_support.heartbeat import Heartbeats
+from bbllm.ros.rclpy_support.waiting import LOOK_S
+from bbllm.ros.stack.stack import SIMULATOR
+
+PATIENCE_S = 5.0
+"""How long an endpoint that is not discovered yet is waited for [s]."""
+
+
+class RobotIdentity:
+    """Decides by the graph and the heartbeats whether an executor may send goals."""
+
+    def __init__(
+        self, node: Node, heartbeats: Heartbeats, *, simulated: bool, controller: str
+    ) -> None:
+        """
+        Look at nothing yet.
+
+        Args:
+            node: The executor.
+            heartbeats: Which nodes live.
+            simulated: Whether the executor is for a simulated robot.
+            controller: Name of the joint trajectory controller.
+        """
+        self._node = node
+        self._heartbeats = heartbeats
+        self._simulated = simulated
+        # An action server publishes its status: the one thing of it that the graph attributes.
+        topics = (ARM_TOPIC, f'{controller}/follow_joint_trajectory/_action/status')
+        self._topics = tuple(node.resolve_topic_name(topic) for topic in topics)
+
+    def wait_right(self, look: Callable[[], None]) -> None:
+        """
+        Wait until goals would reach the right robot: its endpoints may not be discovered yet.
+
+        Args:
+            look: Called meanwhile; what it raises ends the wait.
+
+        Raises:
+            WrongRobotError: They would not within `PATIENCE_S`; says what was found.
+        """
+        deadline_s = time.monotonic() + PATIENCE_S
+        while self.fault() and time.monotonic() < deadline_s:
+            look()
+            time.sleep(LOOK_S)
+        self.check()
+
+    def check(self) -> None:
+        """Raise WrongRobotError where goals would reach the wrong robot now."""
+        fault = self.fault()
+        if fault:
+            raise WrongRobotError(fault)
+
+    def fault(self) -> str:
+        """Return why goals must not be sent now; empty where they may be."""
+        return self._fault_of_simulated() if self._simulated else self._fault_of_real()
+
+    def _fault_of_simulated(self) -> str:
+        advice = (
+            'This executor is for a simulated robot (simulated:=true), so it sends nothing. '
+            'Start the whole simulation with `bbllm up sim`, in a namespace where no real arm is.'
+        )
+        if not self._heartbeats.alive(SIMULATOR):
+            return (
+                f'No heartbeat of {SIMULATOR} is heard in {self._node.get_namespace()}. {advice}'
+            )
+        for topic in self._topics:
+            sources = self._sources(topic)
+            if sources != {self._simulator}:
+                found = ' and '.join(sorted(sources)) or 'no node'
+                return f'{topic} comes from {found} instead of {self._simulator} alone. {advice}'
+        return ''
+
+    def _fault_of_real(self) -> str:
+        found = self._heartbeats.alive(SIMULATOR) or any(
+            self._simulator in self._sources(topic) for topic in self._topics
+        )
+        return (
+            f'{self._simulator} runs beside this executor, which is for a real arm '
+            '(simulated:=false), so it sends nothing. End the simulation, or start it in another '
+            'namespace.'
+            if found
+            else ''
+        )
+
+    @property
+    def _simulator(self) -> str:
+        return f'{self._node.get_namespace().rstrip("/")}/{SIMULATOR}'
+
+    def _sources(self, topic: str) -> set[str]:
+        """
+        Return the nodes that publish a topic, with their namespaces.
+
+        DDS lists a process that was killed for up to 20 s more, so one name may come twice. Two
+        that live are told apart by their heartbeats (`Liveness.check_unique`).
+        """
+        return {
+            f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+            for info in self._node.get_publishers_info_by_topic(topic)
+        }

@@ -1,0 +1,254 @@
+"""The action `execute_skill`: one call of a skill at a time, stopped when nobody wants it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from bbllm_interfaces.action import ExecuteSkill
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.clock import Clock, ClockType
+
+from bbllm.arm.execution.executor import SkillExecutor
+from bbllm.arm.safety.approval_gate import ApprovalGate
+from bbllm.core.errors import LostNodeError, WorldError
+from bbllm.core.types import Code, Outcome, SkillCall, Status
+from bbllm.ros.convert.approval import provenance_from_goal
+from bbllm.ros.convert.qos import RESULT_TIMEOUT_S
+from bbllm.ros.convert.records import call_from_msg, outcome_to_result
+from bbllm.ros.executor.goal_clients import GoalClients
+from bbllm.ros.executor.robot_identity import RobotIdentity
+from bbllm.ros.rclpy_support.stack_node import StackNode
+from bbllm.ros.stack.stack import NODES
+
+BRAIN = 'brain_planner'
+NEVER_GAVE = frozenset({BRAIN, 'bbllm_approve'})
+"""Who gave none of the goals that are not of brain_planner's episode."""
+ACTION = 'execute_skill'
+FREE_S = 10.0
+"""How long the end of a call of an episode that has ended is waited for, wall clock [s]."""
+WATCH_S = 0.1
+"""How often it is looked whether the goal under way should go on [s]."""
+
+
+class SkillServer:
+    """
+    Serves the skills of an arm; a second call is aborted at once, with the reason.
+
+    Args:
+        node: Whose action it is.
+        skills: The arm.
+        now_s: The world's clock [s].
+        gate: Told where each call comes from, and how it has ended; knows which episode runs.
+        robot: Decides whether goals would reach the right robot.
+    """
+
+    def __init__(
+        self,
+        node: StackNode,
+        skills: SkillExecutor,
+        now_s: Callable[[], float],
+        gate: ApprovalGate,
+        robot: RobotIdentity,
+    ) -> None:
+        self._node = node
+        self._skills = skills
+        self._now_s = now_s
+        self._gate = gate
+        self._robot = robot
+        self._busy = threading.Lock()
+        self._lock = threading.Lock()
+        """Held while a goal is begun, ended or stopped, so that no other is stopped for it."""
+        self._goal: ServerGoalHandle | None = None
+        self._cancelled: set[bytes] = set()
+        self._ending = False
+        self._clients: GoalClients | None = None
+        self._looked_s = float('inf')
+        skills.set_activity_callback(self.tell)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a call is under way."""
+        return self._goal is not None
+
+    def check_wanted(self) -> None:
+        """Raise WorldError where the call under way is not wanted any more."""
+        goal = self._goal
+        if goal is not None and self._unwanted(goal):
+            raise WorldError('the call was stopped, or its episode has ended.')
+
+    def begin(self) -> None:
+        """Take goals from now on."""
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        group = self._node.group
+        self._node.create_timer(WATCH_S, self._watch, callback_group=group, clock=steady)
+        self._server = ActionServer(
+            self._node,
+            ExecuteSkill,
+            ACTION,
+            self._execute,
+            cancel_callback=self._cancel,
+            callback_group=group,
+            result_timeout=RESULT_TIMEOUT_S,
+        )
+
+    def come_to_rest(self) -> None:
+        """Stop what runs, wait a little for its end, and begin nothing any more."""
+        self._ending = True
+        self._skills.stop()
+        self._busy.acquire(timeout=2.0)
+
+    def tell(self, activity: str) -> None:
+        """Tell whoever gave the goal what the arm does now."""
+        goal = self._goal
+        if goal is not None:
+            goal.publish_feedback(ExecuteSkill.Feedback(activity=activity))
+
+    def _execute(self, goal: ServerGoalHandle) -> ExecuteSkill.Result:
+        call = call_from_msg(goal.request.call)
+        if not self._claim(goal):
+            why = 'fr3_executor ends' if self._ending else 'the arm is busy with another call'
+            self._forget(goal)
+            goal.abort()
+            message = f'{call} was not tried: {why}.'
+            return outcome_to_result(
+                _failure(call, Status.REJECTED, Code.GOAL_REJECTED, message), 0.0
+            )
+        try:
+            self._clients = GoalClients(self._node, ACTION, NEVER_GAVE)
+            with self._lock:
+                self._goal = goal
+            outcome, stamp_s = self._run(call, goal)
+        finally:
+            self._forget(goal)
+            self._busy.release()
+        if outcome.succeeded:
+            goal.succeed()
+        elif outcome.code is Code.CANCELLED and goal.is_cancel_requested:
+            goal.canceled()
+        else:
+            goal.abort()
+        return outcome_to_result(outcome, stamp_s)
+
+    def _claim(self, goal: ServerGoalHandle) -> bool:
+        """
+        Take the arm; waits for the end of a call that is not wanted any more.
+
+        That is one that was stopped, or is of another episode than the goal: the planner has one
+        episode at a time, and its end may not be heard yet by a process that stood still.
+        """
+        deadline_s = time.monotonic() + FREE_S
+        while not self._busy.acquire(timeout=WATCH_S):
+            before = self._goal
+            wanted = before is not None and not (
+                self._unwanted(before) or _episode_of(goal) not in ('', _episode_of(before))
+            )
+            if self._ending or wanted or time.monotonic() > deadline_s:
+                return False
+        return True
+
+    def _forget(self, goal: ServerGoalHandle) -> None:
+        with self._lock:
+            if self._goal is goal:
+                self._goal = None
+            self._cancelled.discard(_id_of(goal))
+
+    def _run(self, call: SkillCall, goal: ServerGoalHandle) -> tuple[Outcome, float]:
+        provenance = provenance_from_goal(goal.request)
+        self._gate.begin(provenance)
+        over = self._gate.refuse_ended(call, provenance)
+        if over is not None:
+            return over, 0.0
+        try:
+            self._node.heartbeats.check_unique(NODES)
+            self._robot.wait_right(self.check_wanted)
+        except WorldError as error:
+            self._node.get_logger().error(f'{error}')
+            return _failure(
+                call, Status.REJECTED, Code.GOAL_REJECTED, f'{call} was not tried: {error}'
+            ), 0.0
+        try:
+            outcome = self._skills.execute(call, provenance, unwanted=lambda: self._unwanted(goal))
+            stamp_s = self._now_s()
+        except WorldError as error:
+            code = Code.LOST_NODE if isinstance(error, LostNodeError) else Code.TIMEOUT
+            outcome, stamp_s = _failure(call, Status.FAILED, code, str(error)), 0.0
+        except Exception as error:  # what follows in the plan was not planned for a fault
+            self._gate.settle(_failure(call, Status.FAILED, Code.INTERNAL, str(error)))
+            raise
+        self._gate.settle(outcome)
+        if not outcome.succeeded:
+            self._node.diagnostics.error(outcome.message)
+        return outcome, stamp_s
+
+    def _unwanted(self, goal: ServerGoalHandle) -> bool:
+        return self._ending or _id_of(goal) in self._cancelled or self._over(goal)
+
+    def _over(self, goal: ServerGoalHandle) -> bool:
+        """Tell whether the episode that a goal comes from has ended."""
+        plan = goal.request.plan
+        return bool(plan.steps) and plan.episode_id in self._gate.ended
+
+    def _cancel(self, goal: ServerGoalHandle) -> CancelResponse:
+        # Its turn may not have come yet, and rclpy notes it as cancelled only after this.
+        self._cancelled.add(_id_of(goal))
+        self._stop(goal)
+        return CancelResponse.ACCEPT
+
+    def _stop(self, goal: ServerGoalHandle) -> None:
+        """Stop the arm where it carries out this goal; the motion of any other goes on."""
+        with self._lock:
+            if self._goal is goal:
+                self._skills.stop()
+
+    def _watch(self) -> None:
+        """Stop again for as long as it takes, and when nobody waits for the goal any more."""
+        goal = self._goal
+        log = self._node.get_logger()
+        looked_s, self._looked_s = self._looked_s, time.monotonic()
+        try:
+            self._node.heartbeats.check([BRAIN], looked_s)
+        except LostNodeError as error:
+            self._gate.revoke(f'{BRAIN} has gone since it was approved')
+            if goal is not None:
+                log.error(f'The arm is stopped. {error}')
+                self._stop(goal)
+        if goal is None:
+            return
+        try:
+            self._node.heartbeats.check_unique(NODES)
+            self._robot.check()
+        except WorldError as error:
+            log.error(f'The arm is stopped. {error}')
+            self._stop(goal)
+        if self._over(goal):
+            log.error('The arm is stopped: the episode that the goal comes from has ended.')
+            self._stop(goal)
+        elif self._left(goal):
+            log.error('The arm is stopped: who gave the goal has gone.')
+            self._stop(goal)
+        if goal.is_cancel_requested:
+            self._stop(goal)
+
+    def _left(self, goal: ServerGoalHandle) -> bool:
+        """Tell whether a goal that brain_planner did not give has lost who gave it."""
+        if goal.request.plan.steps and goal.request.plan.episode_id == self._gate.running:
+            return False
+        clients = self._clients
+        return clients is not None and clients.gone
+
+
+def _failure(call: SkillCall, status: Status, code: Code, message: str) -> Outcome:
+    return Outcome(call=call, status=status, code=code, message=message)
+
+
+def _episode_of(goal: ServerGoalHandle) -> str:
+    """Return the episode that a goal comes from; empty where it is of no plan."""
+    plan = goal.request.plan
+    return str(plan.episode_id) if plan.steps else ''
+
+
+def _id_of(goal: ServerGoalHandle) -> bytes:
+    return bytes(goal.goal_id.uuid)

@@ -1,0 +1,114 @@
+"""The node `body_mapper`: the Body as a service."""
+
+from __future__ import annotations
+
+from bbllm_interfaces.srv import MapStep
+from std_msgs.msg import String
+
+from bbllm.core.errors import (
+    BbllmError,
+    ModelError,
+    ModelRefusedError,
+    ModelUnavailableError,
+    ParseError,
+    ReplayError,
+    SceneError,
+)
+from bbllm.core.guards import GuardedEmbedder, GuardedModel
+from bbllm.core.naming import scene_fault
+from bbllm.core.protocols import PASS, Body
+from bbllm.planners.body.mapping import body_name, body_of
+from bbllm.planners.body.matching import Vector
+from bbllm.planners.common.prompting import Prompts
+from bbllm.ros.convert.qos import LATCHED
+from bbllm.ros.convert.records import call_to_msg, model_call_to_msg, step_from_msg
+from bbllm.ros.convert.scene import scene_from_msg
+from bbllm.ros.planner.model_params import mapping_of, models_of_body
+from bbllm.ros.planner.transcript import Transcript
+from bbllm.ros.rclpy_support.params import BodyMapperParams
+from bbllm.ros.rclpy_support.stack_node import StackNode, run
+
+
+class BodyMapper(StackNode):
+    """Turns one step of a plan into one call; requests do not wait for each other."""
+
+    def __init__(self) -> None:
+        super().__init__('body_mapper', BodyMapperParams)
+
+    def build(self) -> None:
+        params = self.params
+        self._mapping = mapping_of(params.mapping)
+        self._models = models_of_body(params, self._mapping)
+        for notice in self._models.notices:
+            self.get_logger().info(notice)
+        self._prompts = Prompts()
+        self._known: dict[str, Vector] = {}
+        self._latency_s = float('nan')
+        self.diagnostics.measure(
+            {
+                'model': lambda: body_name(self._mapping, self._models),
+                'last model call [s]': lambda: self._latency_s,
+            }
+        )
+        self._names = self.create_publisher(String, 'body_model', LATCHED)
+
+    def begin(self) -> None:
+        self._names.publish(String(data=body_name(self._mapping, self._models)))
+        self.create_service(MapStep, 'map_step', self._map, callback_group=self.group)
+
+    def _map(self, request: MapStep.Request, reply: MapStep.Response) -> MapStep.Response:
+        transcript = Transcript()
+        try:
+            if not request.scene.objects:
+                raise BbllmError('map_step was given a scene without objects.')
+            scene = scene_from_msg(request.scene)
+            if fault := scene_fault(scene):
+                raise SceneError(f'map_step was given a scene that cannot be used: {fault}.')
+            call = self._body(transcript).map(step_from_msg(request.step), scene)
+            reply.error = MapStep.Response.NONE
+            reply.passed = call is PASS
+            if call is not PASS:
+                reply.call = call_to_msg(call)
+        except BbllmError as error:
+            reply.error = error_code(error)
+            reply.message = str(error)
+            self.diagnostics.error(str(error))
+        if transcript.calls:
+            self._latency_s = transcript.calls[-1].duration_s
+        reply.model_calls = [
+            model_call_to_msg(call, text)
+            for call, text in zip(transcript.calls, transcript.texts, strict=True)
+        ]
+        return reply
+
+    def _body(self, transcript: Transcript) -> Body:
+        embedder = self._models.embedder
+        return body_of(
+            self._mapping,
+            GuardedModel(transcript, self._models.body, 'body'),
+            None if embedder is None else GuardedEmbedder(transcript, embedder, 'body'),
+            prompts=self._prompts,
+            known=self._known,
+        )
+
+
+def error_code(error: BbllmError) -> int:
+    """Return the constant of MapStep for an error; `ros_world` makes an error of it again."""
+    codes = (
+        (ParseError, MapStep.Response.PARSE_FAILED),
+        (ModelRefusedError, MapStep.Response.MODEL_REFUSED),
+        (ModelUnavailableError, MapStep.Response.MODEL_UNAVAILABLE),
+        (ReplayError, MapStep.Response.MODEL_UNAVAILABLE),
+        (ModelError, MapStep.Response.MODEL_FAILED),
+        (BbllmError, MapStep.Response.BAD_REQUEST),
+    )
+    return next(int(code) for kind, code in codes if isinstance(error, kind))
+
+
+def main() -> None:
+    """Run the node until it is told to end."""
+    run(BodyMapper)
+
+
+if __name__ == '__main__':
+    main()

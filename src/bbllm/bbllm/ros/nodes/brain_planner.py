@@ -1,0 +1,152 @@
+"""The node `brain_planner`: joins one planner to the arm behind one action."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bbllm_interfaces.action import RunTask
+from bbllm_interfaces.msg import EpisodeEvent
+from bbllm_interfaces.msg import Plan as PlanMsg
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.action.server import ServerGoalHandle
+from std_msgs.msg import String
+from visualization_msgs.msg import MarkerArray
+
+from bbllm.core.errors import BbllmError
+from bbllm.core.events import Ending, Event, EventKind
+from bbllm.core.types import Plan
+from bbllm.ros.convert.event_text import event_text
+from bbllm.ros.convert.events import event_to_msg, feedback_event
+from bbllm.ros.convert.qos import EVENTS, LATCHED, RESULT_TIMEOUT_S
+from bbllm.ros.convert.records import episode_to_result, plan_of_event
+from bbllm.ros.planner.episode_server import EpisodeDesk
+from bbllm.ros.rclpy_support.params import BrainPlannerParams
+from bbllm.ros.rclpy_support.ros_clock import now_s
+from bbllm.ros.rclpy_support.stack_node import StackNode, run
+from bbllm.ros.rviz.markers import plan_markers
+
+LOGGED = frozenset(
+    {
+        EventKind.STARTED,
+        EventKind.PLAN,
+        EventKind.STEP,
+        EventKind.REPAIR,
+        EventKind.FAILED,
+        EventKind.WARNING,
+        EventKind.ENDED,
+    }
+)
+"""The events that leave a line in /rosout."""
+
+
+class BrainPlanner(StackNode):
+    """Carries out one task at a time and tells everybody how it goes."""
+
+    def __init__(self) -> None:
+        super().__init__('brain_planner', BrainPlannerParams)
+
+    def build(self) -> None:
+        self._desk = EpisodeDesk(self, lambda: self.params)
+        self._latency_s = float('nan')
+        self.diagnostics.measure(
+            {
+                'model': lambda: self._desk.brain_name,
+                'last model call [s]': lambda: self._latency_s,
+                'episode': lambda: self._desk.episode_id or 'none',
+            }
+        )
+        self._plans = self.create_publisher(PlanMsg, 'plan', LATCHED)
+        self._markers = self.create_publisher(MarkerArray, 'plan_markers', LATCHED)
+        self._plan = Plan()
+        self._events = self.create_publisher(EpisodeEvent, 'episode_events', EVENTS)
+        self.create_subscription(
+            String, 'human_feedback', self._hear, 10, callback_group=self.group
+        )
+
+    def begin(self) -> None:
+        self._server = ActionServer(
+            self,
+            RunTask,
+            'run_task',
+            self._run_task,
+            cancel_callback=self._cancel,
+            callback_group=self.group,
+            result_timeout=RESULT_TIMEOUT_S,
+        )
+
+    def come_to_rest(self) -> None:
+        # Whoever ends this node may do so because another one has gone: that is then the reason.
+        self.heartbeats.hurry()
+        if self._desk.lost_node():
+            self._desk.wait_for_end(2.0)
+        self._desk.cancel(self.end_reason, wait_s=3.0)
+
+    @property
+    def busy(self) -> str:
+        episode_id = self._desk.episode_id
+        return f'the episode {episode_id} is under way' if episode_id else ''
+
+    def _run_task(self, goal: ServerGoalHandle) -> RunTask.Result:
+        """Refuse in words: a goal that is rejected reaches people without its reason."""
+
+        def tell(event: Event) -> None:
+            self._tell(goal, event)
+
+        request = goal.request
+        try:
+            episode = self._desk.run(
+                request.task,
+                request.episode_id,
+                request.feedback_loops,
+                owner=bytes(goal.goal_id.uuid),
+                tell=tell,
+            )
+        except BbllmError as error:
+            self.get_logger().warning(f'A task was refused: {error}')
+            goal.abort()
+            return RunTask.Result(message=str(error))
+        if episode.ending is Ending.FINISHED:
+            goal.succeed()
+        elif episode.ending is Ending.CANCELLED and goal.is_cancel_requested:
+            goal.canceled()
+        else:
+            goal.abort()
+        return episode_to_result(episode)
+
+    def _tell(self, goal: ServerGoalHandle, event: Event) -> None:
+        self._note(event)
+        msg = event_to_msg(event, self._desk.episode_id, now_s(self))
+        if event.kind is EventKind.PLAN:
+            self._plan, _ = plan_of_event(event)
+            self._plans.publish(msg.plan[0])
+        if event.kind in (EventKind.PLAN, EventKind.STEP, EventKind.ENDED):
+            current = int(str(event.data.get('index', event.data.get('start', -1))))
+            self._markers.publish(plan_markers(self._plan, current))
+        self._events.publish(msg)
+        goal.publish_feedback(RunTask.Feedback(event=feedback_event(msg)))
+
+    def _note(self, event: Event) -> None:
+        """Leave a line in /rosout and a value in /diagnostics."""
+        if event.kind in LOGGED:
+            self.get_logger().info(event_text(event))
+        if event.kind is EventKind.MODEL_CALL and event.data['role'] == 'brain':
+            self._latency_s = float(str(event.data['duration_s']))
+        if event.kind is EventKind.ENDED and event.data['ending'] != Ending.FINISHED.value:
+            self.diagnostics.error(event_text(event))
+
+    def _cancel(self, goal: Any) -> CancelResponse:
+        self._desk.cancel('It was cancelled.', owner=bytes(goal.goal_id.uuid))
+        return CancelResponse.ACCEPT
+
+    def _hear(self, said: String) -> None:
+        if not self._desk.hear(said.data):
+            self.get_logger().warning(f'No task runs, so nobody heard: {said.data[:200]!r}')
+
+
+def main() -> None:
+    """Run the node until it is told to end."""
+    run(BrainPlanner)
+
+
+if __name__ == '__main__':
+    main()

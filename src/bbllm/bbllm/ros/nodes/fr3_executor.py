@@ -1,0 +1,107 @@
+"""The node `fr3_executor`: the skills of the arm behind one action, and a person before it."""
+
+from __future__ import annotations
+
+from rclpy.clock import Clock, ClockType
+
+from bbllm.arm.execution.executor import ExecutorParams, SkillExecutor
+from bbllm.arm.motion.lifting import LiftParams
+from bbllm.arm.motion.motion_planner import GraspPlannerParams
+from bbllm.arm.safety.envelope_guard import bounded
+from bbllm.core.types import Scene
+from bbllm.ros.driver.ros_driver import RosDriver
+from bbllm.ros.estimator.safety_envelope import make_guard
+from bbllm.ros.executor.approval_service import ApprovalService
+from bbllm.ros.executor.robot_identity import RobotIdentity
+from bbllm.ros.executor.skill_server import SkillServer
+from bbllm.ros.rclpy_support.fast_subscription import Poller
+from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
+from bbllm.ros.rclpy_support.stack_node import StackNode, run
+from bbllm.ros.stack.scene_client import SceneClient
+
+LOOK_S = 0.1
+"""How often it is looked whether the robot is stopped [s]."""
+
+
+class Fr3Executor(StackNode):
+    """Runs the calls that may be run, one at a time."""
+
+    def __init__(self) -> None:
+        super().__init__('fr3_executor', Fr3ExecutorParams)
+
+    def build(self) -> None:
+        params = self.params
+        self._poller = Poller(self)
+        self._driver = RosDriver(
+            self,
+            self._poller,
+            self.group,
+            controller=params.controller,
+            gripper=params.gripper,
+            state_timeout_s=params.state_timeout_s,
+        )
+        robot = RobotIdentity(
+            self, self.heartbeats, simulated=params.simulated, controller=params.controller
+        )
+        self._driver.may_send = robot.check
+        self._scenes = SceneClient(self, self.group)
+        self._approval = ApprovalService(
+            self, params, self._observe, stops=lambda: self._driver.stops
+        )
+        gate = self._approval.gate
+        guard = make_guard(self, self.group, params, self._driver)
+        self._envelope = guard.envelope
+        ways = bounded(GraspPlannerParams(scale=params.speed_scale), guard.envelope)
+        lift = LiftParams.of(simulated=params.simulated, cap_n=params.lift_cap_n)
+        self._skills = skills = SkillExecutor(
+            self._driver,
+            self._observe,
+            params=ExecutorParams(ways=ways, lift=lift),
+            guard=guard,
+            permit=gate.permit,
+            ask_person=gate.resume,
+        )
+        self._server = SkillServer(self, skills, self._driver.now_s, gate, robot)
+        self._approval.tell = self._server.tell
+        self.diagnostics.measure(
+            {**self._poller.rates, 'stops of the robot': lambda: self._driver.stops}
+        )
+
+    def begin(self) -> None:
+        self._poller.start()
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        # Between calls too: a stop that others recover shows for moments only.
+        self.create_timer(LOOK_S, self._driver.feed.look, callback_group=self.group, clock=steady)
+        self._approval.begin()
+        self._server.begin()
+
+    def come_to_rest(self) -> None:
+        self._server.come_to_rest()
+
+    def take(self, params: Fr3ExecutorParams) -> None:
+        self._skills.use_ways(
+            bounded(GraspPlannerParams(scale=params.speed_scale), self._envelope)
+        )
+        self._approval.timeout_s = params.approval_timeout_s
+
+    @property
+    def busy(self) -> str:
+        return 'a call runs' if self._server.busy else ''
+
+    def _observe(self) -> Scene:
+        """Return a scene that shows what the arm did last."""
+
+        def look() -> None:
+            self._driver.feed.check()
+            self._server.check_wanted()
+
+        return self._scenes.get(self._driver.acted_s, look=look)
+
+
+def main() -> None:
+    """Run the node until it is told to end."""
+    run(Fr3Executor)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,82 @@
+"""The node `mujoco_sim`: the FR3 in MuJoCo behind the real driver's own ROS interfaces."""
+
+from __future__ import annotations
+
+from bbllm.ros.rclpy_support.params import MujocoSimParams
+from bbllm.ros.rclpy_support.stack_node import StackNode, run
+from bbllm.ros.sim.arm import SimArm
+from bbllm.ros.sim.base import SimBase
+from bbllm.ros.sim.controller_manager import SimManager
+from bbllm.ros.sim.goals import SimGoals
+from bbllm.ros.sim.hand import SimHand
+from bbllm.ros.sim.loop import SimLoop
+from bbllm.ros.sim.services import SimServices
+from bbllm.ros.sim.topics import SimTopics
+from bbllm.ros.sim.world_clock import WorldClock
+
+
+class MujocoSim(StackNode):
+    """Serves what franka_ros2 serves, from physics in a thread of its own."""
+
+    def __init__(self) -> None:
+        super().__init__('mujoco_sim', MujocoSimParams)
+
+    def build(self) -> None:
+        params = self.params
+        self._loop = SimLoop(
+            params.scene,
+            speed=params.speed,
+            seed=params.seed,
+            force_noise_n=params.force_noise_n,
+            homed=params.homed,
+        )
+        self._topics = SimTopics(self, self._loop)
+        self._goals = SimGoals(self)
+        self._world_clock = WorldClock(self) if params.clock else None
+        self._loop.on_advance = self._advanced
+        self._loop.on_goal = self._goals.publish
+        self._loop.on_fault = self.fail
+        self._viewer = None
+        if params.viewer:
+            from bbllm.ros.sim.viewer import Viewer
+
+            self._viewer = Viewer(self._loop)
+
+    def begin(self) -> None:
+        self._manager = SimManager(self, self._loop)
+        self._parts = (
+            SimArm(self, self._loop),
+            SimBase(self, self._loop),
+            SimHand(self, self._loop),
+            SimServices(self, self._loop),
+        )
+        self._loop.start()
+
+    def take(self, params: MujocoSimParams) -> None:
+        self._loop.speed = params.speed
+
+    @property
+    def busy(self) -> str:
+        return 'a goal runs' if self._loop.busy else ''
+
+    def come_to_rest(self) -> None:
+        self._loop.end()
+        if self._viewer is not None:
+            self._viewer.close()
+
+    def _advanced(self, now_s: float) -> None:
+        if self._world_clock is not None:
+            self._world_clock.publish(now_s)
+        self._topics.publish(now_s)
+        self._manager.tell_changes(now_s)
+        if self._viewer is not None:
+            self._viewer.show()
+
+
+def main() -> None:
+    """Run the node until it is told to end."""
+    run(MujocoSim, threads=12)
+
+
+if __name__ == '__main__':
+    main()

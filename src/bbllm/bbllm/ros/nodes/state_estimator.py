@@ -1,0 +1,118 @@
+"""The node `state_estimator`: from objects and joint states to a scene with its relations."""
+
+from __future__ import annotations
+
+from bbllm_interfaces.msg import Scene as SceneMsg
+from bbllm_interfaces.srv import GetScene
+from rclpy.clock import Clock, ClockType
+from visualization_msgs.msg import MarkerArray
+
+from bbllm.core.errors import WorldError
+from bbllm.core.types import Scene
+from bbllm.ros.convert.qos import LATCHED
+from bbllm.ros.convert.records import stamp_from_msg
+from bbllm.ros.convert.scene import scene_to_msg
+from bbllm.ros.driver.force_feed import ForceFeed
+from bbllm.ros.driver.joint_feed import JointFeed
+from bbllm.ros.estimator.object_feed import ObjectFeed
+from bbllm.ros.estimator.open_state_feed import OpenStateFeed
+from bbllm.ros.estimator.scene_outputs import SceneOutputs
+from bbllm.ros.estimator.table_feed import TableFeed
+from bbllm.ros.rclpy_support.fast_subscription import Poller
+from bbllm.ros.rclpy_support.params import StateEstimatorParams
+from bbllm.ros.rclpy_support.stack_node import StackNode, run
+from bbllm.ros.rviz.markers import scene_markers
+from bbllm.skills.catalog import skills_for
+from bbllm.worlds.perception.sources import SceneSource, read_sources
+from bbllm.worlds.scene.reaching import ReachCache
+from bbllm.worlds.scene.relations import build_scene
+from bbllm.worlds.tabletop.table import TableView
+
+FELT_S = 1.0
+"""How long to wait for a first reading of the force, by the wall clock [s]."""
+
+
+class StateEstimator(StackNode):
+    """Tells what is where; what is stale or was never seen is an error, not a scene."""
+
+    def __init__(self) -> None:
+        super().__init__('state_estimator', StateEstimatorParams)
+
+    def build(self) -> None:
+        params = self.params
+        self._wait_s = params.wait_s
+        self._poller = Poller(self)
+        self._joints = JointFeed(self, self._poller, params.gripper, params.max_age_s)
+        self._force = ForceFeed(self._poller, self._joints)
+        self._source = self._make_source(params)
+        self._open_state = OpenStateFeed(self, params)
+        self._reach = ReachCache()
+        self._scenes = self.create_publisher(SceneMsg, 'scene', LATCHED)
+        self._markers = self.create_publisher(MarkerArray, 'markers', LATCHED)
+        self._outputs = SceneOutputs(self, collision_objects=params.collision_objects)
+        self._period_s = 1.0 / params.rate_hz
+        self.diagnostics.measure(self._poller.rates)
+
+    def _make_source(self, params: StateEstimatorParams) -> ObjectFeed | TableFeed:
+        config = read_sources(params.sources, params.scene, params.catalogue)
+        if SceneSource.OBJECTS in config.sources:
+            return ObjectFeed(self, self._poller, self._joints, params.max_age_s, config.fixed)
+        return TableFeed(self, self._poller, self._joints, params, config)
+
+    def begin(self) -> None:
+        self._poller.start()
+        self._open_state.begin()
+        self.create_service(GetScene, 'get_scene', self._get, callback_group=self.group)
+        # By the steady clock: who waits for scenes counts their silence by it at any speed.
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(self._period_s, self._publish, clock=steady)
+
+    def _get(self, request: GetScene.Request, reply: GetScene.Response) -> GetScene.Response:
+        try:
+            view = self._source.look(
+                stamp_from_msg(request.not_before), self._wait_s, or_stopped=request.or_stopped
+            )
+            reply.scene = scene_to_msg(self._scene(view, FELT_S if request.felt else 0.0))
+            reply.code = GetScene.Response.NONE
+        except WorldError as error:
+            kinds = GetScene.Response
+            reply.code = kinds.STALE_SCENE if self._source.seen else kinds.EMPTY_SCENE
+            reply.message = str(error)
+        return reply
+
+    def _publish(self) -> None:
+        """Publish the scene while there is one; silence means that there is none."""
+        if not self._source.fresh or not self._joints.fresh:
+            return
+        try:
+            scene = self._scene(self._source.look(0.0, 0.0))
+        except WorldError:
+            return
+        self._scenes.publish(scene_to_msg(scene))
+        if self._markers.get_subscription_count():
+            self._markers.publish(scene_markers(scene))
+        self._outputs.publish(scene)
+
+    def _scene(self, view: TableView, wait_s: float = 0.0) -> Scene:
+        scene = build_scene(
+            view.objects,
+            view.hand,
+            skills=skills_for(view.objects),
+            stamp_s=view.stamp_s,
+            now_s=view.stamp_s,  # its age was looked at by the wall clock already
+            reach=self._reach,
+            carried=view.carried,
+            estimated=view.estimated,
+            lost=view.lost,
+            force_n=self._force.force_n(view.stamp_s, wait_s),
+        )
+        return self._open_state.believing(scene)
+
+
+def main() -> None:
+    """Run the node until it is told to end."""
+    run(StateEstimator)
+
+
+if __name__ == '__main__':
+    main()

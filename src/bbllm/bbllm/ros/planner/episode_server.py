@@ -1,0 +1,206 @@
+"""Where episodes are begun: one at a time, each with its planner, its limits and its journal."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from bbllm_interfaces.msg import EpisodeEvent
+from std_msgs.msg import String
+
+from bbllm.core.budget import Limits
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import BbllmError, TaskError, WorldError
+from bbllm.core.events import Episode, Event, EventKind
+from bbllm.core.journal import JournalWriter
+from bbllm.core.paths import episodes_dir
+from bbllm.core.tasks import make_task
+from bbllm.core.types import Task
+from bbllm.planners.assembly import heard_by
+from bbllm.ros.convert.events import event_from_msg
+from bbllm.ros.convert.qos import EVENTS, LATCHED
+from bbllm.ros.planner.model_params import planner_and_models
+from bbllm.ros.planner.ros_world import BodyClient, RosBody, RosWorld
+from bbllm.ros.rclpy_support.interruptible import InterruptibleModel
+from bbllm.ros.rclpy_support.params import BrainPlannerParams
+from bbllm.ros.rclpy_support.stack_node import StackNode
+
+
+class EpisodeDesk:
+    """Runs episodes over the graph; used from the callbacks of one node."""
+
+    def __init__(self, node: StackNode, params_now: Callable[[], BrainPlannerParams]):
+        """
+        Make the models and the clients; waits for nobody.
+
+        Args:
+            node: Whose clients they are.
+            params_now: Returns the parameters in force.
+
+        Raises:
+            UnknownNameError: No such planner.
+            ConfigError: The models cannot be made as configured, or do not know the planner.
+        """
+        self._params_now = params_now
+        params = params_now()
+        self._make_planner, self._models = planner_and_models(params)
+        for notice in self._models.notices:
+            node.get_logger().info(notice)
+        self._world = RosWorld(
+            node,
+            node.group,
+            node.heartbeats,
+            controller=params.controller,
+            skill_timeout_s=params.skill_timeout_s,
+        )
+        self._body = BodyClient(node, node.group, timeout_s=params.map_timeout_s)
+        self._body_name = self._models.body.name
+        node.create_subscription(
+            String, 'body_model', self._learn_body, LATCHED, callback_group=node.group
+        )
+        node.create_subscription(
+            EpisodeEvent,
+            'approval_events',
+            self._hear_approval,
+            EVENTS,
+            callback_group=node.group,
+        )
+        self._folder = Path(params.episodes_folder) if params.episodes_folder else episodes_dir()
+        self._lock = threading.Lock()
+        self._task: Task | None = None
+        self._owner = b''
+        self._run: EpisodeRun | None = None
+        self._cancelled = ''
+
+    @property
+    def brain_name(self) -> str:
+        """What the Brain's model is called."""
+        return self._models.brain.name
+
+    @property
+    def episode_id(self) -> str:
+        """Id of the episode under way; empty where there is none."""
+        task = self._task
+        return task.id if task is not None else ''
+
+    def run(
+        self,
+        instruction: str,
+        episode_id: str,
+        feedback_loops: int,
+        *,
+        owner: bytes,
+        tell: Callable[[Event], None],
+    ) -> Episode:
+        """
+        Run one task to its end.
+
+        Args:
+            instruction: What the person said.
+            episode_id: Id that the episode shall bear; empty for a new one.
+            feedback_loops: K; negative as the parameter says.
+            owner: Who may cancel it.
+            tell: Called with every event.
+
+        Raises:
+            TaskError: The instruction cannot be taken, or another task is under way.
+            ConfigError: The journal cannot be written.
+        """
+        task = make_task(instruction, episode_id)
+        self._claim(task, owner)
+        try:
+            k = feedback_loops if feedback_loops >= 0 else self._params_now().feedback_loops
+            with JournalWriter(self._folder, task.id) as journal:
+                return self._run_planner(task, k, (self._world.hear, journal, tell))
+        finally:
+            with self._lock:
+                self._task = self._run = None
+
+    def cancel(self, reason: str, *, owner: bytes | None = None, wait_s: float = 0.0) -> None:
+        """Stop the episode under way, or only that of one owner; wait for its end if asked to."""
+        with self._lock:
+            if self._task is None or (owner is not None and owner != self._owner):
+                return
+            self._cancelled = reason
+            run = self._run
+        if run is not None:
+            run.cancel(reason)
+        self.wait_for_end(wait_s)
+
+    def lost_node(self) -> str:
+        """Return which node has gone that an episode needs, in a sentence; empty for none."""
+        try:
+            self._world.check()
+        except WorldError as error:
+            return str(error)
+        return ''
+
+    def wait_for_end(self, timeout_s: float) -> None:
+        """Wait until no episode is under way, at most for a time by the wall clock [s]."""
+        deadline_s = time.monotonic() + timeout_s
+        while self._task is not None and time.monotonic() < deadline_s:
+            time.sleep(0.02)
+
+    def hear(self, text: str) -> bool:
+        """Pass on what a person says; False where no episode is under way."""
+        run = self._run
+        if run is not None:
+            run.hear(text)
+        return run is not None
+
+    def _claim(self, task: Task, owner: bytes) -> None:
+        with self._lock:
+            if self._task is not None:
+                raise TaskError(
+                    f'Another task is under way, and the robot has one arm: {self._task.id} '
+                    f'({self._task.instruction[:80]!r}). Wait for its end or cancel it.'
+                )
+            self._task, self._owner, self._cancelled = task, owner, ''
+
+    def _run_planner(
+        self, task: Task, k: int, sinks: tuple[Callable[[Event], None], ...]
+    ) -> Episode:
+        params = self._params_now()
+        run = EpisodeRun(
+            task,
+            planner=params.planner,
+            brain=self._models.brain.name,
+            body=self._body_name,
+            limits=Limits(
+                steps=params.step_limit or None,
+                model_calls=params.model_call_limit or None,
+                tokens=params.token_limit or None,
+                wall_s=params.wall_limit_s or None,
+            ),
+            sinks=sinks,
+            settings={'feedback_loops': k, 'world': 'ros'},
+        )
+        body = RosBody(self._body, run, self._world, self._body_name)
+
+        def look() -> None:
+            run.check()
+            self._world.check()
+
+        brain = run.model(InterruptibleModel(self._models.brain, look), 'brain')
+        planner = self._make_planner(brain, body, k=k)
+        with self._lock:
+            self._run = run
+            cancelled = self._cancelled
+        if cancelled:
+            run.cancel(cancelled)
+        with suppress(BbllmError):  # the episode meets it again, and ends with it
+            self._world.wait_ready(run.check)
+        with heard_by(run):
+            return run.execute(planner, self._world)
+
+    def _hear_approval(self, msg: EpisodeEvent) -> None:
+        """Put on record what a person said, where it is about the episode under way."""
+        run = self._run
+        if run is not None and msg.episode_id == run.task.id:
+            run.record(EventKind.APPROVAL, **event_from_msg(msg).data)
+
+    def _learn_body(self, name: String) -> None:
+        self._body_name = name.data

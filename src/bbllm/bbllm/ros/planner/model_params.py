@@ -1,0 +1,118 @@
+"""From a node's parameters to its language models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from bbllm.core.errors import ConfigError
+from bbllm.core.protocols import ChatModel
+from bbllm.core.registry import PlannerFactory, find_planner
+from bbllm.llm.model_factory import Models, load_config, make_models
+from bbllm.planners.assembly import STAND_INS, check_brain, check_domain, check_mapping
+from bbllm.planners.body.mapping import MappingMethod, models_for
+from bbllm.ros.rclpy_support.params import BrainPlannerParams, StateEstimatorParams
+
+
+class ModelParams(Protocol):
+    """The parameters of a node that asks a model; explained in `params`."""
+
+    @property
+    def llm_config(self) -> str: ...
+
+    @property
+    def brain(self) -> str: ...
+
+    @property
+    def body(self) -> str: ...
+
+    @property
+    def record(self) -> str: ...
+
+    @property
+    def replay(self) -> str: ...
+
+
+def models_of(params: ModelParams) -> Models:
+    """
+    Build both models; making one costs nothing until it is asked.
+
+    Raises:
+        ConfigError: The file, a key or a recording cannot be used.
+    """
+    given = {'brain': params.brain, 'body': params.body}
+    return make_models(
+        load_config(_path(params.llm_config)),
+        overrides={role: name for role, name in given.items() if name},
+        record=_path(params.record),
+        replay=_path(params.replay),
+    )
+
+
+def planner_and_models(params: BrainPlannerParams) -> tuple[PlannerFactory, Models]:
+    """
+    Return what makes the planner of a node, and its models.
+
+    Raises:
+        UnknownNameError: There is no such planner.
+        ConfigError: The models cannot be made as configured, or do not fit the planner.
+    """
+    make_planner = find_planner(params.planner)
+    check_domain(params.planner, make_planner, 'tabletop')
+    models = models_of(params)
+    check_brain(params.planner, make_planner, models.brain)
+    check_mapping(params.planner, make_planner, None)
+    return make_planner, models
+
+
+def mapping_of(name: str) -> MappingMethod:
+    """
+    Return the way in which steps become calls.
+
+    Raises:
+        ConfigError: There is none of that name.
+    """
+    try:
+        return MappingMethod(name)
+    except ValueError:
+        known = ', '.join(method.value for method in MappingMethod)
+        raise ConfigError(f'There is no mapping {name!r}. Known: {known}.') from None
+
+
+def models_of_body(params: ModelParams, mapping: MappingMethod) -> Models:
+    """
+    Build what a way of mapping needs; see `models_of`.
+
+    Raises:
+        ConfigError: As there; or the Body cannot do what the way asks of it.
+    """
+    return models_for(
+        mapping,
+        load_config(_path(params.llm_config)),
+        brain=params.brain or None,
+        body=params.body or None,
+        record=_path(params.record),
+        replay=_path(params.replay),
+    )
+
+
+def model_of_open_state(params: StateEstimatorParams) -> ChatModel:
+    """
+    Return the model that estimates.
+
+    Raises:
+        ConfigError: Its key is missing, or it is a stand-in, which cannot read these prompts.
+    """
+    path = Path(params.llm_config).expanduser() if params.llm_config else None
+    overrides = {'brain': params.model} if params.model else {}
+    model = make_models(load_config(path), overrides=overrides).brain
+    if model.name in STAND_INS:
+        raise ConfigError(
+            f'open_state:=model needs a language model, and {model.name} is none. Name one, such '
+            'as model:=gpt-4o (docs/models.md says how), or take open_state:=rules.'
+        )
+    return model
+
+
+def _path(text: str) -> Path | None:
+    return Path(text).expanduser() if text else None

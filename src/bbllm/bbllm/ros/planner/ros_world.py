@@ -1,0 +1,304 @@
+"""The world and the Body of an episode, reached through the ROS graph."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from action_msgs.srv import CancelGoal
+from bbllm_interfaces.action import ExecuteSkill
+from bbllm_interfaces.msg import Approval
+from bbllm_interfaces.msg import Plan as PlanMsg
+from bbllm_interfaces.srv import MapStep
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+
+from bbllm.arm.driver import GoalStatus
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import (
+    BbllmError,
+    LostNodeError,
+    ModelError,
+    ModelRefusedError,
+    ModelUnavailableError,
+    ParseError,
+    WorldError,
+)
+from bbllm.core.events import Event, EventKind
+from bbllm.core.protocols import PASS, Pass
+from bbllm.core.types import (
+    Code,
+    Outcome,
+    PlanStep,
+    Scene,
+    Skill,
+    SkillCall,
+    Status,
+)
+from bbllm.ros.convert.qos import LATCHED
+from bbllm.ros.convert.records import (
+    call_from_msg,
+    call_to_msg,
+    model_call_from_msg,
+    outcome_from_result,
+    plan_msg_of_event,
+    stamp_from_msg,
+    step_to_msg,
+)
+from bbllm.ros.convert.scene import scene_to_msg
+from bbllm.ros.rclpy_support.action_call import ActionCall, not_begun
+from bbllm.ros.rclpy_support.heartbeat import Heartbeats
+from bbllm.ros.rclpy_support.ros_clock import now_s
+from bbllm.ros.rclpy_support.service_call import ServiceCall
+from bbllm.ros.rclpy_support.waiting import LOOK_S
+from bbllm.ros.stack.scene_client import SceneClient
+from bbllm.ros.stack.stack import NODES
+from bbllm.skills.catalog import SKILLS
+
+NEEDED = ('state_estimator', 'fr3_executor', 'body_mapper', 'mujoco_sim')
+"""The nodes without which no episode can go on; a real robot's driver has no heartbeat, so it is
+not judged by it."""
+FOREVER_S = 1e9
+READY_S = 10.0
+"""How long a node that is started again may take until it beats, wall clock [s]."""
+MAP_ERRORS: dict[int, type[BbllmError]] = {
+    MapStep.Response.PARSE_FAILED: ParseError,
+    MapStep.Response.MODEL_UNAVAILABLE: ModelUnavailableError,
+    MapStep.Response.MODEL_FAILED: ModelError,
+    MapStep.Response.MODEL_REFUSED: ModelRefusedError,
+    MapStep.Response.BAD_REQUEST: WorldError,
+}
+
+
+class RosWorld:
+    """World over `get_scene` and `execute_skill`; its node must be spun by other threads."""
+
+    def __init__(
+        self,
+        node: Node,
+        group: CallbackGroup,
+        heartbeats: Heartbeats,
+        *,
+        controller: str = 'fr3_arm_controller',
+        skill_timeout_s: float = 600.0,
+    ):
+        """
+        Make the clients; waits for nobody.
+
+        Args:
+            node: Whose clients they are.
+            group: Callback group, reentrant.
+            heartbeats: Who lives.
+            controller: Is told to hold when the executor is lost.
+            skill_timeout_s: Wall time after which a call is given up, without the time that a
+                person is waited for [s].
+        """
+        self._node = node
+        self._node = node
+        self._heartbeats = heartbeats
+        self._timeout_s = skill_timeout_s
+        self._scenes = SceneClient(node, group)
+        self._skill = ActionCall(node, ExecuteSkill, 'execute_skill', 'fr3_executor', group)
+        self._controller = node.create_client(
+            CancelGoal,
+            f'{controller}/follow_joint_trajectory/_action/cancel_goal',
+            callback_group=group,
+        )
+        self._seen_s = 0.0
+        self._skills_seen = SKILLS
+        self._begun_s = float('inf')
+        self._episode_id = ''
+        self._plan, self._step = PlanMsg(), -1
+        self._asked = False
+        node.create_subscription(
+            Approval, 'approval', self._hear_approval, LATCHED, callback_group=group
+        )
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """Those of the scene as it was seen last; before that, those of every table."""
+        return self._skills_seen
+
+    def wait_ready(self, look: Callable[[], None]) -> None:
+        """
+        Wait until every node of the graph that an episode needs was heard to beat.
+
+        A node that was started again is known by its first beat: a task that began before it
+        would end with the loss of the process before, or without the name of what it lost.
+
+        Args:
+            look: Called meanwhile; what it raises ends the wait.
+
+        Raises:
+            LostNodeError: One of them does not come back within `READY_S`.
+        """
+        deadline_s = time.monotonic() + READY_S
+        while True:
+            look()
+            try:
+                self._heartbeats.check_serving(NEEDED)
+            except LostNodeError:
+                if time.monotonic() > deadline_s:
+                    raise
+            else:
+                if self._all_heard() or time.monotonic() > deadline_s:
+                    return
+            time.sleep(LOOK_S)
+
+    def _all_heard(self) -> bool:
+        """Return whether all needed nodes that the graph has in this namespace beat."""
+        graph = self._node.get_node_names_and_namespaces()
+        here = {name for name, namespace in graph if namespace == self._node.get_namespace()}
+        return all(self._heartbeats.alive(name) for name in here.intersection(NEEDED))
+
+    def observe(self) -> Scene:
+        """Return a scene that shows what the last call did."""
+        self.check()
+        # A plan may go on where the robot has stopped between two calls: the executor recovers
+        # it before the next one, and looks anew.  It may weigh what is held.
+        scene = self._scenes.get(self._seen_s, or_stopped=True, felt=True, look=self.check)
+        self._skills_seen = scene.skills
+        return scene
+
+    def execute(self, call: SkillCall) -> Outcome:
+        """Execute one call to its end; that of a node that was lost raises LostNodeError."""
+        self.check()
+        goal = ExecuteSkill.Goal(call=call_to_msg(call), plan=self._plan, step=self._step)
+        patience = Patience(self._timeout_s, f'fr3_executor ({call})')
+
+        def look() -> None:
+            self.check()
+            patience.look(self._asked)
+
+        try:
+            status, result = self._skill.run(goal, FOREVER_S, look=look)
+        except LostNodeError:
+            self._hold()
+            raise
+        if result is None:
+            return Outcome(
+                call=call,
+                status=Status.REJECTED,
+                code=Code.CANCELLED if status is GoalStatus.CANCELED else Code.INTERNAL,
+                message=not_begun(status, f'the call {call}', 'fr3_executor'),
+            )
+        self._seen_s = max(self._seen_s, stamp_from_msg(result.stamp))
+        if status is GoalStatus.CANCELED and result.code == ExecuteSkill.Result.CODE_INTERNAL:
+            return Outcome(
+                call=call,
+                status=Status.FAILED,
+                code=Code.CANCELLED,
+                message=f'{call} was stopped.',
+            )
+        return outcome_from_result(call, result)
+
+    def hear(self, event: Event) -> None:
+        """Learn the plan and the step that the calls belong to; a sink of the episode."""
+        if event.kind is EventKind.STARTED:
+            self._begun_s = time.monotonic()
+            self._episode_id = str(event.data['episode_id'])
+            self._plan, self._step = PlanMsg(), -1
+        elif event.kind is EventKind.PLAN:
+            plan = plan_msg_of_event(event, self._episode_id, now_s(self._node))
+            self._plan, self._step = plan, -1
+        elif event.kind is EventKind.STEP:
+            self._step = int(str(event.data['index']))
+
+    def stop(self) -> None:
+        """Stop the call that runs now, from any thread; what is held stays held."""
+        self._skill.cancel()
+
+    def _hear_approval(self, waits: Approval) -> None:
+        self._asked = waits.kind != Approval.NOTHING
+
+    def _hold(self) -> None:
+        """Cancel whatever trajectory runs, as nobody may be left who does."""
+        if self._controller.service_is_ready():
+            # An id and a stamp of zeros mean all goals (action_msgs/CancelGoal).
+            self._controller.call_async(CancelGoal.Request())
+
+    def check(self) -> None:
+        """
+        Make sure that the nodes that an episode needs are there.
+
+        Raises:
+            LostNodeError: One has gone, or has begun anew.
+            DuplicateNodeError: Two have the same name.
+        """
+        self._heartbeats.check(NEEDED, self._begun_s)
+        self._heartbeats.check_unique(NODES)
+
+
+class Patience:
+    """Counts the time that a call takes, without the time that a person is waited for."""
+
+    def __init__(self, timeout_s: float, what: str):
+        self._timeout_s = timeout_s
+        self._what = what
+        self._spent_s = 0.0
+        self._last_s = time.monotonic()
+
+    def look(self, asked: bool) -> None:
+        """
+        Go on counting.
+
+        Args:
+            asked: Whether a person is waited for now.
+
+        Raises:
+            WorldError: The time is over; names what was waited for.
+        """
+        now_s = time.monotonic()
+        if not asked:
+            self._spent_s += now_s - self._last_s
+        self._last_s = now_s
+        if self._spent_s > self._timeout_s:
+            raise WorldError(
+                f'There was no answer from {self._what} within {self._timeout_s:g} s.'
+            )
+
+
+class BodyClient:
+    """A client of the service `map_step`; its node must be spun by other threads."""
+
+    def __init__(self, node: Node, group: CallbackGroup, *, timeout_s: float = 300.0):
+        # Without a scene it is refused, and no model is called.
+        self._call = ServiceCall(
+            node, MapStep, 'map_step', 'body_mapper', group, first=MapStep.Request()
+        )
+        self._timeout_s = timeout_s
+
+    def ask(
+        self, step: PlanStep, scene: Scene, run: EpisodeRun, world: RosWorld
+    ) -> MapStep.Response:
+        """Map one step; a cancel of the episode or the loss of a node ends the wait."""
+
+        def look() -> None:
+            run.check()
+            world.check()
+
+        request = MapStep.Request(step=step_to_msg(step), scene=scene_to_msg(scene))
+        reply: MapStep.Response = self._call.run(request, self._timeout_s, look=look)
+        return reply
+
+
+class RosBody:
+    """The Body of one episode, over `map_step`; its model calls go on the episode's account."""
+
+    def __init__(self, client: BodyClient, run: EpisodeRun, world: RosWorld, name: str):
+        self.name = name
+        self._client = client
+        self._run = run
+        self._world = world
+
+    def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
+        """Return a call whose skill and objects are in the scene, or PASS."""
+        self._run.spend_model_call()
+        reply = self._client.ask(step, scene, self._run, self._world)
+        for msg in reply.model_calls:
+            self._run.add_model_call(model_call_from_msg(msg))
+            if msg.text:
+                self._run.add_model_text(msg.role, msg.text)
+        if reply.error != MapStep.Response.NONE:
+            raise MAP_ERRORS.get(reply.error, WorldError)(reply.message)
+        return PASS if reply.passed else call_from_msg(reply.call)

@@ -1,0 +1,1 @@
+"""Waiting, actions, services, heartbeats and processes on rclpy."""

@@ -1,0 +1,110 @@
+"""
+Heartbeats: how the nodes of a stack notice within seconds that one of them has gone.
+
+DDS itself takes up to 20 s to tell that a process was killed, and never tells that one hangs. A
+beat is the name of the node, a word that is another one after every start, so that a node that
+was started anew before anybody missed it is known to have forgotten what it was about, and its
+process. `nodes.liveness` says what is made of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import uuid4
+
+from rclpy._rclpy_pybind11 import InvalidHandle
+from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from std_msgs.msg import String
+
+from bbllm.ros.rclpy_support.liveness import LEAVES, PERIOD_S, Liveness
+from bbllm.ros.rclpy_support.peer_process import PeerProcess
+from bbllm.ros.rclpy_support.take_message import take_all
+
+TOPIC = 'heartbeat'
+
+QOS = QoSProfile(depth=60, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""So many beats wait at a listener that is busy: what six nodes say in five seconds."""
+
+
+END_ASKED = 'it was told to end'
+"""The reason of a node that ended on request."""
+
+
+class Heartbeat:
+    """
+    Publishes regularly that a node serves, from `start` to `end`.
+
+    Its publisher stays for as long as the node exists, so that the last beat is delivered and a
+    node that is activated again is heard at once.
+    """
+
+    def __init__(self, node: Node):
+        self.lives: set[str] = set()
+        """The words of the starts of this node in this process."""
+        self.reason = END_ASKED
+        """What the last beat gives as the reason for the end."""
+        self._name = node.get_name()
+        self._beat: String | None = None
+        self._life = ''
+        self._publisher = node.create_publisher(String, TOPIC, QOS)
+        _every_period(node, self._publish, MutuallyExclusiveCallbackGroup())
+
+    def start(self) -> None:
+        """Begin to beat, in a new life."""
+        self._life = uuid4().hex
+        self.lives.add(self._life)
+        self.reason = END_ASKED
+        words = [self._name, self._life, str(PeerProcess.own() or '')]
+        self._beat = String(data=' '.join(words).strip())
+        self._publish()
+
+    def end(self) -> None:
+        """Beat once more, with the reason for the end, and then no more."""
+        beat, self._beat = self._beat, None
+        if beat is not None:
+            last = f'{self._name} {self._life} {LEAVES}{self.reason}'
+            self._publisher.publish(String(data=last))
+
+    def _publish(self) -> None:
+        beat = self._beat
+        if beat is not None:
+            self._publisher.publish(beat)
+
+
+class Heartbeats(Liveness):
+    """Hears who lives."""
+
+    def __init__(self, node: Node):
+        super().__init__()
+        # One turn after the other: two that waited for a thread would count as two of listening.
+        group = MutuallyExclusiveCallbackGroup()
+        self._beats = node.create_subscription(
+            String, TOPIC, self._hear, QOS, callback_group=group
+        )
+        # By the executor that beats come through: where that is kept waiting, so are its turns.
+        _every_period(node, self.turn, group)
+
+    def turn(self) -> None:
+        """
+        Hear all beats that wait, then count one more period in which no others came.
+
+        A round of an executor takes one beat, of whatever node, but has its turn too. So a
+        listener whose rounds are long would fall behind with beats, and blame those who sent them.
+        """
+        try:
+            take_all(self._beats, self._hear)
+        except InvalidHandle:
+            return  # the node was destroyed
+        super().turn()
+
+    def _hear(self, beat: String) -> None:
+        self.hear(beat.data)
+
+
+def _every_period(node: Node, call: Callable[[], None], group: CallbackGroup) -> None:
+    # It goes on whatever the node takes for its time: that of a bag stands still in between.
+    steady = Clock(clock_type=ClockType.STEADY_TIME)
+    node.create_timer(PERIOD_S, call, callback_group=group, clock=steady)

@@ -1,0 +1,400 @@
+"""
+Parameters of nodes: one record for each node, one line for each parameter.
+
+A field's metadata becomes its ParameterDescriptor; the files in config/params hold values only.
+A parameter is read when its node is configured, so it can be changed while the node is
+unconfigured or inactive. A dynamic one can be changed while the node is active and at rest, too.
+What a person relies on when they approve motion is fixed: it needs a new start of the node.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from bbllm.core.errors import ConfigError
+from bbllm.ros.rclpy_support.ros_clock import fix_clock
+
+if TYPE_CHECKING:
+    from rcl_interfaces.msg import SetParametersResult
+    from rclpy.node import Node
+    from rclpy.parameter import Parameter
+
+T = TypeVar('T')
+
+OF_EVERY_NODE = ('autostart', 'use_sim_time', 'qos_overrides', 'start_type_description_service')
+"""Parameters that rclpy gives every node."""
+
+LLM_CONFIG = 'File that describes the models; empty: config/llm.yaml.'
+OVERRIDE = 'Provider or model of the {}, instead of what the file says; empty: as it says.'
+RECORD = 'File that keeps the whole conversation; empty: none.'
+REPLAY = 'Recording that answers instead of a model; empty: none.'
+
+
+class Change(enum.Enum):
+    """When a parameter can be changed."""
+
+    FIXED = enum.auto()
+    """Only at the start of the process."""
+    INACTIVE = enum.auto()
+    """While the node is unconfigured or inactive."""
+    AT_REST = enum.auto()
+    """Also while the node is active and carries out nothing."""
+
+
+def param(
+    default: Any,
+    description: str,
+    low: float | None = None,
+    high: float | None = None,
+    *,
+    change: Change = Change.INACTIVE,
+) -> Any:
+    """Describe a parameter: default, meaning with unit, bounds, and when it can be changed."""
+    metadata = {'description': description, 'low': low, 'high': high, 'change': change}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True)
+class BrainPlannerParams:
+    """Parameters of `brain_planner`."""
+
+    planner: str = param(
+        'brain_body',
+        'Planning method, an entry point of group bbllm.planners, with options or without: '
+        '`prog_prompt:check=graph,grounding=nearest`.',
+    )
+    feedback_loops: int = param(
+        3, 'Feedback loops of an episode, K in the paper.', 0, 100, change=Change.AT_REST
+    )
+    llm_config: str = param('', LLM_CONFIG)
+    brain: str = param('', OVERRIDE.format('Brain'))
+    body: str = param('', OVERRIDE.format('Body'))
+    record: str = param('', RECORD)
+    replay: str = param('', REPLAY)
+    controller: str = param('fr3_arm_controller', 'Controller that is told to hold in need.')
+    step_limit: int = param(
+        200, 'Calls that an episode may execute; 0: no limit.', 0, 100_000, change=Change.AT_REST
+    )
+    model_call_limit: int = param(
+        300,
+        'Model calls that an episode may make; 0: no limit.',
+        0,
+        100_000,
+        change=Change.AT_REST,
+    )
+    token_limit: int = param(
+        0,
+        'Tokens, prompts and replies together, of an episode; 0: no limit.',
+        0,
+        2**31 - 1,
+        change=Change.AT_REST,
+    )
+    wall_limit_s: float = param(
+        0.0, 'Wall time of an episode [s]; 0: no limit.', 0.0, 1e6, change=Change.AT_REST
+    )
+    skill_timeout_s: float = param(
+        600.0, 'Wall time after which a call is given up [s].', 1.0, 1e5
+    )
+    map_timeout_s: float = param(300.0, 'Wall time that map_step may take [s].', 1.0, 1e5)
+    episodes_folder: str = param('', 'Where journals go; empty: $XDG_STATE_HOME/bbllm/episodes.')
+
+
+@dataclass(frozen=True)
+class BodyMapperParams:
+    """Parameters of `body_mapper`."""
+
+    llm_config: str = param('', LLM_CONFIG)
+    brain: str = param('', OVERRIDE.format('Brain'))
+    body: str = param('', OVERRIDE.format('Body'))
+    mapping: str = param(
+        'auto',
+        'How steps become calls: auto, text, schema or embedding; with embedding, `body` names '
+        'the embedding model, or is lexical.',
+    )
+    record: str = param('', RECORD)
+    replay: str = param('', REPLAY)
+
+
+@dataclass(frozen=True)
+class StateEstimatorParams:
+    """Parameters of `state_estimator`."""
+
+    max_age_s: float = param(
+        2.0,
+        'Objects that were not heard of for longer are stale, by the wall clock [s].',
+        0.1,
+        60.0,
+    )
+    wait_s: float = param(
+        3.0, 'How long get_scene waits for a scene that is new enough, wall clock [s].', 0.1, 60.0
+    )
+    rate_hz: float = param(5.0, 'How often the topic scene is published [Hz].', 0.1, 50.0)
+    gripper: str = param('franka_gripper', 'Prefix of the names of the hand.')
+    sources: str = param(
+        'objects',
+        'Who tells where things are, a list with commas: objects (alone), static, detections, '
+        'vision_msgs, apriltag.',
+    )
+    scene: str = param(
+        '',
+        'Scene file with furniture and locations, and with source static the things: a name in '
+        'config/scenes or a path; empty: none, or empty_table with cameras.',
+    )
+    catalogue: str = param(
+        '',
+        'File that says what detected things are: a name in config/catalogues or a path; empty: '
+        'as detector and scene file say.',
+    )
+    min_confidence: float = param(0.5, 'Detections that are less sure are left out.', 0.0, 1.0)
+    max_delay_s: float = param(
+        2.0, 'Pictures that come later after they were taken are left out [s].', 0.05, 60.0
+    )
+    window_s: float = param(2.0, 'Sightings of so long are averaged [s].', 0.0, 60.0)
+    gate_m: float = param(
+        0.01, 'Sightings that are further apart do not agree: it has moved [m].', 0.001, 0.2
+    )
+    gate_deg: float = param(
+        15.0, 'Sightings that are turned further do not agree: it has moved [deg].', 1.0, 180.0
+    )
+    agreeing: int = param(
+        3, 'So many sightings that agree show that a thing is there, or has moved.', 1, 100
+    )
+    lost_after_s: float = param(
+        2.0,
+        'A thing that pictures could show and do not show for so long is lost [s]; 0: never.',
+        0.0,
+        3600.0,
+    )
+    hidden_m: float = param(
+        0.1, 'What the arm is this near to, as a camera looks, is hidden by it [m].', 0.0, 1.0
+    )
+    open_state: str = param(
+        'off',
+        'Who adds what is believed of things by what was done to them, such as would_not_rise, '
+        'as estimated facts: off, rules or model.',
+    )
+    collision_objects: bool = param(
+        False, 'Publish objects on collision_object for MoveIt; needs moveit_msgs.'
+    )
+    llm_config: str = param('', LLM_CONFIG)
+    model: str = param('', OVERRIDE.format('open state (open_state:=model)'))
+
+
+@dataclass(frozen=True)
+class Fr3ExecutorParams:
+    """Parameters of `fr3_executor`."""
+
+    controller: str = param('fr3_arm_controller', 'Joint trajectory controller of the arm.')
+    gripper: str = param('franka_gripper', 'Prefix of the names of the hand.')
+    speed_scale: float = param(
+        0.8,
+        "Share of the robot's velocity and acceleration limits that is used.",
+        0.01,
+        1.0,
+        change=Change.AT_REST,
+    )
+    state_timeout_s: float = param(
+        2.0, 'Joint states that stop for longer mean that the driver has gone [s].', 0.1, 60.0
+    )
+    approval: str = param(
+        'plan',
+        'What a person has to allow before it moves: none, plan, step or risky.',
+        change=Change.FIXED,
+    )
+    approval_timeout_s: float = param(
+        300.0,
+        'How long a person is waited for, by the wall clock [s].',
+        1.0,
+        1e5,
+        change=Change.AT_REST,
+    )
+    simulated: bool = param(
+        False,
+        'The robot is simulated, so that a program may answer in place of a person.',
+        change=Change.FIXED,
+    )
+    safety: str = param(
+        '',
+        'File with the safety envelope, a path or safety_slow; empty: config/safety.yaml.',
+        change=Change.FIXED,
+    )
+    max_scene_age_s: float = param(
+        2.0, 'Nothing moves while no scene was heard of for longer [s].', 0.1, 60.0
+    )
+    lift_cap_n: float = param(
+        10.0,
+        'A lift that takes more ends: what is gripped is fixed or too heavy; contact_force of the '
+        'safety file has to be 2.33 times as much [N].',
+        2.0,
+        30.0,
+    )
+
+
+@dataclass(frozen=True)
+class MujocoSimParams:
+    """Parameters of `mujoco_sim`."""
+
+    scene: str = param('tabletop', 'File in config/scenes without extension, or a path.')
+    speed: float = param(
+        1.0,
+        'Simulated seconds per second; 0: as fast as it can while a goal runs.',
+        0.0,
+        100.0,
+        change=Change.AT_REST,
+    )
+    viewer: bool = param(False, 'Open the MuJoCo viewer.')
+    force_noise_n: float = param(
+        -1.0, 'Deviation of forces and their bias; 0: exact; -1: as in the scene [N].', -1.0, 5.0
+    )
+    seed: int = param(0, 'Of the noise of the force.', 0, 2**31)
+    clock: bool = param(
+        False, "Publish the world's clock on /clock, for nodes with use_sim_time:=true."
+    )
+    homed: bool = param(True, 'The hand was homed already; otherwise it knows no width yet.')
+
+
+@dataclass(frozen=True)
+class TaskMenuParams:
+    """Parameters of `task_menu`."""
+
+    suite: str = param('tabletop', 'Suite whose tasks the menu offers: its name, or a path.')
+    rate_hz: float = param(5.0, 'How often menus and status are looked after [Hz].', 0.5, 50.0)
+    max_scene_age_s: float = param(
+        2.0, 'Scenes that stay away for longer are told of, wall clock [s].', 0.1, 60.0
+    )
+
+
+NODE_PARAMS: dict[str, type] = {
+    'brain_planner': BrainPlannerParams,
+    'body_mapper': BodyMapperParams,
+    'state_estimator': StateEstimatorParams,
+    'fr3_executor': Fr3ExecutorParams,
+    'mujoco_sim': MujocoSimParams,
+    'task_menu': TaskMenuParams,
+}
+"""The parameters of each node."""
+
+
+class Parameters(Generic[T]):
+    """The parameters of a node as one record, which follows their changes."""
+
+    def __init__(self, node: Node, cls: type[T], refuse: Callable[[str, bool], str]):
+        """
+        Declare every field of *cls* on *node*.
+
+        Args:
+            node: Whose parameters they are.
+            cls: Their record.
+            refuse: Returns why a parameter cannot be changed now, empty where it can; its
+                arguments are the name, and whether it can be changed while the node is active.
+
+        Raises:
+            ConfigError: A value of the wrong type or outside its bounds, a parameter that the
+                node does not have.
+        """
+        self.on_change: Callable[[T], None] = lambda _: None
+        """Called with the new record after a change."""
+        self._refuse = refuse
+        self._fields = {item.name: item for item in dataclasses.fields(cls)}  # type: ignore[arg-type]  # T is one of the records
+        self.values = cls(**{name: _declare(node, item) for name, item in self._fields.items()})
+        _refuse_unknown(node, set(self._fields))
+        fix_clock(node)
+        node.add_on_set_parameters_callback(self._check)
+        node.add_post_set_parameters_callback(self._take)
+
+    def _check(self, changes: list[Parameter]) -> SetParametersResult:
+        from rcl_interfaces.msg import SetParametersResult
+        from rclpy.exceptions import InvalidParameterValueException
+
+        for change in changes:
+            item = self._fields.get(change.name)
+            if item is None:
+                continue
+            reason = self._refuse(change.name, item.metadata['change'] is Change.AT_REST)
+            if not reason and isinstance(item.default, float):
+                try:
+                    _number(change.value, item)
+                except InvalidParameterValueException as error:
+                    reason = f'{error}'
+            if reason:
+                return SetParametersResult(successful=False, reason=reason)
+        return SetParametersResult(successful=True)
+
+    def _take(self, changes: list[Parameter]) -> None:
+        mine = {
+            change.name: _number(change.value, self._fields[change.name])
+            if isinstance(self._fields[change.name].default, float)
+            else change.value
+            for change in changes
+            if change.name in self._fields
+        }
+        if mine:
+            self.values = dataclasses.replace(self.values, **mine)  # type: ignore[type-var]  # as above
+            self.on_change(self.values)
+
+
+def _declare(node: Node, item: dataclasses.Field[Any]) -> Any:
+    """Declare one field, and return its value."""
+    from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
+
+    try:
+        value = node.declare_parameter(item.name, item.default, _descriptor(item)).value
+        return _number(value, item) if isinstance(item.default, float) else value
+    except (InvalidParameterTypeException, InvalidParameterValueException) as error:
+        # The exception of a wrong type repeats the name at its end.
+        reason = str(error).removesuffix(f': {item.name}').rstrip('.')
+        raise ConfigError(
+            f'{node.get_name()}: the parameter {item.name} cannot be used: {reason}. '
+            f'It is: {item.metadata["description"]}{bounds_text(item)} '
+            f'For example {item.default!r}.'
+        ) from error
+
+
+def _descriptor(item: dataclasses.Field[Any]) -> Any:
+    from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+
+    meta = item.metadata
+    descriptor = ParameterDescriptor(
+        description=meta['description'], read_only=meta['change'] is Change.FIXED
+    )
+    if isinstance(item.default, float):
+        # People write speed:=0 where ROS wants 0.0; `_number` sees to the type instead.
+        descriptor.dynamic_typing = True
+        bounds = FloatingPointRange(from_value=float(meta['low']), to_value=float(meta['high']))
+        descriptor.floating_point_range = [bounds]
+    elif meta['low'] is not None:
+        descriptor.integer_range = [IntegerRange(from_value=meta['low'], to_value=meta['high'])]
+    return descriptor
+
+
+def _number(value: Any, item: dataclasses.Field[Any]) -> float:
+    from rclpy.exceptions import InvalidParameterValueException
+
+    low, high = item.metadata['low'], item.metadata['high']
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise InvalidParameterValueException(item.name, value, 'it is no number')
+    if not low <= value <= high:
+        raise InvalidParameterValueException(item.name, value, f'{value:g} is out of bounds')
+    return float(value)
+
+
+def bounds_text(item: dataclasses.Field[Any]) -> str:
+    """Return the bounds of a parameter as a sentence; empty where it has none."""
+    low, high = item.metadata['low'], item.metadata['high']
+    return '' if low is None else f' Between {low:g} and {high:g}.'
+
+
+def _refuse_unknown(node: Node, known: set[str]) -> None:
+    """A misspelt parameter is otherwise ignored without a word."""
+    # rclpy keeps what came from files and the command line here, and offers no other way.
+    given = set(node._parameter_overrides)
+    ours = {name for name in given if not name.startswith(OF_EVERY_NODE)}
+    if ours - known:
+        name = sorted(ours - known)[0]
+        raise ConfigError(
+            f'{node.get_name()} has no parameter {name!r}. Known: {", ".join(sorted(known))}.'
+        )

@@ -1,0 +1,100 @@
+"""One service of another node, called from threads that do not spin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+
+from bbllm.ros.rclpy_support.waiting import ANSWER_S, need_server, nothing, wait_for
+
+
+class ServiceCall:
+    """
+    A client of one service, whose answers are not lost.
+
+    A server that has not yet found the one that asked throws its answer away, as
+    `nodes.safe_action_client` tells; one that was started anew has found nobody yet, and nothing
+    tells that it was. So before every request one is made that changes nothing, again and again
+    until it is answered. Where no request changes anything, the request itself is.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        kind: Any,
+        name: str,
+        server: str,
+        group: CallbackGroup,
+        *,
+        first: Any = None,
+    ):
+        """
+        Make the client; waits for nobody.
+
+        Args:
+            node: Whose client it is.
+            kind: Type of the service.
+            name: Its name.
+            server: The node that serves it, for errors.
+            group: Callback group, reentrant.
+            first: A request that changes nothing and is answered at once; None where none of
+                them changes anything.
+        """
+        self._node = node
+        self._client = node.create_client(kind, name, callback_group=group)
+        self._what = f'{server} ({name})'
+        self._first = first
+
+    @property
+    def ready(self) -> bool:
+        """Whether somebody serves it."""
+        return bool(self._client.service_is_ready())
+
+    def close(self) -> None:
+        """Leave the graph."""
+        self._node.destroy_client(self._client)
+
+    def run(
+        self,
+        request: Any,
+        timeout_s: float,
+        *,
+        look: Callable[[], None] = nothing,
+        sending: Callable[[], None] = nothing,
+    ) -> Any:
+        """
+        Return the answer to a request.
+
+        Args:
+            request: The request.
+            timeout_s: How long it may take to be answered, by the wall clock [s].
+            look: Called all the time meanwhile; what it raises ends the wait.
+            sending: Called right before the request itself leaves.
+
+        Raises:
+            LostNodeError: Nobody serves it.
+            WorldError: There is no answer in time.
+        """
+        need_server(self._client.service_is_ready, self._what, look=look)
+        if self._first is None:
+            sending()
+            return self._insist(request, timeout_s, look)
+        self._insist(self._first, ANSWER_S, look)
+        sending()
+        return wait_for(self._client.call_async(request), self._what, timeout_s, look=look)
+
+    def _insist(self, request: Any, timeout_s: float, look: Callable[[], None]) -> Any:
+        """Ask until there is an answer, less and less often: a server may just be slow."""
+        waits = count(1)
+
+        def again() -> Any:
+            n = next(waits)
+            return None if n & (n - 1) else self._client.call_async(request)  # 1, 2, 4, 8 ...
+
+        return wait_for(
+            self._client.call_async(request), self._what, timeout_s, look=look, ask_again=again
+        )

@@ -1,0 +1,400 @@
+"""
+The life of a node's process: configure, activate, spin, come to rest, end.
+
+Each node is a managed node (https://design.ros2.org/articles/node_lifecycle.html): `configure`
+builds what it needs, `activate` begins to serve, `deactivate` brings it to rest and stops serving,
+`cleanup` forgets the configuration. With the parameter `autostart` (the default) the process takes
+itself to active; otherwise `ros2 lifecycle` or a lifecycle manager does.
+
+SIGINT and SIGTERM are waited for instead of handled by rclpy, so that a node can still reach the
+others when it ends: an arm that moves is stopped before its executor is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import rclpy
+from rcl_interfaces.msg import ParameterDescriptor
+from rclpy._rclpy_pybind11 import RCLError
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.signals import SignalHandlerOptions
+
+from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.core.printable import escape_hidden
+from bbllm.ros.rclpy_support.dds_boundary import bound_process
+from bbllm.ros.rclpy_support.diagnostics import Diagnostics
+from bbllm.ros.rclpy_support.domains import domain_of
+from bbllm.ros.rclpy_support.heartbeat import Heartbeat, Heartbeats
+from bbllm.ros.rclpy_support.liveness import PERIOD_S
+from bbllm.ros.rclpy_support.name_lock import NameLock
+from bbllm.ros.rclpy_support.owner import end_with_owner
+from bbllm.ros.rclpy_support.params import Parameters
+from bbllm.ros.rclpy_support.plain_log import PlainLogger
+from bbllm.ros.rclpy_support.teardown import destroy_since, entities_of, leave_graph
+
+ENDS = (signal.SIGINT, signal.SIGTERM)
+FAULTS = 10
+"""How many faults in callbacks end the spinning of a node, whose process ends at the first."""
+LISTEN_S = 2 * PERIOD_S
+"""How long a node listens for another of its name before it serves: two beats [s]."""
+REST_S = 2.0
+"""How long the callbacks of a node that came to rest may take to return [s]."""
+END_S = 8.0
+"""How long a process may take to end after SIGTERM; then it ends as it is [s]."""
+
+
+class StackNode(LifecycleNode):
+    """
+    One of the nodes of the stack: it is managed, it beats, and it watches the beats of the others.
+
+    A subclass overrides `build`, `begin` and `come_to_rest`.
+    """
+
+    def __init__(self, name: str, params: type | None = None):
+        """
+        Join the graph and declare the parameters; builds nothing yet.
+
+        Args:
+            name: Of the node.
+            params: The record of its parameters; their values are in `params` afterwards.
+
+        Raises:
+            ConfigError: A parameter cannot be used.
+        """
+        super().__init__(name)
+        self._plain_log = PlainLogger(self.get_logger().name)
+        self.group = ReentrantCallbackGroup()
+        self.failed = False
+        self.end_reason = f'The node {name} was told to end.'
+        """Why this process ends, once it does."""
+        self.heartbeats = Heartbeats(self)
+        self._joined_s = time.monotonic()
+        self._beat = Heartbeat(self)
+        self._built = False
+        self._reason: BaseException | None = None
+        description = 'Configure and activate at the start; otherwise a lifecycle manager does.'
+        self.declare_parameter(
+            'autostart', True, ParameterDescriptor(description=description, read_only=True)
+        )
+        self._params = (
+            None if params is None else Parameters[Any](self, params, self._refuse_change)
+        )
+        self.diagnostics = Diagnostics(self, lambda: str(self._state_machine.current_state[1]))
+        # A transition that is not possible now is refused, and no fault of this process.
+        service = self._service_change_state
+        service.callback = _refusing(service.callback)
+        self._own = entities_of(self)
+
+    @property
+    def params(self) -> Any:
+        """The values of the parameters in force, a record of the type given to `__init__`."""
+        return None if self._params is None else self._params.values
+
+    def build(self) -> None:
+        """
+        Make what this node needs from its parameters; called when it is configured.
+
+        Raises:
+            BbllmError: It cannot be made; the node stays unconfigured.
+        """
+
+    def get_logger(self) -> PlainLogger:
+        """Return the log of this node, safe for text from outside."""
+        return getattr(self, '_plain_log', None) or super().get_logger()
+
+    def begin(self) -> None:
+        """Begin to serve; called when the node is activated, and spun."""
+
+    def come_to_rest(self) -> None:
+        """
+        End what runs; called before the process ends, while others can still be reached.
+
+        Also after a fault, when it may be that no thread spins this node any more: it must not
+        wait for an answer for long.
+        """
+
+    def take(self, params: Any) -> None:
+        """Use new values of the dynamic parameters; called while the node is configured."""
+
+    @property
+    def busy(self) -> str:
+        """What runs and keeps parameters from being changed now; empty where nothing runs."""
+        return ''
+
+    def autostart(self) -> None:
+        """
+        Configure and activate this node.
+
+        Raises:
+            BbllmError: It cannot be configured or activated.
+        """
+        for transition in (self.trigger_configure, self.trigger_activate):
+            if transition() is not TransitionCallbackReturn.SUCCESS:
+                raise self._reason or RuntimeError(f'{transition.__name__} failed')
+
+    def fail(self, reason: str) -> None:
+        """End this process with an error, from any thread: what cannot serve must not seem to."""
+        self.get_logger().fatal(reason)
+        self.diagnostics.error(reason)
+        self.failed = True
+        self._beat.reason = reason.strip().splitlines()[-1]
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def end_beat(self) -> None:
+        """Publish that this node serves no more."""
+        self._beat.end()
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Build what the node needs."""
+        return self._try(self._build, 'configure')
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Begin to serve, unless another process serves under this name."""
+
+        def activate() -> None:
+            if not self._built:  # deactivating has destroyed what was built
+                self._build()
+            self._refuse_duplicate()
+            self.begin()
+            self._beat.start()
+            self.get_logger().info(f'ready: {self.get_fully_qualified_name()}')
+
+        return self._try(activate, 'activate')
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Come to rest, and stop serving."""
+
+        def deactivate() -> None:
+            self._beat.reason = 'it was deactivated'
+            reason, self.end_reason = (
+                self.end_reason,
+                f'The node {self.get_name()} was deactivated.',
+            )
+            self.come_to_rest()
+            self.end_reason = reason
+            self._tear_down()
+
+        return self._try(deactivate, 'deactivate')
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget the configuration."""
+        self._tear_down()
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Come to rest for good."""
+        return self.on_deactivate(state)
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Return to unconfigured after a fault."""
+        self._tear_down()
+        return TransitionCallbackReturn.SUCCESS
+
+    def _try(self, act: Callable[[], None], what: str) -> TransitionCallbackReturn:
+        """Do what a transition does; rclpy drops what a callback raises without a word."""
+        self._reason = None
+        try:
+            act()
+        except BbllmError as error:
+            self._reason = error
+            self.diagnostics.error(str(error))
+            self.get_logger().error(f'{self.get_name()} could not {what}: {error}')
+            self._tear_down()
+            return TransitionCallbackReturn.FAILURE
+        except Exception as error:  # whatever it is, it is reported and raised by `autostart`
+            self._reason = error
+            self.get_logger().error(f'fault in {what}:\n{traceback.format_exc()}')
+            return TransitionCallbackReturn.ERROR
+        return TransitionCallbackReturn.SUCCESS
+
+    def _build(self) -> None:
+        self.build()
+        self._built = True
+        if self._params is not None:
+            self._params.on_change = self.take
+
+    def _tear_down(self) -> None:
+        self._beat.end()
+        destroy_since(self, self._own)
+        self._built = False
+        if self._params is not None:
+            self._params.on_change = ignore
+
+    def _refuse_duplicate(self) -> None:
+        """Raise ConfigError where a beat of this name comes from another process."""
+        while (left_s := self._joined_s + LISTEN_S - time.monotonic()) > 0:
+            time.sleep(left_s)
+        others = self.heartbeats.others(self.get_name(), self._beat.lives)
+        if others:
+            process = next((f' (process {x.number})' for x in others if x is not None), '')
+            raise ConfigError(
+                f'The node {self.get_fully_qualified_name()} runs already{process}, here or on '
+                'another machine: its heartbeat is heard. End it, or start this one with another '
+                'namespace or another ROS_DOMAIN_ID.'
+            )
+
+    def _refuse_change(self, name: str, dynamic: bool) -> str:
+        """Return why a parameter cannot be changed now; empty where it can."""
+        if not self._built:
+            return ''
+        if not dynamic:
+            return (
+                f'{name} is read when the node is configured: change it while the node is '
+                'inactive or unconfigured (ros2 lifecycle set), or start the node again'
+            )
+        return f'{name} can be changed at rest only: {self.busy}' if self.busy else ''
+
+
+def ignore(_: object) -> None:
+    """Do nothing with a change: the next configuration reads it."""
+
+
+def _refusing(callback: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a callback of `change_state` that refuses a transition that is not possible."""
+
+    def change(request: Any, reply: Any) -> Any:
+        try:
+            return callback(request, reply)
+        except RCLError:
+            reply.success = False
+            return reply
+
+    return change
+
+
+def run(make: Callable[[], StackNode], threads: int = 8) -> None:
+    """
+    Run a node until SIGINT or SIGTERM; the body of every node's `main`.
+
+    Args:
+        make: Builds the node.
+        threads: How many callbacks may run at once.
+    """
+    end_asked = _end_signals()
+    reasons: list[str] = []
+    end_with_owner(reasons.append)
+    try:
+        domain_of(os.environ)  # rcl names neither the variable nor its range
+        bound_process()
+    except BbllmError as error:
+        sys.exit(f'error: {error}')
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    node: StackNode | None = None
+    code = 0
+    try:
+        node = make()
+        _ = NameLock(node.get_name(), node.get_namespace(), node.context.get_domain_id())
+        with _spun(node, threads):
+            if node.get_parameter('autostart').value:
+                node.autostart()
+            os.read(end_asked, 1)
+            node.end_reason = next(iter(reasons), node.end_reason)
+            threading.Thread(target=_end_in_time, name='end', daemon=True).start()
+            _come_to_rest(node)
+            node.end_beat()
+        code = int(node.failed)
+    except BbllmError as error:
+        _report(f'error: {error}')
+        code = 1
+    except Exception:  # reported here, as `os._exit` below would leave it unreported
+        _report(traceback.format_exc())
+        code = 1
+    if node is not None:
+        leave_graph(node)
+    rclpy.try_shutdown()
+    _leave(code)
+
+
+def _leave(code: int) -> None:
+    """End this process without waiting for threads that still run a callback."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):  # whoever read it may have ended
+            stream.flush()
+    os._exit(code)
+
+
+def _end_in_time() -> None:
+    """End this process where it hangs in ending."""
+    time.sleep(END_S)
+    _report(f'error: this node did not come to rest within {END_S:g} s; it ends.')
+    _leave(1)
+
+
+def _report(text: str) -> None:
+    with suppress(OSError):  # whoever read it may have ended
+        print(escape_hidden(text), file=sys.stderr, flush=True)
+
+
+def _come_to_rest(node: StackNode) -> None:
+    """End what runs, whatever else has failed: a fault must leave nothing moving either."""
+    try:
+        node.come_to_rest()
+    except Exception:  # whatever it is, the process still ends in order
+        node.get_logger().error(f'fault in coming to rest:\n{traceback.format_exc()}')
+        node.failed = True
+
+
+def _end_signals() -> int:
+    """Return a file descriptor that can be read from once SIGINT or SIGTERM came."""
+    readable, writable = os.pipe()
+    os.set_blocking(writable, False)
+    for number in ENDS:
+        # Also where SIGINT is ignored, as in processes that a script starts in the background.
+        signal.signal(number, _nothing)
+    # Whatever thread the signal reaches, C writes to the pipe at once.
+    signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
+    return readable
+
+
+def _nothing(number: int, frame: object) -> None:
+    """Handle a signal that was already seen at the pipe."""
+
+
+@contextmanager
+def _spun(node: StackNode, threads: int) -> Iterator[None]:
+    """Spin a node; at the end its callbacks under way have returned, or REST_S have passed."""
+    executor = MultiThreadedExecutor(threads)
+    executor.add_node(node)
+    ending = threading.Event()
+    spinning = threading.Thread(target=_spin, args=(executor, node, ending), daemon=True)
+    spinning.start()
+    try:
+        yield
+    finally:
+        ending.set()
+        executor.wake()
+        deadline_s = time.monotonic() + REST_S
+        spinning.join(timeout=REST_S)
+        # `shutdown` of rclpy 7.1 waits for no callback, which would then miss what it destroys.
+        pool = executor._executor
+        pool.shutdown(wait=False, cancel_futures=True)
+        for thread in pool._threads:
+            thread.join(timeout=max(0.0, deadline_s - time.monotonic()))
+        executor.shutdown(timeout_sec=0.0)
+
+
+def _spin(executor: MultiThreadedExecutor, node: StackNode, ending: threading.Event) -> None:
+    """Spin until the end, also after a fault: what runs comes to rest while its answers come."""
+    faults: list[BaseException] = []
+    while not ending.is_set() and len(faults) < FAULTS:
+        try:
+            executor.spin_once(timeout_sec=1.0)
+        except ExternalShutdownException:
+            return
+        except BaseException as fault:  # whatever it is, nothing may be left moving
+            if fault in faults or ending.is_set():
+                continue  # rclpy raises one as often as it had looked for a thread to call it in
+            faults.append(fault)
+            if len(faults) == 1:
+                node.fail(f'fault in a callback:\n{traceback.format_exc()}')

@@ -1,0 +1,204 @@
+"""Scene, plan, status and menus as markers, for rviz."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import Point, Vector3
+from geometry_msgs.msg import Pose as PoseMsg
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import (
+    InteractiveMarker,
+    InteractiveMarkerControl,
+    Marker,
+    MarkerArray,
+    MenuEntry,
+)
+
+from bbllm.core.missing_objects import LAST_SEEN_AT, UNSEEN_FOR, lost_names
+from bbllm.core.printable import escape_hidden, escape_line
+from bbllm.core.types import Kind, Plan, Scene, SceneObject
+from bbllm.planners.common.open_facts import is_open
+from bbllm.ros.convert.object_shapes import looks_of
+from bbllm.ros.convert.records import header, pose_to_msg, vector_to_msg
+from bbllm.viz.colors import color_of
+from bbllm.worlds.tabletop.menu import Menu, MenuItem, Numbers
+from bbllm.worlds.tabletop.status import Mood
+
+COLORS: dict[str, tuple[float, float, float]] = {
+    'red': (0.85, 0.15, 0.15),
+    'green': (0.15, 0.65, 0.25),
+    'blue': (0.15, 0.35, 0.85),
+    'yellow': (0.95, 0.80, 0.15),
+    'orange': (0.95, 0.55, 0.10),
+    'purple': (0.55, 0.25, 0.70),
+    'aqua': (0.20, 0.80, 0.80),
+    'white': (0.95, 0.95, 0.95),
+    'black': (0.10, 0.10, 0.10),
+    'burlywood': (0.87, 0.72, 0.53),
+}
+"""Red, green, blue from 0 to 1; what is not here looks as in pictures."""
+TEXT_M = 0.025
+"""Height of letters [m]."""
+PLAN_AT_M = (0.3, 0.0, 0.9)
+"""Where the plan hangs in the air [m]."""
+STATUS_AT_M = (0.0, 0.0, 1.25)
+"""Where the status hangs, above the robot [m]."""
+BELIEFS = 3
+"""So many words on one thing are shown; all of them are in the scene."""
+FLAT_M = 0.002
+"""Thickness that rviz needs to show a place [m]."""
+MOOD_COLORS = {Mood.CALM: 'white', Mood.WAITS: 'orange', Mood.FAULT: 'red'}
+BEYOND = 0.3
+"""How solid what is out of reach looks; 1 is solid."""
+HANDLE = 1.12
+"""How much larger than the thing itself the handle is that a menu opens at."""
+HANDLE_M = 0.03
+"""Least extent of a handle: a place alone is too flat to be hit [m]."""
+GHOST_M = 0.05
+"""Diameter of what marks the place where a lost thing was last seen [m]."""
+GLASS = 0.12
+"""How solid a handle looks: what it hangs on is seen through it."""
+
+
+def scene_markers(scene: Scene) -> MarkerArray:
+    """Return a shape and a name for every object; those of things that are gone are removed."""
+    return MarkerArray(markers=[_clear(), *_scene(scene), *_lost(scene)])
+
+
+def plan_markers(plan: Plan, current: int) -> MarkerArray:
+    """Return the plan as one text, with an arrow at the step that is worked on."""
+    lines = [
+        f'{">" if step.index == current else " "} {escape_line(str(step))}' for step in plan.steps
+    ]
+    text = _text('plan', 0, PLAN_AT_M, '\n'.join(lines), 'white')
+    return MarkerArray(markers=[_clear(), text] if lines else [_clear()])
+
+
+def status_markers(lines: Sequence[str], mood: Mood) -> MarkerArray:
+    """Return the status as one text above the robot, in the colour of its mood."""
+    text = _text('status', 0, STATUS_AT_M, '\n'.join(map(escape_line, lines)), MOOD_COLORS[mood])
+    return MarkerArray(markers=[_clear(), text])
+
+
+def menu_marker(menu: Menu, numbers: Numbers) -> InteractiveMarker:
+    """Return a menu with a handle of glass around its thing."""
+    shape = Marker.CYLINDER if menu.kind is Kind.CYLINDER else Marker.CUBE
+    handle = _marker('handle', 0, shape)
+    handle.header.frame_id = ''  # the pose is relative to the interactive marker's
+    handle.scale = vector_to_msg([max(size * HANDLE, HANDLE_M) for size in menu.size_m])
+    handle.color = _color('white', GLASS)
+    control = InteractiveMarkerControl(
+        name='menu',
+        interaction_mode=InteractiveMarkerControl.MENU,
+        always_visible=True,
+        markers=[handle],
+    )
+    return InteractiveMarker(
+        header=header(0.0),
+        name=menu.name,
+        pose=pose_to_msg(menu.pose),
+        scale=max(menu.size_m),
+        menu_entries=list(_menu_entries(menu.entries, numbers, (menu.name,), 0)),
+        controls=[control],
+    )
+
+
+def _menu_entries(
+    entries: Iterable[MenuItem], numbers: Numbers, path: tuple[str, ...], parent: int
+) -> Iterator[MenuEntry]:
+    """List entries as rviz wants them: flat, each above those of its own menu."""
+    for entry in entries:
+        number = numbers.of(entry, path)
+        yield MenuEntry(
+            id=number,
+            parent_id=parent,
+            title=escape_line(entry.title),
+            command_type=MenuEntry.FEEDBACK,
+        )
+        yield from _menu_entries(entry.entries, numbers, (*path, entry.title), number)
+
+
+def _scene(scene: Scene) -> Iterator[Marker]:
+    number = 0
+    for i, item in enumerate(scene.objects):
+        beyond = scene.has(item.name, 'reachable', 'no')
+        solid = 0.5 if item.kind is Kind.LOCATION else 1.0
+        alpha = min(solid, BEYOND) if beyond else solid
+        for look in looks_of(item):
+            marker = _marker('objects', number, look.shape)
+            marker.pose = pose_to_msg(look.pose)
+            marker.scale = vector_to_msg([max(size, FLAT_M) for size in look.scale_m])
+            marker.color = _color(look.color, alpha)
+            yield marker
+            number += 1
+        if item.kind is not Kind.FIXTURE:
+            yield _name(item, i, _remarks(scene, item.name))
+
+
+def _lost(scene: Scene) -> Iterator[Marker]:
+    """Mark where lost things were last seen; they are no objects any more."""
+    for i, name in enumerate(lost_names(scene)):
+        told = {fact.predicate: fact.object for fact in scene.facts if fact.subject == name}
+        try:
+            x, y, z = (float(number) for number in told[LAST_SEEN_AT].split())
+        except (KeyError, ValueError):
+            continue  # nobody knows where: the status names it
+        marker = _marker('lost', i, Marker.SPHERE)
+        marker.pose = PoseMsg(position=_point((x, y, z)))
+        marker.scale = Vector3(x=GHOST_M, y=GHOST_M, z=GHOST_M)
+        marker.color = _color('red', BEYOND)
+        yield marker
+        since = f'lost {told[UNSEEN_FOR]} ago' if UNSEEN_FOR in told else 'lost'
+        yield _text('lost names', i, (x, y, z + GHOST_M), f'{name}\n({since})', 'red')
+
+
+def _remarks(scene: Scene, name: str) -> list[str]:
+    """Return what is said of a thing below its name, a line each: what is believed comes last."""
+    sensed = ['(out of reach)'] if scene.has(name, 'reachable', 'no') else []
+    words = [
+        fact.object if fact.predicate == 'is' else f'{fact.predicate} {fact.object}'
+        for fact in scene.facts
+        if fact.subject == name and is_open(fact)
+    ]
+    more = [f'... {len(words) - BELIEFS} more'] if len(words) > BELIEFS else []
+    return [*sensed, *(f'believed: {word}' for word in words[:BELIEFS]), *more]
+
+
+def _name(item: SceneObject, i: int, remarks: Sequence[str]) -> Marker:
+    x, y, z = item.pose.position_m
+    # rviz centres a text: a line more grows half of its height down into the thing.
+    at_m = (x, y, z + item.size_m[2] / 2 + TEXT_M * (1 + len(remarks) / 2))
+    return _text('names', i, at_m, '\n'.join([item.name, *remarks]), 'white')
+
+
+def _text(
+    group: str, number: int, at_m: tuple[float, float, float], text: str, color: str
+) -> Marker:
+    marker = _marker(group, number, Marker.TEXT_VIEW_FACING)
+    marker.pose = PoseMsg(position=_point(at_m))
+    marker.scale = Vector3(z=TEXT_M)
+    marker.color = _color(color)
+    marker.text = escape_hidden(text)
+    return marker
+
+
+def _marker(group: str, number: int, kind: int) -> Marker:
+    # A stamp of zero: whatever the time, rviz shows it with the newest transform.
+    return Marker(header=header(0.0), ns=group, id=number, type=kind, lifetime=Duration())
+
+
+def _clear() -> Marker:
+    """Remove everything that this topic showed before."""
+    return Marker(header=header(0.0), action=Marker.DELETEALL)
+
+
+def _color(name: str, alpha: float = 1.0) -> ColorRGBA:
+    r, g, b = COLORS.get(name) or (int(color_of(name)[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    return ColorRGBA(r=r, g=g, b=b, a=alpha)
+
+
+def _point(position_m: tuple[float, float, float]) -> Point:
+    x, y, z = position_m
+    return Point(x=x, y=y, z=z)

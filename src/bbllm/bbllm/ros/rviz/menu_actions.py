@@ -1,0 +1,144 @@
+"""Where choices from a menu are carried out: as tasks, answers and stops of everybody's kind."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from queue import SimpleQueue
+from typing import Any
+
+from action_msgs.srv import CancelGoal
+from bbllm_interfaces.action import RunTask
+from bbllm_interfaces.srv import Approve
+
+from bbllm.core.approval import Answer
+from bbllm.core.errors import BbllmError
+from bbllm.core.events import Ending
+from bbllm.ros.convert.approval import answer_to_request
+from bbllm.ros.rclpy_support.safe_action_client import SafeActionClient
+from bbllm.ros.rclpy_support.service_call import ServiceCall
+from bbllm.ros.rclpy_support.stack_node import StackNode
+from bbllm.ros.rclpy_support.waiting import ANSWER_S
+from bbllm.worlds.tabletop.menu import ChoiceKind, MenuChoice
+
+REASON = 'It was denied from the menu in rviz.'
+STOPPED = 'stopped, as asked'
+ALL_GOALS = CancelGoal.Request()
+"""An id and a stamp of zeros mean all goals, whoever gave them (action_msgs/CancelGoal)."""
+
+
+class ChoiceDesk:
+    """
+    Holds nobody up: what becomes of a choice is told when it is known.
+
+    Answers and stops wait in threads of their own until they are heard, since what a client sends
+    that has only just found its server may be lost (see `ServiceCall`).
+    """
+
+    def __init__(self, node: StackNode, note: Callable[[str], None]):
+        """
+        Make the clients.
+
+        Args:
+            node: Whose clients they are.
+            note: Called with one line about what became of the last choice.
+        """
+        self._note = note
+        group = node.group
+        self._run_task = SafeActionClient(node, RunTask, 'run_task', group)
+        self._approve = ServiceCall(
+            node, Approve, 'approve', 'fr3_executor', group, first=Approve.Request()
+        )
+        # A request whose answer is lost comes again, and stops what was begun meanwhile as well.
+        self._tasks = ServiceCall(
+            node, CancelGoal, 'run_task/_action/cancel_goal', 'brain_planner', group
+        )
+        self._skills = ServiceCall(
+            node, CancelGoal, 'execute_skill/_action/cancel_goal', 'fr3_executor', group
+        )
+        self._answers = SimpleQueue[tuple[str, Answer]]()
+        _in_background('answers', self._give_answers)
+
+    def carry_out(self, choice: MenuChoice, *, by: str) -> None:
+        """Begin what was chosen; *by* says who did, for logs."""
+        if choice.kind is ChoiceKind.TASK:
+            self._begin(choice.instruction)
+        elif choice.kind is ChoiceKind.STOP:
+            self._stop()
+        else:
+            self._answer(choice, by)
+
+    def _begin(self, instruction: str) -> None:
+        if not self._run_task.server_is_ready():
+            self._note(f'{instruction!r} was not begun: brain_planner (run_task) is not running')
+            return
+        self._note(f'asked for {instruction!r}')
+        sent = self._run_task.send_goal_async(RunTask.Goal(task=instruction))
+        sent.add_done_callback(partial(self._accepted, instruction))
+
+    def _accepted(self, instruction: str, sent: Any) -> None:
+        goal = sent.result()
+        if not goal.accepted:
+            self._note(f'{instruction!r} was rejected without a reason')
+            return
+        goal.get_result_async().add_done_callback(partial(self._ended, instruction))
+
+    def _ended(self, instruction: str, reply: Any) -> None:
+        """Tell of a refusal: how an episode ends is heard from its events."""
+        result = reply.result().result
+        if not result.episode_id:
+            self._note(f'{instruction!r} was refused: {result.message}')
+        elif result.ending == Ending.FINISHED:
+            self._note(f'{instruction!r} is done')
+
+    def _answer(self, choice: MenuChoice, by: str) -> None:
+        granted = choice.kind is ChoiceKind.GRANT
+        answer = Answer(granted=granted, reason='' if granted else REASON, by=by)
+        self._note('approving' if granted else 'denying')
+        self._answers.put((choice.hash, answer))
+
+    def _give_answers(self) -> None:
+        """Give one answer after the other, in the order of the clicks."""
+        while True:
+            self._give(*self._answers.get())
+
+    def _give(self, hash: str, answer: Answer) -> None:
+        try:
+            result = self._approve.run(answer_to_request(hash, answer), ANSWER_S)
+        except BbllmError as error:
+            self._note(f'the answer was not given: {error}')
+            return
+        done = 'approved' if answer.granted else 'denied'
+        self._note(done if result.success else f'the answer was not taken: {result.message}')
+
+    def _stop(self) -> None:
+        self._note('asked for a stop')
+        _in_background('stop of the arm', self._stop_arm)
+        _in_background('stop', self._stop_all)
+
+    def _stop_arm(self) -> None:
+        """Stop the arm at once, whether there is a planner or not."""
+        with suppress(BbllmError):  # `_stop_all` tells it
+            self._skills.run(ALL_GOALS, ANSWER_S)
+
+    def _stop_all(self) -> None:
+        """
+        Stop the planner, and then the arm once more.
+
+        A planner that hears of the arm's stop before its own takes it for a failure, and may have
+        given the next skill already.
+        """
+        faults = []
+        for call in (self._tasks, self._skills):
+            try:
+                call.run(ALL_GOALS, ANSWER_S)
+            except BbllmError as error:
+                faults.append(str(error))
+        self._note(f'not all was stopped: {" ".join(faults)}' if faults else STOPPED)
+
+
+def _in_background(name: str, call: Callable[..., None], *args: Any) -> None:
+    # Daemon: an answer that never comes must not keep the node from ending.
+    threading.Thread(target=call, args=args, name=name, daemon=True).start()

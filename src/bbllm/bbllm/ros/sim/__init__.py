@@ -1,0 +1,1 @@
+"""Parts of `mujoco_sim`."""

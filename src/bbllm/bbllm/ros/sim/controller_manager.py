@@ -1,0 +1,214 @@
+"""The controller manager of the simulated robot over ROS: `controller_manager`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from controller_manager_msgs.msg import (
+    ControllerManagerActivity,
+    ControllerState,
+    HardwareComponentState,
+    HardwareInterface,
+    NamedLifecycleState,
+)
+from controller_manager_msgs.srv import (
+    ConfigureController,
+    ListControllers,
+    ListControllerTypes,
+    ListHardwareComponents,
+    ListHardwareInterfaces,
+    LoadController,
+    SetHardwareComponentState,
+    SwitchController,
+    UnloadController,
+)
+from lifecycle_msgs.msg import State
+
+from bbllm.ros.convert.qos import LATCHED
+from bbllm.ros.convert.records import header
+from bbllm.ros.rclpy_support.stack_node import StackNode
+from bbllm.ros.sim.loop import SimLoop
+from bbllm.sim.controllers.manager import (
+    COMMAND_INTERFACES,
+    HARDWARE,
+    KINDS,
+    STATE_INTERFACES,
+    ControllerManager,
+    LifeCycle,
+    Strictness,
+)
+from bbllm.sim.robot import SimulatedRobot
+
+NAME = 'controller_manager'
+RATE_HZ = 1000
+"""The update rate of everything, as config/franka/controllers.yaml has it [Hz]."""
+BASE_CLASS = 'controller_interface::ControllerInterface'
+
+
+class SimManager:
+    """Serves what clients use of `controller_manager`; left out: cleanup, reloading libraries."""
+
+    def __init__(self, node: StackNode, loop: SimLoop):
+        self._loop = loop
+        self._log = node.get_logger()
+        self._activity = node.create_publisher(
+            ControllerManagerActivity, f'{NAME}/activity', LATCHED
+        )
+        self._told: tuple[SimulatedRobot, int] | None = None
+        for kind, name, serve in (
+            (ListControllers, 'list_controllers', self._list),
+            (ListControllerTypes, 'list_controller_types', self._types),
+            (ListHardwareComponents, 'list_hardware_components', self._components),
+            (ListHardwareInterfaces, 'list_hardware_interfaces', self._interfaces),
+            (SwitchController, 'switch_controller', self._switch),
+            (SetHardwareComponentState, 'set_hardware_component_state', self._set_hardware),
+            (LoadController, 'load_controller', self._changes(SimulatedRobot.load_controller)),
+            (
+                ConfigureController,
+                'configure_controller',
+                self._changes(SimulatedRobot.configure_controller),
+            ),
+            (
+                UnloadController,
+                'unload_controller',
+                self._changes(SimulatedRobot.unload_controller),
+            ),
+        ):
+            node.create_service(kind, f'{NAME}/{name}', serve, callback_group=node.group)
+
+    def tell_changes(self, now_s: float) -> None:
+        """Publish `controller_manager/activity` when something went up or down."""
+        robot = self._loop.robot
+        now = (robot, robot.controllers.revision)
+        if now == self._told or robot.hangs:
+            return
+        self._told = now
+        with robot.paused():
+            states, component = robot.controllers.states, robot.controllers.component
+        self._activity.publish(
+            ControllerManagerActivity(
+                header=header(now_s, ''),
+                controllers=[
+                    NamedLifecycleState(name=name, state=_state(state))
+                    for name, state in states.items()
+                ],
+                hardware_components=[NamedLifecycleState(name=HARDWARE, state=_state(component))],
+            )
+        )
+
+    def _list(self, _: Any, reply: Any) -> Any:
+        with self._loop.robot.paused():
+            states = self._loop.robot.controllers.states
+        reply.controller = [_controller(name, state) for name, state in states.items()]
+        return reply
+
+    def _types(self, _: Any, reply: Any) -> Any:
+        reply.types = [kind.type for kind in KINDS.values()]
+        reply.base_classes = [BASE_CLASS] * len(KINDS)
+        return reply
+
+    def _components(self, _: Any, reply: Any) -> Any:
+        manager = self._loop.robot.controllers
+        with self._loop.robot.paused():
+            commands, states = _hardware_interfaces(manager)
+            component = manager.component
+        reply.component = [
+            HardwareComponentState(
+                name=HARDWARE,
+                type='system',
+                rw_rate=RATE_HZ,
+                plugin_name='franka_hardware/FrankaHardwareInterface',
+                state=_state(component),
+                command_interfaces=commands,
+                state_interfaces=states,
+            )
+        ]
+        return reply
+
+    def _interfaces(self, _: Any, reply: Any) -> Any:
+        with self._loop.robot.paused():
+            commands, states = _hardware_interfaces(self._loop.robot.controllers)
+        reply.command_interfaces, reply.state_interfaces = commands, states
+        return reply
+
+    def _switch(self, request: Any, reply: Any) -> Any:
+        strict = request.strictness == SwitchController.Request.STRICT
+        switched = self._loop.robot.switch_controllers(
+            request.activate_controllers,
+            request.deactivate_controllers,
+            Strictness.STRICT if strict else Strictness.BEST_EFFORT,
+        )
+        reply.ok, reply.message = switched.ok, switched.message
+        if not switched.ok:
+            self._log.error(switched.message)
+        return reply
+
+    def _set_hardware(self, request: Any, reply: Any) -> Any:
+        if request.name != HARDWARE:
+            self._log.error(f'There is no hardware component {request.name!r}, only {HARDWARE}.')
+            return reply
+        robot = self._loop.robot
+        reply.ok = robot.set_hardware(_life_cycle(request.target_state))
+        reply.state = _state(robot.controllers.component)
+        return reply
+
+    def _changes(self, change: Any) -> Any:
+        """Serve something that one controller is asked to do, and that may fail."""
+
+        def serve(request: Any, reply: Any) -> Any:
+            reply.ok = change(self._loop.robot, request.name)
+            return reply
+
+        return serve
+
+
+def _state(state: LifeCycle) -> State:
+    return State(id=int(state), label=state.label)
+
+
+def _life_cycle(wanted: State) -> LifeCycle | None:
+    """Read a state by its number, or by its label where there is none."""
+    for state in LifeCycle:
+        if wanted.id == state or (wanted.id == 0 and wanted.label == state.label):
+            return state
+    return None
+
+
+def _controller(name: str, state: LifeCycle) -> ControllerState:
+    kind = KINDS[name]
+    configured = state in (LifeCycle.INACTIVE, LifeCycle.ACTIVE)
+    return ControllerState(
+        name=name,
+        state=state.label,
+        type=kind.type,
+        update_rate=RATE_HZ,
+        claimed_interfaces=kind.command_interfaces if state is LifeCycle.ACTIVE else (),
+        required_command_interfaces=kind.command_interfaces if configured else (),
+        required_state_interfaces=kind.state_interfaces if configured else (),
+    )
+
+
+def _hardware_interfaces(
+    manager: ControllerManager,
+) -> tuple[list[HardwareInterface], list[HardwareInterface]]:
+    """Return command and state interfaces of the component."""
+    there = manager.component in (LifeCycle.INACTIVE, LifeCycle.ACTIVE)
+    claimed = {
+        interface
+        for name, kind in KINDS.items()
+        if manager.is_active(name)
+        for interface in kind.command_interfaces
+    }
+
+    def described(names: tuple[str, ...]) -> list[HardwareInterface]:
+        return [
+            HardwareInterface(
+                name=name, data_type='double', is_available=there, is_claimed=name in claimed
+            )
+            for name in names
+        ]
+
+    return described(COMMAND_INTERFACES), [
+        HardwareInterface(name=item.name, data_type='double', is_available=there)
+        for item in described(STATE_INTERFACES)
+    ]

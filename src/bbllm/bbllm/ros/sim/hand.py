@@ -1,0 +1,169 @@
+"""The simulated hand over ROS: `franka_gripper`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from control_msgs.action import GripperCommand
+from franka_msgs.action import Grasp, Homing, Move
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.action.server import ServerGoalHandle
+from std_srvs.srv import Trigger
+
+from bbllm.arm.driver import GoalStatus, GripperResult
+from bbllm.ros.convert.qos import RESULT_TIMEOUT_S
+from bbllm.ros.rclpy_support.stack_node import StackNode
+from bbllm.ros.sim.loop import SimLoop
+from bbllm.sim.controllers.gripper import GripperPending
+
+GRIPPER = 'franka_gripper'
+COMMAND = 'gripper_action'
+FEEDBACK_S = 1 / 30
+"""Wall time between feedbacks [s]."""
+SPEED_M_S = 0.1
+"""The driver's default_speed, for gripper_action [m/s]."""
+EPSILON_M = 0.005
+"""The driver's default_grasp_epsilon, for gripper_action [m]."""
+SAME_M = 1e-4
+"""gripper_action has nothing to do when the width is off by less [m]."""
+
+
+class SimHand:
+    """Serves the hand's actions and `stop`: every goal and every cancel is accepted."""
+
+    def __init__(self, node: StackNode, loop: SimLoop):
+        self._loop = loop
+        self._log = node.get_logger()
+        self._pending: dict[bytes, GripperPending] = {}
+        self._lock = threading.Lock()
+        kinds: tuple[tuple[str, Any, Callable[[Any], GripperPending]], ...] = (
+            ('homing', Homing, self._home),
+            ('move', Move, self._move),
+            ('grasp', Grasp, self._grasp),
+        )
+        self._servers = [
+            ActionServer(
+                node,
+                kind,
+                f'{GRIPPER}/{name}',
+                lambda handle, kind=kind, begin=begin: self._run(handle, kind, begin),
+                cancel_callback=self._cancel,
+                callback_group=node.group,
+                result_timeout=RESULT_TIMEOUT_S,
+            )
+            for name, kind, begin in kinds
+        ]
+        self._servers.append(
+            ActionServer(
+                node,
+                GripperCommand,
+                f'{GRIPPER}/{COMMAND}',
+                self._command,
+                cancel_callback=self._cancel,
+                callback_group=node.group,
+                result_timeout=RESULT_TIMEOUT_S,
+            )
+        )
+        node.create_service(Trigger, f'{GRIPPER}/stop', self._stop, callback_group=node.group)
+
+    def _home(self, _: Homing.Goal) -> GripperPending:
+        return self._loop.robot.home_gripper()
+
+    def _move(self, goal: Move.Goal) -> GripperPending:
+        return self._loop.robot.move_gripper(goal.width, goal.speed)
+
+    def _grasp(self, goal: Grasp.Goal) -> GripperPending:
+        window = goal.epsilon
+        return self._loop.robot.grasp(
+            goal.width, goal.speed, goal.force, window.inner, window.outer
+        )
+
+    def _run(
+        self, handle: ServerGoalHandle, kind: Any, begin: Callable[[Any], GripperPending]
+    ) -> Any:
+        def tell(width_m: float) -> Any:
+            return kind.Feedback(current_width=width_m)
+
+        result = self._wait(handle, lambda: begin(handle.request), tell)
+        _end(handle, result)
+        if result.error:
+            # The driver logs it as an exception; the client has it in its result.
+            self._log.error(result.error)
+        return kind.Result(success=result.success, error=result.error)
+
+    def _command(self, handle: ServerGoalHandle) -> GripperCommand.Result:
+        """MoveIt's way: the position is that of one finger, results carry the full width."""
+        robot = self._loop.robot
+        width_m = 2 * handle.request.command.position
+        now_m = robot.width_m
+        if not 0 <= width_m <= robot.max_width_m:
+            robot.note_goal(COMMAND)
+            self._log.error(f'{width_m:g} m is out of range: at most {robot.max_width_m:g} m.')
+            handle.abort()
+            return GripperCommand.Result()
+        if abs(width_m - now_m) < SAME_M:
+            robot.note_goal(COMMAND)
+            handle.succeed()
+            return GripperCommand.Result(position=now_m, reached_goal=True)
+        force_n = handle.request.command.max_effort
+
+        def begin() -> GripperPending:
+            if width_m >= now_m:
+                return robot.move_gripper(width_m, SPEED_M_S, kind=COMMAND)
+            window = (EPSILON_M, EPSILON_M)
+            return robot.grasp(width_m, SPEED_M_S, force_n, *window, kind=COMMAND)
+
+        def tell(width_m: float) -> Any:
+            return GripperCommand.Feedback(position=width_m)
+
+        result = self._wait(handle, begin, tell)
+        _end(handle, result)
+        if result.status is GoalStatus.CANCELED:
+            return GripperCommand.Result()
+        return GripperCommand.Result(position=result.width_m, reached_goal=result.success)
+
+    def _wait(
+        self,
+        handle: ServerGoalHandle,
+        begin: Callable[[], GripperPending],
+        tell: Callable[[float], Any],
+    ) -> GripperResult:
+        key = bytes(handle.goal_id.uuid)
+        with self._loop.goal():
+            with self._lock:
+                pending = self._pending[key] = begin()
+            if handle.is_cancel_requested:
+                self._give_up(pending)
+            while not pending.wait(FEEDBACK_S):
+                handle.publish_feedback(tell(self._loop.robot.width_m))
+        with self._lock:
+            del self._pending[key]
+        return pending.result or GripperResult(status=GoalStatus.ABORTED)
+
+    def _cancel(self, handle: ServerGoalHandle) -> CancelResponse:
+        with self._lock:
+            pending = self._pending.get(bytes(handle.goal_id.uuid))
+        if pending is not None:
+            self._give_up(pending)
+        return CancelResponse.ACCEPT
+
+    def _give_up(self, pending: GripperPending) -> None:
+        """Stop the hand for a goal, unless a newer one has taken its place already."""
+        if not pending.done:
+            self._loop.robot.cancel_gripper()
+
+    def _stop(self, _: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
+        self._loop.robot.stop_gripper()
+        reply.success = True
+        return reply
+
+
+def _end(handle: ServerGoalHandle, result: GripperResult) -> None:
+    if result.status is GoalStatus.CANCELED and handle.is_cancel_requested:
+        handle.canceled()
+    elif result.success:
+        handle.succeed()
+    else:
+        handle.abort()

@@ -1,0 +1,173 @@
+"""
+The thread in which simulated time passes, and the clock that the rest of the graph sees.
+
+Stamps are the wall time at which the node started plus the simulated time since: at speed 1 they
+agree with the wall clock, at any other speed they are the world's clock all the same, and never
+run backwards, not even when the scene is changed.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from bbllm.core.errors import WorldError
+from bbllm.sim.force_noise import ForceNoise
+from bbllm.sim.goal_log import GoalSeen
+from bbllm.sim.robot import SimulatedRobot
+from bbllm.sim.scene_file import load_scene
+from bbllm.sim.simulation import Simulation
+
+CHUNK_S = 0.01
+"""Simulated time between looks at the wall clock [s]."""
+BEHIND_S = 0.1
+"""Being later than this is accepted as lost instead of hurrying after it [s]."""
+
+
+class SimLoop:
+    """Owns the simulated robot and makes time pass for it."""
+
+    def __init__(
+        self,
+        scene: str,
+        *,
+        speed: float,
+        seed: int,
+        force_noise_n: float = -1.0,
+        homed: bool = True,
+    ):
+        """
+        Build the scene; nothing moves before `start`.
+
+        Args:
+            scene: Name of a scene or path of its file.
+            speed: Simulated seconds per second; 0 is as fast as it can while a goal runs and
+                real time between goals.
+            seed: Of the noise of the wrench.
+            force_noise_n: Deviation of a reading, and of the bias; below 0 as the scene says [N].
+            homed: Whether the hand was homed already.
+
+        Raises:
+            SceneFileError: The scene cannot stand as described.
+        """
+        self._homed = homed
+        self._seed, self._force_noise_n = seed, force_noise_n
+        self.speed = speed
+        """Simulated seconds per second; see `__init__`."""
+        self._scene = scene
+        self._epoch_s = time.time()
+        self._robot = self._build(scene, seed)
+        self._goals = 0
+        self._lock = threading.Lock()
+        self._ending = threading.Event()
+        self.on_advance: Callable[[float], None] = _nothing
+        """Told the clock after every piece of time, in the loop's own thread [s]."""
+        self.on_goal: Callable[[GoalSeen, float], None] = _nothing
+        """Told every goal that arrives and when, on the world's clock, by whoever sent it [s]."""
+        self.on_fault: Callable[[str], None] = _nothing
+        """Told why the physics ended, if ever they do."""
+        self._thread = threading.Thread(target=self._run, name='physics', daemon=True)
+
+    @property
+    def robot(self) -> SimulatedRobot:
+        """The robot as it is now; another one after a change of scene."""
+        return self._robot
+
+    @property
+    def now_s(self) -> float:
+        """The world's clock [s]."""
+        return self._epoch_s + self._robot.time_s
+
+    @property
+    def busy(self) -> bool:
+        """Whether a goal runs."""
+        return self._goals > 0
+
+    def stamp_s(self, sim_s: float) -> float:
+        """Return a time that the robot counted on the world's clock [s]."""
+        return self._epoch_s + sim_s
+
+    def to_sim_s(self, stamp_s: float) -> float:
+        """Return a time on the world's clock as the robot counts it [s]."""
+        return stamp_s - self._epoch_s
+
+    def start(self) -> None:
+        """Let time pass from now on."""
+        self._thread.start()
+
+    def end(self) -> None:
+        """Stop time for good."""
+        self._ending.set()
+        self._thread.join(timeout=2.0)
+
+    @contextmanager
+    def goal(self) -> Iterator[None]:
+        """Say that a goal runs: then time may pass as fast as it can."""
+        with self._lock:
+            self._goals += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._goals -= 1
+
+    def reset(self, scene: str, seed: int) -> None:
+        """
+        Put everything back to the start of a scene; goals that run end as aborted.
+
+        Args:
+            scene: Name or path; empty for the one in force.
+            seed: Of the noise of the wrench from now on; 0: as at the start of the node.
+
+        Raises:
+            SceneFileError: The scene cannot stand; then nothing was changed.
+            UnknownNameError: No scene of that name.
+        """
+        if not scene and not seed:
+            self._robot.reset()
+            return
+        robot = self._build(scene or self._scene, seed)
+        self._robot.reset()
+        with self._robot.paused():
+            self._epoch_s = self.now_s
+            robot.monitor.keep_thresholds(self._robot.monitor)
+            self._scene, self._robot = scene or self._scene, robot
+
+    def _build(self, scene: str, seed: int) -> SimulatedRobot:
+        file = load_scene(scene)
+        if self._force_noise_n >= 0.0:
+            noise = ForceNoise(sd=self._force_noise_n, bias=self._force_noise_n)
+            file = file.model_copy(update={'force_noise_n': noise})
+        simulation = Simulation(file, seed=seed or self._seed)
+        return SimulatedRobot(
+            simulation,
+            homed=self._homed,
+            on_goal=lambda goal: self.on_goal(goal, self.stamp_s(goal.stamp_s)),
+        )
+
+    def _run(self) -> None:
+        due_s = time.monotonic()
+        while not self._ending.is_set():
+            try:
+                self._robot.advance(CHUNK_S)
+                self.on_advance(self.now_s)
+            except WorldError as error:
+                self.on_fault(str(error))
+                return
+            except Exception:  # a simulator whose time stands still must not look alive
+                self.on_fault(f'fault in the program:\n{traceback.format_exc()}')
+                return
+            now_s = time.monotonic()
+            if self.speed == 0 and self._goals:
+                due_s = now_s
+                continue
+            due_s = max(due_s + CHUNK_S / (self.speed or 1.0), now_s - BEHIND_S)
+            if due_s > now_s:
+                time.sleep(due_s - now_s)
+
+
+def _nothing(*_: object) -> None:
+    """Do nothing: nobody listens yet."""

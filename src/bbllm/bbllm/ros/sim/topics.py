@@ -1,0 +1,121 @@
+"""What the simulated robot publishes, at rates that rclpy keeps up with at any speed."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from bbllm_interfaces.msg import ObjectStates
+from control_msgs.msg import DynamicJointState, InterfaceValue, JointTrajectoryControllerState
+from rclpy.node import Node
+from sensor_msgs.msg import JointState as JointStateMsg
+
+from bbllm.arm.driver import Array
+from bbllm.arm.model import ARM_JOINTS
+from bbllm.ros.convert.arm import FINGERS, joint_state_to_msg
+from bbllm.ros.convert.records import header, objects_to_msg
+from bbllm.ros.sim.arm import controller_state
+from bbllm.ros.sim.frames import SimFrames
+from bbllm.ros.sim.hand import GRIPPER
+from bbllm.ros.sim.loop import SimLoop
+from bbllm.ros.sim.state import SimState
+from bbllm.sim.controllers.manager import ARM_CONTROLLER, JOINT_BROADCASTER
+
+FAST_S = 0.01
+"""Wall time between states of the arm; the driver's own come every millisecond [s]."""
+SLOW_EVERY = 3
+"""Every so many states of the arm everything but the wrenches is published too: joint_states at
+30 Hz, which is the driver's rate; the driver's wrenches come at 100 Hz."""
+HAND_S = 1 / 15
+"""Wall time between states of the hand: the driver's state_publish_rate of 15 Hz [s]."""
+BROADCAST_FRAME = 'base_link'
+"""The joint state broadcaster's own frame_id."""
+KINDS = ['position', 'velocity', 'effort']
+
+
+class SimTopics:
+    """Publishes from the physics thread; limited by the wall clock, whatever the speed."""
+
+    def __init__(self, node: Node, loop: SimLoop):
+        self._loop = loop
+        publisher = node.create_publisher
+        self._arm = publisher(JointStateMsg, 'franka/joint_states', 10)
+        self._dynamic = publisher(DynamicJointState, 'dynamic_joint_states', 1)
+        self._hand = publisher(JointStateMsg, f'{GRIPPER}/joint_states', 1)
+        self._all = publisher(JointStateMsg, 'joint_states', 10)
+        self._objects = publisher(ObjectStates, 'objects', 1)
+        self._controller = publisher(
+            JointTrajectoryControllerState, f'{ARM_CONTROLLER}/controller_state', 10
+        )
+        self._state = SimState(node, loop)
+        self._frames = SimFrames(node, loop)
+        self._newest, self._newest_s = self._measure(), loop.now_s
+        self._due_s = self._hand_due_s = 0.0
+        self._count = 0
+        self._busy = False
+
+    def publish(self, now_s: float) -> None:
+        """Publish whatever is due."""
+        wall_s = time.monotonic()
+        # What ended a goal is shown at once, so that who waits for its effect need not wait.
+        busy, self._busy = self._busy, self._loop.busy
+        ended = busy and not self._busy
+        if wall_s < self._due_s and not ended:
+            return
+        self._due_s = max(self._due_s + FAST_S, wall_s)
+        robot = self._loop.robot
+        if robot.controllers.is_active(JOINT_BROADCASTER):
+            self._publish_arm(now_s)
+        if wall_s >= self._hand_due_s or ended:
+            self._hand_due_s = max(self._hand_due_s + HAND_S, wall_s)
+            self._publish_hand(now_s)
+        self._count += 1
+        if self._count % SLOW_EVERY == 0 or ended:
+            self._publish_slow(now_s)
+        else:
+            self._state.publish_wrenches()
+
+    def _measure(self) -> tuple[Array, Array, Array]:
+        """Return positions, velocities and efforts of the arm, shape (7,) each."""
+        with self._loop.robot.paused() as simulation:
+            state = simulation.joint_state()
+            effort = simulation.data.actuator_force[: len(ARM_JOINTS)].copy()
+        return state.position_rad, state.velocity_rad_s, effort
+
+    def _publish_arm(self, now_s: float) -> None:
+        """Do what the joint state broadcaster does; a driver that hangs repeats itself."""
+        if not self._loop.robot.hangs:
+            self._newest, self._newest_s = self._measure(), now_s
+        now_s = self._newest_s
+        self._arm.publish(joint_state_to_msg(ARM_JOINTS, *self._newest, now_s, BROADCAST_FRAME))
+        if self._dynamic.get_subscription_count():
+            values = np.array(self._newest).T.tolist()
+            self._dynamic.publish(
+                DynamicJointState(
+                    header=header(now_s, BROADCAST_FRAME),
+                    joint_names=list(ARM_JOINTS),
+                    interface_values=[
+                        InterfaceValue(interface_names=KINDS, values=row) for row in values
+                    ],
+                )
+            )
+
+    def _publish_hand(self, now_s: float) -> None:
+        fingers = np.full(2, self._loop.robot.width_m / 2)
+        still = np.zeros(2)
+        self._hand.publish(joint_state_to_msg(FINGERS, fingers, still, still, now_s, ''))
+
+    def _publish_slow(self, now_s: float) -> None:
+        """Everything else, all of the same moment; the joint states frozen with their source."""
+        robot = self._loop.robot
+        fingers = (np.full(2, robot.width_m / 2), np.zeros(2), np.zeros(2))
+        names = (*ARM_JOINTS, *FINGERS)
+        whole = [np.concatenate(pair) for pair in zip(self._newest, fingers, strict=True)]
+        position, velocity, effort = whole
+        self._all.publish(joint_state_to_msg(names, position, velocity, effort, now_s, ''))
+        self._frames.publish(dict(zip(names, position.tolist(), strict=True)), now_s)
+        self._objects.publish(objects_to_msg(robot.objects(), now_s))
+        self._state.publish()
+        listened = self._controller.get_subscription_count()
+        if listened and robot.controllers.is_active(ARM_CONTROLLER) and not robot.hangs:
+            self._controller.publish(controller_state(robot, now_s))

@@ -1,0 +1,43 @@
+"""The MuJoCo viewer beside the simulation; needs a display."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+
+from bbllm.ros.sim.loop import SimLoop
+from bbllm.sim.render import viewer
+
+PERIOD_S = 1 / 30
+"""Wall time between pictures [s]."""
+
+
+class Viewer:
+    """Shows the simulation in a window; closing it ends nothing."""
+
+    def __init__(self, loop: SimLoop):
+        """Open the window; raises RenderError where there is no display."""
+        self._loop = loop
+        self._due_s = 0.0
+        self._stack = ExitStack()
+        self._open()
+
+    def show(self) -> None:
+        """Draw what is there now, if a picture is due; called by the physics thread."""
+        now_s = time.monotonic()
+        if now_s < self._due_s or not self._window.is_running():
+            return
+        self._due_s = now_s + PERIOD_S
+        if self._loop.robot is not self._shown:
+            self._stack.close()
+            self._open()
+        with self._loop.robot.paused():
+            self._window.sync()
+
+    def close(self) -> None:
+        """Close the window and wait until it is gone."""
+        self._stack.close()
+
+    def _open(self) -> None:
+        self._shown = self._loop.robot
+        self._window = self._stack.enter_context(viewer(self._shown))

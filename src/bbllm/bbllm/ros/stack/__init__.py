@@ -1,0 +1,1 @@
+"""Starting a stack of nodes, and its clients."""

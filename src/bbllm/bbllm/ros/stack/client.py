@@ -1,0 +1,317 @@
+"""A client of a running stack, for programs that are no nodes: command line, tests, bench."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from bbllm_interfaces.action import ExecuteSkill, RunTask
+from bbllm_interfaces.msg import EpisodeEvent
+from bbllm_interfaces.msg import Plan as PlanMsg
+from bbllm_interfaces.srv import MapStep
+from rclpy.callback_groups import ReentrantCallbackGroup
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+from bbllm.core.closable import Closable
+from bbllm.core.errors import ConfigError, LostNodeError, WorldError
+from bbllm.core.events import Ending, Event, EventKind
+from bbllm.core.namespaces import NAMESPACE
+from bbllm.core.tasks import new_episode_id
+from bbllm.core.types import Outcome, Scene, SkillCall
+from bbllm.ros.convert.events import event_from_msg
+from bbllm.ros.convert.qos import EVENTS
+from bbllm.ros.convert.records import call_to_msg, outcome_from_result
+from bbllm.ros.rclpy_support.action_call import ActionCall, not_begun
+from bbllm.ros.rclpy_support.dds_boundary import bound_process
+from bbllm.ros.rclpy_support.domains import domain_of
+from bbllm.ros.rclpy_support.heartbeat import Heartbeats
+from bbllm.ros.rclpy_support.own_nodes import OwnNodes
+from bbllm.ros.rclpy_support.service_call import ServiceCall
+from bbllm.ros.rclpy_support.waiting import ANSWER_S, nothing
+from bbllm.ros.stack.approval_client import ApprovalClient
+from bbllm.ros.stack.discovery import SEE_THERE, no_stack
+from bbllm.ros.stack.scene_client import SceneClient
+from bbllm.ros.stack.stack import NODES
+
+FOREVER_S = 1e9
+LOOK_S = 0.05
+LAST_EVENT_S = 3.0
+"""How much later than the result the last event may come [s]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskResult:
+    """How a task ended; the twin of RunTask's result."""
+
+    episode_id: str
+    """Empty where the task was refused; `message` says why."""
+    ending: Ending
+    message: str
+    feedback_loops: int = 0
+    steps: int = 0
+    passed_steps: int = 0
+    model_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    wall_s: float = 0.0
+    robot_s: float = 0.0
+
+    @property
+    def refused(self) -> bool:
+        """Whether no episode was begun."""
+        return not self.episode_id
+
+
+def join_stack(namespace: str, environ: Mapping[str, str] | None = None) -> OwnNodes:
+    """
+    Return a context of ROS in the domain of a stack, with the keys of its clients.
+
+    Args:
+        namespace: That of the stack; it matters where security is on (docs/security.md).
+        environ: As for `StackClient`.
+    """
+    env = os.environ if environ is None else environ
+    bound_process(env)
+    args = ['--ros-args', '--enclave', f'/{namespace}/client']
+    return OwnNodes(args=args, domain_id=domain_of(env))
+
+
+class StackClient(Closable):
+    """
+    One client with a ROS context and a thread of its own; close it, or use it with `with`.
+
+    All methods may be called from any thread but that of their own callbacks.
+    """
+
+    def __init__(
+        self,
+        namespace: str = NAMESPACE,
+        *,
+        name: str = 'bbllm_client',
+        environ: Mapping[str, str] | None = None,
+        own: OwnNodes | None = None,
+    ):
+        """
+        Join the graph; waits for nobody.
+
+        Args:
+            namespace: That of the stack.
+            name: Of this client's node.
+            environ: Where the domain and the boundary are read (`nodes.boundary`); by default
+                this process's own environment.
+            own: What `join_stack` returned, where that was called before; closed with this.
+        """
+        self.namespace = namespace
+        self._own = own or join_stack(namespace, environ)
+        self.node = self._own.join(f'{name}_{os.getpid()}', f'/{namespace}')
+        self.heartbeats = Heartbeats(self.node)
+        self.group = ReentrantCallbackGroup()
+        self._tasks = ActionCall(self.node, RunTask, 'run_task', 'brain_planner', self.group)
+        self._skills = ActionCall(
+            self.node, ExecuteSkill, 'execute_skill', 'fr3_executor', self.group
+        )
+        self._scenes = SceneClient(self.node, self.group)
+        self.approvals = ApprovalClient(self.node, self.group)
+        self._map = self.node.create_client(MapStep, 'map_step', callback_group=self.group)
+        self._forget = ServiceCall(
+            self.node, Trigger, 'forget_open_state', 'state_estimator', self.group
+        )
+        self._voice = self.node.create_publisher(String, 'human_feedback', 10)
+        self._listeners: dict[str, Callable[[Event], None]] = {}
+        self.node.create_subscription(
+            EpisodeEvent, 'episode_events', self._hear, EVENTS, callback_group=self.group
+        )
+        self._own.spin(self.node, 'ros client')
+
+    def close(self) -> None:
+        """Leave the graph."""
+        self._own.close()
+
+    def missing(self, nodes: Iterable[str] = NODES) -> tuple[str, ...]:
+        """Return what of the stack does not serve yet, by the names of the nodes."""
+        serves: dict[str, Callable[[], bool]] = {
+            'brain_planner': lambda: self._tasks.ready,
+            'fr3_executor': lambda: self._skills.ready,
+            'state_estimator': lambda: self._scenes.ready,
+            'body_mapper': self._map.service_is_ready,
+        }
+        return tuple(
+            node
+            for node in nodes
+            if not (self.heartbeats.alive(node) and serves.get(node, lambda: True)())
+        )
+
+    def wait_ready(
+        self,
+        nodes: Iterable[str] = NODES,
+        timeout_s: float = 5.0,
+        *,
+        on_progress: Callable[[tuple[str, ...]], None] | None = None,
+        look: Callable[[], None] = nothing,
+    ) -> None:
+        """
+        Wait until all nodes serve, and, where one of them is its server, there is a scene.
+
+        Args:
+            nodes: Those that are needed.
+            timeout_s: How long at most, wall clock [s].
+            on_progress: Told what is still missing whenever that changes.
+            look: Called all the time meanwhile; what it raises ends the wait.
+
+        Raises:
+            LostNodeError: Some are not ready in time; names them.
+        """
+        nodes = tuple(nodes)
+        deadline_s = time.monotonic() + timeout_s
+        told: tuple[str, ...] | None = None
+        while True:
+            look()
+            missing = self.missing(nodes)
+            if on_progress is not None and missing != told:
+                on_progress(missing)
+                told = missing
+            if not missing and ('state_estimator' not in nodes or self._has_scene()):
+                return
+            if time.monotonic() > deadline_s:
+                raise LostNodeError(self._not_ready(nodes, missing, timeout_s))
+            time.sleep(LOOK_S)
+
+    def run_task(
+        self,
+        task: str,
+        *,
+        episode_id: str = '',
+        feedback_loops: int = -1,
+        on_event: Callable[[Event], None] | None = None,
+    ) -> TaskResult:
+        """
+        Give the stack a task and wait for its end; `cancel` from another thread stops it.
+
+        Args:
+            task: What to do.
+            episode_id: Id that the episode shall bear; empty for a new one.
+            feedback_loops: K; -1 as the stack's parameter says.
+            on_event: Called with every event, in the client's own thread.
+
+        Raises:
+            LostNodeError: `brain_planner` is not there, or has gone.
+        """
+        # The feedback of actions keeps ten messages and drops those that come after the result;
+        # the topic keeps all.
+        episode_id = episode_id or new_episode_id()
+        ended = threading.Event()
+
+        def hear(event: Event) -> None:
+            if on_event is not None:
+                on_event(event)
+            if event.kind is EventKind.ENDED:
+                ended.set()
+
+        self._listeners[episode_id] = hear
+        begun_s = time.monotonic()
+        try:
+            goal = RunTask.Goal(task=task, episode_id=episode_id, feedback_loops=feedback_loops)
+            status, result = self._tasks.run(
+                goal, FOREVER_S, look=lambda: self.heartbeats.check(['brain_planner'], begun_s)
+            )
+            if result is None:
+                raise WorldError(not_begun(status, 'the task', 'brain_planner'))
+            if result.episode_id:
+                ended.wait(LAST_EVENT_S)
+        finally:
+            del self._listeners[episode_id]
+        names = [name for name in TaskResult.__dataclass_fields__ if name != 'ending']
+        values = {name: getattr(result, name) for name in names}
+        return TaskResult(ending=Ending(result.ending), **values)
+
+    def execute(
+        self,
+        call: SkillCall,
+        *,
+        plan: PlanMsg | None = None,
+        step: int = -1,
+        on_activity: Callable[[str], None] | None = None,
+    ) -> Outcome:
+        """Run one call of a skill, of a plan or alone, to its end; `cancel` stops it."""
+        tell, begun_s = on_activity, time.monotonic()
+        goal = ExecuteSkill.Goal(call=call_to_msg(call), plan=plan or PlanMsg(), step=step)
+        status, result = self._skills.run(
+            goal,
+            FOREVER_S,
+            look=lambda: self.heartbeats.check(['fr3_executor'], begun_s),
+            on_feedback=None if tell is None else lambda feedback: tell(feedback.activity),
+        )
+        if result is None:
+            raise WorldError(not_begun(status, f'the call {call}', 'fr3_executor'))
+        return outcome_from_result(call, result)
+
+    def cancel(self) -> bool:
+        """Cancel whatever this client has begun, from any thread; tells whether there was any."""
+        tasks, skills = self._tasks.cancel(), self._skills.cancel()
+        return tasks or skills
+
+    def say(self, text: str) -> None:
+        """Tell the planner something in the middle of its task."""
+        self._voice.publish(String(data=text))
+
+    @property
+    def can_forget(self) -> bool:
+        """Whether somebody is there who can be told to forget what is believed."""
+        return self._forget.ready
+
+    def forget(self) -> str:
+        """
+        Make `state_estimator` forget what it believes of things; return what that was, in words.
+
+        Raises:
+            ConfigError: It believes nothing.
+            LostNodeError: It is not there.
+            WorldError: No answer in time.
+        """
+        # To forget twice is to forget once, so the request may be made again.
+        reply = self._forget.run(Trigger.Request(), ANSWER_S)
+        if not reply.success:
+            raise ConfigError(reply.message)
+        return str(reply.message)
+
+    def scene(self) -> Scene:
+        """
+        Return the scene as it is now.
+
+        Raises:
+            SceneError: It is stale or empty.
+            LostNodeError: `state_estimator` is not there.
+        """
+        return self._scenes.get()
+
+    def _hear(self, msg: EpisodeEvent) -> None:
+        listener = self._listeners.get(msg.episode_id)
+        if listener is not None:
+            listener(event_from_msg(msg))
+
+    def _not_ready(self, nodes: Iterable[str], missing: tuple[str, ...], waited_s: float) -> str:
+        if missing and set(missing) == set(nodes):
+            return no_stack(self.namespace, waited_s)
+        names = ', '.join(missing) or f'a scene from state_estimator ({self._no_scene()})'
+        return (
+            f'The stack under /{self.namespace} is not ready after {waited_s:g} s; missing: '
+            f'{names}. {SEE_THERE}'
+        )
+
+    def _no_scene(self) -> str:
+        try:
+            self._scenes.get()
+        except WorldError as error:
+            return str(error)
+        return 'it came too late'
+
+    def _has_scene(self) -> bool:
+        try:
+            self._scenes.get()
+        except WorldError:
+            return False
+        return True

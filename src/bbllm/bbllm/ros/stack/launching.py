@@ -1,0 +1,338 @@
+"""
+Launch actions for the nodes of `stack.NODES`; for launch files, the only users of `launch`.
+
+Types and descriptions of arguments are those of the parameters, defaults those of config/params.
+All arguments are checked before the first node starts. A node that ends, ends the launch with its
+reason, unless `respawn:=true`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import fields
+from itertools import count
+from pathlib import Path
+
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
+from launch.conditions import IfCondition
+from launch.events.process import ProcessExited
+from launch.launch_context import LaunchContext
+from launch.launch_description import LaunchDescription
+from launch.substitution import Substitution
+from launch.substitutions import LaunchConfiguration, OrSubstitution
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+from bbllm.core.approval import ApprovalMode
+from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE, checked_namespace
+from bbllm.core.open_state_mode import OpenStateMode
+from bbllm.ros.rclpy_support.dds_boundary import NETWORK, bound_process, wants_network
+from bbllm.ros.rclpy_support.domains import domain_of
+from bbllm.ros.rclpy_support.name_lock import check_names_free
+from bbllm.ros.rclpy_support.owner import owner_environ
+from bbllm.ros.rclpy_support.params import NODE_PARAMS
+from bbllm.ros.stack.namespaced_files import view_file
+from bbllm.ros.stack.real_arguments import check_robot_ip, need_franka_ros2
+from bbllm.ros.stack.stack import (
+    RESPAWN_S,
+    RESPAWNS,
+    SIMULATED,
+    SIMULATED_REMAPS,
+    Value,
+    params_file,
+)
+from bbllm.ros.stack.stack_checks import check_params, node_values, value_of_text
+
+MODELS = ('llm_config', 'brain', 'body', 'record', 'replay')
+ARGUMENTS = {
+    'brain_planner': ('planner', 'feedback_loops', 'step_limit', 'episodes_folder', *MODELS),
+    'body_mapper': ('mapping', *MODELS),
+    'state_estimator': ('open_state', 'llm_config'),
+    'fr3_executor': ('speed_scale', 'approval', 'safety'),
+    'mujoco_sim': ('scene', 'speed', 'seed', 'viewer', 'clock'),
+}
+"""The parameters that people change, which are arguments of the launch files."""
+REAL_ARGUMENTS = {
+    'state_estimator': ('gripper_node', 'sources', 'scene', 'catalogue'),
+    'fr3_executor': ('gripper_node',),
+}
+"""Further ones beside a real arm."""
+PARAMETERS = {'gripper_node': 'gripper'}
+"""The parameter that an argument sets, where the two have different names."""
+CHOICES = {
+    'approval': [mode.value for mode in ApprovalMode],
+    'open_state': [mode.value for mode in OpenStateMode],
+}
+"""What arguments can be, where that is a short list."""
+SWITCHES = {
+    'rviz': 'Start rviz2 with its view of this stack, and the node of its menus.',
+    'menu': 'Start the node of the menus of rviz, for an rviz2 that runs elsewhere.',
+    'respawn': 'Start a node that ends again; otherwise the launch ends with it.',
+    'use_sim_time': 'Take the time from /clock: of a simulation with clock:=true, or of a bag.',
+}
+"""Arguments that are true or false and are no parameters of single nodes, with descriptions."""
+DRIVER_ARGUMENTS = ('namespace', 'robot_ip', 'use_fake_hardware')
+"""Arguments of the real arm's driver that are handed on to franka_ros2 as they are."""
+
+
+def declare_driver_arguments() -> list[DeclareLaunchArgument]:
+    """Declare `DRIVER_ARGUMENTS`; the robot's address has to be given."""
+    return [
+        declare_namespace(),
+        DeclareLaunchArgument(
+            'robot_ip', description="Address of the robot's control, for example 172.16.0.2."
+        ),
+        DeclareLaunchArgument(
+            'use_fake_hardware',
+            default_value='false',
+            choices=['true', 'false'],
+            description='Start the driver without a robot, to see whether everything is '
+            'installed; neither arm nor hand can then move.',
+        ),
+    ]
+
+
+def declare_namespace(*, simulated: bool = False) -> DeclareLaunchArgument:
+    """Declare the argument for where all relative names lie."""
+    return DeclareLaunchArgument(
+        'namespace',
+        default_value=NAMESPACE if simulated else REAL_NAMESPACE,
+        description='Where the names of the nodes lie.',
+    )
+
+
+def keep_boundary() -> tuple[DeclareLaunchArgument, OpaqueFunction]:
+    """Return the argument that opens a launch to the network, and what sets the boundary by it."""
+    declared = DeclareLaunchArgument(
+        'network',
+        default_value=str(wants_network(os.environ)).lower(),
+        choices=['true', 'false'],
+        description='Let other machines take part; otherwise all stays on this one.',
+    )
+
+    def bound(context: LaunchContext) -> None:
+        os.environ[NETWORK] = LaunchConfiguration('network').perform(context)
+        bound_process()
+
+    return declared, OpaqueFunction(function=bound)
+
+
+def describe_stack(
+    *nodes: str, simulated: bool = False, driver: IncludeLaunchDescription | None = None
+) -> LaunchDescription:
+    """
+    Describe a launch of some nodes: arguments, their check, the nodes, and rviz.
+
+    Args:
+        nodes: The nodes that are always started.
+        simulated: Whether the robot is.
+        driver: What starts the driver of the real arm; None where it runs elsewhere, or the robot
+            is simulated.
+    """
+    network, boundary = keep_boundary()
+    declared = [
+        network,
+        *(
+            [declare_namespace(simulated=simulated)]
+            if driver is None
+            else declare_driver_arguments()
+        ),
+        *[_switch(name, description) for name, description in SWITCHES.items()],
+        *declare_arguments(*nodes, simulated=simulated),
+    ]
+    check = _check_arguments(
+        nodes,
+        {argument.name for argument in declared},
+        simulated=simulated,
+        driver=driver is not None,
+    )
+    return LaunchDescription(
+        [
+            *declared,
+            OpaqueFunction(function=check),
+            boundary,
+            *([] if driver is None else [driver]),
+            *[start_node(node, simulated=simulated) for node in nodes],
+            *start_rviz(simulated=simulated),
+        ]
+    )
+
+
+def _switch(name: str, description: str) -> DeclareLaunchArgument:
+    return DeclareLaunchArgument(
+        name, default_value='false', choices=['true', 'false'], description=description
+    )
+
+
+def _check_arguments(
+    nodes: Sequence[str], declared: Collection[str], *, simulated: bool, driver: bool
+) -> Callable[[LaunchContext], None]:
+    """Return what raises BbllmError where an argument cannot be used, before any node starts."""
+
+    def check(context: LaunchContext) -> None:
+        _refuse_unknown(context, declared)
+        values = context.launch_configurations
+        params: dict[str, dict[str, Value]] = {}
+        for node in nodes:
+            names = {name: PARAMETERS.get(name, name) for name in arguments_of(node, simulated)}
+            params[node] = {
+                parameter: value_of_text(node, parameter, values[name])
+                for name, parameter in names.items()
+            }
+        check_params(nodes, params, simulated=simulated)
+        namespace = checked_namespace(values['namespace'])
+        check_names_free(nodes, namespace, domain_of(os.environ))
+        if values['rviz'] == 'true':
+            _need_rviz()
+        if driver:
+            check_robot_ip(values['robot_ip'])
+            need_franka_ros2()
+
+    return check
+
+
+def _need_rviz() -> None:
+    try:
+        get_package_prefix('rviz2')
+    except PackageNotFoundError:
+        raise ConfigError(
+            'rviz:=true needs rviz2, which is not in this shell. Install it with '
+            'apt install ros-jazzy-rviz2, or leave rviz:=true out.'
+        ) from None
+
+
+def _refuse_unknown(context: LaunchContext, declared: Collection[str]) -> None:
+    """Raise UnknownNameError where the command line has an argument that nothing declares."""
+    here = Path(str(context.get_locals_as_dict().get('current_launch_file_path', ''))).name
+    if here not in {Path(word).name for word in sys.argv}:
+        return  # another launch file includes this one, and may have arguments of its own
+    for word in context.argv:
+        name, given, _ = word.partition(':=')
+        if given and name not in declared:
+            raise UnknownNameError('launch argument', name, declared)
+
+
+def start_rviz(*, simulated: bool = False) -> list[Node]:
+    """Start rviz2 and `task_menu` where the arguments ask for them."""
+    wanted = IfCondition(LaunchConfiguration('rviz'))
+    menu = IfCondition(OrSubstitution(LaunchConfiguration('rviz'), LaunchConfiguration('menu')))
+    namespace = LaunchConfiguration('namespace')
+    # rviz itself has no namespace, so a name that is relative would not lie in the stack's.
+    remaps = SIMULATED_REMAPS if simulated else ()
+    rviz = Node(
+        package='rviz2',
+        executable='rviz2',
+        arguments=['-d', _View()],
+        parameters=[_sim_time()],
+        remappings=[(old, ['/', namespace, '/', new]) for old, new in remaps],
+        ros_arguments=_enclave('rviz'),
+        condition=wanted,
+    )
+    return [rviz, start_node('task_menu', simulated=simulated, condition=menu)]
+
+
+class _View(Substitution):
+    """The file of rviz's view of the stack's namespace, which is known at the start only."""
+
+    def perform(self, context: LaunchContext) -> str:
+        """Return its path."""
+        return str(view_file(LaunchConfiguration('namespace').perform(context)))
+
+
+def arguments_of(node: str, simulated: bool) -> tuple[str, ...]:
+    """Return the names of the arguments that go to a node."""
+    real = () if simulated else REAL_ARGUMENTS.get(node, ())
+    return (*ARGUMENTS.get(node, ()), *real)
+
+
+def declare_arguments(*nodes: str, simulated: bool = False) -> list[DeclareLaunchArgument]:
+    """Declare the arguments of some nodes; an argument of several is declared once."""
+    found: dict[str, DeclareLaunchArgument] = {}
+    for node in nodes:
+        kinds = {field.name: field for field in fields(NODE_PARAMS[node])}
+        values = node_values(node, simulated=simulated)
+        for name in arguments_of(node, simulated):
+            parameter = PARAMETERS.get(name, name)
+            found.setdefault(
+                name,
+                DeclareLaunchArgument(
+                    name,
+                    default_value=_text(values[parameter]),
+                    description=kinds[parameter].metadata['description'],
+                    choices=CHOICES.get(name),
+                ),
+            )
+    return list(found.values())
+
+
+def start_node(
+    node: str, *, simulated: bool = False, condition: IfCondition | None = None
+) -> Node:
+    """
+    Start a node with its file, and with the arguments that win over it.
+
+    Args:
+        node: Its name.
+        simulated: The robot is; the node is then told what `SIMULATED` says.
+        condition: Start it only if this holds.
+    """
+    values = node_values(node, simulated=simulated)
+    given = {
+        PARAMETERS.get(name, name): ParameterValue(
+            LaunchConfiguration(name), value_type=type(values[PARAMETERS.get(name, name)])
+        )
+        for name in arguments_of(node, simulated)
+    }
+    told = SIMULATED.get(node, {}) if simulated else {}
+    return Node(
+        package='bbllm',
+        executable=node,
+        namespace=LaunchConfiguration('namespace'),
+        parameters=[str(params_file(node)), {**told, **given, **_sim_time()}],
+        remappings=SIMULATED_REMAPS if simulated else (),
+        ros_arguments=_enclave(node),
+        additional_env=owner_environ(),
+        condition=condition,
+        output='screen',
+        on_exit=_end_launch(node),
+        respawn=LaunchConfiguration('respawn'),
+        respawn_delay=RESPAWN_S,
+        respawn_max_retries=RESPAWNS,
+    )
+
+
+def _end_launch(node: str) -> Callable[[ProcessExited, LaunchContext], None]:
+    """Return what ends the launch, with an exit code that is not 0, when a node has ended."""
+    ends = count(1)
+
+    def end(event: ProcessExited, context: LaunchContext) -> None:
+        if context.is_shutdown:
+            return
+        if context.launch_configurations['respawn'] == 'true' and next(ends) <= RESPAWNS:
+            return
+        code = event.returncode
+        how = f'was killed by signal {-code}' if code < 0 else f'ended with code {code}'
+        raise RuntimeError(
+            f'The node {node} {how}, so the launch ends. Its own last lines are above; '
+            'respawn:=true starts such a node again.'
+        )
+
+    return end
+
+
+def _sim_time() -> dict[str, ParameterValue]:
+    """Return the parameter that every node of a graph has to have the same value of."""
+    return {'use_sim_time': ParameterValue(LaunchConfiguration('use_sim_time'), value_type=bool)}
+
+
+def _enclave(node: str) -> list[str | list[str | LaunchConfiguration]]:
+    """Return what names the keys of a node in a graph with security (docs/security.md)."""
+    return ['--enclave', ['/', LaunchConfiguration('namespace'), f'/{node}']]
+
+
+def _text(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,61 @@
+"""Asks `state_estimator` for the scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bbllm_interfaces.srv import GetScene
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+
+from bbllm.core.errors import SceneError
+from bbllm.core.types import Scene
+from bbllm.ros.convert.records import stamp_to_msg
+from bbllm.ros.convert.scene import scene_from_msg
+from bbllm.ros.rclpy_support.service_call import ServiceCall
+from bbllm.ros.rclpy_support.waiting import ANSWER_S, nothing
+
+SERVER = 'state_estimator'
+
+
+class SceneClient:
+    """A client of the service `get_scene`, to be used from threads that do not spin."""
+
+    def __init__(self, node: Node, group: CallbackGroup):
+        self._call = ServiceCall(node, GetScene, 'get_scene', SERVER, group)
+
+    @property
+    def ready(self) -> bool:
+        """Whether somebody serves the scene."""
+        return self._call.ready
+
+    def get(
+        self,
+        not_before_s: float = 0.0,
+        *,
+        or_stopped: bool = False,
+        felt: bool = False,
+        look: Callable[[], None] = nothing,
+    ) -> Scene:
+        """
+        Return the scene.
+
+        Args:
+            not_before_s: It must have been sensed then or later, on the world's clock [s].
+            or_stopped: Where the robot is stopped, what was known last is good enough.
+            felt: Where the arm has only just come to rest, a first reading of the force is waited
+                for.
+            look: Called all the time meanwhile; what it raises ends the wait.
+
+        Raises:
+            SceneError: The scene is stale or empty.
+            LostNodeError: Nobody serves it.
+            WorldError: No answer in time.
+        """
+        request = GetScene.Request(
+            not_before=stamp_to_msg(not_before_s), or_stopped=or_stopped, felt=felt
+        )
+        reply = self._call.run(request, ANSWER_S, look=look)
+        if reply.code != GetScene.Response.NONE:
+            raise SceneError(reply.message)
+        return scene_from_msg(reply.scene)

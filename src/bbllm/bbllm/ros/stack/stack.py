@@ -1,0 +1,355 @@
+"""
+The stack: which nodes there are, and all of them as processes of this machine.
+
+`NODES` is the one list that `bbllm up sim` and the launch files start. Importing this module
+needs no ROS.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from bbllm.core.errors import ConfigError, LostNodeError
+from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
+from bbllm.core.paths import config_dir, state_dir
+from bbllm.ros.rclpy_support.dds_boundary import FAST_DDS, RMW, bounded
+from bbllm.ros.rclpy_support.domains import domain_of
+from bbllm.ros.rclpy_support.name_lock import check_names_free
+from bbllm.ros.rclpy_support.owner import owner_environ
+
+if TYPE_CHECKING:
+    from bbllm.ros.stack.client import StackClient
+
+SIMULATOR = 'mujoco_sim'
+"""The node that makes a stack a simulated one."""
+REAL_NODES = ('brain_planner', 'body_mapper', 'state_estimator', 'fr3_executor')
+"""The nodes that work beside franka_ros2."""
+NODES = (*REAL_NODES, SIMULATOR)
+"""All nodes; each is an executable, a module of `bbllm.ros` and a file in config/params."""
+OPTIONAL_NODES = ('task_menu',)
+"""Nodes of the same kind that the others do without; started only where they are asked for."""
+ENDING_ORDER = (('brain_planner',), ('fr3_executor',))
+"""First those that can still bring the arm to rest while the others listen; then the rest."""
+READY_S = 30.0
+"""How long a stack may take until it is ready, on a busy machine [s]."""
+END_S = 4.0
+"""How long a node may take to end before it is killed [s]."""
+TAIL_LINES = 15
+"""How much of the log of a node that died is shown."""
+RESPAWN_S = 1.0
+"""How long a node that died is left dead before it is started again [s]."""
+RESPAWNS = 5
+"""How often one node is started again within `RESPAWN_WINDOW_S`; then the stack ends."""
+RESPAWN_WINDOW_S = 60.0
+"""See `RESPAWNS` [s]."""
+
+Value = str | int | float | bool
+
+SIMULATED: Mapping[str, Mapping[str, Value]] = {
+    'fr3_executor': {'approval': 'none', 'simulated': True, 'safety': 'safety'}
+}
+"""What nodes are told beside a simulated robot; their files are made for a real one."""
+SIMULATED_REMAPS = (('/tf', 'tf'), ('/tf_static', 'tf_static'))
+"""Names of a simulated stack that lie in its namespace: the frames fr3_* on `/tf` are those of a
+real arm."""
+
+
+def default_namespace(nodes: Collection[str]) -> str:
+    """Return the default namespace of a stack of these nodes."""
+    return NAMESPACE if SIMULATOR in nodes else REAL_NAMESPACE
+
+
+def remap_arguments(simulated: bool) -> list[str]:
+    """Return what remaps the names of a process on its command line."""
+    remaps = SIMULATED_REMAPS if simulated else ()
+    return [word for old, new in remaps for word in ('-r', f'{old}:={new}')]
+
+
+def params_file(node: str) -> Path:
+    """Return the file with the parameters of a node."""
+    return config_dir() / 'params' / f'{node}.yaml'
+
+
+def node_arguments(
+    node: str,
+    params: Mapping[str, Value] | None = None,
+    namespace: str = NAMESPACE,
+    *,
+    simulated: bool = False,
+) -> list[str]:
+    """
+    Return what follows a node's executable on its command line.
+
+    Args:
+        node: Its name.
+        params: Parameters that win over those of its file.
+        namespace: Where its names lie.
+        simulated: The robot of the stack is; the transforms then lie in the namespace, too.
+    """
+    given: list[str] = []
+    for name, value in (params or {}).items():
+        given += ['-p', f'{name}:={_yaml(value)}']
+    file = params_file(node)
+    files = ['--params-file', str(file)] if file.exists() else []
+    # Means nothing unless ROS_SECURITY_ENABLE is true: then the node's keys are found by it.
+    enclave = ['--enclave', f'/{namespace}/{node}']
+    names = ['-r', f'__ns:=/{namespace}', '-r', f'__node:={node}', *remap_arguments(simulated)]
+    return ['--ros-args', *names, *enclave, *files, *given]
+
+
+def node_environ(
+    log_folder: Path | None = None, more: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Return the environment of nodes: this process's own, with what it leaves open."""
+    defaults = {
+        RMW: FAST_DDS,
+        'RCUTILS_COLORIZED_OUTPUT': '0',
+        'PYTHONUNBUFFERED': '1',
+        # Small matrices only: more threads cost memory and the other nodes' time.
+        'OPENBLAS_NUM_THREADS': '1',
+    }
+    if log_folder is not None:
+        defaults['ROS_LOG_DIR'] = str(log_folder / 'ros')
+    return bounded({**defaults, **os.environ, **(more or {})})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackConfig:
+    """What a stack is started with."""
+
+    params: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    """By node, the parameters that win over its file, for example {'mujoco_sim': {'speed': 0}}."""
+    nodes: tuple[str, ...] = NODES
+    """Which nodes to start."""
+    executables: Mapping[str, str] = field(default_factory=dict)
+    """By node, its executable where that has another name: {'franka_driver': 'mujoco_sim'} plays
+    the driver of a real arm."""
+    namespace: str = ''
+    """Where the names lie; `default_namespace` of the nodes where it is empty."""
+    environ: Mapping[str, str] = field(default_factory=dict)
+    """Variables of the processes beside those of this one."""
+    respawn: bool = False
+    """Whether a node that dies is started again; otherwise the stack ends with it."""
+    log_folder: Path | None = None
+    """Where the nodes' output goes; `$XDG_STATE_HOME/bbllm/log/<time>-<pid>` by default."""
+
+    def __post_init__(self) -> None:
+        """Fill in the default namespace."""
+        if not self.namespace:
+            object.__setattr__(self, 'namespace', default_namespace(self.nodes))
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the robot of this stack is simulated."""
+        return SIMULATOR in self.nodes
+
+
+class Stack:
+    """
+    The five nodes as processes; ends them when left, and they end when this process is killed.
+
+        with Stack(StackConfig(params={'mujoco_sim': {'scene': 'tower'}})) as stack:
+            client = stack.wait_ready()
+    """
+
+    def __init__(self, config: StackConfig | None = None):
+        self.config = config or StackConfig()
+        stamp = f'{time.strftime("%Y%m%d-%H%M%S")}-{os.getpid()}'
+        self.log_folder = self.config.log_folder or state_dir() / 'log' / stamp
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._respawned_s: dict[str, list[float]] = {}
+
+    def __enter__(self) -> Stack:
+        try:
+            self.start()
+        except BaseException:
+            self.end()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.end()
+
+    def start(self) -> None:
+        """
+        Start all nodes; does not wait for them.
+
+        Raises:
+            ConfigError: A node of one of these names runs, or there is no place for logs.
+        """
+        domain = domain_of(self.environ())
+        check_names_free(self.config.nodes, self.config.namespace, domain)
+        try:
+            self.log_folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError(
+                f'The logs cannot be written to {self.log_folder} ({error.strerror}); '
+                'set XDG_STATE_HOME to a folder that can.'
+            ) from error
+        for node in self.config.nodes:
+            self.processes[node] = self._start(node)
+
+    def wait_ready(
+        self,
+        timeout_s: float = READY_S,
+        on_progress: Callable[[tuple[str, ...]], None] | None = None,
+    ) -> StackClient:
+        """
+        Wait until every node serves, and return a client of them, which the caller closes.
+
+        Args:
+            timeout_s: How long at most, wall clock [s].
+            on_progress: Told what is still missing whenever that changes.
+
+        Raises:
+            LostNodeError: A node died; shows the end of its log. Or some are not ready in time.
+        """
+        from bbllm.ros.stack.client import StackClient
+
+        client = StackClient(self.config.namespace, environ=self.environ())
+        try:
+            client.wait_ready(
+                self.config.nodes, timeout_s, on_progress=on_progress, look=self.tend
+            )
+        except BaseException:
+            client.close()
+            raise
+        return client
+
+    def check(self) -> None:
+        """Raise LostNodeError with the end of its log when a node has died."""
+        for node, process in self.processes.items():
+            code = process.poll()
+            if code is not None:
+                raise LostNodeError(self._obituary(node, code))
+
+    def tend(self, on_respawn: Callable[[str], None] = lambda _: None) -> None:
+        """
+        Look after nodes that have died: start them again where the configuration asks for it.
+
+        Args:
+            on_respawn: Called with a sentence for each node that was started again.
+
+        Raises:
+            LostNodeError: A node has died, or has died too often.
+        """
+        if not self.config.respawn:
+            self.check()
+            return
+        for sentence in self.respawn_dead():
+            on_respawn(sentence)
+
+    def respawn_dead(self) -> list[str]:
+        """
+        Start the nodes that have died again, each after `RESPAWN_S`.
+
+        Returns:
+            What was done, a sentence for each node.
+
+        Raises:
+            LostNodeError: One has died too often.
+        """
+        done = []
+        for node, process in list(self.processes.items()):
+            code = process.poll()
+            if code is None:
+                continue
+            obituary = self._obituary(node, code)
+            now_s = time.monotonic()
+            tries = self._respawned_s.setdefault(node, [])
+            tries[:] = [then_s for then_s in tries if then_s > now_s - RESPAWN_WINDOW_S]
+            if len(tries) >= RESPAWNS:
+                raise LostNodeError(
+                    f'{obituary}\nIt was started again {RESPAWNS} times within '
+                    f'{RESPAWN_WINDOW_S:g} s.'
+                )
+            tries.append(now_s)
+            time.sleep(RESPAWN_S)
+            self.processes[node] = self._start(node)
+            done.append(f'{obituary.splitlines()[0].partition(" The end of")[0]} Started again.')
+        return done
+
+    def log_file(self, node: str) -> Path:
+        """Return where the output of a node goes."""
+        return self.log_folder / f'{node}.log'
+
+    def environ(self) -> dict[str, str]:
+        """Return the environment of the nodes."""
+        return node_environ(self.log_folder, self.config.environ)
+
+    def end(self) -> None:
+        """End all nodes, the arm at rest first; kills those that do not end by themselves."""
+        for nodes in (*ENDING_ORDER, tuple(self.processes)):
+            self._end([self.processes[node] for node in nodes if node in self.processes])
+        self.processes.clear()
+
+    def _start(self, node: str) -> subprocess.Popen[bytes]:
+        given = self.config.params.get(node, {})
+        if self.config.simulated:
+            given = {**SIMULATED.get(node, {}), **given}
+        command = [
+            sys.executable,
+            '-m',
+            f'bbllm.ros.nodes.{self.config.executables.get(node, node)}',
+        ]
+        command += node_arguments(
+            node, given, self.config.namespace, simulated=self.config.simulated
+        )
+        with self.log_file(node).open('ab') as log:
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**self.environ(), **owner_environ()},
+                # Ctrl-C in the terminal is for whoever owns the stack, who ends it in order.
+                start_new_session=True,
+            )
+
+    def _end(self, processes: list[subprocess.Popen[bytes]]) -> None:
+        for process in processes:
+            _signal(process, signal.SIGTERM)
+        deadline_s = time.monotonic() + END_S
+        for process in processes:
+            try:
+                process.wait(max(0.0, deadline_s - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                _signal(process, signal.SIGKILL)
+                process.wait()
+
+    def _obituary(self, node: str, code: int) -> str:
+        how = f'was killed by signal {-code}' if code < 0 else f'ended with code {code}'
+        lines = self.log_file(node).read_text(errors='replace').splitlines()[-TAIL_LINES:]
+        said = '\n'.join(f'    {line}' for line in lines) or '    (nothing)'
+        return f'The node {node} {how}. The end of {self.log_file(node)}:\n{said}'
+
+
+def _signal(process: subprocess.Popen[bytes], number: int) -> None:
+    if process.poll() is None:
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            return  # it ended just now
+
+
+def _yaml(value: Value) -> str:
+    """Write a value so that ROS reads the same type again; an empty text needs its quotes."""
+    if isinstance(value, bool):
+        return 'true' if value else 'false'
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    return repr(value)

@@ -1,0 +1,274 @@
+"""
+The hand: homing, move, grasp and stop as franka_gripper offers them, as a state machine.
+
+Results carry the texts that libfranka gives: an empty one when a grasp missed its width window
+(the hand then opens again), `Command failed!` for what cannot be done, `Command aborted!` when
+another command or a stop came. No physics and no clock in here: `update` is told both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from bbllm.arm.driver import GoalStatus, GripperResult
+from bbllm.arm.model import MAX_WIDTH_M
+from bbllm.sim.controllers.trajectory_goal import Pending
+
+FAILED_TEXT = 'libfranka gripper: Command failed!'
+ABORTED_TEXT = 'libfranka gripper: Command aborted!'
+
+MAX_SPEED_M_S = 0.1
+"""Of the width: 50 mm/s per finger, from the hand's data sheet; faster asks are clipped [m/s]."""
+HOMING_SPEED_M_S = 0.04
+MAX_FORCE_N = 140.0
+"""Peak from the data sheet; 70 N is what the hand can keep up [N]."""
+MOVE_FORCE_N = 40.0
+"""What moves press with at most [N]."""
+WIDTH_TOLERANCE_M = 0.001
+"""A move has arrived within this [m]."""
+ARRIVED_SPEED_M_S = 0.01
+STALL_SPEED_M_S = 0.001
+STALL_S = 0.015
+SQUEEZE_S = 0.05
+"""How long a grasp presses with its full force before it is judged [s]."""
+BLOCKED_M = 0.002
+"""A move that stands still this far behind its set point is blocked [m]."""
+SERVO_STIFFNESS_N_M = 1000.0
+"""kp of the hand's actuator in fr3.xml, per finger [N/m]."""
+
+GripperPending = Pending[GripperResult]
+
+
+class Phase(Enum):
+    """What the hand does now."""
+
+    IDLE = 'idle'
+    MOVING = 'moving'
+    HOMING = 'homing'
+    GRASPING = 'grasping'
+    SQUEEZING = 'squeezing'
+    HOLDING = 'holding'
+
+
+@dataclass(frozen=True, slots=True)
+class GripperCommand:
+    """What the fingers are told for the time until the next update."""
+
+    width_m: float
+    """Set point of the width at that time [m]."""
+    force_n: float
+    """What both fingers together may press with [N]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Grasp:
+    """What a grasp was asked to do."""
+
+    width_m: float
+    force_n: float
+    inner_m: float
+    outer_m: float
+    closing: bool
+
+
+class Gripper:
+    """One hand; one command at a time, a new one aborts the old."""
+
+    def __init__(self, width_m: float = MAX_WIDTH_M, *, homed: bool = True) -> None:
+        """Start idle, at a width [m]; a hand that was not homed yet knows no width."""
+        self.phase = Phase.IDLE
+        self.max_width_m = MAX_WIDTH_M if homed else 0.0
+        """Widest opening, as the last homing found it; 0 before the first [m]."""
+        self.fail_next = False
+        """Fault for tests of clients: the next command fails."""
+        self.miss_next = False
+        """Fault for tests of clients: the next grasp misses its width window."""
+        self._set_m = width_m
+        self._target_m = width_m
+        self._speed_m_s = MAX_SPEED_M_S
+        self._force_n = MOVE_FORCE_N
+        self._pending: GripperPending | None = None
+        self._grasp: _Grasp | None = None
+        self._opened_m = width_m
+        self._still_s = 0.0
+        self._squeezed_s = 0.0
+
+    @property
+    def busy(self) -> bool:
+        """Whether a command is being carried out."""
+        return self._pending is not None
+
+    def move(self, width_m: float, speed_m_s: float, measured_m: float) -> GripperPending:
+        """Open or close to a width; fails when something is in the way."""
+        pending = self._begin(measured_m)
+        if not 0 <= width_m <= self.max_width_m or not speed_m_s > 0:
+            self._fail(measured_m, FAILED_TEXT)
+        elif not pending.done:
+            self._set_m = measured_m
+            self._go(Phase.MOVING, width_m, speed_m_s, MOVE_FORCE_N)
+        return pending
+
+    def grasp(
+        self,
+        width_m: float,
+        speed_m_s: float,
+        force_n: float,
+        epsilon_inner_m: float,
+        epsilon_outer_m: float,
+        measured_m: float,
+    ) -> GripperPending:
+        """
+        Close until something stops the fingers, then press; opens when *width_m* is wider.
+
+        Succeeds when the width ends between width_m - inner and width_m + outer. The force is
+        what both fingers together press with, so half of it acts on each.
+        """
+        pending = self._begin(measured_m)
+        legal = 0 <= width_m <= self.max_width_m and speed_m_s > 0 and 0 < force_n <= MAX_FORCE_N
+        if not legal:
+            self._fail(measured_m, FAILED_TEXT)
+        elif not pending.done:
+            closing = width_m <= measured_m
+            self._grasp = _Grasp(
+                width_m=width_m,
+                force_n=force_n,
+                inner_m=epsilon_inner_m,
+                outer_m=epsilon_outer_m,
+                closing=closing,
+            )
+            self._opened_m = measured_m
+            self._set_m = measured_m
+            target = 0.0 if closing else self.max_width_m
+            self._go(Phase.GRASPING, target, speed_m_s, force_n)
+        return pending
+
+    def home(self, measured_m: float) -> GripperPending:
+        """Close, then open as wide as it goes, and remember that width."""
+        pending = self._begin(measured_m)
+        if not pending.done:
+            self._set_m = measured_m
+            self._go(Phase.HOMING, 0.0, HOMING_SPEED_M_S, MOVE_FORCE_N)
+        return pending
+
+    def stop(self, measured_m: float) -> None:
+        """Stay at this width; a grip is kept."""
+        self._fail(measured_m, ABORTED_TEXT)
+        if self.phase is not Phase.HOLDING:
+            self._freeze(measured_m)
+
+    def cancel(self, measured_m: float) -> None:
+        """Stop because a client cancelled its goal: that ends as CANCELED, with the same text."""
+        if self._pending is not None:
+            self._finish(GoalStatus.CANCELED, measured_m, success=False, error=ABORTED_TEXT)
+            self.stop(measured_m)
+
+    def update(self, duration_s: float, measured_m: float, speed_m_s: float) -> GripperCommand:
+        """
+        Go on for a while.
+
+        Args:
+            duration_s: Time until the next update [s].
+            measured_m: Width between the fingers [m].
+            speed_m_s: Its rate [m/s].
+
+        Returns:
+            What the fingers should be told at the end of that time; ramp up to it.
+        """
+        arrived = self._set_m == self._target_m
+        still = abs(speed_m_s) < STALL_SPEED_M_S
+        self._still_s = self._still_s + duration_s if still else 0.0
+        stalled = self._still_s >= STALL_S and (
+            arrived or abs(measured_m - self._set_m) > BLOCKED_M
+        )
+        if self.phase is Phase.MOVING:
+            self._moving(measured_m, arrived and abs(speed_m_s) < ARRIVED_SPEED_M_S, stalled)
+        elif self.phase is Phase.HOMING:
+            self._homing(measured_m, stalled)
+        elif self.phase is Phase.GRASPING and stalled:
+            self._squeeze(measured_m)
+        elif self.phase is Phase.SQUEEZING:
+            self._squeezed_s += duration_s
+            if self._squeezed_s >= SQUEEZE_S and stalled:
+                self._judge(measured_m)
+        step = self._speed_m_s * duration_s
+        self._set_m += min(max(self._target_m - self._set_m, -step), step)
+        return GripperCommand(self._set_m, self._force_n)
+
+    def _moving(self, measured_m: float, settled: bool, stalled: bool) -> None:
+        if settled and abs(measured_m - self._target_m) <= WIDTH_TOLERANCE_M:
+            self.phase = Phase.IDLE
+            self._finish(GoalStatus.SUCCEEDED, measured_m, success=True, error='')
+        elif stalled:
+            self._fail(measured_m, FAILED_TEXT)
+            self._freeze(measured_m)
+
+    def _homing(self, measured_m: float, stalled: bool) -> None:
+        if stalled and self._target_m == 0.0:
+            self._set_m = measured_m
+            self._go(Phase.HOMING, MAX_WIDTH_M, HOMING_SPEED_M_S, MOVE_FORCE_N)
+        elif stalled:
+            self.max_width_m = min(round(measured_m, 4), MAX_WIDTH_M)
+            self.phase = Phase.IDLE
+            self._finish(GoalStatus.SUCCEEDED, measured_m, success=True, error='')
+
+    def _squeeze(self, measured_m: float) -> None:
+        """The fingers stand: press with the full force, which the servo gives when far off."""
+        grasp = self._grasp
+        assert grasp is not None  # set with the phase
+        reach = 1.5 * grasp.force_n / 2 / SERVO_STIFFNESS_N_M
+        if grasp.closing:
+            self._set_m = self._target_m = min(measured_m - reach, -0.005)
+        else:
+            self._set_m = self._target_m = measured_m + reach
+        self.phase, self._squeezed_s = Phase.SQUEEZING, 0.0
+
+    def _judge(self, measured_m: float) -> None:
+        grasp = self._grasp
+        assert grasp is not None  # set with the phase
+        low, high = grasp.width_m - grasp.inner_m, grasp.width_m + grasp.outer_m
+        missed, self.miss_next = self.miss_next, False
+        if low < measured_m < high and not missed:
+            self.phase = Phase.HOLDING
+            self._finish(GoalStatus.SUCCEEDED, measured_m, success=True, error='')
+            return
+        self._fail(measured_m, '')
+        self._set_m = measured_m
+        self._go(Phase.MOVING, self._opened_m, self._speed_m_s, MOVE_FORCE_N)
+
+    def _begin(self, measured_m: float) -> GripperPending:
+        """Abort what runs and make a new goal; it has failed at once where a fault says so."""
+        if self._pending is not None:
+            self.stop(measured_m)
+        self._pending = pending = GripperPending()
+        if self.fail_next:
+            self.fail_next = False
+            self._fail(measured_m, FAILED_TEXT)
+        return pending
+
+    def _go(self, phase: Phase, target_m: float, speed_m_s: float, force_n: float) -> None:
+        self.phase = phase
+        self._target_m = target_m
+        self._speed_m_s = min(speed_m_s, MAX_SPEED_M_S)
+        self._force_n = force_n
+        self._still_s = 0.0
+
+    def _freeze(self, measured_m: float) -> None:
+        """Stay where the fingers are; what they press on, they go on pressing as they do now."""
+        if self.phase is Phase.SQUEEZING:
+            self.phase = Phase.HOLDING
+            return
+        self.phase = Phase.IDLE
+        if abs(self._set_m - measured_m) < BLOCKED_M:
+            self._set_m = measured_m
+        self._target_m = self._set_m
+
+    def _fail(self, measured_m: float, error: str) -> None:
+        self._finish(GoalStatus.ABORTED, measured_m, success=False, error=error)
+
+    def _finish(self, status: GoalStatus, measured_m: float, *, success: bool, error: str) -> None:
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            pending.finish(
+                GripperResult(status=status, success=success, error=error, width_m=measured_m)
+            )

@@ -1,0 +1,293 @@
+"""
+What moves the simulated arm: set points computed ahead and played to the physics, one per step.
+
+A position servo alone sags by millimetres and lags by centimetres. With velocity and torque
+feed-forward put into its set point,
+
+    ctrl = q + (kv dq + tau(q, dq, ddq)) / kp,
+
+it follows to tenths of a millimetre. tau is inverse dynamics of the arm with hand and known load.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import mujoco
+import numpy as np
+
+from bbllm.arm.driver import N_JOINTS, Array
+from bbllm.arm.model import MAX_WIDTH_M, arm_model
+from bbllm.sim.controllers.constraints import driver_constraints
+from bbllm.sim.controllers.ptp import PtpGoal, PtpMotion, PtpPending
+from bbllm.sim.controllers.trajectory import Setpoint, TrajectoryController
+from bbllm.sim.simulation import Simulation
+
+
+class Servo:
+    """Turns desired joint motion into servo set points; stateless but for the known load."""
+
+    def __init__(self, stiffness: Array, damping: Array, spacing: int = 4) -> None:
+        """
+        Make a servo for gains of shape (7,) [Nm/rad, Nm s/rad].
+
+        Args:
+            stiffness: kp of the model's actuators.
+            damping: kv of the model's actuators.
+            spacing: Inverse dynamics is computed for every so-many-th sample; between them the
+                torque is interpolated.
+        """
+        self._kp = stiffness
+        self._kv = damping
+        self._spacing = spacing
+        self._model = arm_model(shapes=False)
+        self._data = mujoco.MjData(self._model)
+        self._hand = int(self._model.body('fr3_hand').id)
+        self._bare = _mass_centre_inertia(self._model, self._hand)
+
+    @property
+    def stiffness(self) -> Array:
+        """Of the servos, shape (7,) [Nm/rad]."""
+        return self._kp
+
+    def set_gains(self, stiffness: Array, damping: Array) -> None:
+        """Go on with other gains, shape (7,) each [Nm/rad, Nm s/rad]; the model needs the same."""
+        self._kp, self._kv = stiffness, damping
+
+    def set_load(self, mass_kg: float, centre_m: Array, inertia_kg_m2: Array) -> None:
+        """
+        Tell what is in the hand.
+
+        Args:
+            mass_kg: 0 for nothing [kg].
+            centre_m: Its centre of mass in the hand's frame, shape (3,) [m].
+            inertia_kg_m2: About that, in the axes of the hand's frame, shape (3, 3) [kg m^2].
+        """
+        mass, centre, bare = self._bare
+        total = mass + mass_kg
+        middle = (mass * centre + mass_kg * centre_m) / total
+        inertia = inertia_kg_m2 + bare
+        for part_kg, part_m in ((mass, centre), (mass_kg, centre_m)):
+            way = part_m - middle
+            inertia = inertia + part_kg * (way @ way * np.eye(3) - np.outer(way, way))
+        moments, axes = np.linalg.eigh(inertia)
+        axes[:, 2] *= np.sign(np.linalg.det(axes))
+        model, hand = self._model, self._hand
+        model.body_mass[hand], model.body_ipos[hand] = total, middle
+        model.body_inertia[hand] = moments
+        mujoco.mju_mat2Quat(model.body_iquat[hand], np.ascontiguousarray(axes).ravel())
+
+    def set_points(self, q: Array, dq: Array, ddq: Array) -> Array:
+        """
+        Return the servo set points for desired motions.
+
+        Args:
+            q: Shape (n, 7) [rad].
+            dq: Shape (n, 7) [rad/s].
+            ddq: Shape (n, 7) [rad/s^2].
+
+        Returns:
+            Shape (n, 7) [rad].
+        """
+        return np.asarray(q + (self._kv * dq + self.torque(q, dq, ddq)) / self._kp)
+
+    def torque(self, q: Array, dq: Array, ddq: Array) -> Array:
+        """Return the torque that the motion takes, shape (n, 7) [Nm]; arguments as above."""
+        n = len(q)
+        knots = np.arange(0, n, self._spacing)
+        if knots[-1] != n - 1:
+            knots = np.append(knots, n - 1)
+        exact = np.empty((len(knots), N_JOINTS))
+        model, data, inverse = self._model, self._data, mujoco.mj_inverse
+        for row, i in zip(exact, knots.tolist(), strict=True):
+            data.qpos[:] = q[i]
+            data.qvel[:] = dq[i]
+            data.qacc[:] = ddq[i]
+            inverse(model, data)
+            row[:] = data.qfrc_inverse
+        if len(knots) == n:
+            return exact
+        samples = np.arange(n)
+        return np.column_stack([np.interp(samples, knots, column) for column in exact.T])
+
+
+def _mass_centre_inertia(model: mujoco.MjModel, body: int) -> tuple[float, Array, Array]:
+    """Return mass, centre of mass and inertia about it, in the axes of the body's frame."""
+    turn = np.empty(9)
+    mujoco.mju_quat2Mat(turn, model.body_iquat[body])
+    axes = turn.reshape(3, 3)
+    inertia = axes @ np.diag(model.body_inertia[body]) @ axes.T
+    return float(model.body_mass[body]), model.body_ipos[body].copy(), inertia
+
+
+AHEAD_S = 20.0
+"""How much is computed at a time; nobody can talk to the robot meanwhile [s]."""
+AFTER_S = 0.02
+"""What is computed beyond the end of a motion [s]."""
+SPEEDING_RAD_S2 = 0.1
+"""Above this the arm counts as accelerating, for the collision thresholds [rad/s^2]."""
+SOFTEST_NM_RAD = 1.0
+"""Lowest joint stiffness that is simulated [Nm/rad]."""
+
+
+class Motion(Protocol):
+    """What says where the arm should be: the trajectory controller, or the robot itself."""
+
+    revision: int
+    """Grows whenever `sample` would answer differently from before."""
+
+    @property
+    def start_s(self) -> float:
+        """When the motion in force began [s]."""
+
+    @property
+    def duration_s(self) -> float:
+        """Its planned duration [s]."""
+
+    def sample(self, t: Array) -> tuple[Array, Array, Array]:
+        """Return position, velocity, acceleration at times on the clock, (n, 7) each."""
+
+    def effort(self, t: Array) -> Array | None:
+        """Return torque to add at times on the clock, shape (n, 7) [Nm]; None for none."""
+
+
+class Playback:
+    """
+    Steps the physics along a motion.
+
+    Set points do not depend on the state, so they are computed many at a time, those of most
+    motions all at once: that costs a tenth of what computing them step by step would.
+    """
+
+    def __init__(self, simulation: Simulation, servo: Servo, width_m: float) -> None:
+        """Start with the fingers' set point at a width [m]."""
+        self._simulation = simulation
+        self._servo = servo
+        self._width_m = width_m
+        self._rows: Array = np.empty((0, N_JOINTS))
+        self._start = 0
+        self._revision = -1
+        self._motion: Motion | None = None
+        self._whole = True
+
+    def forget(self) -> None:
+        """Compute the motion in force anew, as after a change of the known load."""
+        self._revision = -1
+
+    def step(self, n: int, motion: Motion, width_m: float) -> None:
+        """Step n times, the fingers' set point going evenly to a new width [m]."""
+        simulation = self._simulation
+        first = simulation.steps - self._start
+        known = self._revision == motion.revision and self._motion is motion
+        if not known or (not self._whole and first + n > len(self._rows)):
+            self._plan(motion)
+            first = 0
+        if first >= len(self._rows) and width_m == self._width_m:
+            simulation.hold(np.append(self._rows[-1], width_m))  # nothing moves
+            simulation.step(n)
+            return
+        ctrl = np.empty((n, N_JOINTS + 1))
+        moving = self._rows[first : first + n]
+        ctrl[: len(moving), :N_JOINTS] = moving
+        ctrl[len(moving) :, :N_JOINTS] = self._rows[-1]
+        ctrl[:, N_JOINTS] = self._width_m + (width_m - self._width_m) / n * np.arange(1, n + 1)
+        self._width_m = width_m
+        simulation.step_along(ctrl)
+
+    def _plan(self, motion: Motion) -> None:
+        """Compute the set points of the motion in force, from now on."""
+        dt, now = self._simulation.timestep_s, self._simulation.steps
+        end_s = motion.start_s + motion.duration_s + AFTER_S
+        left, ahead = round(end_s / dt) - now, round(AHEAD_S / dt)
+        count, self._whole = max(1, min(left, ahead)), left <= ahead
+        # One more than needed: a step's damping acts on the velocity at its end.
+        steps = np.arange(now, now + count + 1, dtype=np.float64)
+        q, dq, ddq = motion.sample(steps * dt)
+        self._rows = self._servo.set_points(q[:-1], dq[1:], ddq[:-1])
+        effort = motion.effort(steps[:-1] * dt)
+        if effort is not None:
+            self._rows += effort / self._servo.stiffness
+        self._start, self._revision, self._motion = now, motion.revision, motion
+
+
+class MotionController:
+    """
+    Drives the arm along the motion in force, on the clock of the physics.
+
+    Either the trajectory controller moves the arm or the robot itself (a point-to-point motion);
+    while neither does, the arm stays where the last of them left it.
+    """
+
+    def __init__(self, simulation: Simulation) -> None:
+        """Start with the trajectory controller active and no goal."""
+        self._simulation = simulation
+        self._gains = simulation.servo_gains
+        self._servo = Servo(*self._gains)
+        self.reset()
+
+    def reset(self) -> None:
+        """Start again where the arm is, with the stiffness of the servos and no goal."""
+        self._set_stiffness(None)
+        position = self._simulation.joint_state().position_rad
+        self.trajectory = TrajectoryController(position, driver_constraints())
+        self.ptp = PtpMotion()
+        self._motion: Motion = self.trajectory
+        self._playback = Playback(self._simulation, self._servo, MAX_WIDTH_M)
+
+    @property
+    def moving(self) -> bool:
+        """Whether the trajectory controller is active or the robot moves by itself."""
+        return self.trajectory.active or self.ptp.busy
+
+    def measured(self) -> tuple[float, Array, Array]:
+        """Return the time [s] and copies of joint positions and velocities, shape (7,)."""
+        data = self._simulation.data
+        return self._simulation.time_s, data.qpos[:N_JOINTS].copy(), data.qvel[:N_JOINTS].copy()
+
+    def set_point(self) -> Setpoint:
+        """Return the desired state of the arm now."""
+        q, dq, ddq = self._motion.sample(np.array([self._simulation.time_s]))
+        return Setpoint(q[0], dq[0], ddq[0])
+
+    def accelerating(self) -> bool:
+        """Whether the arm counts as accelerating, for the collision thresholds."""
+        return bool(np.abs(self.set_point().acceleration_rad_s2).max() > SPEEDING_RAD_S2)
+
+    def check(self) -> None:
+        """Check the goal in force against the measured state."""
+        if self.trajectory.busy:
+            self.trajectory.check(*self.measured())
+        elif self.ptp.busy:
+            self.ptp.check(self._simulation.time_s)
+
+    def step(self, n: int, width_m: float) -> None:
+        """Step the physics n times; the fingers' set point goes evenly to a width [m]."""
+        self._playback.step(n, self._motion, width_m)
+
+    def start_trajectory_control(self) -> None:
+        """Activate the trajectory controller, with the stiffness of the servos."""
+        self._set_stiffness(None)
+        self.trajectory.activate(*self.measured())
+        self._motion = self.trajectory
+
+    def start_ptp(self, goal: PtpGoal, stiffness: Array | None) -> PtpPending:
+        """Start a point-to-point motion with a joint stiffness, shape (7,) [Nm/rad]."""
+        q = self.set_point().position_rad
+        self._set_stiffness(stiffness)
+        pending = self.ptp.start(goal, self._simulation.time_s, q)
+        self._motion = self.ptp
+        return pending
+
+    def set_load(self, load: tuple[float, Array, Array]) -> None:
+        """Compensate a load of a mass, centre and inertia in the hand's frame, from now on."""
+        self._servo.set_load(*load)
+        self._playback.forget()
+
+    def _set_stiffness(self, stiffness: Array | None) -> None:
+        """Set the stiffness of the servos, shape (7,) [Nm/rad]; None for their own."""
+        kp, kv = self._gains
+        if stiffness is not None:
+            soft = np.maximum(stiffness, SOFTEST_NM_RAD)
+            kp, kv = soft, kv * np.sqrt(soft / kp)  # the same damping ratio
+        self._servo.set_gains(kp, kv)
+        self._simulation.set_servo_gains(kp, kv)

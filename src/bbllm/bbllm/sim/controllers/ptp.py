@@ -1,0 +1,169 @@
+"""
+Point-to-point motions that the robot itself plans, as `action_server/ptp_motion` offers them.
+
+States and texts are those of libfranka's asynchronous position control. All joints start and end
+together, along quintics; how the real robot shapes its motions is not published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from bbllm.arm.driver import N_JOINTS, Array
+from bbllm.arm.limits import DDQ_MAX, DQ_MAX
+from bbllm.arm.motion.trajectory import BRAKING_RAD_S2, Spline
+from bbllm.sim.controllers.trajectory_goal import Pending
+
+SIZE_TEXT = 'Goal joint configuration size does not match number of joints.'
+INPUT_TEXT = 'libfranka: Move command aborted: invalid input provided!'
+BUSY_TEXT = (
+    'libfranka robot: Cannot perform this operation while another control or read operation is '
+    'running.'
+)
+REFLEX_TEXT = 'Control aborted due to reflex.'
+USER_STOP_TEXT = 'Control aborted due to user stop.'
+LIMIT_ERROR = 'joint_motion_generator_position_limits_violation'
+STOPPED_RAD_S = 0.01
+"""The target counts as reached below this speed, the norm of all joints [rad/s]."""
+ACCELERATION_SHARE = 0.5
+"""How much of the joints' acceleration limits a motion uses."""
+# Of a quintic from rest to rest over 1 rad in 1 s.
+_PEAK_SPEED, _PEAK_ACCELERATION = 1.875, 10 / np.sqrt(3)
+
+
+class TargetStatus(IntEnum):
+    """The twin of franka_msgs/TargetStatus."""
+
+    IDLE = 0
+    EXECUTING = 1
+    TARGET_REACHED = 2
+    ABORTED = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PtpResult:
+    """How a motion ended."""
+
+    status: TargetStatus
+    message: str = ''
+    """Why it was aborted."""
+
+
+PtpPending = Pending[PtpResult]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PtpGoal:
+    """A goal as it was sent, unchecked."""
+
+    position_rad: tuple[float, ...]
+    max_velocity_rad_s: tuple[float, ...]
+    """Of each joint [rad/s]."""
+    tolerance_rad: float
+    """How near the target must be, as the norm of all joints [rad]."""
+
+
+class PtpMotion:
+    """Drives one motion, then holds its end; `sim.playback` plays it."""
+
+    def __init__(self) -> None:
+        """Hold nothing yet."""
+        self.revision = 0
+        """Grows whenever `sample` would answer differently from before."""
+        self.start_s = 0.0
+        """When the motion began [s]."""
+        self._spline = Spline.still(np.zeros(N_JOINTS))
+        self._target: Array = np.zeros(N_JOINTS)
+        self._tolerance_rad = 0.0
+        self._pending: PtpPending | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a motion is under way."""
+        return self._pending is not None
+
+    @property
+    def duration_s(self) -> float:
+        """Planned duration of the motion [s]."""
+        return self._spline.duration_s
+
+    def start(self, goal: PtpGoal, now_s: float, q: Array) -> PtpPending:
+        """
+        Move from a position at rest to the goal's.
+
+        Args:
+            goal: Already found fit by `fault_of`.
+            now_s: The clock [s].
+            q: Desired positions to start from, shape (7,) [rad].
+        """
+        self._target = np.array(goal.position_rad)
+        self._tolerance_rad = goal.tolerance_rad
+        limit = np.minimum(goal.max_velocity_rad_s, DQ_MAX)
+        self._spline = _rest_to_rest(q, self._target, limit)
+        self.start_s = now_s
+        self.revision += 1
+        self._pending = PtpPending()
+        return self._pending
+
+    def check(self, now_s: float) -> None:
+        """End the motion where the robot's own set point has reached the target."""
+        if self._pending is None:
+            return
+        q, dq, _ = self._spline.at_one(now_s - self.start_s)
+        near = float(np.linalg.norm(q - self._target)) < self._tolerance_rad
+        if near and float(np.linalg.norm(dq)) < STOPPED_RAD_S:
+            self._end(PtpResult(status=TargetStatus.TARGET_REACHED))
+
+    def abort(self, reason: str, now_s: float, q: Array, dq: Array) -> None:
+        """
+        Give the motion up and come to rest.
+
+        Args:
+            reason: Why.
+            now_s: The clock [s].
+            q: Measured positions, shape (7,) [rad].
+            dq: Measured velocities, shape (7,) [rad/s].
+        """
+        self._spline, self.start_s = Spline.braking(q, dq, BRAKING_RAD_S2), now_s
+        self.revision += 1
+        self._end(PtpResult(status=TargetStatus.ABORTED, message=reason))
+
+    def sample(self, t: Array) -> tuple[Array, Array, Array]:
+        """Return desired position, velocity, acceleration at times on the clock, (n, 7) each."""
+        return self._spline.at(t - self.start_s)
+
+    def effort(self, t: Array) -> None:
+        """Return nothing: the robot adds no torque of its own."""
+
+    def _end(self, result: PtpResult) -> None:
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            pending.finish(result)
+
+
+def fault_of(goal: PtpGoal) -> str:
+    """Return why the robot would not start a motion; empty where it would."""
+    if len(goal.position_rad) != N_JOINTS:
+        return SIZE_TEXT
+    limits: Sequence[float] = goal.max_velocity_rad_s
+    numbers = np.array([*goal.position_rad, *limits, goal.tolerance_rad])
+    if len(limits) != N_JOINTS or not np.isfinite(numbers).all() or min(limits) <= 0:
+        return INPUT_TEXT
+    return ''
+
+
+def _rest_to_rest(start: Array, end: Array, limit: Array) -> Spline:
+    """Return one quintic that keeps every joint's velocity below its limit."""
+    way = np.abs(end - start)
+    T = max(
+        float(np.max(_PEAK_SPEED * way / limit)),
+        float(np.max(np.sqrt(_PEAK_ACCELERATION * way / (ACCELERATION_SHARE * DDQ_MAX)))),
+    )
+    if T < 1e-3:
+        return Spline.still(end)
+    zero = np.zeros((2, N_JOINTS))
+    return Spline.through(np.array([0.0, T]), np.array([start, end]), zero, zero)

@@ -1,0 +1,263 @@
+"""
+The joint trajectory controller: what it accepts, what it does meanwhile, how goals end.
+
+States and texts are those of ros2_controllers' joint_trajectory_controller on Jazzy, so that a
+client cannot tell the two apart. No physics and no clock in here: `update` is told both.
+One difference: where the original stops dead (cancel, violated tolerance), this one brakes within
+a seventh of a second and holds the place where it comes to rest, as a real arm must.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bbllm.arm.driver import N_JOINTS, Array, FollowError, FollowResult, GoalStatus
+from bbllm.arm.motion.trajectory import BRAKING_RAD_S2, Spline
+from bbllm.sim.controllers.constraints import Constraints, in_force
+from bbllm.sim.controllers.trajectory_goal import Pending, TrajectoryGoal, goal_spline, refusal
+
+NOT_RUNNING_TEXT = "Can't accept new action goals. Controller is not running."
+SUCCESS_TEXT = 'Goal successfully reached!'
+PREEMPTED_TEXT = 'Current goal preempted by new incoming action.'
+DEACTIVATED_TEXT = 'Current goal cancelled during deactivate transition.'
+PATH_TEXT = 'Aborted due to path tolerance violation'
+GOAL_TIME_TEXT = 'Aborted due to goal_time_tolerance exceeding by {:.6f} seconds'
+
+TrajectoryPending = Pending[FollowResult]
+
+
+@dataclass(frozen=True, slots=True)
+class Setpoint:
+    """Where the arm should be at one moment."""
+
+    position_rad: Array
+    """Shape (7,) [rad]."""
+    velocity_rad_s: Array
+    """Shape (7,) [rad/s]."""
+    acceleration_rad_s2: Array
+    """Shape (7,) [rad/s^2]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What `query_state` answers."""
+
+    success: bool
+    """Whether the time lies on a trajectory that has not ended by then."""
+    state: Setpoint
+
+
+class TrajectoryController:
+    """Follows one goal at a time, holds still between goals."""
+
+    def __init__(self, position_rad: Array, constraints: Constraints | None = None) -> None:
+        """
+        Start active, holding a position.
+
+        Args:
+            position_rad: Shape (7,) [rad].
+            constraints: What holds where goals say nothing; by default nothing is checked but
+                that the arm stands at the end.
+        """
+        self.active = True
+        self.hold_results = False
+        """Fault for tests of clients: goals never end by themselves while this is True."""
+        self.revision = 0
+        """Grows whenever `sample` would answer differently from before."""
+        self._defaults = constraints or Constraints()
+        self._limits = self._defaults
+        self._pending: TrajectoryPending | None = None
+        self._follows = False
+        self._unseen = False
+        self._taken_s = self._origin_s = self._start_s = 0.0
+        self._reference = Spline.still(position_rad)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a trajectory is being followed, that of a goal or one from the topic."""
+        return self._follows
+
+    @property
+    def start_s(self) -> float:
+        """When the motion in force began, which `sample` counts from [s]."""
+        return self._start_s
+
+    @property
+    def origin_s(self) -> float:
+        """What time_from_start of the motion in force counts from [s]."""
+        return self._origin_s
+
+    @property
+    def duration_s(self) -> float:
+        """Planned duration of the motion in force [s]."""
+        return self._reference.duration_s
+
+    def start(self, goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> TrajectoryPending:
+        """
+        Take a goal, or refuse it: then it has ended at once with status REJECTED and the reason.
+
+        Args:
+            goal: What to follow.
+            now_s: The clock [s].
+            q: Measured positions, shape (7,) [rad].
+            dq: Measured velocities, shape (7,) [rad/s].
+        """
+        pending: TrajectoryPending = Pending()
+        reason = self.refusal(goal, now_s)
+        if reason:
+            pending.finish(FollowResult(status=GoalStatus.REJECTED, error_string=reason))
+            return pending
+        self._end(GoalStatus.ABORTED, FollowError.INVALID_GOAL, PREEMPTED_TEXT)
+        self._take(goal, now_s, q, dq)
+        self._limits = in_force(goal.tolerances, self._defaults)
+        self._pending = pending
+        return pending
+
+    def replace(self, goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> str | None:
+        """
+        Take a trajectory from the topic, which nobody hears of again.
+
+        A goal that runs is not ended by it: it goes on with the new trajectory, under its own
+        tolerances. Returns why it is ignored, None where it is followed.
+        """
+        reason = self.refusal(goal, now_s)
+        if reason is None:
+            self._take(goal, now_s, q, dq)
+        return reason
+
+    def refusal(self, goal: TrajectoryGoal, now_s: float) -> str | None:
+        """Return why a goal would be rejected at a time [s], None where it would be taken."""
+        return refusal(goal, now_s) if self.active else NOT_RUNNING_TEXT
+
+    def query(self, time_s: float, q: Array, dq: Array) -> Query | None:
+        """
+        Say where the trajectory in force is at a time; None while the controller is not active.
+
+        Args:
+            time_s: On the clock; must lie before the trajectory's end [s].
+            q: Measured positions, shape (7,) [rad].
+            dq: Measured velocities, shape (7,) [rad/s].
+        """
+        if not self.active:
+            return None
+        if time_s < self._taken_s:
+            return Query(success=False, state=Setpoint(q, dq, np.zeros(N_JOINTS)))
+        inside = self._follows and time_s < self._start_s + self.duration_s
+        return Query(success=inside, state=self.set_point(time_s))
+
+    def cancel(self, now_s: float, q: Array, dq: Array) -> None:
+        """Give the goal up as a client asked, and hold."""
+        if self._pending is not None:
+            self._brake(now_s, q, dq)
+            self._end(GoalStatus.CANCELED, FollowError.SUCCESSFUL, '')
+
+    def deactivate(self, now_s: float, q: Array, dq: Array) -> None:
+        """Stop as when the controller manager takes the controller down (reflex, user stop)."""
+        if self.active:
+            self.active = False
+            self._brake(now_s, q, dq)
+            self._end(GoalStatus.ABORTED, FollowError.INVALID_GOAL, DEACTIVATED_TEXT)
+
+    def activate(self, now_s: float, q: Array, dq: Array) -> None:
+        """Take goals again; holds where the arm is."""
+        if not self.active:
+            self.active = True
+            self._brake(now_s, q, dq)
+
+    def sample(self, t: Array) -> tuple[Array, Array, Array]:
+        """
+        Return desired position, velocity, acceleration at times on the clock.
+
+        Args:
+            t: Shape (n,) [s].
+
+        Returns:
+            Three arrays of shape (n, 7) [rad, rad/s, rad/s^2].
+        """
+        return self._reference.at(t - self._start_s)
+
+    def update(self, now_s: float, q: Array, dq: Array) -> Setpoint:
+        """
+        Check the goal's tolerances, end it where it has to end, and say where the arm should be.
+
+        Args:
+            now_s: The clock [s].
+            q: Measured positions, shape (7,) [rad].
+            dq: Measured velocities, shape (7,) [rad/s].
+        """
+        self.check(now_s, q, dq)
+        return self.set_point(now_s)
+
+    def check(self, now_s: float, q: Array, dq: Array) -> None:
+        """Do what `update` does, for callers that have the set points from `sample`."""
+        if not self._follows or self.hold_results:
+            return
+        elapsed_s = now_s - self._start_s
+        late_s = elapsed_s - self._reference.duration_s
+        error = np.abs(self._reference.position_at(elapsed_s) - q)
+        unseen, self._unseen = self._unseen, False
+        if (late_s < 0 or unseen) and self._off_the_way(error, now_s, dq):
+            self._brake(now_s, q, dq)
+            self._end(GoalStatus.ABORTED, FollowError.PATH_TOLERANCE_VIOLATED, PATH_TEXT)
+        elif late_s >= 0:
+            self._try_to_finish(now_s, late_s, error, q, dq)
+
+    def _off_the_way(self, error: Array, now_s: float, dq: Array) -> bool:
+        limits = self._limits
+        if _outside(error, limits.path_rad):
+            return True
+        if not limits.path_rad_s.any():
+            return False
+        wanted = self.set_point(now_s).velocity_rad_s
+        return _outside(np.abs(wanted - dq), limits.path_rad_s)
+
+    def _try_to_finish(
+        self, now_s: float, late_s: float, error: Array, q: Array, dq: Array
+    ) -> None:
+        """After the last point: succeed when settled, abort when that takes too long."""
+        limits = self._limits
+        if not _outside(error, limits.goal_rad) and not _outside(np.abs(dq), limits.goal_rad_s):
+            # A trajectory from the topic just stays where it ends, under its tolerances.
+            if self._pending is not None:
+                self._follows = False
+                self._end(GoalStatus.SUCCEEDED, FollowError.SUCCESSFUL, SUCCESS_TEXT)
+        elif 0 < limits.goal_time_s < late_s:
+            self._brake(now_s, q, dq)
+            text = GOAL_TIME_TEXT.format(late_s)
+            self._end(GoalStatus.ABORTED, FollowError.GOAL_TOLERANCE_VIOLATED, text)
+
+    def set_point(self, now_s: float) -> Setpoint:
+        """Return where the arm should be at a time on the clock [s]."""
+        return Setpoint(*self._reference.at_one(now_s - self._start_s))
+
+    def effort(self, t: Array) -> Array | None:
+        """Return the torque that the goal adds at times, shape (n, 7) [Nm]; None for none."""
+        return self._reference.effort_at(t - self._start_s)
+
+    def _take(self, goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> None:
+        self._set(*goal_spline(goal, now_s, q, dq))
+        self._taken_s = now_s
+        self._origin_s = now_s if goal.start_s is None else goal.start_s
+        self._follows = self._unseen = True
+
+    def _brake(self, now_s: float, q: Array, dq: Array) -> None:
+        """Slow all joints down together along their direction, then hold."""
+        self._follows = False
+        self._taken_s = self._origin_s = now_s
+        self._set(Spline.braking(q, dq, BRAKING_RAD_S2), now_s)
+
+    def _set(self, reference: Spline, start_s: float) -> None:
+        self._reference, self._start_s = reference, start_s
+        self.revision += 1
+
+    def _end(self, status: GoalStatus, code: FollowError, text: str) -> None:
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            pending.finish(FollowResult(status=status, error_code=code, error_string=text))
+
+
+def _outside(error: Array, tolerance: Array) -> bool:
+    """Tell whether any joint's error is beyond its tolerance; 0 means not checked."""
+    return bool(((tolerance > 0) & (error > tolerance)).any())

@@ -1,0 +1,190 @@
+"""A goal of the joint trajectory controller, and the rules by which it is refused."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from bbllm.arm.driver import N_JOINTS, Array, JointTrajectory, Tolerances
+from bbllm.arm.model import ARM_JOINTS
+from bbllm.arm.motion.trajectory import Spline
+from bbllm.sim.controllers.constraints import AskedTolerances
+
+Result = TypeVar('Result')
+ZERO_RAD_S = float(np.finfo(np.float32).eps)
+"""What the last point's velocity may be, at most [rad/s]."""
+
+
+class Pending(Generic[Result]):
+    """A goal that was sent: its result is None until it has ended."""
+
+    def __init__(self) -> None:
+        self.result: Result | None = None
+        self._ended = threading.Event()
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended."""
+        return self.result is not None
+
+    def finish(self, result: Result) -> None:
+        """End it, once; a second result is ignored."""
+        if self.result is None:
+            self.result = result
+            self._ended.set()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait, in a thread that does not advance the robot; True when it has ended."""
+        return self._ended.wait(timeout_s)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrajectoryGoal:
+    """FollowJointTrajectory's goal as it was sent, not yet checked."""
+
+    joint_names: tuple[str, ...] = ARM_JOINTS
+    """Columns of the arrays, in any order."""
+    time_s: tuple[float, ...]
+    """time_from_start of each point [s]."""
+    position_rad: tuple[tuple[float, ...], ...]
+    """One row per point [rad]."""
+    velocity_rad_s: tuple[tuple[float, ...], ...] = ()
+    """One row per point, or nothing at all; an empty row means that this point has none."""
+    acceleration_rad_s2: tuple[tuple[float, ...], ...] = ()
+    """The same."""
+    effort_nm: tuple[tuple[float, ...], ...] = ()
+    """The same, added to what the controller gives [Nm]."""
+    start_s: float | None = None
+    """header.stamp on the robot's clock; None starts at once [s]."""
+    tolerances: AskedTolerances = field(default_factory=AskedTolerances)
+    """How far off the driver's joints may be."""
+
+
+def goal_from_trajectory(trajectory: JointTrajectory, tolerances: Tolerances) -> TrajectoryGoal:
+    """Return the goal that the ROS driver would send for a trajectory."""
+
+    def rows(values: Array) -> tuple[tuple[float, ...], ...]:
+        return tuple(map(tuple, np.asarray(values).tolist()))
+
+    return TrajectoryGoal(
+        time_s=tuple(np.asarray(trajectory.time_s).tolist()),
+        position_rad=rows(trajectory.position_rad),
+        velocity_rad_s=rows(trajectory.velocity_rad_s),
+        acceleration_rad_s2=rows(trajectory.acceleration_rad_s2),
+        tolerances=AskedTolerances(
+            path_rad=np.full(N_JOINTS, tolerances.path_rad),
+            goal_rad=np.full(N_JOINTS, tolerances.goal_rad),
+            goal_time_s=tolerances.goal_time_s,
+        ),
+    )
+
+
+def refusal(goal: TrajectoryGoal, now_s: float) -> str | None:
+    """
+    Return why the controller would refuse a goal, None where it would take it.
+
+    The rules are those of ros2_controllers' joint_trajectory_controller on Jazzy with the
+    settings of config/franka/controllers.yaml: no partial goals, no velocity at the end; efforts
+    are taken, because the controller's own interface is effort. It is stricter where the original
+    would drive the arm to nowhere: joints named twice, numbers that are none, times before the
+    start, efforts of a wrong number.
+
+    Args:
+        goal: The goal as sent.
+        now_s: The clock [s].
+    """
+    # in this order: each relies on what those before it have found in order
+    reason = _names_refusal(goal) or _points_refusal(goal) or _values_refusal(goal)
+    if reason:
+        return reason
+    if goal.start_s is not None and goal.start_s + goal.time_s[-1] < now_s:
+        return (
+            f'Received trajectory with non-zero start time ({goal.start_s:.3f} s) that ends in '
+            f'the past; it is {now_s:.3f} s now. Use 0 to start at once.'
+        )
+    return None
+
+
+def goal_spline(goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> tuple[Spline, float]:
+    """
+    Interpolate an accepted goal.
+
+    Before its first point the motion comes from the measured state, taken as not accelerating. A
+    goal whose first point has passed already is joined where it is by now.
+
+    Args:
+        goal: What to follow.
+        now_s: The clock [s].
+        q: Measured positions, shape (7,) [rad].
+        dq: Measured velocities, shape (7,) [rad/s].
+
+    Returns:
+        The interpolation, and when it starts on the clock [s].
+    """
+    order = [goal.joint_names.index(name) for name in ARM_JOINTS]
+    absent = (np.nan,) * N_JOINTS
+
+    def column(rows: tuple[tuple[float, ...], ...], missing: tuple[float, ...]) -> Array | None:
+        return np.asarray([row or missing for row in rows])[:, order] if rows else None
+
+    times = np.asarray(goal.time_s) + (now_s if goal.start_s is None else goal.start_s)
+    position = np.asarray(goal.position_rad)[:, order]
+    velocity = column(goal.velocity_rad_s, absent)
+    acceleration = column(goal.acceleration_rad_s2, absent)
+    effort = column(goal.effort_nm, (0.0,) * N_JOINTS)
+    if times[0] > now_s + 1e-9:
+
+        def joined(rows: Array | None, first: Array) -> Array | None:
+            return None if rows is None else np.vstack([first, rows])
+
+        still = np.zeros(N_JOINTS)
+        times = np.concatenate([[now_s], times])
+        position = np.vstack([q, position])
+        velocity, effort = joined(velocity, dq), joined(effort, still)
+        acceleration = joined(acceleration, still)
+    knots = times - times[0]
+    return Spline.through(knots, position, velocity, acceleration, effort), float(times[0])
+
+
+def _names_refusal(goal: TrajectoryGoal) -> str | None:
+    names = goal.joint_names
+    if not names:
+        return f'Empty joint names; expected {", ".join(ARM_JOINTS)}.'
+    unknown = [name for name in names if name not in ARM_JOINTS]
+    if unknown:
+        return f'Unknown joints {", ".join(unknown)}; expected {", ".join(ARM_JOINTS)}.'
+    if len(names) != N_JOINTS or len(set(names)) != N_JOINTS:
+        return f'{len(set(names))} different joints of {N_JOINTS}: all must be given, once each.'
+    return None
+
+
+def _points_refusal(goal: TrajectoryGoal) -> str | None:
+    n = len(goal.time_s)
+    if n == 0:
+        return 'Empty trajectory; it needs one point or more.'
+    if len(goal.position_rad) != n or any(len(row) != N_JOINTS for row in goal.position_rad):
+        return f'Wrong number of positions; every point needs {N_JOINTS}.'
+    for kind, rows in (
+        ('velocities', goal.velocity_rad_s),
+        ('accelerations', goal.acceleration_rad_s2),
+        ('efforts', goal.effort_nm),
+    ):
+        if rows and (len(rows) != n or any(len(row) not in (0, N_JOINTS) for row in rows)):
+            return f'Wrong number of {kind}; a point has {N_JOINTS} of them or none.'
+    return None
+
+
+def _values_refusal(goal: TrajectoryGoal) -> str | None:
+    times = np.asarray(goal.time_s)
+    if not np.all(np.isfinite(times)) or times[0] < 0 or np.any(np.diff(times) <= 0):
+        return 'time_from_start must be finite, not negative and strictly increasing.'
+    kinds = (goal.position_rad, goal.velocity_rad_s, goal.acceleration_rad_s2, goal.effort_nm)
+    for rows in kinds:
+        if not all(np.all(np.isfinite(row)) for row in rows):
+            return 'Positions, velocities, accelerations and efforts must be finite numbers.'
+    if goal.velocity_rad_s and np.any(np.abs(goal.velocity_rad_s[-1]) > ZERO_RAD_S):
+        return 'The velocity of the last point must be zero.'
+    return None

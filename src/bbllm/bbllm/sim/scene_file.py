@@ -1,0 +1,583 @@
+"""
+Scene files: the tables, objects and named locations that a simulation starts with.
+
+A scene is `config/scenes/<name>.yaml`:
+
+    description: One line for people.
+    tables:                       # optional; one table around the robot by default
+      - {name: table, xy: [0.3, 0.0], size: [1.0, 1.2]}
+    objects:
+      - {name: red_cube, kind: cube, color: red, xy: [0.5, 0.1], yaw_deg: 20}
+      - {name: can, kind: cylinder, color: grey, xyz: [0.4, 0.0, 0.03], size: [0.04, 0.06]}
+      - {name: post, kind: cube, xy: [0.6, 0.0], fixed: true}   # bolted to its table
+      - {name: banana, kind: banana, xy: [0.5, -0.2]}   # or another word of sim.goods
+    locations:
+      - {name: location_A, xy: [0.45, 0.2]}
+    force_noise_n: {sd: 0.2, bias: 0.2}   # optional; these are the defaults
+
+Lengths in metres, in the robot's base frame: x forward, y left, z up, table top at z = 0. A scene
+is checked to be stable as described: all objects are upright, so their outlines seen from above
+and their height intervals decide.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import itertools
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from bbllm.core.errors import SceneFileError
+from bbllm.core.naming import color_fault, name_fault, quoted
+from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.sim.force_noise import ForceNoise
+from bbllm.sim.object_models import GOODS
+from bbllm.sim.yaml_files import YamlFiles
+from bbllm.skills.shapes import bottom_z, rotation_of, top_z, yaw_pose
+
+Point = tuple[float, float]
+
+TOUCH_M = 1e-4
+"""Things that overlap by less than this just touch [m]."""
+GAP_M = 1e-3
+"""How far above its support a thing may start [m]."""
+BASE_RADIUS_M = 0.16
+"""Around the z axis stands the robot's base [m]."""
+BASE_HEIGHT_M = 0.40
+RESERVED = frozenset({'robot', 'hand', 'gripper', 'base', 'world'})
+
+
+def complaints(
+    tables: Sequence[SceneObject],
+    objects: Sequence[SceneObject],
+    locations: Sequence[SceneObject],
+    fixed: Collection[str] = (),
+) -> list[str]:
+    """
+    Return one sentence part per fault of a scene; empty where it can stand.
+
+    Args:
+        tables: What things can stand on, and be fixed to.
+        objects: What stands there.
+        locations: The named places.
+        fixed: Names of the objects that are bolted to a table.
+    """
+    names = [item.name for item in (*tables, *objects, *locations)]
+    return [
+        *_name_faults(names),
+        *(fault for item in objects for fault in _support_faults(item, tables, objects)),
+        *(fault for item in locations for fault in _location_faults(item, tables)),
+        *(
+            f'{item.name} is fixed but stands on no table; only to a table can things be fixed'
+            for item in objects
+            if item.name in fixed and not _stands_on_table(item, tables)
+        ),
+        *_overlap_faults(tables, objects),
+        *(
+            f'{item.name} stands in the base of the robot; keep it {BASE_RADIUS_M} m or more '
+            'from x = y = 0'
+            for item in objects
+            if _in_base(item)
+        ),
+    ]
+
+
+def overlap(first: SceneObject, second: SceneObject) -> bool:
+    """Tell whether two upright things share space."""
+    apart_in_height = (
+        bottom_z(first) > top_z(second) - TOUCH_M or bottom_z(second) > top_z(first) - TOUCH_M
+    )
+    return not apart_in_height and _outlines_overlap(first, second)
+
+
+def _name_faults(names: Sequence[str]) -> Iterable[str]:
+    for name, count in Counter(names).items():
+        if count > 1:
+            yield f'the name {name} is given {count} times; names must be unique'
+        if name.lower() in RESERVED or name.startswith('fr3_'):
+            yield f'the name {name} belongs to the robot; choose another'
+
+
+def _support_faults(
+    item: SceneObject, tables: Sequence[SceneObject], objects: Sequence[SceneObject]
+) -> Iterable[str]:
+    """Find what an object stands on; nothing, or too little of it, is a fault."""
+    below = bottom_z(item)
+    centre = item.pose.position_m[:2]
+    for other in objects:
+        level = abs(below - top_z(other)) <= GAP_M
+        if other is not item and level and _contains(other, centre):
+            return
+    under = [table for table in tables if _contains(table, centre)]
+    if not under:
+        spans = ' or '.join(_span(table) for table in tables)
+        yield f'{item.name} at {_at(item)} is off the table; on it is {spans}'
+        return
+    for table in under:
+        if abs(below - top_z(table)) <= GAP_M:
+            if not all(_contains(table, corner) for corner in _outline(item)):
+                yield f'{item.name} at {_at(item)} hangs over the edge of {table.name}'
+            return
+    top = max(top_z(table) for table in under)
+    side = 'floats' if below > top else 'is sunk'
+    yield (
+        f'{item.name} {side}: its bottom is at z = {below:.3f} and there is nothing right below '
+        f'it to stand on; on the table its centre would be at '
+        f'z = {top + (item.pose.position_m[2] - below):.3f}'
+    )
+
+
+def _stands_on_table(item: SceneObject, tables: Sequence[SceneObject]) -> bool:
+    centre, below = item.pose.position_m[:2], bottom_z(item)
+    return any(_contains(table, centre) and abs(below - top_z(table)) <= GAP_M for table in tables)
+
+
+def _location_faults(item: SceneObject, tables: Sequence[SceneObject]) -> Iterable[str]:
+    point = item.pose.position_m
+    under = [table for table in tables if _contains(table, point[:2])]
+    if not under:
+        spans = ' or '.join(_span(table) for table in tables)
+        yield f'{item.name} at {_at(item)} is off the table; on it is {spans}'
+    elif all(abs(point[2] - top_z(table)) > GAP_M for table in under):
+        yield f'{item.name} floats at z = {point[2]:.3f}; its table is at {top_z(under[0]):.3f}'
+
+
+def _overlap_faults(
+    tables: Sequence[SceneObject], objects: Sequence[SceneObject]
+) -> Iterable[str]:
+    for first, second in itertools.combinations((*tables, *objects), 2):
+        if Kind.FIXTURE in (first.kind, second.kind) and first.kind is not second.kind:
+            continue  # a thing that is sunk into a table is told so above
+        if overlap(first, second):
+            apart = math.dist(first.pose.position_m[:2], second.pose.position_m[:2])
+            yield (
+                f'{first.name} at {_at(first)} and {second.name} at {_at(second)} overlap: '
+                f'their centres are {apart:.3f} m apart'
+            )
+
+
+def _in_base(item: SceneObject) -> bool:
+    near = min(math.hypot(*point) for point in (*_outline(item), item.pose.position_m[:2]))
+    return near < BASE_RADIUS_M and bottom_z(item) < BASE_HEIGHT_M
+
+
+def _outline(item: SceneObject) -> list[Point]:
+    """Return the corners seen from above; of a cylinder, sixteen points of its circle."""
+    x, y, _ = item.pose.position_m
+    if item.kind is Kind.CYLINDER:
+        r = item.size_m[0] / 2
+        turns = [2 * math.pi * i / 16 for i in range(16)]
+        return [(x + r * math.cos(turn), y + r * math.sin(turn)) for turn in turns]
+    (ax, ay), (bx, by) = _axes(item)
+    a, b = item.size_m[0] / 2, item.size_m[1] / 2
+    return [
+        (x + i * a * ax + j * b * bx, y + i * a * ay + j * b * by)
+        for i, j in ((1, 1), (-1, 1), (-1, -1), (1, -1))
+    ]
+
+
+def _axes(item: SceneObject) -> tuple[Point, Point]:
+    """Return an upright object's own x and y axes seen from above."""
+    rows = rotation_of(item.pose)
+    return (rows[0][0], rows[1][0]), (rows[0][1], rows[1][1])
+
+
+def _contains(item: SceneObject, point: Sequence[float]) -> bool:
+    """Tell whether a point lies within an object seen from above."""
+    dx, dy = point[0] - item.pose.position_m[0], point[1] - item.pose.position_m[1]
+    if item.kind is Kind.CYLINDER:
+        return math.hypot(dx, dy) <= item.size_m[0] / 2
+    return all(
+        abs(dx * axis[0] + dy * axis[1]) <= item.size_m[i] / 2 + TOUCH_M
+        for i, axis in enumerate(_axes(item))
+    )
+
+
+def _outlines_overlap(first: SceneObject, second: SceneObject) -> bool:
+    """Look for a direction that separates two outlines (exact for boxes and circles)."""
+    directions = [
+        axis for item in (first, second) if item.kind is not Kind.CYLINDER for axis in _axes(item)
+    ]
+    for this, other in ((first, second), (second, first)):
+        if this.kind is Kind.CYLINDER:
+            middle = this.pose.position_m[:2]
+            points = [other.pose.position_m[:2]]
+            if other.kind is not Kind.CYLINDER:
+                points = _outline(other)
+            nearest = min(points, key=lambda point: math.dist(point, middle))
+            length = math.dist(nearest, middle)
+            if length > 0:
+                directions.append(
+                    ((nearest[0] - middle[0]) / length, (nearest[1] - middle[1]) / length)
+                )
+    return all(_gap(first, second, direction) < -TOUCH_M for direction in directions)
+
+
+def _gap(first: SceneObject, second: SceneObject, direction: Point) -> float:
+    """Return the distance between two things along a direction; negative: they overlap [m]."""
+    centres = sum(
+        (second.pose.position_m[i] - first.pose.position_m[i]) * direction[i] for i in range(2)
+    )
+    return abs(centres) - _reach(first, direction) - _reach(second, direction)
+
+
+def _reach(item: SceneObject, direction: Point) -> float:
+    if item.kind is Kind.CYLINDER:
+        return item.size_m[0] / 2
+    return sum(
+        abs(axis[0] * direction[0] + axis[1] * direction[1]) * item.size_m[i] / 2
+        for i, axis in enumerate(_axes(item))
+    )
+
+
+def _span(table: SceneObject) -> str:
+    (x, y, _), (a, b, _) = table.pose.position_m, table.size_m
+    return (
+        f'x {x - a / 2:.2f} to {x + a / 2:.2f}, y {y - b / 2:.2f} to {y + b / 2:.2f} '
+        f'({table.name})'
+    )
+
+
+def _at(item: SceneObject) -> str:
+    return '(' + ', '.join(f'{value:.3f}' for value in item.pose.position_m) + ')'
+
+
+Location = tuple[int | str, ...]
+"""Where in the file an error is, as pydantic gives it: ('objects', 2, 'size')."""
+
+
+def readable(
+    error: ValidationError, data: Mapping[str, Any], records: Mapping[str, type[BaseModel]]
+) -> str:
+    """
+    Turn pydantic's errors into sentences.
+
+    Args:
+        error: What pydantic raised.
+        data: The file's content.
+        records: The record of each list of the file by its name; the file's own as ''.
+    """
+    lines: dict[tuple[str, str], str] = {}
+    for problem in error.errors(include_url=False):
+        loc = problem['loc']
+        place, field = _place(loc, data), _field(loc)
+        if problem['type'] == 'extra_forbidden':
+            record = records.get(str(loc[0]) if len(loc) > 1 else '', records[''])
+            text = f'unknown field {field!r}{_known_fields(field, list(record.model_fields))}'
+        elif problem['type'] == 'missing':
+            text = f'the field {field!r} is missing'
+        elif problem['type'] == 'value_error':
+            text = str(problem['msg']).removeprefix('Value error, ')
+        else:
+            text = f'{field} = {quoted(str(problem["input"]))} will not do: {problem["msg"]}'
+        # a field that may have several forms gets one error for each: the first is enough
+        lines.setdefault((place, field), f'{place}{text}'.rstrip('.') + '.')
+    return ' '.join(lines.values())
+
+
+def _place(loc: Location, data: Mapping[str, Any]) -> str:
+    """Name the thing an error is about: `objects[2] (red_cube): `."""
+    if len(loc) < 2 or not isinstance(loc[1], int):
+        return ''
+    name = ''
+    with contextlib.suppress(KeyError, IndexError, TypeError):  # no name: its number must do
+        name = data[str(loc[0])][loc[1]]['name']
+    if name and name_fault(str(name)):
+        name = quoted(str(name))
+    return f'{loc[0]}[{loc[1]}]' + (f' ({name})' if name else '') + ': '
+
+
+def _field(loc: Location) -> str:
+    """Return the name of the field: after the list's name and number, where it is in a list."""
+    if len(loc) == 2 and isinstance(loc[1], str):
+        return f'{loc[0]}.{loc[1]}'
+    return str(loc[2] if len(loc) > 2 and isinstance(loc[1], int) else loc[0] if loc else '')
+
+
+def _known_fields(field: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(field.rpartition('.')[2], known, n=1)
+    hint = f'; did you mean {close[0]!r}?' if close else '.'
+    return f'{hint} Known: {", ".join(known)}'
+
+
+DEFAULT_SIZE_M = 0.04
+DEFAULT_MASS_KG = 0.1
+TABLE_THICKNESS_M = 0.04
+FILES = YamlFiles(
+    'scene',
+    fields='objects, locations, tables, force_noise_n, description',
+    error=SceneFileError,
+)
+
+
+def _named(name: str) -> str:
+    if fault := name_fault(name):
+        raise ValueError(fault)
+    return name
+
+
+def _colored(color: str) -> str:
+    if fault := color_fault(color) or ('' if color else 'the color is empty'):
+        raise ValueError(fault)
+    return color
+
+
+Name = Annotated[str, AfterValidator(_named)]
+Coordinate = Annotated[float, Field(ge=-5, le=5, allow_inf_nan=False)]
+Length = Annotated[float, Field(ge=0.005, le=4, allow_inf_nan=False)]
+Color = Annotated[str, AfterValidator(_colored)]
+
+
+ThingKind = Literal[
+    'cube',
+    'cylinder',
+    'plate',
+    'bowl',
+    'box',
+    'banana',
+    'pear',
+    'strawberry',
+    'orange',
+    'bottle',
+    'ketchup_bottle',
+    'can',
+    'drill',
+]
+"""Shapes of any size, and the kinds of `sim.goods`, which have a size of their own."""
+
+
+class Record(BaseModel):
+    """What all parts of a scene file share: no unknown fields, no changes later."""
+
+    model_config = ConfigDict(extra='forbid', frozen=True)
+
+
+class TableSpec(Record):
+    """A flat top that things can stand on."""
+
+    name: Name = 'table'
+    xy: tuple[Coordinate, Coordinate] = (0.35, 0.0)
+    """Middle of its top [m]."""
+    size: tuple[Length, Length] = (1.2, 1.6)
+    """Extent along x and y [m]."""
+    z: Coordinate = 0.0
+    """Height of its top [m]."""
+    color: Color = 'burlywood'
+
+    @property
+    def scene_object(self) -> SceneObject:
+        """The table as what worlds show."""
+        return SceneObject(
+            name=self.name,
+            kind=Kind.FIXTURE,
+            pose=Pose(position_m=(*self.xy, self.z - TABLE_THICKNESS_M / 2)),
+            size_m=(*self.size, TABLE_THICKNESS_M),
+            color=self.color,
+        )
+
+
+class ObjectSpec(Record):
+    """A cube (any box), an upright cylinder or one of `sim.goods`; movable unless it is fixed."""
+
+    name: Name
+    kind: ThingKind
+    color: Color = 'grey'
+    xy: tuple[Coordinate, Coordinate] | None = None
+    """Where it stands on its table [m]; give this or xyz."""
+    xyz: tuple[Coordinate, Coordinate, Coordinate] | None = None
+    """Its centre, for things that stand on other things [m]."""
+    size: Length | tuple[Length, Length] | tuple[Length, Length, Length] = DEFAULT_SIZE_M
+    """Edge of a cube or [x, y, z]; diameter = height of a cylinder or [diameter, height] [m]."""
+    mass: Annotated[float, Field(ge=0.001, le=20, allow_inf_nan=False)] = DEFAULT_MASS_KG
+    """Mass [kg]."""
+    yaw_deg: Annotated[float, Field(ge=-360, le=360, allow_inf_nan=False)] = 0.0
+    """Turn about the vertical [deg]."""
+    fixed: bool = False
+    """Whether it is bolted to its table; nothing that a world shows of it tells."""
+
+    @model_validator(mode='before')
+    @classmethod
+    def _goods_are_as_they_are(cls, data: Any) -> Any:
+        good = GOODS.get(str(data.get('kind'))) if isinstance(data, Mapping) else None
+        if good is None:
+            return data
+        size = data.get('size', good.size_m)
+        if not isinstance(size, list | tuple) or tuple(size) != good.size_m:
+            raise ValueError(f'leave size out: a {data["kind"]} has a size of its own')
+        own = {'color': good.color, 'mass': good.mass_kg, 'size': good.size_m}
+        return {**own, **data}
+
+    @model_validator(mode='after')
+    def _one_position_and_a_size_that_fits_the_kind(self) -> ObjectSpec:
+        if (self.xy is None) == (self.xyz is None):
+            raise ValueError('give either xy (on a table) or xyz (its centre), and not both')
+        wanted = 2 if self.kind == 'cylinder' else 3
+        if isinstance(self.size, tuple) and len(self.size) != wanted:
+            form = '[diameter, height]' if self.kind == 'cylinder' else '[x, y, z]'
+            raise ValueError(f'the size of a {self.kind} is one length or {form}')
+        return self
+
+    @property
+    def size_m(self) -> tuple[float, float, float]:
+        """Full extent along its own axes, shape (3,) [m]."""
+        if not isinstance(self.size, tuple):
+            return (self.size, self.size, self.size)
+        if len(self.size) == 2:
+            return (self.size[0], self.size[0], self.size[1])
+        return self.size
+
+
+class LocationSpec(Record):
+    """A named place on a table."""
+
+    name: Name
+    xy: tuple[Coordinate, Coordinate]
+    z: Coordinate | None = None
+    """Height of its surface; that of the table under it where not given [m]."""
+
+
+class SceneFile(Record):
+    """A scene that can stand as it is described; checked when it is made."""
+
+    name: str = 'scene'
+    description: str = ''
+    tables: tuple[TableSpec, ...] = (TableSpec(),)
+    objects: tuple[ObjectSpec, ...] = ()
+    locations: tuple[LocationSpec, ...] = ()
+    force_noise_n: ForceNoise = ForceNoise()
+    """How noisy the force on the hand is read where sensors are noisy: with a seed [N]."""
+
+    @field_validator('tables')
+    @classmethod
+    def _a_table_there_is(cls, tables: tuple[TableSpec, ...]) -> tuple[TableSpec, ...]:
+        if not tables:
+            raise ValueError('a scene needs a table; leave `tables` out for the default one')
+        return tables
+
+    @model_validator(mode='after')
+    def _could_stand(self) -> SceneFile:
+        found = complaints(self.fixtures, self.movables, self.places, self.fixed)
+        if found:
+            # no ValueError: pydantic lets this one through as it is
+            raise SceneFileError('; '.join(found) + '.')
+        return self
+
+    @cached_property
+    def fixtures(self) -> tuple[SceneObject, ...]:
+        """The tables."""
+        return tuple(table.scene_object for table in self.tables)
+
+    @cached_property
+    def movables(self) -> tuple[SceneObject, ...]:
+        """The objects where they stand at the start, fixed ones too, in the file's order."""
+        return tuple(self._movable(spec) for spec in self.objects)
+
+    @cached_property
+    def fixed(self) -> frozenset[str]:
+        """Names of the objects that are bolted to a table."""
+        return frozenset(spec.name for spec in self.objects if spec.fixed)
+
+    @cached_property
+    def places(self) -> tuple[SceneObject, ...]:
+        """The named locations, in the file's order."""
+        return tuple(
+            SceneObject(
+                name=spec.name,
+                kind=Kind.LOCATION,
+                pose=Pose(
+                    position_m=(*spec.xy, self._top_at(spec.xy) if spec.z is None else spec.z)
+                ),
+                size_m=(DEFAULT_SIZE_M, DEFAULT_SIZE_M, 0.0),
+            )
+            for spec in self.locations
+        )
+
+    def _movable(self, spec: ObjectSpec) -> SceneObject:
+        if spec.xyz is not None:
+            centre = spec.xyz
+        else:
+            assert spec.xy is not None  # one of the two, says the validator
+            centre = (*spec.xy, self._top_at(spec.xy) + spec.size_m[2] / 2)
+        return SceneObject(
+            name=spec.name,
+            kind=GOODS[spec.kind].kind if spec.kind in GOODS else Kind(spec.kind),
+            pose=yaw_pose(centre, math.radians(spec.yaw_deg)),
+            size_m=spec.size_m,
+            color=spec.color,
+        )
+
+    def _top_at(self, xy: tuple[float, float]) -> float:
+        """Return the height of the table under a point, of the first one where there is none."""
+        for table in self.tables:
+            if all(abs(xy[i] - table.xy[i]) <= table.size[i] / 2 for i in range(2)):
+                return table.z
+        return self.tables[0].z
+
+
+def list_scenes() -> tuple[str, ...]:
+    """Return the names of the scenes that come with the project."""
+    return FILES.names()
+
+
+def load_scene(name_or_path: str | Path) -> SceneFile:
+    """
+    Read a scene by its name, or by the path of a .yaml file.
+
+    Raises:
+        UnknownNameError: No scene of that name.
+        SceneFileError: The file cannot be read, or its scene could not stand.
+    """
+    content, path = FILES.read(name_or_path)
+    return parse_scene(content, path.stem, str(path))
+
+
+def parse_scene(content: str, name: str, where: str = 'the scene') -> SceneFile:
+    """
+    Make a scene from the text of a file.
+
+    Args:
+        content: YAML.
+        name: What to call the scene.
+        where: What errors call the file.
+
+    Raises:
+        SceneFileError: Not YAML, unknown fields, or a scene that could not stand.
+    """
+    return make_scene({'name': name, **FILES.parse(content, where)}, where)
+
+
+def make_scene(data: Mapping[str, Any], where: str = 'the scene') -> SceneFile:
+    """
+    Make a scene from the content of a file: plain dictionaries and lists.
+
+    Raises:
+        SceneFileError: Unknown fields, values that will not do, or a scene that could not stand.
+    """
+    records: dict[str, type[BaseModel]] = {
+        '': SceneFile,
+        'tables': TableSpec,
+        'objects': ObjectSpec,
+        'locations': LocationSpec,
+        'force_noise_n': ForceNoise,
+    }
+    try:
+        return SceneFile.model_validate(data)
+    except ValidationError as error:
+        raise SceneFileError(f'{where}: {readable(error, data, records)}') from error
+    except SceneFileError as error:
+        raise SceneFileError(f'{where}: {error}') from error

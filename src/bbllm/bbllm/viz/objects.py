@@ -1,0 +1,206 @@
+"""How each kind of thing looks from above."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from bbllm.core.types import Kind, Scene, SceneObject
+from bbllm.skills.containers import is_container
+from bbllm.skills.shapes import half_extent, is_round, outline
+from bbllm.viz.colors import color_of, edge_of, mix
+from bbllm.viz.shapes import (
+    Circle,
+    Line,
+    Paint,
+    Point,
+    Polygon,
+    Text,
+    circle_points,
+    rectangle,
+    ring_points,
+)
+from bbllm.viz.view import BASE_M, View
+
+REACH = '#2a8f7f'
+FAR = '#c0392b'
+GRID_M = 0.1
+MOVED_M = 0.01
+"""What came to rest further away than this was moved."""
+
+Inside: TypeAlias = Polygon | Circle | Line | Text
+
+
+def draw_table(item: SceneObject, view: View) -> Polygon:
+    """Return a table top."""
+    wood = mix(color_of(item.color), '#ffffff', 0.68)
+    edge = mix(color_of(item.color), '#6b5a40', 0.35)
+    points = tuple(view.at(x, y) for x, y in outline(item))
+    return Polygon(points, Paint(fill=wood, stroke=edge, width=1.5))
+
+
+def draw_grid(view: View) -> list[Inside]:
+    """Return lines every 10 cm, with numbers [m] at the left and lower edge."""
+    shapes: list[Inside] = []
+    line = Paint(stroke='#5b5140', stroke_opacity=0.13, width=1)
+    for n in range(math.ceil(view.x_min / GRID_M), math.floor(view.x_max / GRID_M) + 1):
+        _, y = view.at(n * GRID_M, 0)
+        shapes.append(Line(((0, y), (view.width, y)), line))
+        if n % 2 == 0 and 16 < y < view.height - 16:
+            shapes.append(_tick((6, y), f'{n * GRID_M:.1f}', 'start'))
+    for n in range(math.ceil(view.y_min / GRID_M), math.floor(view.y_max / GRID_M) + 1):
+        x, _ = view.at(0, n * GRID_M)
+        shapes.append(Line(((x, 0), (x, view.height)), line))
+        if n % 2 == 0 and 30 < x < view.width - 30:
+            shapes.append(
+                _tick((x, view.height - 9), f'{n * GRID_M:.1f}'.replace('-', '−'), 'middle')
+            )
+    return shapes
+
+
+def _tick(position: Point, text: str, anchor: Literal['start', 'middle']) -> Text:
+    return Text(
+        position=position,
+        text=text,
+        size=9,
+        color='#a09a8e',
+        anchor=anchor,
+    )
+
+
+def draw_reach(view: View, reach_m: tuple[float, float] | None) -> list[Inside]:
+    """Return the ring of what the hand can reach, and its border."""
+    if reach_m is None:
+        return []
+    base = view.at(0, 0)
+    inner, outer = (radius * view.scale for radius in reach_m)
+    line = Paint(stroke=REACH, stroke_opacity=0.75, width=1.4, dash=(7, 5))
+    return [
+        Polygon(ring_points(base, inner, outer), Paint(fill='#ffffff', fill_opacity=0.62)),
+        Polygon(circle_points(base, outer, 180), line),
+        Polygon(circle_points(base, inner, 90), line),
+    ]
+
+
+def draw_robot(view: View) -> list[Inside]:
+    """Return the robot's foot, and the axis that points forward."""
+    base = view.at(0, 0)
+    radius = BASE_M * view.scale
+    tip = view.at(0.17, 0)
+    return [
+        Circle(base, radius, Paint(fill='#f7f8f9', stroke='#50565e', width=1.6)),
+        Circle(base, radius * 0.62, Paint(fill='#dfe3e7', stroke='#8a9098', width=1)),
+        Line((view.at(BASE_M, 0), tip), Paint(stroke='#50565e', width=1.6)),
+        Polygon(
+            ((tip[0] - 4, tip[1] + 3), (tip[0] + 4, tip[1] + 3), (tip[0], tip[1] - 6)),
+            Paint(fill='#50565e'),
+        ),
+        Text(position=(tip[0] + 7, tip[1] + 1), text='x', size=11, color='#50565e'),
+        Text(position=base, text='FR3', size=12, color='#3b4046', anchor='middle', bold=True),
+    ]
+
+
+def draw_location(item: SceneObject, view: View, far: bool) -> list[Inside]:
+    """Return the square that marks a location."""
+    x, y, _ = item.pose.position_m
+    half = max(item.size_m[0], item.size_m[1], 0.03) / 2 * view.scale
+    cx, cy = view.at(x, y)
+    color = FAR if far else '#5d6470'
+    return [
+        Polygon(
+            rectangle(cx - half, cy - half, 2 * half, 2 * half),
+            Paint(
+                fill='#ffffff', fill_opacity=0.55, stroke=color, stroke_opacity=0.85, dash=(3, 2.5)
+            ),
+        )
+    ]
+
+
+def draw_thing(item: SceneObject, view: View, far: bool) -> list[Inside]:
+    """Return a cube or cylinder in its colour, ringed where it is out of reach."""
+    x, y, _ = item.pose.position_m
+    fill = color_of(item.color)
+    paint = Paint(fill=fill, stroke=edge_of(fill), width=1.4)
+    centre = view.at(x, y)
+    shapes: list[Inside] = []
+    if far:
+        radius = 1.45 * radius_of(item) * view.scale
+        shapes.append(Circle(centre, radius, Paint(stroke=FAR, width=1.3, dash=(4, 3))))
+    if is_container(item):
+        return [*shapes, *_draw_container(item, view, paint)]
+    # Of other things only the size is known; those as long as wide are cans, bottles, balls.
+    if is_round(item) or (item.kind is Kind.OTHER and _is_as_long_as_wide(item)):
+        radius = item.size_m[0] / 2 * view.scale
+        shine = Paint(stroke=mix(fill, '#ffffff', 0.45), stroke_opacity=0.8, width=1)
+        return [*shapes, Circle(centre, radius, paint), Circle(centre, radius * 0.68, shine)]
+    corners = tuple(view.at(px, py) for px, py in outline(item))
+    return [*shapes, Polygon(corners, paint), _bevel(corners, centre, fill)]
+
+
+def _draw_container(item: SceneObject, view: View, paint: Paint) -> list[Inside]:
+    """Return its rim and its floor; one that is as long as wide is taken to be round."""
+    fill = paint.fill or ''
+    inside = Paint(fill=mix(fill, '#000000', 0.12), stroke=edge_of(fill), width=0.8)
+    centre = view.at(*item.pose.position_m[:2])
+    if _is_as_long_as_wide(item):
+        rim, floor = (
+            Circle(centre, share * item.size_m[0] / 2 * view.scale, with_paint)
+            for share, with_paint in ((1.0, paint), (0.8, inside))
+        )
+        return [rim, floor]
+    corners = tuple(view.at(x, y) for x, y in outline(item))
+    return [Polygon(corners, paint), Polygon(_shrunk(corners, centre, 0.92), inside)]
+
+
+def _is_as_long_as_wide(item: SceneObject) -> bool:
+    return abs(item.size_m[0] - item.size_m[1]) < 1e-6
+
+
+def _bevel(corners: Sequence[Point], centre: Point, fill: str) -> Polygon:
+    shine = mix(fill, '#ffffff', 0.45)
+    inner = _shrunk(corners, centre, 0.7)
+    return Polygon(inner, Paint(stroke=shine, stroke_opacity=0.8, width=1))
+
+
+def _shrunk(corners: Sequence[Point], centre: Point, share: float) -> tuple[Point, ...]:
+    return tuple(
+        (centre[0] + share * (x - centre[0]), centre[1] + share * (y - centre[1]))
+        for x, y in corners
+    )
+
+
+def draw_traces(before: Scene, movable: Sequence[SceneObject], view: View) -> list[Inside]:
+    """Return where things were before, and how they went."""
+    shapes: list[Inside] = []
+    known = {item.name: item for item in before.objects}
+    for item in movable:
+        old = known.get(item.name)
+        if old is None or math.dist(old.pose.position_m, item.pose.position_m) < MOVED_M:
+            continue
+        edge = edge_of(color_of(item.color))
+        ghost = Paint(stroke=edge, stroke_opacity=0.45, width=1, dash=(2.5, 2.5))
+        corners = tuple(view.at(x, y) for x, y in outline(old))
+        start, end = (view.at(*one.pose.position_m[:2]) for one in (old, item))
+        way = Paint(stroke=edge, stroke_opacity=0.38, width=1.3)
+        shapes += [Polygon(corners, ghost), Line(arc(start, end), way)]
+    return shapes
+
+
+def arc(start: Point, end: Point) -> tuple[Point, ...]:
+    """Return a gently bent line; straight ones run through the things between."""
+    (ax, ay), (bx, by) = start, end
+    mx, my = (ax + bx) / 2 + 0.12 * (by - ay), (ay + by) / 2 - 0.12 * (bx - ax)
+    steps = [index / 20 for index in range(21)]
+    return tuple(
+        (
+            (1 - t) ** 2 * ax + 2 * t * (1 - t) * mx + t * t * bx,
+            (1 - t) ** 2 * ay + 2 * t * (1 - t) * my + t * t * by,
+        )
+        for t in steps
+    )
+
+
+def radius_of(item: SceneObject) -> float:
+    """Return how far a thing reaches from its centre, seen from above, about [m]."""
+    return max(half_extent(item, (1.0, 0.0, 0.0)), half_extent(item, (0.0, 1.0, 0.0)))

@@ -1,0 +1,192 @@
+"""The whole picture: what was asked and how it ended, over the table before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bbllm.core.types import Kind, Scene
+from bbllm.viz.objects import FAR, REACH
+from bbllm.viz.shapes import (
+    Circle,
+    Line,
+    Page,
+    Paint,
+    Point,
+    Polygon,
+    Shape,
+    Text,
+    circle_points,
+    rectangle,
+    text_width,
+)
+from bbllm.viz.table import INK, MUTED, draw_scene, short_names
+from bbllm.viz.view import View, view_of
+
+PANEL_PX = 620.0
+EDGE_PX = 28.0
+GAP_PX = 24.0
+GOOD = '#2f8f4e'
+BAD = '#c0392b'
+OPEN = '#8a6d1f'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caption:
+    """The words around the picture."""
+
+    task: str
+    ending: str
+    """FINISHED, GAVE_UP ...; INTERRUPTED where the journal breaks off."""
+    message: str = ''
+    """Why it ended so; empty where it finished."""
+    details: str = ''
+    """Planner, models, counts: one line."""
+    episode_id: str = ''
+    check: str = ''
+    """What a geometric check found, empty where there was none."""
+
+
+def draw_sheet(
+    caption: Caption,
+    before: Scene,
+    after: Scene | None,
+    reach_m: tuple[float, float] | None = None,
+) -> Page:
+    """
+    Return the picture of one episode.
+
+    Args:
+        caption: The words.
+        before: The scene at the start.
+        after: The scene at the end, None where none was recorded.
+        reach_m: Nearest and furthest distance from the robot's axis that it can grasp at [m].
+    """
+    scenes = [before] if after is None else [before, after]
+    view = view_of(scenes, PANEL_PX)
+    width = 2 * EDGE_PX + len(scenes) * PANEL_PX + (len(scenes) - 1) * GAP_PX
+    head, top = draw_head(caption, width)
+    shapes: list[Shape] = list(head)
+    left = EDGE_PX
+    for name, scene in zip(('before', 'after'), scenes, strict=False):
+        shapes.append(Text(position=(left, top + 10), text=name, size=13, color=MUTED, bold=True))
+        old = before if name == 'after' else None
+        shapes.append(draw_scene(scene, view, (left, top + 24), reach_m=reach_m, before=old))
+        left += PANEL_PX + GAP_PX
+    foot = top + 24 + view.height + 26
+    shapes += _scale_bar((EDGE_PX, foot), view)
+    shapes += _legend((EDGE_PX + 0.1 * view.scale + 76, foot), scenes, reach_m)
+    if caption.episode_id:
+        shapes.append(
+            Text(
+                position=(width - EDGE_PX, foot),
+                text=f'bbllm · {caption.episode_id}',
+                size=11,
+                color=MUTED,
+                anchor='end',
+            )
+        )
+    title = f'{caption.task} – {caption.ending}'
+    return Page(width=width, height=foot + 26, title=title, shapes=tuple(shapes))
+
+
+def wrap(text: str, size: float, width: float, most: int) -> list[str]:
+    """Break a text into at most some lines; what does not fit becomes an ellipsis."""
+    lines = ['']
+    for word in text.split():
+        longer = f'{lines[-1]} {word}'.strip()
+        if text_width(longer, size) <= width or not lines[-1]:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    kept = lines[:most]
+    cut = len(lines) > most
+    for index, line in enumerate(kept):
+        short = line
+        while short and text_width(short, size) > width:
+            short = short[:-1]
+        if short != line or (cut and index == most - 1):
+            kept[index] = short[: max(1, len(short) - 2)].rstrip() + '…'
+    return kept
+
+
+def draw_head(caption: Caption, width: float) -> tuple[list[Shape], float]:
+    """Return the words above the panels and where the panels may begin [px]."""
+    colors = {'FINISHED': GOOD, 'INTERRUPTED': OPEN, 'CANCELLED': OPEN, 'PARTLY_DONE': OPEN}
+    color = colors.get(caption.ending, BAD)
+    pill = text_width(caption.ending, 13) + 26
+    shapes: list[Shape] = [
+        *_pill((width - EDGE_PX - pill, 22.0), pill, color),
+        Text(
+            position=(width - EDGE_PX - pill / 2, 35),
+            text=caption.ending,
+            size=13,
+            color='#ffffff',
+            anchor='middle',
+            bold=True,
+        ),
+    ]
+    y = 36.0
+    room = width - 2 * EDGE_PX
+    for line in wrap(caption.task, 20, room - pill - 24, 2):
+        shapes.append(Text(position=(EDGE_PX, y), text=line, size=20, color=INK, bold=True))
+        y += 26
+    words = [(caption.details, MUTED), (caption.message, color), (caption.check, INK)]
+    for text, ink in words:
+        for line in wrap(text, 13, room, 2) if text else []:
+            shapes.append(Text(position=(EDGE_PX, y), text=line, size=13, color=ink))
+            y += 20
+    return shapes, y + 4
+
+
+def _pill(corner: Point, width: float, color: str) -> list[Shape]:
+    x, y = corner
+    paint = Paint(fill=color)
+    return [
+        Circle((x + 13, y + 13), 13, paint),
+        Circle((x + width - 13, y + 13), 13, paint),
+        Polygon(rectangle(x + 13, y, width - 26, 26), paint),
+    ]
+
+
+def _scale_bar(corner: Point, view: View) -> list[Shape]:
+    x, y = corner
+    length = 0.1 * view.scale
+    bar = Paint(stroke=INK, width=1.6)
+    return [
+        Line(((x, y), (x + length, y)), bar),
+        Line(((x, y - 4), (x, y + 4)), bar),
+        Line(((x + length, y - 4), (x + length, y + 4)), bar),
+        Text(position=(x + length + 8, y), text='10 cm', size=12, color=INK),
+    ]
+
+
+def _legend(
+    corner: Point, scenes: Sequence[Scene], reach_m: tuple[float, float] | None
+) -> list[Shape]:
+    x, y = corner
+    shapes: list[Shape] = []
+    far = any(fact.predicate == 'reachable' and fact.object == 'no' for fact in scenes[0].facts)
+    entries: list[tuple[str, Paint, bool]] = []
+    if reach_m is not None:
+        tint = Paint(fill='#ffffff', stroke=REACH, dash=(3, 2), width=1.2)
+        entries.append(('within the hand’s reach', tint, True))
+    if far:
+        entries.append(('out of reach', Paint(stroke=FAR, width=1.3, dash=(4, 3)), False))
+    if len(scenes) > 1:
+        entries.append(('where it was', Paint(stroke=MUTED, dash=(2.5, 2.5)), True))
+    for text, paint, square in entries:
+        points = rectangle(x, y - 7, 14, 14) if square else circle_points((x + 7, y), 7, 24)
+        shapes += [
+            Polygon(points, paint),
+            Text(position=(x + 21, y), text=text, size=12, color=INK),
+        ]
+        x += 21 + text_width(text, 12) + 18
+    names = [item.name for item in scenes[0].objects if item.kind is Kind.LOCATION]
+    short = short_names(names)
+    if names and short[names[0]] != names[0]:
+        text = f'{short[names[0]]} is {names[0]}'
+        if len(names) > 1:
+            text = f'{short[names[0]]} … {short[names[-1]]} are {names[0]} … {names[-1]}'
+        shapes.append(Text(position=(x, y), text=text, size=12, color=INK))
+    return shapes

@@ -1,0 +1,183 @@
+"""The table seen from above, as shapes: x forward is up, y left is left."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from bbllm.core.types import Kind, Scene, SceneObject
+from bbllm.skills.containers import is_container, lies_in
+from bbllm.skills.shapes import top_z
+from bbllm.viz.labels import Box, Placed, Wanted, place_labels
+from bbllm.viz.objects import (
+    FAR,
+    Inside,
+    draw_grid,
+    draw_location,
+    draw_reach,
+    draw_robot,
+    draw_table,
+    draw_thing,
+    draw_traces,
+    radius_of,
+)
+from bbllm.viz.shapes import Line, Paint, Panel, Point, Polygon, Text, rectangle
+from bbllm.viz.view import BASE_M, View
+
+GROUND = '#eceae5'
+INK = '#22262b'
+MUTED = '#7c8087'
+PILE_M = 0.02
+"""Things whose centres are this near to each other, seen from above, share one label."""
+PAPER = '#fbf9f5'
+"""Around letters, so that lines do not run through them."""
+
+
+def draw_scene(
+    scene: Scene,
+    view: View,
+    corner: Point,
+    *,
+    reach_m: tuple[float, float] | None = None,
+    before: Scene | None = None,
+) -> Panel:
+    """
+    Return one panel.
+
+    Args:
+        scene: What to draw.
+        view: What part of it, and how large.
+        corner: Where the panel goes on the page [px].
+        reach_m: Nearest and furthest distance from the robot's axis that it can grasp at [m].
+        before: What was before; things that moved get a faint trace.
+    """
+    things = [item for item in scene.objects if item.kind not in (Kind.FIXTURE, Kind.HAND)]
+    movable = [item for item in things if item.kind is not Kind.LOCATION]
+    # A container is as high as its rim, and yet below what is in it.
+    movable.sort(key=lambda item: (not is_container(item), top_z(item)))
+    locations = [item for item in things if item.kind is Kind.LOCATION]
+    shapes: list[Inside] = [Polygon(rectangle(0, 0, view.width, view.height), Paint(fill=GROUND))]
+    for item in scene.objects:
+        if item.kind is Kind.FIXTURE:
+            shapes.append(draw_table(item, view))
+    shapes += draw_reach(view, reach_m)
+    shapes += draw_grid(view)
+    shapes += draw_robot(view)
+    for item in locations:
+        shapes += draw_location(item, view, _far(scene, item))
+    if before is not None:
+        shapes += draw_traces(before, movable, view)
+    for item in movable:
+        shapes += draw_thing(item, view, _far(scene, item))
+    shapes += _names(scene, movable, locations, view)
+    shapes.append(
+        Polygon(
+            rectangle(0.5, 0.5, view.width - 1, view.height - 1), Paint(stroke='#c9c6bf', width=1)
+        )
+    )
+    return Panel(corner=corner, width=view.width, height=view.height, shapes=tuple(shapes))
+
+
+def short_names(names: Sequence[str]) -> Mapping[str, str]:
+    """Return what is left of names without a beginning that they share: location_A -> A."""
+    heads = {name.rpartition('_')[0] for name in names}
+    if len(heads) == 1 and heads != {''}:
+        return {name: name.rpartition('_')[2] for name in names}
+    return {name: name for name in names}
+
+
+def piles(movable: Sequence[SceneObject]) -> list[list[SceneObject]]:
+    """Return things in piles, each from the top down; most piles are one thing."""
+    found: list[list[SceneObject]] = []
+    for item in sorted(movable, key=top_z, reverse=True):
+        for pile in found:
+            above = pile[-1]
+            if is_container(item) or is_container(above):
+                continue  # what is in it need not be in its middle
+            if math.dist(item.pose.position_m[:2], above.pose.position_m[:2]) < PILE_M:
+                pile.append(item)
+                break
+        else:
+            found.append([item])
+    return found
+
+
+def _far(scene: Scene, item: SceneObject) -> bool:
+    return scene.has(item.name, 'reachable', 'no')
+
+
+def _box(centre: Point, radius: float) -> Box:
+    return (centre[0] - radius, centre[1] - radius, centre[0] + radius, centre[1] + radius)
+
+
+def _caption(scene: Scene, item: SceneObject, short: Mapping[str, str]) -> str:
+    """Return a thing's name, with the place that it hides when it stands on one."""
+    if scene.held == item.name:
+        return f'{item.name} (in the hand)'
+    for fact in scene.facts:
+        if fact.subject == item.name and fact.predicate == 'on' and fact.object in short:
+            return f'{item.name} · {short[fact.object]}'
+    return item.name
+
+
+def _names(
+    scene: Scene, movable: Sequence[SceneObject], locations: Sequence[SceneObject], view: View
+) -> list[Inside]:
+    """Write all names: of locations inside their squares where that fits, of things beside."""
+    wanted: list[Wanted] = []
+    colors: list[str] = []
+    shapes: list[Inside] = []
+    boxes: list[Box] = [_box(view.at(0, 0), BASE_M * view.scale)]
+    short = short_names([item.name for item in locations])
+    for pile in piles(movable):
+        centre = view.at(*pile[0].pose.position_m[:2])
+        radius = max(radius_of(item) for item in pile) * view.scale
+        # The name of what is in a container may be in it too.
+        if not any(lies_in(item, pile[0]) for item in movable):
+            boxes.append(_box(centre, radius))
+        far = any(_far(scene, item) for item in pile)
+        names = [_caption(scene, item, short) for item in pile]
+        text = '\n'.join([names[0], *(f'on {name}' for name in names[1:])])
+        wanted.append(Wanted(text, centre, 1.45 * radius if far else radius, 11.5))
+        colors.append(FAR if far else INK)
+    covered = [view.at(*item.pose.position_m[:2]) for item in movable]
+    for item in locations:
+        centre, radius = view.at(*item.pose.position_m[:2]), radius_of(item) * view.scale
+        color = FAR if _far(scene, item) else '#4c525c'
+        text = short[item.name]
+        free = all(math.dist(centre, other) > 1.6 * radius for other in covered)
+        if free and len(text) <= 2:
+            shapes.append(
+                Text(
+                    position=centre, text=text, size=10.5, color=color, anchor='middle', bold=True
+                )
+            )
+            boxes.append(_box(centre, radius))
+        elif len(text) > 2:
+            wanted.append(Wanted(text, centre, radius, 10.0))
+            colors.append(color)
+    placed = place_labels(wanted, boxes, view.width, view.height)
+    for spot in placed:
+        if spot.leader is not None:
+            shapes.append(Line(spot.leader, Paint(stroke=INK, stroke_opacity=0.5, width=0.8)))
+    for label, spot, color in zip(wanted, placed, colors, strict=True):
+        shapes += _write(label, spot, color)
+    return shapes
+
+
+def _write(label: Wanted, spot: Placed, color: str) -> list[Inside]:
+    """Return a name that may have several lines."""
+    x, y = spot.middle
+    lines = label.text.split('\n')
+    top = y - (len(lines) - 1) * label.line / 2
+    return [
+        Text(
+            position=(x, top + index * label.line),
+            text=line,
+            size=label.size,
+            color=color,
+            anchor='middle',
+            halo=PAPER,
+        )
+        for index, line in enumerate(lines)
+    ]

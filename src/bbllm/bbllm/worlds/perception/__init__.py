@@ -1,0 +1,1 @@
+"""Tracking of detected objects."""

@@ -1,0 +1,300 @@
+"""
+From what a detector tells to things in the world frame; what cannot be believed is left out.
+
+Each reason to leave something out is told once for each thing it happens to, and counted always.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from bbllm.core.naming import color_fault, name_fault, quoted
+from bbllm.core.types import MOVABLE, Kind, Pose, Quat
+from bbllm.skills.shapes import Vector
+from bbllm.worlds.scene.catalogue import Catalogue
+from bbllm.worlds.scene.transforms import IDENTITY, FrameError, TransformTree, compose, normalized
+
+WORLD_FRAME = 'fr3_link0'
+AHEAD_S = 0.5
+"""A stamp further ahead of the world's clock is the mark of a clock that is wrong [s]."""
+FARTHEST_M = 3.0
+"""What is further from the base along an axis is a slip of the detector [m]."""
+ODD_LENGTH = 0.05
+"""Quaternions whose length is off by more are told of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detection:
+    """One thing as a detector tells of it."""
+
+    name: str
+    """Its name, the class that the catalogue knows it by, or the frame of its AprilTag."""
+    position_m: Vector
+    """Of its centre, or of its tag where that names it, in the detector's frame [m]."""
+    quat_xyzw: Quat
+    """As told: perhaps not of length 1; four zeros where the detector knows no orientation."""
+    confidence: float = 1.0
+    kind: str = ''
+    """Empty: as the catalogue says."""
+    color: str = ''
+    size_m: Vector = (0.0, 0.0, 0.0)
+    """Zeros: as the catalogue says [m]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """One thing where it was seen."""
+
+    name: str
+    kind: Kind
+    size_m: Vector
+    color: str
+    pose: Pose
+    """World frame."""
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """What one look of one source showed."""
+
+    source: str
+    """Who looked, for example a topic with the camera's frame."""
+    stamp_s: float
+    """When, on the world's clock [s]."""
+    sightings: tuple[Sighting, ...]
+    camera_m: Vector | None = None
+    """Where it was looked from, world frame; None where that is not known [m]."""
+
+
+class Doubts:
+    """Tells each reason to leave something out once, and counts all of them."""
+
+    def __init__(self, on_warning: Callable[[str], None]):
+        """
+        Start without any.
+
+        Args:
+            on_warning: Told each sentence that is new.
+        """
+        self.counts: Counter[str] = Counter()
+        """How often, by reason: `low confidence`, `unknown name` and so on."""
+        self.newest = ''
+        """The sentence that was noted last, whether it was told or not."""
+        self._on_warning = on_warning
+        self._told: set[tuple[str, str]] = set()
+
+    def note(self, reason: str, about: str, text: str) -> None:
+        """
+        Count a reason; tell it if it is the first time for this thing.
+
+        Args:
+            reason: Short, as in `counts`.
+            about: Which thing, frame or source.
+            text: The sentence.
+        """
+        self.counts[reason] += 1
+        self.newest = text
+        if (reason, about) not in self._told:
+            self._told.add((reason, about))
+            self._on_warning(text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SightingParams:
+    """What is believed."""
+
+    min_confidence: float = 0.5
+    """Detections that are less sure are left out, from 0 to 1."""
+    max_delay_s: float = 2.0
+    """Pictures that come later after they were taken are left out [s]."""
+
+
+class SightingReader:
+    """
+    Turns detections into pictures of the world.
+
+    Args:
+        tree: Where cameras are.
+        catalogue: What things are.
+        reserved: Names of furniture and places, which no detector may take.
+        doubts: Where reasons to leave something out go.
+        params: What is believed.
+    """
+
+    def __init__(
+        self,
+        tree: TransformTree,
+        catalogue: Catalogue,
+        reserved: Collection[str],
+        doubts: Doubts,
+        params: SightingParams | None = None,
+    ) -> None:
+        self._tree = tree
+        self._catalogue = catalogue
+        self._reserved = frozenset(reserved)
+        self._doubts = doubts
+        self._params = params or SightingParams()
+
+    def read(
+        self,
+        detections: Sequence[Detection],
+        *,
+        source: str,
+        frame: str,
+        stamp_s: float,
+        now_s: float,
+    ) -> Picture | None:
+        """
+        Return what a picture shows; None where the picture as a whole cannot be used.
+
+        Args:
+            detections: As told.
+            source: Who told.
+            frame: Which frame their poses are in.
+            stamp_s: When the picture was taken, on the world's clock [s].
+            now_s: The world's clock [s].
+        """
+        if not self._in_time(source, stamp_s, now_s):
+            return None
+        try:
+            if not frame.strip():
+                raise FrameError(f'{source} does not say which frame its poses are in.')
+            T_world_frame = self._tree.lookup(WORLD_FRAME, frame, stamp_s)
+        except FrameError as error:
+            self._doubts.note('frame', f'{source} {frame}', f'{source} cannot be used: {error}')
+            return None
+        found: dict[str, Sighting] = {}
+        for detection in detections:
+            sighting = self._sighting(detection, T_world_frame, source)
+            if sighting is None:
+                continue
+            other = found.get(sighting.name)
+            if other is not None:
+                text = f'{source} told of two things named {sighting.name} in one picture; '
+                self._doubts.note(
+                    'duplicate name', sighting.name, text + 'the one it is surer of is taken.'
+                )
+            if other is None or sighting.confidence > other.confidence:
+                found[sighting.name] = sighting
+        return Picture(
+            source=f'{source} {frame}',
+            stamp_s=stamp_s,
+            sightings=tuple(found.values()),
+            camera_m=T_world_frame.position_m,
+        )
+
+    def _in_time(self, source: str, stamp_s: float, now_s: float) -> bool:
+        if stamp_s <= 0.0:
+            reason, text = 'no stamp', 'have no stamp, so nobody knows when they were taken'
+        elif stamp_s > now_s + AHEAD_S:
+            ahead = f'{stamp_s - now_s:.1f} s ahead of the robot'
+            reason, text = 'stamp in the future', f'are stamped {ahead}; are the clocks in step'
+        elif stamp_s < now_s - self._params.max_delay_s:
+            late = f'{now_s - stamp_s:.1f} s late, and at most {self._params.max_delay_s:g} s'
+            reason, text = 'stamp in the past', f'come {late} will do; are the clocks in step'
+        else:
+            return True
+        mark = '?' if 'clocks' in text else '.'
+        self._doubts.note(reason, source, f'Pictures of {source} are left out: they {text}{mark}')
+        return False
+
+    def _sighting(self, told: Detection, T_world_frame: Pose, source: str) -> Sighting | None:
+        tagged = self._catalogue.tagged(told.name)
+        entry = tagged or self._catalogue.named(told.name)
+        name = entry.name if entry is not None else told.name
+        doubt = self._doubt(told, name)
+        if doubt is not None:
+            reason, text = doubt
+            named = reason != 'bad name'
+            # Names that break the rule are told of once for each source: there is no end of them.
+            about, whose = (name, name) if named else (source, source)
+            self._doubts.note(reason, about, f'Detections of {whose} {text}')
+            return None
+        kind, size_m = _kind(told), told.size_m
+        if entry is not None:
+            kind = kind or entry.kind
+            size_m = size_m if all(size > 0 for size in size_m) else entry.size_m
+        if kind is None or not all(0 < size < FARTHEST_M for size in size_m):
+            known = ', '.join(self._catalogue.names) or 'none'
+            text = f'{name} is left out: no catalogue says what it is, and its detector does not '
+            self._doubts.note(
+                'unknown name', name, f'{text}tell kind and size. The catalogue has: {known}.'
+            )
+            return None
+        tag = tagged.tag if tagged is not None else None
+        offset = tag.T_tag_centre if tag is not None else IDENTITY
+        pose = self._pose(name, told, T_world_frame, offset)
+        return (
+            None
+            if pose is None
+            else Sighting(
+                name=name,
+                kind=kind,
+                size_m=size_m,
+                color=told.color or (entry.color if entry is not None else ''),
+                pose=pose,
+                confidence=told.confidence,
+            )
+        )
+
+    def _doubt(self, told: Detection, name: str) -> tuple[str, str] | None:
+        """Return why a detection cannot be believed: a reason and the rest of a sentence."""
+        least = self._params.min_confidence
+        fault = name_fault(name) or color_fault(told.color)
+        if fault:
+            return 'bad name', f'are left out: {fault}.'
+        if name in self._reserved:
+            return 'reserved name', 'are left out: the scene file says where that is.'
+        if not told.confidence >= least:  # also true of nan
+            return 'low confidence', (
+                f'are left out where the detector is less sure than {least:g} (min_confidence); '
+                f'this time it was {told.confidence:.2f}.'
+            )
+        if not all(map(math.isfinite, (*told.position_m, *told.quat_xyzw))):
+            return 'no number', 'are left out where a pose is not made of finite numbers.'
+        if not any(told.position_m):
+            return 'zero pose', 'are left out where the position is 0 0 0: that is in the lens.'
+        if told.kind and _kind(told) not in MOVABLE:
+            return 'bad kind', (
+                f'are left out: {quoted(told.kind)} is no kind that is detected; those are '
+                f'{", ".join(sorted(kind.value for kind in MOVABLE))}.'
+            )
+        return None
+
+    def _pose(self, name: str, told: Detection, T_world_frame: Pose, offset: Pose) -> Pose | None:
+        length = math.sqrt(sum(part * part for part in told.quat_xyzw))
+        if length < 1e-6:
+            self._doubts.note(
+                'no orientation',
+                name,
+                f'Detections of {name} tell no orientation; it is taken to stand upright, with '
+                'its sides along the axes of the robot.',
+            )
+            quat: Quat = (0.0, 0.0, 0.0, 1.0)
+        else:
+            if abs(length - 1.0) > ODD_LENGTH:
+                text = f'Detections of {name} have quaternions of length {length:.2f}; '
+                self._doubts.note('odd quaternion', name, text + 'they are scaled to 1.')
+            quat = normalized(told.quat_xyzw)
+        seen = Pose(position_m=told.position_m, quat_xyzw=quat)
+        pose = compose(T_world_frame, compose(seen, offset))
+        if length < 1e-6:
+            pose = Pose(position_m=pose.position_m)
+        if any(abs(value) > FARTHEST_M for value in pose.position_m):
+            x, y, z = pose.position_m
+            self._doubts.note(
+                'far away',
+                name,
+                f'Detections of {name} are left out where it would be at {x:.1f} {y:.1f} {z:.1f}: '
+                f'more than {FARTHEST_M:g} m from the base. Is the camera calibrated?',
+            )
+            return None
+        return pose
+
+
+def _kind(told: Detection) -> Kind | None:
+    return next((kind for kind in Kind if kind.value == told.kind), None)

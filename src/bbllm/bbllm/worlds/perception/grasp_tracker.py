@@ -1,0 +1,245 @@
+"""
+What is in the hand, from the hand alone: no camera sees what the fingers cover.
+
+When the fingers close and stop at the width of a thing that is known to be between them, it moves
+with the TCP from then on. When they open it falls onto the highest support below; when they close
+further it has slipped out, and nobody knows where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from bbllm.core.types import Pose, SceneObject
+from bbllm.skills.grasps import Hand
+from bbllm.skills.shapes import (
+    UPRIGHT_COSINE,
+    Vector,
+    bottom_z,
+    half_height,
+    is_solid,
+    outline,
+    polygon_gap,
+    top_z,
+)
+from bbllm.worlds.scene.relations import RelationParams, find_held
+from bbllm.worlds.scene.symmetry import axes_of, shortest_turn
+from bbllm.worlds.scene.transforms import angle_between, compose, inverse, multiply, normalized
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CarryParams:
+    """When fingers stand, hold and let go."""
+
+    stopped_s: float = 0.1
+    """Fingers that keep their width for so long have stopped [s]."""
+    still_m: float = 0.0005
+    """Widths that differ by less are the same [m]."""
+    opened_m: float = 0.0015
+    """Fingers that open by more have let go [m]."""
+    closed_m: float = 0.004
+    """Fingers that close by more have lost what was between them; soft things give way [m]."""
+    off_middle_m: float = 0.03
+    """How far from the middle between the fingers a thing may have been known to be before they
+    pushed it there [m]."""
+    turned_rad: float = 0.5
+    """By how much they may have turned it [rad]."""
+    relations: RelationParams = field(default_factory=RelationParams)
+    """How near a width must be to that of the thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grasped:
+    """The fingers hold a thing."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The fingers have let a thing go."""
+
+    name: str
+    pose: Pose
+    """Where it was let go, world frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slipped:
+    """A thing is no longer between the fingers, which have closed."""
+
+    name: str
+    pose: Pose
+    """Where it was last, world frame."""
+
+
+HandEvent = Grasped | Released | Slipped
+
+
+class Carrying:
+    """Follows the fingers; told of every measurement of the hand, in their order."""
+
+    def __init__(self, params: CarryParams | None = None) -> None:
+        self.params = params or CarryParams()
+        self.name: str | None = None
+        """What is in the hand."""
+        self._T_tcp_thing = Pose(position_m=(0.0, 0.0, 0.0))
+        self._hand: Hand | None = None
+        self._stamp_s = 0.0
+        self._stop: Hand | None = None
+        self._stop_s = 0.0
+        self._judged = False
+        self._closing = True
+        self._gripped_m = 0.0
+
+    @property
+    def hand(self) -> Hand | None:
+        """The hand as it was measured last."""
+        return self._hand
+
+    @property
+    def stamp_s(self) -> float:
+        """When it was, on the world's clock [s]."""
+        return self._stamp_s
+
+    @property
+    def decided(self) -> bool:
+        """Whether it is known what the newest movement of the fingers did."""
+        return self._judged
+
+    @property
+    def pose(self) -> Pose | None:
+        """Where the carried thing is, world frame; None with an empty hand."""
+        return None if self._hand is None else self.pose_in(self._hand)
+
+    def pose_in(self, hand: Hand) -> Pose | None:
+        """Return where the carried thing is with the hand somewhere else, world frame."""
+        return None if self.name is None else compose(hand.tcp, self._T_tcp_thing)
+
+    def forget(self) -> None:
+        """Believe somebody who has seen that the thing is not in the hand."""
+        self.name = None
+        self._closing = False
+
+    def update(
+        self, hand: Hand, stamp_s: float, objects: Sequence[SceneObject]
+    ) -> HandEvent | None:
+        """
+        Take in one measurement; return what it shows to have happened.
+
+        Args:
+            hand: As measured.
+            stamp_s: When, on the world's clock; what is older than the last is left out [s].
+            objects: Where things are known to be.
+        """
+        if self._hand is not None and stamp_s < self._stamp_s:
+            return None
+        before, self._hand, self._stamp_s = self._hand, hand, stamp_s
+        self._follow_width(hand, stamp_s)
+        if self.name is not None:
+            return self._check_grip(before or hand, hand)
+        return self._look_between(hand, objects)
+
+    def _follow_width(self, hand: Hand, stamp_s: float) -> None:
+        """Note since when the fingers have their width, and whether they closed to it."""
+        stop = self._stop
+        if stop is None or abs(hand.width_m - stop.width_m) > self.params.still_m:
+            self._closing = stop is None or hand.width_m < stop.width_m
+            self._stop, self._stop_s, self._judged = hand, stamp_s, False
+
+    def _check_grip(self, before: Hand, hand: Hand) -> HandEvent | None:
+        assert self.name is not None  # says who calls
+        self._judged = True
+        change_m = hand.width_m - self._gripped_m
+        if -self.params.closed_m <= change_m <= self.params.opened_m:
+            return None
+        name, self.name = self.name, None
+        # Things are let go at the lowest point of a way: one of the two measurements may be from
+        # before the hand had come down, or from after it had gone up again.
+        tcp = min((before.tcp, hand.tcp), key=lambda tcp: tcp.position_m[2])
+        pose = compose(tcp, self._T_tcp_thing)
+        return Released(name, pose) if change_m > 0 else Slipped(name, pose)
+
+    def _look_between(self, hand: Hand, objects: Sequence[SceneObject]) -> HandEvent | None:
+        stop = self._stop
+        assert stop is not None  # set by _follow_width
+        if self._stamp_s - self._stop_s < self.params.stopped_s:
+            return None
+        first, self._judged = not self._judged, True
+        if not self._closing:
+            return None
+        if first:  # where they stopped: the arm may have gone on since
+            return self._take(stop, [self._pushed(item, stop) for item in objects])
+        return self._take(hand, objects)
+
+    def _pushed(self, item: SceneObject, hand: Hand) -> SceneObject:
+        """Return a thing that was between the fingers as they have pushed it."""
+        T = compose(inverse(hand.tcp), item.pose)
+        pushed = in_fingers(item.pose, hand.tcp)
+        turned = angle_between(T.quat_xyzw, pushed.quat_xyzw)
+        if abs(T.position_m[1]) > self.params.off_middle_m or turned > self.params.turned_rad:
+            return item
+        return replace(item, pose=compose(hand.tcp, pushed))
+
+    def _take(self, hand: Hand, objects: Sequence[SceneObject]) -> HandEvent | None:
+        name = find_held(objects, hand, self.params.relations)
+        if name is None:
+            return None
+        item = next(item for item in objects if item.name == name)
+        self.name, self._gripped_m = name, hand.width_m
+        self._T_tcp_thing = in_fingers(item.pose, hand.tcp)
+        return Grasped(name)
+
+
+def in_fingers(pose: Pose, tcp: Pose) -> Pose:
+    """
+    Return where a thing is in the frame of the TCP once the fingers have closed on it.
+
+    They push it to the middle between them, and turn it until its sides lie on the pads.
+
+    Args:
+        pose: Where it was known to be, world frame.
+        tcp: Where the fingers closed, world frame.
+    """
+    T = compose(inverse(tcp), pose)
+    # The axis that lies best along the opening direction, y, is turned onto it.
+    axis = max(axes_of(T.quat_xyzw), key=lambda direction: direction[1])
+    turn = shortest_turn(axis, (0.0, 1.0, 0.0))
+    x, _, z = T.position_m
+    return Pose(position_m=(x, 0.0, z), quat_xyzw=normalized(multiply(turn, T.quat_xyzw)))
+
+
+def rest_below(item: SceneObject, others: Sequence[SceneObject]) -> SceneObject | None:
+    """
+    Return a thing as it rests after it was let go; None where nothing is known to be below.
+
+    Args:
+        item: Where it was let go.
+        others: Everything that is known, without the thing itself.
+    """
+    item = replace(item, pose=_stood_up(item.pose))
+    gap_m = RelationParams().rest_gap_m
+    shape, foot = outline(item), bottom_z(item)
+    tops = [
+        top_z(other)
+        for other in others
+        if is_solid(other)
+        and other.name != item.name
+        and top_z(other) <= foot + gap_m
+        and polygon_gap(shape, outline(other)) < -gap_m / 2
+    ]
+    if not tops:
+        return None
+    x, y, _ = item.pose.position_m
+    centre: Vector = (x, y, max(tops) + half_height(item))
+    return replace(item, pose=replace(item.pose, position_m=centre))
+
+
+def _stood_up(pose: Pose) -> Pose:
+    """Turn a thing that stands almost upright until it does; a surface does the same."""
+    up = max(axes_of(pose.quat_xyzw), key=lambda direction: direction[2])
+    if up[2] < UPRIGHT_COSINE:
+        return pose
+    turn = shortest_turn(up, (0.0, 0.0, 1.0))
+    return replace(pose, quat_xyzw=normalized(multiply(turn, pose.quat_xyzw)))

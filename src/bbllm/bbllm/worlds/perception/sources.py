@@ -1,0 +1,110 @@
+"""Where a scene comes from: the words of the parameter `sources`, and what they need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.types import SceneObject
+from bbllm.sim.scene_file import list_scenes, load_scene
+from bbllm.worlds.scene.catalogue import Catalogue, load_catalogue
+
+BARE_TABLE = 'empty_table'
+"""The scene file that is taken where cameras tell of the things and no file is named."""
+
+
+class SceneSource(str, Enum):
+    """Who tells where things are."""
+
+    OBJECTS = 'objects'
+    """The topic `objects`: everything there is, as mujoco_sim tells."""
+    STATIC = 'static'
+    """The scene file, and the hand that moves things."""
+    DETECTIONS = 'detections'
+    """The topic `detections`."""
+    VISION_MSGS = 'vision_msgs'
+    """The topic `detections_3d`, vision_msgs/Detection3DArray."""
+    APRILTAG = 'apriltag'
+    """Tag frames on /tf."""
+
+
+CAMERAS = frozenset({SceneSource.DETECTIONS, SceneSource.VISION_MSGS, SceneSource.APRILTAG})
+"""Sources whose poses are in the frame of a camera."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceConfig:
+    """What was asked for, checked."""
+
+    sources: frozenset[SceneSource]
+    fixed: tuple[SceneObject, ...]
+    """Furniture and places of the scene file."""
+    things: tuple[SceneObject, ...]
+    """Where the file says that things are; empty unless `static` is a source."""
+    catalogue: Catalogue
+    """What things are: the catalogue's, then the scene file's."""
+
+
+def parse_sources(text: str) -> frozenset[SceneSource]:
+    """
+    Read a list of sources, separated by commas.
+
+    Raises:
+        UnknownNameError: There is no such source.
+        ConfigError: There is none at all, or two that contradict each other.
+    """
+    known = {source.value: source for source in SceneSource}
+    words = [word for word in text.replace(',', ' ').split() if word]
+    for word in words:
+        if word not in known:
+            raise UnknownNameError('source of the scene', word, known)
+    if not words:
+        raise ConfigError(
+            f'The parameter sources is empty. Give one or more of: {", ".join(known)}.'
+        )
+    sources = frozenset(known[word] for word in words)
+    if SceneSource.OBJECTS in sources and len(sources) > 1:
+        raise ConfigError(
+            "The source 'objects' tells of everything there is, so it stands alone. Leave it "
+            f'out, or the others; for cameras use: {", ".join(sorted(CAMERAS))}.'
+        )
+    return sources
+
+
+def read_sources(sources: str, scene: str, catalogue: str) -> SourceConfig:
+    """
+    Check what the parameters ask for, and read the files.
+
+    Args:
+        sources: See `parse_sources`.
+        scene: Name or path of a scene file; empty for none.
+        catalogue: Name or path of a catalogue; empty for none.
+
+    Raises:
+        UnknownNameError: A source or file that does not exist.
+        ConfigError: A file that cannot be used, or one that is missing for these sources.
+    """
+    wanted = parse_sources(sources)
+    if SceneSource.STATIC in wanted and not scene:
+        raise ConfigError(
+            "The source 'static' needs the parameter scene: the file that says where things are. "
+            f'Known scenes: {", ".join(list_scenes())}; or the path of a .yaml file.'
+        )
+    if not scene and wanted & CAMERAS:
+        scene = BARE_TABLE
+    file = load_scene(scene) if scene else None
+    known = load_catalogue(catalogue) if catalogue else Catalogue()
+    if file is not None:
+        known = known.with_more(Catalogue.of_objects(file.movables))
+    if SceneSource.APRILTAG in wanted and not known.tag_frames:
+        raise ConfigError(
+            "The source 'apriltag' needs the parameter catalogue: a file whose objects have a "
+            '`tag` with its frame, such as config/catalogues/tabletop.yaml.'
+        )
+    return SourceConfig(
+        sources=wanted,
+        fixed=() if file is None else (*file.fixtures, *file.places),
+        things=file.movables if file is not None and SceneSource.STATIC in wanted else (),
+        catalogue=known,
+    )

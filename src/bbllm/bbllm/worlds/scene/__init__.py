@@ -1,0 +1,1 @@
+"""Relations, transforms and the catalogue of objects."""

@@ -1,0 +1,222 @@
+"""
+Catalogues: what the things are that a detector only names.
+
+A catalogue is `config/catalogues/<name>.yaml`:
+
+    description: One line for people.
+    objects:
+      - {name: red_cube, kind: cube, size: 0.04, color: red, class_id: cube_red}
+      - name: can
+        kind: cylinder
+        size: [0.066, 0.115]                     # diameter, height
+        tag: {frame: 'tag36h11:7', xyz: [0, 0, -0.0575]}
+
+`tag` says which AprilTag is on a thing, and where the thing's centre is in the frame of the tag.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
+
+from bbllm.core.errors import ConfigError
+from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.sim.scene_file import DEFAULT_SIZE_M, Color, Coordinate, Length, Name, Record, readable
+from bbllm.sim.yaml_files import YamlFiles
+from bbllm.skills.shapes import Vector
+from bbllm.worlds.scene.transforms import multiply
+
+FILES = YamlFiles('catalogue', fields='objects, description', error=ConfigError)
+
+Degrees = Annotated[float, Field(ge=-360, le=360, allow_inf_nan=False)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tag:
+    """The AprilTag on a thing."""
+
+    frame: str
+    """Name of its tf frame, for example `tag36h11:7`."""
+    T_tag_centre: Pose
+    """The thing's centre and axes in the frame of the tag."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogueEntry:
+    """One thing that may be on the table."""
+
+    name: str
+    kind: Kind
+    size_m: Vector
+    """Full extent along its own axes; a cylinder's axis is z [m]."""
+    color: str = ''
+    class_id: str = ''
+    """What a detector calls it; its name where empty."""
+    tag: Tag | None = None
+
+
+class Catalogue:
+    """The things that are known, by name, class and tag."""
+
+    def __init__(self, entries: Iterable[CatalogueEntry] = ()):
+        """
+        Make a catalogue.
+
+        Args:
+            entries: What there may be; each name, class and tag once.
+
+        Raises:
+            ConfigError: A name, class or tag is there twice.
+        """
+        self.entries = tuple(entries)
+        self._names = self._index('name', ((e.name, e) for e in self.entries))
+        self._classes = self._index('class_id', ((e.class_id or e.name, e) for e in self.entries))
+        tagged = ((e.tag.frame, e) for e in self.entries if e.tag is not None)
+        self._tags = self._index('tag frame', tagged)
+
+    @classmethod
+    def of_objects(cls, objects: Iterable[SceneObject]) -> Catalogue:
+        """Make a catalogue of things as a scene file tells of them."""
+        return cls(
+            CatalogueEntry(name=item.name, kind=item.kind, size_m=item.size_m, color=item.color)
+            for item in objects
+        )
+
+    def with_more(self, other: Catalogue) -> Catalogue:
+        """Return a catalogue with the things of another beside one's own, which win."""
+        return Catalogue((*self.entries, *(e for e in other.entries if e.name not in self._names)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all things."""
+        return tuple(self._names)
+
+    @property
+    def tag_frames(self) -> tuple[str, ...]:
+        """The tf frames of all tags."""
+        return tuple(self._tags)
+
+    def named(self, name: str) -> CatalogueEntry | None:
+        """Return the thing of a name, or of the class that a detector calls it by."""
+        return self._names.get(name) or self._classes.get(name)
+
+    def tagged(self, frame: str) -> CatalogueEntry | None:
+        """Return the thing that bears a tag."""
+        return self._tags.get(frame)
+
+    @staticmethod
+    def _index(
+        what: str, pairs: Iterable[tuple[str, CatalogueEntry]]
+    ) -> dict[str, CatalogueEntry]:
+        found: dict[str, CatalogueEntry] = {}
+        for key, entry in pairs:
+            if key in found:
+                raise ConfigError(
+                    f'The catalogue has the {what} {key!r} twice: for {found[key].name} and for '
+                    f'{entry.name}. Each must be the only one.'
+                )
+            found[key] = entry
+        return found
+
+
+class TagSpec(Record):
+    """The AprilTag on a thing, as a file tells of it."""
+
+    frame: Annotated[str, Field(min_length=1, max_length=100)]
+    xyz: tuple[Coordinate, Coordinate, Coordinate] = (0.0, 0.0, 0.0)
+    """Centre of the thing in the frame of the tag [m]."""
+    rpy_deg: tuple[Degrees, Degrees, Degrees] = (0.0, 0.0, 0.0)
+    """Turn of the thing's axes in the frame of the tag: about x, then y, then z [deg]."""
+
+
+class EntrySpec(Record):
+    """One thing, as a file tells of it."""
+
+    name: Name
+    kind: Literal['cube', 'cylinder', 'other']
+    size: Length | tuple[Length, Length] | tuple[Length, Length, Length] = DEFAULT_SIZE_M
+    """As in scene files [m]."""
+    color: Color = 'grey'
+    class_id: Annotated[str, Field(max_length=100)] = ''
+    tag: TagSpec | None = None
+
+    @model_validator(mode='after')
+    def _size_fits_the_kind(self) -> EntrySpec:
+        wanted = 2 if self.kind == 'cylinder' else 3
+        if isinstance(self.size, tuple) and len(self.size) != wanted:
+            form = '[diameter, height]' if self.kind == 'cylinder' else '[x, y, z]'
+            raise ValueError(f'the size of a {self.kind} is one length or {form}')
+        return self
+
+    def entry(self) -> CatalogueEntry:
+        """Return it as a record."""
+        tag = self.tag
+        return CatalogueEntry(
+            name=self.name,
+            kind=Kind(self.kind),
+            size_m=_extent(self.size),
+            color=self.color,
+            class_id=self.class_id,
+            tag=None
+            if tag is None
+            else Tag(
+                frame=tag.frame,
+                T_tag_centre=Pose(position_m=tag.xyz, quat_xyzw=_of_rpy(tag.rpy_deg)),
+            ),
+        )
+
+
+class CatalogueFile(Record):
+    """A catalogue as a file tells of it."""
+
+    name: str = ''
+    description: str = ''
+    objects: tuple[EntrySpec, ...]
+
+    @field_validator('objects')
+    @classmethod
+    def _something_there_is(cls, objects: tuple[EntrySpec, ...]) -> tuple[EntrySpec, ...]:
+        if not objects:
+            raise ValueError('a catalogue lists at least one object')
+        return objects
+
+
+def load_catalogue(name_or_path: str | Path) -> Catalogue:
+    """
+    Read a catalogue by its name, or by the path of a .yaml file.
+
+    Raises:
+        UnknownNameError: No catalogue of that name.
+        ConfigError: The file cannot be read, or something in it will not do.
+    """
+    content, path = FILES.read(name_or_path)
+    data = FILES.parse(content, str(path))
+    records: Mapping[str, type[BaseModel]] = {'': CatalogueFile, 'objects': EntrySpec}
+    try:
+        file = CatalogueFile.model_validate(data)
+        return Catalogue(spec.entry() for spec in file.objects)
+    except ValidationError as error:
+        raise ConfigError(f'{path}: {readable(error, data, records)}') from error
+    except ConfigError as error:
+        raise ConfigError(f'{path}: {error}') from error
+
+
+def _extent(size: float | tuple[float, ...]) -> Vector:
+    if not isinstance(size, tuple):
+        return (size, size, size)
+    if len(size) == 2:
+        return (size[0], size[0], size[1])
+    return (size[0], size[1], size[2])
+
+
+def _of_rpy(rpy_deg: Vector) -> tuple[float, float, float, float]:
+    halves = [math.radians(angle) / 2 for angle in rpy_deg]
+    x = (math.sin(halves[0]), 0.0, 0.0, math.cos(halves[0]))
+    y = (0.0, math.sin(halves[1]), 0.0, math.cos(halves[1]))
+    z = (0.0, 0.0, math.sin(halves[2]), math.cos(halves[2]))
+    return multiply(z, multiply(y, x))

@@ -1,0 +1,72 @@
+"""Which things and places the hand can come down on; asked again only for what has moved."""
+
+from __future__ import annotations
+
+import math
+
+from bbllm.arm.motion.collision import CollisionChecker
+from bbllm.arm.motion.reachability import reachable_top_down
+from bbllm.core.types import Kind, SceneObject
+from bbllm.skills.containers import floor_z
+from bbllm.skills.grasps import GraspParams, Grip, grips_for
+from bbllm.skills.motions import MotionParams
+from bbllm.skills.shapes import yaw_pose
+
+PLACED_EDGE_M = 0.04
+"""A location or container is in reach when a cube of this edge can be put there [m]."""
+
+Key = tuple[Kind, tuple[float, ...]]
+
+
+class ReachCache:
+    """
+    Answers `relations.ReachTest` and remembers the answers by kind, size and pose.
+
+    Limits, the table and the arm itself count; other things do not, since they can be moved.
+    """
+
+    def __init__(self, params: MotionParams | None = None) -> None:
+        self._params = params or MotionParams()
+        self._checker = CollisionChecker()
+        self._known: dict[Key, bool] = {}
+
+    def __call__(self, item: SceneObject) -> bool:
+        """Tell whether the hand can come down on an object or location from above."""
+        key = (item.kind, _rounded(item))
+        if key not in self._known:
+            self._known[key] = self._ask(item)
+        return self._known[key]
+
+    def _ask(self, item: SceneObject) -> bool:
+        grips = _grips(item, self._params.grasp)
+        if not grips:
+            return False
+        return reachable_top_down(
+            grips[0].position_m,
+            [grip.yaw_rad for grip in grips],
+            hover_m=self._params.hover_m,
+            checker=self._checker,
+        )
+
+
+def _grips(item: SceneObject, params: GraspParams) -> tuple[Grip, ...]:
+    if item.kind in (Kind.LOCATION, Kind.CONTAINER):
+        x, y, z = item.pose.position_m
+        if item.kind is Kind.CONTAINER:
+            z = floor_z(item)
+        item = SceneObject(
+            name=item.name,
+            kind=Kind.CUBE,
+            pose=yaw_pose((x, y, z + PLACED_EDGE_M / 2), 0.0),
+            size_m=(PLACED_EDGE_M, PLACED_EDGE_M, PLACED_EDGE_M),
+        )
+    grips = grips_for(item, (), params)
+    return grips if isinstance(grips, tuple) else ()
+
+
+def _rounded(item: SceneObject) -> tuple[float, ...]:
+    """Round to a millimetre and about half a degree: physics never rests quite still."""
+    numbers = (*item.pose.position_m, *item.size_m)
+    sign = math.copysign(1.0, item.pose.quat_xyzw[3])
+    turns = tuple(round(sign * part, 2) for part in item.pose.quat_xyzw)
+    return (*(round(number, 3) for number in numbers), *turns)

@@ -1,0 +1,303 @@
+"""
+From objects, hand and clock to a scene with its relations as triples.
+
+* (a on b): a rests on b, which is a shallow container, the top of an object, a location whose
+  middle is within 2 cm, or a piece of furniture; only the nearest of these, in that order.
+* (a in b): the centre of a is inside the furniture b, or a lies in the deep container b.
+* (location occupied_by a): a is on that location.
+* (a left_of b), (a right_of b): as the robot sees it, b is the thing nearest to a at the same
+  height, within 15 cm, and more beside it than before or behind it.
+* (a held_by hand): a lies between the finger pads, which are as far apart as a is wide.
+* (hand is empty): nothing is held.
+* (a is clear): a is a thing, and nothing is on top of it.
+* (a reachable yes), (a reachable no): the hand can, or cannot, come down on it from above.
+* (a is lost): a was seen and is no longer there to be seen, see `core.lost`.
+
+Everything is derived from what was sensed now; nothing is remembered or taken from commands. What
+a source of objects infers, such as where a thing is that the hand covers, is marked `estimated`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from bbllm.core.errors import SceneError
+from bbllm.core.missing_objects import LostObject, lost_facts
+from bbllm.core.types import MOVABLE, Fact, Kind, Scene, SceneObject, Skill
+from bbllm.skills.containers import is_deep, lies_in
+from bbllm.skills.grasps import Hand, in_tool_frame
+from bbllm.skills.shapes import (
+    bottom_z,
+    contains,
+    half_extent,
+    half_height,
+    outline,
+    polygon_gap,
+    rotation_of,
+    top_z,
+)
+from bbllm.worlds.scene.hand_force import Force, hand_reading
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationParams:
+    """How near is near enough."""
+
+    max_age_s: float = 1.0
+    """A scene older than this is an error [s]."""
+    rest_gap_m: float = 0.01
+    """Largest gap, or overlap, between a thing and what it rests on [m]."""
+    location_radius_m: float = 0.02
+    """A thing is on a location when its centre is this near to it [m]."""
+    neighbour_m: float = 0.15
+    """How far apart neighbours may be [m]."""
+    pad_half_m: float = 0.009
+    """Half extent of a finger pad [m]."""
+    pad_overlap_m: float = 0.002
+    """How much of a pad must be on a thing for it to be held [m]."""
+    off_middle_m: float = 0.01
+    """How far a held thing's centre may be from the middle between the fingers [m]."""
+    width_below_m: float = 0.004
+    width_above_m: float = 0.0025
+    """Fingers hold a thing when they are at most this much nearer together, or further apart,
+    than it is wide [m]."""
+
+
+HAND = 'hand'
+"""How facts call the hand."""
+
+TARGETS = MOVABLE | {Kind.LOCATION, Kind.CONTAINER}
+ReachTest = Callable[[SceneObject], bool]
+"""Tells whether the hand can come down on an object or location from above."""
+
+
+def build_scene(
+    objects: Sequence[SceneObject],
+    hand: Hand | None,
+    *,
+    skills: Sequence[Skill],
+    stamp_s: float,
+    now_s: float,
+    reach: ReachTest | None = None,
+    params: RelationParams | None = None,
+    carried: str | None = None,
+    estimated: Collection[str] = (),
+    lost: Collection[LostObject] = (),
+    force_n: Force | None = None,
+) -> Scene:
+    """
+    Return the scene with its relations.
+
+    Args:
+        objects: Everything that has a name, as sensed.
+        hand: Where the TCP is and how far the fingers are open; None where there is no hand.
+        skills: What the robot can do.
+        stamp_s: When it was sensed, on the world's clock [s].
+        now_s: The world's clock [s].
+        reach: Reachability test; without it there are no `reachable` triples.
+        params: How near is near enough.
+        carried: What is in the hand, where that is known from the hand alone.
+        estimated: Names of objects whose pose was inferred; what rests on them is marked so.
+        lost: Things that are no longer there to be seen.
+        force_n: What the world does to the hand, in world axes; None where nobody measures [N].
+
+    Raises:
+        SceneError: There are no objects, or they were sensed too long ago.
+    """
+    params = params or RelationParams()
+    _need_news(objects, now_s - stamp_s, params)
+    held = carried
+    if held is None and hand is not None:
+        held = find_held(objects, hand, params)
+    resting = _resting(objects, held, params)
+    facts = [*_in_hand(held, hand), *resting, *_occupied(objects, resting)]
+    facts += _clear(objects, held, resting)
+    facts += _beside(objects, held, params)
+    if reach is not None:
+        facts += _reachable(objects, held, reach)
+    facts = [*_marked(facts, estimated), *lost_facts(lost, now_s)]
+    felt = None if hand is None else hand_reading(hand, force_n)
+    return Scene(tuple(objects), tuple(skills), tuple(facts), stamp_s, felt)
+
+
+def _need_news(objects: Sequence[SceneObject], age_s: float, params: RelationParams) -> None:
+    """Raise SceneError where nothing can be said of the table as it is now."""
+    if age_s > params.max_age_s:
+        raise SceneError(
+            f'The scene is stale: it was sensed {age_s:.1f} s ago, and at most '
+            f'{params.max_age_s:.1f} s are allowed. Is the source of the objects still running?'
+        )
+    if not objects:
+        raise SceneError('The scene is empty: no objects were sensed.')
+
+
+def _marked(facts: Sequence[Fact], estimated: Collection[str]) -> list[Fact]:
+    """Mark what is told of a thing whose pose was inferred."""
+    return [
+        replace(fact, estimated=fact.subject in estimated or fact.object in estimated)
+        for fact in facts
+    ]
+
+
+def _in_hand(held: str | None, hand: Hand | None) -> list[Fact]:
+    if held is not None:
+        return [Fact(held, 'held_by', HAND)]
+    return [] if hand is None else [Fact(HAND, 'is', 'empty')]
+
+
+def _occupied(objects: Sequence[SceneObject], resting: Sequence[Fact]) -> list[Fact]:
+    return [
+        Fact(fact.object, 'occupied_by', fact.subject)
+        for fact in resting
+        if fact.predicate == 'on' and _kind_of(fact.object, objects) is Kind.LOCATION
+    ]
+
+
+def _reachable(objects: Sequence[SceneObject], held: str | None, reach: ReachTest) -> list[Fact]:
+    return [
+        Fact(item.name, 'reachable', 'yes' if reach(item) else 'no')
+        for item in objects
+        if item.name != held and item.kind in TARGETS
+    ]
+
+
+def find_held(
+    objects: Sequence[SceneObject], hand: Hand, params: RelationParams | None = None
+) -> str | None:
+    """
+    Return the name of what is between the fingers, None where nothing is.
+
+    Seen, not believed: the thing overlaps the finger pads, and the distance between the fingers
+    is its width along the opening direction.
+    """
+    params = params or RelationParams()
+    rotation = rotation_of(hand.tcp)
+    axes = [tuple(rotation[row][axis] for row in range(3)) for axis in range(3)]
+    nearest: tuple[float, str] | None = None
+    for item in objects:
+        if item.kind not in MOVABLE:
+            continue
+        offset = in_tool_frame(item.pose.position_m, hand.tcp)
+        distance = math.hypot(*offset)
+        if distance > 0.25:
+            continue
+        half = [half_extent(item, (axis[0], axis[1], axis[2])) for axis in axes]
+        reach = params.pad_half_m - params.pad_overlap_m
+        surplus = hand.width_m - 2 * half[1]
+        if (
+            abs(offset[0]) <= half[0] + reach
+            and abs(offset[1]) <= params.off_middle_m
+            and abs(offset[2]) <= half[2] + reach
+            and -params.width_below_m <= surplus <= params.width_above_m
+            and (nearest is None or distance < nearest[0])
+        ):
+            nearest = (distance, item.name)
+    return nearest[1] if nearest else None
+
+
+def _resting(
+    objects: Sequence[SceneObject], held: str | None, params: RelationParams
+) -> list[Fact]:
+    facts = []
+    deep = {other.name for other in objects if is_deep(other)}
+    for item in objects:
+        if item.kind not in MOVABLE or item.name == held:
+            continue
+        on = _support(item, objects, held, params)
+        if on is not None:
+            facts.append(Fact(item.name, 'in' if on in deep else 'on', on))
+        facts += [
+            Fact(item.name, 'in', other.name)
+            for other in objects
+            if other.kind is Kind.FIXTURE and _inside(item, other)
+        ]
+    return facts
+
+
+def _support(
+    item: SceneObject, objects: Sequence[SceneObject], held: str | None, params: RelationParams
+) -> str | None:
+    """Return what an object rests on: a container, a thing, a location, or else furniture."""
+    x, y, _ = item.pose.position_m
+    if around := [other.name for other in objects if lies_in(item, other)]:
+        return around[0]
+    foot = bottom_z(item)
+    shape = outline(item)
+    under = [
+        (math.hypot(other.pose.position_m[0] - x, other.pose.position_m[1] - y), other.name)
+        for other in objects
+        if other.kind in MOVABLE
+        and other.name not in (item.name, held)
+        and other.pose.position_m[2] < item.pose.position_m[2]
+        and abs(top_z(other) - foot) <= params.rest_gap_m
+        and polygon_gap(shape, outline(other)) < -params.rest_gap_m / 2
+    ]
+    if under:
+        return min(under)[1]
+    marks = [
+        (distance, other.name)
+        for other in objects
+        if other.kind is Kind.LOCATION
+        and abs(top_z(other) - foot) <= params.rest_gap_m
+        and (distance := math.hypot(other.pose.position_m[0] - x, other.pose.position_m[1] - y))
+        <= params.location_radius_m
+    ]
+    if marks:
+        return min(marks)[1]
+    for other in objects:
+        if (
+            other.kind is Kind.FIXTURE
+            and abs(top_z(other) - foot) <= params.rest_gap_m
+            and contains(outline(other), (x, y))
+        ):
+            return other.name
+    return None
+
+
+def _inside(item: SceneObject, other: SceneObject) -> bool:
+    offset = in_tool_frame(item.pose.position_m, other.pose)
+    return all(abs(offset[axis]) < other.size_m[axis] / 2 for axis in range(3))
+
+
+def _clear(
+    objects: Sequence[SceneObject], held: str | None, resting: Sequence[Fact]
+) -> list[Fact]:
+    covered = {fact.object for fact in resting if fact.predicate == 'on'}
+    return [
+        Fact(item.name, 'is', 'clear')
+        for item in objects
+        if item.kind in MOVABLE and item.name != held and item.name not in covered
+    ]
+
+
+def _beside(
+    objects: Sequence[SceneObject], held: str | None, params: RelationParams
+) -> list[Fact]:
+    """Relate each thing to the nearest one only; all pairs would drown the rest in a prompt."""
+    things = [item for item in objects if item.kind in MOVABLE and item.name != held]
+    halves = {item.name: half_height(item) for item in things}
+    facts: list[Fact] = []
+    for item in things:
+        x, y, z = item.pose.position_m
+        near = [
+            (math.hypot(other.pose.position_m[0] - x, other.pose.position_m[1] - y), other)
+            for other in things
+            if other is not item
+            and abs(other.pose.position_m[2] - z) < halves[item.name] + halves[other.name]
+        ]
+        if not near:
+            continue
+        distance, other = min(near, key=lambda pair: (pair[0], pair[1].name))
+        dx, dy = other.pose.position_m[0] - x, other.pose.position_m[1] - y
+        if distance > params.neighbour_m or abs(dy) < abs(dx):
+            continue
+        side, opposite = ('right_of', 'left_of') if dy > 0 else ('left_of', 'right_of')
+        if Fact(other.name, opposite, item.name) not in facts:
+            facts.append(Fact(item.name, side, other.name))
+    return facts
+
+
+def _kind_of(name: str, objects: Sequence[SceneObject]) -> Kind | None:
+    return next((item.kind for item in objects if item.name == name), None)

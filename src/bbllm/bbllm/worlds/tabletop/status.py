@@ -1,0 +1,129 @@
+"""What a person beside the robot wants to know, in a few lines: who does what, who waits, why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+from bbllm.core.approval import ApprovalRequest
+from bbllm.core.events import Event, EventKind
+from bbllm.core.missing_objects import lost_names
+from bbllm.core.types import Code, Scene
+
+FAULTS = {
+    code.name
+    for code in (
+        Code.CONTROLLER_ABORTED,
+        Code.GRIPPER_FAILED,
+        Code.USER_STOP,
+        Code.REFLEX,
+        Code.COMMUNICATION_LOSS,
+        Code.JOINT_LIMIT,
+        Code.NEEDS_PERSON,
+    )
+}
+"""Names of the codes of outcomes that tell of the robot, not of the task."""
+LONGEST = 100
+"""Characters of a line."""
+MOST_LINES = 12
+"""Lines of what waits for an answer."""
+
+
+class Mood(Enum):
+    """How much a person is needed."""
+
+    CALM = 'calm'
+    WAITS = 'waits'
+    """Nothing moves before a person has answered."""
+    FAULT = 'fault'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusBoard:
+    """What was heard last, of everything that people are shown."""
+
+    task: str = ''
+    """What is asked for now; empty where nothing is."""
+    ending: str = ''
+    """How the last task ended."""
+    step: str = ''
+    activity: str = ''
+    """What the arm does."""
+    fault: str = ''
+    """The sentence of what stopped the robot since the last call that succeeded."""
+    waiting: ApprovalRequest | None = None
+    lost: tuple[str, ...] = ()
+    """Names of what was seen before and is not seen any more."""
+    missing: str = ''
+    """A sentence about a node or a scene that is missing; empty where nothing is."""
+    notice: str = ''
+    """What became of the last choice."""
+
+    @property
+    def mood(self) -> Mood:
+        """How much a person is needed."""
+        if self.waiting is not None:
+            return Mood.WAITS
+        return Mood.FAULT if self.fault or self.missing else Mood.CALM
+
+    def heard(self, event: Event) -> StatusBoard:
+        """Return the board after an event of an episode."""
+        data: Mapping[str, Any] = event.data
+        if event.kind is EventKind.STARTED:
+            return replace(
+                self, task=str(data['task']), ending='', step='', activity='', fault='', notice=''
+            )
+        if event.kind is EventKind.STEP:
+            return replace(self, step=f'{data["index"]}: {data["text"]}')
+        if event.kind is EventKind.OUTCOME:
+            fault = self.fault
+            if data['status'] == 'SUCCEEDED':
+                fault = ''
+            elif data['code'] in FAULTS:
+                fault = str(data['message'])
+            return replace(self, activity='', fault=fault)
+        if event.kind is EventKind.ENDED:
+            message = f': {data["message"]}' if data['message'] else ''
+            ending = f'{str(data["ending"]).lower().replace("_", " ")}{message}'
+            return replace(self, task='', ending=ending, step='', activity='')
+        return self
+
+    def asked(self, request: ApprovalRequest | None) -> StatusBoard:
+        """Return the board after something waits for a person, or nothing does any more."""
+        return replace(self, waiting=request)
+
+    def saw(self, scene: Scene) -> StatusBoard:
+        """Return the board after a look at the table."""
+        return replace(self, lost=lost_names(scene))
+
+    def lines(self) -> tuple[str, ...]:
+        """Return what to show."""
+        told = [
+            ('!', self.missing),
+            ('stopped', self.fault),
+            ('task', self.task or ('' if self.ending else 'none')),
+            ('ended', self.ending),
+            ('step', self.step),
+            ('arm', self.activity),
+            ('lost', ', '.join(self.lost)),
+            ('menu', self.notice),
+        ]
+        shown = [f'{name}: {text}' for name, text in told if text]
+        return tuple(_short(line) for line in [*self._request(), *shown])
+
+    def _request(self) -> list[str]:
+        request = self.waiting
+        if request is None:
+            return []
+        reason = f' ({request.reason})' if request.reason else ''
+        lines = [f'WAITS FOR A PERSON: {request.title}{reason}']
+        lines += [f'    {line}' for line in request.lines[:MOST_LINES]]
+        if len(request.lines) > MOST_LINES:
+            lines.append(f'    ... and {len(request.lines) - MOST_LINES} more')
+        return [*lines, '    right-click the base of the robot: approve or deny']
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= LONGEST else f'{line[: LONGEST - 1]}…'

@@ -1,0 +1,286 @@
+"""What is known of a real table: furniture from files, things from pictures and the hand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from bbllm.core.errors import SceneError
+from bbllm.core.missing_objects import LostObject
+from bbllm.core.types import Pose, SceneObject
+from bbllm.skills.grasps import Hand
+from bbllm.skills.shapes import (
+    Vector,
+    bottom_z,
+    outline,
+    polygon_gap,
+    rotation_of,
+    top_z,
+)
+from bbllm.worlds.perception.detections import Picture, Sighting
+from bbllm.worlds.perception.grasp_tracker import (
+    Carrying,
+    Grasped,
+    HandEvent,
+    Released,
+    rest_below,
+)
+from bbllm.worlds.perception.tracking import ObjectTracker, Track
+
+HAND_LENGTH_M = 0.25
+"""From the TCP back to the wrist [m]."""
+SHOULDER_M: Vector = (0.0, 0.0, 0.333)
+"""Where the arm comes from [m]; height: the FR3's first link in its URDF."""
+ARM_STEPS = 12
+"""In how many pieces each of the two parts of the arm is looked at."""
+ABOVE_M = 5.0
+"""Height of a camera of which nobody knows where it is [m]."""
+CARRIED_M = 0.03
+"""A camera that sees a thing this near to where the hand carries it agrees with the hand [m]."""
+TOUCH_M = 0.01
+"""How near the underside of one thing is to the top of another that it covers [m]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableView:
+    """What a source of objects knows at one moment; `relations.build_scene` makes it a scene."""
+
+    objects: tuple[SceneObject, ...]
+    """Where everything is, world frame."""
+    hand: Hand
+    """The hand at that moment."""
+    stamp_s: float
+    """When the oldest part of it was sensed, on the world's clock [s]."""
+    carried: str | None = None
+    """What is in the hand, as far as the fingers tell."""
+    estimated: frozenset[str] = frozenset()
+    """What nobody has seen where it is told to be."""
+    lost: tuple[LostObject, ...] = ()
+
+
+class ObservedTable:
+    """
+    Joins pictures and measurements of the hand; to be told of both in the order of their coming.
+
+    Args:
+        fixed: Furniture and places, from a scene file.
+        things: Where things are at the start, from a scene file; empty where only cameras tell.
+        tracker: Follows things in pictures.
+        carrying: Follows the fingers.
+        hidden_m: What is nearer to the line from the shoulder over the wrist to the TCP, as the
+            camera sees it, is hidden by the arm [m].
+    """
+
+    def __init__(
+        self,
+        fixed: Iterable[SceneObject],
+        things: Iterable[SceneObject],
+        tracker: ObjectTracker,
+        carrying: Carrying,
+        *,
+        hidden_m: float,
+    ) -> None:
+        self._fixed = tuple(fixed)
+        self._tracker = tracker
+        self._carrying = carrying
+        self._hidden_m = hidden_m
+        self._cameras: dict[str, Vector | None] = {}
+        for item in things:
+            tracker.believe(item)
+
+    @property
+    def hand_stamp_s(self) -> float:
+        """When the hand was measured last; -inf before it ever was [s]."""
+        return -math.inf if self._carrying.hand is None else self._carrying.stamp_s
+
+    @property
+    def decided(self) -> bool:
+        """Whether it is known what the fingers did and where what has moved is now."""
+        return self._carrying.decided and not self._tracker.undecided
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Who has sent pictures."""
+        return self._tracker.sources
+
+    def looked_s(self, source: str) -> float:
+        """Return when a source's newest picture was taken [s]."""
+        return self._tracker.looked_s(source)
+
+    def take_hand(self, hand: Hand, stamp_s: float) -> None:
+        """Take in a measurement of the hand."""
+        event = self._carrying.update(hand, stamp_s, self._known())
+        if event is not None:
+            self._apply(event, stamp_s)
+
+    def take_picture(self, picture: Picture, hand: Hand) -> None:
+        """
+        Take in a picture.
+
+        Args:
+            picture: In the world frame.
+            hand: Where the hand was when it was taken.
+        """
+        carried, held_at = self._carrying.name, self._carrying.pose_in(hand)
+        if held_at is not None:
+            kept = tuple(s for s in picture.sightings if not _in_hand(s, carried, held_at))
+            picture = Picture(
+                source=picture.source,
+                stamp_s=picture.stamp_s,
+                sightings=kept,
+                camera_m=picture.camera_m,
+            )
+        self._cameras[picture.source] = picture.camera_m
+        known = self._known()
+
+        def hidden(item: SceneObject) -> bool:
+            return self._is_hidden(item, hand, picture.camera_m, known)
+
+        if carried in self._tracker.see(picture, hidden):
+            self._carrying.forget()
+
+    def all_hidden(self, source: str) -> bool:
+        """Tell whether there is something that a source has seen, and the arm hides it all."""
+        seen = [track for track in self._tracker.tracks.values() if source in track.sources]
+        known = any(track.held or track.pose is not None for track in seen)
+        return known and not self.expected(source)
+
+    def expected(self, source: str | None = None) -> tuple[str, ...]:
+        """Return the names of what could be seen now, by one source or by any that ever has."""
+        hand = self._carrying.hand
+        if hand is None:
+            return ()
+        known = self._known()
+        return tuple(
+            track.name
+            for track in self._placed()
+            if any(
+                not self._is_hidden(_at(track), hand, self._cameras[name], known)
+                for name in track.sources
+                if source in (None, name)
+            )
+        )
+
+    def behind(self, not_before_s: float) -> tuple[str, ...]:
+        """Return what could be seen and was not looked at since a time [s]."""
+        visible = set(self.expected())
+        return tuple(
+            track.name
+            for track in self._placed()
+            if track.name in visible
+            and all(self._tracker.looked_s(s) < not_before_s for s in track.sources)
+        )
+
+    def view(self) -> TableView:
+        """
+        Return what is known now.
+
+        Raises:
+            SceneError: The hand was never measured, or everything that was known is lost.
+        """
+        hand, tracks = self._carrying.hand, self._tracker.tracks.values()
+        if hand is None:
+            raise SceneError('The scene is empty: nothing was ever heard of the hand.')
+        lost = self._tracker.lost
+        if lost and not any(track.held or track.pose is not None for track in tracks):
+            raise SceneError(_all_lost(lost, self._carrying.stamp_s))
+        estimated = frozenset(t.name for t in tracks if t.held or (t.pose and t.estimated))
+        looks = [self.looked_s(s) for s in self.sources if self.expected(s)]
+        return TableView(
+            objects=(*self._fixed, *self._known(), *self._in_hand()),
+            hand=hand,
+            stamp_s=min([self._carrying.stamp_s, *looks]),
+            carried=self._carrying.name,
+            estimated=estimated,
+            lost=lost,
+        )
+
+    def _placed(self) -> list[Track]:
+        return [track for track in self._tracker.tracks.values() if track.pose is not None]
+
+    def _known(self) -> tuple[SceneObject, ...]:
+        """Return the things that stand somewhere."""
+        return tuple(_at(track) for track in self._placed())
+
+    def _in_hand(self) -> tuple[SceneObject, ...]:
+        name, pose = self._carrying.name, self._carrying.pose
+        if name is None or pose is None:
+            return ()
+        return (self._tracker.tracks[name].as_object(pose),)
+
+    def _apply(self, event: HandEvent, stamp_s: float) -> None:
+        tracker = self._tracker
+        if isinstance(event, Grasped):
+            tracker.hold(event.name, stamp_s)
+            return
+        rests = None
+        if isinstance(event, Released):
+            item = tracker.tracks[event.name].as_object(event.pose)
+            rests = rest_below(item, (*self._fixed, *self._known()))
+        if rests is None:
+            tracker.lose(event.name, event.pose, stamp_s)
+        else:
+            tracker.put(event.name, rests.pose, stamp_s)
+
+    def _is_hidden(
+        self,
+        item: SceneObject,
+        hand: Hand,
+        camera_m: Vector | None,
+        known: Collection[SceneObject],
+    ) -> bool:
+        """Tell whether the arm is before a thing, or another thing on it."""
+        x, y, z = item.pose.position_m
+        eye = camera_m or (x, y, z + ABOVE_M)
+        near_m = min(_off_line(point, eye, (x, y, z)) for point in _arm_points(hand))
+        return near_m <= self._hidden_m or any(_covers(other, item) for other in known)
+
+
+def _at(track: Track) -> SceneObject:
+    assert track.pose is not None  # only of tracks that are placed
+    return track.as_object(track.pose)
+
+
+def _in_hand(sighting: Sighting, carried: str | None, held_at: Pose) -> bool:
+    gap_m = math.dist(sighting.pose.position_m, held_at.position_m)
+    return sighting.name == carried and gap_m <= CARRIED_M
+
+
+def _covers(other: SceneObject, item: SceneObject) -> bool:
+    return (
+        other.name != item.name
+        and other.pose.position_m[2] > item.pose.position_m[2]
+        and abs(bottom_z(other) - top_z(item)) <= TOUCH_M
+        and polygon_gap(outline(other), outline(item)) < -TOUCH_M / 2
+    )
+
+
+def _arm_points(hand: Hand) -> list[Vector]:
+    """Return points on the line from the TCP over the wrist to the shoulder [m]."""
+    rotation, tcp = rotation_of(hand.tcp), hand.tcp.position_m
+    wrist = [tcp[i] - HAND_LENGTH_M * rotation[i][2] for i in range(3)]
+    points: list[Vector] = []
+    for start, end in ((tcp, wrist), (wrist, SHOULDER_M)):
+        for step in range(ARM_STEPS + 1):
+            share = step / ARM_STEPS
+            x, y, z = (start[i] + share * (end[i] - start[i]) for i in range(3))
+            points.append((x, y, z))
+    return points
+
+
+def _off_line(point: Vector, start: Vector, end: Vector) -> float:
+    """Return how far a point is from a straight line between two others [m]."""
+    along = [end[i] - start[i] for i in range(3)]
+    length = sum(part * part for part in along) or 1.0
+    share = sum((point[i] - start[i]) * along[i] for i in range(3)) / length
+    share = min(1.0, max(0.0, share))
+    return math.dist(point, [start[i] + share * along[i] for i in range(3)])
+
+
+def _all_lost(lost: Collection[LostObject], now_s: float) -> str:
+    names = ', '.join(f'{item.name} {max(0.0, now_s - item.seen_s):.0f} s ago' for item in lost)
+    return (
+        'The scene is stale: nothing that was seen before is seen any more. Last seen: '
+        f'{names}. Is the camera covered?'
+    )

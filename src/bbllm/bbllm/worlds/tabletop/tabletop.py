@@ -1,0 +1,168 @@
+"""The robot and its table in one process: physics and skills behind `core.protocols.World`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from bbllm.arm.driver import ArmDriver
+from bbllm.arm.envelope import SafetyEnvelope, load_envelope
+from bbllm.arm.execution.executor import ExecutorParams, SkillExecutor
+from bbllm.arm.kinematics import forward
+from bbllm.arm.safety.envelope_guard import EnvelopeGuard, bounded
+from bbllm.core.approval import AskPerson
+from bbllm.core.types import MOVABLE, Kind, Outcome, Pose, Scene, Skill, SkillCall
+from bbllm.sim.driver import SimDriver
+from bbllm.sim.robot import SimulatedRobot
+from bbllm.sim.scene_file import SceneFile, load_scene
+from bbllm.sim.simulation import Simulation
+from bbllm.skills.catalog import skills_for
+from bbllm.skills.grasps import Hand
+from bbllm.skills.shapes import pose_of_matrix
+from bbllm.worlds.scene.hand_force import PERIOD_S, ForceFilter
+from bbllm.worlds.scene.reaching import ReachCache
+from bbllm.worlds.scene.relations import build_scene
+
+FELT_S = 0.1
+"""How long a first reading of the force is waited for, simulated time [s]."""
+LOOSE = MOVABLE | {Kind.CONTAINER}
+"""What can come to rest somewhere else."""
+STILL_M = 1e-4
+"""Things that move less than this in a tenth of a second are at rest [m]."""
+
+
+class TabletopWorld:
+    """
+    An FR3 at a table, simulated; poses are the simulator's own.
+
+    Args:
+        scene: Name of a scene, path of a scene file, or the scene itself.
+        seed: Makes the wrench as noisy as the scene says, with this seed; exact where None.
+        speed: Simulated seconds per second; 1 is real time, 0 as fast as it goes.
+        params: How the executor moves and judges.
+        on_advance: Called after every 20 ms of simulated time, for pictures; may call `stop`.
+        ask_person: Asked whether the robot, which has stopped, may go on; by default nobody is.
+        wrap_driver: Puts something between executor and arm, such as a recorder of trajectories.
+        safety: What no motion may do; that of config/safety.yaml by default.
+
+    Raises:
+        UnknownNameError: No scene of that name.
+        SceneFileError: A scene file that cannot be used.
+        ConfigError: The safety file cannot be used.
+    """
+
+    def __init__(
+        self,
+        scene: str | Path | SceneFile,
+        *,
+        seed: int | None = None,
+        speed: float = 0.0,
+        params: ExecutorParams | None = None,
+        on_advance: Callable[[], None] | None = None,
+        ask_person: AskPerson | None = None,
+        wrap_driver: Callable[[ArmDriver], ArmDriver] = lambda driver: driver,
+        safety: SafetyEnvelope | None = None,
+    ) -> None:
+        file = scene if isinstance(scene, SceneFile) else load_scene(scene)
+        safety = safety or load_envelope()
+        params = params or ExecutorParams()
+        params = replace(params, ways=bounded(params.ways, safety))
+        self.robot = SimulatedRobot(Simulation(file, seed=seed))
+        self._force = ForceFilter()
+        self.robot.on_force = self._force.add
+        self.driver = wrap_driver(SimDriver(self.robot, speed=speed, on_advance=on_advance))
+        self.guard = EnvelopeGuard(safety, width_m=lambda: self.driver.joint_state().width_m)
+        self.executor = SkillExecutor(
+            self.driver, self._scene, params=params, guard=self.guard, ask_person=ask_person
+        )
+        self._reach = ReachCache(params.motions)
+        self._skills = skills_for(self.robot.objects())
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """The skills that `execute` knows."""
+        return self._skills
+
+    @property
+    def time_s(self) -> float:
+        """Simulated time since the world was made [s]."""
+        return self.robot.time_s
+
+    def observe(self) -> Scene:
+        """
+        Return the scene as it is now.
+
+        Where nothing was felt yet, or the arm has only just come to rest, time passes until there
+        is a reading of the force: `FELT_S` at most.
+
+        Raises:
+            SceneError: The scene has no objects.
+            WorldError: The physics became unstable.
+        """
+        until_s = self.time_s + FELT_S
+        while self._force.force_n(self.time_s) is None and self.time_s < until_s:
+            self.robot.advance(PERIOD_S)
+        return self._scene()
+
+    def _scene(self) -> Scene:
+        state = self.driver.joint_state()
+        hand = Hand(
+            tcp=pose_of_matrix(forward(state.position_rad).tolist()), width_m=state.width_m
+        )
+        return build_scene(
+            self.robot.objects(),
+            hand,
+            skills=self._skills,
+            stamp_s=state.stamp_s,
+            now_s=self.time_s,
+            reach=self._reach,
+            force_n=self._force.force_n(self.time_s),
+        )
+
+    def execute(self, call: SkillCall) -> Outcome:
+        """Execute one call to its end and tell what happened."""
+        return self.executor.execute(call)
+
+    def stop(self) -> None:
+        """Stop the call that runs now, from any thread; what is held stays held."""
+        self.executor.stop()
+
+    def set_activity_callback(self, on_activity: Callable[[str], None] | None) -> None:
+        """Tell somebody from now on what the arm is doing, in words."""
+        self.executor.set_activity_callback(on_activity)
+
+    def settled(self, timeout_s: float = 3.0) -> dict[str, Pose]:
+        """
+        Let time pass until nothing moves any more; return where the movable things rest.
+
+        Args:
+            timeout_s: When to look at them even if they still move, simulated time [s].
+        """
+        deadline_s = self.time_s + timeout_s
+        self.driver.begin()
+        before = self._movables()
+        while True:
+            self.driver.wait(0.1)
+            now = self._movables()
+            if furthest(before, now) < STILL_M or self.time_s >= deadline_s:
+                return now
+            before = now
+
+    def close(self) -> None:
+        """Stop what runs; the world is of no use afterwards."""
+        self.stop()
+
+    def _movables(self) -> dict[str, Pose]:
+        return {item.name: item.pose for item in self.robot.objects() if item.kind in LOOSE}
+
+
+def furthest(before: Mapping[str, Pose], now: Mapping[str, Pose]) -> float:
+    """Return the largest movement of any thing along any axis [m]."""
+    moves = [
+        abs(now[name].position_m[axis] - pose.position_m[axis])
+        for name, pose in before.items()
+        if name in now
+        for axis in range(3)
+    ]
+    return max(moves, default=0.0)

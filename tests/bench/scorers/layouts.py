@@ -1,0 +1,174 @@
+"""Tables to judge: goals with the figures of the suite, and builders of layouts."""
+
+from __future__ import annotations
+
+import cmath
+import dataclasses
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from bbllm.bench.scorers.judging import judge
+from bbllm.bench.suites.goals import (
+    ColorLine,
+    Goal,
+    LetterL,
+    OneSide,
+    PairsASide,
+    PlusSign,
+    Segregated,
+    Triangle,
+)
+from bbllm.bench.suites.situation import Judgement, Situation, Verdict
+from bbllm.core.types import Kind, Pose, SceneObject
+
+EDGE_M = 0.04
+RAINBOW = ('red', 'orange', 'yellow', 'green', 'blue', 'indigo', 'violet')
+
+CUBES = tuple(f'{color}_cube' for color in RAINBOW)
+
+STANDING = {'level_m': 0.01, 'tilt_deg': 18.0}
+
+CUBES_RIGHT = OneSide(
+    kind='one_side', things='cube', side='right', margin_m=0.02, still_m=0.01, **STANDING
+)
+LETTER = LetterL(
+    kind='letter_l',
+    edge_m=EDGE_M,
+    pitch_edges=(1.0, 2.5),
+    residual_edges=0.3,
+    turn_deg=10,
+    least_cubes=4,
+    least_bar=2,
+    smallest=(2, 1),
+    **STANDING,
+)
+LINE = ColorLine(
+    kind='color_line',
+    colors=RAINBOW,
+    straight_m=0.02,
+    centre=(0.5, 0.0),
+    centre_m=0.10,
+    gap_m=(0.04, 0.10),
+    **STANDING,
+)
+PAIRS = PairsASide(kind='pairs_a_side', margin_m=0.02, location_m=0.02, **STANDING)
+TRIANGLE = Triangle(
+    kind='triangle',
+    colors=('red', 'crimson', 'pink', 'salmon'),
+    side='right',
+    margin_m=0.02,
+    edge_m=EDGE_M,
+    side_edges=(1.5, 6.0),
+    angle_deg=25,
+    apart_edges=2.0,
+    **STANDING,
+)
+PLUS = PlusSign(
+    kind='plus_sign',
+    edge_m=EDGE_M,
+    pitch_edges=(1.0, 2.5),
+    residual_edges=0.3,
+    turn_deg=15,
+    level_edges=0.3,
+    **STANDING,
+)
+SEGREGATED = Segregated(kind='segregated', margin_m=0.02, **STANDING)
+
+Spot = tuple[float, float] | tuple[float, float, float]
+Spots = Mapping[str, Spot]
+
+TABLE = SceneObject(
+    name='table',
+    kind=Kind.FIXTURE,
+    pose=Pose(position_m=(0.45, 0.0, -0.02)),
+    size_m=(1.4, 1.6, 0.04),
+)
+
+
+def thing(name: str, spot: Spot) -> SceneObject:
+    """Make what a name says, for example `red_cube` or `location_A`; z may be left out."""
+    place = name.startswith('location')
+    kind = Kind.LOCATION if place else Kind(name.split('_')[1])
+    z = spot[2] if len(spot) == 3 else 0.0 if place else EDGE_M / 2
+    return SceneObject(
+        name=name,
+        kind=kind,
+        pose=Pose(position_m=(spot[0], spot[1], z)),
+        size_m=(EDGE_M, EDGE_M, 0.0 if place else EDGE_M),
+        color='' if place else name.split('_')[0],
+    )
+
+
+def objects(spots: Spots) -> dict[str, SceneObject]:
+    return {'table': TABLE, **{name: thing(name, spot) for name, spot in spots.items()}}
+
+
+def table(spots: Spots, *, start: Spots | None = None, beyond: Collection[str] = ()) -> Situation:
+    """Make a settled table; before, everything lay as `start` says, which may leave things out."""
+    now = objects(spots)
+    return Situation(
+        objects=now, start={**now, **objects(start or {})}, out_of_reach=frozenset(beyond)
+    )
+
+
+def relaid(spots: Spots, where: Callable[[float, float], Spot]) -> dict[str, Spot]:
+    """Return the same things, each where its x and y put it."""
+    return {name: where(spot[0], spot[1]) for name, spot in spots.items()}
+
+
+def moved(spots: Spots, name: str, x: float, y: float, z: float = 0.0) -> dict[str, Spot]:
+    """Return the same layout with one thing moved by so much."""
+    now = (*spots[name], EDGE_M / 2)[:3]
+    return {**spots, name: (now[0] + x, now[1] + y, now[2] + z)}
+
+
+def leaning(situation: Situation, name: str, degrees: float, z_m: float = 0.0) -> Situation:
+    """Return a table on which one thing is tipped about x in place, and z higher."""
+    item, half = situation.objects[name], math.radians(degrees) / 2
+    x, y, z = item.pose.position_m
+    pose = Pose(position_m=(x, y, z + z_m), quat_xyzw=(math.sin(half), 0.0, 0.0, math.cos(half)))
+    now = {**situation.objects, name: dataclasses.replace(item, pose=pose)}
+    return dataclasses.replace(situation, objects=now)
+
+
+def pattern(
+    cells: Sequence[complex],
+    pitch_m: float = 0.06,
+    *,
+    turn_deg: float = 0.0,
+    at: complex = 0.5 - 0.1j,
+    names: Sequence[str] = CUBES,
+) -> dict[str, Spot]:
+    """Lay cubes on cells of a grid: 1 is a pitch away from the robot, 1j a pitch to its left."""
+    step = cmath.rect(pitch_m, math.radians(turn_deg))
+    points = [at + step * cell for cell in cells]
+    return {name: (point.real, point.imag) for name, point in zip(names, points, strict=False)}
+
+
+def judged(goal: Goal, situation: Situation) -> Judgement:
+    """Judge a table, and check what must be so of every judgement."""
+    found = judge(goal, situation)
+    texts = [condition.text for condition in found.conditions]
+    before = judge(goal, dataclasses.replace(situation, objects=situation.start, held=''))
+    assert len(set(texts)) == len(texts), 'GCR keeps conditions by their texts'
+    assert texts == [condition.text for condition in before.conditions]
+    assert all(condition.holds for condition in found.conditions) == found.findings[0].passed
+    for finding in found.findings:
+        assert finding.passed == (finding.reason == '')
+        assert finding.passed or finding.reason.endswith('.')
+    assert (found.reason == '') == (found.verdict is Verdict.PASSED)
+    agree = found.findings[0].passed == found.findings[1].passed
+    assert agree == (found.verdict is not Verdict.DISPUTED)
+    return found
+
+
+def assert_passes(goal: Goal, situation: Situation) -> None:
+    found = judged(goal, situation)
+    assert found.verdict is Verdict.PASSED, found.reason
+
+
+def assert_fails(goal: Goal, situation: Situation, about: str = '') -> None:
+    """Both formulations must fail it; the reason must speak of something."""
+    found = judged(goal, situation)
+    assert found.verdict is Verdict.FAILED, found.reason
+    assert about in found.reason

@@ -1,0 +1,208 @@
+"""What holds for every goal: things must rest, and conditions compare start and end."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import pytest
+from layouts import (
+    CUBES_RIGHT,
+    LETTER,
+    LINE,
+    PAIRS,
+    PLUS,
+    SEGREGATED,
+    STANDING,
+    TRIANGLE,
+    Spot,
+    assert_fails,
+    assert_passes,
+    judged,
+    leaning,
+    moved,
+    pattern,
+    table,
+    thing,
+)
+
+from bbllm.bench.scorers import plus_sign
+from bbllm.bench.scorers.judging import judge
+from bbllm.bench.scorers.table import Table
+from bbllm.bench.suites.goals import Goal, Resting
+from bbllm.bench.suites.situation import Finding, Situation, Verdict
+from bbllm.core.types import Pose
+
+CROSS = pattern((0, 1, -1, 1j, -1j))
+LINED: dict[str, Spot] = {'red_cube': (0.5, 0.1), 'blue_cube': (0.5, 0.0)}
+PLACED: dict[str, Spot] = {
+    **{'location_A': (0.4, 0.1), 'location_B': (0.5, 0.1)},
+    **{'location_C': (0.4, -0.1), 'location_D': (0.5, -0.1)},
+    **{'red_cube': (0.4, 0.1), 'grey_cylinder': (0.5, 0.1)},
+    **{'blue_cube': (0.4, -0.1), 'white_cylinder': (0.5, -0.1)},
+}
+DONE: dict[str, tuple[Goal, dict[str, Spot]]] = {
+    'one_side': (CUBES_RIGHT, {'red_cube': (0.4, -0.2), 'grey_cylinder': (0.4, 0.2)}),
+    'letter_l': (LETTER, pattern((0, 1, 2, -1j))),
+    'color_line': (LINE, LINED),
+    'pairs_a_side': (PAIRS, PLACED),
+    'triangle': (
+        TRIANGLE,
+        {'red_cube': (0.56, -0.2), 'pink_cube': (0.48, -0.14), 'salmon_cube': (0.48, -0.26)},
+    ),
+    'plus_sign': (PLUS, CROSS),
+    'segregated': (SEGREGATED, {'red_cube': (0.4, -0.2), 'grey_cylinder': (0.4, 0.2)}),
+    'resting': (
+        Resting(kind='resting', on={'red_cube': 'location_A'}, near_m=0.02, **STANDING),
+        {'location_A': (0.4, 0.1), 'red_cube': (0.4, 0.1)},
+    ),
+}
+every_goal = pytest.mark.parametrize(('goal', 'done'), DONE.values(), ids=DONE.keys())
+
+
+@every_goal
+def test_a_goal_that_is_reached_passes(goal: Goal, done: dict[str, Spot]) -> None:
+    assert_passes(goal, table(done))
+
+
+@every_goal
+def test_nothing_may_be_in_the_air(goal: Goal, done: dict[str, Spot]) -> None:
+    spots = {**done, 'olive_cylinder': (0.9, 0.5, 0.3)}
+
+    assert_fails(goal, table(spots, beyond=['olive_cylinder']), 'olive_cylinder is 28.0 cm above')
+
+
+@every_goal
+def test_nothing_may_have_fallen_off_the_table(goal: Goal, done: dict[str, Spot]) -> None:
+    spots = {**done, 'olive_cylinder': (0.9, 1.5, -0.7)}
+
+    assert_fails(goal, table(spots, beyond=['olive_cylinder']), 'olive_cylinder is not over')
+
+
+@every_goal
+def test_nothing_may_be_gone(goal: Goal, done: dict[str, Spot]) -> None:
+    start: dict[str, Spot] = {'olive_cylinder': (0.9, 0.5)}
+    found = judged(
+        goal,
+        dataclasses.replace(
+            table(done, start=start, beyond=['olive_cylinder']), objects=table(done).objects
+        ),
+    )
+
+    assert found.verdict is Verdict.FAILED
+    assert found.reason == 'olive_cylinder is gone.'
+
+
+@every_goal
+def test_something_out_of_reach_may_stand_on_something(goal: Goal, done: dict[str, Spot]) -> None:
+    spots = {**done, 'olive_cylinder': (0.9, 0.5), 'beige_cylinder': (0.9, 0.5, 0.06)}
+
+    assert_passes(goal, table(spots, beyond=['olive_cylinder', 'beige_cylinder']))
+
+
+@every_goal
+def test_an_empty_table_reaches_no_goal(goal: Goal, done: dict[str, Spot]) -> None:
+    assert_fails(goal, table({}))
+
+
+@every_goal
+def test_a_pose_that_is_no_number_fails(goal: Goal, done: dict[str, Spot]) -> None:
+    name = next(name for name in done if name.endswith('cube'))
+    spots = {**done, name: (math.nan, math.nan, math.nan)}
+
+    assert judge(goal, table(spots)).verdict is Verdict.FAILED
+
+
+@every_goal
+def test_conditions_before_and_after_have_the_same_texts(
+    goal: Goal, done: dict[str, Spot]
+) -> None:
+    names = [name for name in done if not name.startswith('location')]
+    start = {**done, **{name: (0.3 + 0.09 * i, 0.5) for i, name in enumerate(names)}}
+    before, after = judged(goal, table(start)), judged(goal, table(done, start=start))
+
+    assert [one.text for one in before.conditions] == [one.text for one in after.conditions]
+    assert not all(condition.holds for condition in before.conditions)
+
+
+def test_a_cube_on_its_edge_does_not_stand() -> None:
+    half = math.radians(45) / 2
+    tipped = dataclasses.replace(
+        thing('red_cube', (0.4, -0.2)),
+        pose=Pose(
+            position_m=(0.4, -0.2, 0.02 * math.sqrt(2)),
+            quat_xyzw=(math.sin(half), 0, 0, math.cos(half)),
+        ),
+    )
+    situation = table({'red_cube': (0.4, -0.2)})
+
+    found = judge(CUBES_RIGHT, dataclasses.replace(situation, objects={'red_cube': tipped}))
+
+    assert found.reason == 'red_cube is tipped onto an edge.'
+
+
+def test_a_cube_rolled_onto_another_face_stands() -> None:
+    rolled = dataclasses.replace(
+        thing('red_cube', (0.4, -0.2)),
+        pose=Pose(position_m=(0.4, -0.2, 0.02), quat_xyzw=(math.sqrt(0.5), 0, 0, math.sqrt(0.5))),
+    )
+    situation = table({'red_cube': (0.4, -0.2)})
+
+    found = judge(CUBES_RIGHT, dataclasses.replace(situation, objects={'red_cube': rolled}))
+
+    assert found.verdict is Verdict.PASSED
+
+
+@pytest.mark.parametrize(
+    ('goal', 'done'), [DONE['pairs_a_side'], DONE['segregated']], ids=['pairs', 'segregated']
+)
+def test_a_toppled_cylinder_does_not_stand(goal: Goal, done: dict[str, Spot]) -> None:
+    assert_fails(goal, leaning(table(done), 'grey_cylinder', 90), 'grey_cylinder has toppled')
+    assert_passes(goal, leaning(table(done), 'grey_cylinder', 10))
+
+
+def test_the_goal_s_own_height_counts() -> None:
+    loose = CUBES_RIGHT.model_copy(update={'level_m': 0.02})
+    high = table(moved({'red_cube': (0.4, -0.2)}, 'red_cube', 0, 0, 0.015))
+
+    assert_fails(CUBES_RIGHT, high, '1.5 cm above')
+    assert_passes(loose, high)
+
+
+@pytest.mark.parametrize(('height', 'stands'), [(0.0095, True), (0.0105, False), (-0.0105, False)])
+def test_standing_means_within_a_centimetre_of_the_table(height: float, stands: bool) -> None:
+    situation = table(moved({'red_cube': (0.4, -0.2)}, 'red_cube', 0, 0, height))
+
+    assert Table(situation, **STANDING).stands('red_cube') is stands
+
+
+def test_without_a_table_the_frame_s_origin_is_its_height() -> None:
+    situation = table({'red_cube': (0.4, -0.2)})
+    bare = {'red_cube': situation.objects['red_cube']}
+
+    assert judge(CUBES_RIGHT, Situation(objects=bare, start=bare)).verdict is Verdict.PASSED
+
+
+@pytest.mark.parametrize('first', [True, False])
+def test_formulations_that_disagree_make_a_dispute_that_tells_both(
+    monkeypatch: pytest.MonkeyPatch, first: bool
+) -> None:
+    if first:
+        goal, situation = PLUS, table(CROSS)
+        told = 'the first formulation found nothing against it, the second said: it is odd.'
+    else:
+        goal, situation = PLUS, table(moved(CROSS, 'red_cube', 0.03, 0))
+        told = 'from its place, the second found nothing against it.'
+    other = Finding(False, 'it is odd.') if first else Finding(True)
+    monkeypatch.setattr(plus_sign, 'second_look', lambda goal, table: other)
+
+    found = judged(goal, situation)
+
+    assert found.verdict is Verdict.DISPUTED
+    assert found.reason.endswith(told)
+
+
+def test_a_dispute_is_no_pass_where_something_hangs_in_the_air() -> None:
+    found = judged(PLUS, table({**CROSS, 'white_cube': (0.6, 0.4, 0.3)}))
+
+    assert [finding.passed for finding in found.findings] == [False, False]

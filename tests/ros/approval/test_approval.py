@@ -1,0 +1,213 @@
+"""Nothing moves before a person has allowed it: real processes, judged at the robot."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+from asking import BODY, PICK_PLACE, TASK, YES, end, models
+from fake_server import FakeServer
+from robots import Robot, nothing_waits, request_of
+from stacks import Background, Running, log_of, until
+
+from bbllm.core.approval import Answer, RequestKind, plan_hash
+from bbllm.core.errors import ApprovalError
+from bbllm.core.events import Ending, EventKind
+from bbllm.core.journal import read_episode
+from bbllm.core.paths import episodes_dir
+from bbllm.core.types import (
+    Code,
+    Plan,
+    PlanStep,
+    SkillCall,
+    Status,
+)
+from bbllm.ros.convert.records import plan_to_msg
+from bbllm.ros.stack.client import StackClient
+
+pytestmark = pytest.mark.ros
+
+
+def plan_told(stack: Running, count: int = 1) -> tuple[str, Plan]:
+    """Return the episode's id and its newest plan, as the episode told them."""
+    event = stack.wait_for(EventKind.PLAN, count)
+    steps: Any = event.data['steps']
+    episode_id = stack.wait_for(EventKind.STARTED).data['episode_id']
+    return str(episode_id), Plan(tuple(PlanStep(i, text) for i, text in enumerate(steps)))
+
+
+def test_nothing_moves_before_a_person_has_approved_that_very_plan(
+    stack: Running, robot: Robot
+) -> None:
+    task = stack.begin(TASK)
+    request = request_of(stack)
+    episode_id, plan = plan_told(stack)
+
+    assert request.hash == plan_hash(episode_id, 0, plan)
+    assert request.lines == tuple(str(step) for step in plan.steps)
+    assert request.episode_id == episode_id
+    for wrong in ('', request.hash[:12], 'f' * 64, plan_hash(episode_id, 1, plan)):
+        with pytest.raises(ApprovalError, match='not what waits now'):
+            stack.client.approvals.answer(wrong, YES)
+    assert robot.stood_still()
+
+    stack.client.approvals.answer(request.hash, YES)
+
+    result = task.result()
+    assert (result.ending, result.feedback_loops) == (Ending.FINISHED, 0), result.message
+    assert robot.goals > 3
+    approvals = [
+        e
+        for e in read_episode(episodes_dir() / f'{episode_id}.jsonl').events
+        if e.kind is EventKind.APPROVAL
+    ]
+    assert [event.data['text'] for event in approvals] == [
+        f'plan {request.hash[:12]} approved by ann'
+    ]
+    assert f'plan {request.hash[:12]} approved by ann' in log_of(stack.stack, 'fr3_executor')
+
+
+def test_brain_hears_why_a_plan_was_denied_and_the_repaired_plan_is_asked_for_anew(
+    stack: Running, robot: Robot, server: FakeServer
+) -> None:
+    repaired = 'It is wanted elsewhere.\nNew plan:\n0: pick the blue cube\n1: place it on '
+    repaired += 'location_C\n2: Done'
+    server.will(models([*PICK_PLACE, repaired], BODY))
+    task = stack.begin(TASK)
+    first = request_of(stack)
+    reason = 'the red cube is glued to the table'
+
+    stack.client.approvals.answer(first.hash, Answer(granted=False, reason=reason, by='ann'))
+
+    stack.wait_for(EventKind.PLAN, 2)
+    second = request_of(stack)
+    outcome = stack.wait_for(EventKind.OUTCOME).data
+    assert (outcome['status'], outcome['code']) == ('REJECTED', 'NOT_APPROVED')
+    assert outcome['message'] == f'A person did not approve this plan: {reason}.'
+    assert any(reason in body['messages'][0]['content'] for body in server.bodies)
+    assert second.hash != first.hash
+    assert second.reason == 'the Brain has planned anew'
+    with pytest.raises(ApprovalError, match='not what waits now'):
+        stack.client.approvals.answer(first.hash, YES)
+    assert robot.stood_still()
+
+    stack.client.approvals.answer(second.hash, YES)
+
+    assert task.result().ending is Ending.FINISHED
+    assert stack.client.scene().has('blue_cube', 'on', 'location_C')
+    kept = [event.data['granted'] for event in stack.events if event.kind is EventKind.APPROVAL]
+    assert kept == [False, True]
+
+
+def test_call_that_belongs_to_no_plan_is_refused_at_once(stack: Running, robot: Robot) -> None:
+    outcome = stack.client.execute(SkillCall('return_to_base'))
+
+    assert (outcome.status, outcome.code) == (Status.REJECTED, Code.NOT_APPROVED)
+    assert 'bbllm run' in outcome.message
+    assert robot.goals == 0
+    assert stack.client.execute(SkillCall('wait', ('0.1',))).succeeded
+
+
+def test_goals_that_claim_an_approved_plan_move_nothing(stack: Running, robot: Robot) -> None:
+    steps = ('return to base', 'pick the red cube')
+    episode_id = f'by-hand-{uuid.uuid4().hex[:8]}'
+
+    def claim(call: SkillCall, steps: tuple[str, ...], step: int) -> Any:
+        forged = Plan(tuple(PlanStep(i, text) for i, text in enumerate(steps)))
+        msg = plan_to_msg(forged, 0, episode_id, 0.0, revision=0)
+        return stack.client.execute(call, plan=msg, step=step)
+
+    first = Background(lambda: claim(SkillCall('return_to_base'), steps, 0))
+    stack.client.approvals.answer(request_of(stack).hash, YES)
+    assert first.result().succeeded
+    robot.begin()
+
+    other = claim(SkillCall('pick', ('blue_cube',)), (steps[0], 'pick the blue cube'), 1)
+    beyond = claim(SkillCall('return_to_base'), steps, 2)
+    again = Background(lambda: claim(SkillCall('return_to_base'), steps, 0))
+    asked = request_of(stack, RequestKind.CALL)
+
+    assert asked.reason == 'step 0 was tried already, and the plan has it once'
+    assert robot.stood_still()
+    stack.client.approvals.answer(asked.hash, Answer(granted=False, by='ann'))
+    for outcome in (other, beyond, again.result()):
+        assert (outcome.status, outcome.code) == (Status.REJECTED, Code.NOT_APPROVED)
+    assert 'A plan that was changed is a new revision' in other.message
+    assert robot.goals == 0
+
+
+def test_call_that_its_approved_step_does_not_name_is_asked_for_by_itself(
+    stack: Running, robot: Robot, server: FakeServer
+) -> None:
+    wrong = {**BODY, 'pick the red cube': '<rob0>[pick] <green_cube>'}
+    server.will(models(list(PICK_PLACE), wrong))
+    task = stack.begin(TASK, feedback_loops=0)
+    stack.client.approvals.answer(request_of(stack).hash, YES)
+
+    asked = request_of(stack, RequestKind.CALL)
+
+    assert asked.lines == ('pick(green_cube)', 'for step 0: pick the red cube')
+    assert asked.reason == 'its step does not name green_cube'
+    assert robot.stood_still()
+    stack.client.approvals.answer(asked.hash, Answer(granted=False, reason='red', by='ann'))
+    stack.wait_for(EventKind.OUTCOME)
+    end(stack, task)
+    assert stack.client.scene().held is None
+
+
+def test_program_may_not_answer_for_a_real_robot(stack: Running, robot: Robot) -> None:
+    task = stack.begin(TASK)
+    request = request_of(stack)
+    assert not stack.client.approvals.simulated
+
+    with pytest.raises(ApprovalError, match='A person answers on a terminal with: bbllm approve'):
+        stack.client.approvals.answer(
+            request.hash, Answer(granted=True, by='script', automatic=True)
+        )
+
+    assert stack.client.approvals.waiting == request
+    assert robot.stood_still()
+    assert end(stack, task).ending is Ending.CANCELLED
+
+
+def test_cancelled_task_is_waited_for_no_more(stack: Running, robot: Robot) -> None:
+    task = stack.begin(TASK)
+    request = request_of(stack)
+
+    assert end(stack, task).ending is Ending.CANCELLED
+
+    nothing_waits(stack)
+    with pytest.raises(ApprovalError, match='Nobody waits for an answer now'):
+        stack.client.approvals.answer(request.hash, YES)
+    assert robot.stood_still()
+    assert stack.wait_for(EventKind.OUTCOME).data['code'] == 'CANCELLED'
+
+
+def test_of_two_people_who_answer_one_is_heard_and_the_other_told(
+    stack: Running, robot: Robot
+) -> None:
+    task = stack.begin(TASK)
+    request = request_of(stack)
+    with StackClient(stack.stack.config.namespace, name='other') as other:
+        until(lambda: other.approvals.waiting is not None, 'the request, at the other')
+
+        def say(client: StackClient, by: str) -> str:
+            try:
+                no = Answer(granted=False, reason=f'{by} says no', by=by)
+                client.approvals.answer(request.hash, no)
+            except ApprovalError as error:
+                return str(error)
+            return ''
+
+        people = [
+            Background(lambda: say(stack.client, 'ann')),
+            Background(lambda: say(other, 'bob')),
+        ]
+        told = [person.result() for person in people]
+
+    assert sorted(map(bool, told)) == [False, True]
+    heard = ('ann', 'bob')[told.index('')]
+    assert f'denied by {heard}' in ''.join(told)
+    assert f'{heard} says no' in str(stack.wait_for(EventKind.OUTCOME).data['message'])
+    end(stack, task)

@@ -1,0 +1,72 @@
+"""Real processes, each module on a ROS domain that no other test run on this machine uses."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bbllm_interfaces.srv import InjectFault, ResetSim
+
+from bbllm.arm.limits import Q_READY
+from bbllm.ros.driver.ros_driver import RosDriver
+from bbllm.ros.rclpy_support.fast_subscription import Poller
+
+# The helpers of these tests, the server that plays a language model, what reads URDF, and worlds
+# on paper.
+TESTS = Path(__file__).parent.parent
+for folder in (TESTS / 'ros', TESTS / 'llm', TESTS / 'arm', TESTS / 'doubles'):
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+
+from drivers import recover  # noqa: E402  # found only now
+from stacks import Running, last_words, started, until  # noqa: E402
+
+
+@pytest.fixture(scope='module')
+def running(ros_domain: int) -> Iterator[Running]:
+    """Start the whole stack, as fast as it can simulate."""
+    with started() as stack:
+        yield stack
+
+
+@pytest.fixture(scope='module')
+def sim(ros_domain: int) -> Iterator[Running]:
+    """Start `mujoco_sim` alone, in real time."""
+    with started(('mujoco_sim',), speed=1.0) as running:
+        yield running
+
+
+@pytest.fixture(scope='module')
+def shared_driver(sim: Running) -> RosDriver:
+    """Make a driver, which every test of a module shares."""
+    poller = Poller(sim.client.node)
+    driver = RosDriver(sim.client.node, poller, sim.client.group)
+    poller.start()
+    return driver
+
+
+@pytest.fixture
+def driver(sim: Running, shared_driver: RosDriver) -> RosDriver:
+    """Give every test a world at its start."""
+    assert sim.ask(InjectFault, 'sim/inject_fault', clear=True).success
+    assert sim.ask(ResetSim, 'sim/reset').success
+    shared_driver.wait_fresh(10.0)
+    if not shared_driver.condition().able:
+        recover(shared_driver)
+    until(
+        lambda: np.allclose(shared_driver.joint_state().position_rad, Q_READY, atol=0.01), 'start'
+    )
+    shared_driver.begin()
+    return shared_driver
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show with a failure what the nodes have printed: it is gone with the machine of CI."""
+    report = yield
+    if report.failed:
+        report.sections += [(f'printed by {node}', words) for node, words in last_words()]
+    return report

@@ -1,0 +1,40 @@
+"""What tests do to a driver over DDS: motions, faults and recoveries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from bbllm_interfaces.srv import InjectFault
+from stacks import Running
+
+from bbllm.arm.driver import (
+    JointTrajectory,
+)
+from bbllm.arm.execution.recovery import Recovery
+from bbllm.arm.execution.stop_causes import Stop
+from bbllm.ros.driver.ros_driver import RosDriver
+
+
+def recover(driver: RosDriver, allow: Callable[[], bool] = lambda: False) -> Stop:
+    """Recover as the executor does, with somebody who says whether it may."""
+    recovery = Recovery(driver, lambda what, look: allow(), lambda _: None)
+    return recovery.run('testing', lambda: None)
+
+
+def inject(sim: Running, fault: str, *, clear: bool = False) -> None:
+    assert sim.ask(InjectFault, 'sim/inject_fault', fault=fault, clear=clear).success
+
+
+def move(driver: RosDriver, by_rad: float, duration_s: float) -> JointTrajectory:
+    """Return a smooth motion of joint 1 from where it is, rest to rest."""
+    start = driver.joint_state().position_rad
+    goal = start.copy()
+    goal[0] += by_rad
+    zero = np.zeros((2, 7))
+    return JointTrajectory(
+        time_s=np.array([0.0, duration_s]),
+        position_rad=np.array([start, goal]),
+        velocity_rad_s=zero,
+        acceleration_rad_s2=zero,
+    )

@@ -1,0 +1,94 @@
+"""What tests ask `mujoco_sim` for, over the interfaces of the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from bbllm_interfaces.srv import InjectFault
+from control_msgs.action import FollowJointTrajectory
+from controller_manager_msgs.srv import (
+    SetHardwareComponentState,
+    SwitchController,
+)
+from franka_msgs.action import PTPMotion
+from lifecycle_msgs.msg import State
+from stacks import Running
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from bbllm.arm.limits import Q_READY
+from bbllm.arm.model import ARM_JOINTS
+from bbllm.ros.rclpy_support.safe_action_client import SafeActionClient
+from bbllm.ros.rclpy_support.waiting import wait_for
+
+ARM = 'fr3_arm_controller'
+STATE = 'franka_robot_state_broadcaster'
+JOINTS = 'joint_state_broadcaster'
+
+
+def send(sim: Running, kind: Any, name: str, goal: Any) -> Any:
+    """Send a goal; return its handle."""
+    client = SafeActionClient(sim.client.node, kind, name, sim.client.group)
+    assert client.wait_for_server(10.0), name
+    return wait_for(client.send_goal_async(goal), name, 10.0)
+
+
+def run(sim: Running, kind: Any, name: str, goal: Any) -> tuple[int, Any]:
+    """Send a goal and return its status and result."""
+    handle = send(sim, kind, name, goal)
+    assert handle.accepted
+    ended = wait_for(handle.get_result_async(), name, 30.0)
+    return ended.status, ended.result
+
+
+@contextmanager
+def heard(sim: Running, kind: Any, topic: str, qos: Any = 10) -> Iterator[list[Any]]:
+    """Collect the messages of a topic."""
+    messages: list[Any] = []
+    node = sim.client.node
+    subscription = node.create_subscription(kind, topic, messages.append, qos)
+    try:
+        yield messages
+    finally:
+        node.destroy_subscription(subscription)
+
+
+def switch(sim: Running, up: tuple[str, ...] = (), down: tuple[str, ...] = ()) -> Any:
+    return sim.ask(
+        SwitchController,
+        'controller_manager/switch_controller',
+        activate_controllers=up,
+        deactivate_controllers=down,
+        strictness=SwitchController.Request.STRICT,
+    )
+
+
+def set_hardware(sim: Running, label: str) -> Any:
+    return sim.ask(
+        SetHardwareComponentState,
+        'controller_manager/set_hardware_component_state',
+        name='FrankaHardwareInterface',
+        target_state=State(label=label),
+    )
+
+
+def inject(sim: Running, fault: str, clear: bool = False) -> None:
+    assert sim.ask(InjectFault, 'sim/inject_fault', fault=fault, clear=clear).success
+
+
+def stay(velocities: int = 7) -> FollowJointTrajectory.Goal:
+    """Return a goal that keeps the arm at its start; bad where a velocity is missing."""
+    point = JointTrajectoryPoint(positions=Q_READY.tolist(), velocities=[0.0] * velocities)
+    point.time_from_start.sec = 1
+    return FollowJointTrajectory.Goal(
+        trajectory=JointTrajectory(joint_names=list(ARM_JOINTS), points=[point])
+    )
+
+
+def ptp(way: float, speed: float = 1.0) -> PTPMotion.Goal:
+    return PTPMotion.Goal(
+        goal_joint_configuration=[float(q) + way for q in Q_READY],
+        maximum_joint_velocities=[speed] * 7,
+        goal_tolerance=0.001,
+    )

@@ -1,0 +1,176 @@
+"""Stacks of real processes for tests, and waits for what happens in them."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bbllm_interfaces.srv import InjectFault
+from controller_manager_msgs.srv import LoadController, SwitchController, UnloadController
+from lifecycle_msgs.srv import ChangeState
+
+from bbllm.core.events import Event, EventKind
+from bbllm.ros.rclpy_support.service_call import ServiceCall
+from bbllm.ros.stack.client import StackClient, TaskResult
+from bbllm.ros.stack.stack import NODES, REAL_NODES, Stack, StackConfig, Value
+
+PATIENCE_S = 60.0
+DRIVER = 'franka_driver'
+REAL_LIKE = (*REAL_NODES, DRIVER)
+"""The nodes of a real arm, with the simulator in the driver's place under another name."""
+TOLD_LINES = 40
+TOLD_CALLS = 6
+TOLD_ONCE = (ChangeState, InjectFault, LoadController, SwitchController, UnloadController)
+"""Services that may not be asked the same twice; with nothing filled in they change nothing."""
+live: list[Stack] = []
+"""The stacks that run now."""
+
+
+@dataclass
+class Running:
+    """A stack that runs, its client and what was heard from it."""
+
+    stack: Stack
+    client: StackClient
+    events: list[Event] = field(default_factory=list)
+    ready_s: float = 0.0
+    services: dict[str, ServiceCall] = field(default_factory=dict)
+    begun: list[Background] = field(default_factory=list)
+    """The tasks that tests have begun beside themselves."""
+
+    def run(self, task: str, **options: Any) -> TaskResult:
+        """Run a task to its end."""
+        return self.client.run_task(task, on_event=self.events.append, **options)
+
+    def ask(self, kind: Any, name: str, /, **fields: Any) -> Any:
+        """Call a service of one of the nodes, and return its answer."""
+        if name not in self.services:
+            first = kind.Request() if kind in TOLD_ONCE else None
+            client = self.client
+            self.services[name] = ServiceCall(
+                client.node, kind, name, 'of the test', client.group, first=first
+            )
+        return self.services[name].run(kind.Request(**fields), PATIENCE_S)
+
+    def begin(self, task: str, **options: Any) -> Background:
+        """Run a task beside the test."""
+        self.events.clear()
+        self.begun.append(Background(lambda: self.run(task, **options)))
+        return self.begun[-1]
+
+    def wait_for(self, kind: EventKind, count: int = 1) -> Event:
+        """Wait until so many events of a kind were heard; return the last of them."""
+
+        def found() -> list[Event]:
+            return [event for event in self.events if event.kind is kind]
+
+        until(lambda: len(found()) >= count, f'{count} events {kind.value}')
+        return found()[count - 1]
+
+
+class Background:
+    """One call in a thread; `result` raises what it raised."""
+
+    def __init__(self, call: Callable[[], Any]):
+        self._call = call
+        self._outcome: list[Any] = []
+        self._error: list[BaseException] = []
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has returned or raised."""
+        return not self._thread.is_alive()
+
+    def result(self, timeout_s: float = PATIENCE_S) -> Any:
+        self._thread.join(timeout_s)
+        assert not self._thread.is_alive(), f'still running after {timeout_s} s'
+        if self._error:
+            raise self._error[0]
+        return self._outcome[0]
+
+    def _run(self) -> None:
+        try:
+            self._outcome.append(self._call())
+        except BaseException as error:  # raised again for the test that asks for the result
+            self._error.append(error)
+
+
+def until(condition: Callable[[], Any], what: str, timeout_s: float = PATIENCE_S) -> None:
+    """Wait for something to become true."""
+    deadline_s = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline_s, f'there was no {what} within {timeout_s} s'
+        time.sleep(0.01)
+
+
+@contextmanager
+def started(
+    nodes: tuple[str, ...] = NODES,
+    environ: dict[str, str] | None = None,
+    params: dict[str, dict[str, Value]] | None = None,
+    speed: float = 0.0,
+    namespace: str = '',
+) -> Iterator[Running]:
+    """Start a stack and wait until it is ready."""
+    begun_s = time.monotonic()
+    given = {'mujoco_sim': {'speed': speed}, DRIVER: {'speed': speed}, **(params or {})}
+    config = StackConfig(
+        nodes=nodes,
+        executables={DRIVER: 'mujoco_sim'},
+        params=given,
+        namespace=namespace,
+        environ=environ or {},
+    )
+    with Stack(config) as stack, stack.wait_ready(timeout_s=PATIENCE_S) as client:
+        ready_s = time.monotonic() - begun_s
+        print(f'\n{len(nodes)} nodes were ready after {ready_s:.1f} s')
+        live.append(stack)
+        try:
+            yield Running(stack, client, ready_s=ready_s)
+        except BaseException:
+            # Where a test has a stack within it, that has gone before the failure is reported.
+            tell_all()
+            raise
+        finally:
+            live.remove(stack)
+
+
+def process_alive(pid: int) -> bool:
+    """Tell whether a process exists and is no zombie."""
+    try:
+        state = Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0]
+    except OSError:
+        return False
+    return state != 'Z'
+
+
+def log_of(stack: Stack, node: str) -> str:
+    """Return what a node has printed."""
+    return stack.log_file(node).read_text()
+
+
+def last_words() -> Iterator[tuple[str, str]]:
+    """Yield name and last lines of every node of the stacks that run now."""
+    for stack in live:
+        for node in stack.processes:
+            lines = log_of(stack, node).splitlines()
+            yield node, '\n'.join(lines[-TOLD_LINES:])
+
+
+def tell_all() -> None:
+    """Print the last lines of every node, and what each thread of this process does."""
+    for node, words in last_words():
+        print(f'--- printed by {node}\n{words}')
+    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    for ident, frame in sys._current_frames().items():
+        calls = ''.join(traceback.format_stack(frame)[-TOLD_CALLS:])
+        print(f'--- thread {names.get(ident)}\n{calls}')

@@ -1,0 +1,255 @@
+"""One episode of the bench through the five nodes, beside the same one in this process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bbllm_interfaces.srv import MapStep
+from fake_server import FakeServer, Handler, says
+from stacks import process_alive, started
+
+from bbllm.bench.log.episodes import Job, Played, Setup
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.runner.play_tabletop import play as play_here
+from bbllm.bench.suites.generator import make_case
+from bbllm.bench.suites.suite import load_suite
+from bbllm.core.budget import Limits
+from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.core.events import EventKind
+from bbllm.core.journal import read_episode
+from bbllm.core.types import PlanStep, SkillCall
+from bbllm.llm.config import LlmConfig
+from bbllm.nodes import bench_episode
+from bbllm.nodes.bench_episode import play as play_over_ros
+from bbllm.ros.convert.records import call_from_msg, step_to_msg
+from bbllm.ros.convert.scene import scene_to_msg
+from bbllm.ros.planner.model_params import mapping_of
+from bbllm.ros.stack.stack import Stack
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
+
+pytestmark = pytest.mark.ros
+
+BODY_MARK = '<rob0>'
+OFFLINE = Setup(
+    planner='brain_body', brain='offline', body='offline', mapping='auto', llm=LlmConfig()
+)
+Answers = Callable[[Handler, dict[str, Any]], None]
+
+
+@pytest.fixture(scope='module')
+def server() -> Iterator[FakeServer]:
+    with FakeServer(says('0: Done')) as server:
+        yield server
+
+
+@pytest.fixture
+def stacks(monkeypatch: pytest.MonkeyPatch) -> list[Stack]:
+    """Every stack that an episode starts."""
+    found: list[Stack] = []
+
+    class Noted(Stack):
+        def start(self) -> None:
+            super().start()
+            found.append(self)
+            self.pids = [process.pid for process in self.processes.values()]
+
+    monkeypatch.setattr(bench_episode, 'Stack', Noted)
+    return found
+
+
+def job_of(task: str, k: int, setup: Setup = OFFLINE) -> Job:
+    case = make_case(load_suite('tabletop'), task, seed=0, trial=0)
+    return Job(key=EpisodeKey(task, 0, k), case=case, setup=setup)
+
+
+def asking(server: FakeServer) -> Setup:
+    """Both models are that server's, without schemas or retries."""
+    role = {'provider': 'openai', 'model': 'fake', 'base_url': server.url, 'retries': 0}
+    role = {**role, 'schema': False}
+    llm = LlmConfig.model_validate({'brain': role, 'body': role})
+    return replace(OFFLINE, brain=None, body=None, llm=llm)
+
+
+def script_of(job: Job) -> dict[str, list[str]]:
+    """What `offline` says in this case, by role and in order."""
+    played = play_here(replace(job, setup=replace(OFFLINE, record=True)))
+    script: dict[str, list[str]] = {'brain': [], 'body': []}
+    for line in map(json.loads, played.recording.splitlines()):
+        script[line['role']].append(line['reply']['text'])
+    return script
+
+
+def follows(script: dict[str, list[str]], declines: int | None = None) -> Answers:
+    """Say the lines of a script whatever the prompt; the Body may decline to say its n-th."""
+    lines = {role: list(texts) for role, texts in script.items()}
+
+    def behave(handler: Handler, body: dict[str, Any]) -> None:
+        role = 'body' if BODY_MARK in body['messages'][0]['content'] else 'brain'
+        if role == 'body' and len(script['body']) - len(lines['body']) == declines:
+            says('I would rather not.', finish='content_filter')(handler, body)
+        else:
+            says(lines[role].pop(0))(handler, body)
+
+    return behave
+
+
+def told(result: EpisodeResult) -> dict[str, Any]:
+    """What a result says beside its times."""
+    names = (
+        *('verdict', 'loops', 'codes', 'conditions', 'gcr', 'ending', 'error', 'executable'),
+        *('attempted', 'passes', 'model_calls', 'prompt_tokens', 'case_hash', 'models'),
+    )
+    return {name: getattr(result, name) for name in names}
+
+
+@pytest.mark.parametrize(
+    ('task', 'k', 'declines', 'verdict', 'loops'),
+    [
+        pytest.param('plus_sign', 3, None, 'passed', 2, marks=pytest.mark.slow),
+        ('plus_sign', 0, None, 'failed', 0),
+        ('right_side', 3, 3, 'failed', 0),
+    ],
+    ids=['with two loops', 'without feedback', 'where the Body declines'],
+)
+def test_same_case_and_replies_give_the_same_verdict_in_both_worlds(
+    server: FakeServer,
+    stacks: list[Stack],
+    task: str,
+    k: int,
+    declines: int | None,
+    verdict: str,
+    loops: int,
+) -> None:
+    job = job_of(task, k, asking(server))
+    script = script_of(job)
+    played: list[Played] = []
+
+    for play in (play_here, play_over_ros):
+        server.will(follows(script, declines))
+        played.append(play(job))
+
+    here, over_ros = (item.result for item in played)
+    assert told(over_ros) == told(here)
+    assert (here.verdict, here.loops) == (verdict, loops)
+    assert bool(over_ros.reason) is (verdict != 'passed')
+    assert {item.name for item in over_ros.settled} == {item.name for item in here.settled}
+    assert over_ros.robot_s > 0
+    assert [process_alive(pid) for stack in stacks for pid in stack.pids] == [False] * 5
+    assert not stacks[0].log_folder.exists()
+
+
+@pytest.mark.slow
+def test_recording_over_ros_answers_for_the_models_in_either_world(tmp_path: Path) -> None:
+    job = job_of('red_triangle', 3, replace(OFFLINE, record=True))
+
+    recorded = play_over_ros(job)
+
+    journal = tmp_path / 'journal.jsonl'
+    journal.write_text(recorded.journal)
+    episode = read_episode(journal)
+    assert episode.id == job.key.name
+    assert episode.events[-1].kind is EventKind.ENDED
+    lines = [json.loads(line) for line in recorded.recording.splitlines()]
+    assert {line['episode'] for line in lines} == {job.key.name}
+    assert len(lines) == recorded.result.model_calls
+    replayed = replace(job, replay=recorded.recording, setup=replace(OFFLINE, brain=None))
+    for play in (play_here, play_over_ros):
+        again = play(replayed).result
+        assert told(again) == told(recorded.result)
+
+
+def test_a_server_that_is_down_before_the_judged_episode_loses_it_in_either_world(
+    server: FakeServer,
+) -> None:
+    case = make_case(load_suite('tabletop_sessions'), 'third', seed=0, trial=0)
+    job = replace(
+        job_of('right_side', 3, asking(server)), key=EpisodeKey('third', 0, 3), case=case
+    )
+
+    def away(handler: Handler, body: dict[str, Any]) -> None:
+        handler.send_error(503)
+
+    for play in (play_here, play_over_ros):
+        server.will(away)
+        played = play(job)
+
+        assert (played.result.verdict, played.result.error) == ('lost', 'ModelUnavailableError')
+        assert played.result.reason.startswith('Episode 1 of the 2 before this one: The model ')
+        assert list(played.journals) == ['third-t000-k3-before0.jsonl']
+        assert played.result.earlier is not None
+        assert played.result.earlier.episodes == 1
+
+
+@pytest.mark.slow
+def test_a_session_has_the_same_account_in_either_world() -> None:
+    case = make_case(load_suite('tabletop_sessions'), 'second', seed=0, trial=0)
+    setup = replace(OFFLINE, planner='brain_body:open_state=rules')
+    job = replace(job_of('right_side', 3, setup), key=EpisodeKey('second', 0, 3), case=case)
+
+    here, over_ros = (play(job) for play in (play_here, play_over_ros))
+
+    assert list(over_ros.journals) == list(here.journals)
+    mine, theirs = over_ros.result.earlier, here.result.earlier
+    assert mine is not None
+    assert theirs is not None
+    # What is tried differs: a scene may be told before the outcome of a call was heard.
+    assert mine.episodes == theirs.episodes == 1
+    assert mine.model_calls > 0
+    assert over_ros.result.verdict == here.result.verdict == 'passed'
+
+
+def test_stack_that_cannot_start_is_an_episode_lost_with_the_reason(stacks: list[Stack]) -> None:
+    played = play_over_ros(replace(job_of('right_side', 3), replay='no recording\n'))
+
+    assert played.result.verdict == 'lost'
+    assert played.result.error == 'LostNodeError'
+    assert 'is no recorded exchange' in played.result.reason
+    assert played.journal == ''
+    assert not any(process_alive(pid) for pid in stacks[0].pids)
+
+
+@pytest.mark.parametrize(
+    ('change', 'says'),
+    [
+        ({'planner': 'brain_bodies'}, 'Did you mean .brain_body.'),
+        ({'brain': 'openai:gpt-4o'}, 'OPENAI_API_KEY'),
+    ],
+)
+def test_setup_that_cannot_be_used_is_refused_before_a_node_starts(
+    stacks: list[Stack], change: dict[str, str], says: str
+) -> None:
+    with pytest.raises(BbllmError, match=says):
+        play_over_ros(job_of('right_side', 3, replace(OFFLINE, **change)))
+
+    assert not stacks
+
+
+def test_limits_of_a_run_hold_over_ros() -> None:
+    setup = replace(OFFLINE, limits=Limits(steps=2, tokens=10**6))
+
+    result = play_over_ros(job_of('right_side', 3, setup)).result
+
+    assert (result.ending, result.attempted, result.verdict) == ('OUT_OF_BUDGET', 2, 'failed')
+
+
+def test_body_mapper_matches_by_embedding(ros_domain: int) -> None:
+    params = {'body_mapper': {'mapping': 'embedding', 'body': 'lexical', 'brain': 'offline'}}
+    scene = TabletopWorld('plus_sign').observe()
+
+    with started(nodes=('body_mapper',), params=params) as running:
+        step = step_to_msg(PlanStep(0, 'pick up the red_cube'))
+        reply = running.ask(MapStep, 'map_step', step=step, scene=scene_to_msg(scene))
+
+    assert call_from_msg(reply.call) == SkillCall('pick', ('red_cube',))
+    assert [call.role for call in reply.model_calls] == ['body']
+    assert reply.model_calls[0].model.startswith('lexical')
+
+
+def test_unknown_mapping_is_named_by_the_node() -> None:
+    with pytest.raises(ConfigError, match='Known: auto, text, schema, embedding'):
+        mapping_of('guess')

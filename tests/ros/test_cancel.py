@@ -1,0 +1,102 @@
+"""A task that is stopped: the arm stands still at once and keeps what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from stacks import Background, Running, started, until
+
+from bbllm.arm.driver import JointState
+from bbllm.core.events import Ending, EventKind
+from bbllm.core.types import Code, SkillCall, Status
+from bbllm.ros.driver.joint_feed import JointFeed
+from bbllm.ros.rclpy_support.fast_subscription import Poller
+from bbllm.ros.stack.client import StackClient
+
+pytestmark = pytest.mark.ros
+
+STILL_RAD_S = 0.02
+MOVING_RAD_S = 0.2
+WITHIN_S = 0.2
+
+
+@pytest.fixture(scope='module')
+def stack(ros_domain: int) -> Iterator[Running]:
+    """Start the whole stack slowly: what is promised is in simulated seconds."""
+    with started(speed=0.5) as running:
+        yield running
+
+
+@pytest.fixture(scope='module')
+def joints(stack: Running) -> JointFeed:
+    poller = Poller(stack.client.node)
+    feed = JointFeed(stack.client.node, poller, 'franka_gripper', 2.0)
+    poller.start()
+    return feed
+
+
+def speed(state: JointState) -> float:
+    return float(np.abs(state.velocity_rad_s).max())
+
+
+def test_cancelled_task_stops_the_arm_and_it_keeps_its_hold(
+    stack: Running, joints: JointFeed
+) -> None:
+    task = stack.begin('put the red cube on location_B')
+    placing = stack.wait_for(EventKind.CALL, 2)
+    assert placing.data['skill'] == 'place'
+    until(lambda: speed(joints.newest()) > MOVING_RAD_S, 'motion')
+    held = stack.client.scene().held
+
+    asked_s = joints.newest().stamp_s
+    assert stack.client.cancel()
+    until(lambda: speed(joints.newest()) < STILL_RAD_S, 'standstill')
+    stood_s = joints.newest().stamp_s
+    result = task.result()
+
+    assert stood_s - asked_s <= WITHIN_S
+    assert (result.ending, result.message) == (Ending.CANCELLED, 'It was cancelled.')
+    assert held == stack.client.scene().held == 'red_cube'
+    assert stack.wait_for(EventKind.OUTCOME, 2).data['code'] == Code.CANCELLED.name
+
+
+def test_arm_is_ready_for_the_next_call_after_a_cancel(stack: Running) -> None:
+    outcome = stack.client.execute(SkillCall('place', ('location_B',)))
+
+    assert outcome.succeeded, outcome.message
+    assert stack.client.scene().has('red_cube', 'on', 'location_B')
+
+
+def test_call_that_is_cancelled_tells_so(stack: Running, joints: JointFeed) -> None:
+    activities: list[str] = []
+    call = Background(
+        lambda: stack.client.execute(
+            SkillCall('pick', ('blue_cube',)), on_activity=activities.append
+        )
+    )
+    until(lambda: speed(joints.newest()) > MOVING_RAD_S, 'motion')
+
+    assert stack.client.cancel()
+
+    assert call.result().code is Code.CANCELLED
+    assert activities
+    assert not stack.client.cancel()  # nothing runs any more
+
+
+def test_two_calls_at_once_are_one_too_many(stack: Running) -> None:
+    with StackClient(name='other') as other:
+        until(lambda: not other.missing(('fr3_executor',)), 'discovery')
+        activities: list[str] = []
+        first = Background(
+            lambda: stack.client.execute(SkillCall('wait', ('30',)), on_activity=activities.append)
+        )
+        until(lambda: activities, 'activity')
+
+        second = other.execute(SkillCall('return_to_base'))
+
+    assert (second.status, second.code) == (Status.REJECTED, Code.GOAL_REJECTED)
+    assert 'busy' in second.message
+    stack.client.cancel()
+    assert first.result().code is Code.CANCELLED

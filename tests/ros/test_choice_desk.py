@@ -1,0 +1,123 @@
+"""What is chosen from a menu is heard, also by a server that has not found the menu yet."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+from action_msgs.srv import CancelGoal
+from deaf import Deaf
+from rclpy.task import Future
+from stacks import until
+
+from bbllm.ros.rclpy_support import service_call
+from bbllm.ros.rclpy_support.waiting import need_server
+from bbllm.ros.rviz import menu_actions as choice_desk
+from bbllm.ros.rviz.menu_actions import STOPPED, ChoiceDesk
+from bbllm.worlds.tabletop.menu import ChoiceKind, MenuChoice
+
+pytestmark = pytest.mark.ros
+
+ACTIONS = ('run_task', 'execute_skill')
+ALL = '00' * 16
+"""The id that means all goals."""
+
+
+class DeafGraph:
+    """A node whose clients each have a server of their own, by the names of the services."""
+
+    group = None
+
+    def __init__(self, overhears: int):
+        self.servers: dict[str, Any] = {}
+        self._overhears = overhears
+
+    def create_client(self, kind: Any, name: str, callback_group: Any) -> Any:
+        make = DeafToCancels if kind is CancelGoal else Deaf
+        self.servers[name] = make(self._overhears)
+        return self.servers[name]
+
+
+class DeafToCancels(Deaf):
+    """The same for the cancels of an action."""
+
+    def call_async(self, request: CancelGoal.Request) -> Future:
+        future = Future()
+        self.heard.append(bytes(request.goal_info.goal_id.uuid).hex())
+        if len(self.heard) > self.overhears:
+            future.set_result(CancelGoal.Response())
+        return future
+
+
+@pytest.fixture
+def graph() -> DeafGraph:
+    return DeafGraph(overhears=1)
+
+
+@pytest.fixture
+def notes() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def desk(graph: DeafGraph, notes: list[str], monkeypatch: pytest.MonkeyPatch) -> ChoiceDesk:
+    monkeypatch.setattr(choice_desk, 'SafeActionClient', lambda *_: None)
+    monkeypatch.setattr(service_call, 'need_server', partial(need_server, timeout_s=0.5))
+    return ChoiceDesk(graph, notes.append)  # type: ignore[arg-type]  # all of a node that it uses
+
+
+def test_approval_whose_first_request_was_lost_is_given(
+    desk: ChoiceDesk, graph: DeafGraph, notes: list[str]
+) -> None:
+    desk.carry_out(MenuChoice(kind=ChoiceKind.GRANT, hash='abc'), by='a test')
+
+    until(lambda: notes[-1] == 'approved', 'the note that the plan is approved')
+    assert graph.servers['approve'].heard == ['', '', 'abc']
+
+
+def test_stop_whose_first_request_was_lost_reaches_planner_and_executor(
+    desk: ChoiceDesk, graph: DeafGraph, notes: list[str]
+) -> None:
+    desk.carry_out(MenuChoice(kind=ChoiceKind.STOP), by='a test')
+
+    until(lambda: notes[-1] == STOPPED, 'the note that all has stopped')
+    tasks, skills = (graph.servers[f'{name}/_action/cancel_goal'] for name in ACTIONS)
+    assert tasks.heard == [ALL] * 2
+    until(lambda: len(skills.heard) >= 3, 'the second stop of the arm')
+    assert set(skills.heard) == {ALL}
+
+
+def test_arm_is_stopped_without_a_planner_and_the_planner_is_named(
+    desk: ChoiceDesk, graph: DeafGraph, notes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks, skills = (graph.servers[f'{name}/_action/cancel_goal'] for name in ACTIONS)
+    monkeypatch.setattr(tasks, 'service_is_ready', lambda: False)
+
+    desk.carry_out(MenuChoice(kind=ChoiceKind.STOP), by='a test')
+
+    until(lambda: len(skills.heard) >= 2, 'the stop of the arm')
+    until(lambda: len(notes) > 1, 'the note of what was not stopped')
+    assert notes[-1].startswith('not all was stopped: The node brain_planner')
+
+
+def test_answers_are_given_in_the_order_of_the_clicks(
+    desk: ChoiceDesk, graph: DeafGraph, notes: list[str]
+) -> None:
+    for kind, what in ((ChoiceKind.GRANT, 'a'), (ChoiceKind.DENY, 'b'), (ChoiceKind.GRANT, 'c')):
+        desk.carry_out(MenuChoice(kind=kind, hash=what), by='a test')
+
+    until(lambda: notes.count('approved') == 2, 'the note of the last answer')
+    assert [what for what in graph.servers['approve'].heard if what] == ['a', 'b', 'c']
+
+
+def test_answer_that_nobody_takes_is_noted_with_who_is_missing(
+    desk: ChoiceDesk, graph: DeafGraph, notes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph.servers['approve'], 'service_is_ready', lambda: False)
+
+    desk.carry_out(MenuChoice(kind=ChoiceKind.DENY, hash='abc'), by='a test')
+
+    until(lambda: len(notes) > 1, 'the note that nobody took the answer')
+    assert notes[-1].startswith('the answer was not given: The node fr3_executor (approve) is not')
+    assert graph.servers['approve'].heard == []

@@ -1,0 +1,109 @@
+"""The forces at which the robot stops, over DDS: told to an idle robot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from bbllm_interfaces.srv import InjectFault, ResetSim
+from controller_manager_msgs.srv import ListControllers, SwitchController
+from franka_msgs.action import PTPMotion
+from rclpy.action import ActionClient
+from stacks import Running, started, until
+
+from bbllm.arm.driver import RecoveryError
+from bbllm.arm.envelope import ContactForce
+from bbllm.arm.limits import Q_READY
+from bbllm.ros.driver.ros_driver import RosDriver
+from bbllm.ros.rclpy_support.fast_subscription import Poller
+from bbllm.ros.rclpy_support.waiting import wait_for
+
+pytestmark = pytest.mark.ros
+
+ARM = 'fr3_arm_controller'
+SWITCH = 'controller_manager/switch_controller'
+GENTLE = ContactForce(max_n=20.0).limits
+SILENT_S = 0.5
+
+
+def is_active(running: Running) -> bool:
+    reply = running.ask(ListControllers, 'controller_manager/list_controllers')
+    return {item.name: item.state for item in reply.controller}[ARM] == 'active'
+
+
+@pytest.fixture(scope='module')
+def sim(ros_domain: int) -> Iterator[Running]:
+    """Start `mujoco_sim` alone, in real time."""
+    with started(('mujoco_sim',), speed=1.0) as running:
+        yield running
+
+
+@pytest.fixture
+def driver(sim: Running) -> RosDriver:
+    """Make a driver that has told nothing yet."""
+    poller = Poller(sim.client.node)
+    driver = RosDriver(sim.client.node, poller, sim.client.group, state_timeout_s=SILENT_S)
+    poller.start()
+    assert sim.ask(SwitchController, SWITCH, activate_controllers=[ARM]).ok
+    driver.wait_fresh(10.0)
+    return driver
+
+
+def test_controller_is_down_only_while_the_robot_is_told(sim: Running, driver: RosDriver) -> None:
+    assert driver.contact_limits is None
+
+    driver.limit_contacts(GENTLE)
+
+    assert driver.contact_limits == GENTLE
+    assert is_active(sim)
+    assert driver.condition().able
+
+
+def test_controller_that_was_down_stays_down(sim: Running, driver: RosDriver) -> None:
+    assert sim.ask(SwitchController, SWITCH, deactivate_controllers=[ARM]).ok
+
+    driver.limit_contacts(GENTLE)
+
+    assert driver.contact_limits == GENTLE
+    assert not is_active(sim)
+
+
+def test_robot_that_moves_by_itself_does_not_take_them_and_says_so(
+    sim: Running, driver: RosDriver
+) -> None:
+    assert sim.ask(SwitchController, SWITCH, deactivate_controllers=[ARM]).ok
+    client = ActionClient(
+        sim.client.node, PTPMotion, 'action_server/ptp_motion', callback_group=sim.client.group
+    )
+    assert client.wait_for_server(5.0)
+    goal = PTPMotion.Goal(
+        goal_joint_configuration=[0.5, *Q_READY[1:]],
+        maximum_joint_velocities=[0.2] * 7,
+        goal_tolerance=0.01,
+    )
+    before = driver.joint_state().position_rad[0]
+    handle = wait_for(client.send_goal_async(goal), 'ptp_motion', 5.0)
+    until(lambda: abs(driver.joint_state().position_rad[0] - before) > 0.01, 'motion')
+
+    with pytest.raises(RecoveryError, match=r'not possible in the current mode \("Move"\)'):
+        driver.limit_contacts(GENTLE)
+
+    assert driver.contact_limits is None
+    assert not is_active(sim)
+    wait_for(handle.get_result_async(), 'the end of the motion', 30.0)
+
+
+def test_driver_that_was_silent_has_to_be_told_again(sim: Running, driver: RosDriver) -> None:
+    driver.limit_contacts(GENTLE)
+    assert sim.ask(ResetSim, 'sim/reset').success
+    driver.wait_fresh(10.0)
+    assert driver.contact_limits == GENTLE  # a reset of the table is no new robot
+
+    assert sim.ask(InjectFault, 'sim/inject_fault', fault='driver_hang').success
+    # Of the arm, and for longer than its driver may be silent: the hand may fall silent first.
+    until(lambda: not driver.feed.wait_for_news(2 * SILENT_S), 'silence')
+    heard_s = driver.feed.newest_stamp_s  # not before: states were still on their way
+    assert sim.ask(InjectFault, 'sim/inject_fault', fault='driver_hang', clear=True).success
+    until(lambda: driver.feed.newest_stamp_s > heard_s, 'joint states')
+
+    assert driver.contact_limits is None

@@ -1,0 +1,129 @@
+"""What config/franka/controllers.yaml tells the real arm's controllers, and who relies on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from bbllm.arm.driver import Tolerances
+from bbllm.arm.execution.trajectory_executor import TrajectoryExecutorParams
+from bbllm.arm.limits import DDQ_MAX
+from bbllm.arm.model import ARM_JOINTS, arm_model
+from bbllm.core.paths import config_dir
+from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
+from bbllm.sim.controllers.constraints import STOPPED_RAD_S
+from bbllm.sim.controllers.manager import KINDS
+
+FILE = config_dir() / 'franka' / 'controllers.yaml'
+ARM = Fr3ExecutorParams().controller
+
+# franka_fr3_moveit_config 3.4.0, config/fr3_ros_controllers.yaml [Nm/rad, Nm s/rad].
+STIFFNESS = (600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0)
+DAMPING = (30.0, 30.0, 30.0, 30.0, 10.0, 10.0, 5.0)
+# Parameters of a joint trajectory controller, ros2_controllers 4.42 (jazzy).
+KNOWN = {'joints', 'command_interfaces', 'state_interfaces', 'gains', 'constraints'}
+KNOWN |= {'allow_partial_joints_goal', 'allow_nonzero_velocity_at_trajectory_end'}
+CONSTRAINTS = {'stopped_velocity_tolerance', 'goal_time', 'decelerate_on_cancel'}
+
+
+def parameters(node: str) -> dict[str, Any]:
+    """Return what the file tells a node, wherever the namespace lies."""
+    told = yaml.safe_load(FILE.read_text())
+    assert set(told) == {'/**'}
+    assert set(told['/**'][node]) == {'ros__parameters'}
+    return told['/**'][node]['ros__parameters']
+
+
+def test_manager_has_the_controllers_of_the_simulated_driver() -> None:
+    manager = parameters('controller_manager')
+    controllers = {
+        name: told['type']
+        for name, told in manager.items()
+        if isinstance(told, dict) and 'type' in told
+    }
+
+    assert controllers == {name: kind.type for name, kind in KINDS.items()}
+    assert manager['update_rate'] == 1000
+
+
+def test_arm_is_controlled_by_torque_joint_by_joint_in_our_order() -> None:
+    arm = parameters(ARM)
+
+    assert set(arm) <= KNOWN
+    assert arm['joints'] == list(ARM_JOINTS)
+    assert arm['command_interfaces'] == ['effort']
+    assert arm['state_interfaces'] == ['position', 'velocity']
+
+
+def test_gains_are_those_of_the_driver() -> None:
+    gains = parameters(ARM)['gains']
+
+    assert list(gains) == list(ARM_JOINTS)
+    assert tuple(gain['p'] for gain in gains.values()) == STIFFNESS
+    assert tuple(gain['d'] for gain in gains.values()) == DAMPING
+    assert all(gain['i'] == 0.0 for gain in gains.values())
+
+
+def test_constraints_are_those_that_goals_carry_and_the_simulator_checks() -> None:
+    constraints = dict(parameters(ARM)['constraints'])
+    joints = {joint: constraints.pop(joint) for joint in ARM_JOINTS}
+    sent = Tolerances()
+
+    assert set(constraints) == CONSTRAINTS
+    assert constraints['stopped_velocity_tolerance'] == STOPPED_RAD_S
+    assert constraints['goal_time'] == sent.goal_time_s
+    assert {joint['trajectory'] for joint in joints.values()} == {sent.path_rad}
+    assert {joint['goal'] for joint in joints.values()} == {sent.goal_rad}
+
+
+def test_what_the_controller_takes_for_reached_is_at_rest_for_the_executor_too() -> None:
+    assert Tolerances().goal_rad < TrajectoryExecutorParams().rest.final_rad
+
+
+def test_no_joint_brakes_harder_than_the_arm_may() -> None:
+    constraints = parameters(ARM)['constraints']
+
+    assert constraints['decelerate_on_cancel'] is True
+    for joint, most in zip(ARM_JOINTS, DDQ_MAX.tolist()):
+        assert 0 < constraints[joint]['max_deceleration_on_cancel'] <= most
+
+
+def test_goals_bear_the_error_that_friction_leaves() -> None:
+    # Without an integral part a joint rests where stiffness no longer overcomes friction.
+    model = arm_model()
+    friction = np.array([model.joint(joint).frictionloss[0] for joint in ARM_JOINTS])
+    left_rad = friction / np.array(STIFFNESS)
+
+    for joint, error in zip(ARM_JOINTS, left_rad.tolist()):
+        # Half as much again, as friction differs from arm to arm.
+        assert 0 < 1.5 * error < Tolerances().goal_rad
+        assert error < parameters(ARM)['constraints'][joint]['goal']
+
+
+@pytest.mark.ros
+def test_ros_reads_the_file_as_it_is_meant(ros_domain: int) -> None:
+    rclpy = pytest.importorskip('rclpy')
+    from rclpy.context import Context
+
+    context = Context()
+    rclpy.init(context=context, domain_id=ros_domain)
+    try:
+        node = rclpy.create_node(
+            ARM,
+            namespace='bbllm',
+            context=context,
+            cli_args=['--ros-args', '--params-file', str(FILE)],
+            automatically_declare_parameters_from_overrides=True,
+        )
+        told = {name: x.value for name, x in node.get_parameters_by_prefix('').items()}
+        node.destroy_node()
+    finally:
+        context.try_shutdown()
+
+    assert tuple(told['joints']) == ARM_JOINTS
+    assert told['gains.fr3_joint7.p'] == STIFFNESS[6]
+    assert told['constraints.fr3_joint1.trajectory'] == Tolerances().path_rad
+    assert told['constraints.decelerate_on_cancel'] is True

@@ -1,0 +1,214 @@
+"""Messages of detectors, field by field, and the errors of a start that cannot work."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from bbllm_interfaces.msg import Detection, Detections
+from geometry_msgs.msg import Point, Pose, Quaternion, TransformStamped, Vector3
+from managers import Topics
+from std_msgs.msg import Header
+from tf2_msgs.msg import TFMessage
+
+from bbllm.core.errors import ConfigError
+from bbllm.ros.convert.detections import (
+    Look,
+    look_from_detections,
+    look_from_vision,
+    transforms_from_msg,
+)
+from bbllm.ros.convert.records import stamp_to_msg
+from bbllm.ros.estimator.detection_feed import subscribe_detections
+from bbllm.ros.estimator.tf_feed import TfFeed
+from bbllm.ros.stack.stack import node_arguments
+from bbllm.worlds.perception.detections import Doubts
+from bbllm.worlds.perception.sources import SceneSource
+from bbllm.worlds.scene.transforms import TransformTree
+
+pytestmark = pytest.mark.ros
+
+POSE = Pose(
+    position=Point(x=0.1, y=0.2, z=0.3), orientation=Quaternion(x=0.5, y=0.5, z=0.5, w=0.5)
+)
+OTHER = Pose(position=Point(x=9.0, y=9.0, z=9.0))
+HEADER = Header(stamp=stamp_to_msg(12.5), frame_id='camera')
+
+
+def box(x: float, y: float, z: float) -> SimpleNamespace:
+    return SimpleNamespace(center=POSE, size=Vector3(x=x, y=y, z=z))
+
+
+def hypothesis(class_id: str, score: float) -> SimpleNamespace:
+    """Stand for vision_msgs/ObjectHypothesisWithPose: same fields, same nesting."""
+    return SimpleNamespace(
+        hypothesis=SimpleNamespace(class_id=class_id, score=score),
+        pose=SimpleNamespace(pose=OTHER, covariance=[0.0] * 36),
+    )
+
+
+def vision(*detections: SimpleNamespace) -> SimpleNamespace:
+    """Stand for vision_msgs/Detection3DArray, which is not on PyPI."""
+    return SimpleNamespace(header=HEADER, detections=list(detections))
+
+
+def transform(parent: str, child: str, x: float, stamp_s: float = 12.5) -> TransformStamped:
+    msg = TransformStamped(child_frame_id=child)
+    msg.header = Header(stamp=stamp_to_msg(stamp_s), frame_id=parent)
+    msg.transform.translation.x = x
+    return msg
+
+
+def test_own_message_is_read_field_by_field() -> None:
+    item = Detection(
+        name='can',
+        kind='cylinder',
+        color='grey',
+        size=Vector3(x=0.06, y=0.06, z=0.1),
+        pose=POSE,
+        confidence=0.75,
+    )
+
+    look = look_from_detections(Detections(header=HEADER, detections=[item]), 'detections')
+
+    assert (look.source, look.frame, look.stamp_s) == ('detections', 'camera', 12.5)
+    (told,) = look.detections
+    assert (told.name, told.kind, told.color) == ('can', 'cylinder', 'grey')
+    assert told.size_m == (0.06, 0.06, 0.1)
+    assert told.position_m == (0.1, 0.2, 0.3)
+    assert told.quat_xyzw == (0.5, 0.5, 0.5, 0.5)
+    assert told.confidence == 0.75
+
+
+def test_own_message_without_confidence_is_sure() -> None:
+    look = look_from_detections(Detections(detections=[Detection(name='can')]), 'detections')
+
+    assert look.detections[0].confidence == 1.0
+
+
+def test_vision_message_takes_the_best_hypothesis_and_the_middle_of_the_box() -> None:
+    item = SimpleNamespace(
+        header=HEADER,
+        id='17',
+        results=[hypothesis('cup', 0.3), hypothesis('can', 0.6)],
+        bbox=box(0.1, 0.1, 0.1),
+    )
+
+    look = look_from_vision(vision(item), 'detections_3d')
+
+    assert (look.source, look.frame, look.stamp_s) == ('detections_3d', 'camera', 12.5)
+    (told,) = look.detections
+    assert (told.name, told.confidence) == ('can', 0.6)
+    assert told.position_m == (0.1, 0.2, 0.3)
+
+
+def test_vision_message_without_a_box_takes_the_pose_of_the_hypothesis() -> None:
+    item = SimpleNamespace(results=[hypothesis('can', 0.6)], bbox=box(0.0, 0.0, 0.0), id='')
+
+    (told,) = look_from_vision(vision(item), 'detections_3d').detections
+
+    assert told.position_m == (9.0, 9.0, 9.0)
+
+
+def test_vision_message_without_a_hypothesis_names_nothing() -> None:
+    item = SimpleNamespace(results=[], bbox=box(0.1, 0.1, 0.1), id='')
+
+    assert look_from_vision(vision(item), 'detections_3d').detections == ()
+
+
+def test_transforms_are_read_field_by_field() -> None:
+    msg = transform('camera', 'tag36h11:0', 0.4)
+    msg.transform.rotation = Quaternion(x=0.5, y=0.5, z=0.5, w=0.5)
+
+    ((parent, child, pose, stamp_s),) = transforms_from_msg(TFMessage(transforms=[msg]))
+
+    assert (parent, child, stamp_s) == ('camera', 'tag36h11:0', 12.5)
+    assert pose.position_m == (0.4, 0.0, 0.0)
+    assert pose.quat_xyzw == (0.5, 0.5, 0.5, 0.5)
+
+
+def test_tags_of_one_camera_and_moment_are_one_look_and_all_else_is_the_tree() -> None:
+    topics: Any = Topics()
+    tree, looks = TransformTree(), list[Look]()
+    doubts = Doubts(lambda text: None)
+    TfFeed(topics, tree, doubts, ['tag36h11:0', 'tag36h11:1'], looks.append)
+
+    topics.hear['/tf_static'](TFMessage(transforms=[transform('fr3_link0', 'left', 1.0, 0.0)]))
+    topics.hear['/tf'](
+        TFMessage(
+            transforms=[
+                transform('left', 'tag36h11:0', 0.1),
+                transform('right', 'tag36h11:0', 0.2),
+                transform('left', '/tag36h11:1', 0.3),
+                transform('fr3_link0', 'right', 2.0),
+                transform('fr3_link0', '', 2.0),
+            ]
+        )
+    )
+
+    assert [(look.frame, [d.name for d in look.detections]) for look in looks] == [
+        ('left', ['tag36h11:0', 'tag36h11:1']),
+        ('right', ['tag36h11:0']),
+    ]
+    assert tree.lookup('fr3_link0', 'left', 99.0).position_m[0] == 1.0
+    assert tree.lookup('fr3_link0', 'right', 12.5).position_m[0] == 2.0
+    assert doubts.counts == {'transform': 1}
+
+
+def test_only_what_was_asked_for_is_subscribed_to() -> None:
+    topics: Any = Topics()
+
+    subscribe_detections(topics, {SceneSource.DETECTIONS}, lambda look: None)
+
+    assert list(topics.hear) == ['detections']
+
+
+def test_missing_package_is_an_error_only_where_it_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, 'vision_msgs.msg', None)  # as where it is not installed
+    topics: Any = Topics()
+    subscribe_detections(topics, {SceneSource.APRILTAG}, lambda look: None)
+
+    with pytest.raises(ConfigError, match='apt install ros-jazzy-vision-msgs'):
+        subscribe_detections(topics, {SceneSource.VISION_MSGS}, lambda look: None)
+
+
+def test_vision_messages_are_heard_where_their_package_is_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    package = SimpleNamespace(Detection3DArray=object)
+    monkeypatch.setitem(sys.modules, 'vision_msgs', SimpleNamespace(msg=package))
+    monkeypatch.setitem(sys.modules, 'vision_msgs.msg', package)
+    topics: Any = Topics()
+    looks = list[Look]()
+    subscribe_detections(topics, {SceneSource.VISION_MSGS}, looks.append)
+
+    item = SimpleNamespace(results=[hypothesis('can', 0.6)], bbox=box(0.1, 0.1, 0.1), id='')
+    topics.hear['detections_3d'](vision(item))
+
+    assert [detection.name for detection in looks[0].detections] == ['can']
+
+
+@pytest.mark.parametrize(
+    ('params', 'says'),
+    [
+        ({'sources': 'camera'}, "There is no source of the scene named 'camera'. Known: apriltag"),
+        ({'sources': 'static'}, "The source 'static' needs the parameter scene"),
+        ({'sources': 'static', 'scene': 'moon'}, "There is no scene named 'moon'"),
+        ({'sources': 'detections', 'catalogue': 'moon'}, "There is no catalogue named 'moon'"),
+    ],
+)
+def test_node_that_cannot_work_so_ends_at_once_with_the_reason(
+    ros_domain: int, params: dict[str, str], says: str
+) -> None:
+    command = [sys.executable, '-m', 'bbllm.ros.nodes.state_estimator']
+    command += node_arguments('state_estimator', params)
+
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+    assert ended.returncode == 1
+    assert f'error: {says}' in ended.stderr

@@ -1,0 +1,81 @@
+"""Domains for stacks that are to meet nobody."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from bbllm.core.errors import ConfigError
+from bbllm.ros.rclpy_support import domains
+from bbllm.ros.rclpy_support.domains import domain_of, own_domain
+from bbllm.ros.rclpy_support.own_nodes import OwnNodes
+from bbllm.ros.stack.client import StackClient
+from bbllm.ros.stack.stack import Stack, StackConfig
+
+TWO = range(30, 32)
+
+
+@pytest.fixture(autouse=True)
+def common(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let there be two domains, which no other process of this machine asks for."""
+    monkeypatch.setattr(domains, 'DOMAINS', TWO)
+    monkeypatch.setattr(domains, 'COMMON', tmp_path)
+
+
+def test_two_episodes_never_share_a_domain_and_leave_theirs_to_others() -> None:
+    with own_domain() as one:
+        with own_domain() as other:
+            assert {one, other} == set(TWO)
+            with pytest.raises(ConfigError, match='All 2 ROS domains'), own_domain():
+                pass
+        with own_domain() as again:
+            assert again == other
+
+
+def test_processes_with_other_folders_for_temporary_files_meet_nobody_either(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with own_domain(), own_domain():
+        # As in the workers of a bench.
+        monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path_factory.mktemp('own')))
+        with pytest.raises(ConfigError, match='All 2 ROS domains'), own_domain():
+            pass
+
+
+def test_a_folder_that_is_full_is_told_as_what_has_to_be_freed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, mode: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    monkeypatch.setattr(Path, 'open', full)
+
+    told = rf'No space left on device\); free space in {tmp_path}\.'
+    with pytest.raises(ConfigError, match=told), own_domain():
+        pass
+
+
+@pytest.mark.parametrize(
+    ('text', 'domain'), [(None, 0), ('', 0), ('0', 0), (' 42 ', 42), ('232', 232)]
+)
+def test_the_domain_is_that_of_the_environment(text: str | None, domain: int) -> None:
+    assert domain_of({} if text is None else {'ROS_DOMAIN_ID': text}) == domain
+
+
+@pytest.mark.parametrize('text', ['abc', '-1', '233', '1.0', '٣', '9' * 5000])
+def test_what_is_no_domain_is_named_with_the_range(text: str) -> None:
+    with pytest.raises(ConfigError, match=r'ROS_DOMAIN_ID=.* from 0 to 232'):
+        domain_of({'ROS_DOMAIN_ID': text})
+
+
+@pytest.mark.ros
+def test_nobody_joins_a_domain_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv('ROS_DOMAIN_ID', 'abc')
+
+    for join in (StackClient, OwnNodes, Stack(StackConfig(nodes=())).start):
+        with pytest.raises(ConfigError, match='ROS_DOMAIN_ID'):
+            join()

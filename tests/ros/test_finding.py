@@ -1,0 +1,105 @@
+"""Which stack a verb uses, and what it says where that is not clear."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bbllm.core.errors import ConfigError
+from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
+from bbllm.ros.stack.discovery import (
+    FoundStack,
+    Names,
+    await_stacks,
+    namespace_of_keys,
+    no_stack,
+    only_stack,
+    stacks_among,
+)
+from bbllm.ros.stack.stack import NODES, REAL_NODES
+
+SIM = [(node, f'/{NAMESPACE}') for node in NODES]
+REAL = [(node, f'/{REAL_NAMESPACE}') for node in (*REAL_NODES, 'controller_manager')]
+ELSE = [('camera', '/'), ('mujoco_sim', '/alone'), ('controller_manager', '/left')]
+
+
+def after(*looks: Names) -> Iterator[Names]:
+    yield from looks
+    while True:
+        yield looks[-1]
+
+
+def test_stacks_are_told_apart_by_namespace_and_by_what_they_drive() -> None:
+    found = stacks_among([*SIM, *REAL, *ELSE])
+
+    assert found == (FoundStack(NAMESPACE, True, True), FoundStack(REAL_NAMESPACE, False, True))
+    assert [stack.usual for stack in found] == [True, False]
+    assert [stack.nodes for stack in found] == [NODES, REAL_NODES]
+
+
+def test_one_stack_is_found_once_it_comes() -> None:
+    looks = after([], ELSE, [*ELSE, *REAL])
+
+    found = await_stacks(lambda: next(looks), None, 5.0, settle_s=0.0)
+
+    assert only_stack(found) == FoundStack(REAL_NAMESPACE, False, True)
+
+
+def test_a_stack_that_is_seen_a_moment_later_counts_too() -> None:
+    looks = after(SIM[:1], SIM[:4], [*SIM[:4], *REAL[:1]], [*SIM[:4], *REAL], [*SIM, *REAL])
+
+    found = await_stacks(lambda: next(looks), None, 5.0, settle_s=0.2)
+
+    with pytest.raises(ConfigError) as error:
+        only_stack(found)
+    assert str(error.value) == (
+        '2 stacks run in this ROS domain: /bbllm (the simulation), /bbllm_real (the real arm). '
+        'Name the one to use: --namespace bbllm or --namespace bbllm_real.'
+    )
+
+
+def test_a_stack_of_which_nodes_are_missing_is_found_all_the_same() -> None:
+    found = await_stacks(lambda: REAL[:3], None, 5.0, settle_s=0.0, whole_s=0.2)
+
+    assert found == (FoundStack(REAL_NAMESPACE, False, False),)
+
+
+def test_the_one_that_is_named_is_used_whatever_else_runs() -> None:
+    found = await_stacks(lambda: [*SIM, *REAL], REAL_NAMESPACE, 5.0)
+
+    assert found == (FoundStack(REAL_NAMESPACE, False, True),)
+
+
+def test_none_is_found_where_the_named_one_does_not_run() -> None:
+    assert await_stacks(lambda: SIM, 'left', 0.1) == ()
+    assert '/bbllm (the simulation)' in no_stack('left', 0.1, stacks_among(SIM))
+
+
+def test_where_nothing_runs_both_ways_to_start_are_named() -> None:
+    text = no_stack(None, 8.0)
+
+    assert 'bbllm up sim' in text
+    assert 'franka_real.launch.py robot_ip:=' in text
+
+
+def test_beside_a_real_arm_no_simulation_is_advised() -> None:
+    assert 'up sim' not in no_stack('left', 8.0, stacks_among(REAL))
+
+
+def test_with_security_the_keys_say_which_stack_it_is(tmp_path: Path) -> None:
+    environ = {'ROS_SECURITY_ENABLE': 'true', 'ROS_SECURITY_KEYSTORE': str(tmp_path)}
+    assert namespace_of_keys({**environ, 'ROS_SECURITY_ENABLE': 'false'}) is None
+    with pytest.raises(ConfigError, match='for: none'):
+        namespace_of_keys(environ)
+
+    for namespace in ('lab/left', NAMESPACE):
+        key = tmp_path / 'enclaves' / namespace / 'client' / 'key.pem'
+        key.parent.mkdir(parents=True)
+        key.touch()
+        if namespace == 'lab/left':
+            assert namespace_of_keys(environ) == 'lab/left'
+
+    with pytest.raises(ConfigError, match=r'/bbllm, /lab/left.*--namespace bbllm'):
+        namespace_of_keys(environ)

@@ -1,0 +1,65 @@
+"""A table of fruit over the ROS graph: what can be done there is told, and done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from stacks import Running, started, until
+from visualization_msgs.msg import Marker, MarkerArray
+
+from bbllm.core.types import SkillCall
+from bbllm.ros.convert.qos import LATCHED
+from bbllm.ros.planner.ros_world import RosWorld
+from bbllm.skills.catalog import GRAB_AND_PUTIN, SKILLS
+
+pytestmark = pytest.mark.ros
+
+
+@pytest.fixture(scope='module')
+def stack(ros_domain: int) -> Iterator[Running]:
+    """Start a stack on the scene with fruit, a plate, a bowl and a box."""
+    with started(params={'mujoco_sim': {'scene': 'fruit', 'speed': 0.0}}) as running:
+        yield running
+
+
+@pytest.fixture(scope='module')
+def world(stack: Running) -> RosWorld:
+    """Reach the stack as a planner does."""
+    client = stack.client
+    return RosWorld(client.node, client.group, client.heartbeats)
+
+
+def test_to_put_things_into_containers_is_offered_where_there_are_any(world: RosWorld) -> None:
+    assert world.skills == SKILLS  # nothing was seen yet
+
+    scene = world.observe()
+
+    assert scene.skills == (*SKILLS, GRAB_AND_PUTIN.skill)
+    assert world.skills == scene.skills
+
+
+def test_a_banana_is_put_into_the_bowl(world: RosWorld) -> None:
+    outcome = world.execute(SkillCall('grab_and_putin', ('banana', 'bowl')))
+
+    assert outcome.succeeded, outcome.message
+    assert world.observe().has('banana', 'in', 'bowl')
+
+
+def test_of_a_container_that_cannot_be_taken_it_is_told_which_half_failed(world: RosWorld) -> None:
+    outcome = world.execute(SkillCall('grab_and_putin', ('bowl', 'plate')))
+
+    assert outcome.message == (
+        'The first half, pick(bowl), failed: bowl is a container, and that cannot be picked.'
+    )
+
+
+def test_rviz_is_shown_round_things_and_walls(stack: Running) -> None:
+    shown: list[Marker] = []
+    stack.client.node.create_subscription(
+        MarkerArray, 'markers', lambda message: shown.extend(message.markers), LATCHED
+    )
+
+    until(lambda: any(marker.type == Marker.SPHERE for marker in shown), 'a sphere')
+    names = {marker.text for marker in shown if marker.ns == 'names'}
+    assert {'banana', 'bowl', 'soup_can'} <= names

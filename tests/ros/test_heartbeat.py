@@ -1,0 +1,98 @@
+"""Nodes that end and are started anew before anybody could have missed them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from stacks import until
+from std_msgs.msg import String
+
+from bbllm.core.errors import LostNodeError
+from bbllm.ros.rclpy_support.heartbeat import QOS, TOPIC, Heartbeat, Heartbeats
+from bbllm.ros.rclpy_support.peer_process import PeerProcess
+from bbllm.ros.rclpy_support.teardown import leave_graph
+
+pytestmark = pytest.mark.ros
+
+NAME = 'fr3_executor'
+PATIENCE_S = 60.0
+
+
+@contextmanager
+def member(name: str) -> Iterator[Node]:
+    """Give a node that is spun, in a process of its own as far as DDS can tell."""
+    context = Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node(name, context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    spinning = threading.Thread(target=executor.spin, daemon=True)
+    spinning.start()
+    yield node
+    executor.shutdown(timeout_sec=1.0)
+    spinning.join(PATIENCE_S)
+    leave_graph(node)
+    rclpy.shutdown(context=context)
+
+
+@pytest.fixture
+def heard(ros_domain: int) -> Iterator[Heartbeats]:
+    with member('brain_planner') as node:
+        yield Heartbeats(node)
+
+
+def said_since(heard: Heartbeats, since_s: float) -> str:
+    try:
+        heard.check([NAME], since_s)
+    except LostNodeError as error:
+        return str(error)
+    return ''
+
+
+def test_node_that_was_started_anew_is_named_to_those_who_watched_it_before_and_no_others(
+    heard: Heartbeats,
+) -> None:
+    with member(NAME) as node:
+        Heartbeat(node).start()
+        until(lambda: heard.alive(NAME), 'first life')
+        before_s = time.monotonic()
+        heard.check([NAME], before_s)
+
+    with member(NAME) as node:
+        Heartbeat(node).start()
+        until(lambda: 'anew' in said_since(heard, before_s), 'second life')
+
+        assert said_since(heard, before_s) == (
+            'The node fr3_executor has gone and was started anew: what it was about is lost.'
+        )
+        heard.check([NAME], time.monotonic())
+        heard.check([NAME])
+
+
+def test_node_that_is_heard_of_for_the_first_time_was_not_started_anew(heard: Heartbeats) -> None:
+    since_s = time.monotonic()
+    with member(NAME) as node:
+        Heartbeat(node).start()
+        until(lambda: heard.alive(NAME), 'life')
+
+        assert not said_since(heard, since_s)
+
+
+def test_a_beat_names_the_process_whose_node_it_is(ros_domain: int) -> None:
+    beats: list[String] = []
+    with member('listener') as listener, member(NAME) as node:
+        listener.create_subscription(String, TOPIC, beats.append, QOS)
+        Heartbeat(node).start()
+        until(lambda: beats, 'beat')
+
+    name, life, process = beats[0].data.split(' ', 2)
+    assert (name, len(life)) == (NAME, 32)
+    assert PeerProcess.parse(process) == PeerProcess.own() is not None

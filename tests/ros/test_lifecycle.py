@@ -1,0 +1,194 @@
+"""The nodes as managed nodes: what a lifecycle manager can do with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from rcl_interfaces.msg import Log, Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParameters
+from robots import Robot
+from stacks import Background, Running, started, until
+
+from bbllm.core.errors import LostNodeError
+from bbllm.core.events import Ending
+from bbllm.core.types import Code, SkillCall
+from bbllm.ros.rclpy_support.diagnostics import TOPIC
+from bbllm.ros.stack.client import StackClient
+from bbllm.ros.stack.stack import NODES, Stack, StackConfig
+
+pytestmark = pytest.mark.ros
+
+TASK = 'put the red cube on location_B'
+UP = (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE)
+DOWN = (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP)
+
+
+@pytest.fixture(scope='module')
+def managed(ros_domain: int) -> Iterator[Running]:
+    """Start all nodes unconfigured."""
+    given = {node: {'autostart': False} for node in NODES}
+    given['mujoco_sim']['speed'] = 0.0  # type: ignore[assignment]  # another parameter's type
+    config = StackConfig(params=given)  # type: ignore[arg-type]  # dicts of one type each
+    with Stack(config) as stack, StackClient(config.namespace) as client:
+        running = Running(stack, client)
+        for node in NODES:
+            until(lambda node=node: node in client.node.get_node_names(), node)
+        yield running
+
+
+def state_of(running: Running, node: str) -> int:
+    return int(running.ask(GetState, f'{node}/get_state').current_state.id)
+
+
+def change(running: Running, node: str, *transitions: int) -> None:
+    for transition in transitions:
+        reply = running.ask(
+            ChangeState, f'{node}/change_state', transition=Transition(id=transition)
+        )
+        assert reply.success, f'{node} {transition}'
+
+
+def set_parameter(running: Running, node: str, name: str, value: ParameterValue) -> str:
+    """Set a parameter; return why it was refused, or nothing."""
+    reply = running.ask(
+        SetParameters, f'{node}/set_parameters', parameters=[Parameter(name=name, value=value)]
+    )
+    (result,) = reply.results
+    return '' if result.successful else result.reason
+
+
+def test_unconfigured_nodes_serve_nothing_and_a_manager_brings_them_up_and_down_and_up_again(
+    managed: Running,
+) -> None:
+    assert {state_of(managed, node) for node in NODES} == {State.PRIMARY_STATE_UNCONFIGURED}
+    assert set(managed.client.missing(NODES)) == set(NODES)
+
+    for transitions in (UP, DOWN, UP):
+        for node in NODES:
+            change(managed, node, *transitions)
+    managed.client.wait_ready(NODES, 60.0)
+
+    assert {state_of(managed, node) for node in NODES} == {State.PRIMARY_STATE_ACTIVE}
+    assert managed.run(TASK).ending is Ending.FINISHED
+
+
+def test_deactivated_executor_has_stopped_the_arm_and_serves_again_after_activation(
+    managed: Running,
+) -> None:
+    managed.client.wait_ready(NODES, 60.0)
+    robot = Robot(managed)
+    activity: list[str] = []
+    call = Background(
+        lambda: managed.client.execute(
+            SkillCall('pick', ('green_cube',)), on_activity=activity.append
+        )
+    )
+    until(lambda: activity, 'begin of the call')
+
+    change(managed, 'fr3_executor', Transition.TRANSITION_DEACTIVATE)
+
+    with suppress(LostNodeError):  # its server may be gone before its result is there
+        assert call.result().code is Code.CANCELLED
+    robot.begin()
+    assert robot.stood_still()
+    change(managed, 'fr3_executor', Transition.TRANSITION_ACTIVATE)
+    managed.client.wait_ready(NODES, 60.0)
+    assert managed.client.execute(SkillCall('return_to_base', ())).succeeded
+
+
+def test_transition_that_is_not_possible_is_refused_and_ends_nothing(managed: Running) -> None:
+    request = Transition(id=Transition.TRANSITION_ACTIVATE)
+
+    assert not managed.ask(ChangeState, 'body_mapper/change_state', transition=request).success
+
+    assert state_of(managed, 'body_mapper') == State.PRIMARY_STATE_ACTIVE
+    managed.stack.check()
+
+
+def test_parameter_that_cannot_be_used_leaves_the_node_unconfigured_with_its_reason(
+    managed: Running,
+) -> None:
+    logs: list[Log] = []
+    managed.client.node.create_subscription(Log, '/rosout', logs.append, 100)
+    wrong = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value='guess')
+    right = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value='auto')
+    change(managed, 'body_mapper', *DOWN)
+    assert set_parameter(managed, 'body_mapper', 'mapping', wrong) == ''
+
+    configure = Transition(id=Transition.TRANSITION_CONFIGURE)
+    assert not managed.ask(ChangeState, 'body_mapper/change_state', transition=configure).success
+
+    until(lambda: any("no mapping 'guess'" in log.msg for log in logs), 'reason in /rosout')
+    assert state_of(managed, 'body_mapper') == State.PRIMARY_STATE_UNCONFIGURED
+    assert set_parameter(managed, 'body_mapper', 'mapping', right) == ''
+    change(managed, 'body_mapper', *UP)
+    managed.client.wait_ready(NODES, 60.0)
+
+
+def test_parameters_change_when_they_can(managed: Running) -> None:
+    managed.client.wait_ready(NODES, 60.0)
+    number = ParameterType.PARAMETER_INTEGER
+    real = ParameterType.PARAMETER_DOUBLE
+    text = ParameterType.PARAMETER_STRING
+    two = ParameterValue(type=number, integer_value=2)
+
+    assert set_parameter(managed, 'brain_planner', 'feedback_loops', two) == ''
+    half = ParameterValue(type=real, double_value=0.5)
+    assert set_parameter(managed, 'fr3_executor', 'speed_scale', half) == ''
+    fast = ParameterValue(type=real, double_value=7.0)
+    assert 'out of range' in set_parameter(managed, 'fr3_executor', 'speed_scale', fast)
+    none = ParameterValue(type=text, string_value='none')
+    assert 'read-only' in set_parameter(managed, 'fr3_executor', 'approval', none)
+    other = ParameterValue(type=text, string_value='llm_pop')
+    assert 'inactive' in set_parameter(managed, 'brain_planner', 'planner', other)
+
+    result = managed.run('put the red cube on location_H')  # out of reach: it takes repairs
+    assert result.feedback_loops <= 2
+
+
+def test_dynamic_parameter_is_refused_in_the_middle_of_a_task(ros_domain: int) -> None:
+    with started(speed=0.25, namespace='bbllm_slow') as stack:
+        task = stack.begin(TASK)
+        from bbllm.core.events import EventKind
+
+        stack.wait_for(EventKind.CALL)
+        two = ParameterValue(type=ParameterType.PARAMETER_INTEGER, integer_value=2)
+
+        reason = set_parameter(stack, 'brain_planner', 'feedback_loops', two)
+
+        assert 'at rest only: the episode' in reason
+        stack.client.cancel()
+        task.result()
+
+
+def test_every_node_tells_its_state_in_diagnostics_and_an_episode_is_in_rosout(
+    ros_domain: int,
+) -> None:
+    with started(namespace='bbllm_told') as stack:
+        heard: dict[str, dict[str, str]] = {}
+        logs: list[str] = []
+
+        def hear(message: DiagnosticArray) -> None:
+            for status in message.status:
+                heard[status.name] = {item.key: item.value for item in status.values}
+
+        node = stack.client.node
+        node.create_subscription(DiagnosticArray, TOPIC, hear, 100)
+        node.create_subscription(Log, '/rosout', lambda log: logs.append(log.msg), 100)
+        names = {f'/{stack.stack.config.namespace}/{name}' for name in NODES}
+        until(lambda: names <= set(heard), 'diagnostics of all nodes')
+
+        stack.run(TASK)
+
+        assert {heard[name]['state'] for name in names} == {'active'}
+        estimator = heard[f'/{stack.stack.config.namespace}/state_estimator']
+        assert 'objects [Hz]' in estimator
+        brain = f'/{stack.stack.config.namespace}/brain_planner'
+        until(lambda: heard[brain]['last model call [s]'] != 'nan', 'latency of the model')
+        for word in ('task: ', 'plan: ', 'step', 'ended FINISHED'):
+            until(lambda word=word: any(word in line for line in logs), f'{word!r} in /rosout')

@@ -1,0 +1,197 @@
+"""Answers that a server throws away, as those to clients that it has not found yet."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import pytest
+import rclpy
+from bbllm_interfaces.action import ExecuteSkill
+from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.context import Context
+from rclpy.executors import MultiThreadedExecutor
+from rclpy.node import Node
+from stacks import Background, until
+
+from bbllm.arm.driver import GoalStatus
+from bbllm.core.errors import WorldError
+from bbllm.ros.rclpy_support import action_call
+from bbllm.ros.rclpy_support.action_call import ActionCall
+from bbllm.ros.rclpy_support.teardown import leave_graph
+
+pytestmark = pytest.mark.ros
+
+ACTION = 'execute_skill'
+PATIENCE_S = 60.0
+
+
+class Server:
+    """Accepts goals and carries them out as soon as it is let, and counts them."""
+
+    def __init__(self, node: Node, group: ReentrantCallbackGroup):
+        self.go_on, self.judge = threading.Event(), threading.Event()
+        self.judge.set()
+        self.begun = 0
+        self.cancelled = threading.Event()
+        self.action = ActionServer(
+            node,
+            ExecuteSkill,
+            ACTION,
+            self._execute,
+            callback_group=group,
+            goal_callback=self._judge,
+            cancel_callback=self._cancel,
+        )
+
+    def _judge(self, goal: ExecuteSkill.Goal) -> GoalResponse:
+        assert self.judge.wait(PATIENCE_S)
+        return GoalResponse.ACCEPT
+
+    def _execute(self, goal: ServerGoalHandle) -> ExecuteSkill.Result:
+        self.begun += 1
+        assert self.go_on.wait(PATIENCE_S)
+        if goal.is_cancel_requested:
+            goal.canceled()
+        else:
+            goal.succeed()
+        return ExecuteSkill.Result(message='done')
+
+    def _cancel(self, goal: object) -> CancelResponse:
+        self.cancelled.set()
+        self.go_on.set()
+        return CancelResponse.ACCEPT
+
+
+@contextmanager
+def member(name: str) -> Iterator[tuple[Node, ReentrantCallbackGroup]]:
+    """Give a node that is spun."""
+    context = Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node(name, namespace='lost', context=context)
+    executor = MultiThreadedExecutor(4, context=context)
+    executor.add_node(node)
+    ending = threading.Event()
+
+    def spin() -> None:
+        while not ending.is_set():
+            executor.spin_once(timeout_sec=1.0)
+
+    spinning = threading.Thread(target=spin, daemon=True)
+    spinning.start()
+    yield node, ReentrantCallbackGroup()
+    ending.set()
+    executor.wake()
+    spinning.join(PATIENCE_S)
+    executor.shutdown(timeout_sec=PATIENCE_S)
+    leave_graph(node)
+    rclpy.shutdown(context=context)
+
+
+@pytest.fixture
+def both(ros_domain: int) -> Iterator[tuple[Server, ActionCall]]:
+    with ExitStack() as stack:
+        server = Server(*stack.enter_context(member('server')))
+        node, group = stack.enter_context(member('client'))
+        call = ActionCall(node, ExecuteSkill, ACTION, 'server', group)
+        until(lambda: call.ready, 'the server')
+        yield server, call
+        server.go_on.set()
+
+
+@pytest.fixture
+def lost(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """Return how many answers of each kind are lost from now on."""
+    lost: dict[str, int] = {}
+    take = ActionClient.take_data
+
+    def take_some(self: ActionClient) -> dict[str, Any]:
+        taken: dict[str, Any] = take(self)
+        for kind in list(taken):
+            if lost.get(kind, 0) > 0:
+                lost[kind] -= 1
+                del taken[kind]
+        return taken
+
+    monkeypatch.setattr(ActionClient, 'take_data', take_some)
+    return lost
+
+
+@pytest.mark.parametrize('kind', ['goal', 'result'])
+def test_goal_of_which_an_answer_is_lost_is_carried_out_once_and_its_end_known(
+    both: tuple[Server, ActionCall], lost: dict[str, int], kind: str
+) -> None:
+    server, call = both
+    lost[kind] = 1
+    server.go_on.set()
+
+    status, result = call.run(ExecuteSkill.Goal(), PATIENCE_S)
+
+    assert (status, result.message) == (GoalStatus.SUCCEEDED, 'done')
+    assert lost[kind] == 0
+    assert server.begun == 1
+
+
+def test_goal_that_was_never_answered_is_cancelled_when_nobody_waits_for_it_any_more(
+    both: tuple[Server, ActionCall], lost: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, call = both
+    monkeypatch.setattr(action_call, 'ANSWER_S', 1.0)
+    lost.update(goal=1, status=1000)
+
+    with pytest.raises(WorldError, match=r'no answer from server \(execute_skill\) within 1 s'):
+        call.run(ExecuteSkill.Goal(), PATIENCE_S)
+
+    assert server.cancelled.wait(PATIENCE_S)
+
+
+def test_goal_that_is_accepted_when_nobody_waits_for_it_any_more_is_cancelled_then(
+    both: tuple[Server, ActionCall], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, call = both
+    monkeypatch.setattr(action_call, 'ANSWER_S', 0.5)
+    server.judge.clear()
+    with pytest.raises(WorldError, match=r'no answer from server \(execute_skill\)'):
+        call.run(ExecuteSkill.Goal(), PATIENCE_S)
+    cancels = call._client._pending_cancel_requests
+    until(lambda: not cancels, 'the answer to the cancel, of a goal that is not known yet')
+    assert not server.cancelled.is_set()
+
+    server.judge.set()
+
+    assert server.cancelled.wait(PATIENCE_S)
+    until(lambda: not call._client._abandoned, 'the end of the goal')
+
+
+def test_cancel_reaches_a_goal_whose_acceptance_is_still_to_come(
+    both: tuple[Server, ActionCall], lost: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, call = both
+    monkeypatch.setattr(action_call, 'ANSWER_S', PATIENCE_S * 3)
+    lost.update(goal=1, status=1000)
+    running = Background(lambda: call.run(ExecuteSkill.Goal(), PATIENCE_S))
+    until(lambda: server.begun, 'the goal')
+    lost['status'] = 0
+
+    assert call.cancel()
+
+    assert server.cancelled.wait(PATIENCE_S)
+    assert running.result()[1].message == 'done'
+
+
+def test_goal_that_is_not_wanted_any_more_is_not_sent(both: tuple[Server, ActionCall]) -> None:
+    server, call = both
+    server.go_on.set()
+
+    def look() -> None:
+        call.cancel()
+
+    for reason in ({'look': look}, {'unwanted': lambda: True}):
+        assert call.run(ExecuteSkill.Goal(), PATIENCE_S, **reason) == (GoalStatus.CANCELED, None)
+
+    assert call.run(ExecuteSkill.Goal(), PATIENCE_S)[0] is GoalStatus.SUCCEEDED
+    assert server.begun == 1

@@ -1,0 +1,138 @@
+"""The open state in the graph: an event in, an estimated fact out, no sensed one overwritten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from bbllm_interfaces.msg import EpisodeEvent
+from bbllm_interfaces.msg import Outcome as OutcomeMsg
+from bbllm_interfaces.srv import SetObjectMass
+from beliefs import NODE, believed, failed, telling
+from diagnostic_msgs.msg import KeyValue
+from policies import policies
+from rclpy.publisher import Publisher
+from stacks import Running, started, until
+from std_srvs.srv import Trigger
+
+from bbllm.core.errors import ConfigError
+from bbllm.core.events import EventKind
+from bbllm.core.open_state_mode import open_state_mode
+from bbllm.core.types import Code, Fact
+from bbllm.planners.common.open_state import OpenState
+from bbllm.ros.estimator.open_state_feed import FORGET, NAMED, told_of
+from bbllm.ros.planner.model_params import model_of_open_state
+from bbllm.ros.rclpy_support.params import StateEstimatorParams
+
+pytestmark = pytest.mark.ros
+
+TOO_HEAVY_KG = 3.0
+
+
+@pytest.fixture(scope='module')
+def stack(ros_domain: int) -> Iterator[Running]:
+    """Start a stack whose estimator goes by rules."""
+    with started(params={NODE: {'open_state': 'rules'}}) as running:
+        yield running
+
+
+@pytest.fixture(scope='module')
+def events(stack: Running) -> Publisher:
+    """Return what tells of episodes in place of `brain_planner`, once it is heard."""
+    return telling(stack)
+
+
+@pytest.fixture(autouse=True)
+def nothing_believed(stack: Running) -> None:
+    assert stack.ask(Trigger, FORGET).success
+
+
+def test_an_outcome_becomes_an_estimated_fact_of_the_next_scenes(
+    stack: Running, events: Publisher
+) -> None:
+    assert believed(stack) == []
+
+    events.publish(failed('red_cube', Code.GRASP_FAILED))
+
+    until(lambda: believed(stack) == ['(red_cube is failed_grasp_once)'], 'belief')
+    scene = stack.client.scene()
+    assert Fact('red_cube', 'is', 'failed_grasp_once', estimated=True) in scene.facts
+    assert Fact('red_cube', 'is', 'clear') in scene.facts
+
+
+def test_a_belief_against_what_is_sensed_is_not_told(stack: Running, events: Publisher) -> None:
+    assert stack.client.scene().has('red_cube', 'reachable', 'yes')
+
+    events.publish(failed('red_cube', Code.OUT_OF_WORKSPACE))
+    events.publish(failed('azure_cube', Code.OUT_OF_WORKSPACE))
+
+    until(lambda: believed(stack) == ['(azure_cube is out_of_workspace)'], 'belief')
+
+
+def test_an_event_that_nobody_can_read_changes_nothing(stack: Running, events: Publisher) -> None:
+    events.publish(EpisodeEvent(kind=EpisodeEvent.OUTCOME, episode_id='e'))
+    events.publish(EpisodeEvent(kind=EpisodeEvent.OUTCOME, outcome=[OutcomeMsg(status=250)]))
+    more = [KeyValue(key='call', value='no json')]
+    events.publish(EpisodeEvent(kind=EpisodeEvent.OUTCOME, outcome=[OutcomeMsg()], other=more))
+    events.publish(EpisodeEvent(kind='of another version', episode_id='e'))
+
+    events.publish(failed('red_cube', Code.GRASP_FAILED))
+
+    until(lambda: believed(stack) == ['(red_cube is failed_grasp_once)'], 'belief')
+
+
+def test_what_a_task_found_out_is_told_when_it_has_ended(stack: Running) -> None:
+    heavy = stack.ask(SetObjectMass, 'sim/set_object_mass', name='red_cube', mass=TOO_HEAVY_KG)
+    assert heavy.success
+
+    stack.run('put the red cube on location_B')
+
+    assert stack.wait_for(EventKind.OUTCOME).data['code'] == Code.WOULD_NOT_RISE.name
+    wanted = ['(red_cube is would_not_rise)', '(red_cube is fixed_or_heavy)']
+    until(lambda: believed(stack) == wanted, 'belief')
+    # It is kept until somebody asks for another table.
+    assert stack.ask(Trigger, FORGET).success
+    assert believed(stack) == []
+
+
+def test_a_client_that_makes_it_forget_is_told_of_what_things_it_believed(
+    stack: Running, events: Publisher
+) -> None:
+    events.publish(failed('red_cube', Code.GRASP_FAILED))
+    until(lambda: believed(stack), 'belief')
+
+    assert stack.client.forget() == 'Forgotten is what was believed of red_cube.'
+
+    assert believed(stack) == []
+    # As the request that is made again is told, where the first answer was lost.
+    assert stack.client.forget() == (
+        'Nothing was believed any more. Forgotten is what was believed of red_cube.'
+    )
+
+
+def test_of_many_things_that_were_forgotten_ten_are_named() -> None:
+    many = OpenState({f'cube_{i}': ('warm',) for i in range(NAMED + 2)})
+
+    told = told_of(many)
+
+    assert told.endswith(f'cube_{NAMED - 1} and 2 more.')
+    assert told_of(OpenState({'cube_1': ()})) == 'Nothing was believed.'
+
+
+def test_the_policy_allows_what_the_estimator_hears_and_serves_for_it(stack: Running) -> None:
+    allowed = policies()[NODE].names()
+    client = stack.client.node
+    served = dict(client.get_service_names_and_types_by_node(NODE, '/bbllm'))
+
+    assert '/bbllm/episode_events' in allowed['subscriber']
+    assert f'/bbllm/{FORGET}' in allowed['service'] & served.keys()
+
+
+def test_who_estimates_is_one_of_three() -> None:
+    with pytest.raises(ConfigError, match=r"no open_state 'rule'\. Known: off, rules, model"):
+        open_state_mode('rule')
+
+
+def test_a_stand_in_is_refused_as_the_model_with_what_would_work() -> None:
+    with pytest.raises(ConfigError, match='take open_state:=rules'):
+        model_of_open_state(StateEstimatorParams(model='offline'))

@@ -1,0 +1,131 @@
+"""Parameters: declared once, and files that hold nothing else."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import pytest
+import rclpy
+import yaml
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from stacks import until
+from std_msgs.msg import String
+
+from bbllm.core.errors import ConfigError
+from bbllm.core.paths import config_dir
+from bbllm.ros.rclpy_support.heartbeat import QOS, TOPIC, Heartbeat
+from bbllm.ros.rclpy_support.params import NODE_PARAMS, MujocoSimParams, Parameters
+from bbllm.ros.stack.stack import NODES, OPTIONAL_NODES, node_arguments, params_file
+
+pytestmark = pytest.mark.ros
+
+
+@pytest.fixture
+def node(ros_domain: int, request: pytest.FixtureRequest) -> Iterator[Node]:
+    """Make a node with the arguments that a test is parametrised with."""
+    context = rclpy.Context()
+    rclpy.init(args=['--ros-args', *request.param], context=context)
+    node = Node('mujoco_sim', context=context)
+    yield node
+    node.destroy_node()
+    context.try_shutdown()
+
+
+def never_refused(name: str, dynamic: bool) -> str:
+    return ''
+
+
+def test_every_node_has_a_record_and_a_file() -> None:
+    files = {path.stem for path in (config_dir() / 'params').glob('*.yaml')}
+
+    assert set(NODE_PARAMS) == {*NODES, *OPTIONAL_NODES} == files
+
+
+@pytest.mark.parametrize('name', [*NODES, *OPTIONAL_NODES])
+def test_file_holds_only_what_is_declared_with_its_type(name: str) -> None:
+    ((wildcard, inner),) = yaml.safe_load(params_file(name).read_text()).items()
+    values = inner[name]['ros__parameters']
+
+    assert wildcard == '/**'
+    fields = {field.name: field.default for field in dataclasses.fields(NODE_PARAMS[name])}
+    assert set(values) <= set(fields)
+    assert {key: type(value) for key, value in values.items()} == {
+        key: type(fields[key]) for key in values
+    }
+
+
+@pytest.mark.parametrize('name', [*NODES, *OPTIONAL_NODES])
+def test_every_parameter_says_what_it_is_and_has_bounds_if_it_is_a_number(name: str) -> None:
+    for field in dataclasses.fields(NODE_PARAMS[name]):
+        meta = field.metadata
+        assert len(meta['description']) > 10
+        if type(field.default) in (int, float):
+            assert meta['low'] <= field.default <= meta['high']
+
+
+@pytest.mark.parametrize(
+    'node', [node_arguments('mujoco_sim', {'speed': 0, 'scene': 'it\'s: "x"'})], indirect=True
+)
+def test_values_of_the_command_line_win_and_keep_their_type(node: Node) -> None:
+    params = Parameters(node, MujocoSimParams, never_refused).values
+
+    assert params == MujocoSimParams(speed=0.0, scene='it\'s: "x"')
+    assert type(params.speed) is float
+
+
+@pytest.mark.parametrize(
+    ('node', 'says'),
+    [
+        (
+            ['-p', 'sped:=1.0'],
+            "no parameter 'sped'. Known: clock, force_noise_n, homed, scene, seed, speed, viewer",
+        ),
+        (['-p', 'speed:=1000.0'], 'Between 0 and 100'),
+        (['-p', 'speed:=101'], 'out of bounds'),
+        (['-p', 'speed:=fast'], 'it is no number'),
+        (['-p', 'viewer:=1'], "expecting type 'BOOL'"),
+    ],
+    indirect=['node'],
+)
+def test_unusable_parameter_is_an_error_with_what_would_do(node: Node, says: str) -> None:
+    with pytest.raises(ConfigError, match='mujoco_sim') as error:
+        Parameters(node, MujocoSimParams, never_refused)
+
+    assert says in str(error.value)
+
+
+@pytest.mark.parametrize('node', [[]], indirect=True)
+def test_clock_cannot_be_exchanged_while_a_node_runs(node: Node) -> None:
+    Parameters(node, MujocoSimParams, never_refused)
+
+    (kept,) = node.set_parameters([Parameter('use_sim_time', value=False)])
+    (changed,) = node.set_parameters([Parameter('use_sim_time', value=True)])
+
+    assert kept.successful
+    assert not changed.successful
+    assert 'use_sim_time can be set at the start only' in changed.reason
+    assert node.get_parameter('use_sim_time').value is False
+
+
+@pytest.mark.parametrize('node', [['-p', 'use_sim_time:=true']], indirect=True)
+def test_heart_beats_also_where_the_time_of_ros_stands_still(node: Node) -> None:
+    beats: list[str] = []
+    node.create_subscription(String, TOPIC, lambda msg: beats.append(msg.data), QOS)
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    Heartbeat(node).start()
+
+    def third() -> bool:
+        executor.spin_once(timeout_sec=0.1)
+        return len(beats) >= 3
+
+    # One that is only forgotten destroys in the garbage collector what its context has destroyed.
+    try:
+        until(third, 'a third beat')
+    finally:
+        executor.shutdown()
+
+    assert node.get_clock().now().nanoseconds == 0

@@ -1,0 +1,123 @@
+"""Recoveries of a driver that does not answer everything, over DDS."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from bbllm_interfaces.srv import InjectFault, ResetSim
+from rclpy.client import Client
+from rclpy.task import Future
+from stacks import Running, started
+
+from bbllm.arm.driver import RobotMode
+from bbllm.arm.execution.recovery import Recovery
+from bbllm.arm.execution.stop_causes import StopCause
+from bbllm.ros.driver import robot_client
+from bbllm.ros.driver.activity_feed import ActivityFeed
+from bbllm.ros.driver.ros_driver import RosDriver
+from bbllm.ros.rclpy_support.fast_subscription import Poller
+
+pytestmark = pytest.mark.ros
+
+
+@pytest.fixture(scope='module')
+def sim(ros_domain: int) -> Iterator[Running]:
+    """Start `mujoco_sim` alone, in real time."""
+    with started(('mujoco_sim',), speed=1.0) as running:
+        yield running
+
+
+@pytest.fixture
+def driver(sim: Running, monkeypatch: pytest.MonkeyPatch) -> RosDriver:
+    """Make a driver of a robot that stands at its start."""
+    monkeypatch.setattr(robot_client, 'MANAGER_S', 2.0)
+    # ros2_control does not tell by itself that an error took everything down; mujoco_sim does.
+    monkeypatch.setattr(ActivityFeed, '_hear', lambda feed, msg: None)
+    assert sim.ask(InjectFault, 'sim/inject_fault', clear=True).success
+    assert sim.ask(ResetSim, 'sim/reset').success
+    poller = Poller(sim.client.node)
+    driver = RosDriver(sim.client.node, poller, sim.client.group)
+    poller.start()
+    assert driver.feed.activity.wait_for_answer(30.0)
+    if not driver.condition().able:
+        recovery_of(driver, lambda: True).run('testing', lambda: None)
+    return driver
+
+
+def recovery_of(driver: RosDriver, allow: Callable[[], bool]) -> Recovery:
+    return Recovery(driver, lambda what, look: allow(), lambda _: None)
+
+
+class Mute:
+    """Loses all answers of one service until it is let speak."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, service: str):
+        self.silent = threading.Event()
+        self.silent.set()
+        call = Client.call_async
+
+        def lose(client: Client, request: Any) -> Future:
+            lost = self.silent.is_set() and client.srv_name.endswith(service)
+            return Future() if lost else call(client, request)
+
+        monkeypatch.setattr(Client, 'call_async', lose)
+
+
+def stop_unseen(sim: Running) -> None:
+    """Press the user stop and release it."""
+    assert sim.ask(InjectFault, 'sim/inject_fault', fault='user_stop').success
+    assert sim.ask(InjectFault, 'sim/inject_fault', fault='user_stop', clear=True).success
+
+
+def test_person_is_asked_where_nothing_tells_whether_a_stop_took_the_hardware_down(
+    sim: Running, driver: RosDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mute = Mute(monkeypatch, 'list_hardware_components')
+    stop_unseen(sim)
+    assert not driver.condition(30.0).able
+    assert not driver.condition().hardware_active
+    monkeypatch.setattr(
+        driver, 'clear_errors', lambda: (mute.silent.clear(), RosDriver.clear_errors(driver))
+    )
+    modes: list[RobotMode | None] = []
+
+    def allow() -> bool:
+        modes.append(driver.condition().mode)
+        return True
+
+    stop = recovery_of(driver, allow).run('lifting red_cube', lambda: None)
+
+    assert (stop.cause, stop.asked) == (StopCause.USER_STOP, True)
+    assert modes == [RobotMode.IDLE]  # so the robot itself no longer told of it
+    assert driver.condition().able
+
+
+def test_robot_whose_driver_finds_its_clients_late_is_recovered_at_the_first_try(
+    sim: Running, driver: RosDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last_made = driver._robot._manager._client
+    call = Client.call_async
+    overheard = ['once', 'twice']
+
+    def lose(client: Client, request: Any) -> Future:
+        """Have it done, and throw the answer away as long as it has not found the last client."""
+        is_feed = 'list' in client.srv_name and client is not last_made
+        if not overheard or is_feed:
+            return call(client, request)
+        if client is last_made:
+            overheard.pop()
+        call(client, request)
+        return Future()
+
+    assert sim.ask(InjectFault, 'sim/inject_fault', fault='reflex').success
+    monkeypatch.setattr(Client, 'call_async', lose)
+    assert not driver.condition(30.0).able
+
+    stop = recovery_of(driver, lambda: False).run('lifting red_cube', lambda: None)
+
+    assert (stop.cause, stop.asked) == (StopCause.REFLEX, False)
+    assert not overheard
+    assert driver.condition().able

@@ -1,0 +1,150 @@
+"""The safety envelope in the nodes: its file, its refusals, and the age of the scene."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import rclpy
+from bbllm_interfaces.msg import Scene as SceneMsg
+from bbllm_interfaces.srv import ResetSim, SetObjectMass
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from stacks import PATIENCE_S, Running, started, until
+
+from bbllm.core.errors import LostNodeError
+from bbllm.core.types import Code, Outcome, SkillCall, Status
+from bbllm.ros.convert.qos import LATCHED
+from bbllm.ros.estimator.safety_envelope import SceneAge
+from bbllm.ros.stack.stack import Stack, StackConfig
+
+pytestmark = pytest.mark.ros
+
+HEAVY_KG = 0.85
+"""Weighs 8.3 N, which is less than a lift may take; joint 2 feels 5 Nm of it, and of a light cube
+less than 1 Nm."""
+
+
+@pytest.fixture
+def node(ros_domain: int) -> Iterator[Node]:
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=ros_domain)
+    node = Node('listener', context=context, namespace='bbllm')
+    yield node
+    node.destroy_node()
+    rclpy.try_shutdown(context=context)
+
+
+def test_the_executor_refuses_what_the_file_forbids_and_nothing_moves(
+    ros_domain: int, tmp_path: Path
+) -> None:
+    path = tmp_path / 'mine.yaml'
+    path.write_text('workspace: {min_m: [0.2, -0.01, -0.02], max_m: [0.32, 0.01, 0.6]}')
+
+    heard: list[list[float]] = []
+    with started(params={'fr3_executor': {'safety': str(path)}}) as running:
+        running.client.node.create_subscription(
+            JointState, 'franka/joint_states', lambda msg: heard.append(list(msg.position)), 100
+        )
+        until(lambda: heard, 'joint states')
+        outcome = running.client.execute(SkillCall('pick', ('red_cube',)))
+        count = len(heard)
+        until(lambda: len(heard) > count, 'joint states after the call')
+
+    assert (outcome.status, outcome.code) == (Status.REJECTED, Code.UNSAFE)
+    assert 'the safety rule workspace forbids moving above red_cube' in outcome.message
+    assert all(position == pytest.approx(heard[0], abs=1e-3) for position in heard)
+
+
+def test_an_executor_whose_safety_file_is_wrong_does_not_start(
+    ros_domain: int, tmp_path: Path
+) -> None:
+    path = tmp_path / 'mine.yaml'
+    path.write_text('tcp_sped: {max_m_s: 1}')
+    config = StackConfig(nodes=('fr3_executor',), params={'fr3_executor': {'safety': str(path)}})
+
+    with Stack(config) as stack, pytest.raises(LostNodeError, match='fr3_executor') as caught:
+        stack.wait_ready(PATIENCE_S)
+
+    assert 'unknown key `tcp_sped`. Did you mean `tcp_speed`?' in str(caught.value)
+    assert 'Traceback' not in str(caught.value)
+
+
+@pytest.fixture
+def spun(node: Node) -> Iterator[SingleThreadedExecutor]:
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    yield executor
+    executor.shutdown()
+
+
+def test_a_scene_that_was_latched_long_ago_does_not_count_as_heard(
+    node: Node, spun: SingleThreadedExecutor
+) -> None:
+    publisher = node.create_publisher(SceneMsg, 'scene', LATCHED)
+    publisher.publish(SceneMsg())
+    latched: list[SceneMsg] = []
+    node.create_subscription(SceneMsg, 'scene', latched.append, LATCHED)
+    age = SceneAge(node, ReentrantCallbackGroup(), max_age_s=0.0)
+
+    def spin_until(heard: object) -> None:
+        def look() -> bool:
+            spun.spin_once(timeout_sec=0.01)
+            return bool(heard() if callable(heard) else heard)
+
+        until(look, 'scene')
+
+    spin_until(lambda: latched and publisher.get_subscription_count() == 2)
+    assert age() == float('inf')
+
+    publisher.publish(SceneMsg())
+    spin_until(lambda: len(latched) == 2)
+    spun.spin_once(timeout_sec=0.1)
+    heard_s = time.monotonic()
+
+    assert age() < time.monotonic() - heard_s + PATIENCE_S
+
+
+def lift(running: Running) -> Outcome:
+    """Pick the cube that is heavy from now on."""
+    assert running.ask(ResetSim, 'sim/reset').success
+    assert running.ask(
+        SetObjectMass, 'sim/set_object_mass', name='red_cube', mass=HEAVY_KG
+    ).success
+    until(lambda: running.client.scene().held is None, 'scene of an empty hand')
+    return running.client.execute(SkillCall('pick', ('red_cube',)))
+
+
+@pytest.mark.parametrize(
+    ('most_nm', 'ended'),
+    [(35.0, (Status.SUCCEEDED, Code.NONE)), (3.0, (Status.FAILED, Code.REFLEX))],
+)
+def test_what_is_heavier_than_the_file_allows_stops_the_arm(
+    ros_domain: int, tmp_path: Path, most_nm: float, ended: tuple[Status, Code]
+) -> None:
+    path = tmp_path / 'mine.yaml'
+    path.write_text(f'contact_force: {{max_joint_nm: [35, {most_nm}, 32, 30, 29, 27, 24]}}')
+
+    with started(params={'fr3_executor': {'safety': str(path)}}) as running:
+        # Twice: it also holds after a reset of the table, and after the recovery of the first.
+        outcomes = [lift(running) for _ in range(2)]
+
+    assert [(outcome.status, outcome.code) for outcome in outcomes] == [ended] * 2, outcomes
+
+
+def test_a_lift_that_would_pull_harder_than_the_file_allows_keeps_the_executor_from_starting(
+    ros_domain: int, tmp_path: Path
+) -> None:
+    path = tmp_path / 'mine.yaml'
+    path.write_text('contact_force: {max_n: 12}')
+    config = StackConfig(nodes=('fr3_executor',), params={'fr3_executor': {'safety': str(path)}})
+
+    with Stack(config) as stack, pytest.raises(LostNodeError, match='fr3_executor') as caught:
+        stack.wait_ready(PATIENCE_S)
+
+    assert 'A lift_cap_n of 5.1 N or less would do' in str(caught.value)
+    assert 'Traceback' not in str(caught.value)

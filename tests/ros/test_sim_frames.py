@@ -1,0 +1,194 @@
+"""The robot description and the tree of transforms that `mujoco_sim` publishes."""
+
+from __future__ import annotations
+
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from xml.dom import minidom
+
+import numpy as np
+import pytest
+from geometry_msgs.msg import Transform
+from sensor_msgs.msg import JointState
+from stacks import Running, until
+from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
+from urdf_text import chain, joints_of, step
+
+from bbllm.arm.urdf import robot_description
+from bbllm.ros.convert.qos import LATCHED
+from bbllm.ros.sim.frames import description_of
+
+pytestmark = pytest.mark.ros
+
+
+def matrix(transform: Transform) -> np.ndarray:
+    """Return a transform as matrix, shape (4, 4)."""
+    q, t = transform.rotation, transform.translation
+    x, y, z, w = q.x, q.y, q.z, q.w
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), t.x],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w), t.y],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y), t.z],
+            [0, 0, 0, 1],
+        ]
+    )
+
+
+def transform_topics(sim: Running) -> list[str]:
+    """Return the names of tf and tf_static, wherever `mujoco_sim` publishes them."""
+    node = sim.client.node
+
+    def found() -> list[str]:
+        published = node.get_publisher_names_and_types_by_node('mujoco_sim', node.get_namespace())
+        return sorted(name for name, kinds in published if 'tf2_msgs/msg/TFMessage' in kinds)
+
+    until(lambda: len(found()) == 2, 'publisher of tf and of tf_static')
+    return found()
+
+
+def test_transforms_equal_the_kinematics_of_the_description(sim: Running) -> None:
+    node = sim.client.node
+    texts: list[str] = []
+    fixed: list[TFMessage] = []
+    moving: dict[tuple[int, int], TFMessage] = {}
+    states: dict[tuple[int, int], JointState] = {}
+
+    def key(message: JointState | TFMessage) -> tuple[int, int]:
+        head = message.header if isinstance(message, JointState) else message.transforms[0].header
+        return head.stamp.sec, head.stamp.nanosec
+
+    def keep(kept: dict[tuple[int, int], object], message: JointState | TFMessage) -> None:
+        kept[key(message)] = message
+
+    tf, static = transform_topics(sim)
+    subscriptions = [
+        node.create_subscription(
+            String, 'robot_description', lambda message: texts.append(message.data), LATCHED
+        ),
+        node.create_subscription(TFMessage, static, fixed.append, LATCHED),
+        node.create_subscription(TFMessage, tf, lambda message: keep(moving, message), 10),
+        node.create_subscription(
+            JointState, 'joint_states', lambda message: keep(states, message), 10
+        ),
+    ]
+    until(lambda: texts and fixed and set(moving) & set(states), 'all parts of the same moment')
+    for subscription in subscriptions:
+        node.destroy_subscription(subscription)
+
+    moment = max(set(moving) & set(states))
+    robot = ElementTree.fromstring(texts[0])
+    joints = {joint.find('child').get('link'): joint for joint in joints_of(robot).values()}
+    values = dict(zip(states[moment].name, states[moment].position, strict=True))
+    messages = [*fixed, moving[moment]]
+    transforms = [item for message in messages for item in message.transforms]
+
+    # Every link but the root comes once, below its parent in the description: that is one tree.
+    assert Counter(item.child_frame_id for item in transforms) == Counter(list(joints))
+    at = {item.child_frame_id: item for item in transforms}
+    for link, joint in joints.items():
+        assert at[link].header.frame_id == joint.find('parent').get('link')
+        value = values.get(joint.get('name'), 0.0)
+        np.testing.assert_allclose(matrix(at[link].transform), step(joint, value), atol=1e-9)
+    T_base_tcp, link = np.eye(4), 'fr3_hand_tcp'
+    while link in at:
+        T_base_tcp = matrix(at[link].transform) @ T_base_tcp
+        link = at[link].header.frame_id
+    np.testing.assert_allclose(T_base_tcp, chain(robot, 'fr3_hand_tcp', values), atol=1e-9)
+    assert link == 'base'
+
+
+def test_state_of_the_robot_is_in_the_root_of_the_description(sim: Running) -> None:
+    from franka_msgs.msg import FrankaRobotState
+
+    node = sim.client.node
+    states: list[FrankaRobotState] = []
+    topic = 'franka_robot_state_broadcaster/robot_state'
+    subscription = node.create_subscription(FrankaRobotState, topic, states.append, 1)
+    until(lambda: states, topic)
+    node.destroy_subscription(subscription)
+
+    assert states[0].o_t_ee.header.frame_id == 'base'
+    assert states[0].o_f_ext_hat_k.header.frame_id == 'base'
+
+
+class Logger:
+    """Keeps what a node logs."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.info = self.warning = self.lines.append
+
+
+@pytest.fixture
+def logger() -> Logger:
+    return Logger()
+
+
+@pytest.fixture
+def share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Install a package franka_description, of which nothing but the one file is there."""
+    index = tmp_path / 'share' / 'ament_index' / 'resource_index' / 'packages'
+    index.mkdir(parents=True)
+    (index / 'franka_description').touch()
+    folder = tmp_path / 'share' / 'franka_description'
+    file = folder / 'robots' / 'fr3' / 'fr3.urdf.xacro'
+    file.parent.mkdir(parents=True)
+    file.write_text('<robot name="theirs"/>')
+    monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))
+    return folder
+
+
+def install_xacro(monkeypatch: pytest.MonkeyPatch, process_file: Callable[..., Any]) -> None:
+    """Put a module in the place of xacro, which the environment of PyPI does not have."""
+    monkeypatch.setitem(sys.modules, 'xacro', SimpleNamespace(process_file=process_file))
+
+
+def published_by(logger: Logger) -> str:
+    return description_of(SimpleNamespace(get_logger=lambda: logger))
+
+
+def test_description_of_an_installed_franka_description_is_published(
+    share: Path, monkeypatch: pytest.MonkeyPatch, logger: Logger
+) -> None:
+    def process_file(name: str, mappings: dict[str, str]) -> minidom.Document:
+        assert mappings == {'hand': 'true', 'ee_id': 'franka_hand'}
+        return minidom.parse(name)
+
+    install_xacro(monkeypatch, process_file)
+
+    text = published_by(logger)
+
+    assert ElementTree.fromstring(text).get('name') == 'theirs'
+    assert logger.lines == [
+        f'robot_description comes from {share}/robots/fr3/fr3.urdf.xacro',
+    ]
+
+
+def test_description_that_cannot_be_expanded_is_named_and_replaced(
+    share: Path, monkeypatch: pytest.MonkeyPatch, logger: Logger
+) -> None:
+    def process_file(name: str, mappings: dict[str, str]) -> None:
+        raise ValueError('no macro franka_robot')
+
+    install_xacro(monkeypatch, process_file)
+
+    assert published_by(logger) == robot_description()
+    (line,) = logger.lines
+    assert f'{share}/robots/fr3/fr3.urdf.xacro' in line
+    assert 'no macro franka_robot' in line
+
+
+def test_without_xacro_the_description_is_our_own(
+    share: Path, monkeypatch: pytest.MonkeyPatch, logger: Logger
+) -> None:
+    monkeypatch.setitem(sys.modules, 'xacro', None)  # an import of it fails
+
+    assert published_by(logger) == robot_description()
+    assert logger.lines == []

@@ -1,0 +1,62 @@
+"""How noisy `mujoco_sim` reads the force on the hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bbllm.ros.rclpy_support.params import MujocoSimParams
+from bbllm.ros.sim.loop import SimLoop
+
+pytestmark = pytest.mark.ros
+
+COARSE = 1.0
+"""Noise in the scene file of these tests [N]."""
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> str:
+    file = tmp_path / 'coarse.yaml'
+    file.write_text(
+        'objects:\n  - {name: red_cube, kind: cube, xy: [0.5, 0.1], color: red}\n'
+        f'force_noise_n: {{sd: {COARSE}, bias: 0.0}}\n'
+    )
+    return str(file)
+
+
+def readings(loop: SimLoop, count: int = 400) -> np.ndarray:
+    """Read the force at one moment again and again, shape (count, 3) [N]."""
+    with loop.robot.paused() as simulation:
+        return np.array([simulation.flange_wrench()[:3] for _ in range(count)])
+
+
+def made(scene: str, **given: object) -> SimLoop:
+    params = {'seed': MujocoSimParams.seed, 'force_noise_n': MujocoSimParams.force_noise_n}
+    return SimLoop(scene, speed=1.0, **{**params, **given})  # type: ignore[arg-type]  # a dict
+
+
+def test_without_being_asked_forces_are_as_noisy_as_the_scene_says(scene: str) -> None:
+    assert readings(made(scene)).std(axis=0) == pytest.approx(COARSE, rel=0.2)
+    assert readings(made('tabletop')).std(axis=0) == pytest.approx(0.2, rel=0.2)
+
+
+def test_a_parameter_sets_the_noise_whatever_the_scene_says(scene: str) -> None:
+    noisy = [readings(made(scene, force_noise_n=0.5)) for _ in range(2)]
+
+    assert noisy[0].std(axis=0) == pytest.approx(0.5, rel=0.2)
+    assert (noisy[0] == noisy[1]).all()
+    assert (readings(made(scene, force_noise_n=0.5, seed=1)) != noisy[0]).all()
+    assert (np.ptp(readings(made(scene, force_noise_n=0.0)), axis=0) == 0.0).all()
+
+
+def test_a_reset_changes_scene_and_seed_but_not_how_noisy_it_is(scene: str) -> None:
+    loop = made('tabletop', force_noise_n=0.5, seed=1)
+
+    loop.reset(scene, 0)
+    told = readings(loop)
+
+    assert (told == readings(made(scene, force_noise_n=0.5, seed=1))).all()
+    loop.reset('', 2)
+    assert (readings(loop) == readings(made(scene, force_noise_n=0.5, seed=2))).all()

@@ -1,0 +1,262 @@
+"""What mujoco_sim serves beside goals of arm and hand, seen through DDS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from action_msgs.msg import GoalStatus
+from bbllm_interfaces.msg import ObjectStates, SimGoal
+from bbllm_interfaces.srv import ResetSim
+from control_msgs.action import FollowJointTrajectory, GripperCommand
+from control_msgs.msg import DynamicJointState
+from controller_manager_msgs.msg import ControllerManagerActivity
+from controller_manager_msgs.srv import (
+    ListControllerTypes,
+    ListHardwareInterfaces,
+    LoadController,
+    UnloadController,
+)
+from franka_msgs.action import ErrorRecovery, Homing, Move, PTPMotion
+from franka_msgs.msg import FrankaRobotState, TargetStatus
+from franka_msgs.srv import (
+    SetCartesianStiffness,
+    SetJointStiffness,
+    SetStiffnessFrame,
+    SetTCPFrame,
+)
+from sensor_msgs.msg import JointState
+from sim_clients import (
+    ARM,
+    JOINTS,
+    STATE,
+    heard,
+    inject,
+    ptp,
+    run,
+    send,
+    set_hardware,
+    stay,
+    switch,
+)
+from stacks import Running, started, until
+
+from bbllm.arm.limits import Q_READY
+from bbllm.arm.model import ARM_JOINTS
+from bbllm.nodes.driver_checks.motions import seconds
+from bbllm.ros.convert.qos import BEST_EFFORT, LATCHED
+from bbllm.ros.rclpy_support.waiting import wait_for
+from bbllm.ros.sim.goals import GOALS
+
+pytestmark = pytest.mark.ros
+
+
+IDENTITY = [float(number) for number in np.eye(4).ravel()]
+
+
+@pytest.fixture(scope='module')
+def shared(ros_domain: int) -> Iterator[Running]:
+    """Start `mujoco_sim` alone, as fast as it can while goals run, with a hand not homed yet."""
+    with started(('mujoco_sim',), params={'mujoco_sim': {'homed': False}}) as running:
+        yield running
+
+
+@pytest.fixture
+def sim(shared: Running) -> Running:
+    """Give every test a world at its start."""
+    assert shared.ask(ResetSim, 'sim/reset').success
+    return shared
+
+
+def test_the_robot_drives_a_motion_of_its_own_when_no_controller_holds_it(sim: Running) -> None:
+    assert switch(sim, down=(ARM,)).ok
+
+    status, result = run(sim, PTPMotion, 'action_server/ptp_motion', ptp(0.1))
+
+    assert status == GoalStatus.STATUS_SUCCEEDED
+    assert result.target_status.status == TargetStatus.TARGET_REACHED
+    assert result.error_message == ''
+    with heard(sim, JointState, 'franka/joint_states') as states:
+        until(lambda: states, 'joint states')
+        np.testing.assert_allclose(states[-1].position, Q_READY + 0.1, atol=0.01)
+
+
+def test_the_robot_does_not_move_by_itself_while_a_controller_holds_it(sim: Running) -> None:
+    status, result = run(sim, PTPMotion, 'action_server/ptp_motion', ptp(0.1))
+    assert status == GoalStatus.STATUS_ABORTED
+    assert result.target_status.status == TargetStatus.ABORTED
+    assert 'another control or read operation' in result.error_message
+
+
+def test_a_user_stop_ends_the_robots_own_motion_with_its_reason(sim: Running) -> None:
+    assert switch(sim, down=(ARM,)).ok
+    handle = send(sim, PTPMotion, 'action_server/ptp_motion', ptp(1.0, 0.001))
+    assert handle.accepted
+
+    inject(sim, 'user_stop')
+
+    ended = wait_for(handle.get_result_async(), 'ptp_motion', 30.0)
+    assert ended.status == GoalStatus.STATUS_ABORTED
+    assert ended.result.error_message == 'Control aborted due to user stop.'
+    inject(sim, 'user_stop', clear=True)
+
+
+@pytest.mark.parametrize(
+    ('kind', 'name', 'good', 'bad'),
+    [
+        (SetJointStiffness, 'set_joint_stiffness', {'joint_stiffness': [500.0] * 7},
+         {'joint_stiffness': [-1.0] * 7}),
+        (SetCartesianStiffness, 'set_cartesian_stiffness', {'cartesian_stiffness': [200.0] * 6},
+         {'cartesian_stiffness': [0.0] * 6}),
+        (SetTCPFrame, 'set_tcp_frame', {'transformation': IDENTITY},
+         {'transformation': [0.0] * 16}),
+        (SetStiffnessFrame, 'set_stiffness_frame', {'transformation': IDENTITY},
+         {'transformation': [1.0] * 16}),
+    ],
+)  # fmt: skip
+def test_parameters_of_the_robot_are_taken_when_idle_and_where_they_make_sense(
+    sim: Running, kind: Any, name: str, good: dict[str, Any], bad: dict[str, Any]
+) -> None:
+    refused = sim.ask(kind, f'service_server/{name}', **good)
+    assert (refused.success, '("Move")' in refused.error) == (False, True)
+    assert switch(sim, down=(ARM,)).ok
+
+    taken = sim.ask(kind, f'service_server/{name}', **good)
+    senseless = sim.ask(kind, f'service_server/{name}', **bad)
+
+    assert (taken.success, taken.error) == (True, '')
+    assert (senseless.success, 'invalid argument' in senseless.error) == (False, True)
+
+
+def test_every_goal_is_told_with_the_mode_of_the_robot_also_the_rejected_ones(
+    sim: Running,
+) -> None:
+    with heard(sim, SimGoal, 'sim/goals', GOALS) as goals:
+        until(lambda: sim.client.node.count_publishers('sim/goals'), 'the author of sim/goals')
+        run(sim, FollowJointTrajectory, f'{ARM}/follow_joint_trajectory', stay())
+        bad = send(sim, FollowJointTrajectory, f'{ARM}/follow_joint_trajectory', stay(6))
+        assert not bad.accepted
+        inject(sim, 'user_stop')
+        stopped = send(sim, FollowJointTrajectory, f'{ARM}/follow_joint_trajectory', stay())
+        assert not stopped.accepted
+        run(sim, Move, 'franka_gripper/move', Move.Goal(width=0.04, speed=0.1))
+        until(lambda: len(goals) >= 4, 'four goals')
+    inject(sim, 'user_stop', clear=True)
+
+    trajectory, modes = f'{ARM}/follow_joint_trajectory', FrankaRobotState
+    assert [(goal.name, goal.robot_mode, goal.accepted) for goal in goals] == [
+        (trajectory, modes.ROBOT_MODE_MOVE, True),
+        (trajectory, modes.ROBOT_MODE_MOVE, False),
+        (trajectory, modes.ROBOT_MODE_USER_STOPPED, False),
+        ('franka_gripper/move', modes.ROBOT_MODE_USER_STOPPED, True),
+    ]
+    stamps = [seconds(goal.header.stamp) for goal in goals]
+    assert stamps == sorted(stamps)
+    assert 'velocities' in goals[1].reason
+    asked = stay()
+    assert list(goals[0].joint_names) == list(asked.trajectory.joint_names)
+    assert goals[0].duration == asked.trajectory.points[-1].time_from_start
+    assert seconds(goals[0].start) >= stamps[0]
+    assert (list(goals[3].joint_names), seconds(goals[3].duration)) == ([], 0.0)
+
+
+def test_a_stopped_robot_tells_why_once_its_broadcaster_is_brought_back(sim: Running) -> None:
+    inject(sim, 'joint_limit')
+    assert set_hardware(sim, 'active').ok
+    assert switch(sim, up=(STATE,)).ok
+
+    with heard(sim, FrankaRobotState, f'{STATE}/robot_state') as states:
+        until(lambda: states, 'robot_state')
+    assert states[-1].robot_mode == FrankaRobotState.ROBOT_MODE_REFLEX
+    assert states[-1].current_errors.joint_position_limits_violation
+    assert not switch(sim, up=(ARM,)).ok  # the robot refuses
+
+    inject(sim, 'joint_limit', clear=True)
+    status, _ = run(sim, ErrorRecovery, 'action_server/error_recovery', ErrorRecovery.Goal())
+    assert status == GoalStatus.STATUS_SUCCEEDED
+    assert switch(sim, up=(ARM, JOINTS)).ok
+    with heard(sim, FrankaRobotState, f'{STATE}/robot_state') as states:
+        until(
+            lambda: states and states[-1].robot_mode == FrankaRobotState.ROBOT_MODE_MOVE,
+            'mode MOVE',
+        )
+    assert not states[-1].current_errors.joint_position_limits_violation
+    assert states[-1].last_motion_errors.joint_position_limits_violation
+
+
+def test_lost_packets_keep_the_hardware_down(sim: Running) -> None:
+    inject(sim, 'communication_loss')
+    answer = set_hardware(sim, 'active')
+    assert (answer.ok, answer.state.label) == (False, 'unconfigured')
+    status, _ = run(sim, ErrorRecovery, 'action_server/error_recovery', ErrorRecovery.Goal())
+    assert status == GoalStatus.STATUS_ABORTED
+    inject(sim, 'communication_loss', clear=True)
+
+
+def test_the_table_is_seen_while_the_robot_is_stopped(sim: Running) -> None:
+    inject(sim, 'reflex')
+    with heard(sim, ObjectStates, 'objects') as seen:
+        until(lambda: len(seen) >= 3, 'objects')
+    assert {item.name for item in seen[-1].objects} > {'table'}
+
+
+def test_a_driver_that_hangs_repeats_its_last_joint_states(sim: Running) -> None:
+    inject(sim, 'driver_hang')
+    with heard(sim, JointState, 'franka/joint_states') as arm:
+        until(lambda: len(arm) >= 5, 'joint states')
+    inject(sim, 'driver_hang', clear=True)
+    stamps = {(state.header.stamp.sec, state.header.stamp.nanosec) for state in arm[1:]}
+    assert len(stamps) == 1
+
+
+def test_whoever_comes_late_hears_the_newest_activity_only(sim: Running) -> None:
+    inject(sim, 'reflex')
+    topic = 'controller_manager/activity'
+    with heard(sim, ControllerManagerActivity, topic, LATCHED) as told:
+        until(lambda: told, 'activity')
+    assert {item.state.label for item in told[0].controllers} == {'inactive'}
+    assert [item.state.label for item in told[0].hardware_components] == ['unconfigured']
+
+
+def test_joint_states_come_with_all_interfaces_too(sim: Running) -> None:
+    with heard(sim, DynamicJointState, 'dynamic_joint_states') as states:
+        until(lambda: states, 'dynamic joint states')
+    assert list(states[0].joint_names) == list(ARM_JOINTS)
+    for i, values in enumerate(states[0].interface_values):
+        assert list(values.interface_names) == ['position', 'velocity', 'effort']
+        assert values.values[0] == pytest.approx(Q_READY[i], abs=0.01)
+
+
+def test_convenience_topics_reach_who_wants_no_guarantees(sim: Running) -> None:
+    with heard(sim, JointState, f'{STATE}/desired_joint_states', BEST_EFFORT) as states:
+        until(lambda: states, 'desired joint states')
+    np.testing.assert_allclose(states[0].position, Q_READY, atol=0.01)
+
+
+def test_controllers_are_unloaded_and_loaded_by_name(sim: Running) -> None:
+    manager = 'controller_manager'
+    assert not sim.ask(UnloadController, f'{manager}/unload_controller', name=ARM).ok
+    assert not sim.ask(LoadController, f'{manager}/load_controller', name='nobody').ok
+    assert switch(sim, down=(ARM,)).ok
+    assert sim.ask(UnloadController, f'{manager}/unload_controller', name=ARM).ok
+    assert sim.ask(LoadController, f'{manager}/load_controller', name=ARM).ok
+    types = sim.ask(ListControllerTypes, f'{manager}/list_controller_types').types
+    assert 'joint_trajectory_controller/JointTrajectoryController' in types
+    listed = sim.ask(ListHardwareInterfaces, f'{manager}/list_hardware_interfaces')
+    assert not any(item.is_claimed for item in listed.command_interfaces)
+
+
+def test_a_hand_that_was_not_homed_takes_no_width_before_it_is(sim: Running) -> None:
+    goal = GripperCommand.Goal()
+    goal.command.position, goal.command.max_effort = 0.02, 10.0
+    name = 'franka_gripper/gripper_action'
+    status, result = run(sim, GripperCommand, name, goal)
+    assert (status, result.position) == (GoalStatus.STATUS_ABORTED, 0.0)
+
+    homed, _ = run(sim, Homing, 'franka_gripper/homing', Homing.Goal())
+    status, result = run(sim, Move, 'franka_gripper/move', Move.Goal(width=0.04, speed=0.1))
+
+    assert homed == GoalStatus.STATUS_SUCCEEDED
+    assert (status, result.success) == (GoalStatus.STATUS_SUCCEEDED, True)

@@ -1,0 +1,229 @@
+"""`/clock` and use_sim_time: a bag replayed into one node, and whole stacks at any speed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from bbllm_interfaces.msg import EpisodeEvent, ObjectStates
+from bbllm_interfaces.msg import Scene as SceneMsg
+from bbllm_interfaces.srv import ResetSim
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+from policies import policies
+from rclpy.serialization import deserialize_message, serialize_message
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from sim_clients import heard
+from stacks import started, until
+
+from bbllm.core.events import Ending
+from bbllm.core.types import SkillCall, Status
+from bbllm.ros.convert.qos import EVENTS
+from bbllm.ros.convert.records import stamp_from_msg, stamp_to_msg
+from bbllm.ros.convert.scene import scene_from_msg
+from bbllm.ros.stack.client import StackClient
+from bbllm.ros.stack.stack import NODES, Stack, StackConfig
+
+pytestmark = pytest.mark.ros
+
+BAG = {
+    'objects': ObjectStates,
+    'franka/joint_states': JointState,
+    'franka_gripper/joint_states': JointState,
+    'franka_robot_state_broadcaster/external_wrench_in_base_frame': WrenchStamped,
+}
+"""What `state_estimator` needs of a robot and a table."""
+YESTERDAY_S = 86_400.0
+"""How long before now the bag seems to be recorded, so that its clock is not the wall's [s]."""
+EDGE_S = 0.3
+"""So near to a change of facts the joint states of a moment may make a difference [s]."""
+SIM_TIME = {node: {'use_sim_time': True} for node in NODES}
+
+
+@dataclass
+class Bag:
+    """Messages in the order in which they came, and the scenes that were made of them."""
+
+    messages: list[tuple[str, float, bytes]] = field(default_factory=list)
+    """Topic, stamp on the world's clock [s], the message as it is sent."""
+    scenes: dict[float, frozenset[Any]] = field(default_factory=dict)
+    """The facts of each scene, by its stamp [s]."""
+
+    def settled(self, stamp_s: float) -> bool:
+        """Tell whether the facts were the same for a while before and after a moment."""
+        near = {facts for s, facts in self.scenes.items() if abs(s - stamp_s) <= EDGE_S}
+        return len(near) == 1
+
+
+def stamp_of(message: Any) -> float:
+    return stamp_from_msg(message.header.stamp)
+
+
+@pytest.fixture(scope='module')
+def bag(ros_domain: int) -> Bag:
+    """Record a simulated arm that picks a cube, with a clock that is a day behind the wall's."""
+    bag = Bag()
+    nodes = ('state_estimator', 'fr3_executor', 'mujoco_sim')
+    with started(nodes, params={'state_estimator': {'rate_hz': 20.0}}, speed=1.0) as stack:
+
+        def record(topic: str) -> Callable[[Any], None]:
+            def keep(message: Any) -> None:
+                stamp_s = stamp_of(message) - YESTERDAY_S
+                message.header.stamp = stamp_to_msg(stamp_s)
+                bag.messages.append((topic, stamp_s, serialize_message(message)))
+
+            return keep
+
+        def keep_scene(message: SceneMsg) -> None:
+            scene = scene_from_msg(message)
+            bag.scenes[round(scene.stamp_s - YESTERDAY_S, 6)] = frozenset(scene.facts)
+
+        node = stack.client.node
+        for topic, kind in BAG.items():
+            node.create_subscription(kind, topic, record(topic), 100)
+        node.create_subscription(SceneMsg, 'scene', keep_scene, 100)
+        until(lambda: len(bag.scenes) > 10, 'ten scenes before the call')
+        picked = stack.client.execute(SkillCall('pick', ('red_cube',)))
+        assert picked.status is Status.SUCCEEDED
+        count = len(bag.scenes)
+        until(lambda: len(bag.scenes) > count + 10, 'ten scenes after the call')
+    assert len(set(bag.scenes.values())) > 1
+    return bag
+
+
+class Player(threading.Thread):
+    """Plays a bag as `ros2 bag play --clock --rate X` does."""
+
+    def __init__(self, node: Any, bag: Bag, rate: float):
+        super().__init__(daemon=True)
+        self._bag = bag
+        self._rate = rate
+        self._clock = node.create_publisher(Clock, '/clock', 10)
+        self._topics = {
+            topic: node.create_publisher(kind, topic, 10) for topic, kind in BAG.items()
+        }
+        self.now_s = 0.0
+
+    def run(self) -> None:
+        begun_s, first_s = time.monotonic(), self._bag.messages[0][1]
+        ticked_s = 0.0
+        for topic, stamp_s, data in self._bag.messages:
+            due_s = begun_s + (stamp_s - first_s) / self._rate
+            while (left_s := due_s - time.monotonic()) > 0:
+                time.sleep(left_s)
+            self.now_s = max(self.now_s, stamp_s)
+            if self.now_s >= ticked_s + 0.01:
+                ticked_s = self.now_s
+                self._clock.publish(Clock(clock=stamp_to_msg(self.now_s)))
+            self._topics[topic].publish(deserialize_message(data, BAG[topic]))
+
+
+@contextmanager
+def lone_estimator() -> Iterator[tuple[Stack, Any]]:
+    """Start `state_estimator` alone, in a namespace of its own."""
+    config = StackConfig(
+        nodes=('state_estimator',),
+        namespace='replayed',
+        params={'state_estimator': {'use_sim_time': True, 'rate_hz': 20.0}},
+    )
+    with Stack(config) as stack, StackClient('replayed') as client:
+        yield stack, client
+
+
+@pytest.mark.parametrize('rate', [0.5, 1.0, 5.0])
+def test_a_bag_replayed_at_any_speed_gives_the_scenes_of_the_recording(
+    bag: Bag, rate: float
+) -> None:
+    with lone_estimator() as (stack, client):
+        node = client.node
+        scenes: list[SceneMsg] = []
+        health: list[DiagnosticArray] = []
+        node.create_subscription(SceneMsg, 'scene', scenes.append, 500)
+        node.create_subscription(DiagnosticArray, '/diagnostics', health.append, 10)
+        player = Player(node, bag, rate)
+        until(
+            lambda: all(
+                node.count_subscribers(node.resolve_topic_name(topic))
+                for topic in (*BAG, '/clock')
+            ),
+            'subscriptions of state_estimator',
+        )
+        until(lambda: client.heartbeats.alive('state_estimator'), 'state_estimator')
+        player.start()
+        player.join(120.0)
+        assert not player.is_alive()
+
+        def on_the_clock_of_the_bag() -> bool:
+            stack.check()
+            return any(
+                bag.messages[0][1] <= stamp_of(message) <= player.now_s
+                for message in tuple(health)
+                if message.status[0].name == '/replayed/state_estimator'
+            )
+
+        until(on_the_clock_of_the_bag, 'stamp of its own from the clock of the bag')
+
+    told = {round(stamp_of(msg), 6): frozenset(scene_from_msg(msg).facts) for msg in scenes}
+    seen = {round(stamp_s, 6) for topic, stamp_s, _ in bag.messages if topic == 'objects'}
+    assert told.keys() <= seen, 'every scene has a stamp of the bag'
+    both = [stamp_s for stamp_s in told.keys() & bag.scenes.keys() if bag.settled(stamp_s)]
+    assert both
+    for stamp_s in both:
+        assert told[stamp_s] == bag.scenes[stamp_s]
+    held = {any(fact.predicate == 'held_by' for fact in facts) for facts in told.values()}
+    assert held == {True, False}, 'the replay shows the table before and after the pick'
+
+
+@pytest.mark.parametrize('speed', [0.0, 3.0])
+def test_a_stack_that_takes_the_time_of_the_simulation_carries_out_a_task(
+    ros_domain: int, speed: float
+) -> None:
+    params = {**SIM_TIME, 'mujoco_sim': {'use_sim_time': True, 'clock': True, 'speed': speed}}
+    with started(params=params, speed=speed) as stack:
+        ticks: list[Clock] = []
+        stack.client.node.create_subscription(Clock, '/clock', ticks.append, 10)
+        with heard(stack, EpisodeEvent, 'episode_events', EVENTS) as events:
+            result = stack.run('put the red cube on location_B')
+            until(lambda: events and events[-1].kind == EpisodeEvent.ENDED, 'the last event')
+        assert stack.ask(ResetSim, 'sim/reset', scene='tower').success
+        count = len(ticks)
+        until(lambda: len(ticks) > count + 5, 'the clock after the reset')
+
+    assert result.ending is Ending.FINISHED
+    stamps = [stamp_of(event) for event in events]
+    assert stamps == sorted(stamps)
+    times = [stamp_from_msg(tick.clock) for tick in ticks]
+    assert times == sorted(times), 'the clock never runs backwards, not even at a reset'
+    # More time passes in the world than on the wall: the stamps are of the world's clock.
+    walls = [stamp_from_msg(event.wall_stamp) for event in events]
+    assert stamps[-1] - stamps[0] > walls[-1] - walls[0]
+    assert stamps[-1] - stamps[0] >= 0.9 * result.robot_s
+    # Scenes have the same clock.
+    before, after = (event.scene[0].scene for event in events if event.scene)
+    assert stamp_of(before) <= stamps[-1]
+    assert stamps[0] - 1.0 <= stamp_of(before)
+    assert stamp_of(after) <= stamps[-1] + 1.0
+
+
+def test_policies_allow_the_clock_to_every_node() -> None:
+    allowed = policies()
+
+    for node in NODES:
+        assert '/clock' in allowed[node].names()['subscriber']
+    assert [n for n, policy in allowed.items() if '/clock' in policy.names()['publisher']] == [
+        'mujoco_sim'
+    ]
+
+
+def test_nobody_is_sent_the_clock_without_the_parameter(ros_domain: int) -> None:
+    with started(('mujoco_sim',), speed=1.0) as sim, heard(sim, Clock, '/clock') as ticks:
+        with heard(sim, ObjectStates, 'objects') as states:
+            until(lambda: len(states) > 20, 'twenty times the objects')
+        assert ticks == []
+        assert sim.client.node.count_publishers('/clock') == 0

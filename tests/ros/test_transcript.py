@@ -1,0 +1,30 @@
+"""What is kept of the calls of models that one request needs."""
+
+from __future__ import annotations
+
+import pytest
+
+from bbllm.core.errors import ModelUnavailableError
+from bbllm.core.guards import GuardedEmbedder, GuardedModel
+from bbllm.core.protocols import Message
+from bbllm.llm.embedding.lexical import LexicalEmbedder
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.ros.planner.transcript import Transcript
+
+ASK = [Message('user', 'which call?')]
+
+
+def test_every_call_has_its_text_also_one_that_fails_and_one_for_vectors() -> None:
+    transcript = Transcript()
+    answers = [ModelUnavailableError('down'), 'pick(red\x1b[31m_cube)']
+    model = GuardedModel(transcript, ScriptedModel(answers), 'body')
+
+    with pytest.raises(ModelUnavailableError):
+        model.complete(ASK)
+    GuardedEmbedder(transcript, LexicalEmbedder(), 'body').embed(['pick'])
+    reply = model.complete(ASK)
+
+    assert [call.role for call in transcript.calls] == ['body'] * 3
+    assert transcript.texts == ['', '', reply.text]
+    assert reply.text.startswith('pick(red')
+    assert '\x1b' not in reply.text

@@ -1,0 +1,234 @@
+"""What a picture of a household shows, and that nothing in it covers anything else."""
+
+from __future__ import annotations
+
+import itertools
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from bbllm.core.instance_names import class_of
+from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, SkillCall
+from bbllm.viz.floor_plan import CHANGED, LIT, PERSON, draw_floor_plan
+from bbllm.viz.house import PLAIN, Thing, rooms_of
+from bbllm.viz.house_layout import Box, lay_out
+from bbllm.viz.house_sheet import draw_house_sheet
+from bbllm.viz.labels import overlap
+from bbllm.viz.shapes import Line, Panel, Polygon, Text
+from bbllm.viz.sheet import Caption
+from bbllm.viz.svg import to_svg
+from bbllm.worlds.household.houses import list_houses
+from bbllm.worlds.household.world import HouseholdWorld
+
+NOWHERE = Pose(position_m=(0.0, 0.0, 0.0))
+
+
+def scene(*told: str) -> Scene:
+    """Return a scene of facts such as `salmon_3 in fridge_2`, with a kitchen_1 and a hall_9."""
+    relations = {'in': 'inside', 'on': 'on', 'is': 'is', 'held': 'held_by', 'affords': 'affords'}
+    facts, names = [], ['kitchen_1', 'hall_9']
+    for text in told:
+        subject, word, thing = text.split()
+        facts.append(Fact(subject, relations[word], thing))
+        names += [subject, *([thing] if word not in ('is', 'affords') else [])]
+    kinds = {'kitchen_1': Kind.LOCATION, 'hall_9': Kind.LOCATION, 'sofa_5': Kind.FIXTURE}
+    objects = [SceneObject(name=n, kind=kinds.get(n, Kind.OTHER), pose=NOWHERE) for n in names]
+    return Scene(tuple(dict.fromkeys(objects)), (), tuple(facts), 0.0, domain='household')
+
+
+def all_of(things: Sequence[Thing]) -> Iterator[Thing]:
+    for thing in things:
+        yield thing
+        yield from all_of((*thing.upon, *thing.within))
+
+
+def find(rooms: Sequence[Thing], name: str, *, ghost: bool = False) -> Thing:
+    return next(t for t in all_of(rooms) if t.name == name and (t.look == 'ghost') is ghost)
+
+
+def texts(panel: Panel) -> list[str]:
+    return [shape.text for shape in panel.shapes if isinstance(shape, Text)]
+
+
+def strokes(panel: Panel) -> set[str | None]:
+    return {shape.paint.stroke for shape in panel.shapes if isinstance(shape, Polygon)}
+
+
+def played(house: str) -> tuple[Scene, Scene]:
+    """Return a house before and after its salmon, or chicken, went from fridge to microwave."""
+    world = HouseholdWorld(house)
+    before = world.observe()
+    names = {class_of(name): name for name in reversed(before.names)}
+    names.setdefault('salmon', names.get('chicken', ''))
+    for call in (
+        'walk fridge', 'open fridge', 'grab salmon', 'walk microwave', 'open microwave',
+        'putin salmon microwave', 'close microwave', 'switchon microwave',
+        'walk chair', 'sit chair',
+    ):  # fmt: skip
+        skill, *classes = call.split()
+        outcome = world.execute(SkillCall(skill, tuple(names[word] for word in classes)))
+        assert outcome.succeeded, outcome.message
+    return before, world.observe()
+
+
+@pytest.mark.parametrize('house', list_houses())
+@pytest.mark.parametrize('changes_only', [False, True])
+def test_nothing_of_a_house_is_left_out_but_walls_and_the_like(
+    house: str, changes_only: bool
+) -> None:
+    before, after = played(house)
+    shown = all_of(rooms_of(after, before, changes_only=changes_only))
+
+    n = sum(t.count for t in shown if t.look not in ('room', 'ghost'))
+
+    loose = [item for item in after.objects if item.kind is not Kind.LOCATION]
+    assert n == sum(class_of(item.name) not in PLAIN for item in loose)
+
+
+@pytest.mark.parametrize('house', list_houses())
+@pytest.mark.parametrize(('width', 'columns'), [(1000.0, 6), (420.0, 3), (300.0, 1)])
+@pytest.mark.parametrize('changes_only', [False, True])
+def test_boxes_stay_inside_each_other_and_cover_no_other(
+    house: str, width: float, columns: int, changes_only: bool
+) -> None:
+    before, after = played(house)
+    rooms = lay_out(rooms_of(after, before, changes_only=changes_only), width, columns)
+
+    assert max(room.left + room.width for room in rooms) == pytest.approx(width)
+    for room in rooms:
+        for box, _ in room.walk():
+            for part in box.parts:
+                assert part.left >= 0
+                assert part.left + part.width <= box.width + 0.1, part.text
+                assert part.top + part.height <= box.height + 0.1, part.text
+    for boxes in (rooms, *(box.parts for room in rooms for box, _ in room.walk())):
+        for one, other in itertools.combinations([_edges(box) for box in boxes], 2):
+            assert overlap(one, other) < 0.1
+
+
+def _edges(box: Box) -> tuple[float, float, float, float]:
+    return box.left, box.top, box.left + box.width, box.top + box.height
+
+
+def test_rooms_of_a_row_end_at_the_same_height() -> None:
+    boxes = lay_out(rooms_of(HouseholdWorld('old_house').observe()), 1000.0, 6)
+
+    bottoms = Counter(round(box.top + box.height) for box in boxes)
+    tops = Counter(round(box.top) for box in boxes)
+    assert sorted(bottoms.values()) == sorted(tops.values())
+    assert len(boxes) == 5
+
+
+def test_what_moved_stands_out_and_leaves_a_ghost_and_a_trace() -> None:
+    before = scene('salmon_3 in fridge_2', 'fridge_2 in kitchen_1', 'mug_4 in kitchen_1')
+    after = scene('salmon_3 in kitchen_1', 'fridge_2 in kitchen_1', 'mug_4 in kitchen_1')
+
+    rooms = rooms_of(after, before)
+    still = draw_floor_plan(before, 600, before=before)
+    panel = draw_floor_plan(after, 600, before=before)
+
+    assert find(rooms, 'salmon_3').moved
+    assert find(rooms, 'fridge_2').within == (find(rooms, 'salmon_3', ghost=True),)
+    assert not find(rooms, 'mug_4').changed
+    assert sum(isinstance(shape, Line) for shape in panel.shapes) == 1
+    assert 'salmon_3' in texts(panel)
+    assert 'salmon_3' not in texts(still)
+    assert CHANGED not in strokes(still)
+    assert CHANGED in strokes(panel)
+
+
+def test_a_change_of_state_is_told_as_from_and_to() -> None:
+    before = scene('tv_3 in hall_9', 'tv_3 is off', 'plate_4 in hall_9')
+    after = scene('tv_3 in hall_9', 'tv_3 is on', 'plate_4 in hall_9', 'plate_4 is washed')
+
+    rooms = rooms_of(after, before)
+
+    assert find(rooms, 'tv_3').state == 'off → on'
+    assert find(rooms, 'tv_3').lit
+    assert find(rooms, 'plate_4').state == 'washed'
+    panel = draw_floor_plan(after, 600, before=before)
+    fills = [s.paint.fill for s in panel.shapes if isinstance(s, Polygon)]
+    assert LIT in fills
+
+
+def test_what_is_held_is_shown_with_the_person_and_the_person_on_its_seat() -> None:
+    rooms = rooms_of(
+        scene(
+            'character_7 in hall_9',
+            'character_7 on sofa_5',
+            'character_7 is sitting',
+            'sofa_5 in hall_9',
+            'mug_4 held character_7',
+            'mug_4 in hall_9',
+        )
+    )
+
+    person = find(rooms, 'character_7')
+    assert (person.look, person.text, person.state) == ('person', 'person', 'sitting')
+    assert [thing.name for thing in person.upon] == ['mug_4']
+    assert find(rooms, 'sofa_5').upon == (person,)
+    panel = draw_floor_plan(scene('character_7 in hall_9'), 600)
+    assert PERSON in [s.paint.fill for s in panel.shapes if isinstance(s, Polygon)]
+
+
+def test_equal_things_are_counted_and_those_that_differ_are_not() -> None:
+    plates = [f'plate_{n} in kitchen_1' for n in (11, 12, 13, 14)]
+
+    (kitchen, _) = rooms_of(scene(*plates, 'plate_14 is dirty'))
+
+    assert [(t.text, t.state) for t in kitchen.within] == [('plate ×3', ''), ('plate', 'dirty')]
+
+
+def test_furniture_on_the_floor_stands_in_the_room_and_a_book_lies_on_it() -> None:
+    rooms = rooms_of(
+        scene('sofa_5 on floor_8', 'sofa_5 in hall_9', 'book_6 on floor_8', 'floor_8 in hall_9')
+    )
+
+    hall = find(rooms, 'hall_9')
+    assert {thing.text for thing in hall.within} == {'sofa', 'floor'}
+    assert [thing.name for thing in find(rooms, 'floor_8').upon] == ['book_6']
+
+
+def test_things_inside_each_other_in_a_ring_are_in_no_room() -> None:
+    rooms = rooms_of(scene('box_2 in bag_3', 'bag_3 in box_2', 'mug_4 in kitchen_1'))
+
+    assert rooms[-1].text == 'in no room'
+    assert [thing.name for thing in all_of(rooms[-1:])] == ['', 'box_2', 'bag_3']
+
+
+def test_where_only_changes_are_wanted_the_rest_is_counted_in_its_place() -> None:
+    before = scene(
+        'salmon_3 in fridge_2', 'milk_4 in fridge_2', 'fridge_2 in kitchen_1', 'pot_6 in hall_9'
+    )
+    after = scene(
+        'salmon_3 in kitchen_1', 'milk_4 in fridge_2', 'fridge_2 in kitchen_1', 'pot_6 in hall_9'
+    )
+
+    rooms = rooms_of(after, before, changes_only=True)
+
+    assert [thing.text for thing in find(rooms, 'fridge_2').within] == ['salmon', '+ 1']
+    assert [thing.text for thing in find(rooms, 'hall_9').within] == ['1 thing']
+
+
+def test_an_empty_house_and_one_name_without_end_are_drawn() -> None:
+    assert draw_floor_plan(Scene((), (), (), 0.0, domain='household'), 600).height > 0
+    long = 'x' * 400
+
+    panel = draw_floor_plan(scene(f'{long}_3 in kitchen_1', f'{long}_3 is dirty'), 300)
+
+    assert max(len(text) for text in texts(panel)) < 60
+
+
+def test_a_sheet_is_xml_with_one_plan_and_words_around_it() -> None:
+    before, after = played('studio')
+    caption = Caption(task='heat <salmon>', ending='FINISHED', episode_id='e1')
+
+    page = draw_house_sheet(caption, before, after)
+    alone = draw_house_sheet(caption, before, None)
+
+    root = ET.fromstring(to_svg(page))
+    written = {''.join(t.itertext()) for t in root.iter('{http://www.w3.org/2000/svg}text')}
+    assert {'heat <salmon>', 'FINISHED', 'kitchen', 'closed, off → on', 'where it was'} <= written
+    assert not {'where it was', 'off → on'} & {s.text for s in alone.shapes if isinstance(s, Text)}

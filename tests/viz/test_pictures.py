@@ -1,0 +1,299 @@
+"""What is drawn, where, and that both files show the same."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import math
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from bbllm.cli.views.picture_files import scenes_of, write_pictures
+from bbllm.core.errors import ConfigError
+from bbllm.core.events import Event, EventKind
+from bbllm.core.journal import episode_of
+from bbllm.core.records import to_json
+from bbllm.core.types import (
+    Fact,
+    Kind,
+    Pose,
+    Scene,
+    SceneObject,
+)
+from bbllm.sim.scene_file import list_scenes, load_scene
+from bbllm.viz.colors import HEX, UNKNOWN, color_of
+from bbllm.viz.labels import Wanted, overlap, place_labels
+from bbllm.viz.png import to_png
+from bbllm.viz.reach import reach_ring
+from bbllm.viz.shapes import Page, Paint, Panel, Polygon, Text, ring_points, text_width
+from bbllm.viz.sheet import Caption, draw_sheet, wrap
+from bbllm.viz.svg import to_svg
+from bbllm.viz.table import draw_scene, short_names
+from bbllm.viz.view import view_of
+
+CAPTION = Caption(task='build something', ending='FINISHED', episode_id='e1')
+
+
+def scene(name: str = 'plus_sign') -> Scene:
+    """Return a scene as it is at the start, with its far things marked."""
+    file = load_scene(name)
+    objects = (*file.fixtures, *file.movables, *file.places)
+    far = [item for item in objects if math.hypot(*item.pose.position_m[:2]) > 0.8]
+    facts = tuple(Fact(item.name, 'reachable', 'no') for item in far)
+    return Scene(objects, (), facts, 0.0)
+
+
+def moved(before: Scene, name: str, x: float, y: float) -> Scene:
+    """Return a scene in which one thing stands elsewhere."""
+    objects = tuple(
+        replace(item, pose=Pose(position_m=(x, y, 0.02))) if item.name == name else item
+        for item in before.objects
+    )
+    return replace(before, objects=objects)
+
+
+def texts(page: Page) -> list[str]:
+    """Return all that is written in a page."""
+    inner = [s for panel in page.shapes if isinstance(panel, Panel) for s in panel.shapes]
+    return [s.text for s in (*page.shapes, *inner) if isinstance(s, Text)]
+
+
+def test_svg_is_xml_that_names_task_ending_and_every_thing() -> None:
+    page = draw_sheet(CAPTION, scene(), scene(), (0.15, 0.8))
+
+    root = ET.fromstring(to_svg(page))
+
+    written = [
+        ''.join(node.itertext())
+        for node in root.iter('{http://www.w3.org/2000/svg}text')
+        if not node.get('aria-hidden')
+    ]
+    for item in load_scene('plus_sign').movables:
+        assert written.count(item.name) == 2, f'{item.name} in both panels'
+    assert {'build something', 'FINISHED', '10 cm', 'before', 'after'} <= set(written)
+
+
+@pytest.mark.parametrize('task', ['<script>&amp;"\'</script>', 'a\x00b\x1bc', ']]>', '把方块'])
+def test_no_task_can_break_the_svg(task: str) -> None:
+    page = draw_sheet(replace(CAPTION, task=task), scene(), None)
+
+    root = ET.fromstring(to_svg(page).encode())
+
+    assert not list(root.iter('{http://www.w3.org/2000/svg}script'))
+
+
+def test_forward_is_up_and_left_is_left() -> None:
+    view = view_of([scene()], 600)
+
+    ahead, left, here = view.at(0.6, 0.0), view.at(0.3, 0.2), view.at(0.3, 0.0)
+
+    assert ahead[1] < here[1]
+    assert left[0] < here[0]
+    assert here[1] - view.at(0.4, 0.0)[1] == pytest.approx(0.1 * view.scale)
+
+
+def test_every_thing_is_inside_the_view() -> None:
+    for name in list_scenes():
+        view = view_of([scene(name)], 600)
+        for item in scene(name).objects:
+            if item.kind is not Kind.FIXTURE:
+                x, y = view.at(*item.pose.position_m[:2])
+                assert 0 < x < view.width
+                assert 0 < y < view.height
+
+
+def test_png_shows_the_cube_where_it_came_to_rest() -> None:
+    before = scene()
+    page = draw_sheet(CAPTION, before, moved(before, 'red_cube', 0.6, -0.3), (0.15, 0.8))
+    image = Image.open(io.BytesIO(to_png(page, scale=1.0)))
+    view = view_of([before, moved(before, 'red_cube', 0.6, -0.3)], 620)
+    first, second = (shape for shape in page.shapes if isinstance(shape, Panel))
+
+    def color_at(panel: Panel, x: float, y: float) -> tuple[int, ...]:
+        px, py = view.at(x, y)
+        color = image.getpixel((round(panel.corner[0] + px), round(panel.corner[1] + py)))
+        assert isinstance(color, tuple)
+        return color
+
+    red = tuple(int(HEX['red'][i : i + 2], 16) for i in (1, 3, 5))
+    assert image.size == (round(page.width), round(page.height))
+    assert math.dist(color_at(second, 0.6, -0.3), red) < 20
+    assert math.dist(color_at(first, 0.6, -0.3), red) > 100
+
+
+@pytest.mark.parametrize('name', [name for name in list_scenes() if name != 'empty_table'])
+def test_labels_of_the_shipped_scenes_neither_overlap_nor_leave_the_panel(name: str) -> None:
+    view = view_of([scene(name)], 620)
+    things = [item for item in scene(name).objects if item.kind in (Kind.CUBE, Kind.CYLINDER)]
+    wanted = [
+        Wanted(item.name, view.at(*item.pose.position_m[:2]), 0.03 * view.scale, 11.5)
+        for item in things
+    ]
+
+    placed = place_labels(wanted, [], view.width, view.height)
+
+    for one, other in itertools.combinations(placed, 2):
+        assert overlap(one.box, other.box) == 0
+    for label in placed:
+        assert label.box[0] >= 0
+        assert label.box[2] <= view.width
+
+
+def test_labels_of_a_heap_are_pulled_apart() -> None:
+    heap = [Wanted(f'cube_number_{n}', (300.0, 300.0), 10.0, 12.0) for n in range(5)]
+
+    placed = place_labels(heap, [], 600, 600)
+
+    pairs = itertools.combinations([label.box for label in placed], 2)
+    assert all(overlap(*pair) == 0 for pair in pairs)
+
+
+def test_what_is_held_and_what_stands_on_a_location_is_written() -> None:
+    start = scene()
+    facts = (Fact('red_cube', 'on', 'location_A'), Fact('blue_cube', 'held_by', 'hand'))
+
+    page = draw_sheet(CAPTION, replace(start, facts=facts), None)
+
+    assert 'red_cube · A' in texts(page)
+    assert 'blue_cube (in the hand)' in texts(page)
+
+
+def test_a_pile_is_named_in_one_place_from_the_top_down() -> None:
+    before = scene()
+    low = moved(before, 'red_cube', 0.6, -0.3)
+    objects = tuple(
+        replace(item, pose=Pose(position_m=(0.6, -0.3, 0.06)))
+        if item.name == 'blue_cube'
+        else item
+        for item in low.objects
+    )
+
+    page = draw_sheet(CAPTION, replace(low, objects=objects), None)
+
+    written = texts(page)
+    assert written.index('on red_cube') == written.index('blue_cube') + 1
+    assert 'red_cube' not in written
+
+
+def test_a_thing_that_moved_leaves_a_trace_and_others_do_not() -> None:
+    before = scene()
+    view = view_of([before], 600)
+
+    still = draw_scene(before, view, (0, 0), before=before)
+    after = draw_scene(moved(before, 'red_cube', 0.6, -0.3), view, (0, 0), before=before)
+
+    dashed = [s for s in after.shapes if isinstance(s, Polygon) and s.paint.dash == (2.5, 2.5)]
+    assert len(dashed) == 1
+    assert not [s for s in still.shapes if isinstance(s, Polygon) and s.paint.dash == (2.5, 2.5)]
+
+
+def test_ring_leaves_its_middle_out() -> None:
+    ring = ring_points((0.0, 0.0), 1.0, 2.0)
+
+    area = 0.5 * sum(
+        ax * by - bx * ay for (ax, ay), (bx, by) in zip(ring, ring[1:] + ring[:1], strict=True)
+    )
+
+    assert abs(area) == pytest.approx(math.pi * (4 - 1), rel=0.01)
+
+
+def test_reach_ends_between_what_can_and_what_cannot_be_grasped() -> None:
+    ring = reach_ring()
+
+    assert ring is not None
+    assert ring[0] < 0.3
+    assert 0.7 < ring[1] < 0.9
+
+
+def test_names_lose_only_a_beginning_that_all_share() -> None:
+    assert short_names(['location_A', 'location_B']) == {'location_A': 'A', 'location_B': 'B'}
+    assert short_names(['bin', 'location_A']) == {'bin': 'bin', 'location_A': 'location_A'}
+
+
+@pytest.mark.parametrize(('word', 'color'), [('red', HEX['red']), ('dark blue', HEX['blue'])])
+def test_colour_words_are_understood(word: str, color: str) -> None:
+    assert color_of(word) == color
+
+
+def test_an_unknown_colour_is_drawn_in_a_neutral_one() -> None:
+    assert color_of('mauvish') == UNKNOWN
+
+
+def test_a_long_task_is_cut_with_an_ellipsis() -> None:
+    lines = wrap('word ' * 400, 20, 500, 2)
+
+    assert len(lines) == 2
+    assert lines[1].endswith('…')
+    assert all(text_width(line, 20) <= 500 for line in lines)
+
+
+def test_a_word_wider_than_the_page_is_cut_too() -> None:
+    (line,) = wrap('x' * 2000, 20, 500, 2)
+
+    assert text_width(line, 20) <= 500
+
+
+def test_half_transparent_paint_is_blended_in_the_png() -> None:
+    square = Polygon(((0, 0), (8, 0), (8, 8), (0, 8)), Paint(fill='#ff0000', fill_opacity=0.5))
+    page = Page(width=8, height=8, title='', shapes=(square,))
+
+    image = Image.open(io.BytesIO(to_png(page, scale=1.0)))
+
+    assert image.getpixel((4, 4)) == pytest.approx((255, 127, 127), abs=2)
+
+
+def events(*scenes: Scene) -> tuple[Event, ...]:
+    """Return the record of an episode that shows these scenes."""
+    start = {'episode_id': 'e1', 'task': 't', 'planner': 'p', 'brain': 'b', 'body': 'b'}
+    shown = [
+        Event(EventKind.SCENE, 1.0, {'moment': moment, 'scene': to_json(item)})
+        for moment, item in zip(('before', 'after'), scenes, strict=False)
+    ]
+    return (Event(EventKind.STARTED, 0.0, start), *shown)
+
+
+def test_scenes_come_back_from_the_record() -> None:
+    before = scene()
+
+    assert scenes_of(episode_of(events(before)))['before'] == before
+
+
+def test_an_episode_without_an_end_is_drawn_with_its_start_alone(tmp_path: Path) -> None:
+    pictures = write_pictures(episode_of(events(scene())), tmp_path / 'e1.jsonl')
+
+    svg = (tmp_path / 'e1.svg').read_text()
+    assert {path.name for path in pictures.paths} == {'e1.svg', 'e1.png'}
+    assert '>before<' in svg
+    assert '>after<' not in svg
+
+
+def test_an_episode_without_a_scene_has_no_picture_and_says_so(tmp_path: Path) -> None:
+    pictures = write_pictures(episode_of(events()), tmp_path / 'e1.jsonl')
+
+    assert pictures.paths == ()
+    assert 'no scene' in pictures.hints[0]
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match='nowhere'):
+        write_pictures(episode_of(events(scene())), tmp_path / 'nowhere' / 'e1.jsonl')
+
+
+def test_a_thing_on_its_edge_and_one_of_no_size_are_drawn() -> None:
+    tilted = SceneObject(
+        name='tilted',
+        kind=Kind.CUBE,
+        pose=Pose(position_m=(0.4, 0.1, 0.03), quat_xyzw=(0.3827, 0.0, 0.0, 0.9239)),
+        size_m=(0.04, 0.04, 0.04),
+        color='red',
+    )
+    spot = SceneObject(name='spot', kind=Kind.LOCATION, pose=Pose(position_m=(0.4, -0.1, 0.0)))
+
+    page = draw_sheet(CAPTION, Scene((tilted, spot), (), (), 0.0), None)
+
+    ET.fromstring(to_svg(page))
+    assert {'tilted', 'spot'} <= set(texts(page))
