@@ -67,7 +67,7 @@ def table_of(
     """Return a table whose first column is text and whose other columns are figures."""
     table = Table(title=title, caption=caption or None)
     for index, name in enumerate(columns):
-        table.add_column(name, justify='right' if index else 'left', no_wrap=index > 0)
+        table.add_column(name, justify='right' if index else 'left')
     for row in rows:
         table.add_row(*row)
     return table

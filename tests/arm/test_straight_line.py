@@ -3,14 +3,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bbllm.arm.driver import JointTrajectory
+from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_MAX, Q_READY
-from bbllm.arm.motion.cartesian_path import line_move, line_path, path_move, track_line
+from bbllm.arm.motion.cartesian_path import LINE_SPEED_M_S, line_path, path_move, track_line
 from bbllm.arm.motion.motion_planner import choose_grasp_configuration
 from bbllm.arm.motion.reachability import raised, top_down
 from bbllm.arm.motion.trajectory import NoPathError, sample
 from bbllm.bench.safety.limit_audit import audit
+
+
+def line_move(
+    q_start: Array, T_goal: Array, scale: float = 1.0, speed_m_s: float = LINE_SPEED_M_S
+) -> JointTrajectory:
+    return path_move(line_path(q_start, T_goal), scale=scale, speed_m_s=speed_m_s)
 
 
 def off_line_m(move: JointTrajectory) -> float:

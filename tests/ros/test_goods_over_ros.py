@@ -35,7 +35,7 @@ def test_to_put_things_into_containers_is_offered_where_there_are_any(world: Ros
 
     scene = world.observe()
 
-    assert scene.skills == (*SKILLS, GRAB_AND_PUTIN.skill)
+    assert scene.skills == (*SKILLS, GRAB_AND_PUTIN)
     assert world.skills == scene.skills
 
 

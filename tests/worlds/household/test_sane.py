@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from scripts_to_try import SCRIPTS
@@ -31,8 +29,6 @@ from small_houses import (
 )
 
 from bbllm.worlds.household.household import Household, Mode
-from bbllm.worlds.household.rules import RULES
-from bbllm.worlds.household.sane import DIFFERENCES, SANE_RULES
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
 
@@ -229,19 +225,3 @@ def test_a_thing_that_does_not_exist_cannot_be_walked_to_and_that_is_told(home: 
 
 def test_what_cannot_be_moved_cannot_be_pushed(home: Household) -> None:
     assert do(home, f'walk {TABLE}', f'push {TABLE}').broken == 'not_movable'
-
-
-def test_every_action_with_a_rule_of_its_own_is_in_the_list_of_differences() -> None:
-    named = {action for difference in DIFFERENCES for action in difference.actions}
-    changed = {action for action, rule in SANE_RULES.items() if rule != RULES[action]}
-
-    assert changed <= named
-
-
-def test_the_manual_tells_every_difference() -> None:
-    manual = Path(__file__).parents[3] / 'docs' / 'household.md'
-    text = ' '.join(manual.read_text().split())
-
-    for difference in DIFFERENCES:
-        assert difference.original in text
-        assert difference.sane in text

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bbllm.worlds.household.script import ScriptError, ScriptLine, parse_line, parse_script
+from bbllm.worlds.household.script import ScriptError, ScriptLine, parse_line
 from bbllm.worlds.household.vocabulary import Action
 
 NAME = st.from_regex(r'[a-z][a-z_]{0,8}', fullmatch=True)
@@ -64,14 +64,3 @@ def test_case_spaces_and_other_words_for_an_action_are_understood() -> None:
     assert parse_line(' [lookat_medium]<Coffee Table>(7) junk', 3) == ScriptLine(
         Action.LOOKAT, (('coffee_table', 7),), 3
     )
-
-
-def test_a_script_numbers_its_lines_and_leaves_out_empty_ones() -> None:
-    script = parse_script('[STANDUP]\n\n[WALK] <sofa> (3)\n')
-
-    assert [str(line) for line in script] == ['[STANDUP] [1]', '[WALK] <sofa> (3) [2]']
-
-
-def test_an_error_of_a_script_says_in_which_line() -> None:
-    with pytest.raises(ScriptError, match='in line 3 of the script'):
-        parse_script('[STANDUP]\n\n[FLY]\n')

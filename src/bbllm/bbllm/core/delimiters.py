@@ -56,11 +56,5 @@ def without_delimiters(prompt: str) -> str:
     return text.replace(_OPEN, '').replace(_CLOSE, '')
 
 
-def outside_data(prompt: str) -> str:
-    """Return what of a prompt stands outside of all delimiters."""
-    prompt = prompt.replace(DATA_RULE, '')
-    return re.sub(f'{_OPEN}.*?{_CLOSE}', '', prompt, flags=re.DOTALL)
-
-
 def _block(text: str, comment: str = '') -> str:
     return f'{comment}{_OPEN}\n{text}\n{comment}{_CLOSE}'

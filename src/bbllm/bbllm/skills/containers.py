@@ -12,11 +12,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from bbllm.core.phrases import listed
 from bbllm.core.types import Code, Kind, Scene, SceneObject
 from bbllm.skills.grasps import FINGER_LAYERS, GraspParams, Grip, Hand, NoRoom
 from bbllm.skills.placing import place_grips
 from bbllm.skills.pose_targets import PlaceTarget, yaw_like
-from bbllm.skills.rejection import Rejection, listed
+from bbllm.skills.rejection import Rejection
 from bbllm.skills.shapes import (
     Point,
     bottom_z,

@@ -20,6 +20,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from bbllm.core.phrases import listed
 from bbllm.core.skill_calls import looks_like_pose
 from bbllm.core.types import MOVABLE, Code, Kind, Scene, SceneObject, SkillCall
 from bbllm.skills.catalog import parse_pose
@@ -40,7 +41,7 @@ from bbllm.skills.grasps import (
 )
 from bbllm.skills.placing import place_grips, place_target
 from bbllm.skills.pose_targets import PlaceTarget, from_tcp
-from bbllm.skills.rejection import Rejection, listed
+from bbllm.skills.rejection import Rejection
 from bbllm.skills.shapes import (
     Point,
     Vector,
@@ -367,11 +368,10 @@ def _pick(item: SceneObject, scene: Scene, params: MotionParams) -> Motions | Re
     others = [other for other in scene.objects if other.name != name]
     grips = grips_for(item, others, params.grasp)
     if isinstance(grips, NoRoom):
-        leave = 'leaves' if len(grips.neighbours) == 1 else 'leave'
+        near, leave = _in_the_way(grips)
         return Rejection(
             Code.NO_CLEARANCE,
-            f'{name} cannot be picked because {listed(grips.neighbours)} {leave} no room for '
-            'the fingers.',
+            f'{name} cannot be picked because {near} {leave} no room for the fingers.',
         )
     return (
         MoveAbove(grips, params.hover_m, name, (name,)),
@@ -420,6 +420,12 @@ def _unpickable(item: SceneObject, widths: Sequence[float], scene: Scene) -> Rej
     return None
 
 
+def _in_the_way(no_room: NoRoom) -> tuple[str, str]:
+    """Return the neighbours of a grip in words, and the verb for them."""
+    verb = 'leaves' if len(no_room.neighbours) == 1 else 'leave'
+    return listed(no_room.neighbours, 'something'), verb
+
+
 def _place(arg: str, scene: Scene, hand: Hand, params: MotionParams) -> Motions | Rejection:
     if scene.held is None:
         return Rejection(
@@ -434,11 +440,11 @@ def _place(arg: str, scene: Scene, hand: Hand, params: MotionParams) -> Motions 
         return target
     grips = place_grips(held, target, scene, hand, params.grasp, params.place_gap_m)
     if isinstance(grips, NoRoom):
-        leave = 'leaves' if len(grips.neighbours) == 1 else 'leave'
+        near, leave = _in_the_way(grips)
         return Rejection(
             Code.NO_CLEARANCE,
             f'{held.name} cannot be placed at {target.label} because '
-            f'{listed(grips.neighbours)} {leave} no room for the fingers.',
+            f'{near} {leave} no room for the fingers.',
         )
     return (
         MoveAbove(grips, params.hover_m, target.label, (held.name, *target.supports)),

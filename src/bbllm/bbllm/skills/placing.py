@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bbllm.core.phrases import listed
 from bbllm.core.types import Code, Kind, Scene, SceneObject
 from bbllm.skills.catalog import looks_like_pose
 from bbllm.skills.grasps import (
@@ -19,7 +20,7 @@ from bbllm.skills.grasps import (
     tool_yaw,
 )
 from bbllm.skills.pose_targets import PlaceTarget, from_tcp, pose_target, yaw_like
-from bbllm.skills.rejection import Rejection, listed
+from bbllm.skills.rejection import Rejection
 from bbllm.skills.shapes import (
     bottom_z,
     contains,

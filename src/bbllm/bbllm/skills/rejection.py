@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bbllm.core.types import Code
@@ -15,12 +14,3 @@ class Rejection:
     code: Code
     message: str
     """One plain sentence, for the Brain."""
-
-
-def listed(names: Sequence[str]) -> str:
-    """Join names as a sentence does: `a`, `a and b`, `a, b and c`."""
-    if not names:
-        return 'something'
-    if len(names) == 1:
-        return names[0]
-    return f'{", ".join(names[:-1])} and {names[-1]}'

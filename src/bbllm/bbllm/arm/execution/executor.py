@@ -224,7 +224,7 @@ class SkillExecutor:
         return None
 
     def _carry_out(self, call: SkillCall) -> Outcome:
-        if plain(call.skill) == GRAB_AND_PUTIN.skill.name:
+        if plain(call.skill) == GRAB_AND_PUTIN.name:
             return grab_and_putin(call, self._observe, lambda half: self._run(half).outcome())
         return self._run(call).outcome()
 

@@ -212,30 +212,6 @@ def quiet_path(q_start: Array, T_goal: Array, q7_goal: float) -> Array | None:
     return paths[0] if _strays(paths[0], line) < _STRAY_M else None
 
 
-def line_move(
-    q_start: Array,
-    T_goal: Array,
-    *,
-    scale: float = 1.0,
-    speed_m_s: float = LINE_SPEED_M_S,
-) -> JointTrajectory:
-    """
-    Move the tool along a straight line to a pose, from rest to rest.
-
-    The position is interpolated linearly, the orientation by slerp; less than 0.1 mm off.
-
-    Args:
-        q_start: Joint position at the start of the line, shape (7,) [rad].
-        T_goal: T_base_tcp at its end, shape (4, 4).
-        scale: Share of the speed and of the joint limits to use, in (0, 1].
-        speed_m_s: Tool speed at scale 1 [m/s].
-
-    Raises:
-        NoPathError: The line leaves the joint limits, or the posture would have to jump.
-    """
-    return path_move(line_path(q_start, T_goal), scale=scale, speed_m_s=speed_m_s)
-
-
 def path_move(
     points: Array, *, scale: float = 1.0, speed_m_s: float = LINE_SPEED_M_S
 ) -> JointTrajectory:

@@ -33,6 +33,7 @@ from bbllm.core.approval import (
     single_hash,
 )
 from bbllm.core.errors import SceneError
+from bbllm.core.phrases import count_of
 from bbllm.core.printable import escape_line, hidden_fault
 from bbllm.core.stand_ins import with_remark
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
@@ -53,12 +54,12 @@ def plan_request(
         brain: Name of the model that wrote it; empty where it is not known.
     """
     anew = 'the Brain has planned anew' if provenance.revision else ''
-    count = len(provenance.plan.steps)
+    steps = count_of(len(provenance.plan.steps), 'step')
     by = f' by {with_remark(brain)}' if brain else ''
     return ApprovalRequest(
         kind=RequestKind.PLAN,
         hash=hash,
-        title=f'The plan of {count} {"step" if count == 1 else "steps"}{by}. May it be done?',
+        title=f'The plan of {steps}{by}. May it be done?',
         lines=tuple(str(step) for step in provenance.plan.steps),
         reason=revoked or anew,
         episode_id=provenance.episode_id,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bbllm.bench.report.summary import interval_text
-from bbllm.bench.suites.parts import count_of
+from bbllm.core.phrases import count_of
 
 NOTHING = '–'
 INTERVALS = 'Below each figure is its 95 % interval over cases.'

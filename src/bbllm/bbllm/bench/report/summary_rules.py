@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bbllm.bench.report.summary import interval_text
-from bbllm.bench.suites.parts import count_of
+from bbllm.core.phrases import count_of
 
 CAPTION = (
     '\nfaithful: broke no rule, of which one is to hold one thing at a time; '

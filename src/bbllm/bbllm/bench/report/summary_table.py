@@ -13,7 +13,7 @@ from bbllm.bench.metrics.task_groups import MOST_ROWS, group_table
 from bbllm.bench.report.summary import interval_text
 from bbllm.bench.report.summary_rules import CAPTION as RULED_CAPTION
 from bbllm.bench.report.summary_rules import is_ruled, lines_on_rules
-from bbllm.bench.suites.parts import count_of
+from bbllm.core.phrases import count_of
 
 COLUMNS = (
     *('n', 'SR', '95 %', 'informed', '95 % of it', 'GCR', 'EXEC', 'faithful', 'two hands'),

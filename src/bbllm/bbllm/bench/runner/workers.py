@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import Pipe
@@ -60,10 +59,6 @@ class Workers(Protocol):
     def close(self) -> None:
         """Give up what is under way and leave no process behind; may be called again."""
         ...
-
-
-HireWorkers = Callable[[Play, int], Workers]
-"""Gets so many workers that play so."""
 
 
 @dataclass

@@ -13,8 +13,9 @@ import math
 
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.suites.goals import ColorLine
-from bbllm.bench.suites.parts import Part, at_least, at_most, cm, count_of, listed
+from bbllm.bench.suites.parts import Part, at_least, at_most, cm
 from bbllm.bench.suites.situation import Finding
+from bbllm.core.phrases import count_of, listed
 from bbllm.core.types import Kind
 
 

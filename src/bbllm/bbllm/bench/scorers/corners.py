@@ -8,8 +8,9 @@ from collections import Counter
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.scorers.unseen import shared_look, shared_parts
 from bbllm.bench.suites.goals import Corners
-from bbllm.bench.suites.parts import Part, at_most, cm, listed
+from bbllm.bench.suites.parts import Part, at_most, cm
 from bbllm.bench.suites.situation import Finding
+from bbllm.core.phrases import listed
 from bbllm.core.types import SceneObject
 from bbllm.skills.shapes import Point, outline, rotation_of
 

@@ -17,8 +17,8 @@ from typing import Any
 
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.goals import Hold, Needs, Tower
-from bbllm.bench.suites.parts import listed
 from bbllm.core.events import Episode, Event, EventKind
+from bbllm.core.phrases import listed
 from bbllm.core.registry import feels, find_planner
 from bbllm.core.types import Code, Status
 

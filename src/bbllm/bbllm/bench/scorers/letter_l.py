@@ -17,8 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from bbllm.bench.scorers.pattern_fit import PatternFit, fit_pattern, nearest, partial_fits
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.suites.goals import LetterL
-from bbllm.bench.suites.parts import Part, at_least, at_most, cm, count_of, listed
+from bbllm.bench.suites.parts import Part, at_least, at_most, cm
 from bbllm.bench.suites.situation import Finding
+from bbllm.core.phrases import count_of, listed
 from bbllm.core.types import Kind
 
 UP, RIGHT = 1 + 0j, -1j

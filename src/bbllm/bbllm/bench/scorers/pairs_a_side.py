@@ -8,8 +8,9 @@ from collections import Counter
 from bbllm.bench.scorers.sides import SIGNS
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.suites.goals import PairsASide
-from bbllm.bench.suites.parts import Part, at_least, at_most, cm, count_of
+from bbllm.bench.suites.parts import Part, at_least, at_most, cm
 from bbllm.bench.suites.situation import Finding
+from bbllm.core.phrases import count_of
 from bbllm.core.types import Kind
 from bbllm.skills.shapes import bottom_z
 

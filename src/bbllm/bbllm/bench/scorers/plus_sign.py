@@ -17,8 +17,9 @@ from bbllm.bench.scorers.plus_fit import (
 )
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.suites.goals import PlusSign
-from bbllm.bench.suites.parts import Part, at_least, at_most, cm, listed
+from bbllm.bench.suites.parts import Part, at_least, at_most, cm
 from bbllm.bench.suites.situation import Finding
+from bbllm.core.phrases import listed
 from bbllm.core.types import Kind, Pose
 from bbllm.skills.shapes import contains
 

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.scorers.unseen import shared_look, shared_parts
 from bbllm.bench.suites.goals import Tower
-from bbllm.bench.suites.parts import Part, at_most, cm, count_of
+from bbllm.bench.suites.parts import Part, at_most, cm
 from bbllm.bench.suites.situation import Finding
+from bbllm.core.phrases import count_of
 from bbllm.skills.shapes import bottom_z, half_height, outline, polygon_gap, top_z
 
 Names = tuple[str, ...]

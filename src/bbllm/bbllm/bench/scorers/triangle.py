@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from bbllm.bench.scorers.sides import SIGNS
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.suites.goals import Triangle
-from bbllm.bench.suites.parts import Part, at_least, at_most, cm, count_of, listed
+from bbllm.bench.suites.parts import Part, at_least, at_most, cm
 from bbllm.bench.suites.situation import Finding
+from bbllm.core.phrases import count_of, listed
 from bbllm.core.types import Kind
 
 CORNERS = 3

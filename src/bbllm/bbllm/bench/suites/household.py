@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 
 from bbllm.bench.suites.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
-from bbllm.bench.suites.parts import Part, finding_of, listed
+from bbllm.bench.suites.parts import Part, finding_of
 from bbllm.bench.suites.situation import Judgement, Verdict
 from bbllm.core.instance_names import instance_name
+from bbllm.core.phrases import listed
 from bbllm.worlds.household.checks import A, close_to
 from bbllm.worlds.household.derived import WORDS, by_device
 from bbllm.worlds.household.graph import Graph

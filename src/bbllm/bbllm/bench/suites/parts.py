@@ -46,13 +46,3 @@ def at_least(value: float, limit: float) -> bool:
 def cm(length_m: float) -> str:
     """Say a length [m] in centimetres, to the millimetre."""
     return f'{length_m * 100:.1f} cm'
-
-
-def listed(names: Sequence[str]) -> str:
-    """Say names one after the other, the last one after `and`."""
-    return ' and '.join(part for part in (', '.join(names[:-1]), *names[-1:]) if part)
-
-
-def count_of(number: int, noun: str) -> str:
-    """Say how many there are, for example `1 cube` or `3 cubes`."""
-    return f'{number} {noun}' if number == 1 else f'{number} {noun}s'

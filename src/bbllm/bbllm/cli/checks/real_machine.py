@@ -34,7 +34,6 @@ DRIVER = (
     'joint_trajectory_controller',
     'joint_state_broadcaster',
 )
-LAUNCH = 'ros2 launch bbllm franka_real.launch.py robot_ip:={}'
 DOCS = 'docs/real-arm.md'
 
 

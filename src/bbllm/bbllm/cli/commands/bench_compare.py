@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bbllm.bench.compare.text import budgets_text, closing_line, grids_of
-from bbllm.bench.suites.parts import count_of
 from bbllm.cli.bench_choices import (
     DataOption,
     GiveUpOption,
@@ -45,6 +44,7 @@ from bbllm.cli.views.compare_view import CompareView, print_grid
 from bbllm.cli.views.exit import leave
 from bbllm.cli.views.output import Output
 from bbllm.core.budget import Limits
+from bbllm.core.phrases import count_of
 from bbllm.core.records import to_json
 from bbllm.planners.common.methods import MappingMethod
 

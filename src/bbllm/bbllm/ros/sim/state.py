@@ -61,7 +61,6 @@ FRAMES = {
 }
 """Which part of the state is in which frame, as the driver writes it with a hand mounted."""
 WRENCHES = ('k_f_ext_hat_k', 'o_f_ext_hat_k')
-PARTS = tuple(part for parts in FRAMES.values() for part in parts)
 ZEROS = [0.0] * N_JOINTS
 
 

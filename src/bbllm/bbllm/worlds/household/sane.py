@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bbllm.worlds.household.checks import (
     A,
@@ -229,18 +229,6 @@ def _link(graph: Graph, one: int, other: int) -> None:
         link_nodes(graph, one, other)
 
 
-@dataclass(frozen=True, slots=True)
-class RuleDifference:
-    """One way in which the clean rules are not VirtualHome's."""
-
-    actions: tuple[Action, ...]
-    """Empty: all of them."""
-    original: str
-    """What VirtualHome does."""
-    sane: str
-    """What holds here."""
-
-
 AT_HAND = Check('inside_closed', at_hand(A), '{a} is inside other closed thing')
 B_AT_HAND = Check('inside_closed', at_hand(B), '{b} is inside other closed thing')
 NOT_INTO_ITSELF = Check('inside_itself', can_go_to(A, B), '{b} is {a} or goes along with it')
@@ -345,104 +333,3 @@ _CHANGED: Mapping[Action, Rule] = {
 }
 SANE_RULES: Mapping[Action, Rule] = {**RULES, **_CHANGED}
 """One row for each action, as in `rules.RULES`."""
-
-DIFFERENCES = (
-    RuleDifference(
-        (Action.STANDUP, Action.WALK, Action.RUN, Action.SLEEP, Action.WAKEUP),
-        'in the mode persistent it is written and never seen that the character sits or lies: it '
-        'walks off while it sits, and cannot stand up',
-        'it is seen: who sits or lies has to stand up first',
-    ),
-    RuleDifference(
-        (Action.STANDUP, Action.SIT, Action.LIE),
-        'the character stays ON what it sat on for ever, so that a chair takes nobody again',
-        'who stands up or walks is ON nothing; who sits down elsewhere is only there; the '
-        'character takes no place from itself; who lies faces what the bed faces too',
-    ),
-    RuleDifference(
-        (Action.WALK, Action.RUN),
-        'what is held is INSIDE the room that the character came from; what is in it falls out',
-        'what is held or worn goes along, with all that is in or on it',
-    ),
-    RuleDifference(
-        (Action.WALK, Action.RUN),
-        'the character is close to the contents of what it walks to, also when that is closed',
-        'only when it is not closed',
-    ),
-    RuleDifference(
-        (Action.WALK, Action.RUN, Action.FIND),
-        'a thing that does not exist ends the program with an error of Python; one that is in no '
-        'room fails without a word, or so does whoever holds something and is in no room',
-        'both fail with a message, and the last can be done',
-    ),
-    RuleDifference(
-        (Action.GRAB,),
-        'what is ON or INSIDE the thing falls off',
-        'it goes along; a thing that the character is on cannot be taken',
-    ),
-    RuleDifference(
-        (Action.GRAB, Action.PUTOBJBACK),
-        'whether a thing is held is looked up in a list beside the graph, which the mode fresh '
-        'forgets; of a thing that stood nowhere, a thing nearby is its place',
-        'the hands say what is held; a thing is put back where it was ON or INSIDE, and to '
-        'nothing else',
-    ),
-    RuleDifference(
-        (Action.SIT, Action.LIE),
-        'one can sit or lie on what one holds',
-        'one cannot, nor on anything that is in or on it',
-    ),
-    RuleDifference(
-        (Action.PUTOBJBACK,),
-        'what cannot be put back is told, yet succeeds',
-        'it fails',
-    ),
-    RuleDifference(
-        (Action.PUTBACK, Action.PUTIN, Action.PUTOBJBACK, Action.POUR),
-        'a thing can be put into itself, or into what is inside it',
-        'it cannot',
-    ),
-    RuleDifference(
-        (Action.PUTBACK, Action.PUTIN, Action.PUTOBJBACK, Action.DROP, Action.RELEASE),
-        'a thing that is put down stays INSIDE every room that it was INSIDE before',
-        'it is in the room of its place, and nowhere else; what is dropped stays close',
-    ),
-    RuleDifference(
-        (
-            Action.GRAB, Action.TOUCH, Action.WATCH, Action.OPEN, Action.CLOSE, Action.SWITCHON,
-            Action.SWITCHOFF, Action.EAT, Action.WIPE, Action.WASH, Action.RINSE, Action.SCRUB,
-            Action.SQUEEZE, Action.CUT, Action.TYPE, Action.PLUGIN, Action.PLUGOUT, Action.PULL,
-            Action.MOVE, Action.PUSH, Action.PUTBACK, Action.PUTIN, Action.PUTOBJBACK, Action.POUR,
-        ),
-        'only GRAB, TOUCH, PULL, MOVE and PUSH ask whether a thing is shut in, and only by what '
-        'it is INSIDE directly; WATCH asks, tells, and succeeds',
-        'nothing that is in something closed, however deep, can be used',
-    ),
-    RuleDifference(
-        (Action.PUSH,),
-        'anything can be pushed',
-        'only what can be pulled',
-    ),
-    RuleDifference(
-        (Action.TURNTO, Action.WATCH),
-        'one can turn to a thing in another room; who sits can watch only what the seat faces or '
-        'what it turned to itself; that the rooms are not the same is told with both',
-        'it has to be in the same room, and then it can be turned to',
-    ),
-    RuleDifference(
-        (Action.PLUGOUT,),
-        'a thing that is on is told to be so and stays on without its plug',
-        'it goes off',
-    ),
-    RuleDifference(
-        (Action.PUTON,),
-        'clothes that are put on are remembered as grabbed, so that they cannot be grabbed again',
-        'they are forgotten',
-    ),
-    RuleDifference(
-        (Action.PUTOFF, Action.LOOKAT_SHORT, Action.LOOKAT_LONG),
-        'they end the program with an error of Python',
-        'clothes come off into a free hand; looking is LOOKAT, however long',
-    ),
-)  # fmt: skip
-"""Every way in which the clean rules are not VirtualHome's; docs/household.md lists the same."""

@@ -68,24 +68,6 @@ def parse_line(text: str, number: int = 0) -> ScriptLine:
     return ScriptLine(action, objects, number)
 
 
-def parse_script(text: str) -> tuple[ScriptLine, ...]:
-    """
-    Read a script, one line each; empty lines are left out, the others numbered from 1.
-
-    Raises:
-        ScriptError: A line is no line of a script; says which.
-    """
-    lines: list[ScriptLine] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            lines.append(parse_line(line, len(lines) + 1))
-        except ScriptError as error:
-            raise ScriptError(f'{error} (in line {number} of the script)') from error
-    return tuple(lines)
-
-
 def _action(word: str) -> Action:
     try:
         return _ACTIONS[word]
