@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, Skill, SkillCall
-from bbllm.skills.catalog import CATALOG, SKILLS
+from bbllm.skills.catalog import SKILLS
 from bbllm.skills.risk import moves, risk, unmentioned
 
 
@@ -113,7 +113,7 @@ def test_picking_what_carries_something_is_a_risk() -> None:
 
 
 def test_only_waiting_moves_nothing() -> None:
-    still = [spec.skill.name for spec in CATALOG if not moves(SkillCall(spec.skill.name))]
+    still = [skill.name for skill in SKILLS if not moves(SkillCall(skill.name))]
 
     assert still == ['wait']
     assert not moves(SkillCall(' Wait '))
