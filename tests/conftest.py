@@ -34,14 +34,18 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # With the environment of `make setup` a missing rclpy is a fault, and shows as one.
 BENCHMARKS_OF_NODES = ('faults', 'process_faults', 'stack')
-ROS_TESTS = ['ros', *(f'benchmarks/test_{name}.py' for name in BENCHMARKS_OF_NODES)]
+ROS_TESTS = [
+    'ros',
+    'conformance',
+    *(f'benchmarks/test_{name}.py' for name in BENCHMARKS_OF_NODES),
+]
 collect_ignore = [] if HAS_ROS or 'BBLLM_ROS' in os.environ else ROS_TESTS
 
 
 def pytest_report_header() -> list[str]:
     """Say what is left out, and why."""
     if collect_ignore:
-        return ['rclpy is not installed here: tests/ros is left out (make test has it)']
+        return [f'rclpy is not installed here: {ROS_TESTS} are left out (make test has them)']
     return []
 
 

@@ -24,6 +24,7 @@ from typing import Callable, Iterable
 from machine import SetupError, choose_python, find_system_ros, need_compiler
 from shell_env import (
     COMPAT,
+    CONFORMANCE,
     INSTALL,
     INTERFACES,
     PACKAGE,
@@ -200,12 +201,13 @@ class Setup:
         )
 
     def install_bbllm(self) -> None:
-        """Install bbllm so that edits take effect at once, and see that ROS finds everything."""
+        """Install bbllm and the conformance checks as editable, and test that ROS finds all."""
         uv = [str(VENV / 'bin' / 'uv'), 'pip', 'install', '--python', str(VENV_PYTHON)]
-        self._call([*uv, '--offline', '--no-deps', '--no-build-isolation', '-e', str(PACKAGE)])
+        uv += ['--offline', '--no-deps', '--no-build-isolation']
+        self._call([*uv, '-e', str(PACKAGE), '-e', str(CONFORMANCE)])
         link_into_index()
         write_env_file(self.system_ros)
-        imports = ', '.join(('rclpy', 'bbllm_interfaces', *COMPAT, 'bbllm'))
+        imports = ', '.join(('rclpy', 'bbllm_interfaces', *COMPAT, 'bbllm', CONFORMANCE.name))
         environment = {**self._environment(), 'BBLLM_ROOT': str(ROOT)}
         self._call(['sh', '-c', f'. ./activate && python -c "import {imports}"'], environment)
 

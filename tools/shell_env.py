@@ -15,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / 'src' / 'bbllm'
 INTERFACES = ROOT / 'src' / 'bbllm_interfaces'
+CONFORMANCE = ROOT / 'src' / 'franka_driver_conformance'
 COMPAT = (
     'control_msgs',
     'controller_manager_msgs',

@@ -8,7 +8,17 @@ import os
 from pathlib import Path
 from typing import Any, Iterable
 
-from shell_env import COMPAT, ENV_FILE, INSTALL, INTERFACES, PACKAGE, ROOT, VENV, launch_files
+from shell_env import (
+    COMPAT,
+    CONFORMANCE,
+    ENV_FILE,
+    INSTALL,
+    INTERFACES,
+    PACKAGE,
+    ROOT,
+    VENV,
+    launch_files,
+)
 
 VENV_PYTHON = VENV / 'bin' / 'python'
 STATE = VENV / 'bbllm-setup.json'
@@ -23,9 +33,10 @@ def interface_files() -> list[Path]:
 
 
 def package_files() -> list[Path]:
-    """List what an editable install of bbllm depends on."""
+    """List what the editable installs depend on."""
     ours = ('setup.py', 'setup.cfg', 'bbllm/__init__.py', '../../tools/shell_env.py')
-    return [*((PACKAGE / name).resolve() for name in ours), *launch_files()]
+    files = [*((PACKAGE / name).resolve() for name in ours), *launch_files()]
+    return [*files, CONFORMANCE / 'pyproject.toml']
 
 
 def hash_of(before: str, files: Iterable[Path]) -> str:

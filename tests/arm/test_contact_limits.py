@@ -16,7 +16,6 @@ from bbllm.arm.safety.contact_limits import LOOKS, ContactLimiter
 from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Code, SkillCall, Status
-from bbllm.nodes.driver_checks import settings as examples
 from bbllm.sim import faults
 from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
@@ -116,14 +115,10 @@ def test_a_robot_that_refuses_is_quoted_with_what_would_do() -> None:
 def test_the_default_is_what_the_examples_of_the_driver_set() -> None:
     limits = ContactForce().limits
 
-    for lower, upper, of_sim, of_checks in (
-        (limits.contact_joint_nm, limits.collision_joint_nm, 'TORQUE_NM', 'TORQUE_NM'),
-        (limits.contact_wrench, limits.collision_wrench, 'FORCE', 'FORCE'),
-    ):
-        assert list(lower) == getattr(faults, f'LOWER_{of_sim}').tolist()
-        assert list(upper) == getattr(faults, f'UPPER_{of_sim}').tolist()
-        assert list(lower) == getattr(examples, f'LOWER_{of_checks}')
-        assert list(upper) == getattr(examples, f'UPPER_{of_checks}')
+    assert list(limits.contact_joint_nm) == faults.LOWER_TORQUE_NM.tolist()
+    assert list(limits.collision_joint_nm) == faults.UPPER_TORQUE_NM.tolist()
+    assert list(limits.contact_wrench) == faults.LOWER_FORCE.tolist()
+    assert list(limits.collision_wrench) == faults.UPPER_FORCE.tolist()
 
 
 def test_contacts_are_felt_from_the_same_share_on_as_in_the_examples() -> None:

@@ -11,9 +11,9 @@ from rclpy.context import Context
 from rclpy.node import Node
 from stacks import until
 
-from bbllm.nodes.driver_checks.client import DriverClient
 from bbllm.ros.rclpy_support.teardown import leave_graph
 from bbllm.ros.stack.client import StackClient
+from franka_driver_conformance.client import DriverClient
 
 pytestmark = pytest.mark.ros
 

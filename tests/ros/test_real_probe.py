@@ -8,8 +8,8 @@ from stacks import Running
 
 from bbllm.cli.checks.findings import Level
 from bbllm.cli.checks.real_graph import Starts, judge_graph
-from bbllm.nodes.driver_checks.client import DriverClient
 from bbllm.ros.driver.real_probe import probe
+from franka_driver_conformance.client import DriverClient
 
 pytestmark = pytest.mark.ros
 STARTS = Starts.of('172.16.0.2', 'bbllm')

@@ -2,47 +2,42 @@
 
 from __future__ import annotations
 
-import os
+import importlib.util
+import json as json_module
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
 from enum import Enum
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from bbllm.cli.choices import DomainOption
 from bbllm.cli.ros import choose_domain
+from bbllm.cli.verb_group import BAD_INPUT, FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.paths import state_dir
 
-if TYPE_CHECKING:
-    from bbllm.nodes.driver_checks.client import DriverClient
-    from bbllm.nodes.driver_checks.provoker import Provoker
-    from bbllm.nodes.driver_checks.report import Report
-    from bbllm.nodes.driver_checks.runner import Finding
-
-STYLES = {'pass': 'green', 'FAIL': 'bold red', 'skipped': 'dim'}
+PACKAGE = 'franka_driver_conformance'
 MOTIONS = (
     "joint 7 turns by less than 0.1 rad, some forty times, 2 to 6 s each; the arm's controller is "
-    'taken down and up again; thresholds become those of the examples'
+    'deactivated and activated; the collision thresholds become those of the examples'
 )
 FINGERS = 'the fingers open and close, with up to 20 N; keep everything out from between them'
-STOPS = 'the robot is made to stop three times, by you, and is brought back each time'
-NO_HAND = 'none'
 START_S = 30.0
 """How long a simulator may take to start on a busy machine [s]."""
-FIND_S = 5.0
-"""How long others who command the robot may take to be found, once its driver is [s]."""
+POLL_S = 0.2
+CODES = {0: 0, 2: INTERRUPTED, 4: BAD_INPUT}
+"""Exit codes by those of pytest; any other is a failure."""
 
 
 class Provoke(str, Enum):
-    """Who makes the robot stop."""
+    """What makes the robot stop."""
 
     none = 'none'
     sim = 'sim'
@@ -82,7 +77,7 @@ def driver(
         Provoke,
         typer.Option(
             '--provoke',
-            help='Who makes the robot stop: mujoco_sim by itself, or you, when you are asked.',
+            help='What makes the robot stop: mujoco_sim by itself, or you, when you are asked.',
         ),
     ] = Provoke.none,
     only: Annotated[
@@ -101,7 +96,7 @@ def driver(
     record: Annotated[
         Path | None,
         typer.Option(
-            '--record', metavar='FILE', help='Keep all that is said, as lines of JSON, in a file.'
+            '--record', metavar='FILE', help='Keep all messages, as lines of JSON, in a file.'
         ),
     ] = None,
     compare: Annotated[
@@ -113,8 +108,8 @@ def driver(
     """
     Check that a driver does what clients of franka_ros2 rely on.
 
-    Without options that allow more, a driver is only looked at. With them it has
-    to run alone: where anybody else commands the robot, nothing is moved.
+    Without options that allow more, a driver is only observed. With them it has
+    to run alone: if another program commands the robot, nothing is moved.
 
     [bold]Examples[/bold]
 
@@ -124,58 +119,64 @@ def driver(
       bbllm bench driver --compare sim/ arm/
     """
     output = Output(json)
+    if importlib.util.find_spec(PACKAGE) is None:
+        raise ConfigError(
+            f'The package {PACKAGE} is not installed. In a checkout run make setup, or: '
+            f'pip install --no-deps src/{PACKAGE}'
+        )
     if compare:
-        _compare(output, *compare)
-        return
-    from bbllm.nodes.driver_checks.catalogue import select
-    from bbllm.nodes.driver_checks.check import Need
-    from bbllm.nodes.driver_checks.client import DriverClient
-    from bbllm.nodes.driver_checks.commanders import need_alone
-    from bbllm.nodes.driver_checks.recording import Recording
-    from bbllm.nodes.driver_checks.report import Report, save
-    from bbllm.nodes.driver_checks.runner import run_checks
-    from bbllm.nodes.driver_checks.session import Session
-
+        words = [f'{PACKAGE}.report', *map(str, compare), *(['--json'] if json else [])]
+        raise typer.Exit(FAILED if subprocess.call([sys.executable, '-m', *words]) else 0)
     if namespace is None or (sim and not namespace):
         namespace = NAMESPACE if sim else REAL_NAMESPACE
-    checks = select(tuple(only or ()))
-    allowed = {Need.NOTHING, Need.STOP}
-    allowed |= {Need.MOTION} if allow_motion or sim else set()
-    allowed |= {Need.HAND} if allow_hand or sim else set()
-    hand = '' if gripper == NO_HAND else gripper
-    look: Callable[[], None] = _nothing
+    folder = out or state_dir() / 'driver-checks' / time.strftime('%Y%m%d-%H%M%S')
+    words = [PACKAGE, f'--robot-namespace={namespace}', f'--conformance-report={folder}']
+    words += [f'--robot-controller={controller}', f'--robot-gripper={gripper}']
+    words += [f'--check={pattern}' for pattern in only or ()]
+    words += [f'--record-messages={record}'] if record else []
+    words += ['--allow-motion'] if allow_motion or sim else []
+    words += ['--allow-hand'] if allow_hand or sim else []
+    words += ['--yes'] if yes or sim else []
+    words += [f'--provoke={Provoke.sim.value if sim else provoke.value}']
+    check: Callable[[], None] = _no_check
     with ExitStack() as stack:
         choose_domain(domain)
         if sim:
-            provoke, yes = Provoke.sim, True
             output.say('Starting mujoco_sim ...', 'dim')
-            look = stack.enter_context(_simulator(namespace, own=domain is None))
-        recording = stack.enter_context(Recording(record))
-        client = stack.enter_context(
-            DriverClient(namespace, controller=controller, gripper=hand, recording=recording)
-        )
-        _await_driver(client, namespace, START_S if sim else None)
-        moves = bool(allowed & {Need.MOTION, Need.HAND})
-        if moves and not sim:
-            need_alone(client, FIND_S)
-            look = partial(need_alone, client, 0.0)  # also of who comes later
-        if not yes:
-            _ask(output, {need.value for need in allowed}, provoke)
-        session = Session(client, _provoker(provoke, client, output))
-        findings = run_checks(
-            checks, session, frozenset(allowed), lambda finding: _tell(output, finding), look
-        )
-    what = 'mujoco_sim' if sim else f'the driver under /{namespace.strip("/")}'
-    when = time.strftime('%Y-%m-%d %H:%M:%S')
-    report = Report(driver=what, when=when, findings=tuple(findings))
-    folder = out or state_dir() / 'driver-checks' / time.strftime('%Y%m%d-%H%M%S')
-    save(report, folder)
-    _close(output, report, folder)
+            check = stack.enter_context(_simulator(namespace, own=domain is None))
+            words += [f'--await-driver={START_S}']
+        code = _run(words, check, to_stderr=json)
+    file = folder / 'driver-checks.json'
+    if file.exists():
+        report = json_module.loads(file.read_text('utf-8'))
+        output.result({**report, 'passed': code == 0, 'folder': str(folder)})
+    elif code == FAILED and not sim:
+        output.say('The simulated driver is checked by: bbllm bench driver --sim')
+    if code:
+        raise typer.Exit(code)
+
+
+def _run(words: list[str], check: Callable[[], None], *, to_stderr: bool) -> int:
+    """Run the checks in a process of their own; *check* raises when the simulator has died."""
+    from bbllm.ros.rclpy_support.dds_boundary import bound_process
+
+    bound_process()
+    command = [sys.executable, '-m', *words]
+    process = subprocess.Popen(command, stdout=sys.stderr if to_stderr else None)
+    try:
+        while process.poll() is None:
+            check()
+            time.sleep(POLL_S)
+    except BaseException:
+        process.terminate()
+        process.wait()
+        raise
+    return CODES.get(process.returncode, FAILED)
 
 
 @contextmanager
 def _simulator(namespace: str, *, own: bool) -> Iterator[Callable[[], None]]:
-    """Run a simulator that nobody else meets; yield what raises when it has died."""
+    """Run a simulator in a domain of its own; yield what raises when it has died."""
     from bbllm.ros.rclpy_support.domains import own_domain
     from bbllm.ros.stack.stack import Stack, StackConfig
 
@@ -186,73 +187,5 @@ def _simulator(namespace: str, *, own: bool) -> Iterator[Callable[[], None]]:
         yield stack.enter_context(Stack(config)).check
 
 
-def _nothing() -> None:
-    """Look at nothing: a driver that was there before is not ours to watch."""
-
-
-def _await_driver(client: DriverClient, namespace: str, timeout_s: float | None) -> None:
-    from bbllm.nodes.driver_checks.client import READY_S, await_driver
-
-    domain = os.environ.get('ROS_DOMAIN_ID') or '0'
-    await_driver(
-        client, f'under /{namespace.strip("/")} in ROS domain {domain}', timeout_s or READY_S
-    )
-
-
-def _ask(output: Output, allowed: set[str], provoke: Provoke) -> None:
-    """Say what will move, and go on only when that is wanted."""
-    will = [text for need, text in (('motion', MOTIONS), ('hand', FINGERS)) if need in allowed]
-    if 'motion' in allowed and provoke is Provoke.person:
-        will.append(STOPS)
-    if not will:
-        return
-    output.say('What will happen:')
-    for text in will:
-        output.say(f'  {text}')
-    if not typer.confirm('Stand beside the robot, the user stop at hand. Go on?', err=True):
-        raise typer.Abort
-
-
-def _provoker(who: Provoke, client: DriverClient, output: Output) -> Provoker | None:
-    from bbllm.nodes.driver_checks.provoker import PersonProvoker, SimProvoker
-
-    if who is Provoke.none:
-        return None
-    if who is Provoke.sim:
-        return SimProvoker(client)
-
-    def ask(text: str) -> None:
-        output.say(text, 'bold')
-        typer.prompt('', default='', show_default=False, prompt_suffix='', err=True)
-
-    return PersonProvoker(ask)
-
-
-def _tell(output: Output, finding: Finding) -> None:
-    output.console.print(
-        f'{finding.verdict.value:<8}', style=STYLES[finding.verdict.value], end='', soft_wrap=True
-    )
-    output.say_line(f'{finding.name:<52} {finding.says}')
-    if finding.reason:
-        output.say_line(f'{"":8}{finding.reason}')
-
-
-def _close(output: Output, report: Report, folder: Path) -> None:
-    output.say()
-    output.say_line(report.summary)
-    output.say_path('report', folder)
-    output.result({**asdict(report), 'passed': report.passed, 'folder': str(folder)})
-    if not report.passed:
-        raise typer.Exit(1)
-
-
-def _compare(output: Output, first: Path, second: Path) -> None:
-    from bbllm.nodes.driver_checks.report import compare, differences_page, load
-
-    if first == second:
-        raise ConfigError(f'{first} was named twice; name two reports: --compare A B.')
-    ours, theirs = load(first), load(second)
-    rows = compare(ours, theirs)
-    output.say(differences_page(ours, theirs, rows))
-    output.say_line(f'{len(rows)} of {len(ours.findings)} checks differ.')
-    output.result({'differences': [asdict(row) for row in rows]})
+def _no_check() -> None:
+    """Do nothing: only a simulator that was started here is watched."""

@@ -1,0 +1,1 @@
+"""The checks: one test each, grouped by what they look at."""

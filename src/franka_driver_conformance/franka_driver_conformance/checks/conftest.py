@@ -1,0 +1,90 @@
+"""One client of one driver for all checks. The robot is made to stop three times in all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from franka_driver_conformance.client import DriverClient, NoDriverError
+from franka_driver_conformance.motions import Arm
+from franka_driver_conformance.plugin import allows_motion, ask, check_name, need_alone
+from franka_driver_conformance.provoker import Cause, PersonProvoker, Provoker, SimProvoker
+from franka_driver_conformance.recording import Recording
+from franka_driver_conformance.stop_scenario import (
+    StopScenario,
+    stop_while_idle,
+    stop_while_moving,
+)
+
+FIND_S = 5.0
+"""How long other programs that command the robot may take to be discovered [s]."""
+
+
+@pytest.fixture(scope='session')
+def driver(pytestconfig: pytest.Config) -> Iterator[DriverClient]:
+    """Connect to the driver; before anything moves, look for other commanders and ask."""
+    option = pytestconfig.option
+    recording = Recording(Path(option.record_messages) if option.record_messages else None)
+    client = DriverClient(
+        option.robot_namespace,
+        controller=option.robot_controller,
+        gripper='' if option.robot_gripper == 'none' else option.robot_gripper,
+        recording=recording,
+        patience_s=option.patience,
+    )
+    try:
+        client.await_driver(option.await_driver)
+        if allows_motion(pytestconfig):
+            if option.provoke != 'sim':
+                need_alone(client, FIND_S)
+                ask(pytestconfig)
+            client.prepare_goals()
+        yield client
+    except NoDriverError as error:
+        pytest.exit(str(error), returncode=1)
+    finally:
+        client.close()
+        recording.close()
+
+
+@pytest.fixture(autouse=True)
+def _current_check(request: pytest.FixtureRequest, driver: DriverClient) -> None:
+    """Name the check in the recording; before it moves something, look for other commanders."""
+    driver.recording.check = check_name(request.node)
+    config = request.config
+    if allows_motion(config) and config.option.provoke != 'sim':
+        need_alone(driver)
+
+
+@pytest.fixture(scope='session')
+def arm(driver: DriverClient) -> Arm:
+    """Return the arm."""
+    return Arm(driver)
+
+
+@pytest.fixture(scope='session')
+def provoker(pytestconfig: pytest.Config, driver: DriverClient) -> Provoker:
+    """Return what makes the robot stop."""
+    if pytestconfig.option.provoke == 'sim':
+        return SimProvoker(driver)
+    return PersonProvoker(lambda text: ask(pytestconfig, text))
+
+
+@pytest.fixture(scope='session')
+def reflex(arm: Arm, provoker: Provoker) -> StopScenario:
+    """Return what happened when the moving arm touched something."""
+    return stop_while_moving(arm, provoker, Cause.REFLEX)
+
+
+@pytest.fixture(scope='session')
+def user_stop(arm: Arm, provoker: Provoker) -> StopScenario:
+    """Return what happened when a person stopped the moving arm."""
+    return stop_while_moving(arm, provoker, Cause.USER_STOP)
+
+
+@pytest.fixture(scope='session')
+def idle_user_stop(arm: Arm, provoker: Provoker) -> StopScenario:
+    """Return what happened when a person stopped the robot that no controller commanded."""
+    return stop_while_idle(arm, provoker, Cause.USER_STOP)

@@ -1,0 +1,204 @@
+"""Frames: the robot description, transforms, and what robot_state is expressed in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from franka_msgs.msg import FrankaRobotState
+from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
+from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
+
+from franka_driver_conformance.client import DriverClient
+from franka_driver_conformance.expectations import Record, close, rounded
+from franka_driver_conformance.manager import ROBOT_STATE, STATE
+from franka_driver_conformance.motions import ARM_JOINTS
+
+TCP, FLANGE = 'fr3_hand_tcp', 'fr3_link8'
+FINGERS = ('fr3_finger_joint1', 'fr3_finger_joint2')
+SAME_M = 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class UrdfJoint:
+    """One joint of a robot description."""
+
+    name: str
+    type: str
+    parent: str
+    origin: np.ndarray
+    """T_parent_joint at zero, shape (4, 4)."""
+    axis: np.ndarray
+    """Axis of rotation, shape (3,)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What the checks need of a robot description."""
+
+    root: str
+    joints: dict[str, UrdfJoint]
+    """By child link."""
+
+    def types(self, names: tuple[str, ...]) -> list[str | None]:
+        """Return the types of joints."""
+        found = {joint.name: joint.type for joint in self.joints.values()}
+        return [found.get(name) for name in names]
+
+    def pose(self, link: str, angles_rad: dict[str, float]) -> np.ndarray:
+        """Return T_root_link at joint angles, shape (4, 4)."""
+        if link == self.root:
+            return np.eye(4)
+        joint = self.joints[link]
+        turn = np.eye(4)
+        turn[:3, :3] = rotation(joint.axis, angles_rad.get(joint.name, 0.0))
+        return np.asarray(self.pose(joint.parent, angles_rad) @ joint.origin @ turn)
+
+
+def read_description(text: str) -> Description:
+    """Read URDF."""
+    robot = ElementTree.fromstring(text)
+    joints = {}
+    for joint in robot.findall('joint'):
+        origin, axis = joint.find('origin'), joint.find('axis')
+        place = {} if origin is None else origin.attrib
+        pose = np.eye(4)
+        roll, pitch, yaw = map(float, place.get('rpy', '0 0 0').split())
+        for direction, angle_rad in zip(np.eye(3)[::-1], (yaw, pitch, roll), strict=True):
+            pose[:3, :3] = pose[:3, :3] @ rotation(direction, angle_rad)
+        pose[:3, 3] = [float(number) for number in place.get('xyz', '0 0 0').split()]
+        ends = {end.tag: end.get('link', '') for end in joint if end.tag in ('parent', 'child')}
+        joints[ends['child']] = UrdfJoint(
+            joint.get('name', ''),
+            joint.get('type', ''),
+            ends['parent'],
+            pose,
+            np.array(('1 0 0' if axis is None else axis.get('xyz', '1 0 0')).split(), float),
+        )
+    (root,) = {link.get('name', '') for link in robot.findall('link')} - set(joints)
+    return Description(root, joints)
+
+
+def rotation(axis: np.ndarray, angle_rad: float) -> np.ndarray:
+    """Return the rotation about an axis (Rodrigues), shape (3, 3)."""
+    x, y, z = axis
+    K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.asarray(np.eye(3) + np.sin(angle_rad) * K + (1 - np.cos(angle_rad)) * K @ K)
+
+
+def matrix(pose: Any) -> np.ndarray:
+    """Return a pose as matrix, shape (4, 4); its quaternion has to have the length 1."""
+    q = pose.orientation
+    xyz, w = np.array([q.x, q.y, q.z]), q.w
+    assert [xyz @ xyz + w * w] == close([1.0], 1e-3), 'the length of the quaternion'
+    T = np.eye(4)
+    length = np.linalg.norm(xyz)
+    if length > 0:
+        T[:3, :3] = rotation(xyz / length, 2 * np.arctan2(length, w))
+    T[:3, 3] = pose.position.x, pose.position.y, pose.position.z
+    return T
+
+
+@pytest.fixture(scope='module')
+def description(driver: DriverClient) -> Description:
+    """Return the robot description."""
+    return read_description(driver.receive(String, 'robot_description', latched=True).data)
+
+
+@pytest.fixture
+def state(driver: DriverClient) -> Any:
+    """Return one robot_state."""
+    return driver.receive(FrankaRobotState, ROBOT_STATE)
+
+
+def parents(
+    driver: DriverClient, topic: str, wanted: set[str], *, latched: bool = False
+) -> dict[str, str]:
+    """Return the parents of links on a topic of transforms, once the wanted ones are there."""
+    seen: dict[str, str] = {}
+
+    def has_all(message: TFMessage) -> bool:
+        seen.update({each.child_frame_id: each.header.frame_id for each in message.transforms})
+        return wanted <= set(seen)
+
+    with driver.probe(TFMessage, driver.transforms(topic), latched=latched) as probe:
+        probe.wait_for(has_all, f'transforms of {sorted(wanted)}', driver.patience_s)
+    return seen
+
+
+def test_description_has_seven_turning_joints(
+    description: Description, record_property: Record
+) -> None:
+    assert description.types(ARM_JOINTS) == ['revolute'] * 7
+    record_property('root', description.root)
+
+
+def test_transforms_follow_the_description(driver: DriverClient, description: Description) -> None:
+    wanted = {f'fr3_link{i}' for i in range(1, 8)}
+    seen = parents(driver, '/tf', wanted)
+    assert {link: seen[link] for link in wanted} == {
+        link: description.joints[link].parent for link in wanted
+    }
+
+
+def test_fixed_links_are_on_tf_static(
+    driver: DriverClient, description: Description, record_property: Record
+) -> None:
+    seen = parents(driver, '/tf_static', {FLANGE}, latched=True)
+    ours = {link: parent for link, parent in seen.items() if link in description.joints}
+    for link, parent in ours.items():
+        assert parent == description.joints[link].parent, link
+        assert description.joints[link].type == 'fixed', link
+    record_property('links', sorted(ours))
+
+
+def test_poses_are_seen_from_the_root(description: Description, state: Any) -> None:
+    for name in ('o_t_ee', 'o_t_ee_d', 'o_t_ee_c', 'o_dp_ee_d', 'o_dp_ee_c', 'o_f_ext_hat_k'):
+        assert getattr(state, name).header.frame_id == description.root, name
+
+
+def test_pose_is_that_of_the_joints(
+    description: Description, state: Any, record_property: Record
+) -> None:
+    angles = dict(zip(ARM_JOINTS, state.measured_joint_state.position, strict=True))
+    wanted = description.pose(FLANGE, angles) @ matrix(state.f_t_ee.pose)
+    seen = matrix(state.o_t_ee.pose)
+    assert list(seen[:3, 3]) == close(wanted[:3, 3], SAME_M)
+    assert list(seen[:3, :3].ravel()) == close(wanted[:3, :3].ravel(), 0.02)
+    record_property('place', rounded(seen[:3, 3]))
+
+
+def test_current_pose_is_that_of_robot_state(
+    driver: DriverClient, state: Any, record_property: Record
+) -> None:
+    for topic, part in (('current_pose', state.o_t_ee), ('last_desired_pose', state.o_t_ee_d)):
+        pose = driver.receive(PoseStamped, f'{STATE}/{topic}')
+        assert pose.header.frame_id == part.header.frame_id, topic
+        seen, wanted = matrix(pose.pose), matrix(part.pose)
+        assert list(seen[:3, 3]) == close(wanted[:3, 3], SAME_M), topic
+        record_property(topic, rounded(seen[:3, 3]))
+
+
+def test_wrenches_and_twist_have_their_frames(driver: DriverClient, state: Any) -> None:
+    for topic, kind, part in (
+        ('external_wrench_in_base_frame', WrenchStamped, state.o_f_ext_hat_k),
+        ('external_wrench_in_stiffness_frame', WrenchStamped, state.k_f_ext_hat_k),
+        ('desired_end_effector_twist', TwistStamped, state.o_dp_ee_d),
+    ):
+        frame = driver.receive(kind, f'{STATE}/{topic}').header.frame_id
+        assert frame == part.header.frame_id, topic
+
+
+@pytest.mark.hand
+def test_description_has_two_sliding_fingers(description: Description) -> None:
+    assert description.types(FINGERS) == ['prismatic'] * 2
+    assert {'fr3_hand', TCP} <= set(description.joints)
+
+
+@pytest.mark.hand
+def test_stiffness_frame_is_the_tool(state: Any) -> None:
+    assert state.k_f_ext_hat_k.header.frame_id == TCP

@@ -1,0 +1,345 @@
+"""A client that uses only the interfaces of the driver, and records its messages."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import rclpy
+from action_msgs.msg import GoalStatus
+from control_msgs.action import FollowJointTrajectory, GripperCommand
+from controller_manager_msgs.srv import ListControllers
+from franka_msgs import action as franka_actions
+from rclpy.action import (
+    ActionClient,
+    get_action_client_names_and_types_by_node,
+    get_action_names_and_types,
+)
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import NodeNameNonExistentError
+from rclpy.signals import SignalHandlerOptions
+
+from franka_driver_conformance.expectations import CheckFailedError
+from franka_driver_conformance.recording import Recording
+from franka_driver_conformance.topic_probe import TopicProbe
+
+PATIENCE_S = 5.0
+"""Default time limit for everything that the driver does at once [s]."""
+POLL_S = 0.02
+ASK_AGAIN_S = 1.0
+STATUSES = {
+    GoalStatus.STATUS_SUCCEEDED: 'SUCCEEDED',
+    GoalStatus.STATUS_CANCELED: 'CANCELED',
+    GoalStatus.STATUS_ABORTED: 'ABORTED',
+}
+HAND_ACTIONS = {
+    'homing': franka_actions.Homing,
+    'move': franka_actions.Move,
+    'grasp': franka_actions.Grasp,
+    'gripper_action': GripperCommand,
+}
+
+
+class NoDriverError(Exception):
+    """No driver answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a goal ended."""
+
+    status: str
+    """SUCCEEDED, CANCELED or ABORTED."""
+    result: Any
+    """The result message of the action."""
+
+    @property
+    def trajectory_end(self) -> tuple[str, int, str]:
+        """Status, error code and text of a trajectory's end."""
+        return self.status, self.result.error_code, self.result.error_string
+
+
+class DriverClient:
+    """
+    One client of one driver; close it, or use it with `with`.
+
+    Names are relative to the namespace of the driver. The calling thread serves all callbacks
+    while it waits, so no answer arrives before the request is registered.
+    """
+
+    def __init__(
+        self,
+        namespace: str,
+        *,
+        controller: str = 'fr3_arm_controller',
+        gripper: str = 'franka_gripper',
+        recording: Recording | None = None,
+        patience_s: float = PATIENCE_S,
+    ):
+        """
+        Join the ROS graph without waiting for the driver.
+
+        Args:
+            namespace: Namespace of the driver; empty for none.
+            controller: Name of the joint trajectory controller.
+            gripper: Prefix of the names of the hand; empty for an arm without hand.
+            recording: Where all messages are kept.
+            patience_s: Time limit for everything that the driver does at once [s].
+        """
+        self.controller, self.gripper = controller, gripper
+        self.recording = recording or Recording()
+        self.patience_s = patience_s
+        self.place = f'/{namespace.strip("/")}'
+        self._context = rclpy.Context()
+        rclpy.init(args=[], context=self._context, signal_handler_options=SignalHandlerOptions.NO)
+        self.node, self._probes = (
+            rclpy.create_node(
+                f'conformance_{kind}_{os.getpid()}',
+                namespace=self.place,
+                context=self._context,
+                enable_rosout=False,
+                start_parameter_services=False,
+            )
+            for kind in ('client', 'probes')
+        )
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self._actions: dict[str, ActionClient] = {}
+        self._services: dict[str, Any] = {}
+
+    def __enter__(self) -> DriverClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the ROS graph."""
+        self._executor.shutdown()
+        for client in self._actions.values():
+            client.destroy()
+        self.node.destroy_node()
+        self._probes.destroy_node()
+        self._context.try_shutdown()
+
+    def await_driver(self, timeout_s: float) -> None:
+        """
+        Wait until the controller manager answers; it is asked again each second.
+
+        Raises:
+            NoDriverError: It does not answer in time; names the namespace and the domain.
+        """
+        name = 'controller_manager/list_controllers'
+        client = self._services[name] = self.node.create_client(ListControllers, name)
+        deadline_s = time.monotonic() + timeout_s
+        while time.monotonic() < deadline_s:
+            if client.wait_for_service(POLL_S):
+                future = client.call_async(ListControllers.Request())
+                self._executor.spin_until_future_complete(future, ASK_AGAIN_S)
+                if future.done():
+                    return
+                future.cancel()
+        domain = os.environ.get('ROS_DOMAIN_ID') or '0'
+        raise NoDriverError(
+            f'No driver answers under {self.place} in ROS domain {domain}: {name} is not served '
+            f'within {timeout_s:g} s. Start the driver, or name its namespace and ROS_DOMAIN_ID.'
+        )
+
+    def prepare_goals(self) -> None:
+        """Create the clients of all actions now, so that the driver finds them in time."""
+        for name, kind in self._goal_names().items():
+            self._action(kind, name)
+
+    def probe(self, kind: Any, topic: str, *, latched: bool = False) -> TopicProbe:
+        """Subscribe to a topic."""
+        return TopicProbe(self._probes, kind, topic, self.recording, latched=latched)
+
+    def receive(self, kind: Any, topic: str, *, latched: bool = False) -> Any:
+        """Return the next message of a topic, or raise CheckFailedError."""
+        with self.probe(kind, topic, latched=latched) as probe:
+            return probe.next(self.patience_s)
+
+    def publish(self, kind: Any, topic: str, message: Any) -> None:
+        """Publish a message once the topic has a subscriber, or raise CheckFailedError."""
+        publisher = self.node.create_publisher(kind, topic, 10)
+        try:
+            self.wait_until(publisher.get_subscription_count, f'a subscriber of {topic}')
+            time.sleep(0.5)  # the other side may match later
+            self.recording.note('sent', topic, message)
+            publisher.publish(message)
+            time.sleep(0.5)
+        finally:
+            self.node.destroy_publisher(publisher)
+
+    def call(self, kind: Any, name: str, request: Any) -> Any:
+        """Call a service and return its answer, or raise CheckFailedError."""
+        if name not in self._services:
+            self._services[name] = self.node.create_client(kind, name)
+        client = self._services[name]
+        self.wait_until(client.service_is_ready, f'a server of {name}')
+        self.recording.note('sent', name, request)
+        answer = self.wait(client.call_async(request), f'an answer of {name}')
+        self.recording.note('received', name, answer)
+        return answer
+
+    def send(self, kind: Any, name: str, goal: Any) -> SentGoal:
+        """Send a goal and wait until it is accepted or rejected."""
+        client = self._action(kind, name)
+        self.wait_until(client.server_is_ready, f'a server of {name}')
+        return SentGoal(self, client, name, goal)
+
+    def wait(self, future: Any, what: str, timeout_s: float | None = None) -> Any:
+        """Serve callbacks until a future is done and return its result, or raise."""
+        limit_s = self.patience_s if timeout_s is None else timeout_s
+        self._executor.spin_until_future_complete(future, limit_s)
+        if not future.done():
+            future.cancel()
+            raise CheckFailedError(f'{what} within {limit_s:g} s', 'none')
+        return future.result()
+
+    def wait_until(self, holds: Callable[[], Any], what: str) -> None:
+        """Serve callbacks until a condition holds, or raise CheckFailedError."""
+        deadline_s = time.monotonic() + self.patience_s
+        while not holds():
+            if time.monotonic() > deadline_s:
+                raise CheckFailedError(f'{what} within {self.patience_s:g} s', 'none')
+            self._executor.spin_once(timeout_sec=POLL_S)
+
+    def topics(self) -> dict[str, list[str]]:
+        """Return the types of all topics, by full name."""
+        return dict(self.node.get_topic_names_and_types())
+
+    def services(self) -> dict[str, list[str]]:
+        """Return the types of all services, by full name."""
+        return dict(self.node.get_service_names_and_types())
+
+    def actions(self) -> dict[str, list[str]]:
+        """Return the types of all actions, by full name."""
+        return dict(get_action_names_and_types(self.node))
+
+    def publishers(self, topic: str) -> list[Any]:
+        """Return the endpoint information of the publishers of a topic, once there is one."""
+        full = self.full_name(topic)
+        self.wait_until(
+            lambda: self.node.get_publishers_info_by_topic(full), f'a publisher of {topic}'
+        )
+        return list(self.node.get_publishers_info_by_topic(full))
+
+    def transforms(self, topic: str) -> str:
+        """Return where `/tf` or `/tf_static` is published: a simulation may remap it."""
+        names = (topic.lstrip('/'), topic)
+
+        def published() -> list[str]:
+            return [
+                name
+                for name in names
+                if self.node.get_publishers_info_by_topic(self.full_name(name))
+            ]
+
+        self.wait_until(published, f'a publisher of {topic}')
+        return published()[0]
+
+    def full_name(self, name: str) -> str:
+        """Return an absolute name."""
+        return str(self.node.resolve_topic_name(name))
+
+    def other_commanders(self) -> tuple[str, ...]:
+        """Return the full names of other nodes that could command the arm or the hand."""
+        own = self.node.get_name()
+        topic = self.full_name(f'{self.controller}/joint_trajectory')
+        goals = {self.full_name(name) for name in self._goal_names()}
+        found = {
+            f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+            for info in self.node.get_publishers_info_by_topic(topic)
+            if info.node_name != own
+        }
+        for name, space in self.node.get_node_names_and_namespaces():
+            try:
+                used = get_action_client_names_and_types_by_node(self.node, name, space)
+            except NodeNameNonExistentError:  # it has left meanwhile
+                continue
+            if name != own and goals & {action for action, _ in used}:
+                found.add(f'{space.rstrip("/")}/{name}')
+        return tuple(sorted(found))
+
+    def _goal_names(self) -> dict[str, Any]:
+        kinds: dict[str, Any] = {
+            f'{self.controller}/follow_joint_trajectory': FollowJointTrajectory
+        }
+        kinds['action_server/error_recovery'] = franka_actions.ErrorRecovery
+        if hasattr(franka_actions, 'PTPMotion'):  # not in every build of franka_msgs
+            kinds['action_server/ptp_motion'] = franka_actions.PTPMotion
+        if self.gripper:
+            kinds |= {f'{self.gripper}/{name}': kind for name, kind in HAND_ACTIONS.items()}
+        return kinds
+
+    def _action(self, kind: Any, name: str) -> ActionClient:
+        if name not in self._actions:
+            self._actions[name] = ActionClient(self.node, kind, name)
+        return self._actions[name]
+
+
+class SentGoal:
+    """A goal that was accepted or rejected; `DriverClient.send` returns it."""
+
+    def __init__(self, driver: DriverClient, client: ActionClient, name: str, goal: Any) -> None:
+        """Send the goal and wait for the answer."""
+        self._driver, self._name = driver, name
+        self.feedback: list[Any] = []
+        """All feedback so far."""
+        driver.recording.note('sent', name, goal)
+        sent = client.send_goal_async(goal, feedback_callback=self._add_feedback)
+        self._handle = driver.wait(sent, f'an answer of {name}')
+        driver.recording.note('accepted' if self.accepted else 'rejected', name)
+        self._result = self._handle.get_result_async() if self.accepted else None
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the server accepted it."""
+        return bool(self._handle.accepted)
+
+    def need_accepted(self) -> SentGoal:
+        """Raise CheckFailedError if it was rejected."""
+        if not self.accepted:
+            raise CheckFailedError(f'that {self._name} accepts the goal', 'it is rejected')
+        return self
+
+    def ended(self, timeout_s: float | None = None) -> Ended:
+        """Wait for its end [s]."""
+        self.need_accepted()
+        try:
+            reply = self._driver.wait(self._result, f'a result of {self._name}', timeout_s)
+        except BaseException:
+            # Nothing may go on moving without a check that waits for it.
+            self._handle.cancel_goal_async()
+            raise
+        ended = Ended(STATUSES.get(reply.status, f'status {reply.status}'), reply.result)
+        self._driver.recording.note(ended.status, self._name, ended.result)
+        return ended
+
+    def cancel(self) -> int:
+        """Request a cancel and return the return code of the server."""
+        self._driver.recording.note('cancel', self._name)
+        answer = self._driver.wait(
+            self._handle.cancel_goal_async(), f'an answer of {self._name} to a cancel'
+        )
+        return int(answer.return_code)
+
+    def cancel_and_wait(self) -> Ended:
+        """Cancel it and wait for its end."""
+        self.cancel()
+        return self.ended()
+
+    def wait_feedback(self, count: int = 1) -> list[Any]:
+        """Wait for so many feedback messages, or raise CheckFailedError."""
+        self._driver.wait_until(
+            lambda: len(self.feedback) >= count, f'{count} feedback messages of {self._name}'
+        )
+        return list(self.feedback)
+
+    def _add_feedback(self, message: Any) -> None:
+        self._driver.recording.note('feedback', self._name, message.feedback)
+        self.feedback.append(message.feedback)

@@ -1,0 +1,63 @@
+"""Every message that the client sent and received, one JSON object per line, with times."""
+
+from __future__ import annotations
+
+import json
+import time
+from array import array
+from pathlib import Path
+from typing import Any
+
+MAX_TEXT = 2000
+"""Longer texts, such as a robot description, are cut to this length."""
+
+
+class Recording:
+    """A file of the messages of a run; without a path nothing is kept."""
+
+    def __init__(self, path: Path | None = None):
+        self.check = ''
+        """The check that runs."""
+        self._begun_s = time.monotonic()
+        self._file = None if path is None else path.open('w', encoding='utf-8')
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def note(self, what: str, name: str, message: Any = None) -> None:
+        """
+        Write one line.
+
+        Args:
+            what: sent, received, or another event.
+            name: Topic, service or action.
+            message: A ROS message, or a value that JSON supports.
+        """
+        if self._file is None:
+            return
+        line = {
+            'time_s': round(time.monotonic() - self._begun_s, 4),
+            'check': self.check,
+            'what': what,
+            'name': name,
+            'message': plain(message),
+        }
+        self._file.write(json.dumps(line, ensure_ascii=False) + '\n')
+
+
+def plain(value: Any) -> Any:
+    """Return a message as dictionaries, lists, numbers and texts."""
+    if hasattr(value, 'get_fields_and_field_types'):
+        return {name: plain(getattr(value, name)) for name in value.get_fields_and_field_types()}
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, str):
+        return value if len(value) <= MAX_TEXT else value[:MAX_TEXT] + ' ...'
+    if isinstance(value, (bool, int, float)) or value is None:
+        return value
+    if isinstance(value, (list, tuple, set, array)) or hasattr(value, 'tolist'):
+        return [plain(item) for item in value]
+    return str(value)

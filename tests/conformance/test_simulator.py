@@ -1,0 +1,96 @@
+"""`mujoco_sim` passes every conformance check, and nothing moves without permission."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from conformance_runs import ALL, run_checks
+from control_msgs.msg import JointTrajectoryControllerState
+
+from franka_driver_conformance.client import DriverClient
+from franka_driver_conformance.motions import Arm
+from franka_driver_conformance.provoker import Cause, PersonProvoker, SimProvoker
+from franka_driver_conformance.stop_scenario import stop_while_moving
+
+pytestmark = pytest.mark.ros
+
+PATIENCE_S = 30.0
+"""For what should come at once, on a busy machine [s]."""
+PATIENT = (f'--patience={PATIENCE_S}', '--await-driver=60')
+
+
+def test_simulator_passes_all_147_checks_in_a_namespace(simulator: str, tmp_path: Path) -> None:
+    run = run_checks(tmp_path, f'--robot-namespace={simulator}', *ALL, *PATIENT)
+
+    bad = {
+        name: each['reason'] for name, each in run.findings.items() if each['verdict'] != 'pass'
+    }
+    assert not bad
+    assert (run.code, len(run.findings)) == (0, 147)
+    assert '147 of 147 checks passed, 0 failed: mujoco_sim.' in run.output
+    follow = 'fr3_arm_controller/follow_joint_trajectory'
+    rejected = {each['check'] for each in run.messages if each['what'] == 'rejected'}
+    assert 'no-points-are-rejected' in rejected
+    assert follow in {each['name'] for each in run.messages}
+
+
+def test_nothing_is_sent_when_the_question_is_answered_with_no(
+    simulator: str, tmp_path: Path
+) -> None:
+    allowed = ('--allow-motion', '--allow-hand', '--provoke=person')
+
+    run = run_checks(tmp_path, f'--robot-namespace={simulator}', *allowed, *PATIENT, typed='n\n')
+
+    assert run.code == 1
+    for word in ('joint 7', 'the fingers', 'make the robot stop', 'Nothing was moved'):
+        assert word in run.output
+    assert run.messages == []
+
+
+@pytest.mark.parametrize('option', ['--allow-motion', '--allow-hand'])
+def test_robot_that_another_program_commands_is_not_moved(
+    simulator: str, tmp_path: Path, option: str
+) -> None:
+    with DriverClient(simulator) as other:
+        other.prepare_goals()
+        run = run_checks(tmp_path, f'--robot-namespace={simulator}', option, '--yes', *PATIENT)
+
+        assert run.code == 1
+        assert f'/{simulator}/{other.node.get_name()}' in run.output
+    assert run.messages == []
+
+
+def test_person_can_stop_the_robot_in_place_of_the_simulator(simulator: str) -> None:
+    """A thread plays the person, who presses the user stop once joint 7 turns."""
+    with (
+        DriverClient(simulator, patience_s=PATIENCE_S) as driver,
+        DriverClient(simulator, patience_s=PATIENCE_S) as person,
+    ):
+        stop = SimProvoker(person)
+        topic = f'{person.controller}/controller_state'
+
+        def press_when_moving() -> None:
+            with person.probe(JointTrajectoryControllerState, topic) as probe:
+                probe.wait_for(
+                    lambda state: abs(state.reference.velocities[6]) > 1e-3, 'a motion', PATIENCE_S
+                )
+            stop.provoke(Cause.USER_STOP)
+
+        pressing = threading.Thread(target=press_when_moving)
+
+        def ask(text: str) -> None:
+            if 'will turn' in text:
+                pressing.start()
+            elif text.startswith('Release'):
+                pressing.join(PATIENCE_S)
+                stop.release(Cause.USER_STOP)
+
+        driver.await_driver(PATIENCE_S)
+        scenario = stop_while_moving(Arm(driver), PersonProvoker(ask), Cause.USER_STOP)
+
+    assert not scenario.broke
+    assert scenario['goal'][0] == 'ABORTED'
+    assert scenario['recovery_while_pressed'] == 'ABORTED'
+    assert scenario['swing'] == 'SUCCEEDED'
