@@ -31,10 +31,11 @@ from rich.console import Console
 from bbllm.bench.log.machine import describe_machine
 from bbllm.cli.views.console import PlainConsole
 from bbllm.core.errors import BbllmError, LostNodeError, WorldError
-from bbllm.core.events import Ending, Event, EventKind
+from bbllm.core.events import Ending, Event
 from bbllm.core.journal import end_journal, read_episode
 from bbllm.core.paths import config_dir, episodes_dir
 from bbllm.core.tasks import new_episode_id
+from bbllm.core.types import SkillCall
 from bbllm.ros.driver.joint_feed import JointFeed
 from bbllm.ros.rclpy_support.domains import own_domain
 from bbllm.ros.rclpy_support.fast_subscription import Poller
@@ -254,7 +255,7 @@ def _run_task(trial: ProcessFault, watch: Watch, begin: Callable[[], None]) -> S
     timer = threading.Timer(trial.delay_s, strike)
 
     def hear(event: Event) -> None:
-        if event.kind is EventKind.CALL and timer.ident is None:
+        if isinstance(event.data, SkillCall) and timer.ident is None:
             timer.start()
 
     episode_id = new_episode_id()

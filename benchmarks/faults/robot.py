@@ -24,9 +24,9 @@ from bbllm.arm.driver import RobotMode
 from bbllm.bench.log.machine import describe_machine
 from bbllm.cli.views.console import PlainConsole
 from bbllm.core.errors import WorldError
-from bbllm.core.events import Event, EventKind
+from bbllm.core.events import Event
 from bbllm.core.records import to_json
-from bbllm.core.types import MOVABLE, Pose, Scene
+from bbllm.core.types import MOVABLE, Outcome, Pose, Scene
 from bbllm.ros.rclpy_support.domains import own_domain
 from bbllm.ros.stack.client import StackClient, TaskResult
 from bbllm.ros.stack.stack import Stack, StackConfig, Value
@@ -247,9 +247,9 @@ class ProvingGround:
             self._news.notify_all()
 
     def _hear(self, event: Event) -> None:
-        if event.kind is EventKind.OUTCOME and event.data['status'] != 'SUCCEEDED':
+        if isinstance(event.data, Outcome) and not event.data.succeeded:
             with self._news:
-                self._codes.append(str(event.data['code']))
+                self._codes.append(event.data.code.name)
                 self._news.notify_all()
 
 

@@ -27,8 +27,9 @@ from bbllm.arm.driver import GoalStatus
 from bbllm.bench.log.machine import describe_machine
 from bbllm.cli.views.console import PlainConsole
 from bbllm.core.errors import WorldError
-from bbllm.core.events import Ending, Event, EventKind
+from bbllm.core.events import Ending, Event, ModelCall, StepBegun
 from bbllm.core.namespaces import NAMESPACE
+from bbllm.core.types import Outcome, SkillCall
 from bbllm.ros.stack.stack import Stack, StackConfig, node_environ
 from benchmarks.shared import machine_text, percentile, table_of, write_json
 
@@ -236,12 +237,12 @@ def overheads_of(events: list[Event], accepted_s: list[float]) -> Iterator[float
     """
     begun_s, model_s = None, 0.0
     for i, event in enumerate(events):
-        if event.kind is EventKind.STEP:
+        if isinstance(event.data, StepBegun):
             begun_s, model_s = event.stamp_s, 0.0
-        elif event.kind is EventKind.MODEL_CALL and begun_s is not None:
-            model_s += float(event.data['duration_s'])  # type: ignore[arg-type]  # a number
-        elif event.kind is EventKind.CALL and begun_s is not None:
-            ended_s = next(e.stamp_s for e in events[i:] if e.kind is EventKind.OUTCOME)
+        elif isinstance(event.data, ModelCall) and begun_s is not None:
+            model_s += event.data.duration_s
+        elif isinstance(event.data, SkillCall) and begun_s is not None:
+            ended_s = next(e.stamp_s for e in events[i:] if isinstance(e.data, Outcome))
             first_s = next((s for s in accepted_s if event.stamp_s <= s <= ended_s), None)
             if first_s is not None:
                 yield first_s - begun_s - model_s
@@ -272,9 +273,9 @@ def _fast_factors(client: Any) -> tuple[float, float]:
     calls_s = 0.0
     begun_s = 0.0
     for event in events:
-        if event.kind is EventKind.CALL:
+        if isinstance(event.data, SkillCall):
             begun_s = event.stamp_s
-        elif event.kind is EventKind.OUTCOME:
+        elif isinstance(event.data, Outcome):
             calls_s += event.stamp_s - begun_s
     return result.robot_s / result.wall_s, result.robot_s / calls_s
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from typing import Any
 
 from bbllm.bench.suites.case import Case
-from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall
+from bbllm.core.events import Ending, Episode, Event, EventData, ModelCall, SceneRecorded
+from bbllm.core.journal import line_of, read_line
 from bbllm.core.observation import Observed
-from bbllm.core.records import to_json
 from bbllm.core.types import (
     Code,
+    Kind,
     Outcome,
+    Pose,
+    Scene,
+    SceneObject,
     SkillCall,
     Status,
     Task,
@@ -40,7 +42,7 @@ class Journal:
 
     def reply(self, role: str = 'brain') -> Journal:
         """A model has answered."""
-        return self._add(EventKind.MODEL_CALL, to_json(ModelCall(role=role, model='made up')))
+        return self._add(ModelCall(role=role, model='made up'))
 
     def pick(
         self,
@@ -96,10 +98,6 @@ class Journal:
     def episode(self, ending: Ending = Ending.FINISHED) -> Episode:
         """The record, as it is read back from a file."""
         self._show('after')
-        events = tuple(
-            Event(event.kind, event.stamp_s, json.loads(json.dumps(event.data)))
-            for event in self._events
-        )
         return Episode(
             id='made-up',
             task=Task('made-up', 'Do it.'),
@@ -108,7 +106,7 @@ class Journal:
             body='b',
             ending=ending,
             message='',
-            events=events,
+            events=tuple(read_line(line_of(event)) for event in self._events),
         )
 
     def _done(
@@ -119,9 +117,8 @@ class Journal:
         look: bool = True,
         force_n: tuple[float, float, float] | None = (0.0, 0.0, 0.0),
     ) -> Journal:
-        self._add(EventKind.CALL, to_json(call))
-        outcome = outcome or Outcome(call=call, status=Status.SUCCEEDED)
-        self._add(EventKind.OUTCOME, to_json(outcome))
+        self._add(call)
+        self._add(outcome or Outcome(call=call, status=Status.SUCCEEDED))
         if look:
             blocks: Any = {name: tuple(pose) for name, pose in self._poses.items()}
             near = self._held or self._around
@@ -133,16 +130,20 @@ class Journal:
                 force_n=force_n,
                 fingers_m=(finger_m, finger_m),
             )
-            self._add(EventKind.SENSED, to_json(seen))
+            self._add(seen)
         return self
 
     def _show(self, moment: str) -> None:
-        objects = [
-            {'name': name, 'pose': {'position_m': list(pose[:3]), 'quat_xyzw': list(pose[3:])}}
+        objects = tuple(
+            SceneObject(
+                name=name,
+                kind=Kind.CUBE,
+                pose=Pose(position_m=(pose[0], pose[1], pose[2])),
+            )
             for name, pose in self._poses.items()
-        ]
-        self._add(EventKind.SCENE, {'moment': moment, 'scene': {'objects': objects}})
+        )
+        self._add(SceneRecorded(moment, Scene(objects, (), (), 0.0)))
 
-    def _add(self, kind: EventKind, data: Mapping[str, Any]) -> Journal:
-        self._events.append(Event(kind, float(len(self._events)), data))
+    def _add(self, data: EventData) -> Journal:
+        self._events.append(Event(float(len(self._events)), data))
         return self

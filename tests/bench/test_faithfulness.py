@@ -27,7 +27,7 @@ from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.events import Episode
+from bbllm.core.events import Episode, LineDiscarded, RepairBegun, StepFailed
 from bbllm.core.protocols import EpisodeContext, World
 from bbllm.core.records import from_json, to_json
 from bbllm.core.types import Code, Outcome, PlanStep, SkillCall, Status, Task
@@ -141,10 +141,10 @@ def test_a_name_that_cannot_be_grounded_breaks_a_rule_though_the_world_never_hea
 def test_a_line_of_a_plan_that_was_left_out_counts_and_one_of_beliefs_does_not() -> None:
     class Lines:
         def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-            context.tell_discarded('unicorn1 is warm', 'There is no unicorn1.')
-            context.tell_discarded('grab(unicorn1)', 'None.', code=Code.UNKNOWN_OBJECT)
-            context.tell_repair(PlanStep(0, 'fly'), 'No.', code=Code.UNKNOWN_SKILL)
-            context.tell_failed(PlanStep(0, 'stand'), 'No.', code=Code.NOT_HOLDING)
+            context.emit(LineDiscarded('unicorn1 is warm', 'There is no unicorn1.'))
+            context.emit(LineDiscarded('grab(unicorn1)', 'None.', code=Code.UNKNOWN_OBJECT))
+            context.emit(RepairBegun.of(PlanStep(0, 'fly'), 'No.', code=Code.UNKNOWN_SKILL))
+            context.emit(StepFailed.of(PlanStep(0, 'stand'), 'No.', code=Code.NOT_HOLDING))
 
     run = EpisodeRun(Task('t', 'do it'), planner='lines', brain='b', body='b')
     found = faithfulness_of(SALMON, run.execute(Lines(), world_of(SALMON)))

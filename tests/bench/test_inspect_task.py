@@ -274,7 +274,7 @@ def test_sample_that_is_stopped_stops_the_arm_in_the_middle_of_its_motion() -> N
     anyio.run(start)
 
     [outcome] = [event.data for event in events if event.kind is EventKind.OUTCOME]
-    assert outcome['code'] == 'CANCELLED'
+    assert outcome.code.name == 'CANCELLED'
     assert (results[0].verdict, results[0].ending) == ('lost', 'CANCELLED')
     assert PHYSICS.acquire(blocking=False)
     PHYSICS.release()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from made_results import make_result, make_settings, write_run
@@ -19,8 +18,6 @@ from bbllm.bench.metrics.metrics import figures_of
 from bbllm.bench.report.summary import figures_values, summarize_run
 from bbllm.bench.report.summary_table import print_summary
 from bbllm.bench.report.write import write_report
-from bbllm.core.episode import EpisodeRun
-from bbllm.core.events import EventKind
 from bbllm.core.records import to_json
 
 BOTH = make_result(trial=0, discarded=3, malformed=2, refused=1)
@@ -40,23 +37,6 @@ def test_the_kinds_of_what_is_left_out_are_counted_apart() -> None:
     assert (result.discarded, result.malformed, result.refused) == (2, 1, 1)
     figures = figures_of([result, BOTH])
     assert (figures.discarded, figures.malformed, figures.refused) == (5, 3, 2)
-
-
-def test_a_journal_of_before_tells_the_kinds_apart_by_the_code_of_a_call(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def without_kind(run: EpisodeRun, kind: EventKind, **data: Any) -> None:
-        data.pop('refused', None)
-        record(run, kind, **data)
-
-    record = EpisodeRun.record
-    monkeypatch.setattr(EpisodeRun, 'record', without_kind)
-    reply = '1. fly(mug1)\n2. look around\n3. move(fridge1)'
-
-    result, events = played(reply, 'done', planner='llm_state:states=no')
-
-    assert not any('refused' in event.data for event in events)
-    assert (result.malformed, result.refused) == (1, 1)
 
 
 @pytest.mark.parametrize('verdict', ['lost', 'failed'])

@@ -65,7 +65,7 @@ def test_a_program_that_does_the_task_passes() -> None:
     assert result.conditions == {'salmon inside fridge': True}
     assert (result.unsafe, result.settled, result.informed) == (None, (), None)
     assert result.robot_s == float(result.attempted)
-    settings = events[0].data['settings']
+    settings = events[0].data.settings
     assert settings['world'] == 'household'
     assert settings['scene'] == 'family_flat'
     assert settings['mode'] == 'sane'
@@ -101,8 +101,8 @@ def test_a_call_that_a_rule_forbids_is_counted_by_its_code() -> None:
         "    # 1: start\n    open('fridge')\n    open('fridge')\n    # 2: done"
     )
 
-    failed = [e.data for e in events if e.kind is EventKind.OUTCOME and e.data['raw']]
-    assert {outcome['raw'] for outcome in failed} == {'not_close'}
+    failed = [e.data for e in events if e.kind is EventKind.OUTCOME and e.data.raw]
+    assert {outcome.raw for outcome in failed} == {'not_close'}
     assert result.codes == {'PRECONDITION': 2}
     assert result.executable == 0
 

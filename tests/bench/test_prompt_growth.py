@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from bbllm.bench.log.prompt_growth import prompt_growth
-from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall
-from bbllm.core.records import to_json
-from bbllm.core.types import Task
+from bbllm.core.events import Ending, Episode, Event, LineDiscarded, ModelCall
+from bbllm.core.types import Outcome, SkillCall, Status, Task
 
 
 def call(role: str = 'brain', counted: int = 0, sent: int = 0) -> Event:
     made = ModelCall(role=role, model='m', prompt_tokens=counted, sent_tokens=sent)
-    return Event(EventKind.MODEL_CALL, 0.0, to_json(made))
+    return Event(0.0, made)
 
 
 def test_each_prompt_of_the_brain_is_told_with_the_calls_that_were_done_before_it() -> None:
-    outcome = Event(EventKind.OUTCOME, 0.0, {})
-    refused = Event(EventKind.DISCARDED, 0.0, {})
+    outcome = Event(0.0, Outcome(call=SkillCall('wait'), status=Status.SUCCEEDED))
+    refused = Event(0.0, LineDiscarded('fly()', 'no such skill'))
     events = (
         *(call(counted=90, sent=100), call('body', counted=20), outcome, refused, outcome),
         *(call(sent=140), outcome, call(counted=160)),

@@ -26,6 +26,7 @@ from bbllm.core.errors import (
     PromptTooLongError,
     ReplayError,
 )
+from bbllm.core.events import StepBegun
 from bbllm.core.protocols import EpisodeContext, Reply, Usage, World
 from bbllm.core.types import PlanStep, SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
@@ -110,10 +111,10 @@ def test_a_step_that_has_no_call_is_attempted_whether_it_is_repaired_or_stays_fa
 def test_a_step_without_a_call_counts_also_where_the_planner_says_nothing_of_it() -> None:
     class Silent:
         def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-            context.tell_step(PlanStep(0, 'mumble'))
-            context.tell_step(PlanStep(1, 'pick(red_cube)'))
+            context.emit(StepBegun.of(PlanStep(0, 'mumble')))
+            context.emit(StepBegun.of(PlanStep(1, 'pick(red_cube)')))
             world.execute(SkillCall('pick', ('red_cube',)))
-            context.tell_step(PlanStep(2, 'mumble'))
+            context.emit(StepBegun.of(PlanStep(2, 'mumble')))
 
     result = play(planner=lambda run: Silent())
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bbllm.core.events import Ending, Event, EventKind
+from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event
 from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import episodes_dir
 from bbllm.ros.stack.stack import NODES
@@ -22,7 +22,7 @@ from benchmarks.faults.process import (
     run_trials,
 )
 
-START = {'episode_id': 'e', 'task': 't', 'planner': 'p', 'brain': 'b', 'body': 'c'}
+START = EpisodeStarted(episode_id='e', task='t', planner='p', brain='b', body='c')
 GONE = 'The node body_mapper has gone: its process 7 has ended.'
 
 
@@ -43,9 +43,8 @@ def episode(request: pytest.FixtureRequest) -> str:
     """Leave a journal of an episode that ended with the loss of a node; return its id."""
     episode_id = f'judged_{request.node.name.partition("[")[0]}'
     with JournalWriter(episodes_dir(), episode_id) as journal:
-        journal(Event(EventKind.STARTED, 1.0, START))
-        data = {'ending': 'WORLD_FAILED', 'message': GONE, 'error': 'LostNodeError'}
-        journal(Event(EventKind.ENDED, 2.0, data))
+        journal(Event(1.0, START))
+        journal(Event(2.0, EpisodeEnded(Ending.WORLD_FAILED, GONE, 'LostNodeError')))
     yield episode_id
     Path(episodes_dir() / f'{episode_id}.jsonl').unlink()
 

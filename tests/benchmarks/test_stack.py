@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from bbllm.core.events import Event, EventKind
+from bbllm.core.events import Event, ModelCall, StepBegun
+from bbllm.core.types import Outcome, SkillCall, Status
 from benchmarks.stack.command import Spread, overheads_of
 
 pytestmark = pytest.mark.ros
 
 
+CALL = SkillCall('wait')
+
+
 def step(begun_s: float, model_s: float, called_s: float, ended_s: float) -> list[Event]:
     return [
-        Event(EventKind.STEP, begun_s),
-        Event(EventKind.MODEL_CALL, begun_s + model_s, {'duration_s': model_s}),
-        Event(EventKind.CALL, called_s),
-        Event(EventKind.OUTCOME, ended_s),
+        Event(begun_s, StepBegun(0, 'a step')),
+        Event(begun_s + model_s, ModelCall(role='brain', model='m', duration_s=model_s)),
+        Event(called_s, CALL),
+        Event(ended_s, Outcome(call=CALL, status=Status.SUCCEEDED)),
     ]
 
 
@@ -34,7 +38,10 @@ def test_step_without_a_trajectory_does_not_count() -> None:
 
 
 def test_first_plan_is_no_step() -> None:
-    events = [Event(EventKind.MODEL_CALL, 1.0, {'duration_s': 9.0}), *step(2.0, 0.0, 2.1, 3.0)]
+    events = [
+        Event(1.0, ModelCall(role='brain', model='m', duration_s=9.0)),
+        *step(2.0, 0.0, 2.1, 3.0),
+    ]
 
     assert list(overheads_of(events, [2.5])) == pytest.approx([0.5])
 

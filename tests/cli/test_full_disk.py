@@ -17,7 +17,7 @@ import pytest
 from told_events import event
 
 from bbllm.cli import stack_session
-from bbllm.core.events import Ending, EventKind
+from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted
 from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import write_whole
 
@@ -119,8 +119,8 @@ def test_a_task_of_a_stack_keeps_its_exit_code_where_nothing_can_be_written(
 
 def test_what_was_heard_of_a_stack_counts_where_its_journal_breaks_off(state: Path) -> None:
     heard = [
-        event(EventKind.STARTED, episode_id='e1', task='tidy', planner='p', brain='b', body='c'),
-        event(EventKind.ENDED, ending='FINISHED', message=''),
+        event(EpisodeStarted(episode_id='e1', task='tidy', planner='p', brain='b', body='c')),
+        event(EpisodeEnded(ending=Ending.FINISHED, message='')),
     ]
     with JournalWriter(state, 'e1') as journal:
         journal(heard[0])

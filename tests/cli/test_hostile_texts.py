@@ -7,6 +7,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,10 +25,22 @@ from bbllm.cli.views.progress import Progress
 from bbllm.cli.views.question import show
 from bbllm.cli.views.rich_view import LiveView, print_progress
 from bbllm.core.approval import ApprovalRequest, RequestKind
-from bbllm.core.events import Event, EventKind
+from bbllm.core.events import (
+    ApprovalAnswered,
+    BeliefsEstimated,
+    Ending,
+    EpisodeEnded,
+    Event,
+    FeedbackReceived,
+    PlanMade,
+    StepBegun,
+    WarningRaised,
+)
 from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import episodes_dir
 from bbllm.core.printable import escape_line
+from bbllm.core.records import to_json
+from bbllm.core.types import Code, Outcome, SkillCall, Status
 
 TEXTS = 10_000
 COLOURED_TEXTS = 1_000
@@ -60,28 +73,21 @@ def question(texts: Sequence[str]) -> None:
 def events_of(texts: Sequence[str]) -> list[Event]:
     """Return an episode in which every text from outside is hostile."""
     events = [
-        event(EventKind.STARTED, **{**STARTED.data, 'task': texts[0], 'brain': texts[1]}),
-        event(EventKind.PLAN, steps=list(texts), start=0),
+        event(replace(STARTED.data, task=texts[0], brain=texts[1])),
+        event(PlanMade(steps=tuple(texts), start=0)),
     ]
     for i, text in enumerate(texts):
-        call = {'skill': 'pick', 'args': [text]}
+        call = SkillCall('pick', (text,))
         events += [
-            event(EventKind.STEP, index=i, text=text),
-            event(EventKind.CALL, **call),
-            event(
-                EventKind.OUTCOME,
-                call=call,
-                status='FAILED',
-                code='GRASP_FAILED',
-                message=text,
-                duration_s=0.0,
-            ),
-            event(EventKind.HUMAN_FEEDBACK, text=text),
-            event(EventKind.WARNING, text=text),
-            event(EventKind.APPROVAL, text=text, granted=True),
-            event(EventKind.ESTIMATED, attributes={text: [text]}, summary=text),
+            event(StepBegun(index=i, text=text)),
+            event(call),
+            event(Outcome(call=call, status=Status.FAILED, code=Code.GRASP_FAILED, message=text)),
+            event(FeedbackReceived(text=text)),
+            event(WarningRaised(text=text)),
+            event(ApprovalAnswered(text=text, granted=True)),
+            event(BeliefsEstimated(attributes={text: (text,)}, summary=text)),
         ]
-    return [*events, event(EventKind.ENDED, ending='GAVE_UP', message=texts[0], error='')]
+    return [*events, event(EpisodeEnded(ending=Ending.GAVE_UP, message=texts[0], error=''))]
 
 
 def lines(texts: Sequence[str]) -> None:
@@ -157,7 +163,10 @@ def test_the_journal_views_show_hidden_characters_and_stay_json(
     raw = episodes_dir() / 'raw.jsonl'  # as earlier versions and other programs wrote it
     raw.write_text(
         ''.join(
-            json.dumps({'kind': e.kind.value, 'stamp_s': 0.0, 'data': e.data}, ensure_ascii=False)
+            json.dumps(
+                {'kind': e.kind.value, 'stamp_s': 0.0, 'data': to_json(e.data)},
+                ensure_ascii=False,
+            )
             + '\n'
             for e in events
         ),

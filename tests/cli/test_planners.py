@@ -9,9 +9,9 @@ from typer.testing import Result
 
 from bbllm.cli.views.progress import Progress, StepState
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.events import EventKind
+from bbllm.core.events import PlanMade, RepairBegun, StepBegun
 from bbllm.core.registry import planner_names
-from bbllm.core.types import Plan, PlanStep, Task
+from bbllm.core.types import Code, Outcome, Plan, PlanStep, SkillCall, Status, Task
 
 Command = Callable[..., Result]
 Script = Callable[..., None]
@@ -44,14 +44,21 @@ def test_of_a_planner_that_goes_on_from_what_it_observes_failed_actions_show_as_
     weigh = Plan(tuple(PlanStep(i, text) for i, text in enumerate(('PICK a', 'WAIT', 'RESET'))))
     go_on = Plan((weigh.steps[0], PlanStep(1, 'PLACE [1 2 3]'), PlanStep(2, 'PICK b')))
 
-    run.tell_plan(weigh, 0)
-    run.tell_step(weigh.steps[0])
-    run.record(EventKind.CALL, skill='pick', args=['a'])
-    run.record(EventKind.OUTCOME, status='FAILED', code='WOULD_NOT_RISE', message='It is fixed.')
-    run.tell_repair(go_on.steps[1], 'a is fixed.')
-    run.tell_plan(go_on, 1)
-    run.tell_step(go_on.steps[1])
-    run.tell_step(go_on.steps[2])
+    run.emit(PlanMade.of(weigh, 0))
+    run.emit(StepBegun.of(weigh.steps[0]))
+    run.emit(SkillCall('pick', ('a',)))
+    run.emit(
+        Outcome(
+            call=SkillCall('pick', ('a',)),
+            status=Status.FAILED,
+            code=Code.WOULD_NOT_RISE,
+            message='It is fixed.',
+        )
+    )
+    run.emit(RepairBegun.of(go_on.steps[1], 'a is fixed.'))
+    run.emit(PlanMade.of(go_on, 1))
+    run.emit(StepBegun.of(go_on.steps[1]))
+    run.emit(StepBegun.of(go_on.steps[2]))
 
     rows = [(row.text, row.state, row.note) for row in progress.rows]
     assert rows[0] == ('PICK a', StepState.FAILED, 'It is fixed.')

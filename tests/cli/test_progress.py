@@ -6,7 +6,15 @@ import pytest
 from told_events import FAR, REPAIRED, after, call, event, outcome, states, step
 
 from bbllm.cli.views.progress import StepState
-from bbllm.core.events import EventKind
+from bbllm.core.events import (
+    Ending,
+    EpisodeEnded,
+    ModelCall,
+    PlanMade,
+    RepairBegun,
+    StepFailed,
+    StepPassed,
+)
 
 
 def test_a_repaired_step_stays_in_sight_and_steps_never_tried_go() -> None:
@@ -28,13 +36,13 @@ def test_a_step_is_running_from_its_announcement_to_its_outcome() -> None:
 
 
 def test_a_step_that_the_body_passed_on_is_neither_done_nor_failed() -> None:
-    progress = after(step(0), event(EventKind.PASS, index=0, text='x'), step(1))
+    progress = after(step(0), event(StepPassed(index=0, text='x')), step(1))
 
     assert progress.rows[0].state is StepState.PASSED
 
 
 def test_a_step_that_stays_failed_carries_its_reason() -> None:
-    failed = event(EventKind.FAILED, index=0, text='x', cause=FAR)
+    failed = event(StepFailed(index=0, text='x', cause=FAR))
 
     progress = after(step(0), outcome('pick c', 'FAILED', FAR), failed, step(1))
 
@@ -44,15 +52,15 @@ def test_a_step_that_stays_failed_carries_its_reason() -> None:
 
 def test_a_repair_by_what_a_person_said_keeps_the_step_that_it_replaced() -> None:
     progress = after(
-        event(EventKind.REPAIR, index=0, text='x', cause='A person said: not that', loop=1),
-        event(EventKind.PLAN, steps=['rest'], start=0),
+        event(RepairBegun(index=0, text='x', cause='A person said: not that', loop=1)),
+        event(PlanMade(steps=('rest',), start=0)),
     )
 
     assert states(progress) == [(0, StepState.REPLACED), (0, StepState.PENDING)]
 
 
 def test_a_cancelled_episode_stops_the_step_that_ran() -> None:
-    progress = after(step(0), event(EventKind.ENDED, ending='CANCELLED', message='Ctrl-C'))
+    progress = after(step(0), event(EpisodeEnded(ending=Ending.CANCELLED, message='Ctrl-C')))
 
     assert progress.rows[0].state is StepState.STOPPED
 
@@ -60,7 +68,7 @@ def test_a_cancelled_episode_stops_the_step_that_ran() -> None:
 def test_counts_add_up() -> None:
     spent = {'model': 'm', 'duration_s': 0.5, 'retries': 0}
     calls = [
-        event(EventKind.MODEL_CALL, role=role, prompt_tokens=100, completion_tokens=10, **spent)
+        event(ModelCall(role=role, prompt_tokens=100, completion_tokens=10, **spent))
         for role in ('brain', 'body')
     ]
 

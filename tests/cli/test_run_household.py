@@ -52,7 +52,7 @@ def test_a_task_is_done_in_a_house_and_on_record(
     assert data['ending'] == 'FINISHED'
     assert [Path(path).suffix for path in data['pictures']] == ['.svg', '.png']
     assert '>off → on<' in Path(data['pictures'][0]).read_text(encoding='utf-8')
-    settings = read_episode(Path(data['journal'])).events[0].data['settings']
+    settings = read_episode(Path(data['journal'])).events[0].data.settings
     assert (settings['world'], settings['scene']) == ('household', house)
     assert bbllm('show').exit_code == 0
 
@@ -62,9 +62,9 @@ def test_rules_and_visibility_are_chosen_and_on_record(bbllm: Command, state: Pa
     ran = bbllm(*WATCH, '--house', 'studio', '--mode', 'fresh', '--visibility', 'room', '--json')
 
     events = read_episode(Path(json.loads(ran.stdout)['journal'])).events
-    settings = events[0].data['settings']
+    settings = events[0].data.settings
     assert (settings['mode'], settings['visibility']) == ('fresh', 'room')
-    things = next(e for e in events if e.kind is EventKind.SCENE).data['scene']['objects']
+    things = next(e for e in events if e.kind is EventKind.SCENE).data.scene.objects
     assert len(things) < len(load_house('studio').graph.nodes)
 
 

@@ -90,7 +90,7 @@ def test_an_episode_that_hangs_is_left_behind_with_a_complete_journal(
     assert episode is None
     assert interrupted
     assert heard[-1].kind is EventKind.ENDED
-    assert heard[-1].data['ending'] == 'CANCELLED'
+    assert heard[-1].data.ending.name == 'CANCELLED'
 
 
 def test_a_fault_in_the_planner_reaches_the_caller(run: EpisodeRun, heard: list[Event]) -> None:

@@ -8,24 +8,30 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from told_events import FAR, PLAN, REPAIRED, STARTED, after, event, outcome, states, step
+from told_events import EXAMPLES, FAR, PLAN, REPAIRED, STARTED, after, event, outcome, states, step
 
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.plain_view import LineView, describe
 from bbllm.cli.views.plan_lines import plan_lines, visible
 from bbllm.cli.views.progress import StepRow, StepState, counts_text
 from bbllm.cli.views.rich_view import LiveView, print_progress
-from bbllm.core.events import Event, EventKind
-
-NO_SCENE: dict[str, object] = {'objects': [], 'facts': []}
+from bbllm.core.event_text import event_text
+from bbllm.core.events import (
+    ApprovalAnswered,
+    Event,
+    EventKind,
+    ModelCall,
+    PlanMade,
+    WarningRaised,
+)
 
 
 @pytest.mark.parametrize(('tokens', 'said'), [(0, False), (60, True)])
 def test_tokens_are_spoken_of_where_the_model_counts_them(tokens: int, said: bool) -> None:
     spent = {'duration_s': 0.5, 'prompt_tokens': tokens, 'completion_tokens': tokens}
-    asked = event(EventKind.MODEL_CALL, role='brain', model='m', **spent)
+    asked = event(ModelCall(role='brain', model='m', **spent))
 
-    ((_, line),) = describe(asked)
+    ((_, line),) = describe(asked.data)
 
     assert ('120 tokens' in line) is said
     assert ('token' in line) is said
@@ -34,52 +40,15 @@ def test_tokens_are_spoken_of_where_the_model_counts_them(tokens: int, said: boo
 
 @pytest.mark.parametrize('kind', list(EventKind))
 def test_every_kind_of_event_is_on_one_line_or_known_to_say_nothing(kind: EventKind) -> None:
-    data = {
-        'episode_id': 'e',
-        'task': 't',
-        'planner': 'p',
-        'brain': 'b',
-        'body': 'b',
-        'moment': 'before',
-        'scene': NO_SCENE,
-        'steps': ['x'],
-        'start': 0,
-        'index': 0,
-        'text': 'two\nlines',
-        'skill': 's',
-        'args': [],
-        'loop': 1,
-        'cause': 'two\nlines',
-        'role': 'brain',
-        'model': 'm',
-        'prompt_tokens': 1,
-        'completion_tokens': 1,
-        'duration_s': 0.1,
-        'ending': 'FINISHED',
-        'message': '',
-        'call': {'skill': 's', 'args': []},
-        'status': 'FAILED',
-        'code': 'TIMEOUT',
-        'word': 'salmon',
-        'name': 'salmon_328',
-        'policy': 'nearest',
-        'among': 2,
-        'condition': "'close' to 'salmon'",
-        'holds': False,
-        'by': 'graph',
-        'of': 2,
-        'attributes': {'egg_1': ['warm']},
-        'summary': '',
-        'why': 'two\nlines',
-    }
     file = io.StringIO()
 
-    LineView(file)(event(kind, **data))
+    LineView(file)(event(EXAMPLES[kind]))
 
     silent = {EventKind.MODEL_TEXT, EventKind.SENSED}
     lines = file.getvalue().splitlines()
     assert bool(lines) is (kind not in silent)
     assert all(line[8] == 's' and line[11] != ' ' for line in lines)
+    assert '\n' not in event_text(EXAMPLES[kind])
 
 
 class GonePipe(io.StringIO):
@@ -99,7 +68,7 @@ def test_lines_that_nobody_reads_do_not_stop_the_view() -> None:
 
 
 def test_a_repair_line_has_the_sentence_that_caused_it() -> None:
-    (line,) = describe(REPAIRED[-2])
+    (line,) = describe(REPAIRED[-2].data)
 
     assert line == ('repair', f'1 at step 1: {FAR}')
 
@@ -128,7 +97,7 @@ def test_live_view_shows_states_causes_and_counts() -> None:
 
 
 def test_live_view_of_a_long_plan_fits_the_terminal_and_shows_the_current_step() -> None:
-    long = event(EventKind.PLAN, steps=[f'do thing {n}' for n in range(60)], start=0)
+    long = event(PlanMade(steps=tuple(f'do thing {n}' for n in range(60)), start=0))
     done = [item for n in range(30) for item in (step(n, f'do thing {n}'), outcome('wait'))]
 
     text = screen((STARTED, long, *done, step(30, 'do thing 30')), height=20)
@@ -192,8 +161,8 @@ def test_a_journal_that_broke_off_says_so_at_the_end() -> None:
 
 
 def test_who_approved_what_is_shown_with_the_episode_and_live() -> None:
-    yes = event(EventKind.APPROVAL, granted=True, text='plan 1a2b3c4d5e6f approved by ann')
-    no = event(EventKind.APPROVAL, granted=False, text='call 0a0b0c0d0e0f denied by bob: glued')
+    yes = event(ApprovalAnswered(granted=True, text='plan 1a2b3c4d5e6f approved by ann'))
+    no = event(ApprovalAnswered(granted=False, text='call 0a0b0c0d0e0f denied by bob: glued'))
     file = io.StringIO()
 
     print_progress(Console(file=file, width=100), after(yes, step(0), no))
@@ -208,9 +177,9 @@ def test_the_time_of_a_line_goes_on_while_nothing_happens_in_the_world() -> None
     file = io.StringIO()
     view = LineView(file)
 
-    for one in (STARTED, outcome('pick a'), event(EventKind.WARNING, text='waiting')):
+    for one in (STARTED, outcome('pick a'), event(WarningRaised(text='waiting'))):
         view(one)
-    view(Event(EventKind.WARNING, 110.0, {'text': 'still waiting'}))
+    view(Event(110.0, WarningRaised(text='still waiting')))
 
     times = [line.split()[0] for line in file.getvalue().splitlines()]
     assert times == ['0.0', '0.0', '2.0', '2.0', '10.0']

@@ -3,37 +3,83 @@
 from __future__ import annotations
 
 from bbllm.cli.views.progress import Progress, StepState
-from bbllm.core.events import Event, EventKind
+from bbllm.core.events import (
+    ApprovalAnswered,
+    BeliefsEstimated,
+    ConditionChecked,
+    Ending,
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    EventData,
+    EventKind,
+    FeedbackReceived,
+    LineDiscarded,
+    ModelCall,
+    ModelReplied,
+    PlanMade,
+    RepairBegun,
+    SceneRecorded,
+    StepBegun,
+    StepFailed,
+    StepPassed,
+    SubGoalBegun,
+    WarningRaised,
+    WordGrounded,
+)
+from bbllm.core.observation import Observed
+from bbllm.core.types import (
+    Code,
+    Fact,
+    HandReading,
+    Kind,
+    Outcome,
+    Pose,
+    Scene,
+    SceneObject,
+    Skill,
+    SkillCall,
+    Status,
+)
 
 
 def outcome(call: str, status: str = 'SUCCEEDED', message: str = '') -> Event:
     skill, _, arg = call.partition(' ')
-    code = 'NONE' if status == 'SUCCEEDED' else 'OUT_OF_WORKSPACE'
-    data = {
-        'call': {'skill': skill, 'args': [arg] if arg else []},
-        'status': status,
-        'code': code,
-        'message': message,
-        'duration_s': 2.0 if status == 'SUCCEEDED' else 0.0,
-    }
-    return event(EventKind.OUTCOME, **data)
+    done = status == 'SUCCEEDED'
+    return event(
+        Outcome(
+            call=SkillCall(skill, (arg,) if arg else ()),
+            status=Status[status],
+            code=Code.NONE if done else Code.OUT_OF_WORKSPACE,
+            message=message,
+            duration_s=2.0 if done else 0.0,
+        )
+    )
 
 
-def event(kind: EventKind, **data: object) -> Event:
-    return Event(kind, 100.0, data)
+def event(data: EventData) -> Event:
+    return Event(100.0, data)
 
 
-STARTED = event(EventKind.STARTED, episode_id='e1', task='stack', planner='p', brain='b', body='b')
-PLAN = event(EventKind.PLAN, steps=['pick a', 'put it on b', 'pick c'], start=0)
+STARTED = event(EpisodeStarted(episode_id='e1', task='stack', planner='p', brain='b', body='b'))
+PLAN = event(PlanMade(steps=('pick a', 'put it on b', 'pick c'), start=0))
+CUBE = SceneObject(name='red_cube', kind=Kind.CUBE, pose=Pose(position_m=(0.4, 0.0, 0.02)))
+SCENE = Scene(
+    (CUBE,),
+    (Skill('pick', ('target',)),),
+    (Fact('red_cube', 'on', 'table'),),
+    1.0,
+    HandReading(tcp=CUBE.pose, width_m=0.08),
+)
 FAR = 'c is out of the workspace of the robot.'
 
 
 def step(index: int, text: str = '') -> Event:
-    return event(EventKind.STEP, index=index, text=text or f'step {index}')
+    return event(StepBegun(index=index, text=text or f'step {index}'))
 
 
 def call(skill: str, *args: str) -> Event:
-    return event(EventKind.CALL, skill=skill, args=list(args))
+    return event(SkillCall(skill, args))
 
 
 def after(*events: Event) -> Progress:
@@ -54,6 +100,33 @@ REPAIRED = (
     step(1),
     call('pick', 'c'),
     outcome('pick c', 'REJECTED', FAR),
-    event(EventKind.REPAIR, index=1, text='step 1', cause=FAR, loop=1),
-    event(EventKind.PLAN, steps=['pick a', 'pick d', 'rest'], start=1),
+    event(RepairBegun(index=1, text='step 1', cause=FAR, loop=1)),
+    event(PlanMade(steps=('pick a', 'pick d', 'rest'), start=1)),
 )
+
+
+CALL = SkillCall('pick', ('red_cube',))
+EXAMPLES = {
+    EventKind.STARTED: STARTED.data,
+    EventKind.SCENE: SceneRecorded('before', SCENE),
+    EventKind.PLAN: PlanMade(('pick it', 'sing'), 0),
+    EventKind.STEP: StepBegun(0, 'pick it'),
+    EventKind.CALL: CALL,
+    EventKind.PASS: StepPassed(1, 'sing'),
+    EventKind.GROUNDED: WordGrounded('cube', 'red_cube', 'nearest', 2),
+    EventKind.CHECKED: ConditionChecked('c', True, 'graph'),
+    EventKind.SUB_GOAL: SubGoalBegun('first', 0, 2),
+    EventKind.ESTIMATED: BeliefsEstimated({'red_cube': ('warm',)}),
+    EventKind.DISCARDED: LineDiscarded('juggle', 'two\nlines', refused=True),
+    EventKind.OUTCOME: Outcome(call=CALL, status=Status.FAILED, code=Code.TIMEOUT),
+    EventKind.SENSED: Observed(eef=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)),
+    EventKind.REPAIR: RepairBegun(1, 'sing', 'two\nlines', 1),
+    EventKind.FAILED: StepFailed(1, 'sing', 'two\nlines', Code.TIMEOUT),
+    EventKind.MODEL_TEXT: ModelReplied('brain', '0: pick it\n1: sing'),
+    EventKind.MODEL_CALL: ModelCall(role='brain', model='m', prompt_tokens=5),
+    EventKind.HUMAN_FEEDBACK: FeedbackReceived('stop'),
+    EventKind.APPROVAL: ApprovalAnswered(granted=True, text='approved'),
+    EventKind.WARNING: WarningRaised('careful'),
+    EventKind.ENDED: EpisodeEnded(Ending.FINISHED, ''),
+}
+"""An event of every kind."""

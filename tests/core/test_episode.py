@@ -9,7 +9,17 @@ from scripted_episodes import PICK, STEP, EchoModel, OneCubeWorld, ScriptedPlann
 
 from bbllm.core.budget import Limits
 from bbllm.core.errors import BbllmError, GaveUpError, LostNodeError, ModelUnavailableError
-from bbllm.core.events import Ending, Event, EventKind
+from bbllm.core.events import (
+    ConditionChecked,
+    Ending,
+    Event,
+    EventKind,
+    PlanMade,
+    StepBegun,
+    StepFailed,
+    StepPassed,
+    WordGrounded,
+)
 from bbllm.core.printable import hidden_fault
 from bbllm.core.protocols import EpisodeContext, Message, Reply, World
 from bbllm.core.types import Plan, PlanStep
@@ -25,8 +35,8 @@ def test_a_plan_that_ran_to_its_end_is_finished_and_accounted_for() -> None:
 
     def script(world: World, context: EpisodeContext) -> None:
         model.complete([Message('user', 'plan')])
-        context.tell_plan(Plan((STEP,)), 0)
-        context.tell_step(STEP)
+        context.emit(PlanMade.of(Plan((STEP,)), 0))
+        context.emit(StepBegun.of(STEP))
         world.execute(PICK)
 
     episode = run.execute(ScriptedPlanner(script), OneCubeWorld())
@@ -53,9 +63,9 @@ def test_a_plan_that_ran_to_its_end_is_finished_and_accounted_for() -> None:
 
 def test_a_step_that_stays_failed_means_that_the_episode_gave_up() -> None:
     def script(world: World, context: EpisodeContext) -> None:
-        context.tell_plan(Plan((STEP,)), 0)
+        context.emit(PlanMade.of(Plan((STEP,)), 0))
         world.execute(PICK)
-        context.tell_failed(STEP, 'red_cube is out of the workspace of the robot.')
+        context.emit(StepFailed.of(STEP, 'red_cube is out of the workspace of the robot.'))
 
     episode = start().execute(ScriptedPlanner(script), OneCubeWorld())
 
@@ -65,32 +75,23 @@ def test_a_step_that_stays_failed_means_that_the_episode_gave_up() -> None:
 
 def test_what_a_word_was_taken_for_and_what_was_checked_is_on_record() -> None:
     def script(world: World, context: EpisodeContext) -> None:
-        context.tell_grounded('cube', 'red_cube', policy='nearest', among=2)
-        context.tell_checked("'red_cube' in 'hands'", False, by='graph')
+        context.emit(WordGrounded('cube', 'red_cube', policy='nearest', among=2))
+        context.emit(ConditionChecked("'red_cube' in 'hands'", False, by='graph'))
         world.execute(PICK)
 
     episode = start().execute(ScriptedPlanner(script), OneCubeWorld())
 
     told = {event.kind: event.data for event in episode.events}
-    assert told[EventKind.GROUNDED] == {
-        'word': 'cube',
-        'name': 'red_cube',
-        'policy': 'nearest',
-        'among': 2,
-    }
-    assert told[EventKind.CHECKED] == {
-        'condition': "'red_cube' in 'hands'",
-        'holds': False,
-        'by': 'graph',
-    }
+    assert told[EventKind.GROUNDED] == WordGrounded('cube', 'red_cube', 'nearest', 2)
+    assert told[EventKind.CHECKED] == ConditionChecked("'red_cube' in 'hands'", False, 'graph')
     assert (episode.ending, episode.steps) == (Ending.FINISHED, 1)
 
 
 def test_a_new_plan_from_a_failed_step_on_clears_that_failure() -> None:
     def script(world: World, context: EpisodeContext) -> None:
-        context.tell_plan(Plan((STEP,)), 0)
-        context.tell_failed(STEP, 'no')
-        context.tell_plan(Plan((STEP,)), 0)
+        context.emit(PlanMade.of(Plan((STEP,)), 0))
+        context.emit(StepFailed.of(STEP, 'no'))
+        context.emit(PlanMade.of(Plan((STEP,)), 0))
         world.execute(PICK)
 
     assert start().execute(ScriptedPlanner(script), OneCubeWorld()).ending is Ending.FINISHED
@@ -101,9 +102,9 @@ NO_ACTION = PlanStep(1, 'sing a song')
 
 def test_a_plan_with_a_passed_step_is_not_finished_and_quotes_it() -> None:
     def script(world: World, context: EpisodeContext) -> None:
-        context.tell_plan(Plan((STEP, NO_ACTION)), 0)
+        context.emit(PlanMade.of(Plan((STEP, NO_ACTION)), 0))
         world.execute(PICK)
-        context.tell_pass(NO_ACTION)
+        context.emit(StepPassed.of(NO_ACTION))
 
     episode = start().execute(ScriptedPlanner(script), OneCubeWorld())
 
@@ -117,9 +118,9 @@ def test_a_message_quotes_three_passed_steps_and_counts_the_others() -> None:
     steps = tuple(PlanStep(i, f'{i} ' + 100 * 'x') for i in range(5))
 
     def script(world: World, context: EpisodeContext) -> None:
-        context.tell_plan(Plan(steps), 0)
+        context.emit(PlanMade.of(Plan(steps), 0))
         for step in steps:
-            context.tell_pass(step)
+            context.emit(StepPassed.of(step))
 
     episode = start().execute(ScriptedPlanner(script), OneCubeWorld())
 
@@ -130,9 +131,9 @@ def test_a_message_quotes_three_passed_steps_and_counts_the_others() -> None:
 
 def test_a_new_plan_from_a_passed_step_on_clears_that_pass() -> None:
     def script(world: World, context: EpisodeContext) -> None:
-        context.tell_plan(Plan((STEP, NO_ACTION)), 0)
-        context.tell_pass(NO_ACTION)
-        context.tell_plan(Plan((STEP, STEP)), 1)
+        context.emit(PlanMade.of(Plan((STEP, NO_ACTION)), 0))
+        context.emit(StepPassed.of(NO_ACTION))
+        context.emit(PlanMade.of(Plan((STEP, STEP)), 1))
         world.execute(PICK)
 
     episode = start().execute(ScriptedPlanner(script), OneCubeWorld())
@@ -142,8 +143,8 @@ def test_a_new_plan_from_a_passed_step_on_clears_that_pass() -> None:
 
 def test_a_planner_that_finds_the_task_done_may_have_passed_steps() -> None:
     def script(world: World, context: EpisodeContext) -> None:
-        context.tell_pass(NO_ACTION)
-        context.tell_done()
+        context.emit(StepPassed.of(NO_ACTION))
+        context.report_done()
 
     episode = start().execute(ScriptedPlanner(script), OneCubeWorld())
 
@@ -157,7 +158,7 @@ def test_a_plan_of_which_nothing_was_executed_is_not_finished() -> None:
 
 
 def test_a_task_that_a_planner_finds_done_is_finished_though_nothing_was_executed() -> None:
-    planner = ScriptedPlanner(lambda world, context: context.tell_done())
+    planner = ScriptedPlanner(lambda world, context: context.report_done())
 
     assert start().execute(planner, OneCubeWorld()).ending is Ending.FINISHED
 
@@ -233,7 +234,7 @@ def test_what_a_person_says_is_read_once_and_never_lost_silently() -> None:
     episode = run.execute(ScriptedPlanner(script), OneCubeWorld())
 
     assert read == [('not that one',), ()]
-    warnings = [e.data['text'] for e in episode.events if e.kind is EventKind.WARNING]
+    warnings = [e.data.text for e in episode.events if e.kind is EventKind.WARNING]
     assert len(warnings) == 1 and 'too late' in str(warnings[0])
 
 
@@ -268,7 +269,7 @@ def test_feedback_with_characters_that_nobody_sees_is_refused_with_a_warning(sai
     episode = run.execute(ScriptedPlanner(script), OneCubeWorld())
 
     assert read == ['mind the cat 👩\u200d🚀']
-    (warning,) = (e.data['text'] for e in episode.events if e.kind is EventKind.WARNING)
+    (warning,) = (e.data.text for e in episode.events if e.kind is EventKind.WARNING)
     assert 'Human feedback was refused: it contains the character U+' in str(warning)
     assert hidden_fault(str(warning)) == ''
 

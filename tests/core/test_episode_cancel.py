@@ -31,7 +31,7 @@ def test_a_fault_of_the_program_is_on_record_stops_the_arm_and_goes_up() -> None
         start(sink=events.append).execute(ScriptedPlanner(script), world)
 
     assert events[-1].kind is EventKind.ENDED
-    assert 'ZeroDivisionError' in str(events[-1].data['message'])
+    assert 'ZeroDivisionError' in str(events[-1].data.message)
     assert world.stopped.is_set()
 
 

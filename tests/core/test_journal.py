@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,15 +9,23 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.errors import ConfigError, UnknownNameError
-from bbllm.core.events import Ending, Event, EventKind, ModelCall
+from bbllm.core.events import (
+    Ending,
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    ModelCall,
+    ModelReplied,
+    RepairBegun,
+)
 from bbllm.core.journal import (
     JournalWriter,
     find_journal,
+    line_of,
     read_episode,
     read_events,
     summarize,
 )
-from bbllm.core.records import to_json
 from bbllm.core.types import (
     Code,
     Outcome,
@@ -27,9 +34,7 @@ from bbllm.core.types import (
 )
 
 STARTED = Event(
-    EventKind.STARTED,
-    100.0,
-    {'episode_id': 'e1', 'task': 'tidy up', 'planner': 'p', 'brain': 'b', 'body': 'c'},
+    100.0, EpisodeStarted(episode_id='e1', task='tidy up', planner='p', brain='b', body='c')
 )
 OUTCOME = Outcome(
     call=SkillCall('pick', ('aqua_cube',)),
@@ -40,14 +45,10 @@ OUTCOME = Outcome(
 )
 EVENTS = [
     STARTED,
-    Event(EventKind.OUTCOME, 101.0, to_json(OUTCOME)),
-    Event(EventKind.REPAIR, 102.0, {'index': 0, 'text': 't', 'cause': 'c', 'loop': 1}),
-    Event(
-        EventKind.MODEL_CALL,
-        103.0,
-        to_json(ModelCall(role='brain', model='m', prompt_tokens=5, completion_tokens=6)),
-    ),
-    Event(EventKind.ENDED, 104.0, {'ending': 'GAVE_UP', 'message': 'why'}),
+    Event(101.0, OUTCOME),
+    Event(102.0, RepairBegun(index=0, text='t', cause='c', loop=1)),
+    Event(103.0, ModelCall(role='brain', model='m', prompt_tokens=5, completion_tokens=6)),
+    Event(104.0, EpisodeEnded(ending=Ending.GAVE_UP, message='why')),
 ]
 
 
@@ -83,7 +84,7 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
 
 
 def test_line_separators_within_a_text_do_not_end_a_line(tmp_path: Path) -> None:
-    said = Event(EventKind.MODEL_TEXT, 101.0, {'role': 'brain', 'text': '0: pick\u2028x\x0b\x85'})
+    said = Event(101.0, ModelReplied(role='brain', text='0: pick\u2028x\x0b\x85'))
     path = write(tmp_path, 'e1', [STARTED, said, EVENTS[-1]])
 
     assert read_events(path)[1] == said
@@ -104,10 +105,10 @@ def test_a_process_that_is_killed_leaves_every_event_it_wrote(tmp_path: Path) ->
     program = f"""
 import os, pathlib
 from bbllm.core.journal import JournalWriter
-from bbllm.core.events import Event, EventKind
+from bbllm.core.events import Event, WarningRaised
 journal = JournalWriter(pathlib.Path({str(tmp_path)!r}), 'dies')
 for number in range(50):
-    journal(Event(EventKind.WARNING, 0.0, {{'text': str(number)}}))
+    journal(Event(0.0, WarningRaised(str(number))))
 os.kill(os.getpid(), 9)
 """
     done = subprocess.run([sys.executable, '-c', program], check=False, timeout=60)
@@ -126,8 +127,8 @@ def test_a_journal_is_never_overwritten(tmp_path: Path) -> None:
 
 def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
     path = tmp_path / 'bad.jsonl'
-    line = json.dumps(to_json(STARTED))
-    path.write_text(f'{line}\n{{"kind": "dance", "stamp_s": 1.0}}\n{line}\n')
+    line = line_of(STARTED).rstrip()
+    path.write_text(f'{line}\n{{"kind": "dance", "stamp_s": 1.0, "data": {{}}}}\n{line}\n')
 
     with pytest.raises(ConfigError, match=r'line 2.*dance'):
         read_events(path)
@@ -155,7 +156,7 @@ def test_an_empty_folder_says_how_to_get_an_episode(tmp_path: Path) -> None:
 
 def test_every_ending_survives_the_journal(tmp_path: Path) -> None:
     for ending in Ending:
-        events = [STARTED, Event(EventKind.ENDED, 1.0, to_json({'ending': ending, 'message': ''}))]
+        events = [STARTED, Event(1.0, EpisodeEnded(ending, ''))]
         assert read_episode(write(tmp_path, ending.name, events)).ending is ending
 
 

@@ -6,19 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from bbllm.core.events import Ending, Event, EventKind
+from bbllm.core.events import Ending, EpisodeStarted, Event, EventKind, StepBegun
 from bbllm.core.journal import JournalWriter, end_journal, read_episode
 
-START = {'episode_id': 'e', 'task': 't', 'planner': 'p', 'brain': 'b', 'body': 'c'}
-STEP = {'index': 0, 'text': 'pick'}
+START = EpisodeStarted(episode_id='e', task='t', planner='p', brain='b', body='c')
 MESSAGE = 'The node brain_planner has gone: its process 7 has ended.'
 
 
 @pytest.fixture
 def journal(tmp_path: Path) -> Path:
     with JournalWriter(tmp_path, 'e') as writer:
-        writer(Event(EventKind.STARTED, 1.0, START))
-        writer(Event(EventKind.STEP, 2.0, STEP))
+        writer(Event(1.0, START))
+        writer(Event(2.0, StepBegun(0, 'pick')))
     return tmp_path / 'e.jsonl'
 
 

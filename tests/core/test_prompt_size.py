@@ -59,7 +59,7 @@ def test_an_episode_says_once_that_its_prompts_are_cut_and_what_to_set() -> None
 
     episode = run.execute(ScriptedPlanner(script), OneCubeWorld())
 
-    (warning,) = (e.data['text'] for e in episode.events if e.kind is EventKind.WARNING)
+    (warning,) = (e.data.text for e in episode.events if e.kind is EventKind.WARNING)
     assert warning.startswith('echo counted 7 tokens of a prompt that has ')
     assert 'OLLAMA_CONTEXT_LENGTH' in warning
     assert '`context_tokens`, section `brain` of config/llm.yaml' in warning

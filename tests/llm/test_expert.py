@@ -137,7 +137,7 @@ def test_where_no_force_is_measured_it_says_that_it_guesses(make: Make) -> None:
         return
     assert episode.ending is Ending.FINISHED
     assert world.held is not None
-    told = [str(event.data.get('text', '')) for event in episode.events]
+    told = [str(getattr(event.data, 'text', '')) for event in episode.events]
     assert any('No force is measured, so that this is a guess.' in text for text in told)
 
 

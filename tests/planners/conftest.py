@@ -9,6 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from bbllm.core.events import (
+    ConditionChecked,
+    EventData,
+    PlanMade,
+    RepairBegun,
+    StepBegun,
+    StepFailed,
+    StepPassed,
+    WordGrounded,
+)
 from bbllm.core.types import (
     Code,
     Fact,
@@ -16,7 +26,6 @@ from bbllm.core.types import (
     Kind,
     Outcome,
     Plan,
-    PlanStep,
     Pose,
     Scene,
     SceneObject,
@@ -216,32 +225,28 @@ class Diary:
         self.warnings: list[str] = []
         self.held_done = False
 
-    def tell_plan(self, plan: Plan, start: int) -> None:
-        self.plans.append(plan)
-        self.lines.append(f'plan from {start}')
+    def emit(self, data: EventData) -> None:
+        match data:
+            case PlanMade():
+                self.plans.append(data.plan)
+                self.lines.append(f'plan from {data.start}')
+            case StepBegun(index, text):
+                self.lines.append(f'step {index}: {text}')
+            case StepPassed(index):
+                self.lines.append(f'pass {index}')
+            case RepairBegun(index, cause=cause):
+                self.repairs.append(cause)
+                self.lines.append(f'repair {index}')
+            case StepFailed(index, cause=cause):
+                self.failed.append((index, cause))
+                self.lines.append(f'failed {index}')
+            case WordGrounded(word, name, policy, among):
+                self.lines.append(f'{word} is {name} ({policy} of {among})')
+            case ConditionChecked(condition, holds, by):
+                self.lines.append(f'{condition}: {holds} by {by}')
 
-    def tell_step(self, step: PlanStep) -> None:
-        self.lines.append(f'step {step}')
-
-    def tell_pass(self, step: PlanStep) -> None:
-        self.lines.append(f'pass {step.index}')
-
-    def tell_repair(self, step: PlanStep, cause: str, *, code: Code | None = None) -> None:
-        self.repairs.append(cause)
-        self.lines.append(f'repair {step.index}')
-
-    def tell_failed(self, step: PlanStep, cause: str, *, code: Code | None = None) -> None:
-        self.failed.append((step.index, cause))
-        self.lines.append(f'failed {step.index}')
-
-    def tell_done(self) -> None:
+    def report_done(self) -> None:
         self.held_done = True
-
-    def tell_grounded(self, word: str, name: str, *, policy: str, among: int) -> None:
-        self.lines.append(f'{word} is {name} ({policy} of {among})')
-
-    def tell_checked(self, condition: str, holds: bool, *, by: str) -> None:
-        self.lines.append(f'{condition}: {holds} by {by}')
 
     def warn(self, text: str) -> None:
         self.warnings.append(text)

@@ -101,9 +101,7 @@ def play(
 
 def discarded(episode: Episode) -> Sequence[str]:
     """Return what was left out of replies."""
-    return [
-        str(event.data['text']) for event in episode.events if event.kind is EventKind.DISCARDED
-    ]
+    return [str(event.data.text) for event in episode.events if event.kind is EventKind.DISCARDED]
 
 
 def lines(*parts: str) -> str:

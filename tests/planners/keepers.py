@@ -7,9 +7,8 @@ from collections.abc import Callable
 
 from made_scenes import made_scene
 
-from bbllm.core.events import Event, EventKind
+from bbllm.core.events import Event
 from bbllm.core.observation import Observed
-from bbllm.core.records import to_json
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
 from bbllm.planners.belief.interaction_history import Experience
 from bbllm.planners.belief.rule_state_estimator import RuleEstimator
@@ -24,12 +23,12 @@ PATIENCE_S = 20.0
 def outcome(name: str, code: Code = Code.NONE) -> Event:
     status = Status.SUCCEEDED if code is Code.NONE else Status.FAILED
     ended = Outcome(call=SkillCall('pick', (name,)), status=status, code=code)
-    return Event(EventKind.OUTCOME, 0.0, to_json(ended))
+    return Event(0.0, ended)
 
 
 def felt(force_n: float) -> Event:
     seen = Observed(force_n=(0.0, 0.0, force_n), fingers_m=(0.02, 0.02))
-    return Event(EventKind.SENSED, 0.0, to_json(seen))
+    return Event(0.0, seen)
 
 
 class Kept:

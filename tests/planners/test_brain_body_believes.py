@@ -77,8 +77,8 @@ def test_what_is_believed_goes_on_record_when_it_changes(busy_table: Tabletop) -
     episode = play(ScriptedModel([PLAN, AGAIN]), busy_table(faults=[MISSED]), open_state='rules')
 
     told = [event.data for event in episode.events if event.kind is EventKind.ESTIMATED]
-    assert told[0]['attributes'] == {'red_cube': ['failed_grasp_once']}
-    assert told[1]['attributes'] == {'red_cube': []}
+    assert told[0].attributes == {'red_cube': ('failed_grasp_once',)}
+    assert told[1].attributes == {'red_cube': ()}
 
 
 class Believing:
@@ -123,7 +123,7 @@ def test_a_model_may_be_who_believes(busy_table: Tabletop) -> None:
         '(red_cube is sticky)',
         '(red_cube is hard_to_grasp)',
     ]
-    left_out = [e.data['text'] for e in episode.events if e.kind is EventKind.DISCARDED]
+    left_out = [e.data.text for e in episode.events if e.kind is EventKind.DISCARDED]
     assert any('unicorn' in str(text) for text in left_out)
 
 
@@ -136,11 +136,11 @@ def test_what_is_believed_in_words_that_no_scene_holds_is_told_as_refused_once(
     episode = play(brain, busy_table(faults=[MISSED, MISSED]), open_state='model', k=2)
 
     left_out = [e.data for e in episode.events if e.kind is EventKind.DISCARDED]
-    assert [(line['text'], line['refused']) for line in left_out] == [
+    assert [(line.text, line.refused) for line in left_out] == [
         ('red_cube: touches blue_cube', True),
         ('red_cube: near the edge', True),
     ]
-    assert 'heavier_than' in str(left_out[0]['why'])
+    assert 'heavier_than' in str(left_out[0].why)
     assert believed_in(brain.requests[2].prompt) == ['(red_cube is sticky)']
 
 
@@ -152,7 +152,7 @@ def test_a_reply_that_cannot_be_read_leaves_what_was_believed(busy_table: Tablet
     episode = play(brain, busy_table(faults=[MISSED, MISSED]), open_state='model', k=2)
 
     assert believed_in(brain.requests[5].prompt) == ['(red_cube is sticky)']
-    warnings = [str(e.data['text']) for e in episode.events if e.kind is EventKind.WARNING]
+    warnings = [str(e.data.text) for e in episode.events if e.kind is EventKind.WARNING]
     assert any('stays as it was' in text for text in warnings)
 
 

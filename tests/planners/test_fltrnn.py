@@ -181,7 +181,7 @@ def test_each_sub_goal_is_told_and_those_completed_are_remembered() -> None:
     episode = play(FLTRNN, model, goal, Studio())
 
     parts = [e.data for e in episode.events if e.kind is EventKind.SUB_GOAL]
-    assert [(p['text'], p['index'], p['of']) for p in parts] == [
+    assert [(p.text, p.index, p.of) for p in parts] == [
         ('on_plum_coffeetable: 1', 0, 2),
         ('turnon_tv: 1', 1, 2),
     ]

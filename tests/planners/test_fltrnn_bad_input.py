@@ -95,7 +95,7 @@ def test_a_robot_that_sees_one_room_says_so_and_finds_what_a_plan_leads_it_to() 
     model = player('subgoal{on_plum_coffeetable: 1}', plan)
     episode = play(FLTRNN, model, 'on_plum_coffeetable: 1', world)
 
-    warnings = [str(e.data['text']) for e in episode.events if e.kind is EventKind.WARNING]
+    warnings = [str(e.data.text) for e in episode.events if e.kind is EventKind.WARNING]
     assert any('No plum is in sight' in text for text in warnings)
     assert episode.ending is Ending.FINISHED, episode.message
     assert world.has('plum', 'on', 'coffeetable')

@@ -39,7 +39,7 @@ def planning(*plans: tuple[str, ...]) -> ScriptedModel:
 def test_each_plan_of_a_verified_sub_goal_is_checked_by_the_graph_once() -> None:
     episode = play(FLTRNN, planning(FETCHED[:2], FETCHED[2:]), MILK, Studio())
 
-    found = [(data['condition'], data['holds'], data['by']) for data in told(
+    found = [(data.condition, data.holds, data.by) for data in told(
         episode, EventKind.CHECKED
     )]  # fmt: skip
     assert found == [(MILK, False, 'graph'), (MILK, True, 'graph')]
@@ -81,7 +81,7 @@ def test_of_several_calls_that_are_refused_the_first_is_said_and_the_others_coun
 
 
 def episode_calls(episode: Episode) -> list[str]:
-    return [str(data['call']) for data in told(episode, EventKind.OUTCOME)]
+    return [str(data.call) for data in told(episode, EventKind.OUTCOME)]
 
 
 @pytest.mark.parametrize('ablated', ['rule_cot', 'long_memory'])
@@ -130,7 +130,7 @@ def test_a_sub_goal_in_words_counts_only_if_something_was_done_for_it() -> None:
 
     assert episode.ending is Ending.FINISHED, episode.message
     assert NOTHING_DONE in cells(model)[1]
-    assert [data['text'] for data in told(episode, EventKind.DISCARDED)] == ['# done']
+    assert [data.text for data in told(episode, EventKind.DISCARDED)] == ['# done']
 
 
 def test_what_comes_into_sight_while_a_plan_is_done_is_told_with_the_next() -> None:

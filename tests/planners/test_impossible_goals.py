@@ -29,7 +29,7 @@ PLANNERS = pytest.mark.parametrize('planner', GIVES_UP)
 
 def warnings(episode: Episode) -> str:
     events = [event for event in episode.events if event.kind is EventKind.WARNING]
-    return ' '.join(str(event.data['text']) for event in events)
+    return ' '.join(str(event.data.text) for event in events)
 
 
 @PLANNERS

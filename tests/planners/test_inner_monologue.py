@@ -73,8 +73,8 @@ def test_a_failure_is_told_and_the_next_step_takes_the_place_of_the_one_that_fai
     assert episode.ending is Ending.FINISHED
     assert taken(told(prompts(model)[1])) == [('pickup(salmon1)', 'no')]
     assert episode.feedback_loops == 1
-    plans = [event.data['steps'] for event in episode.events if event.kind is EventKind.PLAN]
-    assert plans[:2] == [['pickup(salmon1)'], ['move(salmon1)']]
+    plans = [event.data.steps for event in episode.events if event.kind is EventKind.PLAN]
+    assert plans[:2] == [('pickup(salmon1)',), ('move(salmon1)',)]
 
 
 def searching(monologue: str) -> str:
@@ -140,7 +140,7 @@ def test_an_action_that_there_is_not_is_left_out_and_told_to_the_model() -> None
 
     assert episode.ending is Ending.FINISHED
     left_out = [event.data for event in episode.events if event.kind is EventKind.DISCARDED]
-    assert [data['code'] for data in left_out] == ['UNKNOWN_SKILL', 'BAD_ARGUMENTS']
+    assert [data.code.name for data in left_out] == ['UNKNOWN_SKILL', 'BAD_ARGUMENTS']
     assert 'Success: no: There is no action levitate. Known: move, ' in prompts(model)[1]
 
 
@@ -174,7 +174,7 @@ def test_a_thing_that_nobody_has_seen_is_tried_and_refused_by_the_world() -> Non
 
     episode = play(saying('move(unicorn1)', 'done'), world)
 
-    codes = [e.data['code'] for e in episode.events if e.kind is EventKind.OUTCOME]
+    codes = [e.data.code.name for e in episode.events if e.kind is EventKind.OUTCOME]
     assert codes == ['UNKNOWN_OBJECT']
 
 
@@ -248,8 +248,8 @@ def test_an_action_without_end_is_cut_in_all_prompts_that_follow() -> None:
     assert episode.ending is Ending.FINISHED
     assert max(map(len, prompts(model))) < len(prompts(model)[0]) + 4000
     (left_out,) = [e.data for e in episode.events if e.kind is EventKind.DISCARDED]
-    assert len(left_out['text']) <= MAX_LINE
-    assert 'more than 400 characters' in left_out['why']
+    assert len(left_out.text) <= MAX_LINE
+    assert 'more than 400 characters' in left_out.why
 
 
 def test_of_many_lines_that_were_made_up_most_are_told_in_one() -> None:

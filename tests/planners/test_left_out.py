@@ -23,7 +23,7 @@ TV = [call('walk', 'tv'), call('switchon', 'tv')]
 def kinds(episode: Episode) -> list[tuple[str, bool]]:
     """Return what was left out, each with whether it could be read."""
     told = [event.data for event in episode.events if event.kind is EventKind.DISCARDED]
-    return [(str(data['text']), bool(data['refused'])) for data in told]
+    return [(str(data.text), bool(data.refused)) for data in told]
 
 
 def by_turns(*replies: str) -> Any:

@@ -113,5 +113,5 @@ def test_in_the_journal_failures_within_rounds_do_not_spoil_a_task_that_was_done
     assert episode.feedback_loops == 1
     kinds = [event.kind for event in episode.events]
     assert kinds.count(EventKind.SENSED) == kinds.count(EventKind.OUTCOME) == 4
-    steps = [event.data['index'] for event in episode.events if event.kind is EventKind.STEP]
+    steps = [event.data.index for event in episode.events if event.kind is EventKind.STEP]
     assert steps == [0, 1, 2, 3]

@@ -39,7 +39,7 @@ def play(model: ScriptedModel, world: Any, *, steps: int = 50, **options: Any) -
 
 
 def told(episode: Episode, kind: EventKind) -> list[Any]:
-    return [dict(event.data) for event in episode.events if event.kind is kind]
+    return [event.data for event in episode.events if event.kind is kind]
 
 
 def in_turn(*texts: str) -> Role:
@@ -89,7 +89,7 @@ def test_a_step_that_fails_ends_the_plan_and_the_history_says_that_it_failed_and
         'open(fridge1) Fail',
     ]
     (repair,) = told(episode, EventKind.REPAIR)
-    assert (repair['index'], 'is not close to' in repair['cause']) == (1, True)
+    assert (repair.index, 'is not close to' in repair.cause) == (1, True)
 
 
 def test_a_new_plan_takes_the_place_of_the_step_that_failed() -> None:
@@ -98,8 +98,8 @@ def test_a_new_plan_takes_the_place_of_the_step_that_failed() -> None:
     episode = play(model, SmallHouse())
 
     plans = told(episode, EventKind.PLAN)
-    assert [plan['steps'] for plan in plans][-1] == ['move(mug1)', 'move(fridge1)']
-    assert [plan['start'] for plan in plans] == [0, 1]
+    assert [plan.steps for plan in plans][-1] == ('move(mug1)', 'move(fridge1)')
+    assert [plan.start for plan in plans] == [0, 1]
 
 
 def test_things_are_only_ever_added() -> None:
@@ -108,7 +108,7 @@ def test_things_are_only_ever_added() -> None:
 
     episode = play(model, SmallHouse())
 
-    things = [list(item['attributes']) for item in told(episode, EventKind.ESTIMATED)]
+    things = [list(item.attributes) for item in told(episode, EventKind.ESTIMATED)]
     assert things == [['fridge_33'], ['fridge_33', 'salmon_14'], ['fridge_33', 'salmon_14']]
     assert block('current state', prompts_of(model, 'attention')[2]) == 'fridge1: []\nsalmon2: []'
 
@@ -127,10 +127,9 @@ def test_attributes_replace_those_of_before_and_are_estimated_anew_from_the_firs
     episode = play(model, SmallHouse())
 
     believed = [
-        (item['attributes']['mug_12'], item['summary'])
-        for item in told(episode, EventKind.ESTIMATED)
+        (item.attributes['mug_12'], item.summary) for item in told(episode, EventKind.ESTIMATED)
     ]
-    assert believed == [(['dirty', 'on table1'], 'It began.'), (['in hand'], ''), ([], '')]
+    assert believed == [(('dirty', 'on table1'), 'It began.'), (('in hand',), ''), ((), '')]
     second, third = prompts_of(model, 'memory')[1:]
     for prompt in (second, third):
         assert block('current state', prompt) == 'mug1: []'
@@ -180,7 +179,7 @@ def test_what_is_malformed_or_of_no_such_thing_is_left_out_and_told() -> None:
     episode = play(model, world)
 
     discarded = told(episode, EventKind.DISCARDED)
-    assert [item['why'].partition('.')[0] for item in discarded] == [
+    assert [item.why.partition('.')[0] for item in discarded] == [
         'There is nothing named unicorn1',
         f'Its attributes have 10000 characters; at most {MAX_ATTRIBUTES_LENGTH} are accepted',
         'update_state takes a thing and its attributes',
@@ -190,11 +189,11 @@ def test_what_is_malformed_or_of_no_such_thing_is_left_out_and_told() -> None:
         'placein takes 2 things, but this has 1',
         'It is no call such as move(object)',
     ]
-    codes = [item['code'] for item in discarded if 'code' in item]
-    assert codes == [Code.UNKNOWN_SKILL.name, Code.BAD_ARGUMENTS.name]
-    assert max(len(str(item['text'])) for item in discarded) <= 400
+    codes = [item.code for item in discarded if item.code]
+    assert codes == [Code.UNKNOWN_SKILL, Code.BAD_ARGUMENTS]
+    assert max(len(str(item.text)) for item in discarded) <= 400
     (first, _) = told(episode, EventKind.ESTIMATED)
-    assert first['attributes'] == {'mug_12': []}
+    assert first.attributes == {'mug_12': ()}
     assert world.calls == ['walk(mug_12)']
     assert much not in '\n'.join(request.prompt for request in model.requests)
 
@@ -206,7 +205,7 @@ def test_a_thing_that_nobody_has_seen_is_tried_and_refused_by_the_house() -> Non
     episode = play(model, world)
 
     (outcome,) = told(episode, EventKind.OUTCOME)
-    assert outcome['code'] == Code.UNKNOWN_OBJECT.name
+    assert outcome.code is Code.UNKNOWN_OBJECT
     assert 'move(lightswitch3) Fail' in prompts_of(model, 'policy')[1]
 
 

@@ -62,8 +62,8 @@ def test_actions_of_a_reply_that_is_refused_are_told_with_what_is_wrong_with_the
 
     told = [event.data for event in episode.events if event.kind is EventKind.DISCARDED]
     assert episode.ending is Ending.MODEL_FAILED
-    assert [data['text'] for data in told] == ['1. fly(fridge1)', '2. swim(sink1)']
-    assert {data['code'] for data in told} == {'UNKNOWN_SKILL'}
+    assert [data.text for data in told] == ['1. fly(fridge1)', '2. swim(sink1)']
+    assert {data.code.name for data in told} == {'UNKNOWN_SKILL'}
 
 
 def test_a_heading_that_says_done_above_a_plan_is_asked_about_and_ends_nothing() -> None:
@@ -73,4 +73,4 @@ def test_a_heading_that_says_done_above_a_plan_is_asked_about_and_ends_nothing()
 
     assert (episode.ending, episode.steps) == (Ending.FINISHED, 2)
     left_out = [event.data for event in episode.events if event.kind is EventKind.DISCARDED]
-    assert [item['text'] for item in left_out] == ['2 more lines']
+    assert [item.text for item in left_out] == ['2 more lines']

@@ -180,7 +180,7 @@ def test_a_thing_that_attention_makes_up_is_told_as_refused_and_not_as_malformed
 
     told = [e.data for e in play(model).events if e.kind is EventKind.DISCARDED]
 
-    assert [('unicorn1' in str(data['text']), data['refused']) for data in told] == [
+    assert [('unicorn1' in str(data.text), data.refused) for data in told] == [
         (False, False),
         (True, True),
     ]

@@ -10,8 +10,8 @@ from small_house import SmallHouse
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError
-from bbllm.core.events import Ending, Episode, EventKind
-from bbllm.core.types import Code, Outcome, Plan, SkillCall, Status, Task
+from bbllm.core.events import Ending, Episode, EventKind, PlanMade
+from bbllm.core.types import Code, Outcome, SkillCall, Status, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.growing_plan import GrowingPlan
 from bbllm.planners.common.low_level_hands import IDLE_LIMIT, MAX_WAITS
@@ -86,9 +86,9 @@ def test_waiting_ends_an_episode_after_its_limit_and_not_at_it(more: int, ending
 def test_steps_and_passes_are_told_as_they_come() -> None:
     episode = play('1. move(fridge1)\n2. wait()\n3. open(fridge1)', 'done')
 
-    steps = [(data['index'], data['text']) for data in told(episode, EventKind.STEP)]
+    steps = [(data.index, data.text) for data in told(episode, EventKind.STEP)]
     assert steps == [(0, 'move(fridge1)'), (1, 'wait()'), (2, 'open(fridge1)')]
-    assert [data['index'] for data in told(episode, EventKind.PASS)] == [1]
+    assert [data.index for data in told(episode, EventKind.PASS)] == [1]
 
 
 def test_a_failure_without_words_is_told_by_its_code() -> None:
@@ -98,7 +98,7 @@ def test_a_failure_without_words_is_told_by_its_code() -> None:
 
     episode = play('1. move(fridge1)', 'done', world=Silent())
 
-    assert [data['cause'] for data in told(episode, EventKind.REPAIR)] == [
+    assert [data.cause for data in told(episode, EventKind.REPAIR)] == [
         'move(fridge1) failed with code PRECONDITION.'
     ]
 
@@ -143,8 +143,8 @@ def test_a_plan_that_goes_on_keeps_its_steps_and_numbers_the_new_ones_behind_the
     told: list[tuple[list[str], int]] = []
 
     class Listener:
-        def tell_plan(self, plan: Plan, start: int) -> None:
-            told.append(([step.text for step in plan.steps], start))
+        def emit(self, made: PlanMade) -> None:
+            told.append((list(made.steps), made.start))
 
     plan = GrowingPlan(Listener())  # type: ignore[arg-type]  # all of a context that it uses
     plan.go_on(['a', 'b', 'c'])

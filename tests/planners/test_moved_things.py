@@ -9,7 +9,7 @@ from keepers import Kept, outcome
 from made_scenes import made_scene
 from test_state_by_rules import MISSED, STUCK, believed, done
 
-from bbllm.core.events import Event, EventKind
+from bbllm.core.events import Event
 from bbllm.core.types import Code, Fact, Outcome, Pose, Scene, SkillCall
 from bbllm.planners.belief.belief_world import EstimatingWorld
 from bbllm.planners.belief.interaction_history import Experience, held_after
@@ -140,8 +140,7 @@ def test_a_node_counts_grasps_that_push_the_thing_aside_as_well() -> None:
 
     def miss(*told: str) -> None:
         nonlocal x_m
-        call = {'skill': 'pick', 'args': ['red_cube']}
-        kept.keeper.hear(Event(EventKind.CALL, 0.0, call))
+        kept.keeper.hear(Event(0.0, SkillCall('pick', ('red_cube',))))
         x_m += 2 * MOVED_M
         kept.facts(lying(red_cube=x_m))  # while the arm is still there
         kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))

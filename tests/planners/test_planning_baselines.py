@@ -67,7 +67,7 @@ def test_the_reasoner_lists_sub_tasks_and_the_planner_sees_things_as_they_are_by
     assert '# The goal: put three cup on shelf' in first
     assert f"('{id_of('plum')}', 'ON', '{id_of('coffeetable')}')" in told(second)
     assert id_of('tv') in told(first)
-    parts = [e.data['text'] for e in episode.events if e.kind is EventKind.SUB_GOAL]
+    parts = [e.data.text for e in episode.events if e.kind is EventKind.SUB_GOAL]
     assert parts == ['put one plum on coffeetable', 'switch on one tv']
 
 

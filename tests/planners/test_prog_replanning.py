@@ -79,8 +79,8 @@ def test_a_call_that_fails_ends_its_program_and_is_told_without_its_reason() -> 
     ]
     assert prompts(model)[1].endswith('\ndef put_the_salmon_in_the_fridge():\n\t')
     plans = [event.data for event in episode.events if event.kind is EventKind.PLAN]
-    assert plans[1]['start'] == 3  # it takes the place of the step that failed
-    assert plans[1]['steps'][3:] == ["open('fridge')", "putin('salmon', 'fridge')"]
+    assert plans[1].start == 3  # it takes the place of the step that failed
+    assert plans[1].steps[3:] == ("open('fridge')", "putin('salmon', 'fridge')")
 
 
 def test_a_name_that_there_is_not_is_told_with_its_reason() -> None:
@@ -105,9 +105,9 @@ def test_a_program_that_went_well_is_followed_by_another_until_the_model_is_done
     assert episode.feedback_loops == 0
     assert len(model.requests) == len(parts)
     (last,) = [event.data for event in episode.events if event.kind is EventKind.PLAN][-1:]
-    assert last['steps'] == [
+    assert last.steps == (
         *("find('salmon')", "grab('salmon')", "find('fridge')", "open('fridge')"),
-    ]
+    )
 
 
 def test_a_recovery_that_fails_ends_the_program_too() -> None:

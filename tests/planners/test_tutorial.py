@@ -161,7 +161,7 @@ def test_what_its_planner_may_not_do_is_told_to_the_model_and_counted(
     assert told[1].startswith("pick(teapot) was not tried. There is no object named 'teapot'")
     assert told[2] == 'pick(blue_cube) failed. blue_cube is out of the workspace of the robot.'
     repairs = [event.data for event in episode.events if event.kind is EventKind.REPAIR]
-    assert [data.get('code') for data in repairs] == [Code.UNKNOWN_OBJECT.name, None]
+    assert [data.code for data in repairs] == [Code.UNKNOWN_OBJECT, None]
 
 
 @pytest.mark.usefixtures('installed')

@@ -6,8 +6,7 @@ from bbllm_interfaces.msg import EpisodeEvent
 from rclpy.publisher import Publisher
 from stacks import Running, until
 
-from bbllm.core.events import Event, EventKind
-from bbllm.core.records import to_json
+from bbllm.core.events import Event
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm.planners.common.open_facts import is_open
 from bbllm.ros.convert.events import event_to_msg
@@ -32,7 +31,7 @@ def hears(stack: Running) -> bool:
 def failed(name: str, code: Code) -> EpisodeEvent:
     """Return the event of a pick that failed."""
     outcome = Outcome(call=SkillCall('pick', (name,)), status=Status.FAILED, code=code)
-    return event_to_msg(Event(EventKind.OUTCOME, 0.0, to_json(outcome)), 'e')
+    return event_to_msg(Event(0.0, outcome), 'e')
 
 
 def believed(stack: Running) -> list[str]:

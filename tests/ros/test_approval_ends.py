@@ -37,7 +37,7 @@ def test_time_out_of_approval_is_the_persons_and_not_the_calls_and_a_lost_planne
 
         assert result.ending is Ending.GAVE_UP
         assert 'nobody answered within 12 s' in result.message
-        texts = [e.data['text'] for e in stack.events if e.kind is EventKind.APPROVAL]
+        texts = [e.data.text for e in stack.events if e.kind is EventKind.APPROVAL]
         assert len(texts) == 1
         assert robot.goals == 0
 

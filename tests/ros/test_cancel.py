@@ -46,7 +46,7 @@ def test_cancelled_task_stops_the_arm_and_it_keeps_its_hold(
 ) -> None:
     task = stack.begin('put the red cube on location_B')
     placing = stack.wait_for(EventKind.CALL, 2)
-    assert placing.data['skill'] == 'place'
+    assert placing.data.skill == 'place'
     until(lambda: speed(joints.newest()) > MOVING_RAD_S, 'motion')
     held = stack.client.scene().held
 
@@ -59,7 +59,7 @@ def test_cancelled_task_stops_the_arm_and_it_keeps_its_hold(
     assert stood_s - asked_s <= WITHIN_S
     assert (result.ending, result.message) == (Ending.CANCELLED, 'It was cancelled.')
     assert held == stack.client.scene().held == 'red_cube'
-    assert stack.wait_for(EventKind.OUTCOME, 2).data['code'] == Code.CANCELLED.name
+    assert stack.wait_for(EventKind.OUTCOME, 2).data.code.name == Code.CANCELLED.name
 
 
 def test_arm_is_ready_for_the_next_call_after_a_cancel(stack: Running) -> None:

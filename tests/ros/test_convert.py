@@ -15,9 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.arm.driver import FollowError
-from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall
+from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall, PlanMade
 from bbllm.core.observation import Observed
-from bbllm.core.records import to_json
 from bbllm.core.types import (
     Code,
     Kind,
@@ -68,9 +67,7 @@ def test_call_survives_the_round_trip(call: SkillCall) -> None:
 @given(st.lists(texts, max_size=4), st.integers(0, 3), stamps)
 def test_plan_survives_the_round_trip(lines: list[str], start: int, stamp_s: float) -> None:
     plan = Plan(tuple(PlanStep(i, text) for i, text in enumerate(lines)))
-    event = Event(EventKind.PLAN, stamp_s, {'steps': lines, 'start': start})
-
-    assert convert.plan_of_event(event) == (plan, start)
+    assert PlanMade.of(plan, start).plan == plan
     msg = convert.plan_to_msg(plan, start, 'id', stamp_s)
     assert convert.plan_from_msg(msg) == plan
     assert (msg.start, msg.episode_id) == (start, 'id')
@@ -152,32 +149,12 @@ def test_orientation_of_zeros_is_upright() -> None:
     assert convert.object_from_msg(msg).pose.quat_xyzw == (0.0, 0.0, 0.0, 1.0)
 
 
-@pytest.mark.parametrize('kind', list(EventKind))
-def test_every_kind_of_event_has_a_line_for_people(kind: EventKind) -> None:
-    scene = {'objects': [], 'skills': [], 'facts': [], 'stamp_s': 0.0}
-    call = {'skill': 'pick', 'args': ['red_cube']}
-    data: dict[str, object] = {
-        'task': 'tidy up', 'planner': 'p', 'brain': 'b', 'moment': 'before', 'scene': scene,
-        'steps': ['pick'], 'start': 0, 'call': call, **call, 'status': 'FAILED', 'message': 'why',
-        'index': 1, 'text': 'words', 'cause': 'why', 'loop': 1, 'role': 'brain', 'model': 'm',
-        'word': 'salmon', 'name': 'salmon_328', 'policy': 'nearest', 'among': 2,
-        'condition': "'close' to 'salmon'", 'holds': True, 'by': 'graph',
-        'prompt_tokens': 1, 'completion_tokens': 2, 'duration_s': 0.1, 'ending': 'GAVE_UP',
-        'of': 2, 'attributes': {'salmon_1': ['warm']}, 'why': 'it names no action',
-    }  # fmt: skip
-
-    text = event_to_msg(Event(kind, 0.0, data), 'e').text
-
-    assert text
-    assert '\n' not in text
-
-
 def test_what_was_sensed_is_told_as_it_is_in_prompts() -> None:
     seen = Observed(blocks={'red_cube': (0.4, 0.1, 0.1, 0.0, 0.0, 0.0, 1.0)}, force_n=(0, 0, -1))
 
-    text = event_to_msg(Event(EventKind.SENSED, 0.0, to_json(seen)), 'e').text
+    text = event_to_msg(Event(0.0, seen), 'e').text
 
-    assert text == f'sensed {seen}'
+    assert text == f'sensed: {seen}'
 
 
 def constants(interface: type, prefix: str = '') -> dict[str, Any]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.core.approval import Answer, ApprovalRequest, Provenance, RequestKind
-from bbllm.core.events import Event, EventKind
+from bbllm.core.events import Event, PlanMade
 from bbllm.core.types import Plan, PlanStep
 from bbllm.ros.convert.approval import (
     answer_from_request,
@@ -20,7 +20,6 @@ from bbllm.ros.convert.approval import (
     provenance_from_goal,
 )
 from bbllm.ros.convert.events import event_from_msg, event_to_msg
-from bbllm.ros.convert.records import plan_msg_of_event
 
 pytestmark = pytest.mark.ros
 
@@ -85,9 +84,9 @@ def test_who_gives_no_name_is_somebody_and_no_time_out() -> None:
 def test_plan_that_was_told_names_the_same_plan_in_a_goal(
     lines: list[str], revision: int, step: int
 ) -> None:
-    told = Event(EventKind.PLAN, 1.0, {'steps': lines, 'start': 0, 'revision': revision})
+    told = Event(1.0, PlanMade(steps=tuple(lines), start=0, revision=revision))
 
-    goal = ExecuteSkill.Goal(plan=plan_msg_of_event(told, 'e'), step=step)
+    goal = ExecuteSkill.Goal(plan=event_to_msg(told, 'e').plan[0], step=step)
 
     plan = Plan(tuple(PlanStep(i, text) for i, text in enumerate(lines)))
     wanted = Provenance(episode_id='e', revision=revision, plan=plan, step=step)

@@ -50,13 +50,13 @@ class Bench:
     def codes(self) -> list[str]:
         """The codes of the calls that did not succeed."""
         return [
-            event.data['code']
+            event.data.code.name
             for event in self.running.events
-            if event.kind is EventKind.OUTCOME and event.data['code'] != Code.NONE.name
+            if event.kind is EventKind.OUTCOME and event.data.code.name != Code.NONE.name
         ]
 
     def _skills(self) -> list[str]:
-        return [e.data['skill'] for e in self.running.events if e.kind is EventKind.CALL]
+        return [e.data.skill for e in self.running.events if e.kind is EventKind.CALL]
 
     def _hear(self, msg: JointStateMsg) -> None:
         self.speed_rad_s = max(abs(speed) for speed in msg.velocity)

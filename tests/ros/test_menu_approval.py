@@ -70,8 +70,8 @@ def test_denied_plan_moves_nothing_and_says_who_denied_it(
     rviz.choose(ROBOT, line(rviz, 'deny'))
 
     assert task.result().ending.name != 'FINISHED'
-    assert {event.data['code'] for event in outcomes(stack)} == {'NOT_APPROVED'}
-    assert 'denied from the menu in rviz' in str(outcomes(stack)[0].data['message'])
+    assert {event.data.code.name for event in outcomes(stack)} == {'NOT_APPROVED'}
+    assert 'denied from the menu in rviz' in str(outcomes(stack)[0].data.message)
     assert not stack.client.scene().has('blue_cube', 'on', 'location_C')
 
 

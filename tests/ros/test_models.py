@@ -73,7 +73,7 @@ def test_what_a_person_says_in_mid_task_is_in_the_next_feedback_prompt(
     assert heard
     assert BODY_MARK not in heard[0]
     repair = stack.wait_for(EventKind.REPAIR)
-    assert 'leave the green cube alone' in str(repair.data['cause'])
+    assert 'leave the green cube alone' in str(repair.data.cause)
 
 
 def test_calls_of_the_body_are_on_the_account_of_the_episode(
@@ -86,11 +86,11 @@ def test_calls_of_the_body_are_on_the_account_of_the_episode(
 
     assert result.ending is Ending.FINISHED, result.message
     calls = [event.data for event in stack.events if event.kind is EventKind.MODEL_CALL]
-    assert [call['role'] for call in calls] == ['brain', 'body']
-    assert {call['model'] for call in calls} == {'fake-1'}
+    assert [call.role for call in calls] == ['brain', 'body']
+    assert {call.model for call in calls} == {'fake-1'}
     assert (result.model_calls, result.prompt_tokens, result.completion_tokens) == (2, 14, 6)
     started_event = stack.wait_for(EventKind.STARTED)
-    assert (started_event.data['brain'], started_event.data['body']) == ('fake', 'fake')
+    assert (started_event.data.brain, started_event.data.body) == ('fake', 'fake')
 
 
 def test_a_plan_with_a_passed_step_is_not_reported_as_finished(

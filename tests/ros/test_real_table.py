@@ -86,7 +86,7 @@ def test_brain_hears_of_a_thing_that_is_taken_away_in_mid_task(
     result = task.result(120.0)
     camera.away.clear()
 
-    causes = [str(e.data['cause']) for e in running.events if e.kind is EventKind.REPAIR]
+    causes = [str(e.data.cause) for e in running.events if e.kind is EventKind.REPAIR]
     heard = [cause for cause in causes if 'orange_cube is lost: it was last seen at 0.5' in cause]
     assert heard, causes
     assert result.feedback_loops > 0

@@ -14,9 +14,8 @@ from PIL import Image
 
 from bbllm.cli.views.picture_files import scenes_of, write_pictures
 from bbllm.core.errors import ConfigError
-from bbllm.core.events import Event, EventKind
+from bbllm.core.events import EpisodeStarted, Event, SceneRecorded
 from bbllm.core.journal import episode_of
-from bbllm.core.records import to_json
 from bbllm.core.types import (
     Fact,
     Kind,
@@ -248,12 +247,12 @@ def test_half_transparent_paint_is_blended_in_the_png() -> None:
 
 def events(*scenes: Scene) -> tuple[Event, ...]:
     """Return the record of an episode that shows these scenes."""
-    start = {'episode_id': 'e1', 'task': 't', 'planner': 'p', 'brain': 'b', 'body': 'b'}
+    start = EpisodeStarted(episode_id='e1', task='t', planner='p', brain='b', body='b')
     shown = [
-        Event(EventKind.SCENE, 1.0, {'moment': moment, 'scene': to_json(item)})
+        Event(1.0, SceneRecorded(moment=moment, scene=item))
         for moment, item in zip(('before', 'after'), scenes, strict=False)
     ]
-    return (Event(EventKind.STARTED, 0.0, start), *shown)
+    return (Event(0.0, start), *shown)
 
 
 def test_scenes_come_back_from_the_record() -> None:

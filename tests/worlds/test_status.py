@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from bbllm.core.approval import ApprovalRequest, RequestKind
-from bbllm.core.events import Event, EventKind
-from bbllm.core.types import Fact, Scene
+from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event, StepBegun
+from bbllm.core.types import Code, Fact, Outcome, Scene, SkillCall, Status
 from bbllm.worlds.tabletop.status import Mood, StatusBoard
 
 
 def outcome(status: str, code: str, message: str) -> Event:
-    call = {'skill': 'pick', 'args': ['red_cube']}
-    data = {'call': call, 'status': status, 'code': code, 'message': message}
-    return Event(EventKind.OUTCOME, 1.0, data)
+    call = SkillCall('pick', ('red_cube',))
+    return Event(1.0, Outcome(call=call, status=Status[status], code=Code[code], message=message))
 
 
-STARTED = Event(EventKind.STARTED, 0.0, {'task': 'put the red cube away'})
+STARTED = Event(
+    0.0,
+    EpisodeStarted(episode_id='e', task='put the red cube away', planner='p', brain='b', body='b'),
+)
 REFLEX = outcome('FAILED', 'REFLEX', 'A reflex stopped the arm.')
 
 
@@ -25,10 +27,10 @@ def test_a_quiet_robot_has_no_task() -> None:
 
 def test_task_and_step_are_shown_while_they_last_and_then_how_it_ended() -> None:
     board = StatusBoard().heard(STARTED)
-    board = board.heard(Event(EventKind.STEP, 0.5, {'index': 2, 'text': 'pick the cube'}))
+    board = board.heard(Event(0.5, StepBegun(index=2, text='pick the cube')))
     assert board.lines() == ('task: put the red cube away', 'step: 2: pick the cube')
 
-    ended = Event(EventKind.ENDED, 2.0, {'ending': 'GAVE_UP', 'message': 'Nothing helped.'})
+    ended = Event(2.0, EpisodeEnded(ending=Ending.GAVE_UP, message='Nothing helped.'))
     assert board.heard(ended).lines() == ('ended: gave up: Nothing helped.',)
 
 

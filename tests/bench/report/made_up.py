@@ -11,7 +11,8 @@ from typing import Any
 
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.report.summary import summarize_run
-from bbllm.core.events import Event, EventKind
+from bbllm.core.events import Event, SceneRecorded
+from bbllm.core.journal import line_of
 from bbllm.core.records import to_json
 from bbllm.core.types import (
     Fact,
@@ -171,10 +172,9 @@ def journal_of(result: EpisodeResult) -> str:
     after = replace(before, objects=result.settled)
     scenes = {'before': before, **({'after': after} if result.settled else {})}
     events = [
-        Event(EventKind.SCENE, 0.0, {'moment': moment, 'scene': to_json(scene)})
-        for moment, scene in scenes.items()
+        Event(0.0, SceneRecorded(moment=moment, scene=scene)) for moment, scene in scenes.items()
     ]
-    return ''.join(json.dumps(to_json(event)) + '\n' for event in events)
+    return ''.join(line_of(event) for event in events)
 
 
 def _moved(item: SceneObject, dx: float, dy: float) -> SceneObject:

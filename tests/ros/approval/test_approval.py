@@ -32,8 +32,8 @@ pytestmark = pytest.mark.ros
 def plan_told(stack: Running, count: int = 1) -> tuple[str, Plan]:
     """Return the episode's id and its newest plan, as the episode told them."""
     event = stack.wait_for(EventKind.PLAN, count)
-    steps: Any = event.data['steps']
-    episode_id = stack.wait_for(EventKind.STARTED).data['episode_id']
+    steps: Any = event.data.steps
+    episode_id = stack.wait_for(EventKind.STARTED).data.episode_id
     return str(episode_id), Plan(tuple(PlanStep(i, text) for i, text in enumerate(steps)))
 
 
@@ -62,7 +62,7 @@ def test_nothing_moves_before_a_person_has_approved_that_very_plan(
         for e in read_episode(episodes_dir() / f'{episode_id}.jsonl').events
         if e.kind is EventKind.APPROVAL
     ]
-    assert [event.data['text'] for event in approvals] == [
+    assert [event.data.text for event in approvals] == [
         f'plan {request.hash[:12]} approved by ann'
     ]
     assert f'plan {request.hash[:12]} approved by ann' in log_of(stack.stack, 'fr3_executor')
@@ -83,8 +83,8 @@ def test_brain_hears_why_a_plan_was_denied_and_the_repaired_plan_is_asked_for_an
     stack.wait_for(EventKind.PLAN, 2)
     second = request_of(stack)
     outcome = stack.wait_for(EventKind.OUTCOME).data
-    assert (outcome['status'], outcome['code']) == ('REJECTED', 'NOT_APPROVED')
-    assert outcome['message'] == f'A person did not approve this plan: {reason}.'
+    assert (outcome.status.name, outcome.code.name) == ('REJECTED', 'NOT_APPROVED')
+    assert outcome.message == f'A person did not approve this plan: {reason}.'
     assert any(reason in body['messages'][0]['content'] for body in server.bodies)
     assert second.hash != first.hash
     assert second.reason == 'the Brain has planned anew'
@@ -96,7 +96,7 @@ def test_brain_hears_why_a_plan_was_denied_and_the_repaired_plan_is_asked_for_an
 
     assert task.result().ending is Ending.FINISHED
     assert stack.client.scene().has('blue_cube', 'on', 'location_C')
-    kept = [event.data['granted'] for event in stack.events if event.kind is EventKind.APPROVAL]
+    kept = [event.data.granted for event in stack.events if event.kind is EventKind.APPROVAL]
     assert kept == [False, True]
 
 
@@ -181,7 +181,7 @@ def test_cancelled_task_is_waited_for_no_more(stack: Running, robot: Robot) -> N
     with pytest.raises(ApprovalError, match='Nobody waits for an answer now'):
         stack.client.approvals.answer(request.hash, YES)
     assert robot.stood_still()
-    assert stack.wait_for(EventKind.OUTCOME).data['code'] == 'CANCELLED'
+    assert stack.wait_for(EventKind.OUTCOME).data.code.name == 'CANCELLED'
 
 
 def test_of_two_people_who_answer_one_is_heard_and_the_other_told(
@@ -209,5 +209,5 @@ def test_of_two_people_who_answer_one_is_heard_and_the_other_told(
     assert sorted(map(bool, told)) == [False, True]
     heard = ('ann', 'bob')[told.index('')]
     assert f'denied by {heard}' in ''.join(told)
-    assert f'{heard} says no' in str(stack.wait_for(EventKind.OUTCOME).data['message'])
+    assert f'{heard} says no' in str(stack.wait_for(EventKind.OUTCOME).data.message)
     end(stack, task)

@@ -62,19 +62,19 @@ def test_user_stop_takes_back_what_was_approved_and_nothing_moves_before_two_mor
     first = request_of(stack)
     stack.client.approvals.answer(first.hash, YES)
     waits = stack.wait_for(EventKind.CALL, 2)
-    assert waits.data['skill'] == 'wait'
+    assert waits.data.skill == 'wait'
     robot.begin()
 
     inject(stack, 'user_stop')
     stopped = request_of(stack, RequestKind.RESUME)
 
     assert 'user stop' in stopped.lines[0]
-    assert stopped.episode_id == stack.wait_for(EventKind.STARTED).data['episode_id']
+    assert stopped.episode_id == stack.wait_for(EventKind.STARTED).data.episode_id
     assert robot.goals == 0
     inject(stack, 'user_stop', clear=True)
     stack.client.approvals.answer(stopped.hash, YES)
     anew = request_of(stack)
-    assert stack.wait_for(EventKind.OUTCOME, 2).data['code'] == 'USER_STOP'
+    assert stack.wait_for(EventKind.OUTCOME, 2).data.code.name == 'USER_STOP'
     assert anew.lines == ('0: return to base', '1: pick the green cube')
     with pytest.raises(ApprovalError, match='not what waits now'):
         stack.client.approvals.answer(first.hash, YES)
@@ -84,7 +84,7 @@ def test_user_stop_takes_back_what_was_approved_and_nothing_moves_before_two_mor
 
     assert task.result().ending is Ending.FINISHED
     assert stack.client.scene().held == 'green_cube'
-    kept = [event.data['what'] for event in stack.events if event.kind is EventKind.APPROVAL]
+    kept = [event.data.what for event in stack.events if event.kind is EventKind.APPROVAL]
     assert kept == ['plan', 'resume', 'plan']
     server.will(models(['0: place it on location_A\n1: Done'], {'location_A': PLACE_A}))
     put_down = stack.begin('put it down')
@@ -101,7 +101,7 @@ def test_what_is_left_of_a_cancelled_plan_moves_nothing_for_whoever_sends_it_aft
     task = stack.begin('pick something')
     first = request_of(stack)
     stack.client.approvals.answer(first.hash, YES)
-    assert stack.wait_for(EventKind.CALL, 2).data['skill'] == 'wait'
+    assert stack.wait_for(EventKind.CALL, 2).data.skill == 'wait'
     assert end(stack, task).ending is Ending.CANCELLED
     stack.wait_for(EventKind.ENDED)
     robot.begin()

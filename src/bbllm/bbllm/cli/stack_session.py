@@ -15,7 +15,7 @@ from bbllm.cli.session import Ran
 from bbllm.cli.supervision import watch
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError, LostNodeError, TaskError, WorldError
-from bbllm.core.events import Ending, Event, EventKind
+from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event, WarningRaised
 from bbllm.core.journal import JournalWriter, end_journal, episode_of, read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.stand_ins import STAND_INS, with_remark
@@ -114,10 +114,12 @@ def _run(
     def hear(event: Event) -> None:
         events.append(event)
         view(event)
-        brain = str(event.data.get('brain')) if event.kind is EventKind.STARTED else ''
-        if brain in STAND_INS:
-            text = f'The Brain is {with_remark(brain)}; docs/models.md says how to name a model.'
-            view(Event(EventKind.WARNING, event.stamp_s, {'text': text}))
+        match event.data:
+            case EpisodeStarted(brain=brain) if brain in STAND_INS:
+                text = (
+                    f'The Brain is {with_remark(brain)}; docs/models.md says how to name a model.'
+                )
+                view(Event(event.stamp_s, WarningRaised(text)))
 
     too_late = threading.Timer(timeout_s or 0.0, client.cancel)
     with view, Attendant(client.approvals, episode_id, output, view, yes=yes):
@@ -155,9 +157,10 @@ def _ran(episode_id: str, events: list[Event], interrupted: bool) -> Ran:
         ConfigError: The journal cannot be read, and not every event was heard.
     """
     path = episodes_dir() / f'{episode_id}.jsonl'
-    heard = bool(events) and (events[0].kind, events[-1].kind) == (
-        EventKind.STARTED,
-        EventKind.ENDED,
+    heard = (
+        bool(events)
+        and isinstance(events[0].data, EpisodeStarted)
+        and isinstance(events[-1].data, EpisodeEnded)
     )
     try:
         hint = _keep(path, events)

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from bbllm.core.background import Background
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.events import Ending, Episode, EventKind
+from bbllm.core.events import Ending, Episode, EpisodeEnded
 from bbllm.core.protocols import Planner, World
 
 T = TypeVar('T')
@@ -73,7 +73,7 @@ def supervise(run: EpisodeRun, planner: Planner, world: World) -> tuple[Episode 
     if episode is None:
         # It hangs, most likely in a request to a model.
         message = f'{REASON} The episode did not end by itself within {GRACE_S:g} s.'
-        run.record(EventKind.ENDED, ending=Ending.CANCELLED, message=message)
+        run.emit(EpisodeEnded(Ending.CANCELLED, message))
     return episode, interrupted
 
 

@@ -26,8 +26,20 @@ from bbllm.core.errors import (
     ModelError,
     ParseError,
 )
-from bbllm.core.event_recorder import Telling
-from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall, passed_steps
+from bbllm.core.events import (
+    Ending,
+    Episode,
+    EpisodeEnded,
+    EpisodeStarted,
+    EventData,
+    FeedbackReceived,
+    ModelCall,
+    ModelReplied,
+    SceneRecorded,
+    StepBegun,
+    WarningRaised,
+    passed_steps,
+)
 from bbllm.core.guards import GuardedEmbedder, GuardedModel, GuardedWorld
 from bbllm.core.journal import episode_of
 from bbllm.core.printable import escape_line, hidden_fault
@@ -40,9 +52,9 @@ from bbllm.core.protocols import (
     World,
     in_episode,
 )
-from bbllm.core.records import to_json
+from bbllm.core.recorder import EventRecorder
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
-from bbllm.core.types import Status, Task
+from bbllm.core.types import Outcome, Task
 
 NAMED_STEPS = 3
 """How many passed steps the message of an ending quotes."""
@@ -54,7 +66,7 @@ STOP_SELDOM_S = 0.05
 """How seldom that becomes; each pause is twice the one before [s]."""
 
 
-class EpisodeRun(Telling):
+class EpisodeRun:
     """One episode under way; also the planner's EpisodeContext."""
 
     def __init__(
@@ -69,28 +81,26 @@ class EpisodeRun(Telling):
         settings: Mapping[str, object] | None = None,
         clock: Callable[[], float] = time.time,
     ):
-        super().__init__()
         self.task = task
         self._budget = Budget(limits or Limits(), clock)
-        self._sinks = list(sinks)
-        self._broken: BbllmError | None = None
-        self._clock = clock
+        self._recorder = EventRecorder(sinks, clock)
+        self._held_done = False
         self._lock = threading.RLock()
         self._heard: list[str] = []
         self._cancel_reason: str | None = None
         self._world: World | None = None
         self._idle = threading.Event()
         self._idle.set()
-        self._start = {
-            'episode_id': task.id,
-            'task': task.instruction,
-            'planner': planner,
-            'brain': brain,
-            'body': body,
-            'version': bbllm.__version__,
-            'limits': self._budget.limits,
-            'settings': dict(settings or {}),
-        }
+        self._start = EpisodeStarted(
+            episode_id=task.id,
+            task=task.instruction,
+            planner=planner,
+            brain=brain,
+            body=body,
+            version=bbllm.__version__,
+            limits=self._budget.limits,
+            settings=dict(settings or {}),
+        )
 
     # --- what the owner of the episode uses -------------------------------------------------
 
@@ -102,7 +112,7 @@ class EpisodeRun(Telling):
         up, after the world was stopped.
         """
         self._world = world
-        self.record(EventKind.STARTED, **self._start)
+        self.emit(self._start)
         ending, message, error_type = Ending.WORLD_FAILED, '', ''
         try:
             self._show_scene(world, 'before')
@@ -124,14 +134,14 @@ class EpisodeRun(Telling):
             raise
         finally:
             self._finish(ending, message, error_type)
-        return episode_of(self._events)
+        return episode_of(self._recorder.events)
 
     def model(self, inner: ChatModel, role: str) -> ChatModel:
         """Wrap a model so that its calls are counted, recorded and refused after a cancel."""
         situation = Situation(
             task=self.task,
-            planner=str(self._start['planner']),
-            events=lambda: tuple(self._events),
+            planner=self._start.planner,
+            events=lambda: tuple(self._recorder.events),
         )
         return GuardedModel(self, in_episode(inner, situation), role, self.warn)
 
@@ -164,7 +174,7 @@ class EpisodeRun(Telling):
         elif text:
             with self._lock:
                 self._heard.append(text)
-            self.record(EventKind.HUMAN_FEEDBACK, text=text)
+            self.emit(FeedbackReceived(text))
 
     def check(self) -> None:
         """
@@ -175,8 +185,8 @@ class EpisodeRun(Telling):
             BudgetError: The wall time is used up.
             ConfigError: The journal can no longer be written.
         """
-        if self._broken is not None:
-            raise self._broken
+        if self._recorder.broken is not None:
+            raise self._recorder.broken
         if self._cancel_reason is not None:
             raise CancelledError(self._cancel_reason)
         self._budget.check_time()
@@ -186,13 +196,32 @@ class EpisodeRun(Telling):
         with self._lock:
             # Where no server counts, the estimate does, so that a limit of tokens holds there too.
             self._budget.add_model_call(call.size_tokens + call.completion_tokens)
-        self.record(EventKind.MODEL_CALL, **to_json(call))
+        self.emit(call)
 
     def add_model_text(self, role: str, text: str) -> None:
         """Put on record what a model said."""
-        self.record(EventKind.MODEL_TEXT, role=role, text=text)
+        self.emit(ModelReplied(role, text))
 
-    # --- EpisodeContext; what it tells is in core.telling ---------------------------------
+    # --- EpisodeContext ---------------------------------------------------------------------
+
+    def emit(self, data: EventData) -> None:
+        """
+        Record an event and pass it to every sink.
+
+        Raises:
+            BbllmError: A step begins though the episode may not go on; see `check`.
+        """
+        if isinstance(data, StepBegun):
+            self.check()
+        self._recorder.emit(data)
+
+    def warn(self, text: str) -> None:
+        """Record information for people that changes nothing."""
+        self.emit(WarningRaised(text))
+
+    def report_done(self) -> None:
+        """Report that the planner considers the task complete, however little it did."""
+        self._held_done = True
 
     def take_human_feedback(self) -> tuple[str, ...]:
         """Return what people said since the last call, oldest first."""
@@ -201,19 +230,6 @@ class EpisodeRun(Telling):
         return heard
 
     # --- what the guards use ----------------------------------------------------------------
-
-    def record(self, kind: EventKind, **data: object) -> None:
-        """Add an event to the record and pass it to every sink."""
-        with self._lock:
-            event = Event(kind, self._clock(), to_json(data))
-            self._events.append(event)
-            for sink in tuple(self._sinks):
-                try:
-                    sink(event)
-                except BbllmError as error:
-                    # The other sinks still hear how it ends; `check` ends it.
-                    self._sinks.remove(sink)
-                    self._broken = error
 
     @contextmanager
     def calling(self) -> Iterator[None]:
@@ -245,15 +261,15 @@ class EpisodeRun(Telling):
 
     def _judge(self) -> tuple[Ending, str]:
         self.check()
-        outcomes = [event.data for event in self._events if event.kind is EventKind.OUTCOME]
-        done = any(outcome['status'] == Status.SUCCEEDED.name for outcome in outcomes)
-        if self._failed:
-            index, cause = next(iter(self._failed.items()))
-            more = f' ({len(self._failed)} steps in all)' if len(self._failed) > 1 else ''
+        events, failed = self._recorder.events, self._recorder.failed
+        done = any(isinstance(e.data, Outcome) and e.data.succeeded for e in events)
+        if failed:
+            index, cause = next(iter(failed.items()))
+            more = f' ({len(failed)} steps in all)' if len(failed) > 1 else ''
             return Ending.GAVE_UP, f'Step {index} stayed failed{more}: {cause}'
         if self._held_done:
             return Ending.FINISHED, ''
-        passed = passed_steps(self._events)
+        passed = passed_steps(events)
         if not done:
             message = 'The plan ended without one step that the robot carried out.'
             return Ending.GAVE_UP, ' '.join((message, _passed_text(passed))).rstrip()
@@ -262,7 +278,7 @@ class EpisodeRun(Telling):
         return Ending.FINISHED, ''
 
     def _show_scene(self, world: World, moment: str) -> None:
-        self.record(EventKind.SCENE, moment=moment, scene=world.observe())
+        self.emit(SceneRecorded(moment, world.observe()))
 
     def _show_last_scene(self, world: World) -> None:
         try:
@@ -274,7 +290,7 @@ class EpisodeRun(Telling):
     def _finish(self, ending: Ending, message: str, error: str) -> None:
         for text in self.take_human_feedback():
             self.warn(f'The episode ended before this was read: {text!r}')
-        self.record(EventKind.ENDED, ending=ending, message=message, error=error)
+        self.emit(EpisodeEnded(ending, message, error))
 
 
 def _passed_text(passed: Mapping[int, str]) -> str:

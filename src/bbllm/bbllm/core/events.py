@@ -1,13 +1,15 @@
-"""What an episode leaves behind: its events, its account and how it ended."""
+"""The events of an episode, one frozen record per kind, and the record of the whole episode."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
-from typing import Any
+from typing import NoReturn, get_args
 
-from bbllm.core.types import Task
+from bbllm.core.budget import Limits
+from bbllm.core.observation import Observed
+from bbllm.core.types import Code, Outcome, Plan, PlanStep, Scene, SkillCall, Task
 
 
 class Ending(IntEnum):
@@ -56,69 +58,322 @@ class ModelCall:
         return self.prompt_tokens or self.sent_tokens
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeStarted:
+    """An episode begins."""
+
+    episode_id: str
+    task: str
+    planner: str
+    brain: str
+    body: str
+    version: str = ''
+    limits: Limits = field(default_factory=Limits)
+    settings: Mapping[str, object] = field(default_factory=dict)
+    """JSON values: what else was chosen for this episode."""
+
+
+@dataclass(frozen=True, slots=True)
+class SceneRecorded:
+    """The scene at the start or at the end, for pictures."""
+
+    moment: str
+    """`before` or `after`."""
+    scene: Scene
+
+
+@dataclass(frozen=True, slots=True)
+class PlanMade:
+    """The whole plan in force."""
+
+    steps: tuple[str, ...]
+    start: int
+    """Index of the first new step."""
+    revision: int = 0
+    """How many plans the episode had before this one; the recorder counts them."""
+
+    @classmethod
+    def of(cls, plan: Plan, start: int) -> PlanMade:
+        """Return the event of a plan whose steps from `start` on are new."""
+        return cls(tuple(step.text for step in plan.steps), start)
+
+    @property
+    def plan(self) -> Plan:
+        """The same steps as a plan."""
+        return Plan(tuple(PlanStep(index, text) for index, text in enumerate(self.steps)))
+
+
+@dataclass(frozen=True, slots=True)
+class StepBegun:
+    """The planner works on this step from now on."""
+
+    index: int
+    text: str
+
+    @classmethod
+    def of(cls, step: PlanStep) -> StepBegun:
+        """Return the event of a step of the plan in force."""
+        return cls(step.index, step.text)
+
+
+@dataclass(frozen=True, slots=True)
+class StepPassed:
+    """The Body found no action for this step."""
+
+    index: int
+    text: str
+
+    @classmethod
+    def of(cls, step: PlanStep) -> StepPassed:
+        """Return the event of a step of the plan in force."""
+        return cls(step.index, step.text)
+
+
+@dataclass(frozen=True, slots=True)
+class RepairBegun:
+    """One feedback loop: a failed step goes back to the Brain with the cause."""
+
+    index: int
+    text: str
+    cause: str
+    """One sentence."""
+    loop: int = 0
+    """Number of the feedback loop, from 1; the recorder counts them."""
+    code: Code | None = None
+    """What is wrong with the call, where it was rejected before it reached the world."""
+
+    @classmethod
+    def of(cls, step: PlanStep, cause: str, *, code: Code | None = None) -> RepairBegun:
+        """Return the event of a step of the plan in force."""
+        return cls(step.index, step.text, cause, code=code)
+
+
+@dataclass(frozen=True, slots=True)
+class StepFailed:
+    """A step stays failed and the plan goes on without it."""
+
+    index: int
+    text: str
+    cause: str
+    """One sentence."""
+    code: Code | None = None
+    """What is wrong with the call, where it was rejected before it reached the world."""
+
+    @classmethod
+    def of(cls, step: PlanStep, cause: str, *, code: Code | None = None) -> StepFailed:
+        """Return the event of a step of the plan in force."""
+        return cls(step.index, step.text, cause, code)
+
+
+@dataclass(frozen=True, slots=True)
+class WordGrounded:
+    """A word of the model, such as `salmon`, was resolved to one object of the scene."""
+
+    word: str
+    name: str
+    """Name of the object, for example `salmon_328`."""
+    policy: str
+    """How it was chosen, for example `nearest`."""
+    among: int
+    """How many objects the word could have meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionChecked:
+    """A condition that a plan asserts was checked."""
+
+    condition: str
+    """As the plan has it."""
+    holds: bool
+    by: str
+    """`model` or `graph`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubGoalBegun:
+    """The planner works on a part of the task from now on."""
+
+    text: str
+    index: int
+    """From 0."""
+    of: int
+    """How many parts there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class BeliefsEstimated:
+    """What the planner believes of objects beyond what scenes show."""
+
+    attributes: Mapping[str, tuple[str, ...]]
+    """Of each object, by its name in the scene: everything that is believed now."""
+    summary: str = ''
+    """What has happened so far in the planner's own words, '' where it has none."""
+
+    def __str__(self) -> str:
+        """Return, for example, `egg_1 warm, cooked; cup_2 nothing yet`."""
+        words = (
+            f'{name} {", ".join(of) or "nothing yet"}' for name, of in self.attributes.items()
+        )
+        return '; '.join(words) or 'nothing yet'
+
+
+@dataclass(frozen=True, slots=True)
+class LineDiscarded:
+    """A line of a model's reply was left out: it does not fit the grammar or the scene."""
+
+    text: str
+    """The line."""
+    why: str
+    """One sentence."""
+    refused: bool = False
+    """Whether it can be read, but names what is not there or fails a check; lines with a code are
+    always refused. Otherwise it does not fit the grammar."""
+    code: Code | None = None
+    """Where the line is an action of a plan: what is wrong with its call."""
+    rules: tuple[str, ...] = ()
+    """Beside a code that stands for several: which rules of its world the action breaks."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, 'refused', self.refused or self.code is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReplied:
+    """The text of a model's reply."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackReceived:
+    """What a person said during the episode."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalAnswered:
+    """What was answered when the plan, a call or going on had to be approved."""
+
+    what: str = ''
+    """`plan`, `call` or `resume`."""
+    hash: str = ''
+    title: str = ''
+    granted: bool
+    reason: str = ''
+    by: str = ''
+    automatic: bool = False
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class WarningRaised:
+    """Information for people that changes nothing."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeEnded:
+    """The episode is over."""
+
+    ending: Ending
+    message: str
+    error: str = ''
+    """Type of the error that ended it, '' where there was none."""
+
+
+EventData = (
+    EpisodeStarted
+    | SceneRecorded
+    | PlanMade
+    | StepBegun
+    | SkillCall
+    | StepPassed
+    | WordGrounded
+    | ConditionChecked
+    | SubGoalBegun
+    | BeliefsEstimated
+    | LineDiscarded
+    | Outcome
+    | Observed
+    | RepairBegun
+    | StepFailed
+    | ModelReplied
+    | ModelCall
+    | FeedbackReceived
+    | ApprovalAnswered
+    | WarningRaised
+    | EpisodeEnded
+)
+
+
 class EventKind(str, Enum):
-    """What an event of an episode tells."""
+    """Names of the kinds of events in journals and messages."""
 
     STARTED = 'started'
     SCENE = 'scene'
-    """The scene at the start and at the end, for pictures."""
     PLAN = 'plan'
     STEP = 'step'
     CALL = 'call'
+    """A call of a skill begins."""
     PASS = 'pass'
     GROUNDED = 'grounded'
-    """A word of the model's, such as `salmon`, was taken for one thing of the scene."""
     CHECKED = 'checked'
-    """A condition that a plan asserts was looked at."""
     SUB_GOAL = 'sub_goal'
-    """The planner works on a part of the task from now on."""
     ESTIMATED = 'estimated'
-    """What the planner believes of things that no scene shows."""
     DISCARDED = 'discarded'
-    """A line of a model's reply was left out, since it does not fit the grammar or the scene."""
     OUTCOME = 'outcome'
+    """A call of a skill has ended."""
     SENSED = 'sensed'
-    """What the planner saw and felt when it looked for the first time after a call."""
+    """The first observation of the planner after a call."""
     REPAIR = 'repair'
-    """A failed step goes back to the Brain with the sentence that says why."""
     FAILED = 'failed'
-    """A step stays failed and the plan goes on without it."""
     MODEL_TEXT = 'model_text'
     MODEL_CALL = 'model_call'
     HUMAN_FEEDBACK = 'human_feedback'
     APPROVAL = 'approval'
-    """What a person said when the plan or a call had to be allowed."""
     WARNING = 'warning'
     ENDED = 'ended'
+
+
+DATA_TYPES: Mapping[EventKind, type[EventData]] = dict(
+    zip(EventKind, get_args(EventData), strict=True)
+)
+"""The record of each kind, in the order of both lists above."""
+_KINDS = {record: kind for kind, record in DATA_TYPES.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """One line of an episode's journal."""
 
-    kind: EventKind
     stamp_s: float
     """Wall clock, seconds since the epoch [s]."""
-    data: Mapping[str, object] = field(default_factory=dict)
-    """JSON values only; which keys, is listed in core.journal."""
+    data: EventData
+
+    @property
+    def kind(self) -> EventKind:
+        """Name of the kind in journals and messages."""
+        return _KINDS[type(self.data)]
+
+
+def assert_never(data: NoReturn) -> NoReturn:
+    """Mark the end of a `match` over all records; typing has it from Python 3.11 on."""
+    raise AssertionError(f'{type(data).__name__} is not an event')
 
 
 def passed_steps(events: Iterable[Event]) -> dict[int, str]:
     """Return the texts of the passed steps of the plan in force, by their index."""
     passed: dict[int, str] = {}
     for event in events:
-        data: Mapping[str, Any] = event.data
-        if event.kind is EventKind.PLAN:
-            passed = {index: text for index, text in passed.items() if index < data['start']}
-        elif event.kind is EventKind.PASS:
-            passed[data['index']] = data['text']
+        match event.data:
+            case PlanMade(start=start):
+                passed = {index: text for index, text in passed.items() if index < start}
+            case StepPassed(index, text):
+                passed[index] = text
     return passed
-
-
-def beliefs_text(attributes: Mapping[str, Sequence[str]]) -> str:
-    """Write what is believed of things, for people: `egg_1 warm, cooked; cup_2 nothing yet`."""
-    told = (f'{name} {", ".join(words) or "nothing yet"}' for name, words in attributes.items())
-    return '; '.join(told) or 'nothing yet'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

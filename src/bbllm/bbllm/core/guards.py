@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bbllm.core.errors import LostNodeError, NeedsPersonError, SceneError
-from bbllm.core.events import EventKind
 from bbllm.core.model_calls import Account, on_account
 from bbllm.core.naming import scene_fault
 from bbllm.core.observation import observed
@@ -22,7 +21,6 @@ from bbllm.core.protocols import (
     Reply,
     World,
 )
-from bbllm.core.records import to_json
 from bbllm.core.sent_prompts import SentPrompts
 from bbllm.core.types import (
     Code,
@@ -55,17 +53,17 @@ class GuardedWorld:
             raise SceneError(f'The scene cannot be used: {fault}. Correct it at its source.')
         if self._unseen:
             self._unseen = False
-            self._run.record(EventKind.SENSED, **to_json(observed(scene)))
+            self._run.emit(observed(scene))
         return scene
 
     def execute(self, call: SkillCall) -> Outcome:
         with self._run.calling():
             self._run.spend_call()
-            self._run.record(EventKind.CALL, skill=call.skill, args=call.args)
+            self._run.emit(call)
             self._run.check()
             self._unseen = True
             outcome = self._inner.execute(call)
-        self._run.record(EventKind.OUTCOME, **to_json(outcome))
+        self._run.emit(outcome)
         self._run.check()
         if outcome.code is Code.LOST_NODE:
             raise LostNodeError(outcome.message)

@@ -1,36 +1,14 @@
 """
 An episode's journal: one JSON object a line, flushed as it happens, read back by `bbllm show`.
 
-Every line is {"kind", "stamp_s", "data"}. The keys of `data`, by kind:
-
-    started         episode_id, task, planner, brain, body, version, limits
-    scene           moment ('before' or 'after'), scene
-    plan            steps (texts), start (first new step), revision (how many were before it)
-    step            index, text
-    call            skill, args
-    pass            index, text
-    grounded        word (the model's), name (of the thing), policy, among (how many it could be)
-    checked         condition (as the plan has it), holds, by ('model' or 'graph')
-    sub_goal        index, of (how many there are), text
-    estimated       attributes (of each thing, by name), summary
-    discarded       text (the line), why, refused (it can be read; else it fits no grammar); code
-                    (of its call, where it is an action), rules (that it breaks)
-    outcome         an Outcome
-    sensed          what core.observed.Observed holds
-    repair          index, text, cause, loop; code, as with failed
-    failed          index, text, cause; code (of a call that the world never heard of)
-    model_text      role, text
-    model_call      a ModelCall
-    human_feedback  text
-    approval        what ('plan', 'call' or 'resume'), hash, title, granted, reason, by, automatic,
-                    text
-    warning         text
-    ended           ending, message, error (type of the error that ended it, '' where none did)
+Every line is {"kind", "stamp_s", "data"}; `data` has the fields of the record of its kind
+(core.events.DATA_TYPES), without those that are None.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -40,16 +18,89 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from bbllm.core.errors import ConfigError, UnknownNameError
-from bbllm.core.events import Ending, Episode, Event, EventKind, ModelCall, passed_steps
-from bbllm.core.journal_lines import UnknownKindError, read_line
+from bbllm.core.events import (
+    DATA_TYPES,
+    Ending,
+    Episode,
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    EventKind,
+    ModelCall,
+    RepairBegun,
+    WarningRaised,
+    passed_steps,
+)
 from bbllm.core.printable import json_text
-from bbllm.core.records import from_json, to_json
+from bbllm.core.records import build, to_json
 from bbllm.core.types import Outcome, Task
 
 UNKNOWN = '(not readable)'
 """Stands for what the first line of a damaged journal would say."""
+BREAKS_OFF = 'The journal breaks off: the episode runs, or its process died.'
 FAULT_CHARACTERS = 300
 """How much is said of what is wrong with a line [characters]."""
+
+
+class UnknownKindError(ValueError):
+    """An event of a kind that this version does not have, in a line that is otherwise whole."""
+
+    def __init__(self, event: Event, text: str):
+        super().__init__(text)
+        self.event = event
+        """A warning that quotes it."""
+
+
+def line_of(event: Event) -> str:
+    """Return the line of an event, with its line break."""
+    data = {name: value for name, value in to_json(event.data).items() if value is not None}
+    return f'{json_text({"kind": event.kind.value, "stamp_s": event.stamp_s, "data": data})}\n'
+
+
+def read_line(line: str) -> Event:
+    """
+    Return the event of a line; fields that are missing take their defaults.
+
+    Raises:
+        UnknownKindError: A later version may have written it.
+        ValueError: It is not an event; the text names what is wrong.
+    """
+    try:
+        read = json.loads(line, parse_constant=_refuse, parse_float=_finite)
+    except RecursionError:
+        raise ValueError('lists or objects are nested too deeply.') from None
+    if '\\u' in line:
+        read = _mended(read)
+    if not isinstance(read, Mapping):
+        raise ValueError(f'Event: expected an object, found {read!r}.')
+    name, data = read.get('kind'), read.get('data')
+    if isinstance(name, str) and name not in list(EventKind) and isinstance(data, Mapping):
+        text = f'This version does not know events of kind {name!r}: {json.dumps(data)}'
+        stamp_s = build(float, read.get('stamp_s'), 'Event.stamp_s')
+        raise UnknownKindError(Event(stamp_s, WarningRaised(text)), text)
+    kind = build(EventKind, name, 'Event.kind')
+    stamp_s = build(float, read.get('stamp_s'), 'Event.stamp_s')
+    return Event(stamp_s, build(DATA_TYPES[kind], data, kind.value))
+
+
+def _refuse(constant: str) -> float:
+    raise ValueError(f'{constant} is no number that an event may hold.')
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    return value if math.isfinite(value) else _refuse(number)
+
+
+def _mended(value: Any) -> Any:
+    """Return JSON values without halves of characters, which could not be printed or written."""
+    if isinstance(value, str):
+        return value.encode('utf-16-le', 'surrogatepass').decode('utf-16-le', 'replace')
+    if isinstance(value, list):
+        return [_mended(item) for item in value]
+    if isinstance(value, dict):
+        return {_mended(key): _mended(item) for key, item in value.items()}
+    return value
 
 
 class JournalWriter:
@@ -81,7 +132,7 @@ class JournalWriter:
             ConfigError: The file can no longer be written, for example because the disk is full.
         """
         try:
-            self._file.write(json_text(to_json(event)) + '\n')
+            self._file.write(line_of(event))
             self._file.flush()
         except OSError as error:
             self.broken = f'The journal {self.path} breaks off: {error.strerror}.'
@@ -117,14 +168,13 @@ def end_journal(path: Path, ending: Ending, message: str) -> bool:
     """
     with suppress(OSError, ConfigError):
         events = read_events(path)
-        if events and events[-1].kind is not EventKind.ENDED:
-            data = {'ending': ending, 'message': message, 'error': 'LostNodeError'}
-            line = json.dumps(to_json(Event(EventKind.ENDED, time.time(), to_json(data))))
+        if events and not isinstance(events[-1].data, EpisodeEnded):
+            line = line_of(Event(time.time(), EpisodeEnded(ending, message, 'LostNodeError')))
             with path.open('r+b') as file:
                 # A last line that was cut by the death of its writer stands for nothing.
                 file.truncate(file.read().rfind(b'\n') + 1)
                 file.seek(0, os.SEEK_END)
-                file.write(f'{line}\n'.encode())
+                file.write(line.encode())
             return True
     return False
 
@@ -152,7 +202,7 @@ def read_episode(path: Path) -> Episode:
         ConfigError: It cannot be read, or a line of it is no event; names the line.
     """
     events = read_events(path)
-    if not events or events[0].kind is not EventKind.STARTED:
+    if not events or not isinstance(events[0].data, EpisodeStarted):
         raise ConfigError(f'{path} is no journal of an episode: it has no line of kind "started".')
     return episode_of(events)
 
@@ -177,11 +227,12 @@ def read_damaged(path: Path) -> tuple[Episode, tuple[str, ...]]:
     if not events:
         why = f' {faults[0]}' if faults else ' It is empty.'
         raise ConfigError(f'{path} is no journal of an episode.{why}')
-    if events[0].kind is not EventKind.STARTED:
+    if not isinstance(events[0].data, EpisodeStarted):
         faults.insert(0, 'The first line is no event of kind "started", so the task is not known.')
-        unknown = dict.fromkeys(('task', 'planner', 'brain', 'body'), UNKNOWN)
-        start = {'episode_id': path.stem, **unknown}
-        events.insert(0, Event(EventKind.STARTED, events[0].stamp_s, start))
+        start = EpisodeStarted(
+            episode_id=path.stem, task=UNKNOWN, planner=UNKNOWN, brain=UNKNOWN, body=UNKNOWN
+        )
+        events.insert(0, Event(events[0].stamp_s, start))
     return episode_of(events), tuple(faults)
 
 
@@ -208,39 +259,36 @@ def _cut(text: str) -> str:
 
 
 def episode_of(events: Iterable[Event]) -> Episode:
-    """Sum up the events of one episode, of which the first is `started`."""
+    """
+    Sum up the events of one episode.
+
+    Raises:
+        ValueError: The first event is not the start.
+    """
     events = tuple(events)
-    start: Mapping[str, Any] = events[0].data
-    outcomes = [from_json(Outcome, e.data) for e in events if e.kind is EventKind.OUTCOME]
-    calls = [from_json(ModelCall, e.data) for e in events if e.kind is EventKind.MODEL_CALL]
-    last = events[-1]
-    end: Mapping[str, Any] = last.data if last.kind is EventKind.ENDED else {}
+    start, last = events[0].data, events[-1]
+    if not isinstance(start, EpisodeStarted):
+        raise ValueError(
+            f'an episode does not begin with an event of kind {events[0].kind.value}.'
+        )
+    end = last.data if isinstance(last.data, EpisodeEnded) else None
+    outcomes = [event.data for event in events if isinstance(event.data, Outcome)]
     return Episode(
-        id=start['episode_id'],
-        task=Task(start['episode_id'], start['task']),
-        planner=start['planner'],
-        brain=start['brain'],
-        body=start['body'],
-        ending=Ending.__members__.get(str(end.get('ending'))),
-        message=end.get(
-            'message', 'The journal breaks off: the episode runs, or its process died.'
-        ),
+        id=start.episode_id,
+        task=Task(start.episode_id, start.task),
+        planner=start.planner,
+        brain=start.brain,
+        body=start.body,
+        ending=end.ending if end else None,
+        message=end.message if end else BREAKS_OFF,
         events=events,
-        feedback_loops=sum(e.kind is EventKind.REPAIR for e in events),
+        feedback_loops=sum(isinstance(event.data, RepairBegun) for event in events),
         steps=len(outcomes),
         passed_steps=len(passed_steps(events)),
-        model_calls=tuple(calls),
+        model_calls=tuple(event.data for event in events if isinstance(event.data, ModelCall)),
         wall_s=last.stamp_s - events[0].stamp_s,
         robot_s=sum(outcome.duration_s for outcome in outcomes),
     )
-
-
-def ending_name(episode: Episode) -> str:
-    """Return how an episode ended, in a word that a later version may have written."""
-    if episode.ending is not None:
-        return episode.ending.name
-    last = episode.events[-1]
-    return str(last.data['ending']) if last.kind is EventKind.ENDED else 'INTERRUPTED'
 
 
 def summarize(episode: Episode) -> dict[str, Any]:
@@ -252,7 +300,7 @@ def summarize(episode: Episode) -> dict[str, Any]:
         'planner': episode.planner,
         'brain': episode.brain,
         'body': episode.body,
-        'ending': ending_name(episode),
+        'ending': 'INTERRUPTED' if episode.ending is None else episode.ending.name,
         'message': episode.message,
         'feedback_loops': episode.feedback_loops,
         'steps': episode.steps,

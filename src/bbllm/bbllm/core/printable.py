@@ -9,10 +9,15 @@ shows them as text (`escape_hidden`, `escape_line`, `json_text`).
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
+from typing import Any, TypeVar, cast
 from unicodedata import category, name
+
+T = TypeVar('T')
 
 _CATEGORIES = frozenset({'Cc', 'Cf', 'Cn', 'Co', 'Cs', 'Zl', 'Zp'})
 """Controls, formats (direction marks among them), unassigned, private, surrogates, separators."""
@@ -82,15 +87,25 @@ def escape_json(text: str) -> str:
     return _replace(text, _escape_in_json)
 
 
-def escape_data(data: object) -> object:
-    """Make every string in JSON values one line in which all characters are visible."""
-    if isinstance(data, str):
-        return escape_line(data)
-    if isinstance(data, dict):
-        return {escape_line(str(key)): escape_data(value) for key, value in data.items()}
-    if isinstance(data, (list, tuple)):
-        return [escape_data(item) for item in data]
-    return data
+def escape_texts(value: T) -> T:
+    """Return a record or value in which each string is one line of visible characters."""
+    return cast(T, _escape_texts(value))
+
+
+def _escape_texts(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value
+    if isinstance(value, str):
+        return escape_line(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = (f.name for f in dataclasses.fields(value))
+        texts = {name: _escape_texts(getattr(value, name)) for name in names}
+        return dataclasses.replace(value, **texts)
+    if isinstance(value, Mapping):
+        return {_escape_texts(key): _escape_texts(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_escape_texts(item) for item in value)
+    return value
 
 
 def _replace(text: str, by: Callable[[str], str], *, joined: bool = True) -> str:

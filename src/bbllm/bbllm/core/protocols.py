@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Literal, Protocol, runtime_checkable
 
-from bbllm.core.events import Event
-from bbllm.core.types import Code, Outcome, Plan, PlanStep, Scene, Skill, SkillCall, Task
+from bbllm.core.events import Event, EventData
+from bbllm.core.types import Outcome, PlanStep, Scene, Skill, SkillCall, Task
 
 JsonSchema = Mapping[str, object]
 
@@ -237,93 +237,26 @@ class Body(Protocol):
 
 
 class EpisodeContext(Protocol):
-    """What an episode gives its planner: a voice for its events and an ear for people."""
+    """What an episode gives its planner: the record of events, and what people said."""
 
-    def tell_plan(self, plan: Plan, start: int) -> None:
-        """Announce the whole plan in force; steps from `start` on are new."""
-        ...
-
-    def tell_step(self, step: PlanStep) -> None:
-        """Announce the step that is worked on from now on."""
-        ...
-
-    def tell_pass(self, step: PlanStep) -> None:
-        """Announce that the Body passed on this step."""
-        ...
-
-    def tell_repair(self, step: PlanStep, cause: str, *, code: Code | None = None) -> None:
-        """Announce one feedback loop and the sentence that caused it; `code` as below."""
-        ...
-
-    def tell_failed(self, step: PlanStep, cause: str, *, code: Code | None = None) -> None:
+    def emit(self, data: EventData) -> None:
         """
-        Announce that this step stays failed and the plan goes on without it.
+        Record an event of the planner's work; the records are in core.events.
 
-        Args:
-            step: Which one.
-            cause: Why, in one sentence.
-            code: What is wrong with its call, where that was refused before the world heard of it.
+        `revision` of a plan and `loop` of a repair are counted here. A new plan clears the
+        failures of the steps that it replaces.
+
+        Raises:
+            BbllmError: A step begins though the episode was cancelled or a budget is used up.
         """
         ...
 
-    def tell_done(self) -> None:
-        """Announce that the planner looked and holds the task for done, however little it did."""
-        ...
-
-    def tell_grounded(self, word: str, name: str, *, policy: str, among: int) -> None:
-        """
-        Announce which thing of the scene a word was taken for.
-
-        Args:
-            word: What the model said, for example `salmon`.
-            name: The thing, for example `salmon_328`.
-            policy: How it was chosen, for example `nearest`.
-            among: How many things the word could have meant.
-        """
-        ...
-
-    def tell_checked(self, condition: str, holds: bool, *, by: Literal['model', 'graph']) -> None:
-        """Announce whether a condition that the plan asserts holds, and who says so."""
-        ...
-
-    def tell_sub_goal(self, text: str, *, index: int, of: int) -> None:
-        """Announce that the planner works on a part of the task, `index` from 0 `of` so many."""
-        ...
-
-    def tell_estimated(self, attributes: Mapping[str, Sequence[str]], summary: str) -> None:
-        """
-        Announce what the planner believes of things beyond what scenes show.
-
-        Args:
-            attributes: Of each thing, by its name in the scene: all that is believed now.
-            summary: What has happened so far in the planner's own words, '' where it has none.
-        """
-        ...
-
-    def tell_discarded(
-        self,
-        text: str,
-        why: str,
-        *,
-        code: Code | None = None,
-        rules: Sequence[str] = (),
-        refused: bool = False,
-    ) -> None:
-        """
-        Announce that a line of a model's reply was left out, and why.
-
-        Args:
-            text: The line.
-            why: One sentence.
-            code: Where the line is an action of a plan: what is wrong with its call.
-            rules: Beside a code that stands for several: which rules of its world it breaks.
-            refused: Whether it can be read, and names what is not there or is against a check;
-                so is whatever has a code. Otherwise it fits no grammar.
-        """
+    def report_done(self) -> None:
+        """Report that the planner considers the task complete, however little it did."""
         ...
 
     def warn(self, text: str) -> None:
-        """Tell people something that changes nothing."""
+        """Record information for people that changes nothing."""
         ...
 
     def take_human_feedback(self) -> tuple[str, ...]:

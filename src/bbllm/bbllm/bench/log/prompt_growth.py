@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bbllm.core.events import Episode, EventKind, ModelCall
-from bbllm.core.records import from_json
+from bbllm.core.events import Episode, ModelCall
+from bbllm.core.types import Outcome
 
 BRAIN = 'brain'
 """Whose prompts count: those of a Body are about one step each."""
@@ -18,7 +18,7 @@ def prompt_growth(episode: Episode) -> tuple[tuple[int, int], ...]:
     """
     steps, found = 0, list[tuple[int, int]]()
     for event in episode.events:
-        steps += event.kind is EventKind.OUTCOME
-        if event.kind is EventKind.MODEL_CALL and event.data['role'] == BRAIN:
-            found.append((steps, from_json(ModelCall, event.data).size_tokens))
+        steps += isinstance(event.data, Outcome)
+        if isinstance(event.data, ModelCall) and event.data.role == BRAIN:
+            found.append((steps, event.data.size_tokens))
     return tuple(found)

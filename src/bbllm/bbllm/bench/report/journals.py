@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from bbllm.core.events import Event, EventKind
-from bbllm.core.records import from_json
+from bbllm.core.events import EventKind, SceneRecorded
+from bbllm.core.journal import read_line
 from bbllm.core.types import Scene
 
 _MARK = f'"{EventKind.SCENE.value}"'.encode()
@@ -43,8 +42,8 @@ def read_scenes(path: Path | None) -> Scenes:
 
 def _take(line: bytes, found: dict[str, Scene]) -> None:
     try:
-        event = from_json(Event, json.loads(line))
-        if event.kind is EventKind.SCENE:
-            found[str(event.data.get('moment'))] = from_json(Scene, event.data.get('scene'))
+        recorded = read_line(line.decode()).data
+        if isinstance(recorded, SceneRecorded):
+            found[recorded.moment] = recorded.scene
     except ValueError:
         return  # cut off by a crash, or of another version: the picture is drawn without it

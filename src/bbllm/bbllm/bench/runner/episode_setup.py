@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -14,8 +13,8 @@ from bbllm.bench.runner.episode_models import open_models
 from bbllm.bench.suites.case import Case
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Event
+from bbllm.core.journal import line_of
 from bbllm.core.protocols import EventSink, Planner
-from bbllm.core.records import to_json
 from bbllm.core.registry import find_planner
 from bbllm.core.tasks import make_task
 from bbllm.llm.model_factory import Models
@@ -97,7 +96,7 @@ class JournalText:
 
     def __call__(self, event: Event) -> None:
         """Append one event."""
-        self._lines.append(json.dumps(to_json(event), ensure_ascii=False) + '\n')
+        self._lines.append(line_of(event))
 
     @property
     def text(self) -> str:

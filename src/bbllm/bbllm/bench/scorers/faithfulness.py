@@ -29,8 +29,7 @@ from bbllm.bench.log.results import TWO_AT_ONCE
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.house_start import HouseStart
 from bbllm.core.errors import BbllmError
-from bbllm.core.events import Episode, Event, EventKind
-from bbllm.core.records import from_json
+from bbllm.core.events import Episode, LineDiscarded, RepairBegun, StepFailed
 from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import Code, Outcome, SkillCall
 from bbllm.worlds.household.checks import A, Predicate, hand_is_full, in_state, no
@@ -74,8 +73,6 @@ BROKEN_BY: Mapping[str, tuple[frozenset[Action], Predicate]] = {
 }
 """By rule: which actions can break it, and when they do."""
 RULES = (*BROKEN_BY, 'unknown_object', 'unknown_action')
-UNHEARD = (EventKind.FAILED, EventKind.REPAIR, EventKind.DISCARDED)
-"""Events that have a code where they tell of a call that the world never heard of."""
 
 
 class OtherCaseError(BbllmError, ValueError):
@@ -159,19 +156,16 @@ def faithfulness_of(case: Case, episode: Episode) -> Faithfulness:
 
 def _tried(episode: Episode) -> Iterator[_Tried]:
     for event in episode.events:
-        if event.kind is EventKind.OUTCOME:
-            outcome = from_json(Outcome, event.data)
-            call = outcome.call
-            yield _Tried(str(call), outcome.code, call, outcome.succeeded)
-        elif event.kind in UNHEARD and 'code' in event.data:
-            rules = tuple(rule for rule in RULES if rule in _told_rules(event))
-            yield _Tried(str(event.data['text']), Code[str(event.data['code'])], rules=rules)
-
-
-def _told_rules(event: Event) -> set[str]:
-    """Return the names of the rules that an event says were broken."""
-    told = event.data.get('rules')
-    return set(map(str, told)) if isinstance(told, list) else set()
+        match event.data:
+            case Outcome(call=call) as outcome:
+                yield _Tried(str(call), outcome.code, call, outcome.succeeded)
+            case LineDiscarded(text, code=Code() as code, rules=rules):
+                yield _Tried(text, code, rules=tuple(rule for rule in RULES if rule in rules))
+            case (
+                StepFailed(text=text, code=Code() as code)
+                | RepairBegun(text=text, code=Code() as code)
+            ):
+                yield _Tried(text, code)
 
 
 class _Replay:

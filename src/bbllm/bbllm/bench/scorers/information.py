@@ -11,16 +11,16 @@ why.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.goals import Hold, Needs, Tower
-from bbllm.core.events import Episode, Event, EventKind
+from bbllm.core.events import Episode, Event, ModelCall, SceneRecorded
+from bbllm.core.observation import Observed
 from bbllm.core.phrases import listed
 from bbllm.core.registry import feels, find_planner
-from bbllm.core.types import Code, Status
+from bbllm.core.types import Code, Outcome, SkillCall, Status
 
 RISEN_M = 0.05
 """How far a block must have risen to count as lifted [m]; a pick lifts by 0.08 m."""
@@ -105,41 +105,40 @@ def _told(case: Case, events: Sequence[Event]) -> _Story:
     story = _Story(start_z=heights, last_z=dict(heights), standing_z=dict(heights))
     for number, event in enumerate(events):
         # What a Body is asked while a plan is carried out decides nothing of the plan.
-        if event.kind is EventKind.MODEL_CALL and event.data.get('role') != 'body':
-            story.replies.append(number)
-        elif event.kind is EventKind.SCENE:
-            _hear_scene(story, event.data)
-        elif event.kind is EventKind.CALL:
-            story.call = number
-        elif event.kind is EventKind.OUTCOME:
-            _hear_outcome(story, number, event.data)
-        elif event.kind is EventKind.SENSED:
-            _hear_sensed(story, number, event.data)
+        match event.data:
+            case ModelCall(role=role) if role != 'body':
+                story.replies.append(number)
+            case SceneRecorded() as recorded:
+                _hear_scene(story, recorded)
+            case SkillCall():
+                story.call = number
+            case Outcome() as outcome:
+                _hear_outcome(story, number, outcome)
+            case Observed() as seen:
+                _hear_sensed(story, number, seen)
     return story
 
 
-def _hear_scene(story: _Story, data: Mapping[str, Any]) -> None:
+def _hear_scene(story: _Story, recorded: SceneRecorded) -> None:
     """Take heights as they were seen: before anything happened, and when all was over."""
-    seen = {
-        item['name']: float(item['pose']['position_m'][2]) for item in data['scene']['objects']
-    }
+    seen = {item.name: item.pose.position_m[2] for item in recorded.scene.objects}
     heights = {name: seen[name] for name in story.start_z if name in seen}
     story.last_z.update(heights)
-    if data['moment'] == 'before':
+    if recorded.moment == 'before':
         story.start_z.update(heights)
         story.standing_z.update(heights)
 
 
-def _hear_outcome(story: _Story, number: int, data: Mapping[str, Any]) -> None:
-    skill, args = data['call']['skill'], data['call']['args']
-    done, tried = data['status'] == Status.SUCCEEDED.name, data['status'] != Status.REJECTED.name
+def _hear_outcome(story: _Story, number: int, outcome: Outcome) -> None:
+    skill, args = outcome.call.skill, outcome.call.args
+    done, tried = outcome.succeeded, outcome.status is not Status.REJECTED
     story.newly = ''
     if skill == 'pick' and args:
         if done:
             story.newly = '' if args[0] in story.lifted else args[0]
             story.held, story.doubted, story.grip_m = args[0], False, None
             story.lifted.setdefault(args[0], number)
-        elif data.get('code') == Code.WOULD_NOT_RISE.name:
+        elif outcome.code is Code.WOULD_NOT_RISE:
             story.stuck.setdefault(args[0], number)
     elif skill in ('place', 'open_gripper') and tried and story.held:
         # One that failed may have let go, too, somewhere else than asked; or may not have, which
@@ -149,10 +148,10 @@ def _hear_outcome(story: _Story, number: int, data: Mapping[str, Any]) -> None:
         story.held, story.doubted = '' if done else story.held, not done
 
 
-def _hear_sensed(story: _Story, number: int, data: Mapping[str, Any]) -> None:
-    heights = {name: float(pose[2]) for name, pose in data['blocks'].items()}
+def _hear_sensed(story: _Story, number: int, seen: Observed) -> None:
+    heights = {name: pose[2] for name, pose in seen.blocks.items()}
     story.last_z.update(heights)
-    _look_into_hand(story, data)
+    _look_into_hand(story, seen)
     held, story.newly, newly = story.held, '', story.newly
     for name, height in heights.items():
         if name != held:
@@ -162,16 +161,16 @@ def _hear_sensed(story: _Story, number: int, data: Mapping[str, Any]) -> None:
     risen = heights[held] - story.standing_z.get(held, 0.0) >= RISEN_M
     if not risen and newly == held:
         del story.lifted[held]  # it was said to be in the hand, but is not up
-    if risen and data.get('force_n') is not None:
+    if risen and seen.force_n is not None:
         story.weighed.setdefault(held, number)
 
 
-def _look_into_hand(story: _Story, data: Mapping[str, Any]) -> None:
+def _look_into_hand(story: _Story, seen: Observed) -> None:
     """See how wide the hand is around what it holds, and whether it still does where in doubt."""
-    block, hand = data['blocks'].get(story.held), data.get('eef')
+    block, hand = seen.blocks.get(story.held), seen.eef
     if block is None or hand is None:
         return
-    apart_m = sum(data.get('fingers_m') or ())
+    apart_m = sum(seen.fingers_m or ())
     if not story.doubted:
         story.grip_m = apart_m
         return

@@ -18,8 +18,18 @@ from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.generator import fingerprint
 from bbllm.bench.suites.situation import Judgement, Situation
 from bbllm.core import errors
-from bbllm.core.events import Ending, Episode, EventKind, ModelCall
-from bbllm.core.types import Scene, Status
+from bbllm.core.events import (
+    Ending,
+    Episode,
+    EpisodeEnded,
+    LineDiscarded,
+    ModelCall,
+    RepairBegun,
+    StepBegun,
+    StepFailed,
+    StepPassed,
+)
+from bbllm.core.types import Outcome, Scene, SkillCall
 
 NO_CALL = 'NO_CALL'
 """Stands among the error codes for a step that could not be turned into a call."""
@@ -125,8 +135,7 @@ def score(
 
 def _left_out(episode: Episode) -> list[bool]:
     """Tell of each line of replies that was left out whether it could be read."""
-    told = [event.data for event in episode.events if event.kind is EventKind.DISCARDED]
-    return [bool(data.get('refused', 'code' in data)) for data in told]
+    return [e.data.refused for e in episode.events if isinstance(e.data, LineDiscarded)]
 
 
 def _faithfulness(case: Case, episode: Episode) -> Faithfulness | None:
@@ -207,24 +216,26 @@ def _tally(episode: Episode) -> _Tally:
     """
     tally, waiting = _Tally(), False
     for event in episode.events:
-        kind = event.kind
-        if kind in (EventKind.STEP, EventKind.REPAIR, EventKind.FAILED):
-            if waiting:
-                tally.no_call()
-            waiting = kind is EventKind.STEP
-        elif kind in (EventKind.CALL, EventKind.PASS):
-            waiting = False
-            tally.passes += kind is EventKind.PASS
-        elif kind is EventKind.OUTCOME:
-            tally.attempted += 1
-            if event.data['status'] == Status.SUCCEEDED.name:
-                tally.executable += 1
-            else:
-                tally.codes[str(event.data['code'])] += 1
-        elif kind is EventKind.ENDED:
-            tally.error = str(event.data.get('error', ''))
-            if waiting and tally.error in ('', 'ParseError'):
-                tally.no_call()
+        match event.data:
+            case StepBegun() | RepairBegun() | StepFailed():
+                if waiting:
+                    tally.no_call()
+                waiting = isinstance(event.data, StepBegun)
+            case SkillCall():
+                waiting = False
+            case StepPassed():
+                waiting = False
+                tally.passes += 1
+            case Outcome() as outcome:
+                tally.attempted += 1
+                if outcome.succeeded:
+                    tally.executable += 1
+                else:
+                    tally.codes[outcome.code.name] += 1
+            case EpisodeEnded(error=error):
+                tally.error = error
+                if waiting and error in ('', 'ParseError'):
+                    tally.no_call()
     return tally
 
 

@@ -17,7 +17,7 @@ from bbllm.cli.views.picture_files import Pictures, drawn_before, progress_of, w
 from bbllm.cli.views.plain_view import LineView
 from bbllm.cli.views.rich_view import print_progress
 from bbllm.core.errors import ConfigError
-from bbllm.core.events import Episode, EventKind
+from bbllm.core.events import Episode, EpisodeEnded
 from bbllm.core.journal import find_journal, list_journals, read_damaged, summarize
 from bbllm.core.paths import episodes_dir
 from bbllm.core.printable import escape_json, escape_line
@@ -110,7 +110,7 @@ def _print_episode(record: Episode, output: Output) -> None:
     view = LineView(sys.stdout)
     for event in record.events:
         view(event)
-    if record.events[-1].kind is not EventKind.ENDED:
+    if not isinstance(record.events[-1].data, EpisodeEnded):
         output.say(f'{"":9}  broken    {record.message}')
 
 

@@ -9,7 +9,6 @@ from bbllm.cli.views.progress import Progress, count
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode
 from bbllm.core.paths import write_whole
-from bbllm.core.records import from_json
 from bbllm.core.types import Scene
 from bbllm.viz.house_sheet import draw_house_sheet
 from bbllm.viz.reach import reach_ring
@@ -41,7 +40,7 @@ def progress_of(episode: Episode) -> Progress:
 
 def scenes_of(episode: Episode) -> dict[str, Scene]:
     """Return the scenes on record: `before` and, where the episode came so far, `after`."""
-    return {moment: from_json(Scene, data) for moment, data in progress_of(episode).scenes.items()}
+    return progress_of(episode).scenes
 
 
 def rendering_of(journal: Path) -> Path:
@@ -70,7 +69,7 @@ def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures
         ConfigError: A picture cannot be written; names the file and why.
     """
     progress = progress_of(episode)
-    scenes = scenes_of(episode)
+    scenes = progress.scenes
     before, after = scenes.get('before'), scenes.get('after')
     if before is None:
         return Pictures((), ('There is no picture: the record holds no scene.',))

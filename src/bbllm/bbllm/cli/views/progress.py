@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
 
-from bbllm.core.events import Event, EventKind
-from bbllm.core.printable import escape_data
+from bbllm.core.events import (
+    ApprovalAnswered,
+    BeliefsEstimated,
+    ConditionChecked,
+    Ending,
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    FeedbackReceived,
+    LineDiscarded,
+    ModelCall,
+    ModelReplied,
+    PlanMade,
+    RepairBegun,
+    SceneRecorded,
+    StepBegun,
+    StepFailed,
+    StepPassed,
+    SubGoalBegun,
+    WarningRaised,
+    WordGrounded,
+    assert_never,
+)
+from bbllm.core.observation import Observed
+from bbllm.core.printable import escape_texts
+from bbllm.core.types import Outcome, Scene, SkillCall
 
 
 class StepState(Enum):
@@ -69,8 +92,8 @@ class Progress:
     message: str = ''
     started_s: float = 0.0
     last_s: float = 0.0
-    scenes: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Scenes as JSON values, by moment."""
+    scenes: dict[str, Scene] = field(default_factory=dict)
+    """By moment: `before` and, where the episode came so far, `after`."""
 
     @property
     def wall_s(self) -> float:
@@ -79,13 +102,66 @@ class Progress:
 
     def take(self, event: Event) -> None:
         """Take one event in, and of its texts what can be shown."""
-        event = shown(event)
         self.last_s = event.stamp_s
-        handler = _HANDLERS.get(event.kind)
-        if handler is not None:
-            handler(self, event.data)
-        if event.kind is EventKind.STARTED:
-            self.started_s = event.stamp_s
+        match escape_texts(event.data):
+            case EpisodeStarted() as start:
+                self.started_s = event.stamp_s
+                self.task, self.episode_id = start.task, start.episode_id
+                self.planner, self.brain, self.body = start.planner, start.brain, start.body
+            case SceneRecorded(moment, scene):
+                self.scenes[moment] = scene
+                if moment == 'before':
+                    self.activity = 'the Brain plans'
+            case PlanMade(steps, start):
+                self._plan(steps, start)
+            case StepBegun(index, text):
+                self._step(index, text)
+            case SkillCall() as call:
+                self.activity = f'the arm does {call}'
+                if row := self.current:
+                    row.call = str(call)
+            case StepPassed(index):
+                if row := self._live(index):
+                    row.state = StepState.PASSED
+            case Outcome() as outcome:
+                self._outcome(outcome)
+            case RepairBegun(index, cause=cause):
+                self.repairs += 1
+                if row := self._live(index):
+                    row.note = cause
+                    # What a person said replaces a step that was not begun; it stays in sight too.
+                    row.state = StepState.RUNNING
+                self.activity = 'the Brain plans on'
+            case StepFailed(index, cause=cause):
+                if row := self._live(index):
+                    row.state, row.note = StepState.FAILED, cause
+            case ApprovalAnswered(text=text):
+                self.activity = text
+                self.approvals.append(text)
+            case ModelCall() as call:
+                self.model_calls += 1
+                self.tokens += call.prompt_tokens + call.completion_tokens
+                self.model_s += call.duration_s
+            case EpisodeEnded(ending, message):
+                if ending in (Ending.FINISHED, Ending.PARTLY_DONE):
+                    self._settle()
+                elif row := self.current:
+                    row.state = StepState.STOPPED
+                self.ending, self.message, self.activity = ending.name, message, ''
+            case (
+                WordGrounded()
+                | ConditionChecked()
+                | SubGoalBegun()
+                | BeliefsEstimated()
+                | LineDiscarded()
+                | Observed()
+                | ModelReplied()
+                | FeedbackReceived()
+                | WarningRaised()
+            ):
+                pass
+            case data:
+                assert_never(data)
 
     @property
     def passes(self) -> int:
@@ -107,17 +183,7 @@ class Progress:
                 return row
         return None
 
-    def _started(self, data: Mapping[str, Any]) -> None:
-        self.task, self.episode_id = data['task'], data['episode_id']
-        self.planner, self.brain, self.body = data['planner'], data['brain'], data['body']
-
-    def _scene(self, data: Mapping[str, Any]) -> None:
-        self.scenes[data['moment']] = data['scene']
-        if data['moment'] == 'before':
-            self.activity = 'the Brain plans'
-
-    def _plan(self, data: Mapping[str, Any]) -> None:
-        start = data['start']
+    def _plan(self, steps: Sequence[str], start: int) -> None:
         if self.current is not None and self.current.index < start:
             self._settle()
         kept: list[StepRow] = []
@@ -125,20 +191,20 @@ class Progress:
             if row.state is StepState.REPLACED or row.index < start:
                 kept.append(row)
             elif row.state in (StepState.RUNNING, StepState.FAILED):
-                # What was tried stays in sight; steps that nobody tried just go.
+                # What was tried stays in sight; steps that were never tried just go.
                 row.state = StepState.REPLACED
                 kept.append(row)
-        new = [StepRow(i, text) for i, text in enumerate(data['steps']) if i >= start]
+        new = [StepRow(i, text) for i, text in enumerate(steps) if i >= start]
         self.rows = kept + new
         self.activity = 'plan in hand'
 
-    def _step(self, data: Mapping[str, Any]) -> None:
+    def _step(self, index: int, text: str) -> None:
         self._settle()
-        row = self._live(data['index'])
+        row = self._live(index)
         if row is None:
-            row = StepRow(data['index'], data['text'])
+            row = StepRow(index, text)
             self.rows.append(row)
-        row.state, row.text = StepState.RUNNING, data['text']
+        row.state, row.text = StepState.RUNNING, text
         self.activity = 'the Body looks for a call'
 
     def _settle(self) -> None:
@@ -152,83 +218,17 @@ class Progress:
         if row is not None:
             row.state = StepState.DONE if row.call and not row.note else StepState.FAILED
 
-    def _call(self, data: Mapping[str, Any]) -> None:
-        call = f'{data["skill"]}({", ".join(data["args"])})'
-        self.activity = f'the arm does {call}'
-        row = self.current
-        if row is not None:
-            row.call = call
-
-    def _pass(self, data: Mapping[str, Any]) -> None:
-        row = self._live(data['index'])
-        if row is not None:
-            row.state = StepState.PASSED
-
-    def _outcome(self, data: Mapping[str, Any]) -> None:
+    def _outcome(self, outcome: Outcome) -> None:
         self.calls += 1
-        self.robot_s += data.get('duration_s', 0.0)
+        self.robot_s += outcome.duration_s
         row = self.current
         if row is None:
             return
-        row.robot_s += data.get('duration_s', 0.0)
-        if data['status'] == 'SUCCEEDED':
+        row.robot_s += outcome.duration_s
+        if outcome.succeeded:
             row.state = StepState.DONE
         else:
-            row.note = data.get('message', '')
-
-    def _repair(self, data: Mapping[str, Any]) -> None:
-        self.repairs += 1
-        row = self._live(data['index'])
-        if row is not None:
-            row.note = data['cause']
-            # What a person said replaces a step that was not begun; it stays in sight too.
-            row.state = StepState.RUNNING
-        self.activity = 'the Brain plans on'
-
-    def _approval(self, data: Mapping[str, Any]) -> None:
-        self.activity = data['text']
-        self.approvals.append(data['text'])
-
-    def _failed(self, data: Mapping[str, Any]) -> None:
-        row = self._live(data['index'])
-        if row is not None:
-            row.state, row.note = StepState.FAILED, data['cause']
-
-    def _model_call(self, data: Mapping[str, Any]) -> None:
-        self.model_calls += 1
-        self.tokens += data.get('prompt_tokens', 0) + data.get('completion_tokens', 0)
-        self.model_s += data.get('duration_s', 0.0)
-
-    def _ended(self, data: Mapping[str, Any]) -> None:
-        if data['ending'] in ('FINISHED', 'PARTLY_DONE'):
-            self._settle()
-        else:
-            row = self.current
-            if row is not None:
-                row.state = StepState.STOPPED
-        self.ending, self.message = data['ending'], data['message']
-        self.activity = ''
-
-
-_HANDLERS = {
-    EventKind.STARTED: Progress._started,
-    EventKind.SCENE: Progress._scene,
-    EventKind.PLAN: Progress._plan,
-    EventKind.STEP: Progress._step,
-    EventKind.CALL: Progress._call,
-    EventKind.PASS: Progress._pass,
-    EventKind.OUTCOME: Progress._outcome,
-    EventKind.REPAIR: Progress._repair,
-    EventKind.FAILED: Progress._failed,
-    EventKind.APPROVAL: Progress._approval,
-    EventKind.MODEL_CALL: Progress._model_call,
-    EventKind.ENDED: Progress._ended,
-}
-
-
-def shown(event: Event) -> Event:
-    """Return an event with each text in one line in which all characters are visible."""
-    return replace(event, data={key: escape_data(value) for key, value in event.data.items()})
+            row.note = outcome.message
 
 
 def count(number: int, noun: str) -> str:

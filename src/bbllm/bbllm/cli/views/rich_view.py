@@ -14,8 +14,15 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from bbllm.cli.views.plan_lines import plan_lines
-from bbllm.cli.views.progress import Progress, counts_text, shown
-from bbllm.core.events import Event, EventKind
+from bbllm.cli.views.progress import Progress, counts_text
+from bbllm.core.events import (
+    ApprovalAnswered,
+    EpisodeStarted,
+    Event,
+    FeedbackReceived,
+    WarningRaised,
+)
+from bbllm.core.printable import escape_texts
 
 REFRESH_HZ = 10.0
 FOOT_LINES = 5
@@ -44,17 +51,17 @@ class LiveView:
 
     def __call__(self, event: Event) -> None:
         """Take one event in; the view follows by itself."""
-        event = shown(event)
         self.progress.take(event)
-        if event.kind is EventKind.STARTED and self._clock is not None:
-            self._clock_start_s = self._clock()
-        elif event.kind is EventKind.WARNING:
-            self._console.print(Text(f'  ! {event.data["text"]}', style='yellow'))
-        elif event.kind is EventKind.APPROVAL:
-            mark, style = ('✓', 'green') if event.data['granted'] else ('✗', 'yellow')
-            self._console.print(Text(f'  {mark} {event.data["text"]}', style=style))
-        elif event.kind is EventKind.HUMAN_FEEDBACK:
-            self._console.print(Text(f'  » {event.data["text"]}', style='magenta'))
+        match escape_texts(event.data):
+            case EpisodeStarted() if self._clock is not None:
+                self._clock_start_s = self._clock()
+            case WarningRaised(text):
+                self._console.print(Text(f'  ! {text}', style='yellow'))
+            case ApprovalAnswered(granted=granted, text=text):
+                mark, style = ('✓', 'green') if granted else ('✗', 'yellow')
+                self._console.print(Text(f'  {mark} {text}', style=style))
+            case FeedbackReceived(text):
+                self._console.print(Text(f'  » {text}', style='magenta'))
 
     def __enter__(self) -> LiveView:
         self._live.start()

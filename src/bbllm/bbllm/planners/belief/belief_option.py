@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bbllm.core.events import BeliefsEstimated
 from bbllm.core.protocols import ChatModel, EpisodeContext, World
 from bbllm.planners.belief.belief_world import EstimatingWorld
 from bbllm.planners.belief.interaction_history import Experience
@@ -27,7 +28,7 @@ def believing(world: World, how: str, model: ChatModel, context: EpisodeContext)
     experience = Experience()
 
     def tell(state: OpenState) -> None:
-        context.tell_estimated(state.attributes, state.summary)
+        context.emit(BeliefsEstimated(state.attributes, state.summary))
 
     def leave_out(line: Discarded) -> None:
         line.tell(context)

@@ -10,21 +10,16 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass
 
 from bbllm.core.errors import BbllmError
-from bbllm.core.events import Event, EventKind
+from bbllm.core.events import EpisodeEnded, EpisodeStarted, Event
 from bbllm.core.missing_objects import lost_names
 from bbllm.core.observation import Observed
-from bbllm.core.records import from_json
-from bbllm.core.types import Outcome, Scene
+from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.planners.belief.belief_world import estimate_handled, refused_beliefs
 from bbllm.planners.belief.interaction_history import Experience
 from bbllm.planners.belief.motion_detection import Resting
 from bbllm.planners.common.open_facts import with_open_facts
 from bbllm.planners.common.open_state import OpenState, StateEstimator
 
-HEARD = frozenset({EventKind.OUTCOME, EventKind.SENSED})
-"""Kinds of events that tell something of things."""
-BOUNDS = frozenset({EventKind.CALL, EventKind.OUTCOME, EventKind.STARTED, EventKind.ENDED})
-"""Kinds with which a call begins, or is over."""
 EVERYTHING = None
 """In place of what was lost: all is to be forgotten."""
 
@@ -38,7 +33,7 @@ class Moved:
     """So many calls, the newest heard before this, may have moved them."""
 
 
-News = Event | Moved | frozenset[str] | None
+News = Outcome | Observed | Moved | frozenset[str] | None
 """Of what happened, what was moved or lost, or that everything is to be forgotten."""
 
 
@@ -104,13 +99,17 @@ class StateKeeper:
         if self._at_fault:
             return
         with self._lock:  # a scene comes before all of this, or after it
-            if event.kind in BOUNDS:
-                args = event.data.get('args') if event.kind is EventKind.CALL else None
-                self._busy = frozenset(map(str, args)) if isinstance(args, list) else frozenset()
-            if event.kind is EventKind.OUTCOME:
-                self._unlooked += 1
-            if event.kind in HEARD:
-                self._news.put(event)
+            match event.data:
+                case SkillCall(args=args):
+                    self._busy = frozenset(args)
+                case Outcome() as outcome:
+                    self._busy = frozenset()
+                    self._unlooked += 1
+                    self._news.put(outcome)
+                case Observed() as sensed:
+                    self._news.put(sensed)
+                case EpisodeStarted() | EpisodeEnded():
+                    self._busy = frozenset()
 
     def believing(self, scene: Scene) -> Scene:
         """Return a scene with what is believed now."""
@@ -170,14 +169,10 @@ class StateKeeper:
             with self._lock:
                 self._to_forget -= Counter(news)
             return False
-        try:
-            if news.kind is EventKind.OUTCOME:
-                self._experience.add(from_json(Outcome, news.data))
-                return True
-            self._experience.sense(from_json(Observed, news.data))
-        except ValueError as error:
-            self._on_trouble(f'An event {news.kind.value} is left out: {error}')
-            return False
+        if isinstance(news, Outcome):
+            self._experience.add(news)
+            return True
+        self._experience.sense(news)
         return self._feels
 
     def _estimate(self) -> None:

@@ -7,6 +7,7 @@ from random import Random
 from types import MappingProxyType
 
 from bbllm.core.errors import ParseError
+from bbllm.core.events import PlanMade, StepBegun, StepFailed, StepPassed
 from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, Pass, PromptRequest, World
 from bbllm.core.skill_calls import code_behind
 from bbllm.core.types import Plan, PlanStep, Scene, SkillCall, Task
@@ -76,7 +77,7 @@ class BaseLLM:
         program = Plan(
             ask(self._model, prompt, parse_plan, request=request, on_retry=context.warn)
         )
-        context.tell_plan(program, 0)
+        context.emit(PlanMade.of(program, 0))
         reader: Body = _Reader()
         if world.observe().domain == HOUSEHOLD:
             reader = HouseBody(reader, self._policy, Random(task.id), context)
@@ -86,20 +87,20 @@ class BaseLLM:
     def _execute(
         self, line: PlanStep, reader: Body, world: World, context: EpisodeContext
     ) -> None:
-        context.tell_step(line)
+        context.emit(StepBegun.of(line))
         try:
             call = reader.map(line, world.observe())
         except ParseError as error:
             cause = f'This line is no call that there is. {error}'
-            context.tell_failed(line, cause, code=code_behind(error))
+            context.emit(StepFailed.of(line, cause, code=code_behind(error)))
             return
         if call is PASS:
-            context.tell_pass(line)
+            context.emit(StepPassed.of(line))
             return
         outcome = world.execute(call)
         if not outcome.succeeded:
             cause = outcome.message or f'{call} failed with code {outcome.code.name}.'
-            context.tell_failed(line, cause)
+            context.emit(StepFailed.of(line, cause))
 
 
 class _Reader:

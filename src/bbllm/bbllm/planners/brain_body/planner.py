@@ -8,6 +8,7 @@ from random import Random
 from types import MappingProxyType
 
 from bbllm.core.errors import ParseError
+from bbllm.core.events import PlanMade, RepairBegun, StepBegun, StepFailed, StepPassed
 from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.skill_calls import code_behind
 from bbllm.core.types import Code, Plan, PlanStep, Task
@@ -79,7 +80,7 @@ class BrainBody:
         world = believing(world, self._open_state, self._brain, context)
         body = self._body_for(task, world, context)
         plan = self._plan(task, world, context)
-        context.tell_plan(plan, 0)
+        context.emit(PlanMade.of(plan, 0))
         failures: list[Failure] = []
         i = k = 0
         while i != len(plan.steps):
@@ -89,17 +90,17 @@ class BrainBody:
                 i += 1
             elif k != self._k:
                 k += 1
-                context.tell_repair(step, failure.cause, code=failure.code)
+                context.emit(RepairBegun.of(step, failure.cause, code=failure.code))
                 failures.append(failure)
                 new = self._repair(task, world, plan, failures, context)
                 if new is not None:
                     plan = new
-                    context.tell_plan(plan, i)
+                    context.emit(PlanMade.of(plan, i))
                 elif failure.tried:
-                    context.tell_failed(step, failure.cause)
+                    context.emit(StepFailed.of(step, failure.cause))
                     i += 1
             else:
-                context.tell_failed(step, failure.cause, code=failure.code)
+                context.emit(StepFailed.of(step, failure.cause, code=failure.code))
                 i += 1
 
     def _body_for(self, task: Task, world: World, context: EpisodeContext) -> Body:
@@ -118,14 +119,14 @@ class BrainBody:
         self, step: PlanStep, body: Body, world: World, context: EpisodeContext
     ) -> Failure | None:
         """Map one step and carry it out; None where it succeeded or was passed."""
-        context.tell_step(step)
+        context.emit(StepBegun.of(step))
         try:
             call = body.map(step, world.observe())
         except ParseError as error:
             cause = f'This step could not be turned into a call. {error}'
             return self._failure(step, cause, context, code=code_behind(error))
         if call is PASS:
-            context.tell_pass(step)
+            context.emit(StepPassed.of(step))
             return None
         outcome = world.execute(call)
         if outcome.succeeded:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from bbllm.core.events import StepBegun, StepFailed
 from bbllm.core.protocols import EpisodeContext, World
 from bbllm.core.types import Outcome, SkillCall
 from bbllm.planners.common.growing_plan import GrowingPlan
@@ -35,10 +36,10 @@ class CallRunner:
         """
         steps = self._plan.go_on(map(str, calls))
         for step, call in zip(steps, calls, strict=True):
-            self._context.tell_step(step)
+            self._context.emit(StepBegun.of(step))
             self._plan.next = step.index + 1
             outcome = self._world.execute(call)
             if self._for_good and not outcome.succeeded:
                 cause = outcome.message or f'{call} failed with code {outcome.code.name}.'
-                self._context.tell_failed(step, cause)
+                self._context.emit(StepFailed.of(step, cause))
             yield outcome

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from enum import Enum
 from random import Random
 
+from bbllm.core.events import WordGrounded
 from bbllm.core.protocols import EpisodeContext
 from bbllm.core.types import Scene
 from bbllm.planners.common.scene_graph import meant_by, surroundings
@@ -45,7 +46,7 @@ def ground(
         return None
     name = choose(names, scene, policy, rng)
     if name != word:
-        context.tell_grounded(word, name, policy=policy.value, among=len(names))
+        context.emit(WordGrounded(word, name, policy=policy.value, among=len(names)))
     return name
 
 

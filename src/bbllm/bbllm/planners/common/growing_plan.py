@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from bbllm.core.events import PlanMade
 from bbllm.core.protocols import EpisodeContext
 from bbllm.core.types import Plan, PlanStep
 from bbllm.planners.common.plan_grammar import plan_on
@@ -33,5 +34,5 @@ class GrowingPlan:
         """Put new steps in the place of all from the next one on, tell the plan, return them."""
         steps = [PlanStep(i, text) for i, text in enumerate(texts, start=self.next)]
         self._plan = plan_on(self._plan, self.next, steps)
-        self._context.tell_plan(self._plan, self.next)
+        self._context.emit(PlanMade.of(self._plan, self.next))
         return steps

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bbllm.core.errors import GaveUpError
+from bbllm.core.events import RepairBegun, StepBegun, StepPassed
 from bbllm.core.protocols import PASS, EpisodeContext, World
 from bbllm.core.types import Outcome, PlanStep, Scene, SkillCall, Status
 from bbllm.planners.common.growing_plan import GrowingPlan
@@ -79,13 +80,13 @@ class Hands:
         """Do the calls; tell whether the world never heard of one."""
         idle = True
         for step, call in zip(steps, calls, strict=True):
-            self._context.tell_step(step)
+            self._context.emit(StepBegun.of(step))
             idle = idle and in_world(call, self.scene, self.names) is PASS
             outcome = self._do(step, call)
             self.history.append(outcome)
             if not outcome.succeeded:
                 cause = outcome.message or f'{call} failed with code {outcome.code.name}.'
-                self._context.tell_repair(step, cause)
+                self._context.emit(RepairBegun.of(step, cause))
                 break
             self._plan.next += 1  # the one that failed is planned anew
         return idle
@@ -99,7 +100,7 @@ class Hands:
                     f'The model has waited {MAX_WAITS} times, and nothing comes of waiting. Any '
                     'other action, or the line `done`, would have gone on.'
                 )
-            self._context.tell_pass(step)
+            self._context.emit(StepPassed.of(step))
             return Outcome(call=SkillCall(WAIT), status=Status.SUCCEEDED)
         assert isinstance(made, SkillCall)
         outcome = self._world.execute(made)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
+from bbllm.core.events import StepFailed, WordGrounded
 from bbllm.core.missing_objects import lost_names
 from bbllm.core.protocols import EpisodeContext, World
 from bbllm.core.skill_calls import CallError, check_call, looks_like_pose, nearest_first, plain
@@ -108,7 +109,7 @@ class Referents:
 
     def _told(self, word: str, name: str, policy: str, among: int) -> str:
         if name != word:
-            self._context.tell_grounded(word, name, policy=policy, among=among)
+            self._context.emit(WordGrounded(word, name, policy=policy, among=among))
         return name
 
 
@@ -140,7 +141,7 @@ def carry_out(
     """Ground a call and execute it; what cannot be done is told, and the plan goes on."""
     failed = attempt(call, referents, world)
     if failed is not None:
-        context.tell_failed(step, failed.cause, code=failed.code)
+        context.emit(StepFailed.of(step, failed.cause, code=failed.code))
 
 
 def _skill(verb: str, scene: Scene) -> Skill | None:

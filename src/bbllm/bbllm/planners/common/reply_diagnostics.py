@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from bbllm.core.errors import ParseError
+from bbllm.core.events import LineDiscarded
 from bbllm.core.protocols import ChatModel, EpisodeContext, PromptRequest
 from bbllm.core.types import Code
 from bbllm.planners.common.prompting import ask
@@ -27,14 +28,16 @@ class Discarded:
     code: Code | None = None
     """Of a line that is an action: what is wrong with its call."""
     refused: bool = False
-    """Whether it can be read all the same, see `EpisodeContext.tell_discarded`."""
+    """Whether it can be read all the same, see `LineDiscarded`."""
     rules: tuple[str, ...] = ()
     """Of a line that is an action: the rules that it breaks, named as in `bench.faithfulness`."""
 
     def tell(self, context: EpisodeContext) -> None:
         """Tell that it was left out."""
-        context.tell_discarded(
-            self.text, self.why, code=self.code, rules=self.rules, refused=self.refused
+        context.emit(
+            LineDiscarded(
+                self.text, self.why, code=self.code, rules=self.rules, refused=self.refused
+            )
         )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from bbllm.core.errors import GaveUpError
+from bbllm.core.events import ConditionChecked, SubGoalBegun
 from bbllm.core.protocols import ChatModel, EpisodeContext, World
 from bbllm.core.types import Code, SkillCall
 from bbllm.planners.common.call_runner import CallRunner
@@ -97,7 +98,7 @@ class LanguageRNN:
         for _ in range(ROUNDS):
             for index in waiting:
                 sub_goal = sub_goals[index]
-                self._context.tell_sub_goal(sub_goal.text, index=index, of=len(sub_goals))
+                self._context.emit(SubGoalBegun(sub_goal.text, index=index, of=len(sub_goals)))
                 if not self._counts(index, sub_goal, at_first=True):
                     self._work_on(index, sub_goal, long_term)
                 if self._counts(index, sub_goal):
@@ -106,7 +107,7 @@ class LanguageRNN:
             waiting = [i for i, item in enumerate(sub_goals) if not self._counts(i, item)]
             if not waiting:
                 if self._settings.verify:
-                    self._context.tell_done()
+                    self._context.report_done()
                 return
             undone = {sub_goals[i].text for i in waiting}
             kept = tuple(text for text in long_term.completed if text not in undone)
@@ -160,7 +161,7 @@ class LanguageRNN:
         unmet = [item for item in sub_goal.predicates if not self._memory.holds(item)]
         by_graph = bool(sub_goal.predicates)
         if by_graph:
-            self._context.tell_checked(sub_goal.text, not unmet, by='graph')
+            self._context.emit(ConditionChecked(sub_goal.text, not unmet, by='graph'))
         if unmet or (problem and not by_graph):
             default = f'the plan ended without {goal_text(unmet)}'
             self._problems[index] = problem or default

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from bbllm.core.events import SubGoalBegun
 from bbllm.core.instance_names import class_of
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
 from bbllm.core.types import Task
@@ -67,7 +68,7 @@ class PlanningReasoning:
         runner = CallRunner(world, context)
         shown = [_in_words(item) for item in household_demonstrations()[:DEMONSTRATIONS]]
         for i, sub_task in enumerate(sub_tasks):
-            context.tell_sub_goal(sub_task.text, index=i, of=len(sub_tasks))
+            context.emit(SubGoalBegun(sub_task.text, index=i, of=len(sub_tasks)))
             seen = world.observe()
             told = ShortTerm(
                 sub_task.text,

@@ -7,6 +7,7 @@ from functools import partial
 from types import MappingProxyType
 
 from bbllm.core.errors import GaveUpError
+from bbllm.core.events import LineDiscarded
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
 from bbllm.core.types import Task
 from bbllm.planners.common.impossible_goals import refuse_impossible
@@ -88,7 +89,7 @@ class InnerMonologue:
             monologue.hear(context.take_human_feedback())
             step = self._next(task, monologue, hands, context)
             if step.call is None:
-                context.tell_done()
+                context.report_done()
                 return
             self._take(step, hands, monologue, context)
         raise GaveUpError(
@@ -103,8 +104,11 @@ class InnerMonologue:
         read = partial(parse_next, actions=low_level_actions(hands.scene))
         step = ask(self._model, prompt, read, on_retry=context.warn)
         for line in step.extra:
-            context.tell_discarded(
-                line, 'It stands behind the action; what comes of that is not the model to say.'
+            context.emit(
+                LineDiscarded(
+                    line,
+                    'It stands behind the action; what comes of that is not the model to say.',
+                )
             )
         return step
 

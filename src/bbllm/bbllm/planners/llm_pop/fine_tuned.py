@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bbllm.core.errors import GaveUpError
+from bbllm.core.events import PlanMade, RepairBegun, StepBegun
 from bbllm.core.observation import observed
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.skill_calls import plain
@@ -107,7 +108,7 @@ class FTVanilla(_FTPlanner):
         flow = self._flow(task, world, context)
         while (reply := flow.ask(Question.NEXT, parse_reply)).actions:
             flow.carry_out(reply, reply.explanation)
-        context.tell_done()
+        context.report_done()
 
 
 class _Flow:
@@ -175,15 +176,15 @@ class _Flow:
             reason: Why they are needed.
         """
         if not reply.actions:
-            self._context.tell_done()
+            self._context.report_done()
             return True
         self.need_loop(reason)
         start = len(self._plan.steps)
         new = [PlanStep(start + i, str(action)) for i, action in enumerate(reply.actions)]
         self._plan = plan_on(self._plan, start, new)
         if self._n_lists:
-            self._context.tell_repair(new[0], reason)
-        self._context.tell_plan(self._plan, start)
+            self._context.emit(RepairBegun.of(new[0], reason))
+        self._context.emit(PlanMade.of(self._plan, start))
         seen, said = self._attempt_all(reply.actions, new)
         words = said_so(reply.explanation, self._cause)
         self._history.add(FtRound(words, reply.actions[: len(seen)], tuple(seen)))
@@ -211,7 +212,7 @@ class _Flow:
 
     def _attempt(self, action: FtAction, step: PlanStep) -> str:
         """Carry out one action; return why it failed, '' where it did not."""
-        self._context.tell_step(step)
+        self._context.emit(StepBegun.of(step))
         if problem := _other_held(action, self._world.observe()):
             self._context.warn(f'Nothing was moved at step {step.index}. {problem}')
             return problem

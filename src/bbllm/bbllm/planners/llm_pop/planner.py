@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from bbllm.core.errors import GaveUpError
+from bbllm.core.events import PlanMade, RepairBegun, StepBegun
 from bbllm.core.observation import observed
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.types import Plan, PlanStep, Task
@@ -73,8 +74,8 @@ class LLMPop:
             start = len(plan.steps)
             plan = plan_on(plan, start, _steps(reply, start))
             if history.n_rounds:
-                context.tell_repair(plan.steps[start], reason)
-            context.tell_plan(plan, start)
+                context.emit(RepairBegun.of(plan.steps[start], reason))
+            context.emit(PlanMade.of(plan, start))
             n_tried = self._carry_out(plan.steps[start:], reply, world, history, context)
             plan = plan_on(plan, start + n_tried, ())
 
@@ -96,7 +97,7 @@ class LLMPop:
                 on_retry=context.warn,
             )
             if evaluation.success:
-                context.tell_done()
+                context.report_done()
                 return None
             evaluated = evaluation.reason
             self._need_round(history, evaluated)
@@ -108,7 +109,7 @@ class LLMPop:
             self._brain, write, history, read, request=request, on_retry=context.warn
         )
         if not reply.actions:
-            context.tell_done()
+            context.report_done()
             return None
         reason = reply.explanation if evaluated is None else evaluated
         self._need_round(history, reason)
@@ -147,7 +148,7 @@ class LLMPop:
     def _attempt(
         self, step: PlanStep, action: Action, world: World, context: EpisodeContext
     ) -> Tried:
-        context.tell_step(step)
+        context.emit(StepBegun.of(step))
         cause = action.problem
         if cause:
             context.warn(f'Nothing was moved at step {step.index}. {cause}')

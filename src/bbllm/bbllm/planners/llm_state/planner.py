@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from bbllm.core.errors import GaveUpError
+from bbllm.core.events import BeliefsEstimated
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
 from bbllm.core.types import Outcome, Scene, Task
 from bbllm.planners.belief.grammar import ADD, parse_attention
@@ -100,11 +101,11 @@ class LLMState:
                 state = mind.attend(state, hands.history, hands.scene)
             if self._objects or self._summary:
                 state = estimator.estimate(state, hands.history, hands.scene)
-                context.tell_estimated(state.attributes, state.summary)
+                context.emit(BeliefsEstimated(state.attributes, state.summary))
             believed = state if self._objects or self._summary else None
             calls = mind.plan(believed, hands.history, hands.scene)
             if not calls:
-                context.tell_done()
+                context.report_done()
                 return
             hands.carry_out(calls)
         raise GaveUpError(

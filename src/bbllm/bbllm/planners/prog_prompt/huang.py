@@ -8,6 +8,7 @@ from random import Random
 from types import MappingProxyType
 
 from bbllm.core.errors import ConfigError
+from bbllm.core.events import PlanMade, StepBegun
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.types import Plan, PlanStep, Scene, Task
 from bbllm.planners.body.matching import MatchingBody
@@ -88,10 +89,10 @@ class Huang:
             BbllmError: Whatever world, model or embedder raised.
         """
         calls, plan = self._write(task, world.observe(), context)
-        context.tell_plan(plan, 0)
+        context.emit(PlanMade.of(plan, 0))
         referents = Referents(self._policy, Random(task.id), context)
         for call, step in zip(calls, plan.steps, strict=True):
-            context.tell_step(step)
+            context.emit(StepBegun.of(step))
             carry_out(call, step, referents, world, context)
 
     def _write(self, task: Task, scene: Scene, context: EpisodeContext) -> tuple[list[Call], Plan]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from bbllm.core.events import RepairBegun, StepBegun, StepFailed
 from bbllm.core.protocols import EpisodeContext, World
 from bbllm.core.types import Scene
 from bbllm.planners.common.growing_plan import GrowingPlan
@@ -98,15 +99,15 @@ class Interpreter:
     def _act(self, call: Call) -> bool:
         """Make a call; tell whether the program goes on."""
         step = self._plan.left[0]
-        self._context.tell_step(step)
+        self._context.emit(StepBegun.of(step))
         failed = attempt(call, self._referents, self._world)
         self.tried.append(Tried(call, failed))
         if failed is not None and self._stops:
-            self._context.tell_repair(step, failed.cause, code=failed.code)
+            self._context.emit(RepairBegun.of(step, failed.cause, code=failed.code))
             return False  # what is planned next takes the place of this step
         self._plan.next += 1
         if failed is not None:
-            self._context.tell_failed(step, failed.cause, code=failed.code)
+            self._context.emit(StepFailed.of(step, failed.cause, code=failed.code))
         return True
 
     def _leave_out(self, goal: SubGoal, start: int) -> bool:
@@ -119,9 +120,9 @@ class Interpreter:
             'out whole.'
         )
         if self._stops:
-            self._context.tell_repair(step, cause)
+            self._context.emit(RepairBegun.of(step, cause))
             return False
-        self._context.tell_failed(step, cause)
+        self._context.emit(StepFailed.of(step, cause))
         self._plan.next += n_left
         return True
 

@@ -7,6 +7,7 @@ from random import Random
 from types import MappingProxyType
 
 from bbllm.core.errors import ParseError
+from bbllm.core.events import PlanMade, StepBegun, StepFailed, StepPassed
 from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.skill_calls import code_behind
 from bbllm.core.types import Plan, PlanStep, SkillCall, Task
@@ -75,7 +76,7 @@ class LangPrompt:
         prompt = self._prompts.whole(task, scene, examples)
         request = PromptRequest(kind='steps', scene=scene)
         plan = Plan(ask(self._brain, prompt, parse_plan, request=request, on_retry=context.warn))
-        context.tell_plan(plan, 0)
+        context.emit(PlanMade.of(plan, 0))
         referents = Referents(self._policy, Random(task.id), context)
         for step in plan.steps:
             self._attempt(step, referents, world, context)
@@ -83,17 +84,17 @@ class LangPrompt:
     def _attempt(
         self, step: PlanStep, referents: Referents, world: World, context: EpisodeContext
     ) -> None:
-        context.tell_step(step)
+        context.emit(StepBegun.of(step))
         scene = world.observe()
         shown = class_scene(scene) if scene.domain == HOUSEHOLD else scene
         try:
             call = self._body.map(step, shown)
         except ParseError as error:
             cause = f'This step could not be turned into a call. {error}'
-            context.tell_failed(step, cause, code=code_behind(error))
+            context.emit(StepFailed.of(step, cause, code=code_behind(error)))
             return
         if call is PASS:
-            context.tell_pass(step)
+            context.emit(StepPassed.of(step))
             return
         assert isinstance(call, SkillCall)
         carry_out(Call(call.skill, call.args), step, referents, world, context)

@@ -7,6 +7,7 @@ from random import Random
 from types import MappingProxyType
 
 from bbllm.core.errors import GaveUpError, ParseError
+from bbllm.core.events import ConditionChecked
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.types import Scene, Task
 from bbllm.planners.common.grounding import Policy
@@ -123,7 +124,7 @@ class ProgPrompt:
             request = PromptRequest(kind='rest', scene=scene)
             program = ask(self._model, prompt, parse_rest, request=request, on_retry=context.warn)
             if not any(goal.statements for goal in program.sub_goals):
-                context.tell_done()
+                context.report_done()
                 return
             before = interpreter.n_heard
             interpreter.run(program)
@@ -144,7 +145,9 @@ class ProgPrompt:
                 so = holds(condition, scene, found)
             else:
                 so = self._judged(condition, scene, context)
-            context.tell_checked(str(condition), so, by='graph' if self._by_graph else 'model')
+            context.emit(
+                ConditionChecked(str(condition), so, by='graph' if self._by_graph else 'model')
+            )
             return so
 
         return check

@@ -7,7 +7,7 @@ from bbllm_interfaces.msg import Approval
 from bbllm_interfaces.srv import Approve
 
 from bbllm.core.approval import Answer, ApprovalRequest, Provenance, RequestKind
-from bbllm.core.events import Event, EventKind
+from bbllm.core.events import ApprovalAnswered, Event
 from bbllm.core.printable import strip_hidden
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
 from bbllm.ros.convert.records import header, plan_from_msg, stamp_from_msg, stamp_to_msg
@@ -88,14 +88,14 @@ def _line(text: str, most: int) -> str:
 
 def approval_event(request: ApprovalRequest, answer: Answer, stamp_s: float) -> Event:
     """Return the line of a journal about a request and its answer."""
-    data = {
-        'what': request.kind.value,
-        'hash': request.hash,
-        'title': request.title,
-        'granted': answer.granted,
-        'reason': answer.reason,
-        'by': answer.by,
-        'automatic': answer.automatic,
-        'text': answer.told_of(request),
-    }
-    return Event(EventKind.APPROVAL, stamp_s, data)
+    data = ApprovalAnswered(
+        what=request.kind.value,
+        hash=request.hash,
+        title=request.title,
+        granted=answer.granted,
+        reason=answer.reason,
+        by=answer.by,
+        automatic=answer.automatic,
+        text=answer.told_of(request),
+    )
+    return Event(stamp_s, data)

@@ -7,8 +7,7 @@ Pure functions, `x_to_msg` and `x_from_msg`; nothing here decides anything.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from bbllm_interfaces.action import ExecuteSkill, RunTask
 from bbllm_interfaces.msg import Fact as FactMsg
@@ -24,7 +23,7 @@ from geometry_msgs.msg import Point, Quaternion, Vector3
 from geometry_msgs.msg import Pose as PoseMsg
 from std_msgs.msg import Header
 
-from bbllm.core.events import Ending, Episode, Event, ModelCall
+from bbllm.core.events import Ending, Episode, ModelCall
 from bbllm.core.journal import summarize
 from bbllm.core.types import (
     Code,
@@ -181,25 +180,6 @@ def plan_to_msg(
 
 def plan_from_msg(msg: PlanMsg) -> Plan:
     return Plan(tuple(step_from_msg(step) for step in msg.steps))
-
-
-def plan_msg_of_event(event: Event, episode_id: str, stamp_s: float | None = None) -> PlanMsg:
-    """
-    Write the plan of an event of kind `plan`; old journals have no revision.
-
-    Without `stamp_s`, a time on the node's ROS clock, it has the wall clock of the event [s].
-    """
-    plan, start = plan_of_event(event)
-    revision = int(str(event.data.get('revision', 0)))
-    stamp_s = event.stamp_s if stamp_s is None else stamp_s
-    return plan_to_msg(plan, start, episode_id, stamp_s, revision)
-
-
-def plan_of_event(event: Event) -> tuple[Plan, int]:
-    """Return the plan that an event of kind `plan` tells, and its first new step."""
-    data: Mapping[str, Any] = event.data
-    steps = tuple(PlanStep(i, text) for i, text in enumerate(data['steps']))
-    return Plan(steps), data['start']
 
 
 def model_call_to_msg(call: ModelCall, text: str = '') -> ModelCallMsg:

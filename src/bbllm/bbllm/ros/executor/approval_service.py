@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from bbllm_interfaces.msg import Approval, EpisodeEvent
 from bbllm_interfaces.srv import Approve
@@ -19,6 +19,7 @@ from bbllm.core.approval import (
 )
 from bbllm.core.approval_queue import ApprovalDesk
 from bbllm.core.errors import ApprovalError
+from bbllm.core.events import EpisodeStarted
 from bbllm.core.printable import strip_hidden
 from bbllm.core.types import Scene
 from bbllm.ros.convert.approval import answer_from_request, approval_event, approval_to_msg
@@ -140,8 +141,7 @@ def _brain_of(started: EpisodeEvent) -> str:
         data = event_from_msg(started).data
     except ValueError:
         return ''
-    brain = data.get('brain') if isinstance(data, Mapping) else None
-    return strip_hidden(str(brain or ''))[:MODEL_CHARACTERS]
+    return strip_hidden(data.brain)[:MODEL_CHARACTERS] if isinstance(data, EpisodeStarted) else ''
 
 
 def waiting_text(request: ApprovalRequest) -> str:

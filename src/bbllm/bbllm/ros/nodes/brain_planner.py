@@ -13,28 +13,37 @@ from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
 from bbllm.core.errors import BbllmError
-from bbllm.core.events import Ending, Event, EventKind
+from bbllm.core.event_text import event_text
+from bbllm.core.events import (
+    Ending,
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    ModelCall,
+    PlanMade,
+    RepairBegun,
+    StepBegun,
+    StepFailed,
+    WarningRaised,
+)
 from bbllm.core.types import Plan
-from bbllm.ros.convert.event_text import event_text
 from bbllm.ros.convert.events import event_to_msg, feedback_event
 from bbllm.ros.convert.qos import EVENTS, LATCHED, RESULT_TIMEOUT_S
-from bbllm.ros.convert.records import episode_to_result, plan_of_event
+from bbllm.ros.convert.records import episode_to_result
 from bbllm.ros.planner.episode_server import EpisodeDesk
 from bbllm.ros.rclpy_support.params import BrainPlannerParams
 from bbllm.ros.rclpy_support.ros_clock import now_s
 from bbllm.ros.rclpy_support.stack_node import StackNode, run
 from bbllm.ros.rviz.markers import plan_markers
 
-LOGGED = frozenset(
-    {
-        EventKind.STARTED,
-        EventKind.PLAN,
-        EventKind.STEP,
-        EventKind.REPAIR,
-        EventKind.FAILED,
-        EventKind.WARNING,
-        EventKind.ENDED,
-    }
+LOGGED = (
+    EpisodeStarted,
+    PlanMade,
+    StepBegun,
+    RepairBegun,
+    StepFailed,
+    WarningRaised,
+    EpisodeEnded,
 )
 """The events that leave a line in /rosout."""
 
@@ -116,23 +125,27 @@ class BrainPlanner(StackNode):
     def _tell(self, goal: ServerGoalHandle, event: Event) -> None:
         self._note(event)
         msg = event_to_msg(event, self._desk.episode_id, now_s(self))
-        if event.kind is EventKind.PLAN:
-            self._plan, _ = plan_of_event(event)
-            self._plans.publish(msg.plan[0])
-        if event.kind in (EventKind.PLAN, EventKind.STEP, EventKind.ENDED):
-            current = int(str(event.data.get('index', event.data.get('start', -1))))
-            self._markers.publish(plan_markers(self._plan, current))
+        match event.data:
+            case PlanMade() as made:
+                self._plan = made.plan
+                self._plans.publish(msg.plan[0])
+                self._markers.publish(plan_markers(self._plan, made.start))
+            case StepBegun(index):
+                self._markers.publish(plan_markers(self._plan, index))
+            case EpisodeEnded():
+                self._markers.publish(plan_markers(self._plan, -1))
         self._events.publish(msg)
         goal.publish_feedback(RunTask.Feedback(event=feedback_event(msg)))
 
     def _note(self, event: Event) -> None:
         """Leave a line in /rosout and a value in /diagnostics."""
-        if event.kind in LOGGED:
-            self.get_logger().info(event_text(event))
-        if event.kind is EventKind.MODEL_CALL and event.data['role'] == 'brain':
-            self._latency_s = float(str(event.data['duration_s']))
-        if event.kind is EventKind.ENDED and event.data['ending'] != Ending.FINISHED.value:
-            self.diagnostics.error(event_text(event))
+        if isinstance(event.data, LOGGED):
+            self.get_logger().info(event_text(event.data))
+        match event.data:
+            case ModelCall(role='brain', duration_s=duration_s):
+                self._latency_s = duration_s
+            case EpisodeEnded(ending) if ending is not Ending.FINISHED:
+                self.diagnostics.error(event_text(event.data))
 
     def _cancel(self, goal: Any) -> CancelResponse:
         self._desk.cancel('It was cancelled.', owner=bytes(goal.goal_id.uuid))

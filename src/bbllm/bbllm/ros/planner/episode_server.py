@@ -14,7 +14,7 @@ from std_msgs.msg import String
 from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import BbllmError, TaskError, WorldError
-from bbllm.core.events import Episode, Event, EventKind
+from bbllm.core.events import Episode, Event
 from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import episodes_dir
 from bbllm.core.tasks import make_task
@@ -200,7 +200,7 @@ class EpisodeDesk:
         """Put on record what a person said, where it is about the episode under way."""
         run = self._run
         if run is not None and msg.episode_id == run.task.id:
-            run.record(EventKind.APPROVAL, **event_from_msg(msg).data)
+            run.emit(event_from_msg(msg).data)
 
     def _learn_body(self, name: String) -> None:
         self._body_name = name.data

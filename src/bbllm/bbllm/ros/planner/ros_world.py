@@ -24,7 +24,7 @@ from bbllm.core.errors import (
     ParseError,
     WorldError,
 )
-from bbllm.core.events import Event, EventKind
+from bbllm.core.events import EpisodeStarted, Event, PlanMade, StepBegun
 from bbllm.core.protocols import PASS, Pass
 from bbllm.core.types import (
     Code,
@@ -41,7 +41,7 @@ from bbllm.ros.convert.records import (
     call_to_msg,
     model_call_from_msg,
     outcome_from_result,
-    plan_msg_of_event,
+    plan_to_msg,
     stamp_from_msg,
     step_to_msg,
 )
@@ -194,15 +194,16 @@ class RosWorld:
 
     def hear(self, event: Event) -> None:
         """Learn the plan and the step that the calls belong to; a sink of the episode."""
-        if event.kind is EventKind.STARTED:
-            self._begun_s = time.monotonic()
-            self._episode_id = str(event.data['episode_id'])
-            self._plan, self._step = PlanMsg(), -1
-        elif event.kind is EventKind.PLAN:
-            plan = plan_msg_of_event(event, self._episode_id, now_s(self._node))
-            self._plan, self._step = plan, -1
-        elif event.kind is EventKind.STEP:
-            self._step = int(str(event.data['index']))
+        match event.data:
+            case EpisodeStarted(episode_id=episode_id):
+                self._begun_s, self._episode_id = time.monotonic(), episode_id
+                self._plan, self._step = PlanMsg(), -1
+            case PlanMade(start=start, revision=revision) as made:
+                stamp_s = now_s(self._node)
+                plan = plan_to_msg(made.plan, start, self._episode_id, stamp_s, revision)
+                self._plan, self._step = plan, -1
+            case StepBegun(index):
+                self._step = index
 
     def stop(self) -> None:
         """Stop the call that runs now, from any thread; what is held stays held."""

@@ -18,7 +18,7 @@ from std_srvs.srv import Trigger
 
 from bbllm.core.closable import Closable
 from bbllm.core.errors import ConfigError, LostNodeError, WorldError
-from bbllm.core.events import Ending, Event, EventKind
+from bbllm.core.events import Ending, EpisodeEnded, Event
 from bbllm.core.namespaces import NAMESPACE
 from bbllm.core.tasks import new_episode_id
 from bbllm.core.types import Outcome, Scene, SkillCall
@@ -208,7 +208,7 @@ class StackClient(Closable):
         def hear(event: Event) -> None:
             if on_event is not None:
                 on_event(event)
-            if event.kind is EventKind.ENDED:
+            if isinstance(event.data, EpisodeEnded):
                 ended.set()
 
         self._listeners[episode_id] = hear

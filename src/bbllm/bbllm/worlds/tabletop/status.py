@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
 
 from bbllm.core.approval import ApprovalRequest
-from bbllm.core.events import Event, EventKind
+from bbllm.core.events import EpisodeEnded, EpisodeStarted, Event, StepBegun
 from bbllm.core.missing_objects import lost_names
-from bbllm.core.types import Code, Scene
+from bbllm.core.types import Code, Outcome, Scene
 
-FAULTS = {
-    code.name
-    for code in (
+FAULTS = frozenset(
+    {
         Code.CONTROLLER_ABORTED,
         Code.GRIPPER_FAILED,
         Code.USER_STOP,
@@ -22,9 +19,9 @@ FAULTS = {
         Code.COMMUNICATION_LOSS,
         Code.JOINT_LIMIT,
         Code.NEEDS_PERSON,
-    )
-}
-"""Names of the codes of outcomes that tell of the robot, not of the task."""
+    }
+)
+"""Codes of outcomes that concern the robot, not the task."""
 LONGEST = 100
 """Characters of a line."""
 MOST_LINES = 12
@@ -70,24 +67,19 @@ class StatusBoard:
 
     def heard(self, event: Event) -> StatusBoard:
         """Return the board after an event of an episode."""
-        data: Mapping[str, Any] = event.data
-        if event.kind is EventKind.STARTED:
-            return replace(
-                self, task=str(data['task']), ending='', step='', activity='', fault='', notice=''
-            )
-        if event.kind is EventKind.STEP:
-            return replace(self, step=f'{data["index"]}: {data["text"]}')
-        if event.kind is EventKind.OUTCOME:
-            fault = self.fault
-            if data['status'] == 'SUCCEEDED':
-                fault = ''
-            elif data['code'] in FAULTS:
-                fault = str(data['message'])
-            return replace(self, activity='', fault=fault)
-        if event.kind is EventKind.ENDED:
-            message = f': {data["message"]}' if data['message'] else ''
-            ending = f'{str(data["ending"]).lower().replace("_", " ")}{message}'
-            return replace(self, task='', ending=ending, step='', activity='')
+        match event.data:
+            case EpisodeStarted(task=task):
+                return replace(
+                    self, task=task, ending='', step='', activity='', fault='', notice=''
+                )
+            case StepBegun(index, text):
+                return replace(self, step=f'{index}: {text}')
+            case Outcome() as outcome:
+                fault = outcome.message if outcome.code in FAULTS else self.fault
+                return replace(self, activity='', fault='' if outcome.succeeded else fault)
+            case EpisodeEnded(ending, message):
+                text = ending.name.lower().replace('_', ' ') + (f': {message}' if message else '')
+                return replace(self, task='', ending=text, step='', activity='')
         return self
 
     def asked(self, request: ApprovalRequest | None) -> StatusBoard:
