@@ -1,24 +1,80 @@
-"""The safety envelope: what is refused, by which name, and that nothing moved then."""
+"""The safety envelope: its file, its guard, the hand, and random motions against MuJoCo."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
 
+import mujoco
 import numpy as np
 import pytest
-from recorded_tables import PICK, PLACE, Recorded, old_scene, refused
+from hypothesis import HealthCheck, assume, event, given, settings
+from hypothesis import strategies as st
 
-from bbllm.arm.driver import JointTrajectory
-from bbllm.arm.envelope import KeepOut, SafetyEnvelope, SafetyRule, load_envelope
+from bbllm.arm.driver import N_JOINTS, ArmDriver, Array, JointTrajectory
+from bbllm.arm.envelope import KeepOut, SafetyEnvelope, SafetyRule, load_envelope, parse_envelope
+from bbllm.arm.execution.executor import ExecutorParams
 from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.failures import SkillError
-from bbllm.arm.limits import Q_READY
+from bbllm.arm.kinematics import forward
+from bbllm.arm.limits import DQ_MAX, Q_MAX, Q_MIN, Q_READY
+from bbllm.arm.model import TCP_SITE, robot_spec
 from bbllm.arm.motion.collision import CollisionChecker
-from bbllm.arm.motion.trajectory import joint_move, slowed
+from bbllm.arm.motion.trajectory import joint_move, sample, slowed
+from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.bench.safety.limit_audit import positions
+from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.bench.safety.safety import tcp_positions
-from bbllm.core.types import Code, SkillCall, Status
+from bbllm.core.errors import ConfigError
+from bbllm.core.paths import config_dir
+from bbllm.core.types import Code, Kind, Outcome, Pose, Scene, SceneObject, SkillCall, Status
+from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile
+from bbllm.skills.grasps import Hand
+from bbllm.skills.motions import MotionParams
+from bbllm.skills.shapes import pose_of_matrix
+from bbllm.worlds.scene.relations import build_scene
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
+
+RED = ObjectSpec(name='red_cube', kind='cube', xy=(0.45, 0.2))
+PLACE_A = LocationSpec(name='location_A', xy=(0.45, -0.2))
+PICK, PLACE = SkillCall('pick', ('red_cube',)), SkillCall('place', ('location_A',))
+
+
+class Recorded:
+    """A table of which every motion that was sent is kept."""
+
+    def __init__(self, safety: dict[str, Any] | None = None, **more: Any) -> None:
+        self.sent: list[JointTrajectory] = []
+        envelope = SafetyEnvelope.model_validate(safety or {})
+        scene = SceneFile(objects=(RED,), locations=(PLACE_A,))
+        self.world = TabletopWorld(scene, wrap_driver=self._wrap, safety=envelope, **more)
+
+    def _wrap(self, driver: ArmDriver) -> ArmDriver:
+        recorder = RecordingDriver(driver)
+        self.sent = recorder.trajectories
+        return recorder
+
+    def hold_to(self, **rules: Any) -> None:
+        """Hold motions to other rules than those that the planner knows of."""
+        self.world.guard.envelope = SafetyEnvelope.model_validate(rules)
+
+    def run(self, *calls: SkillCall) -> list[Outcome]:
+        return [self.world.execute(call) for call in calls]
+
+
+def refused(outcome: Outcome, rule: SafetyRule) -> bool:
+    return (
+        outcome.code is Code.UNSAFE and f'the safety rule {rule.value} forbids' in outcome.message
+    )
+
+
+def old_scene(table: Recorded) -> None:
+    table.world.guard.scene_age_s = lambda: 9.0
+
 
 ON_THE_CUBE = {'name': 'laptop', 'min_m': [0.4, 0.15, 0.0], 'max_m': [0.5, 0.25, 0.2]}
 FOLDED = np.array([0.0, 0.0, 0.0, -3.0, 0.0, 0.6, math.pi / 4])
@@ -152,3 +208,409 @@ def test_a_scene_that_grows_old_in_mid_call_stops_the_motions_after_it() -> None
     assert refused(outcome, SafetyRule.STALE_SCENE)
     assert outcome.status is Status.FAILED
     assert len(table.sent) == 1
+
+
+def test_the_file_of_the_project_says_what_holds_where_nothing_is_said() -> None:
+    assert load_envelope() == SafetyEnvelope()
+
+
+@pytest.mark.parametrize('path', sorted(config_dir().glob('safety*.yaml')), ids=lambda p: p.stem)
+def test_every_safety_file_of_the_project_can_be_used(path: Path) -> None:
+    assert isinstance(load_envelope(path.stem), SafetyEnvelope)
+
+
+@pytest.mark.parametrize(
+    ('text', 'said'),
+    [
+        ('', 'holds no safety envelope. It takes the rules workspace, tcp_speed'),
+        ('- 1', 'holds no safety envelope'),
+        ('tcp_sped: {max_m_s: 1}', 'unknown key `tcp_sped`. Did you mean `tcp_speed`?'),
+        ('tcp_speed: {max_ms: 1}', 'unknown key `tcp_speed.max_ms`. Did you mean `max_m_s`?'),
+        ('tcp_speed: {max_m_s: 5}', '`tcp_speed.max_m_s` should be less than or equal to 3'),
+        ('tcp_speed: {max_m_s: fast}', '`tcp_speed.max_m_s` should be a valid number'),
+        ('tcp_speed: {max_m_s: .nan}', '`tcp_speed.max_m_s` should be a finite number'),
+        ('grip_force: {max_n: 141}', '`grip_force.max_n` should be less than or equal to 140'),
+        ('workspace: {min_m: [0, 0, 0]}', '`workspace.max_m` is missing'),
+        (
+            'workspace: {min_m: [0, 0, 0], max_m: [1, -1, 1]}',
+            '`workspace` must have y of min_m below that of max_m: 0 is not below -1',
+        ),
+        ('keep_out: [{min: [0, 0, 0]}]', 'unknown key `keep_out.0.min`. Did you mean `min_m`?'),
+        (
+            'keep_out: [{name: a b, min_m: [0, 0, 0], max_m: [1, 1, 1]}]',
+            '`keep_out.0.name` must be one word',
+        ),
+        (
+            'keep_out: [{name: a, min_m: [0, 0, 0], max_m: [1, 1, 1]},'
+            ' {name: a, min_m: [0, 0, 0], max_m: [1, 1, 1]}]',
+            'a stands there twice',
+        ),
+        ('tcp_speed: {max_m_s: 1}\ntcp_speed: {max_m_s: 2}', 'line 2: `tcp_speed` stands there'),
+        ('tcp_speed: [', 'line 1'),
+        ('? [a, b]\n: 3', 'line 1: a list or a mapping stands there as a key'),
+        ('stale_scene:\n  ? {a: b}\n  : 3', 'line 2: a list or a mapping stands there as a key'),
+        ('stale_scene: {1: 2}', 'unknown key `stale_scene.1`. Known: max_age_s.'),
+        ('stale_scene: 3', '`stale_scene` should have keys of its own: max_age_s, not 3.'),
+        ('tcp_speed: null', '`tcp_speed` should have keys of its own: max_m_s, not null.'),
+        ('keep_out: {name: a}', '`keep_out` should be a list.'),
+        ('keep_out: [3]', '`keep_out.0` should have keys of its own: min_m, max_m, name, not 3.'),
+        ('workspace: {min_m: 0, max_m: [1, 1, 1]}', '`workspace.min_m` should be a list, not 0.'),
+        (
+            'workspace: {min_m: [0, 0, 0, 0], max_m: [1, 1, 1]}',
+            '`workspace.min_m` should have at most 3 items, not 4.',
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_used_says_where_and_what_would_do(text: str, said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_envelope(text, 'my.yaml')
+
+    assert str(caught.value).startswith('my.yaml')
+    assert said in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r'nowhere\.yaml: No such file'):
+        load_envelope(tmp_path / 'nowhere.yaml')
+    with pytest.raises(ConfigError, match=r"named 'safty'\. Known: safety, safety_slow"):
+        load_envelope('safty')
+
+
+def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / 'mine.yaml'
+    path.write_text('tcp_speed: {max_m_s: 0.5}')
+    first = load_envelope(path)
+    path.write_text('tcp_speed: {max_m_s: 0.25}')
+
+    assert first.tcp_speed.max_m_s == 0.5
+    assert load_envelope(str(path)).tcp_speed.max_m_s == 0.25
+
+
+def test_a_way_that_leads_through_a_box_is_refused_by_the_guard_too() -> None:
+    box = {'name': 'laptop', 'min_m': [0.1, -0.6, 0.2], 'max_m': [0.6, -0.3, 0.8]}
+    guard = EnvelopeGuard(SafetyEnvelope.model_validate({'keep_out': [box]}))
+
+    with pytest.raises(SkillError, match=r'keep_out forbids turning: fr3_\w+ would enter laptop'):
+        guard.check_motion(joint_move(Q_READY, turned(-1.2)), 'turning')
+
+    guard.check_motion(joint_move(Q_READY, turned(1.2)), 'turning')
+
+
+def turned(angle_rad: float) -> Array:
+    return np.concatenate([[angle_rad], Q_READY[1:]])
+
+
+def test_a_scene_that_was_never_heard_of_is_said_to_be_so() -> None:
+    guard = EnvelopeGuard(SafetyEnvelope(), scene_age_s=lambda: math.inf)
+
+    with pytest.raises(SkillError, match='the scene has never been heard of'):
+        guard.check_motion(joint_move(Q_READY, turned(0.1)), 'turning')
+
+
+def test_an_arm_outside_may_come_back_but_not_go_further() -> None:
+    out, further = turned(0.6), turned(0.9)
+    edge = float(forward(turned(0.4))[1, 3])
+    workspace = {'min_m': [-1.0, -1.0, -0.02], 'max_m': [1.0, edge, 1.2]}
+    guard = EnvelopeGuard(SafetyEnvelope.model_validate({'workspace': workspace}))
+
+    guard.check_motion(joint_move(out, Q_READY), 'coming back')
+    guard.check_motion(joint_move(further, out), 'coming nearer')
+    for goal in (further, out):
+        with pytest.raises(SkillError, match='rule workspace'):
+            guard.check_motion(joint_move(out, goal), 'staying out')
+
+
+def test_numbers_that_are_none_are_refused() -> None:
+    move = joint_move(Q_READY, turned(0.2))
+    broken = np.array(move.position_rad)
+    broken[1, 3] = math.nan
+    strange = JointTrajectory(
+        time_s=move.time_s,
+        position_rad=broken,
+        velocity_rad_s=move.velocity_rad_s,
+        acceleration_rad_s2=move.acceleration_rad_s2,
+    )
+
+    with pytest.raises(SkillError) as caught:
+        EnvelopeGuard(SafetyEnvelope()).check_motion(strange, 'turning')
+
+    assert caught.value.code is Code.UNSAFE
+
+
+def holding(name: str, size_m: tuple[float, float, float], below_m: float) -> tuple[Scene, Hand]:
+    """Return a scene in which the hand at rest holds a thing, its centre so far below the TCP."""
+    tcp = pose_of_matrix(forward(Q_READY).tolist())
+    x, y, z = tcp.position_m
+    item = SceneObject(
+        name=name, kind=Kind.CUBE, pose=Pose(position_m=(x, y, z - below_m)), size_m=size_m
+    )
+    hand = Hand(tcp=tcp, width_m=size_m[0])
+    scene = build_scene([item], hand, skills=(), stamp_s=0.0, now_s=0.0)
+    return scene, hand
+
+
+@pytest.mark.parametrize('carried', [True, False])
+def test_what_is_held_counts_as_the_hand_does(carried: bool) -> None:
+    low_m = float(forward(Q_READY)[2, 3]) - 0.02  # so far below the hand it ends, if held
+    guard = EnvelopeGuard(SafetyEnvelope())
+    scene, hand = holding('pole', (0.02, 0.02, 0.2), low_m - 0.1)
+    guard.look(scene, hand)
+    guard.carry('pole' if carried else None, hand)
+    move = joint_move(Q_READY, Q_READY + np.array([0, 0.1, 0, 0, 0, 0, 0]))
+
+    if carried:
+        with pytest.raises(SkillError, match='table_height forbids leaning: pole would come down'):
+            guard.check_motion(move, 'leaning')
+    else:
+        guard.check_motion(move, 'leaning')
+
+
+BESIDE_THE_FINGERS = {'name': 'glass', 'min_m': [0.3, 0.035, 0.46], 'max_m': [0.32, 0.05, 0.5]}
+"""Beside the hand at base: open fingers are in it, closed ones are not."""
+
+
+def closed_beside(box: dict[str, Any]) -> Recorded:
+    """Return a table on which the fingers were closed before the box came."""
+    table = Recorded({'keep_out': [box]})
+    table.world.driver.move_gripper(0.0, 0.1)
+    return table
+
+
+def test_fingers_do_not_open_into_a_box_and_open_where_there_is_none() -> None:
+    table = closed_beside(BESIDE_THE_FINGERS)
+
+    (outcome,) = table.run(SkillCall('open_gripper'))
+
+    assert refused(outcome, SafetyRule.KEEP_OUT), outcome.message
+    assert 'finger would enter glass' in outcome.message
+    assert outcome.status is Status.REJECTED
+    assert table.world.driver.joint_state().width_m < 0.005
+    further = {**BESIDE_THE_FINGERS, 'min_m': [0.3, 0.08, 0.46], 'max_m': [0.32, 0.1, 0.5]}
+    (outcome,) = closed_beside(further).run(SkillCall('open_gripper'))
+    assert outcome.succeeded, outcome.message
+
+
+def test_a_box_that_is_thinner_than_a_step_of_the_fingers_is_not_jumped_over() -> None:
+    thin = {'name': 'card', 'min_m': [0.3, 0.03, 0.46], 'max_m': [0.32, 0.0305, 0.5]}
+    table = closed_beside(thin)
+
+    (outcome,) = table.run(SkillCall('open_gripper'))
+
+    assert refused(outcome, SafetyRule.KEEP_OUT), outcome.message
+
+
+def test_fingers_that_are_in_a_box_may_close_out_of_it() -> None:
+    around = {**BESIDE_THE_FINGERS, 'min_m': [0.3, 0.045, 0.46], 'max_m': [0.32, 0.1, 0.5]}
+    table = Recorded({'keep_out': [around]})
+
+    (outcome,) = table.run(SkillCall('close_gripper'))
+
+    assert outcome.succeeded, outcome.message
+    assert table.world.driver.joint_state().width_m < 0.005
+
+
+def test_a_thing_is_not_carried_to_where_the_hand_may_not_let_go_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = Recorded()
+    assert table.run(PICK)[0].succeeded
+    above_m = table.world.driver.joint_state().position_rad
+
+    def check_hand(position_rad: Array, width_m: float, doing: str) -> None:
+        if forward(position_rad)[1, 3] < -0.15:  # at location_A
+            raise SkillError(Code.UNSAFE, f'no {doing}')
+
+    monkeypatch.setattr(table.world.guard, 'check_hand', check_hand)
+    sent = len(table.sent)
+
+    (outcome,) = table.run(PLACE)
+
+    assert outcome.status is Status.REJECTED
+    assert outcome.message == 'no opening the hand to let go of red_cube'
+    assert len(table.sent) == sent
+    assert table.world.driver.joint_state().position_rad == pytest.approx(above_m, abs=0.01)
+
+
+@pytest.mark.parametrize('skill', ['open_gripper', 'close_gripper'])
+def test_a_hand_does_not_move_on_a_stale_scene(skill: str) -> None:
+    table = Recorded()
+    table.world.driver.move_gripper(0.05, 0.1)
+    old_scene(table)
+
+    (outcome,) = table.run(SkillCall(skill))
+
+    assert refused(outcome, SafetyRule.STALE_SCENE), outcome.message
+    assert outcome.status is Status.REJECTED
+    assert table.world.driver.joint_state().width_m == pytest.approx(0.05, abs=2e-3)
+
+
+def test_a_force_beyond_what_is_allowed_is_refused_before_the_arm_sets_out() -> None:
+    params = ExecutorParams(motions=MotionParams(force_n=90.0))
+    table = Recorded(params=params)
+
+    outcomes = table.run(PICK, SkillCall('close_gripper'))
+
+    assert [refused(outcome, SafetyRule.GRIP_FORCE) for outcome in outcomes] == [True, True]
+    assert {outcome.status for outcome in outcomes} == {Status.REJECTED}
+    assert table.sent == []
+
+
+EVERY_S = 0.004
+NEAR_M = 0.004
+"""What is nearer than this to the border of a rule may come out either way [m]."""
+NEAR_SPEED = 0.03
+"""The same for speeds, as a share of what is allowed."""
+FAR_M = 1.0
+MOVING = (*(f'fr3_link{i}' for i in range(2, 8)), 'fr3_hand', 'fr3_leftfinger', 'fr3_rightfinger')
+
+
+@dataclass
+class SlowLook:
+    """What a motion comes to, each figure from MuJoCo at very many moments."""
+
+    tcp_m: Array
+    lowest_m: float
+    speed_m_s: float
+    share: float
+    gap_m: float
+    """Least distance to the box; negative inside it [m]."""
+    own_m: float
+    """Least distance at which MuJoCo sees a contact of the robot with itself [m]."""
+
+
+@cache
+def model() -> mujoco.MjModel:
+    spec = robot_spec()
+    box = spec.worldbody.add_body(name='box', mocap=True)
+    box.add_geom(
+        name='box', type=mujoco.mjtGeom.mjGEOM_BOX, size=[1, 1, 1], contype=0, conaffinity=0
+    )
+    # Fingers that touch each other are no collision, and neither is that the base stands there.
+    spec.add_exclude(bodyname1='fr3_leftfinger', bodyname2='fr3_rightfinger')
+    return spec.compile()
+
+
+def solids(kind: mujoco.MjModel) -> Iterator[int]:
+    """Yield the geoms of the moving arm that meet the world."""
+    for geom in range(kind.ngeom):
+        name = kind.body(kind.geom_bodyid[geom]).name
+        if name in MOVING and kind.geom_contype[geom] & 1:
+            yield geom
+
+
+def look_slowly(move: JointTrajectory, box: KeepOut) -> SlowLook:
+    kind = model()
+    data = mujoco.MjData(kind)
+    low, high = np.array(box.min_m), np.array(box.max_m)
+    data.mocap_pos[0], kind.geom('box').size[:] = (low + high) / 2, (high - low) / 2
+    for name in ('fr3_finger_joint1', 'fr3_finger_joint2'):
+        data.qpos[kind.joint(name).qposadr[0]] = 0.04
+    times = np.linspace(0.0, move.duration_s, max(2, int(move.duration_s / EVERY_S)))
+    q, velocity, _ = sample(move, times)
+    tcp, lowest, gap, own = [], FAR_M, FAR_M, FAR_M
+    for row in q:
+        data.qpos[:N_JOINTS] = row
+        mujoco.mj_kinematics(kind, data)
+        mujoco.mj_collision(kind, data)
+        tcp.append(data.site(TCP_SITE).xpos.copy())
+        for geom in solids(kind):
+            lowest = min(lowest, low_point(kind, data, geom))
+            apart = mujoco.mj_geomDistance(kind, data, geom, kind.geom('box').id, 0.1, None)
+            gap = min(gap, apart)
+        own = min([own, *data.contact.dist.tolist()])
+    points = np.array(tcp)
+    steps = np.linalg.norm(np.diff(points, axis=0), axis=1) / np.diff(times)
+    share = float((np.abs(velocity) / DQ_MAX).max())
+    return SlowLook(points, lowest, float(steps.max()), share, gap, own)
+
+
+def low_point(kind: mujoco.MjModel, data: mujoco.MjData, geom: int) -> float:
+    """Return the height of a shape's lowest point [m]."""
+    size, turn = kind.geom_size[geom], data.geom_xmat[geom].reshape(3, 3)
+    if kind.geom_type[geom] == mujoco.mjtGeom.mjGEOM_BOX:
+        corners = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+        return (
+            float(min((turn @ (size * corner))[2] for corner in corners)) + data.geom_xpos[geom][2]
+        )
+    assert kind.geom_type[geom] == mujoco.mjtGeom.mjGEOM_CAPSULE
+    return float(data.geom_xpos[geom][2] - abs(turn[2, 2]) * size[1] - size[0])
+
+
+def depths(seen: SlowLook, envelope: SafetyEnvelope) -> dict[SafetyRule, float]:
+    """Return how far beyond each rule a motion goes, in terms of what counts as near."""
+    low, high = np.array(envelope.workspace.min_m), np.array(envelope.workspace.max_m)
+    beyond = np.maximum(low - seen.tcp_m, seen.tcp_m - high).max()
+    below = envelope.table_height.top_m - seen.lowest_m
+    return {
+        SafetyRule.WORKSPACE: float(beyond) / NEAR_M,
+        SafetyRule.TABLE_HEIGHT: below / NEAR_M,
+        SafetyRule.TCP_SPEED: (seen.speed_m_s / envelope.tcp_speed.max_m_s - 1) / NEAR_SPEED,
+        SafetyRule.JOINT_SPEED: (seen.share / envelope.joint_speed.max_share - 1) / NEAR_SPEED,
+        SafetyRule.KEEP_OUT: -seen.gap_m / NEAR_M,
+        SafetyRule.SELF_COLLISION: -seen.own_m / NEAR_M,
+    }
+
+
+def posture(shares: Array, spread: float) -> Array:
+    """Return a joint position up to a share of the range away from the ready posture."""
+    wanted = Q_READY + shares * spread * (Q_MAX - Q_MIN) / 2
+    return np.clip(wanted, Q_MIN + 0.05, Q_MAX - 0.05)
+
+
+TIGHT = [
+    rule for rule in SafetyRule if rule not in (SafetyRule.GRIP_FORCE, SafetyRule.STALE_SCENE)
+]
+NOWHERE = KeepOut(name='box', min_m=(5.0, 5.0, 5.0), max_m=(6.0, 6.0, 6.0))
+
+
+def envelope_tight_in(
+    rule: SafetyRule, reach_m: float, top_m: float, share: float, box: KeepOut
+) -> Any:
+    """Return an envelope of which one rule may well be broken, and the box in it."""
+    box = box if rule is SafetyRule.KEEP_OUT else NOWHERE
+    wide = reach_m if rule is SafetyRule.WORKSPACE else 2.0
+    rules = {
+        'workspace': {'min_m': [-wide, -wide, -0.8], 'max_m': [wide, wide, 1.4]},
+        'table_height': {
+            'top_m': top_m if rule is SafetyRule.TABLE_HEIGHT else -1.0,
+            'fingers_m': 0.0,
+        },
+        'tcp_speed': {'max_m_s': 2 * share if rule is SafetyRule.TCP_SPEED else 3.0},
+        'joint_speed': {'max_share': share if rule is SafetyRule.JOINT_SPEED else 1.0},
+        'keep_out': [box],
+    }
+    return SafetyEnvelope.model_validate(rules), box
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(tight=st.sampled_from(TIGHT), seed=st.integers(0, 2**32 - 1))
+def test_the_guard_agrees_with_a_slow_look(tight: SafetyRule, seed: int) -> None:
+    rng = np.random.default_rng(seed)  # evenly: near zero, nothing moves and all is allowed
+    start, goal = rng.uniform(-1.0, 1.0, (2, N_JOINTS))
+    spread = rng.uniform(0.2, 1.0)
+    if tight is SafetyRule.SELF_COLLISION:  # folded at elbow and wrist, wherever the others go
+        goal[[3, 5]], spread = -1.0, 1.0
+    first = posture(start, spread * 0.2)
+    move = joint_move(first, posture(goal, spread), scale=rng.uniform(0.2, 1.0))
+    end_m = forward(move.position_rad[-1])[:3, 3] + rng.uniform(-0.2, 0.2, 3)
+    half_m = rng.uniform(0.05, 0.2, 3)
+    box = KeepOut(name='box', min_m=tuple(end_m - half_m), max_m=tuple(end_m + half_m))
+    reach_m, top_m, share = rng.uniform(0.3, 0.8), rng.uniform(-0.1, 0.27), rng.uniform(0.1, 0.8)
+    envelope, box = envelope_tight_in(tight, reach_m, top_m, share, box)
+    at_start = depths(look_slowly(joint_move(first, first), box), envelope)
+    # One that starts outside may lead back, which is another test's matter.
+    assume(all(depth < -1 for depth in at_start.values()))
+    found = depths(look_slowly(move, box), envelope)
+
+    said = ''
+    try:
+        EnvelopeGuard(envelope).check_motion(move, 'moving')
+    except SkillError as error:
+        said = str(error)
+    broken = next((rule for rule in SafetyRule if f'rule {rule.value} ' in said), None)
+
+    event('allowed' if broken is None else f'refused: {broken.value}')
+    if broken is None:
+        assert all(depth < 1 for depth in found.values()), found
+    else:
+        assert found[broken] > -1, f'{said} but {found}'

@@ -1,13 +1,26 @@
-"""The executor on an arm without physics: what it sends, and what it refuses to begin."""
+"""The skill executor: calls, failures, stops and their recovery, persons, lifts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from kinematic_arm import PICK_RED, KinematicArm, cube, executor_on, location, place, run
+from kinematic_arm import (
+    DEACTIVATED,
+    PICK_RED,
+    REFUSED,
+    SUCCESS,
+    KinematicArm,
+    cube,
+    executor_on,
+    location,
+    place,
+    run,
+)
 
+from bbllm.arm.driver import FollowError, FollowResult, GoalStatus, GripperResult, RobotMode
 from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
@@ -186,3 +199,709 @@ def test_the_hand_opens_just_enough_between_neighbours() -> None:
 
     assert status is Status.SUCCEEDED, message
     assert arm.openings[0] < 0.05
+
+
+def test_fingers_that_close_on_nothing_say_so_and_the_arm_rises() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.grip_result = GripperResult(status=GoalStatus.ABORTED, success=False, width_m=0.0)
+
+    results = run(arm, PICK_RED)
+
+    assert results == [
+        (
+            Status.FAILED,
+            Code.GRASP_FAILED,
+            'grasp of red_cube failed: fingers closed on nothing.',
+        )
+    ]
+    assert forward(arm.q)[2, 3] > 0.1
+    assert arm.width_m > 0.06
+
+
+def test_fingers_that_stop_at_another_width_say_both_widths() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.grip_result = GripperResult(status=GoalStatus.ABORTED, success=False, width_m=0.021)
+
+    [(_, code, message)] = run(arm, PICK_RED)
+
+    assert code is Code.GRASP_FAILED
+    assert '2.1 cm' in message
+    assert '4.0 cm' in message
+
+
+def test_a_hand_that_breaks_is_not_a_missed_grasp() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.grip_result = GripperResult(
+        status=GoalStatus.ABORTED, error='libfranka gripper: Command failed!', width_m=0.05
+    )
+
+    outcome = executor_on(arm).execute(PICK_RED)
+
+    assert outcome.code is Code.GRIPPER_FAILED
+    assert outcome.raw == 'libfranka gripper: Command failed!'
+
+
+def test_a_cube_that_slips_while_it_is_lifted_is_noticed() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.slips_after = 3  # transit, descent, ascent
+
+    [(status, code, message)] = run(arm, PICK_RED)
+
+    assert (status, code) == (Status.FAILED, Code.GRASP_FAILED)
+    assert 'red_cube is not in the hand' in message
+
+
+def test_a_cube_that_is_lost_on_the_way_is_noticed_before_the_descent() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15), location('location_A', 0.5, -0.2))
+    arm.slips_after = 4
+
+    results = run(arm, PICK_RED, place('location_A'))
+
+    assert results[1] == (
+        Status.FAILED, Code.OBJECT_LOST, 'red_cube was lost on the way to location_A.',
+    )  # fmt: skip
+    assert len(arm.sent) == 4
+
+
+def test_a_cube_that_comes_to_rest_elsewhere_is_misplaced_by_so_much() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15), location('location_A', 0.5, -0.2))
+    arm.drop_offset_m = (0.032, 0.0)
+
+    results = run(arm, PICK_RED, place('location_A'))
+
+    assert results[1] == (
+        Status.FAILED, Code.MISPLACED, 'red_cube came to rest 3.2 cm from location_A.',
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ('reply', 'code'),
+    [
+        (FollowResult(status=GoalStatus.REJECTED), Code.GOAL_REJECTED),
+        (
+            FollowResult(
+                status=GoalStatus.ABORTED,
+                error_code=FollowError.PATH_TOLERANCE_VIOLATED,
+                error_string='Aborted due to path tolerance violation',
+            ),
+            Code.PATH_TOLERANCE,
+        ),
+        (
+            FollowResult(
+                status=GoalStatus.ABORTED,
+                error_code=FollowError.GOAL_TOLERANCE_VIOLATED,
+                error_string='Aborted due to goal_time_tolerance exceeding by 1.0 seconds',
+            ),
+            Code.GOAL_TOLERANCE,
+        ),
+        (replace(DEACTIVATED, error_string='preempted'), Code.CONTROLLER_ABORTED),
+        (DEACTIVATED, Code.REFLEX),
+        (FollowResult(status=GoalStatus.TIMED_OUT, error_string='no result'), Code.TIMEOUT),
+        (FollowResult(status=GoalStatus.ENDLESS, error_string='no result'), Code.TIMEOUT),
+        (FollowResult(status=GoalStatus.CANCELED), Code.CANCELLED),
+    ],
+)
+def test_every_ending_of_a_goal_has_its_code_and_keeps_the_controllers_text(
+    reply: FollowResult, code: Code
+) -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.replies = [reply]
+
+    outcome = executor_on(arm).execute(PICK_RED)
+
+    assert (outcome.status, outcome.code) == (Status.FAILED, code)
+    assert outcome.raw == reply.error_string
+    assert 'moving above red_cube' in outcome.message
+
+
+def test_a_goal_that_does_not_even_end_when_cancelled_is_told_from_one_that_does() -> None:
+    messages = []
+    for status in (GoalStatus.TIMED_OUT, GoalStatus.ENDLESS):
+        arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+        arm.replies = [FollowResult(status=status)]
+        messages.append(executor_on(arm).execute(PICK_RED).message)
+
+    assert messages == [
+        'the controller did not finish in time while moving above red_cube; its goal was '
+        'cancelled.',
+        'the controller did not finish in time while moving above red_cube; its goal did not '
+        'even end when it was cancelled, so the driver may hang.',
+    ]
+
+
+def test_a_refused_motion_of_a_robot_that_is_well_is_not_sent_again() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.replies = [REFUSED]
+
+    outcome = executor_on(arm).execute(PICK_RED)
+
+    assert outcome.code is Code.GOAL_REJECTED
+    assert (arm.recoveries, len(arm.sent)) == (0, 1)
+
+
+def test_a_hand_that_does_not_stay_closed_says_so() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.grip_result = GripperResult(status=GoalStatus.ABORTED, width_m=0.08)
+
+    outcome = executor_on(arm).execute(SkillCall('close_gripper'))
+
+    assert (outcome.status, outcome.code) == (Status.FAILED, Code.GRASP_FAILED)
+    assert '8.0 cm apart' in outcome.message
+
+
+def test_a_goal_that_succeeds_elsewhere_is_not_believed() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.on_follow = lambda: setattr(arm, 'error_rad', 0.05)
+
+    outcome = executor_on(arm).execute(PICK_RED)
+
+    assert outcome.code is Code.GOAL_TOLERANCE
+    assert '2.9 degrees' in outcome.message
+
+
+def test_a_hand_that_a_stop_cuts_off_ends_the_call_and_a_person_is_asked_before_it_moves_on() -> (
+    None
+):
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.mode, arm.errors = RobotMode.USER_STOPPED, ()
+    asked: list[tuple[str, int, int]] = []
+
+    def cut(*args: float) -> GripperResult:
+        arm.hand_commands += 1
+        arm.down, arm.width_m = True, 0.06
+        return GripperResult(status=GoalStatus.CANCELED, width_m=0.06)
+
+    def allow(what: str, look: Callable[[], None]) -> bool:
+        asked.append((what, len(arm.sent), arm.hand_commands))
+        return True
+
+    arm.grasp = cut  # type: ignore[method-assign]  # of this arm only
+    outcome = executor_on(arm, allow).execute(PICK_RED)
+
+    assert (outcome.status, outcome.code) == (Status.FAILED, Code.USER_STOP)
+    assert 'while closing the hand on red_cube' in outcome.message
+    [(what, *before)] = asked
+    assert 'user stop' in what
+    assert before == [len(arm.sent), arm.hand_commands] == [2, 2]  # opened, and closed half-way
+
+
+@pytest.mark.parametrize(
+    ('mode', 'errors', 'code', 'says'),
+    [
+        (RobotMode.USER_STOPPED, (), Code.USER_STOP, 'user stop'),
+        (
+            RobotMode.REFLEX, ('communication_constraints_violation',),
+            Code.COMMUNICATION_LOSS, 'lost the packets',
+        ),
+        (
+            RobotMode.REFLEX, ('joint_position_limits_violation', 'joint_reflex'),
+            Code.JOINT_LIMIT, 'a joint passed its limit',
+        ),
+    ],
+)  # fmt: skip
+def test_what_needs_a_person_ends_the_call_with_its_own_code_once_one_allows_to_go_on(
+    mode: RobotMode, errors: tuple[str, ...], code: Code, says: str
+) -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.replies = [DEACTIVATED]
+    arm.mode, arm.errors = mode, errors
+    asked: list[tuple[str, int, int]] = []
+
+    def allow(what: str, look: Callable[[], None]) -> bool:
+        asked.append((what, len(arm.sent), arm.recoveries))
+        return True
+
+    executor = executor_on(arm, allow)
+    outcome = executor.execute(PICK_RED)
+
+    assert (outcome.status, outcome.code) == (Status.FAILED, code)
+    assert says in outcome.message
+    assert outcome.message.endswith('A person has let the robot go on since.')
+    [(what, sent, recoveries)] = asked
+    assert says in what
+    assert (sent, recoveries) == (1, 0)
+    assert len(arm.sent) == 1  # nothing more moved in this call
+    assert executor.execute(PICK_RED).succeeded
+
+
+def test_after_a_third_reflex_that_a_person_had_to_see_to_the_arm_stays_where_it_is() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    moved: list[int] = []
+
+    def allow(what: str, look: Callable[[], None]) -> bool:
+        moved.append(len(arm.sent))
+        return True
+
+    executor = executor_on(arm, allow)
+    for _ in range(3):
+        before = len(arm.sent)
+        arm.replies = [DEACTIVATED, DEACTIVATED]
+        arm.mode, arm.errors = RobotMode.REFLEX, ('cartesian_reflex',)
+        outcome = executor.execute(PICK_RED)
+        if moved:
+            break
+
+    assert (outcome.status, outcome.code) == (Status.FAILED, Code.REFLEX)
+    assert outcome.message.endswith('A person has let the robot go on since.')
+    assert len(arm.sent) > before
+    assert moved == [len(arm.sent)]
+
+
+def test_a_user_stop_that_nobody_lifts_ends_with_what_to_do() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.replies = [DEACTIVATED]
+    arm.mode, arm.errors = RobotMode.USER_STOPPED, ()
+
+    outcome = executor_on(arm).execute(PICK_RED)
+
+    assert (outcome.status, outcome.code) == (Status.FAILED, Code.NEEDS_PERSON)
+    assert outcome.message == (
+        'the user stop of the robot was pressed while moving above red_cube. It stays stopped, '
+        'as nobody has allowed it to go on. See that nobody is in reach of the arm, then '
+        'release the user stop. Then run the task again.'
+    )
+    assert (arm.recoveries, len(arm.sent)) == (0, 1)
+
+
+def test_a_call_can_be_cancelled_while_a_person_is_waited_for() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.replies = [DEACTIVATED]
+    arm.mode = RobotMode.USER_STOPPED
+    executor: SkillExecutor
+
+    def nobody_comes(what: str, look: Callable[[], None]) -> bool:
+        executor.stop()
+        look()
+        raise AssertionError('the wait should have ended')
+
+    executor = executor_on(arm, nobody_comes)
+    outcome = executor.execute(PICK_RED)
+
+    assert (outcome.status, outcome.code) == (Status.FAILED, Code.CANCELLED)
+    assert (arm.recoveries, len(arm.sent)) == (0, 1)
+
+
+def test_a_reflex_is_recovered_from_and_told_and_the_arm_is_raised() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.replies = [SUCCESS, DEACTIVATED]
+
+    outcome = executor_on(arm).execute(PICK_RED)
+
+    assert (outcome.status, outcome.code) == (Status.FAILED, Code.REFLEX)
+    assert outcome.message == (
+        'a reflex stopped the arm while lowering the hand: it met more force than it may '
+        '(too heavy, fixed, or a collision).'
+    )
+    assert outcome.raw == DEACTIVATED.error_string
+    assert (arm.recoveries, len(arm.sent)) == (1, 3)
+
+
+def test_what_was_too_heavy_to_lift_is_not_lifted_again_at_once() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.replies = [SUCCESS, SUCCESS, DEACTIVATED]
+
+    outcome = executor_on(arm).execute(PICK_RED)
+
+    assert (outcome.code, len(arm.sent)) == (Code.REFLEX, 3)
+
+
+def test_a_third_stop_needs_a_person_unless_a_call_has_succeeded_in_between() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    executor = executor_on(arm)
+
+    def pick_with(*replies: FollowResult) -> Code:
+        arm.replies = list(replies)
+        return executor.execute(PICK_RED).code
+
+    codes = [
+        pick_with(DEACTIVATED, DEACTIVATED),  # a reflex on the way there and one in the rise
+        pick_with(),
+        pick_with(),  # refused, as it is in the hand; nothing moved
+    ]
+    executor.execute(SkillCall('open_gripper'))
+    codes += [pick_with(DEACTIVATED, DEACTIVATED), pick_with(DEACTIVATED), pick_with()]
+
+    assert codes == [
+        Code.REFLEX, Code.NONE, Code.ALREADY_HOLDING, Code.REFLEX, Code.NEEDS_PERSON,
+        Code.NEEDS_PERSON,
+    ]  # fmt: skip
+    assert arm.recoveries == 4
+
+
+def test_a_call_that_moved_nothing_does_not_let_the_count_begin_anew() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    executor = executor_on(arm)
+
+    codes = []
+    for _ in range(2):
+        arm.replies = [DEACTIVATED, DEACTIVATED]
+        codes.append(executor.execute(PICK_RED).code)
+        codes.append(executor.execute(SkillCall('wait', ('1',))).code)
+
+    assert codes == [Code.REFLEX, Code.NONE, Code.NEEDS_PERSON, Code.NEEDS_PERSON]
+
+
+def test_a_robot_that_stopped_at_rest_is_recovered_before_the_scene_is_looked_at() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.down = True
+    observe = arm.observe
+
+    def see_only_while_up() -> Scene:
+        if arm.down:
+            raise SceneError('The scene is stale: the robot is stopped.')
+        return observe()
+
+    outcome = SkillExecutor(arm, see_only_while_up).execute(PICK_RED)
+
+    assert outcome.succeeded, outcome.message
+    assert (arm.recoveries, len(arm.sent)) == (1, 3)
+
+
+def test_a_robot_that_stops_while_the_scene_is_looked_at_is_recovered_and_looked_at_again() -> (
+    None
+):
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    looks = []
+
+    def stop_at_the_first_look() -> Scene:
+        looks.append(arm.down)
+        if len(looks) == 1:
+            arm.down = True
+            raise SceneError('The scene is stale: the robot is stopped.')
+        return arm.observe()
+
+    outcome = SkillExecutor(arm, stop_at_the_first_look).execute(PICK_RED)
+
+    assert outcome.succeeded, outcome.message
+    assert arm.recoveries == 1
+
+
+def test_a_motion_that_is_refused_because_the_robot_has_just_stopped_is_sent_again() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+
+    def stop_once() -> None:
+        arm.down = len(arm.sent) == 1
+
+    arm.on_follow = stop_once
+
+    outcome = executor_on(arm).execute(PICK_RED)
+
+    assert outcome.succeeded, outcome.message
+    assert arm.recoveries == 1
+    assert arm.sent[0] is arm.sent[1]
+
+
+def test_a_motion_whose_start_the_arm_has_left_in_a_stop_is_not_begun() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+
+    def stop_and_push() -> None:
+        arm.down = len(arm.sent) == 1
+        arm.q = arm.q + 0.05 * arm.down
+
+    arm.on_follow = stop_and_push
+
+    outcome = executor_on(arm).execute(PICK_RED)
+
+    assert outcome.code is Code.CONTROLLER_ABORTED
+    assert 'has moved meanwhile' in outcome.message
+    assert len(arm.sent) == 2  # the one that was refused, and the rise
+
+
+def test_no_goal_of_arm_or_hand_is_sent_while_the_robot_is_stopped() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.recovers = False
+    executor = executor_on(arm)
+
+    def stop_after_the_descent() -> None:
+        arm.down = len(arm.sent) == 2
+
+    arm.on_follow = stop_after_the_descent
+    sent_by_hand = []
+    outcomes = []
+    for call in (PICK_RED, SkillCall('open_gripper'), SkillCall('return_to_base'), PICK_RED):
+        outcomes.append(executor.execute(call))
+        sent_by_hand.append(arm.hand_commands)
+
+    assert [outcome.code for outcome in outcomes] == [Code.NEEDS_PERSON] * 4
+    assert all(outcome.status is Status.FAILED for outcome in outcomes)
+    assert (len(arm.sent), sent_by_hand) == (2, [1, 1, 1, 1])  # the hand was opened before
+
+
+def test_a_stop_that_comes_while_the_hand_closes_is_recovered_from_before_the_arm_moves() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    grasp = arm.grasp
+
+    def stop_in_the_grasp(*args: float) -> GripperResult:
+        arm.down = True
+        return grasp(*args)
+
+    arm.grasp = stop_in_the_grasp  # type: ignore[method-assign]  # of this arm only
+
+    outcome = executor_on(arm).execute(PICK_RED)
+
+    assert outcome.succeeded, outcome.message
+    assert (arm.recoveries, len(arm.sent)) == (1, 3)
+
+
+def test_a_goal_of_the_hand_that_a_stop_kept_from_being_sent_is_sent_after_the_recovery() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    grasp = arm.grasp
+
+    def kept_back(*args: float) -> GripperResult:
+        arm.grasp = grasp  # type: ignore[method-assign]  # of this arm only
+        arm.down = True
+        return GripperResult(status=GoalStatus.REJECTED)
+
+    arm.grasp = kept_back  # type: ignore[method-assign]  # of this arm only
+
+    outcome = executor_on(arm).execute(PICK_RED)
+
+    assert outcome.succeeded, outcome.message
+    assert (arm.recoveries, arm.hand_commands) == (1, 2)  # opened, and closed once
+
+
+def test_a_wait_closes_no_hand_that_was_cut_off_and_the_next_call_that_moves_does() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    grasp = arm.grasp
+
+    def cut(*args: float) -> GripperResult:
+        return replace(grasp(*args), status=GoalStatus.CANCELED, success=False)
+
+    arm.grasp = cut  # type: ignore[method-assign]  # of this arm only
+    executor = executor_on(arm)
+    assert executor.execute(PICK_RED).code is Code.CANCELLED
+    arm.grasp = grasp  # type: ignore[method-assign]  # of this arm only
+
+    before = arm.hand_commands
+
+    assert executor.execute(SkillCall('wait', ('1',))).succeeded
+    assert arm.hand_commands == before
+
+    assert executor.execute(SkillCall('return_to_base')).succeeded
+    assert arm.hand_commands == before + 1
+    assert 'closing the hand on red_cube again' in arm.activities
+
+
+def test_a_stop_in_a_wait_is_recovered_from_and_the_wait_goes_on_to_its_end() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+
+    def stop_half_way(duration_s: float) -> None:
+        first = not arm.recoveries
+        arm.clock_s += duration_s / 2 if first else duration_s
+        arm.down = first
+
+    arm.wait = stop_half_way  # type: ignore[method-assign]  # of this arm only
+
+    outcome = executor_on(arm).execute(SkillCall('wait', ('2',)))
+
+    assert outcome.succeeded
+    assert outcome.duration_s == pytest.approx(2.0)
+    assert arm.recoveries == 1
+
+
+FIXED = (
+    'red_cube did not rise: the lift took more than 10 N, as it does of what is fixed to the '
+    'table or weighs about 1 kg or more'
+)
+UNFELT = (
+    'red_cube was not lifted, as nobody would notice if it is fixed: the robot has stopped '
+    'telling the force at its hand. With its state broadcaster active and the arm away from a '
+    'singularity it would be lifted; the hand has let go of it.'
+)
+DONE = (Status.SUCCEEDED, Code.NONE, '')
+
+
+def heights(arm: KinematicArm) -> list[float]:
+    """Return where each motion ended [m]."""
+    return [float(forward(sent.position_rad[-1])[2, 3]) for sent in arm.sent]
+
+
+def arm_that_feels(lift_takes_n: float) -> KinematicArm:
+    arm = KinematicArm(cube('red_cube', 0.5, 0.1))
+    arm.lift_takes_n = lift_takes_n
+    return arm
+
+
+@pytest.mark.parametrize('hears_late', [False, True])
+def test_what_does_not_rise_is_let_go_of_and_the_arm_goes_up_without_it(hears_late: bool) -> None:
+    arm = arm_that_feels(12.0)
+    arm.hears_late = hears_late
+
+    assert run(arm, PICK_RED) == [
+        (Status.FAILED, Code.WOULD_NOT_RISE, f'{FIXED}; the hand has let go of it.')
+    ]
+
+    assert arm.held is None
+    assert arm.width_m > 0.04
+    assert len(arm.sent) == 4  # over, down, the first bit of the lift, up without it
+    assert heights(arm)[3] == pytest.approx(heights(arm)[1] + 0.08, abs=2e-3)
+    assert arm.recoveries == 0
+
+
+def test_what_rises_is_lifted_gently_at_first_and_then_all_the_way() -> None:
+    arm = arm_that_feels(9.0)
+
+    assert run(arm, PICK_RED) == [DONE]
+
+    over, down, first, up = heights(arm)
+    assert 1e-4 < first - down < 1e-3
+    assert up == pytest.approx(over, abs=1e-4)
+    np.testing.assert_array_equal(arm.sent[2].position_rad[-1], arm.sent[3].position_rad[0])
+    assert arm.held == 'red_cube'
+
+
+@pytest.mark.parametrize(
+    ('motions', 'sent'), [(2, 3), (3, 4)], ids=['before the lift', 'on its first bit']
+)
+def test_a_force_that_is_not_told_any_more_ends_the_lift_and_the_hand_lets_go(
+    motions: int, sent: int
+) -> None:
+    arm = arm_that_feels(12.0)
+    arm.force_told_until = motions
+
+    [(status, code, message)] = run(arm, PICK_RED)
+
+    assert (status, code) == (Status.FAILED, Code.TIMEOUT)
+    assert message == UNFELT
+    assert arm.held is None
+    assert len(arm.sent) == sent
+    assert heights(arm)[-1] == pytest.approx(heights(arm)[1] + 0.08, abs=2e-3)
+
+
+def test_a_robot_whose_stop_silenced_the_force_is_recovered_and_lifts() -> None:
+    arm = arm_that_feels(9.0)
+    grasp = arm.grasp
+
+    def stop_then(*asked: float) -> GripperResult:
+        result = grasp(*asked)
+        arm.down = True
+        return result
+
+    arm.grasp = stop_then  # type: ignore[method-assign]
+
+    assert run(arm, PICK_RED) == [DONE]
+
+    assert arm.recoveries == 1
+    assert arm.held == 'red_cube'
+    assert len(arm.sent) == 4
+
+
+def aborted(error: FollowError) -> FollowResult:
+    return FollowResult(status=GoalStatus.ABORTED, error_code=error, error_string='aborted')
+
+
+HELD_BACK = [
+    aborted(FollowError.PATH_TOLERANCE_VIOLATED),
+    aborted(FollowError.GOAL_TOLERANCE_VIOLATED),
+]
+TIMED_OUT = FollowResult(status=GoalStatus.TIMED_OUT, error_string='no result')
+
+
+@pytest.mark.parametrize('hears_late', [False, True])
+@pytest.mark.parametrize('reply', [*HELD_BACK, TIMED_OUT])
+def test_what_is_felt_not_to_rise_is_told_so_however_the_first_bit_of_its_lift_fails(
+    reply: FollowResult, hears_late: bool
+) -> None:
+    arm = arm_that_feels(12.0)
+    arm.hears_late = hears_late
+    arm.cut_reply = reply
+    arm.on_follow = lambda: arm.replies.append(reply) if len(arm.sent) == 3 else None
+
+    assert run(arm, PICK_RED) == [
+        (Status.FAILED, Code.WOULD_NOT_RISE, f'{FIXED}; the hand has let go of it.')
+    ]
+
+    assert arm.held is None
+    assert len(arm.sent) == 4
+
+
+def test_what_is_felt_not_to_rise_is_told_so_where_the_arm_does_not_get_to_its_goal() -> None:
+    arm = arm_that_feels(12.0)
+    arm.hears_late = True
+    arm.on_follow = lambda: setattr(arm, 'error_rad', 0.05 if len(arm.sent) == 3 else 0.0)
+
+    [(_, code, _)] = run(arm, PICK_RED)
+
+    assert code is Code.WOULD_NOT_RISE
+    assert arm.held is None
+
+
+@pytest.mark.parametrize('feels_n', [9.0, None])
+@pytest.mark.parametrize('reply', HELD_BACK)
+def test_an_arm_that_is_held_back_on_a_lift_lets_go_before_it_rises(
+    reply: FollowResult, feels_n: float | None
+) -> None:
+    arm = KinematicArm(cube('red_cube', 0.5, 0.1))
+    arm.lift_takes_n = feels_n
+    arm.on_follow = lambda: arm.replies.append(reply) if len(arm.sent) == 3 else None
+
+    [(status, code, message)] = run(arm, PICK_RED)
+
+    assert (status, code.name) == (Status.FAILED, reply.error_code.name.removesuffix('_VIOLATED'))
+    assert message.endswith('; the hand has let go of it.')
+    assert arm.held is None
+    assert arm.position('red_cube') == pytest.approx((0.5, 0.1, 0.02))
+    assert len(arm.sent) == 4
+
+
+def test_a_lift_that_the_controller_gives_up_is_not_gone_on_with_out_of_the_way() -> None:
+    arm = arm_that_feels(9.0)
+    reply = aborted(FollowError.INVALID_GOAL)
+    arm.on_follow = lambda: arm.replies.append(reply) if len(arm.sent) == 3 else None
+
+    [(status, code, _)] = run(arm, PICK_RED)
+
+    assert (status, code) == (Status.FAILED, Code.CONTROLLER_ABORTED)
+    assert arm.held == 'red_cube'
+    assert len(arm.sent) == 3
+
+
+def test_where_nobody_feels_the_force_a_lift_is_one_motion() -> None:
+    arm = KinematicArm(cube('red_cube', 0.5, 0.1))
+
+    assert run(arm, PICK_RED) == [DONE]
+
+    assert len(arm.sent) == 3
+
+
+def test_a_hand_that_does_not_open_is_not_said_to_have_let_go() -> None:
+    arm = arm_that_feels(12.0)
+
+    def stick() -> None:
+        if len(arm.sent) == 3:
+            arm.move_gripper = stuck  # type: ignore[method-assign]
+
+    arm.on_follow = stick
+
+    assert run(arm, PICK_RED) == [(Status.FAILED, Code.WOULD_NOT_RISE, f'{FIXED}.')]
+
+    assert arm.held == 'red_cube'
+    assert len(arm.sent) == 3  # what is held fast is not pulled at again
+
+
+def test_a_person_who_stops_the_lift_is_heard_first() -> None:
+    arm = arm_that_feels(12.0)
+    executor = executor_on(arm)
+    arm.on_follow = lambda: executor.stop() if len(arm.sent) == 3 else None
+
+    outcome = executor.execute(PICK_RED)
+
+    assert (outcome.code, outcome.message) == (
+        Code.CANCELLED, 'the robot was stopped while lifting red_cube.',
+    )  # fmt: skip
+    assert arm.held == 'red_cube'
+
+
+def test_a_reflex_on_the_first_bit_of_a_lift_is_told_as_one() -> None:
+    arm = arm_that_feels(9.0)
+    succeeded = arm.replies
+    arm.on_follow = lambda: succeeded.append(DEACTIVATED) if len(arm.sent) == 3 else None
+
+    [(status, code, message)] = run(arm, PICK_RED)
+
+    assert (status, code) == (Status.FAILED, Code.REFLEX)
+    assert 'while lifting red_cube' in message
+
+
+def stuck(width_m: float, speed_m_s: float) -> GripperResult:
+    return GripperResult(status=GoalStatus.ABORTED, error='it is stuck', width_m=0.04)

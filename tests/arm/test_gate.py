@@ -1,16 +1,125 @@
-"""The gate before the arm in mode plan: what a person is asked, and what may be tried without."""
+"""The approval gate: modes, plans, stops, ends of episodes, and random stories."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 import pytest
-from gates import CALLS, NO, STEPS, YES, Person, ended, gate, nothing, of_plan, run
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bbllm.arm.safety.approval_gate import ApprovalGate
-from bbllm.core.approval import Answer, ApprovalMode, RequestKind, plan_hash
+from bbllm.core.approval import (
+    Answer,
+    ApprovalMode,
+    ApprovalRequest,
+    Provenance,
+    RequestKind,
+    plan_hash,
+)
 from bbllm.core.errors import CancelledError, SceneError
-from bbllm.core.types import Code, Plan, PlanStep, Scene, SkillCall, Status
+from bbllm.core.printable import hidden_fault
+from bbllm.core.types import (
+    Code,
+    Fact,
+    Kind,
+    Outcome,
+    Plan,
+    PlanStep,
+    Pose,
+    Scene,
+    SceneObject,
+    SkillCall,
+    Status,
+)
+from bbllm.skills.catalog import SKILLS
+
+YES = Answer(granted=True, by='ann')
+NO = Answer(granted=False, reason='the red cube is glued', by='ann')
+STEPS = ('pick up the red cube', 'place it on location_A', 'return to base')
+CALLS = (
+    SkillCall('pick', ('red_cube',)),
+    SkillCall('place', ('location_A',)),
+    SkillCall('return_to_base'),
+)
+
+
+def thing(name: str, kind: Kind, x: float) -> SceneObject:
+    return SceneObject(name=name, kind=kind, pose=Pose(position_m=(x, 0.0, 0.02)))
+
+
+SCENE = Scene(
+    objects=(
+        thing('red_cube', Kind.CUBE, 0.5),
+        thing('blue_cube', Kind.CUBE, 0.6),
+        thing('location_A', Kind.LOCATION, 0.4),
+    ),
+    skills=SKILLS,
+    facts=(),
+    stamp_s=0.0,
+)
+HELD = replace(SCENE, facts=(Fact('red_cube', 'held_by', 'hand'),))
+"""The same scene, with the red cube in the hand."""
+
+
+@dataclass
+class Person:
+    """Answers what is asked, in turn; whoever asks more often than expected fails."""
+
+    answers: list[Answer] = field(default_factory=list)
+    asked: list[ApprovalRequest] = field(default_factory=list)
+
+    def __call__(self, request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+        self.asked.append(request)
+        look()
+        return self.answers.pop(0)
+
+    @property
+    def kinds(self) -> list[RequestKind]:
+        return [request.kind for request in self.asked]
+
+
+def nothing() -> None:
+    """Look at nothing."""
+
+
+def gate(person: Person, mode: str = 'plan', scene: Scene = SCENE) -> ApprovalGate:
+    return ApprovalGate(person, lambda: scene, mode=ApprovalMode(mode))
+
+
+def of_plan(
+    step: int, steps: tuple[str, ...] = STEPS, episode: str = 'e', revision: int = 0
+) -> Provenance:
+    plan = Plan(tuple(PlanStep(i, text) for i, text in enumerate(steps)))
+    return Provenance(episode_id=episode, revision=revision, plan=plan, step=step)
+
+
+def ended(call: SkillCall, status: Status, code: Code = Code.NONE) -> Outcome:
+    return Outcome(call=call, status=status, code=code)
+
+
+def run(
+    gate: ApprovalGate, step: int, status: Status = Status.SUCCEEDED, **where: int
+) -> Outcome | None:
+    """Ask for the call of a step and, where it is permitted, end it so."""
+    gate.begin(of_plan(step, **where))
+    refusal = gate.permit(CALLS[step], of_plan(step, **where), nothing)
+    gate.settle(refusal or ended(CALLS[step], status))
+    return refusal
+
+
+CALLS_OF_MODES = [
+    ('plan', SkillCall('pick', ('blue_cube',)), 'its step does not name blue_cube'),
+    ('step', SkillCall('pick', ('red_cube',)), ''),
+    ('risky', SkillCall('place', ('blue_cube',)), 'it puts red_cube on top of blue_cube'),
+]
+"""A call of each mode that is asked for by itself, and why."""
+
+
+def scene_of_mode(mode: str) -> Scene:
+    """Return the scene in which the call of a mode is asked for by itself."""
+    return HELD if mode == 'risky' else SCENE
 
 
 def test_a_plan_is_asked_for_once_and_its_steps_then_go_on() -> None:
@@ -281,3 +390,564 @@ def test_a_wait_that_is_ended_neither_grants_nor_denies() -> None:
 
     assert run(here, 0) is None
     assert person.kinds == [RequestKind.PLAN, RequestKind.PLAN]
+
+
+def test_in_mode_none_nobody_is_asked_and_nothing_is_looked_at() -> None:
+    def observe() -> Scene:
+        raise AssertionError('the scene was asked for')
+
+    here = ApprovalGate(Person(), observe, mode=ApprovalMode.NONE)
+
+    assert all(here.permit(call, None, nothing) is None for call in CALLS)
+
+
+def test_in_mode_step_every_call_is_asked_for_with_or_without_a_plan() -> None:
+    person = Person([YES, NO, YES, YES])
+    here = gate(person, 'step')
+
+    assert run(here, 0) is None
+    assert run(here, 0) is not None
+    assert here.permit(SkillCall('wait', ('2',)), None, nothing) is None
+    assert here.permit(CALLS[2], None, nothing) is None
+
+    assert person.kinds == [RequestKind.CALL] * 4
+    assert len({request.hash for request in person.asked}) == 4
+
+
+def test_in_mode_risky_only_risks_are_asked_for_and_the_reason_is_told() -> None:
+    person = Person([NO])
+    here = gate(person, 'risky', HELD)
+
+    assert here.permit(SkillCall('place', ('location_A',)), None, nothing) is None
+    refusal = here.permit(SkillCall('place', ('blue_cube',)), None, nothing)
+
+    assert refusal is not None
+    assert refusal.code is Code.NOT_APPROVED
+    assert [request.reason for request in person.asked] == ['it puts red_cube on top of blue_cube']
+
+
+@pytest.mark.parametrize('code', [Code.REFLEX, Code.USER_STOP, Code.JOINT_LIMIT])
+def test_in_mode_risky_all_is_risky_after_a_stop_until_the_episode_ends(code: Code) -> None:
+    person = Person([YES, YES])
+    here = gate(person, 'risky')
+
+    assert here.permit(CALLS[2], of_plan(2), nothing) is None
+    here.settle(ended(CALLS[2], Status.FAILED, code))
+    assert here.permit(CALLS[2], of_plan(2), nothing) is None
+    assert here.permit(CALLS[2], None, nothing) is None
+    assert here.permit(CALLS[2], of_plan(2, revision=1), nothing) is None
+    assert here.permit(CALLS[2], of_plan(2, episode='f'), nothing) is None
+
+    assert [request.reason for request in person.asked] == [
+        'the robot had stopped in this episode'
+    ] * 2
+
+
+def test_a_plan_bears_another_name_when_it_was_forgotten_and_is_asked_for_again() -> None:
+    person = Person([YES, YES, YES])
+    here = gate(person)
+
+    for episode in ('e', 'f', 'e'):
+        assert here.permit(CALLS[0], of_plan(0, episode=episode), nothing) is None
+
+    assert len({request.hash for request in person.asked}) == 3
+
+
+@pytest.mark.parametrize('mode', list(ApprovalMode))
+def test_calls_of_an_episode_that_has_ended_are_refused_and_those_of_no_other(
+    mode: ApprovalMode,
+) -> None:
+    person = Person([YES] * 4)
+    here = gate(person, mode.value)
+    run(here, 0)
+
+    here.end_episode('f')
+    assert run(here, 1) is None
+    asked = len(person.asked)
+    here.end_episode('e')
+    refusal = run(here, 2)
+
+    assert refusal is not None
+    assert (refusal.status, refusal.code) == (Status.REJECTED, Code.NOT_APPROVED)
+    assert refusal.message == 'return_to_base() was not tried: its episode has ended.'
+    assert len(person.asked) == asked
+    assert here.permit(SkillCall('wait', ('2',)), of_plan(0, episode='g'), nothing) is None
+
+
+@pytest.mark.parametrize(('mode', 'call', 'why'), CALLS_OF_MODES)
+def test_a_yes_does_nothing_for_an_episode_that_has_ended_meanwhile(
+    mode: str, call: SkillCall, why: str
+) -> None:
+    asked: list[RequestKind] = []
+
+    def person(request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+        asked.append(request.kind)
+        if request.kind is RequestKind.CALL:
+            here.end_episode('e')
+        return YES if asked.count(RequestKind.CALL) < 2 else NO
+
+    here = ApprovalGate(person, lambda: scene_of_mode(mode), mode=ApprovalMode(mode))
+    refusal = here.permit(call, of_plan(0), nothing)
+
+    assert refusal is not None
+    assert refusal.message.endswith('its episode has ended.')
+    assert asked.count(RequestKind.CALL) == 1
+
+
+def test_a_yes_to_a_plan_does_nothing_when_its_episode_has_ended_meanwhile() -> None:
+    asked: list[RequestKind] = []
+
+    def person(request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+        asked.append(request.kind)
+        here.end_episode('e')
+        return YES if len(asked) == 1 else NO
+
+    here = ApprovalGate(person, lambda: SCENE, mode=ApprovalMode.PLAN)
+    refusals = [run(here, 0), run(here, 0)]
+
+    assert {refusal and refusal.message for refusal in refusals} == {
+        'pick(red_cube) was not tried: its episode has ended.'
+    }
+    assert asked == [RequestKind.PLAN]
+
+
+def test_an_episode_that_begins_anew_under_its_old_id_is_asked_for_anew() -> None:
+    person = Person([YES, YES])
+    here = gate(person)
+    run(here, 0)
+    here.end_episode('e')
+
+    here.ended.begin('e')
+
+    assert run(here, 1) is None
+    assert person.kinds == [RequestKind.PLAN, RequestKind.PLAN]
+    assert person.asked[1].reason == 'its episode has ended since it was approved'
+    assert person.asked[0].hash != person.asked[1].hash
+
+
+@pytest.mark.parametrize(('idle_s', 'asked'), [(299.0, 1), (301.0, 2)])
+def test_what_was_approved_ends_when_nothing_of_it_is_done_for_long(
+    idle_s: float, asked: int
+) -> None:
+    person = Person([YES, YES])
+    clock = [0.0]
+    here = ApprovalGate(person, lambda: SCENE, mode=ApprovalMode.PLAN, clock=lambda: clock[0])
+
+    for step in range(2):
+        run(here, step)
+        clock[0] += idle_s if step else 250.0
+    run(here, 2)
+
+    assert len(person.asked) == asked
+    assert person.asked[-1].reason == ('' if asked == 1 else 'nothing of it was done for 300 s')
+
+
+def test_a_long_call_that_needs_nobody_keeps_its_plan_alive() -> None:
+    person = Person([YES])
+    clock = [0.0]
+    here = ApprovalGate(person, lambda: SCENE, mode=ApprovalMode.PLAN, clock=lambda: clock[0])
+    run(here, 0)
+
+    for _ in range(3):
+        here.begin(of_plan(1))
+        clock[0] += 200.0
+        here.settle(ended(SkillCall('wait', ('60',)), Status.SUCCEEDED))
+
+    assert run(here, 2) is None
+    assert len(person.asked) == 1
+
+
+def test_episode_runs_until_it_ends_and_that_of_another_changes_nothing() -> None:
+    here = gate(Person([]))
+    here.begin_episode('e')
+
+    here.end_episode('f')
+    assert here.running == 'e'
+    assert 'e' not in here.ended
+
+    here.end_episode('e')
+    assert here.running == ''
+    assert 'e' in here.ended
+
+
+def test_episode_that_begins_ends_the_one_before_and_what_was_approved_in_it() -> None:
+    here = gate(Person([YES]))
+    here.begin_episode('e')
+    assert run(here, 0) is None
+
+    here.begin_episode('f')
+
+    assert here.running == 'f'
+    assert 'e' in here.ended
+    refusal = run(here, 1)
+    assert refusal is not None
+    assert refusal.message.endswith('was not tried: its episode has ended.')
+
+
+def test_episode_that_is_told_of_twice_goes_on() -> None:
+    here = gate(Person([]))
+
+    here.begin_episode('e')
+    here.begin_episode('e')
+
+    assert here.running == 'e'
+    assert 'e' not in here.ended
+
+
+def test_question_about_a_plan_names_the_model_that_wrote_it_and_says_what_a_stand_in_is() -> None:
+    titles = {}
+    for brain in ('gpt-4o', 'offline', ''):
+        person = Person([YES])
+        here = gate(person)
+        here.begin_episode('e', brain)
+        run(here, 0)
+        titles[brain] = person.asked[0].title
+
+    assert titles == {
+        'gpt-4o': 'The plan of 3 steps by gpt-4o. May it be done?',
+        'offline': 'The plan of 3 steps by offline (a deterministic stand-in, not a language '
+        'model). May it be done?',
+        '': 'The plan of 3 steps. May it be done?',
+    }
+
+
+def test_model_of_another_episode_is_not_named() -> None:
+    person = Person([YES])
+    here = gate(person)
+    here.begin_episode('f', 'gpt-4o')
+
+    run(here, 0)
+
+    assert person.asked[0].title == 'The plan of 3 steps. May it be done?'
+
+
+def test_question_about_a_stopped_robot_bears_the_episode_whose_call_finds_it_so() -> None:
+    person = Person([YES, NO])
+    here = gate(person)
+    run(here, 0)
+
+    here.begin(of_plan(0, episode='f'))
+    here.resume('the user stop was pressed.', nothing)
+
+    assert [request.episode_id for request in person.asked] == ['e', 'f']
+
+
+@pytest.mark.parametrize('code', [Code.USER_STOP, Code.NEEDS_PERSON])
+def test_after_a_user_stop_the_same_plan_is_asked_for_again(code: Code) -> None:
+    person = Person([YES, YES])
+    here = gate(person)
+    run(here, 0)
+    here.permit(CALLS[1], of_plan(1), nothing)
+    here.settle(ended(CALLS[1], Status.FAILED, code))
+
+    run(here, 2)
+
+    assert person.kinds == [RequestKind.PLAN, RequestKind.PLAN]
+    assert person.asked[1].reason == 'the robot was stopped since it was approved'
+
+
+def test_a_person_is_asked_before_a_robot_that_stopped_goes_on_and_permits_are_gone() -> None:
+    person = Person([YES, YES, NO, YES])
+    here = gate(person)
+    run(here, 0)
+
+    assert here.resume('the user stop was pressed.', nothing) is True
+    assert here.resume('the user stop was pressed.', nothing) is False
+    run(here, 1)
+
+    assert person.kinds == [
+        RequestKind.PLAN,
+        RequestKind.RESUME,
+        RequestKind.RESUME,
+        RequestKind.PLAN,
+    ]
+    assert person.asked[1].lines == ('the user stop was pressed.',)
+    assert person.asked[1].hash != person.asked[2].hash
+
+
+@pytest.mark.parametrize('mode', list(ApprovalMode))
+def test_in_every_mode_a_person_says_whether_a_stopped_robot_goes_on(mode: ApprovalMode) -> None:
+    person = Person([NO])
+
+    assert gate(person, mode.value).resume('communication was lost.', nothing) is False
+    assert person.kinds == [RequestKind.RESUME]
+
+
+def test_after_a_stop_between_two_calls_that_others_recovered_the_plan_is_asked_for_again() -> (
+    None
+):
+    person = Person([YES, YES])
+    stops = [1]
+    here = ApprovalGate(person, lambda: SCENE, mode=ApprovalMode.PLAN, stops=lambda: stops[0])
+    run(here, 0)
+
+    stops[0] += 1
+    allowed = [run(here, 1), run(here, 2)]
+
+    assert allowed == [None, None]
+    assert person.kinds == [RequestKind.PLAN, RequestKind.PLAN]
+    assert person.asked[1].reason == 'the robot was stopped since it was approved'
+
+
+def test_a_yes_to_a_question_during_which_the_robot_was_stopped_is_asked_for_again() -> None:
+    stops = [0]
+    asked = []
+
+    def person(request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+        asked.append(request.reason)
+        stops[0] += len(asked) == 1
+        return YES if len(asked) == 1 else NO
+
+    here = ApprovalGate(person, lambda: SCENE, mode=ApprovalMode.PLAN, stops=lambda: stops[0])
+
+    assert run(here, 0) is not None
+    assert asked == ['', 'the robot was stopped since it was approved']
+
+
+class StoppedWhileAsked:
+    """A person who allows plans and a call; while that is allowed, the robot is stopped."""
+
+    def __init__(self, mode: str, *, again: Answer) -> None:
+        self.asked: list[ApprovalRequest] = []
+        """About calls."""
+        self._again = again
+        self._stops = 0
+        self.gate = ApprovalGate(
+            self._answer,
+            lambda: scene_of_mode(mode),
+            mode=ApprovalMode(mode),
+            stops=lambda: self._stops,
+        )
+
+    def _answer(self, request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+        if request.kind is not RequestKind.CALL:
+            return YES
+        self.asked.append(request)
+        if len(self.asked) > 1:
+            return self._again
+        self._stops += 1
+        return YES
+
+
+@pytest.mark.parametrize(('mode', 'call', 'why'), CALLS_OF_MODES)
+def test_a_yes_to_a_call_during_which_the_robot_was_stopped_is_asked_for_again(
+    mode: str, call: SkillCall, why: str
+) -> None:
+    person = StoppedWhileAsked(mode, again=NO)
+
+    refusal = person.gate.permit(call, of_plan(0), nothing)
+
+    assert refusal is not None
+    assert refusal.code is Code.NOT_APPROVED
+    stopped = 'the robot was stopped since it was approved'
+    first, second = person.asked
+    assert [first.reason, second.reason] == [why, f'{stopped}; {why}' if why else stopped]
+    assert first.hash != second.hash
+
+
+@pytest.mark.parametrize(('mode', 'call', 'why'), CALLS_OF_MODES)
+def test_a_call_that_is_allowed_again_after_a_stop_is_permitted(
+    mode: str, call: SkillCall, why: str
+) -> None:
+    person = StoppedWhileAsked(mode, again=YES)
+
+    assert person.gate.permit(call, of_plan(0), nothing) is None
+    assert len(person.asked) == 2
+
+
+def test_a_call_is_asked_for_where_the_robot_was_stopped_while_the_scene_was_waited_for() -> None:
+    person = Person([YES, NO])
+    stops = [0]
+
+    def observe() -> Scene:
+        stops[0] += 1
+        return SCENE
+
+    here = ApprovalGate(person, observe, mode=ApprovalMode.PLAN, stops=lambda: stops[0])
+
+    assert run(here, 0) is not None
+    assert person.kinds == [RequestKind.PLAN, RequestKind.CALL]
+    assert person.asked[1].reason == 'the robot was stopped since it was approved'
+
+
+def test_a_plan_that_is_asked_for_once_more_bears_another_name() -> None:
+    person = Person([YES, YES, YES, YES])
+    here = gate(person)
+
+    run(here, 0)
+    here.revoke('the robot was stopped')
+    run(here, 1)
+    here.revoke('the robot was stopped')
+    run(here, 2)
+    run(here, 0, revision=1)
+
+    hashes = [request.hash for request in person.asked]
+    assert hashes[0] == plan_hash('e', 0, of_plan(0).plan)
+    assert hashes[3] == plan_hash('e', 1, of_plan(0).plan)
+    assert len(set(hashes)) == 4
+
+
+def test_what_is_taken_back_while_it_is_asked_for_is_not_granted_by_a_yes() -> None:
+    asked: list[str] = []
+
+    def person(request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+        asked.append(request.reason)
+        if len(asked) == 1:
+            here.revoke('brain_planner has gone since it was approved')
+        return YES if len(asked) == 1 else NO
+
+    here = ApprovalGate(person, lambda: SCENE, mode=ApprovalMode.PLAN)
+
+    assert run(here, 0) is not None
+    assert asked == ['', 'brain_planner has gone since it was approved']
+
+
+def test_a_user_stop_does_not_lift_a_denial() -> None:
+    person = Person([NO])
+    here = gate(person)
+    run(here, 0)
+
+    here.revoke('the robot was stopped')
+
+    assert run(here, 0) is not None
+    assert len(person.asked) == 1
+
+
+PAINTED = 'throw knife\x1b[1A\x1b[2K\r  1: place red_cube'
+
+
+@pytest.mark.parametrize('mode', ['plan', 'step', 'risky', 'none'])
+@pytest.mark.parametrize(
+    ('text', 'named'),
+    [
+        (PAINTED, 'U+001B'),
+        ('pick red_cube\n1: return to base', 'U+000A'),
+        ('pick \u202eebuc_der', 'U+202E (RIGHT-TO-LEFT OVERRIDE)'),
+        ('pick red\u200b_cube', 'U+200B (ZERO WIDTH SPACE)'),
+        ('pick red\u200d_cube', 'U+200D'),
+        ('pick \x9b2Jred_cube', 'U+009B'),
+    ],
+)
+def test_a_plan_with_a_character_that_nobody_sees_is_refused_and_names_it(
+    mode: str, text: str, named: str
+) -> None:
+    person = Person([YES])
+
+    refusal = gate(person, mode).permit(CALLS[0], of_plan(0, (STEPS[0], text)), nothing)
+
+    assert refusal is not None
+    assert (refusal.status, refusal.code) == (Status.REJECTED, Code.NOT_APPROVED)
+    assert 'step 1 of its plan contains the character' in refusal.message
+    assert named in refusal.message
+    assert hidden_fault(refusal.message) == ''
+    assert not person.asked
+
+
+def test_an_episode_id_with_an_escape_sequence_is_refused() -> None:
+    person = Person([YES])
+
+    refusal = gate(person).permit(CALLS[0], of_plan(0, episode='e\x1b[2J'), nothing)
+
+    assert refusal is not None
+    assert 'its episode id contains the character U+001B' in refusal.message
+    assert not person.asked
+
+
+def test_plans_in_any_script_are_asked_for() -> None:
+    steps = ('plocka röd_kub', '拿起红色方块', 'التقط المكعب الأحمر')
+    person = Person([YES, YES])
+
+    gate(person).permit(CALLS[0], of_plan(0, steps), nothing)
+
+    assert person.asked[0].lines == tuple(f'{i}: {text}' for i, text in enumerate(steps))
+
+
+def test_what_stopped_the_robot_is_asked_about_in_characters_that_are_seen() -> None:
+    person = Person([YES])
+
+    gate(person).resume(f'waiting for {SkillCall("pick", (PAINTED,))}', nothing)
+
+    (asked,) = person.asked
+    assert hidden_fault(asked.lines[0]) == ''
+    assert '\\x1b[1A' in asked.lines[0]
+
+
+moments = st.one_of(
+    st.tuples(
+        st.just('call'),
+        st.integers(0, 2),
+        st.integers(0, 2),
+        st.integers(0, 2),
+        st.sampled_from(list(Status)),
+    ),
+    st.sampled_from([('stop',), ('stop outside',), ('end',), ('begin',), ('idle',)]),
+)
+sayings = st.sampled_from(['yes', 'no', 'yes, but it was stopped', 'yes, but it was taken back'])
+
+
+@given(st.lists(moments, max_size=30), st.lists(sayings, max_size=40))
+@settings(deadline=None)
+def test_no_call_is_ever_tried_that_no_person_has_allowed(
+    story: list[tuple[object, ...]], says: list[str]
+) -> None:
+    granted: set[str] = set()
+    used: set[tuple[str, int]] = set()
+    named_by_hash: set[str] = set()
+    stops, clock = [0], [0.0]
+    allowed_now = over = False
+    where = of_plan(0)
+
+    def person(request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+        nonlocal allowed_now
+        assert request.hash not in named_by_hash
+        named_by_hash.add(request.hash)
+        said = says.pop(0) if says else 'no'
+        if said == 'yes, but it was stopped':
+            stops[0] += 1
+        elif said == 'yes, but it was taken back':
+            here.revoke('lost')
+        if 'but' in said:
+            granted.clear()
+        if request.kind is RequestKind.PLAN and said == 'yes':
+            granted.add(where.hash)
+        if request.kind is RequestKind.CALL:
+            allowed_now = said == 'yes'
+        return NO if said == 'no' else YES
+
+    here = ApprovalGate(
+        person,
+        lambda: SCENE,
+        mode=ApprovalMode.PLAN,
+        stops=lambda: stops[0],
+        clock=lambda: clock[0],
+    )
+    for moment in story:
+        if len(moment) == 1:
+            match moment[0]:
+                case 'stop':
+                    here.revoke('stopped')
+                case 'stop outside':
+                    stops[0] += 1
+                case 'end':
+                    here.end_episode('e')
+                    over = True
+                case 'begin':
+                    here.ended.begin('e')
+                    over = False
+                    continue  # told twice, it is the same episode, and what was allowed stays so
+                case 'idle':
+                    clock[0] += 1000.0
+            granted.clear()
+            continue
+        _, step, named, revision, status = moment
+        allowed_now = False
+        where = of_plan(int(str(named)), revision=int(str(revision)))
+        call = CALLS[int(str(step))]
+        if here.permit(call, where, nothing) is None:
+            key = (where.hash, where.step)
+            assert not over
+            by_its_plan = where.hash in granted and step == named and key not in used
+            assert allowed_now or by_its_plan
+            if status is not Status.REJECTED:
+                used.add(key)
+            here.settle(ended(call, Status(status)))

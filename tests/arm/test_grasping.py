@@ -5,11 +5,15 @@ import pytest
 
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY, within_limits
-from bbllm.arm.motion.collision import CollisionChecker
-from bbllm.arm.motion.motion_planner import choose_grasp_configuration
+from bbllm.arm.motion import motion_planner as ways
+from bbllm.arm.motion.cartesian_path import path_move
+from bbllm.arm.motion.collision import CollisionChecker, Contact
+from bbllm.arm.motion.motion_planner import choose_grasp_configuration, join, plan_transit
 from bbllm.arm.motion.reachability import raised, top_down
-from bbllm.arm.motion.trajectory import NoPathError
+from bbllm.arm.motion.rrt_connect import find_way
+from bbllm.arm.motion.trajectory import NoPathError, concatenate, joint_move, sample
 from bbllm.arm.obstacles import Obstacle, ObstacleShape
+from bbllm.bench.safety.limit_audit import audit
 
 
 def block(name: str, x: float, y: float, z: float, size: tuple[float, float, float]) -> Obstacle:
@@ -97,3 +101,118 @@ def test_a_wall_on_the_way_makes_the_transit_indirect() -> None:
 
     assert not blocked[0].direct
     assert free[0].direct
+
+
+def low_over(x: float, y: float) -> np.ndarray:
+    pose = top_down((x, y, 0.08), 0.0)
+    return choose_grasp_configuration([pose], Q_READY, hover_m=0.0)[0].q_end
+
+
+LEFT, RIGHT = low_over(0.45, 0.25), low_over(0.45, -0.25)
+WALL = block('wall', 0.45, 0.0, 0.1, (0.4, 0.04, 0.2))
+
+
+def test_without_obstacles_the_transit_is_the_joint_move() -> None:
+    move = plan_transit(LEFT, RIGHT, CollisionChecker())
+
+    assert move.duration_s == joint_move(LEFT, RIGHT).duration_s
+
+
+@pytest.mark.parametrize('scale', [0.5, 1.0])
+def test_a_wall_is_passed_without_touching_it(scale: float) -> None:
+    checker = CollisionChecker([WALL])
+    assert checker.path_clear(np.stack([LEFT, RIGHT])) is not None
+
+    move = plan_transit(LEFT, RIGHT, checker, scale=scale)
+
+    assert checker.path_clear(move) is None
+    assert audit(move).violations == 0
+    np.testing.assert_allclose(move.position_rad[[0, -1]], [LEFT, RIGHT], atol=1e-9)
+    assert (move.velocity_rad_s[-1] == 0).all()
+
+
+def test_where_simple_ways_fail_the_search_finds_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ways, '_RISES_M', ())
+    monkeypatch.setattr(ways, 'Q_READY', LEFT)
+    checker = CollisionChecker([WALL])
+
+    move = plan_transit(LEFT, RIGHT, checker)
+
+    assert checker.path_clear(move) is None
+    assert audit(move).violations == 0
+    np.testing.assert_allclose(move.position_rad[-1], RIGHT, atol=1e-9)
+
+
+def test_the_search_goes_from_start_to_goal_and_gives_the_same_answer_twice() -> None:
+    checker = CollisionChecker([WALL])
+
+    def clear(path: np.ndarray) -> bool:
+        return checker.path_clear(path) is None
+
+    way, again = find_way(LEFT, RIGHT, clear), find_way(LEFT, RIGHT, clear)
+
+    assert way is not None
+    assert again is not None
+    np.testing.assert_array_equal(way, again)
+    np.testing.assert_array_equal([way[0], way[-1]], [LEFT, RIGHT])
+    assert clear(np.stack(way))
+
+
+def test_the_search_gives_up_when_the_goal_is_walled_in() -> None:
+    def clear(path: np.ndarray) -> bool:
+        return bool((np.abs(path - RIGHT).max(axis=1) > 0.1).all())
+
+    assert find_way(LEFT, RIGHT, clear) is None
+
+
+def test_a_goal_in_contact_is_refused_with_what_it_touches() -> None:
+    pillar = block('pillar', 0.45, -0.25, 0.1, (0.06, 0.06, 0.2))
+
+    with pytest.raises(NoPathError, match='pillar touch where the arm is to go') as caught:
+        plan_transit(LEFT, RIGHT, CollisionChecker([pillar]))
+    assert caught.value.blockers == ('pillar',)
+
+
+def test_what_may_be_touched_is_no_obstacle() -> None:
+    move = plan_transit(LEFT, RIGHT, CollisionChecker([WALL]), ignore=['wall'])
+
+    assert move.duration_s == joint_move(LEFT, RIGHT).duration_s
+
+
+@pytest.mark.parametrize('scale', [0.5, 1.0])
+def test_joined_motions_save_time_and_the_end_of_the_descent_stays_straight(scale: float) -> None:
+    approach = choose_grasp_configuration([top_down((0.5, 0.2, 0.02), 0.0)], Q_READY)[0]
+    transit = joint_move(Q_READY, approach.q_hover, scale=scale)
+    descent = path_move(approach.path, scale=scale)
+
+    joined = join(transit, descent, CollisionChecker(), scale=scale)
+
+    assert joined.duration_s < concatenate(transit, descent).duration_s - 0.02
+    assert audit(joined).violations == 0
+    time_s = np.linspace(joined.duration_s - 0.4 * descent.duration_s, joined.duration_s, 30)
+    tool = forward(sample(joined, time_s)[0])[:, :3, 3]
+    np.testing.assert_allclose(tool[:, :2], np.broadcast_to([0.5, 0.2], (30, 2)), atol=1e-4)
+
+
+class RoundCornersTouch(CollisionChecker):
+    """Finds every motion clear but one that leaves the corner out."""
+
+    def __init__(self, corner: np.ndarray) -> None:
+        super().__init__()
+        self._corner = corner
+
+    def path_clear(self, path: object, *_: object, **__: object) -> Contact | None:
+        assert isinstance(path, np.ndarray)
+        hit = np.abs(path - self._corner).max(axis=1).min() < 1e-6
+        return None if hit else Contact('fr3_hand', 'post')
+
+
+def test_motions_are_joined_with_a_stop_where_the_rounded_corner_is_not_free() -> None:
+    middle, end = Q_READY + 0.4 * np.eye(7)[0], Q_READY + np.array([0.4, 0, 0, 0.3, 0, 0, 0])
+    first, second = joint_move(Q_READY, middle), joint_move(middle, end)
+
+    assert join(first, second, CollisionChecker()).duration_s < 0.9 * (
+        first.duration_s + second.duration_s
+    )
+    stopping = join(first, second, RoundCornersTouch(middle))
+    assert stopping.duration_s == pytest.approx(first.duration_s + second.duration_s)

@@ -1,16 +1,103 @@
-"""The way back from a stop, on a driver that plays one step by step."""
+"""Recovery from a stop: causes, steps, and when a person is asked."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
-from played_recoveries import ALL_STEPS, DOWN, Person, Played, nothing, recovery_of
 
-from bbllm.arm.execution.stop_causes import StopCause
+from bbllm.arm.driver import RecoveryError, RobotCondition, RobotMode
+from bbllm.arm.execution.recovery import MOST_QUESTIONS, Recovery
+from bbllm.arm.execution.stop_causes import (
+    CAUSES,
+    NEED_A_PERSON,
+    StopCause,
+    diagnose,
+    hardware_is_up,
+)
 from bbllm.arm.failures import SkillError, StuckError
 from bbllm.arm.safety.contact_limits import ContactLimiter
 from bbllm.core.types import Code
+
+DOWN = RobotCondition(controllers_active=False, hardware_active=False, mode=RobotMode.MOVE)
+"""As the driver shows a stop: its broadcasters went down before they could tell of it."""
+ALL_STEPS = [
+    'error recovery',
+    'hardware',
+    'broadcasters',
+    'fresh states',
+    'controller',
+]
+
+
+@dataclass
+class Played:
+    """A robot that is down, and whose errors show once its broadcasters are up again."""
+
+    errors: tuple[str, ...] = ('cartesian_reflex',)
+    mode_when_down: RobotMode = RobotMode.REFLEX
+    refuses: set[str] = field(default_factory=set)
+    stays_down: bool = False
+    now: RobotCondition = DOWN
+    steps: list[str] = field(default_factory=list)
+    cleared: bool = False
+
+    def condition(self, patience_s: float = 0.0) -> RobotCondition:
+        return self.now
+
+    def clear_errors(self) -> None:
+        self._step('error recovery')
+        self.cleared = True
+
+    def activate_hardware(self) -> None:
+        self._step('hardware')
+        self.now = replace(self.now, hardware_active=True)
+
+    def activate_broadcasters(self) -> None:
+        self._step('broadcasters')
+
+    def wait_fresh(self, timeout_s: float) -> None:
+        self._step('fresh states')
+        shown = RobotMode.IDLE if self.cleared else self.mode_when_down
+        current = () if self.cleared else self.errors
+        self.now = replace(self.now, mode=shown, current_errors=current, last_errors=self.errors)
+
+    def activate_controller(self) -> None:
+        self._step('controller')
+        if not self.stays_down:
+            self.now = replace(self.now, controllers_active=True, mode=RobotMode.MOVE)
+
+    def _step(self, name: str) -> None:
+        self.steps.append(name)
+        if name in self.refuses:
+            raise RecoveryError(f'{name} was refused by the test.')
+
+
+class Person:
+    """Answers what it is asked, in order; does something first."""
+
+    def __init__(self, *answers: bool, first: Callable[[], None] = lambda: None) -> None:
+        self.asked: list[str] = []
+        self._answers = list(answers)
+        self._first = first
+
+    def __call__(self, what: str, look: Callable[[], None]) -> bool:
+        self.asked.append(what)
+        look()
+        self._first()
+        return self._answers.pop(0)
+
+
+def recovery_of(
+    robot: Any, person: Person | None = None, forces: ContactLimiter | None = None
+) -> Recovery:
+    return Recovery(robot, person, lambda _: None, forces)
+
+
+def nothing() -> None:
+    """Nobody cancels."""
 
 
 class Forces(ContactLimiter):
@@ -122,3 +209,173 @@ def test_a_cancel_is_heeded_before_every_step(step: str) -> None:
 
     assert raised.value.code is Code.CANCELLED
     assert step not in robot.steps
+
+
+@pytest.mark.parametrize(
+    ('error', 'cause'),
+    [
+        ('communication_constraints_violation', StopCause.COMMUNICATION_LOSS),
+        ('joint_position_limits_violation', StopCause.JOINT_LIMIT),
+    ],
+)
+def test_a_cause_that_shows_only_after_the_error_is_cleared_still_asks_before_the_controller(
+    error: str, cause: StopCause
+) -> None:
+    robot = Played(errors=(error,))
+    steps_when_asked: list[list[str]] = []
+    person = Person(True, first=lambda: steps_when_asked.append(list(robot.steps)))
+
+    stop = recovery_of(robot, person).run('lifting red_cube', nothing)
+
+    assert (stop.cause, stop.asked) == (cause, True)
+    assert steps_when_asked == [ALL_STEPS[:-1]]
+    assert robot.steps[-1] == 'controller'
+    assert robot.steps.count('controller') == 1
+
+
+def test_a_stop_without_any_error_is_taken_for_a_user_stop() -> None:
+    robot, person = Played(errors=()), Person(False)
+
+    with pytest.raises(StuckError, match='stopped from outside while lifting red_cube') as raised:
+        recovery_of(robot, person).run('lifting red_cube', nothing)
+
+    assert raised.value.code is Code.NEEDS_PERSON
+    assert 'controller' not in robot.steps
+
+
+def test_what_a_person_has_not_allowed_is_asked_again_and_never_recovered_from_unasked() -> None:
+    robot, person = Played(errors=()), Person(False, False, True)
+    recovery = recovery_of(robot, person)
+
+    for _ in range(2):
+        with pytest.raises(StuckError):
+            recovery.run('lifting red_cube', nothing)
+        assert robot.now.hardware_active  # so the stop itself is no longer to be seen
+        assert 'controller' not in robot.steps
+    stop = recovery.run('waiting for pick(red_cube)', nothing)
+
+    assert (stop.cause, stop.asked, len(person.asked)) == (StopCause.USER_STOP, True, 3)
+    assert 'while lifting red_cube' in person.asked[2]
+
+
+def test_a_user_stop_that_is_known_is_not_touched_before_a_person_allows_it() -> None:
+    robot = Played()
+    robot.now = replace(DOWN, mode=RobotMode.USER_STOPPED)
+    steps_when_asked: list[list[str]] = []
+    person = Person(True, first=lambda: steps_when_asked.append(list(robot.steps)))
+
+    stop = recovery_of(robot, person).run('lifting red_cube', nothing)
+
+    assert steps_when_asked == [[]]
+    assert stop.asked
+    assert 'release the user stop' in person.asked[0]
+
+
+def test_a_robot_that_refuses_error_recovery_is_looked_at_before_the_person_is_asked() -> None:
+    robot = Played(errors=(), mode_when_down=RobotMode.USER_STOPPED, refuses={'error recovery'})
+    person = Person(True, first=robot.refuses.clear)
+
+    stop = recovery_of(robot, person).run('lifting red_cube', nothing)
+
+    assert stop.cause is StopCause.USER_STOP
+    assert robot.steps == [
+        'error recovery', 'hardware', 'broadcasters', 'fresh states',
+        *ALL_STEPS,
+    ]  # fmt: skip
+    [what] = person.asked
+    assert 'the user stop of the robot was pressed while lifting red_cube.' in what
+    assert 'error recovery failed: error recovery was refused by the test.' in what
+    assert 'release the user stop' in what
+
+
+@pytest.mark.parametrize('step', ALL_STEPS)
+def test_every_step_that_fails_is_named_and_the_person_is_asked_at_most_three_times(
+    step: str,
+) -> None:
+    robot, person = Played(refuses={step}), Person(*[True] * 9)
+
+    with pytest.raises(StuckError, match=f'{step} was refused by the test') as raised:
+        recovery_of(robot, person).run('lifting red_cube', nothing)
+
+    assert raised.value.code is Code.NEEDS_PERSON
+    assert len(person.asked) == MOST_QUESTIONS
+    assert not robot.now.able
+
+
+def test_without_anybody_to_ask_the_sentence_says_what_to_do() -> None:
+    robot = Played(refuses={'hardware'})
+
+    with pytest.raises(StuckError) as raised:
+        recovery_of(robot).run('lifting red_cube', nothing)
+
+    assert str(raised.value) == (
+        'the robot stopped while lifting red_cube and did not tell why. It does not recover: '
+        'activation of the hardware failed: hardware was refused by the test. It stays stopped, '
+        'as nobody has allowed it to go on. Look at the robot and at Desk: is the user stop '
+        'pressed, are the joints locked, is a joint beyond its limit, does the network hold? '
+        'Then run the task again.'
+    )
+
+
+def test_every_error_of_the_driver_has_a_cause() -> None:
+    franka = pytest.importorskip('franka_msgs.msg')
+
+    assert set(CAUSES) == set(franka.Errors.get_fields_and_field_types())
+
+
+@pytest.mark.parametrize('error', sorted(CAUSES))
+def test_every_error_gives_a_sentence_and_advice(error: str) -> None:
+    shown = replace(DOWN, mode=RobotMode.IDLE, last_errors=(error,))
+
+    stop = diagnose(shown, hardware_was_down=True)
+
+    assert stop.cause is CAUSES[error]
+    assert stop.cause in NEED_A_PERSON or stop.code in (Code.REFLEX, Code.CONTROLLER_ABORTED)
+    sentence = stop.sentence('lifting red_cube')
+    assert 'while lifting red_cube' in sentence
+    assert '{' not in sentence
+    assert sentence.endswith('.')
+    assert stop.advice
+
+
+def test_errors_that_were_heard_before_the_stop_are_not_taken_for_its_cause() -> None:
+    heard_before = replace(DOWN, last_errors=('communication_constraints_violation',))
+
+    assert diagnose(heard_before, hardware_was_down=True).cause is StopCause.UNKNOWN
+
+
+def test_of_several_errors_the_one_that_needs_a_person_counts() -> None:
+    shown = replace(
+        DOWN,
+        mode=RobotMode.REFLEX,
+        current_errors=('joint_reflex', 'joint_position_limits_violation'),
+    )
+
+    assert diagnose(shown, hardware_was_down=True).cause is StopCause.JOINT_LIMIT
+
+
+def test_a_reflex_that_was_no_matter_of_force_says_so() -> None:
+    shown = replace(DOWN, mode=RobotMode.REFLEX, current_errors=('power_limit_violation',))
+
+    sentence = diagnose(shown, hardware_was_down=True).sentence('lifting red_cube')
+
+    assert sentence == (
+        'a reflex stopped the arm while lifting red_cube: it needed more power than it may.'
+    )
+
+
+@pytest.mark.parametrize(
+    ('shown', 'answered', 'controllers_active', 'up'),
+    [
+        (True, True, False, True),  # somebody has only taken a controller down
+        (True, False, True, True),
+        (True, False, False, False),  # nobody knows, so a person is asked
+        (False, True, True, False),
+    ],
+)
+def test_hardware_counts_as_up_only_where_something_shows_that_it_is(
+    shown: bool, answered: bool, controllers_active: bool, up: bool
+) -> None:
+    told = hardware_is_up(shown=shown, answered=answered, controllers_active=controllers_active)
+
+    assert told is up

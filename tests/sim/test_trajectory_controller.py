@@ -1,20 +1,57 @@
-"""What becomes of the goals of the joint trajectory controller, without physics."""
+"""The simulated trajectory controller: goals, splines between points, tolerances."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
-from trajectory_goals import END, START, STILL, ZEROS, asking, follow, goal
 
-from bbllm.arm.driver import FollowError, GoalStatus
+from bbllm.arm.driver import Array, FollowError, GoalStatus
 from bbllm.arm.model import ARM_JOINTS
-from bbllm.sim.controllers.constraints import Constraints
+from bbllm.sim.controllers.constraints import (
+    AskedTolerances,
+    Constraints,
+    constraints_from,
+    in_force,
+)
 from bbllm.sim.controllers.trajectory import (
     DEACTIVATED_TEXT,
+    PATH_TEXT,
     PREEMPTED_TEXT,
     SUCCESS_TEXT,
     TrajectoryController,
 )
+from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
+
+STILL = np.zeros(7)
+START = np.full(7, 0.1)
+END = np.linspace(0.2, 0.8, 7)
+ZEROS = (0.0,) * 7
+
+
+def goal(**changes: Any) -> TrajectoryGoal:
+    """Return a goal of one point after two seconds, at rest there."""
+    base = TrajectoryGoal(
+        time_s=(2.0,),
+        position_rad=(tuple(END),),
+        velocity_rad_s=(ZEROS,),
+        acceleration_rad_s2=(ZEROS,),
+    )
+    return replace(base, **changes)
+
+
+def asking(**tolerances: Any) -> TrajectoryGoal:
+    """Return the same goal with tolerances."""
+    return goal(tolerances=AskedTolerances(**tolerances))
+
+
+def follow(controller: TrajectoryController, until_s: float, error: Array | float = 0.0) -> None:
+    """Let an arm follow perfectly but for a constant error."""
+    for now_s in np.arange(0.0, until_s, 0.01):
+        q, dq, _ = controller.sample(np.array([now_s]))
+        controller.update(float(now_s), q[0] + error, dq[0])
 
 
 @pytest.mark.parametrize(
@@ -216,3 +253,238 @@ def test_the_state_of_a_trajectory_can_be_asked_for_until_it_ends() -> None:
     assert not too_early.success
     controller.deactivate(2.0, START, STILL)
     assert controller.query(2.0, END, STILL) is None
+
+
+def test_positions_alone_are_joined_by_straight_lines() -> None:
+    controller = TrajectoryController(START)
+    controller.start(goal(velocity_rad_s=(), acceleration_rad_s2=()), 0.0, START, STILL)
+    q, dq, ddq = controller.sample(np.array([0.5, 1.5]))
+    assert q[0] == pytest.approx(START + 0.25 * (END - START))
+    assert dq[1] == pytest.approx((END - START) / 2)
+    assert np.all(ddq == 0)
+
+
+def test_positions_and_velocities_are_joined_by_cubics() -> None:
+    controller = TrajectoryController(START)
+    controller.start(goal(acceleration_rad_s2=()), 0.0, START, STILL)
+    q, dq, _ = controller.sample(np.array([0.5]))
+    assert q[0] == pytest.approx(START + (END - START) * (3 * 0.25**2 - 2 * 0.25**3))
+    assert dq[0] == pytest.approx((END - START) * (6 * 0.25 - 6 * 0.25**2) / 2)
+
+
+def test_points_with_all_derivatives_are_joined_by_quintics() -> None:
+    controller = TrajectoryController(START)
+    points = goal(
+        time_s=(0.0, 2.0),
+        position_rad=(tuple(START), tuple(END)),
+        velocity_rad_s=(ZEROS, ZEROS),
+        acceleration_rad_s2=(ZEROS, ZEROS),
+    )
+    controller.start(points, 0.0, START, STILL)
+    x = 0.3
+    q, dq, ddq = controller.sample(np.array([2 * x]))
+    way = END - START
+    assert q[0] == pytest.approx(START + way * (10 * x**3 - 15 * x**4 + 6 * x**5))
+    assert dq[0] == pytest.approx(way * (30 * x**2 - 60 * x**3 + 30 * x**4) / 2)
+    assert ddq[0] == pytest.approx(way * (60 * x - 180 * x**2 + 120 * x**3) / 4)
+
+
+def test_the_splines_pass_through_points_with_their_derivatives() -> None:
+    rng = np.random.default_rng(3)
+    position, velocity, acceleration = rng.normal(size=(3, 4, 7))
+    velocity[-1] = acceleration[-1] = 0.0
+    times = np.array([0.0, 0.3, 1.0, 1.2])
+    controller = TrajectoryController(START)
+    controller.start(
+        goal(
+            time_s=tuple(times),
+            position_rad=tuple(map(tuple, position)),
+            velocity_rad_s=tuple(map(tuple, velocity)),
+            acceleration_rad_s2=tuple(map(tuple, acceleration)),
+        ),
+        5.0,
+        START,
+        STILL,
+    )
+    for shift in (-1e-9, 1e-9):
+        q, dq, ddq = controller.sample(5.0 + times[1:3] + shift)
+        assert q == pytest.approx(position[1:3], abs=1e-6)
+        assert dq == pytest.approx(velocity[1:3], abs=1e-5)
+        assert ddq == pytest.approx(acceleration[1:3], abs=1e-3)
+
+
+def test_one_sample_equals_the_same_of_many() -> None:
+    controller = TrajectoryController(START)
+    controller.start(goal(), 0.0, START, STILL)
+    times = np.linspace(0, 2.5, 11)
+    many = controller.sample(times)
+    for i, now_s in enumerate(times):
+        one = controller.update(float(now_s), many[0][i], np.full(7, 1.0))
+        assert one.position_rad == pytest.approx(many[0][i])
+        assert one.velocity_rad_s == pytest.approx(many[1][i])
+        assert one.acceleration_rad_s2 == pytest.approx(many[2][i])
+
+
+def test_points_with_and_without_velocities_may_follow_each_other() -> None:
+    controller = TrajectoryController(START)
+    mixed = goal(
+        time_s=(1.0, 2.0, 3.0),
+        position_rad=(tuple(END), tuple(START), tuple(END)),
+        velocity_rad_s=(ZEROS, (), ZEROS),
+        acceleration_rad_s2=(),
+    )
+    controller.start(mixed, 0.0, START, STILL)
+
+    q, dq, _ = controller.sample(np.array([0.5, 1.5, 2.5]))
+
+    assert dq[0] == pytest.approx((END - START) * 1.5)  # a cubic's peak, from rest to rest
+    assert dq[1] == pytest.approx(START - END)  # a straight line
+    assert dq[2] == pytest.approx(END - START)
+    assert q[1] == pytest.approx((START + END) / 2)
+
+
+def test_a_motion_towards_an_accelerated_first_point_starts_without_acceleration() -> None:
+    controller = TrajectoryController(START)
+    controller.start(goal(), 0.0, START, np.full(7, 0.3))
+
+    q, dq, ddq = controller.sample(np.array([0.0]))
+
+    assert (q[0], dq[0], ddq[0]) == (
+        pytest.approx(START),
+        pytest.approx(np.full(7, 0.3)),
+        pytest.approx(STILL),
+    )
+
+
+def test_a_goal_that_began_in_the_past_is_joined_where_it_is_by_now() -> None:
+    controller = TrajectoryController(START)
+    late = goal(
+        time_s=(0.0, 2.0),
+        position_rad=(tuple(START), tuple(END)),
+        velocity_rad_s=(),
+        acceleration_rad_s2=(),
+        start_s=9.0,
+    )
+    controller.start(late, 10.0, START, STILL)
+    assert controller.update(10.0, START, STILL).position_rad == pytest.approx((START + END) / 2)
+
+
+def test_efforts_are_added_between_the_points_that_give_them() -> None:
+    controller = TrajectoryController(START)
+    pushed = goal(
+        time_s=(0.0, 2.0),
+        position_rad=(tuple(START), tuple(START)),
+        velocity_rad_s=(),
+        acceleration_rad_s2=(),
+        effort_nm=((0.0,) * 7, (4.0,) * 7),
+    )
+    assert not controller.start(pushed, 0.0, START, STILL).done
+
+    assert controller.effort(np.array([0.5])) == pytest.approx(np.full((1, 7), 1.0))
+
+
+def test_a_violated_path_tolerance_aborts_the_goal() -> None:
+    controller = TrajectoryController(START)
+    tolerance = np.array([0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 0.0])
+    pending = controller.start(asking(path_rad=tolerance), 0.0, START, STILL)
+    error = np.array([1.0, 1.0, 0.04, 1.0, 1.0, 1.0, 1.0])  # unchecked ones may be anything
+    follow(controller, 1.0, error)
+    assert not pending.done
+    error[2] = 0.06
+    q, dq, _ = controller.sample(np.array([1.0]))
+    held = controller.update(1.0, q[0] + error, dq[0])
+    assert pending.result is not None
+    assert pending.result.status is GoalStatus.ABORTED
+    assert pending.result.error_code is FollowError.PATH_TOLERANCE_VIOLATED
+    assert pending.result.error_string == PATH_TEXT
+    assert held.position_rad == pytest.approx(q[0] + error)
+
+
+def test_a_goal_tolerance_that_is_not_met_in_time_aborts_the_goal() -> None:
+    controller = TrajectoryController(START)
+    pending = controller.start(
+        asking(goal_rad=np.full(7, 0.01), goal_time_s=0.5), 0.0, START, STILL
+    )
+    controller.update(2.4, END + 0.02, STILL)
+    assert not pending.done
+    controller.update(2.6, END + 0.02, STILL)
+    assert pending.result is not None
+    assert pending.result.error_code is FollowError.GOAL_TOLERANCE_VIOLATED
+    assert pending.result.error_string == (
+        'Aborted due to goal_time_tolerance exceeding by 0.600000 seconds'
+    )
+
+
+def test_a_goal_tolerance_that_is_met_late_but_in_time_succeeds() -> None:
+    controller = TrajectoryController(START)
+    pending = controller.start(
+        asking(goal_rad=np.full(7, 0.01), goal_time_s=0.5), 0.0, START, STILL
+    )
+    controller.update(2.3, END + 0.02, STILL)
+    controller.update(2.4, END + 0.009, STILL)
+    assert pending.result is not None
+    assert pending.result.status is GoalStatus.SUCCEEDED
+
+
+def test_a_joint_that_still_moves_keeps_the_goal_from_ending() -> None:
+    controller = TrajectoryController(START)
+    pending = controller.start(goal(), 0.0, START, STILL)
+    controller.update(2.1, END, np.array([0.011, *ZEROS[1:]]))
+    assert not pending.done
+    controller.update(2.2, END, np.array([0.009, *ZEROS[1:]]))
+    assert pending.done
+
+
+def test_without_a_goal_time_the_controller_waits_for_ever() -> None:
+    controller = TrajectoryController(START)
+    pending = controller.start(asking(goal_rad=np.full(7, 0.01)), 0.0, START, STILL)
+    controller.update(1000.0, END + 0.02, STILL)
+    assert not pending.done
+
+
+def test_a_tolerance_of_zero_is_the_default_and_of_minus_one_is_none() -> None:
+    default = Constraints(path_rad=np.full(7, 0.1), goal_rad=np.full(7, 0.02), goal_time_s=1.0)
+    path = np.array([0.0, -1.0, 0.3, 0.0, 0.0, 0.0, 0.0])
+
+    held = in_force(AskedTolerances(path_rad=path), default)
+
+    assert held.path_rad.tolist() == [0.1, 0.0, 0.3, 0.1, 0.1, 0.1, 0.1]
+    assert held.goal_rad.tolist() == [0.02] * 7
+    assert held.goal_rad_s.tolist() == [0.01] * 7
+    assert held.goal_time_s == 1.0
+    assert in_force(AskedTolerances(goal_time_s=-1.0), default).goal_time_s == 0.0
+
+
+@pytest.mark.parametrize(
+    'asked',
+    [
+        AskedTolerances(path_rad=np.array([0.3, -0.5, 0, 0, 0, 0, 0])),
+        AskedTolerances(path_rad=np.full(7, 0.3), legible=False),
+    ],
+)
+def test_a_tolerance_without_meaning_leaves_all_at_their_defaults(asked: AskedTolerances) -> None:
+    default = Constraints(path_rad=np.full(7, 0.1))
+    assert in_force(asked, default) is default
+
+
+def test_a_velocity_that_is_off_on_the_way_aborts_the_goal() -> None:
+    controller = TrajectoryController(START)
+    pending = controller.start(asking(path_rad_s=np.full(7, 0.05)), 0.0, START, STILL)
+    q, dq, _ = controller.sample(np.array([1.0]))
+    controller.update(1.0, q[0], dq[0] + 0.04)
+    assert not pending.done
+    controller.update(1.0, q[0], dq[0] + 0.06)
+    assert pending.result is not None
+    assert pending.result.error_code is FollowError.PATH_TOLERANCE_VIOLATED
+
+
+def test_the_controllers_own_constraints_are_read_from_its_parameters() -> None:
+    given = {
+        'goal_time': 2.0,
+        'stopped_velocity_tolerance': 0.03,
+        ARM_JOINTS[1]: {'trajectory': 0.2, 'goal': 0.04},
+    }
+    read = constraints_from(given)
+    assert (read.path_rad[1], read.goal_rad[1], read.path_rad[0]) == (0.2, 0.04, 0.0)
+    assert (read.goal_time_s, read.goal_rad_s.tolist()) == (2.0, [0.03] * 7)
+    assert constraints_from({}).goal_rad_s.tolist() == [0.01] * 7

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Callable
 
 import pytest
 from small_tables import RED, Meddler, run, world_of
 
+from bbllm.arm.driver import (
+    ArmDriver,
+    FollowResult,
+    GripperResult,
+    JointTrajectory,
+    RobotMode,
+    Tolerances,
+)
+from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.bench.scorers.plus_fit import check_plus
-from bbllm.core.errors import UnknownNameError
-from bbllm.core.types import Code, Pose, Status
+from bbllm.core.errors import LostNodeError, UnknownNameError
+from bbllm.core.types import Code, Outcome, Pose, Status
+from bbllm.sim.faults import Fault
 from bbllm.sim.scene_file import ObjectSpec
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
@@ -213,3 +224,250 @@ def test_the_same_scene_and_calls_give_the_same_end() -> None:
 def test_an_unknown_scene_names_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match='tabletop'):
         TabletopWorld('tabeltop')
+
+
+class Commands(RecordingDriver):
+    """Notes every goal of arm and hand that is sent while a fault is in force."""
+
+    def __init__(self, driver: ArmDriver) -> None:
+        super().__init__(driver)
+        self.forbidden = False
+        self.broken: list[str] = []
+
+    def follow(
+        self,
+        trajectory: JointTrajectory,
+        tolerances: Tolerances,
+        until: Callable[[], bool] | None = None,
+    ) -> FollowResult:
+        self._note('trajectory')
+        return super().follow(trajectory, tolerances, until)
+
+    def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:
+        self._note('move')
+        return super().move_gripper(width_m, speed_m_s)
+
+    def grasp(self, *args: float) -> GripperResult:
+        self._note('grasp')
+        return super().grasp(*args)
+
+    def _note(self, what: str) -> None:
+        if self.forbidden:
+            self.broken.append(what)
+
+
+MOMENTS = {
+    'moving above red_cube': 'pick red_cube',
+    'lowering the hand': 'pick red_cube',
+    'closing the hand on red_cube': 'pick red_cube',
+    'lifting red_cube': 'pick red_cube',
+    'moving above location_A': 'place location_A',
+    'lowering red_cube onto location_A': 'place location_A',
+    'opening the hand to let go of red_cube': 'place location_A',
+    'lifting the hand': 'place location_A',
+}
+"""What the arm is about when something happens, and the call that it is then on."""
+
+
+class Mishap:
+    """A world in which one fault comes in the middle of one motion."""
+
+    def __init__(self, fault: Fault, moment: str, *, helper: bool = True) -> None:
+        self.asked: list[str] = []
+        self.drivers: list[Commands] = []
+        self._fault = fault
+        self._helper = helper
+        meddler = Meddler()
+        self.world = world_of(RED, meddler=meddler, ask_person=self._help, wrap_driver=self._wrap)
+        self.activities: list[str] = []
+        self.world.set_activity_callback(self._hear)
+        self._begun_s = math.inf
+        self._moment = moment
+        meddler.ready = lambda: self.world.time_s > self._begun_s + 0.04
+        meddler.deed = self._break
+
+    def run_until_done(self) -> list[Outcome]:
+        """Pick and place as somebody would who looks at the scene after every failure."""
+        outcomes: list[Outcome] = []
+        for _ in range(8):
+            scene = self.world.observe()
+            if scene.held is None and scene.has('red_cube', 'on', 'location_A'):
+                break
+            text = 'pick red_cube' if scene.held is None else 'place location_A'
+            outcomes += run(self.world, text)
+            if outcomes[-1].code is Code.NEEDS_PERSON:
+                break
+        return outcomes
+
+    def _hear(self, activity: str) -> None:
+        self.activities.append(activity)
+        if activity == self._moment and self._begun_s == math.inf:
+            self._begun_s = self.world.time_s
+
+    def _wrap(self, driver: ArmDriver) -> ArmDriver:
+        self.drivers.append(Commands(driver))
+        return self.drivers[0]
+
+    def _break(self) -> None:
+        self.world.robot.inject(self._fault)
+        self.drivers[0].forbidden = self._fault is not Fault.REFLEX
+
+    def _help(self, what: str, look: Callable[[], None]) -> bool:
+        self.asked.append(what)
+        if self._helper:
+            self.drivers[0].forbidden = False
+            self.world.robot.clear(self._fault)
+        return self._helper
+
+
+@pytest.mark.parametrize('moment', MOMENTS)
+def test_a_reflex_at_any_moment_is_recovered_from_and_the_cube_gets_where_it_should(
+    moment: str,
+) -> None:
+    mishap = Mishap(Fault.REFLEX, moment)
+
+    outcomes = mishap.run_until_done()
+
+    assert moment in mishap.activities
+    assert 'recovering the robot' in mishap.activities
+    assert {outcome.code for outcome in outcomes} <= {Code.NONE, Code.REFLEX}
+    assert mishap.asked == []
+    assert run(mishap.world, 'return_to_base')[0].succeeded
+    rests = mishap.world.settled()['red_cube'].position_m
+    assert rests == pytest.approx((0.55, -0.2, 0.02), abs=5e-3)
+
+
+@pytest.mark.parametrize('moment', MOMENTS)
+@pytest.mark.parametrize(
+    ('fault', 'code'),
+    [
+        (Fault.USER_STOP, Code.USER_STOP),
+        (Fault.COMMUNICATION_LOSS, Code.COMMUNICATION_LOSS),
+        (Fault.JOINT_LIMIT, Code.JOINT_LIMIT),
+    ],
+)
+def test_what_needs_a_person_at_any_moment_asks_one_moves_nothing_and_then_goes_on(
+    fault: Fault, code: Code, moment: str
+) -> None:
+    mishap = Mishap(fault, moment)
+
+    outcomes = mishap.run_until_done()
+
+    assert len(mishap.asked) == 1
+    assert mishap.drivers[0].broken == []
+    assert [outcome.code for outcome in outcomes if not outcome.succeeded] == [code]
+    assert run(mishap.world, 'return_to_base')[0].succeeded
+    rests = mishap.world.settled()['red_cube'].position_m
+    assert rests == pytest.approx((0.55, -0.2, 0.02), abs=5e-3)
+
+
+@pytest.mark.parametrize('fault', [Fault.USER_STOP, Fault.COMMUNICATION_LOSS, Fault.JOINT_LIMIT])
+def test_without_a_persons_word_nothing_moves_any_more(fault: Fault) -> None:
+    mishap = Mishap(fault, 'lifting red_cube', helper=False)
+
+    [outcome] = mishap.run_until_done()
+    [again] = run(mishap.world, 'open_gripper')
+
+    assert outcome.code is again.code is Code.NEEDS_PERSON
+    assert 'while lifting red_cube' in outcome.message
+    assert mishap.drivers[0].broken == []
+
+
+def test_a_driver_that_hangs_in_mid_motion_is_an_error_that_names_it() -> None:
+    mishap = Mishap(Fault.DRIVER_HANG, 'lifting red_cube')
+
+    with pytest.raises(LostNodeError, match='simulated driver hangs'):
+        mishap.run_until_done()
+
+
+@pytest.mark.parametrize('fault', [Fault.GRIPPER_FAIL, Fault.GRIPPER_MISS])
+def test_a_hand_that_fails_or_misses_once_is_told_and_the_cube_gets_there_all_the_same(
+    fault: Fault,
+) -> None:
+    mishap = Mishap(fault, 'moving above red_cube')
+
+    outcomes = mishap.run_until_done()
+
+    codes = {Fault.GRIPPER_FAIL: Code.GRIPPER_FAILED, Fault.GRIPPER_MISS: Code.GRASP_FAILED}
+    assert [outcome.code for outcome in outcomes] == [codes[fault], Code.NONE, Code.NONE]
+
+
+def test_a_goal_that_never_ends_is_a_timeout_and_the_task_goes_on_after_it() -> None:
+    mishap = Mishap(Fault.ENDLESS_GOAL, 'moving above red_cube')
+    first = run(mishap.world, 'pick red_cube')
+    mishap.world.robot.clear(Fault.ENDLESS_GOAL)
+    mishap.drivers[0].forbidden = False
+
+    outcomes = mishap.run_until_done()
+
+    assert [outcome.code for outcome in first + outcomes] == [Code.TIMEOUT, Code.NONE, Code.NONE]
+
+
+def test_a_reflex_ends_the_call_and_the_arm_is_recovered_for_the_next() -> None:
+    meddler = Meddler()
+    world = world_of(RED, meddler=meddler)
+    meddler.deed = lambda: world.robot.inject(Fault.REFLEX)
+
+    outcomes = run(world, 'pick red_cube', 'pick red_cube')
+
+    assert outcomes[0].code is Code.REFLEX
+    assert 'deactivate transition' in outcomes[0].raw
+    assert outcomes[1].succeeded, outcomes[1].message
+
+
+def test_a_pressed_user_stop_needs_a_person_and_is_asked_about_again_by_the_next_call() -> None:
+    world = world_of(RED)
+    world.robot.inject(Fault.USER_STOP)
+
+    first, second = run(world, 'pick red_cube', 'pick red_cube')
+
+    assert first.code is second.code is Code.NEEDS_PERSON
+    assert 'release the user stop' in first.message
+    assert world.robot.mode is RobotMode.USER_STOPPED
+
+
+def test_a_reflex_at_rest_does_not_fail_the_next_call() -> None:
+    world = world_of(RED)
+    world.robot.inject(Fault.REFLEX)
+
+    [outcome] = run(world, 'pick red_cube')
+
+    assert outcome.succeeded, outcome.message
+
+
+def test_a_thing_too_heavy_to_lift_is_told_and_the_arm_can_go_on() -> None:
+    heavy = ObjectSpec(name='heavy_cube', kind='cube', xy=(0.5, 0.3), mass=5.0)
+    world = world_of(RED, heavy)
+
+    outcomes = run(world, 'pick heavy_cube', 'pick red_cube')
+
+    assert outcomes[0].code is Code.WOULD_NOT_RISE
+    assert outcomes[0].message == (
+        'heavy_cube did not rise: the lift took more than 10 N, as it does of what is fixed to '
+        'the table or weighs about 1 kg or more; the hand has let go of it.'
+    )
+    assert [outcome.message for outcome in outcomes[1:]] == ['']
+
+
+def test_a_broken_hand_is_told_with_the_drivers_text() -> None:
+    world = world_of(RED)
+    run(world, 'reach red_cube')
+    world.robot.inject(Fault.GRIPPER_FAIL)
+
+    [outcome] = run(world, 'pick red_cube')
+
+    assert outcome.code is Code.GRIPPER_FAILED
+    assert outcome.raw == 'libfranka gripper: Command failed!'
+
+
+def test_a_controller_that_never_answers_is_a_timeout() -> None:
+    world = world_of(RED)
+    world.robot.inject(Fault.ENDLESS_GOAL)
+
+    [outcome] = run(world, 'pick red_cube')
+
+    assert outcome.code is Code.TIMEOUT
+    assert outcome.message == (
+        'the controller did not finish in time while moving above red_cube; its goal was '
+        'cancelled.'
+    )
