@@ -17,9 +17,9 @@ from typing import Annotated
 import typer
 
 from bbllm.bench.log.machine import describe_machine
-from bbllm.cli.choices import JsonOption
-from bbllm.cli.supervision import interrupts
-from bbllm.cli.verb_group import FAILED, INTERRUPTED
+from bbllm.cli.support.choices import JsonOption
+from bbllm.cli.support.supervision import interrupts
+from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
 from bbllm.sim.force_noise import FORCE_NOISE_N
 from bbllm.viz.png import to_png

@@ -10,15 +10,15 @@ import pytest
 
 from bbllm.arm.driver import RecoveryError, RobotCondition, RobotMode
 from bbllm.arm.execution.recovery import MOST_QUESTIONS, Recovery
-from bbllm.arm.execution.stop_causes import (
+from bbllm.arm.failures import SkillError, StuckError
+from bbllm.arm.safety.contact_limits import ContactLimiter
+from bbllm.arm.stop_causes import (
     CAUSES,
     NEED_A_PERSON,
     StopCause,
     diagnose,
     hardware_is_up,
 )
-from bbllm.arm.failures import SkillError, StuckError
-from bbllm.arm.safety.contact_limits import ContactLimiter
 from bbllm.core.types import Code
 
 DOWN = RobotCondition(controllers_active=False, hardware_active=False, mode=RobotMode.MOVE)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.instance_names import instance_name
 from bbllm.core.types import Outcome, SkillCall

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bbllm.bench.finetuning.kinds import KINDS
 from bbllm.bench.finetuning.pairs import Pair, split_prompt
 from bbllm.bench.finetuning.tasks import DataTask, suite_of
-from bbllm.bench.suites.generator import make_case
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.core.protocols import Message, Reply
 from bbllm.llm.recording.exchanges import FORMAT, Exchange, line_of
 from bbllm.planners.llm_pop.fine_tuned_grammar import FtReply, parse_reply

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 
 SUITE = load_suite('tabletop')

@@ -14,8 +14,8 @@ from bbllm.bench.log.episodes import Job, Setup
 from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.runner.episode_models import models_of
 from bbllm.bench.runner.run_setup import Prepared, RunRequest, prepare
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig, ModelConfig

@@ -19,8 +19,8 @@ from bbllm.bench.finetuning.reading import read_pair
 from bbllm.bench.log.episodes import Job
 from bbllm.bench.runner.play_tabletop import play
 from bbllm.bench.runner.worker_result import Answer, Done, Failed, Refused
+from bbllm.bench.scene_sampling.generator import CaseError, make_case
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.generator import CaseError, make_case
 from bbllm.bench.suites.suite import Suite
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig

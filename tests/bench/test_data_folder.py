@@ -27,7 +27,7 @@ from bbllm.bench.finetuning.settings import (
 from bbllm.bench.finetuning.tasks import suite_of
 from bbllm.bench.log.episodes import Job, Played
 from bbllm.bench.runner.worker_result import Answer, Done
-from bbllm.bench.suites.generator import make_case
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig
 

@@ -20,7 +20,7 @@ from bbllm.bench.finetuning.tasks import (
     starred_share,
     suite_of,
 )
-from bbllm.bench.suites.generator import make_case
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.core.errors import ConfigError
 from bbllm.llm.scripted import Request, ScriptedModel
 

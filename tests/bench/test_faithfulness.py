@@ -22,9 +22,9 @@ from bbllm.bench.metrics.pairs import compare, pair_up
 from bbllm.bench.report.summary import summarize_run
 from bbllm.bench.report.summary_table import print_summary
 from bbllm.bench.report.write import write_report
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.scorers.faithfulness import RULES, Broken, Faithfulness, faithfulness_of
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Episode, LineDiscarded, RepairBegun, StepFailed

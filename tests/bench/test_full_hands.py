@@ -10,8 +10,8 @@ from least_steps_by_force import brute_force, goal, holds, house
 
 from bbllm.bench.household_expert.search import search
 from bbllm.bench.optimal.least_steps import least_steps
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.generator import make_case
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.suite import load_suite
 from bbllm.worlds.household.household import Household

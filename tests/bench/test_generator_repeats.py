@@ -9,7 +9,7 @@ import pytest
 from suite_files import STANDING, generated, suite, task
 from tabletop_cases import SUITE, TASKS, case_of
 
-from bbllm.bench.suites.generator import CaseError, fingerprint, make_case
+from bbllm.bench.scene_sampling.generator import CaseError, fingerprint, make_case
 from bbllm.core.errors import UnknownNameError
 
 PINNED = {

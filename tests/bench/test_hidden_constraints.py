@@ -15,8 +15,8 @@ from bbllm.bench.household_expert.replay import Replay, Tried
 from bbllm.bench.log.episodes import Job, Played, Setup
 from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.runner.play_household import play
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.generator import make_case
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.suite import load_suite, parse_suite
 from bbllm.core.protocols import Message

@@ -14,7 +14,7 @@ from bbllm.bench.household_expert.search import search
 from bbllm.bench.metrics.task_groups import group_table, groups_of
 from bbllm.bench.optimal.least_steps import least_steps
 from bbllm.bench.optimal.relaxed_house import NotProvenError
-from bbllm.bench.suites.generator import make_case
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.house_predicates import goal_of, predicates_of
 from bbllm.bench.suites.step_bins import BINS, bin_of

@@ -11,7 +11,7 @@ import yaml
 from bbllm.bench.household_expert.moves import Standing
 from bbllm.bench.household_expert.search import search
 from bbllm.bench.household_expert.wording import said
-from bbllm.bench.suites.generator import fingerprint, make_case
+from bbllm.bench.scene_sampling.generator import fingerprint, make_case
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.house_predicates import clashing
 from bbllm.bench.suites.household import judge_household

@@ -10,8 +10,8 @@ from bbllm.bench.household_expert.lessons import Lessons
 from bbllm.bench.household_expert.moves import Standing
 from bbllm.bench.household_expert.search import NoPlanError, holds, search
 from bbllm.bench.household_expert.wording import said
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.generator import make_case
 from bbllm.bench.suites.house_goals import HouseCondition, HouseholdGoal
 from bbllm.bench.suites.household import judge_household
 from bbllm.bench.suites.situation import Verdict

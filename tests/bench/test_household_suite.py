@@ -11,7 +11,7 @@ import pytest
 import yaml
 from household_cases import SCRIPTS, SUITE, TASKS, Person, case_of, world_of
 
-from bbllm.bench.suites.generator import CaseError, fingerprint, make_case
+from bbllm.bench.scene_sampling.generator import CaseError, fingerprint, make_case
 from bbllm.bench.suites.household import judge_household
 from bbllm.bench.suites.situation import Verdict
 from bbllm.bench.suites.suite import load_suite, parse_suite

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from made_journals import Journal
 
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.scorers.information import (
     REST_IS_FIXED,
     REST_IS_MOVABLE,
@@ -14,7 +15,6 @@ from bbllm.bench.scorers.information import (
     gathered,
 )
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.types import Code, Status

@@ -24,9 +24,9 @@ from bbllm.bench.metrics.metrics import figures_of
 from bbllm.bench.metrics.pairs import Difference, compare, pair_up
 from bbllm.bench.report.summary import closing_line
 from bbllm.bench.report.summary_table import print_summary
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.scorers.scoring import lost, score
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.events import Ending
 from bbllm.core.records import from_json, to_json

@@ -26,7 +26,7 @@ from bbllm.bench.inspect_ai.episode import PHYSICS, play_sample
 from bbllm.bench.inspect_ai.task import tabletop
 from bbllm.bench.log.episodes import Job, Setup
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.suites.generator import make_case
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import BbllmError
 from bbllm.core.events import Event, EventKind

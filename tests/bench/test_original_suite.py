@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bbllm.bench.suites.generator import make_case
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.household import judge_household
 from bbllm.bench.suites.original_data import VARIABLE, read_set
 from bbllm.bench.suites.situation import Verdict

@@ -7,7 +7,7 @@ import pytest
 from bbllm.bench.log.episodes import Job, Setup
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.runner.play_tabletop import play
-from bbllm.bench.suites.generator import make_case
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.llm.config import LlmConfig, ModelConfig
 

@@ -11,9 +11,9 @@ import pytest
 from solved_cases import objects_of, start_of
 from suite_files import STANDING, generated, suite, task
 
+from bbllm.bench.scene_sampling.generator import CaseError, fingerprint, make_case
 from bbllm.bench.scorers.judging import judge
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.generator import CaseError, fingerprint, make_case
 from bbllm.bench.suites.goals import Corners, Hold, Tower
 from bbllm.bench.suites.situation import Situation, Verdict
 from bbllm.bench.suites.suite import Suite, load_suite

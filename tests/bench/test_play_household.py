@@ -16,8 +16,8 @@ from bbllm.bench.runner.episode_setup import Alone
 from bbllm.bench.runner.play_here import world_of
 from bbllm.bench.runner.play_household import play_with
 from bbllm.bench.runner.run_setup import RunRequest, prepare
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case, WrongWorldError
-from bbllm.bench.suites.generator import make_case
 from bbllm.bench.suites.house_goals import FinalStateGoal
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import ConfigError, ModelUnavailableError

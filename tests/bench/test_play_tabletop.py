@@ -13,7 +13,7 @@ from bbllm.bench.log.episodes import Job, Played, Setup
 from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.runner.episode_setup import noise_seed
 from bbllm.bench.runner.play_tabletop import play
-from bbllm.bench.suites.generator import make_case
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError

@@ -14,7 +14,7 @@ from bbllm.core.paths import config_dir
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.body.language_model import body_llm_name
-from bbllm.planners.body.matching import matching_name
+from bbllm.planners.common.matching import matching_name
 
 PRICES = {'gpt-x': (2.0, 10.0)}
 ASKED = {'brain': 'gpt-x', 'body': 'gpt-x'}

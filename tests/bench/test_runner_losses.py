@@ -15,8 +15,8 @@ from bbllm.bench.runner import workers
 from bbllm.bench.runner.failure_policy import TRIES
 from bbllm.bench.runner.worker_result import Answer, Refused
 from bbllm.bench.runner.workers import LocalWorkers
+from bbllm.bench.scene_sampling.generator import CaseError
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.generator import CaseError
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ import pytest
 from paper_table import BOTH, Literal, Paper, Raises, job_of, play
 
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.scene_sampling.generator import fingerprint
 from bbllm.bench.scorers import scoring
 from bbllm.bench.scorers.scoring import NO_CALL, lost, score
-from bbllm.bench.suites.generator import fingerprint
 from bbllm.bench.suites.situation import Condition, Finding, Judgement, Situation, Verdict
 from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun

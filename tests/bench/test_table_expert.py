@@ -10,8 +10,8 @@ from bbllm.bench.briefs import brief_of
 from bbllm.bench.log.episodes import Job, Played, Setup
 from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.runner.play_tabletop import play
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.protocols import Message
 from bbllm.core.registry import find_planner, plain_name, stand_ins

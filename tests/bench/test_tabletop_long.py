@@ -7,8 +7,8 @@ import pytest
 from bbllm.bench.log.episodes import Job, Setup
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.runner.play_tabletop import play
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.gravity import GRAVITY_M_S2
 from bbllm.llm.config import LlmConfig, ModelConfig

@@ -12,9 +12,9 @@ import yaml
 from bbllm.bench.log.episodes import Job, Played, Setup
 from bbllm.bench.log.results import Earlier, EpisodeKey, EpisodeResult
 from bbllm.bench.runner.play_tabletop import play
+from bbllm.bench.scene_sampling.generator import fingerprint, make_case
 from bbllm.bench.scorers.session_history import earlier_lines
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.generator import fingerprint, make_case
 from bbllm.bench.suites.suite import FILES, Suite, load_suite, parse_suite
 from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.journal import read_episode

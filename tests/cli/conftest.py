@@ -18,10 +18,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent / 'doubles'))
 import scripted_models
 from paper_world import PaperWorld
 
-from bbllm.cli import session
 from bbllm.cli.commands import plan
 from bbllm.cli.main import app
-from bbllm.cli.session import Options, Stage
+from bbllm.cli.support import session
+from bbllm.cli.support.session import Options, Stage
 from bbllm.sim.render import RenderError
 
 Command = Callable[..., Result]

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / 'bench'))
 from made_results import make_result, make_settings, write_run
 
 from bbllm.cli.commands.bench_diff import diff
-from bbllm.cli.verb_group import BAD_INPUT, Commands
+from bbllm.cli.support.verb_group import BAD_INPUT, Commands
 
 
 def bench_diff(*words: object) -> Result:

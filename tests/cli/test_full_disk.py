@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from told_events import event
 
-from bbllm.cli import stack_session
+from bbllm.cli.support import stack_session
 from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted
 from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import write_whole

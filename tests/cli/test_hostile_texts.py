@@ -18,7 +18,7 @@ from rich.text import Text
 from told_events import STARTED, event
 from typer.testing import Result
 
-from bbllm.cli.verb_group import _report
+from bbllm.cli.support.verb_group import _report
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.plain_view import LineView
 from bbllm.cli.views.progress import Progress

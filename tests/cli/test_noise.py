@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bbllm.cli.session import Options, open_stage
+from bbllm.cli.support.session import Options, open_stage
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from bbllm.cli import session
+from bbllm.cli.support import session
 from bbllm.core.events import EventKind
 from bbllm.core.journal import read_episode
 from bbllm.llm.model_factory import Models

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 from paper_world import PaperWorld
 
-from bbllm.cli import supervision
-from bbllm.cli.supervision import supervise
+from bbllm.cli.support import supervision
+from bbllm.cli.support.supervision import supervise
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Event, EventKind
 from bbllm.core.protocols import EpisodeContext, World

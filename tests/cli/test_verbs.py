@@ -283,7 +283,7 @@ def test_a_fault_in_the_program_shows_a_sentence_and_keeps_the_traceback(
     bbllm: Command, script: Script, monkeypatch: pytest.MonkeyPatch, state: Path
 ) -> None:
     script()
-    monkeypatch.setattr('bbllm.cli.views.exit.write_pictures', lambda *args: 1 / 0)
+    monkeypatch.setattr('bbllm.cli.support.exit.write_pictures', lambda *args: 1 / 0)
 
     result = bbllm('run', TASK, '--world', 'tabletop')
 
@@ -302,7 +302,7 @@ def test_scenes_are_listed_with_what_is_in_them(bbllm: Command) -> None:
 
 
 def test_names_are_completed(bbllm: Command) -> None:
-    from bbllm.cli.choices import _planners, _scenes, beginning
+    from bbllm.cli.support.choices import _planners, _scenes, beginning
 
     assert beginning(_scenes)('plus') == ['plus_sign']
     assert 'brain_body' in beginning(_planners)('')

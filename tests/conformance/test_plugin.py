@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 import franka_driver_conformance
 from bbllm.cli.commands import bench_driver
 from bbllm.cli.main import app
-from bbllm.cli.verb_group import BAD_INPUT, FAILED
+from bbllm.cli.support.verb_group import BAD_INPUT, FAILED
 from bbllm.sim import faults
 from franka_driver_conformance import plugin
 from franka_driver_conformance.__main__ import CHECKS, PLUGIN

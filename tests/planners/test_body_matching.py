@@ -12,8 +12,8 @@ from bbllm.core.errors import ModelUnavailableError, ParseError
 from bbllm.core.protocols import Embeddings
 from bbllm.core.types import PlanStep, Skill
 from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.planners.body.matching import MatchingBody, cosine
 from bbllm.planners.common.house_actions import MOVES, shown_to_body
+from bbllm.planners.common.matching import MatchingBody, cosine
 from bbllm.worlds.household.world import HouseholdWorld
 
 Tabletop = Callable[..., Any]

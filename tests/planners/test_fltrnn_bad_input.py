@@ -24,7 +24,7 @@ from bbllm.core.events import Ending, EventKind
 from bbllm.core.protocols import Embeddings
 from bbllm.core.types import Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.body.matching import MatchingBody
+from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.fltrnn.planner import FLTRNN
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.visibility import Visibility

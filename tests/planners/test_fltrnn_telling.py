@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from house_player import Studio, cells, id_of, lines, play, player, told
 
-from bbllm.bench.suites.generator import make_case
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.instance_names import class_of
 from bbllm.core.protocols import Embeddings
 from bbllm.core.types import SkillCall
 from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.planners.body.matching import MatchingBody
 from bbllm.planners.common.goal_predicates import parse_goal
+from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.fltrnn.context_selection import (
     LEFT_OUT,
     LONGEST,

@@ -17,8 +17,8 @@ from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import check_mapping
 from bbllm.planners.body.mapping import MappingMethod
-from bbllm.planners.body.matching import MatchingBody
 from bbllm.planners.common.house_actions import PHRASES
+from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.prog_prompt.admissible import NEEDS, Actions
 from bbllm.planners.prog_prompt.huang import MAX_STEPS, Huang
 from bbllm.planners.prog_prompt.lang_prompt import LangPrompt

@@ -20,8 +20,8 @@ from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.offline import OfflineModel
 from bbllm.llm.offline.sight import read_prompt
 from bbllm.planners.body.language_model import BodyLLM
-from bbllm.planners.body.matching import MatchingBody
 from bbllm.planners.common.call_grammar import body_schema, parse_call
+from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.common.prompting import Prompts
 from bbllm.skills.catalog import SKILLS, CallError, check_call
 

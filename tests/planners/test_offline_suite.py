@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from offline_runs import DiaryType, Tabletop, run
 
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.scorers.judging import judge
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.generator import make_case
 from bbllm.bench.suites.situation import Judgement, Situation, Verdict
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.types import Outcome, Scene, SkillCall

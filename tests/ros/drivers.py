@@ -12,7 +12,7 @@ from bbllm.arm.driver import (
     JointTrajectory,
 )
 from bbllm.arm.execution.recovery import Recovery
-from bbllm.arm.execution.stop_causes import Stop
+from bbllm.arm.stop_causes import Stop
 from bbllm.ros.driver.ros_driver import RosDriver
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from bbllm.bench.briefs import brief_of
 from bbllm.bench.log.episodes import Job, Setup
 from bbllm.bench.log.results import EpisodeKey
-from bbllm.bench.suites.generator import make_case
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.llm.model_factory import load_config, make_models

@@ -16,7 +16,7 @@ from stacks import process_alive, started
 from bbllm.bench.log.episodes import Job, Played, Setup
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.runner.play_tabletop import play as play_here
-from bbllm.bench.suites.generator import make_case
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.budget import Limits
 from bbllm.core.errors import BbllmError, ConfigError
@@ -28,7 +28,7 @@ from bbllm.nodes import bench_episode
 from bbllm.nodes.bench_episode import play as play_over_ros
 from bbllm.ros.convert.records import call_from_msg, step_to_msg
 from bbllm.ros.convert.scene import scene_to_msg
-from bbllm.ros.planner.model_params import mapping_of
+from bbllm.ros.parameters.model_params import mapping_of
 from bbllm.ros.stack.stack import Stack
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 

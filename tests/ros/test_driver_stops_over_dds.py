@@ -19,8 +19,8 @@ from bbllm.arm.driver import (
     Tolerances,
 )
 from bbllm.arm.execution.recovery import Recovery
-from bbllm.arm.execution.stop_causes import StopCause
 from bbllm.arm.failures import SkillError
+from bbllm.arm.stop_causes import StopCause
 from bbllm.core.errors import LostNodeError, SceneError
 from bbllm.ros.driver.ros_driver import RosDriver
 from bbllm.ros.sim.goals import GOALS

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.errors import ConfigError
-from bbllm.ros.stack.real_arguments import DRIVER_PACKAGES, check_robot_ip, need_franka_ros2
+from bbllm.ros.parameters.real_arguments import DRIVER_PACKAGES, check_robot_ip, need_franka_ros2
 
 
 @pytest.mark.parametrize(

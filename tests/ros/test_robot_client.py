@@ -14,7 +14,7 @@ from stacks import Running, started
 
 from bbllm.arm.driver import RobotMode
 from bbllm.arm.execution.recovery import Recovery
-from bbllm.arm.execution.stop_causes import StopCause
+from bbllm.arm.stop_causes import StopCause
 from bbllm.ros.driver import robot_client
 from bbllm.ros.driver.activity_feed import ActivityFeed
 from bbllm.ros.driver.ros_driver import RosDriver

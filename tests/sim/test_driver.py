@@ -12,9 +12,9 @@ from robot_trials import TURNED, Motion
 
 from bbllm.arm.driver import GoalStatus, JointTrajectory, RecoveryError, RobotMode, Tolerances
 from bbllm.arm.execution.recovery import Recovery
-from bbllm.arm.execution.stop_causes import StopCause
 from bbllm.arm.failures import SkillError
 from bbllm.arm.limits import Q_READY
+from bbllm.arm.stop_causes import StopCause
 from bbllm.core.errors import LostNodeError
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.driver import SimDriver

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from bbllm.arm.driver import FollowError, FollowResult, GoalStatus, GripperResult
-from bbllm.arm.execution.stop_causes import Stop
+from bbllm.arm.stop_causes import Stop
 from bbllm.core.errors import BbllmError
 from bbllm.core.gravity import GRAVITY_M_S2
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status

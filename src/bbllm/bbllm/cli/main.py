@@ -20,7 +20,7 @@ from bbllm.cli.commands.say import say
 from bbllm.cli.commands.scenes import scenes
 from bbllm.cli.commands.show import show
 from bbllm.cli.commands.up import up
-from bbllm.cli.verb_group import Commands
+from bbllm.cli.support.verb_group import Commands
 
 app = typer.Typer(
     name='bbllm',

@@ -29,7 +29,6 @@ from bbllm.sim.controllers.manager import (
     Strictness,
     Switched,
 )
-from bbllm.sim.controllers.playback import MotionController
 from bbllm.sim.controllers.ptp import (
     BUSY_TEXT,
     LIMIT_ERROR,
@@ -43,6 +42,7 @@ from bbllm.sim.controllers.trajectory import Query, Setpoint, TrajectoryPending
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.faults import Fault, FaultMonitor
 from bbllm.sim.goal_log import GoalLog, GoalSeen
+from bbllm.sim.playback import MotionController
 from bbllm.sim.robot_settings import MODE_NAMES, MODE_TEXT, Order, RobotSettings
 from bbllm.sim.simulation import Simulation, Touch
 

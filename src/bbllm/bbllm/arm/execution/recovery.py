@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from bbllm.arm.driver import ArmDriver, RecoveryError
-from bbllm.arm.execution.stop_causes import Stop, diagnose
 from bbllm.arm.failures import StuckError
 from bbllm.arm.safety.contact_limits import STEP, ContactLimiter
+from bbllm.arm.stop_causes import Stop, diagnose
 from bbllm.core.approval import AskPerson
 from bbllm.core.types import Code
 

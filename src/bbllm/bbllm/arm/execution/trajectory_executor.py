@@ -20,7 +20,6 @@ from bbllm.arm.driver import (
     Tolerances,
 )
 from bbllm.arm.execution.recovery import Recovery
-from bbllm.arm.execution.stop_causes import Stop
 from bbllm.arm.failures import (
     SkillError,
     follow_failure,
@@ -30,6 +29,7 @@ from bbllm.arm.failures import (
 )
 from bbllm.arm.kinematics import forward
 from bbllm.arm.safety.contact_limits import ContactLimiter
+from bbllm.arm.stop_causes import Stop
 from bbllm.core.approval import AskPerson
 from bbllm.core.times import SAME_S
 from bbllm.core.types import Code, Scene

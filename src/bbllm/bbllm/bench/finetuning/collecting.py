@@ -20,8 +20,8 @@ from bbllm.bench.log.episodes import Job, Played, Setup
 from bbllm.bench.log.results import NO_CASE, EpisodeKey
 from bbllm.bench.runner.worker_result import Answer, Done, Failed, Refused
 from bbllm.bench.runner.workers import Workers
+from bbllm.bench.scene_sampling.generator import CaseError, make_case
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.generator import CaseError, make_case
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig

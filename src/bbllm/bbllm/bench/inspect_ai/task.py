@@ -38,7 +38,7 @@ from bbllm.bench.inspect_ai.transcript import entry_of
 from bbllm.bench.log.episodes import Job, Setup
 from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.runner.play_here import domain_of
-from bbllm.bench.suites.generator import make_case
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import Suite, load_suite
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Event

@@ -20,8 +20,8 @@ from bbllm.bench.log.versions import find_versions, hash_prompts
 from bbllm.bench.runner.conversations import answers_of, hash_of, refuse_existing
 from bbllm.bench.runner.play_here import HOUSEHOLD, domain_of, world_of
 from bbllm.bench.runner.runner import GIVE_UP_AFTER, RunPlan
+from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.generator import make_case
 from bbllm.bench.suites.suite import Suite, TaskSpec, load_suite
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError

@@ -11,11 +11,11 @@ from bbllm.bench.log.prices import cost_of
 from bbllm.bench.log.prompt_growth import prompt_growth
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.metrics.metrics import goal_recall
+from bbllm.bench.scene_sampling.generator import fingerprint
 from bbllm.bench.scorers.faithfulness import Faithfulness, OtherCaseError, faithfulness_of
 from bbllm.bench.scorers.information import Information, gathered
 from bbllm.bench.scorers.judging import judge
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.generator import fingerprint
 from bbllm.bench.suites.situation import Judgement, Situation
 from bbllm.core import errors
 from bbllm.core.events import (

@@ -19,7 +19,7 @@ from bbllm.cli.checks.real_machine import (
     check_network,
     check_safety,
 )
-from bbllm.cli.ros import missing_ros
+from bbllm.cli.support.ros import missing_ros
 from bbllm.core.errors import BbllmError
 from bbllm.core.namespaces import REAL_NAMESPACE
 

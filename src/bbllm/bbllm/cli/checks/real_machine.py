@@ -194,7 +194,7 @@ def check_middleware() -> Finding:
 
 def check_messages(prefixes: list[Path] | None = None) -> Iterator[Finding]:
     """Look for the packages of messages, and whose they are."""
-    from bbllm.ros.stack.real_arguments import package_of
+    from bbllm.ros.parameters.real_arguments import package_of
 
     found = {name: package_of(name, prefixes) for name in MESSAGES}
     missing = [name for name, about in found.items() if about is None]
@@ -213,7 +213,7 @@ def check_messages(prefixes: list[Path] | None = None) -> Iterator[Finding]:
 
 def check_driver_packages(prefixes: list[Path] | None = None) -> Finding:
     """Look for franka_ros2 in this shell."""
-    from bbllm.ros.stack.real_arguments import package_of
+    from bbllm.ros.parameters.real_arguments import package_of
 
     found = {name: package_of(name, prefixes) for name in DRIVER}
     missing = [name for name, about in found.items() if about is None]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bbllm.cli.choices import DomainOption, JsonOption, NamespaceOption, timeout_option
-from bbllm.cli.discovery import found_stack, look_for
-from bbllm.cli.ros import choose_domain, need_ros
-from bbllm.cli.verb_group import BAD_INPUT, FAILED
-from bbllm.cli.views.exit import leave
+from bbllm.cli.support.choices import DomainOption, JsonOption, NamespaceOption, timeout_option
+from bbllm.cli.support.discovery import found_stack, look_for
+from bbllm.cli.support.exit import leave
+from bbllm.cli.support.ros import choose_domain, need_ros
+from bbllm.cli.support.verb_group import BAD_INPUT, FAILED
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.question import (
     ask,

@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from bbllm.cli.ros import need_ros
+from bbllm.cli.support.ros import need_ros
 from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError
 from bbllm.core.paths import checkout_dir, is_yaml_path
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bbllm.bench.compare.text import budgets_text, closing_line, grids_of
-from bbllm.cli.bench_choices import (
+from bbllm.cli.commands.bench_suite import MAX_K, parse_tasks
+from bbllm.cli.support.bench_choices import (
     DataOption,
     GiveUpOption,
     JobsOption,
@@ -28,20 +29,19 @@ from bbllm.cli.bench_choices import (
     TrialsOption,
     WorldOption,
 )
-from bbllm.cli.bench_workers import choose_workers, default_jobs, new_folder
-from bbllm.cli.choices import (
+from bbllm.cli.support.bench_workers import choose_workers, default_jobs, new_folder
+from bbllm.cli.support.choices import (
     BodyOption,
     BrainOption,
     JsonOption,
     LlmConfigOption,
     count_option,
 )
-from bbllm.cli.commands.bench_suite import MAX_K, parse_tasks
-from bbllm.cli.supervision import interrupts
-from bbllm.cli.verb_group import FAILED, INTERRUPTED
+from bbllm.cli.support.exit import leave
+from bbllm.cli.support.supervision import interrupts
+from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.bench_progress import time_text
 from bbllm.cli.views.compare_view import CompareView, print_grid
-from bbllm.cli.views.exit import leave
 from bbllm.cli.views.output import Output
 from bbllm.core.budget import Limits
 from bbllm.core.phrases import count_of

@@ -13,7 +13,7 @@ from bbllm.bench.log.saved_run import OF_CASES, OF_METHODS, SavedRun, read_run, 
 from bbllm.bench.metrics.pairs import GREATEST_P, Comparison, Difference, compare, ks_of, pair_up
 from bbllm.bench.report.summary import comparison_values
 from bbllm.bench.stand_ins import notices_about
-from bbllm.cli.choices import JsonOption
+from bbllm.cli.support.choices import JsonOption
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.phrases import count_of

@@ -15,9 +15,9 @@ from typing import Annotated
 
 import typer
 
-from bbllm.cli.choices import DomainOption
-from bbllm.cli.ros import choose_domain
-from bbllm.cli.verb_group import BAD_INPUT, FAILED, INTERRUPTED
+from bbllm.cli.support.choices import DomainOption
+from bbllm.cli.support.ros import choose_domain
+from bbllm.cli.support.verb_group import BAD_INPUT, FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE

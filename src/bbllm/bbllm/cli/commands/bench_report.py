@@ -13,7 +13,7 @@ from bbllm.bench.log.saved_run import read_settings, read_sorted
 from bbllm.bench.log.store import SESSIONS, SUMMARY, read_lines, write_atomically
 from bbllm.bench.report.summary import closing_line, summarize_run
 from bbllm.bench.report.write import write_report
-from bbllm.cli.choices import JsonOption
+from bbllm.cli.support.choices import JsonOption
 from bbllm.cli.views.output import Output
 
 

@@ -10,7 +10,7 @@ import typer
 
 from bbllm.bench.report.summary import closing_line
 from bbllm.bench.report.summary_table import print_summary
-from bbllm.cli.bench_choices import (
+from bbllm.cli.support.bench_choices import (
     DataOption,
     GiveUpOption,
     JobsOption,
@@ -31,18 +31,18 @@ from bbllm.cli.bench_choices import (
     TrialsOption,
     WorldOption,
 )
-from bbllm.cli.bench_workers import choose_workers, default_jobs, new_folder
-from bbllm.cli.choices import (
+from bbllm.cli.support.bench_workers import choose_workers, default_jobs, new_folder
+from bbllm.cli.support.choices import (
     BodyOption,
     BrainOption,
     JsonOption,
     LlmConfigOption,
     PlannerOption,
 )
-from bbllm.cli.supervision import interrupts
-from bbllm.cli.verb_group import FAILED, INTERRUPTED
+from bbllm.cli.support.exit import leave
+from bbllm.cli.support.supervision import interrupts
+from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.bench_progress import ProgressView
-from bbllm.cli.views.exit import leave
 from bbllm.cli.views.output import Output
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError

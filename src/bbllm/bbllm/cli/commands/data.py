@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bbllm.cli.bench_choices import MAX_JOBS
-from bbllm.cli.choices import JsonOption, LlmConfigOption
-from bbllm.cli.verb_group import FAILED, INTERRUPTED
+from bbllm.cli.support.bench_choices import MAX_JOBS
+from bbllm.cli.support.choices import JsonOption, LlmConfigOption
+from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def _collect(
     from bbllm.bench.finetuning.collecting import collect
     from bbllm.bench.runner.play_tabletop import play
     from bbllm.bench.runner.workers import LocalWorkers
-    from bbllm.cli.supervision import interrupts
+    from bbllm.cli.support.supervision import interrupts
     from bbllm.cli.views.data_progress import PairsView
     from bbllm.llm.model_factory import load_config
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bbllm.cli.choices import (
+from bbllm.cli.support.choices import (
     BodyOption,
     BrainOption,
     JsonOption,
@@ -18,8 +18,8 @@ from bbllm.cli.choices import (
     SpeedOption,
     ViewerOption,
 )
-from bbllm.cli.session import FEEDBACK_LOOPS, PLANNER, Options, Ran, run_here
-from bbllm.cli.views.exit import draw, exit_code, leave, summary_of, tell_files
+from bbllm.cli.support.exit import draw, exit_code, leave, summary_of, tell_files
+from bbllm.cli.support.session import FEEDBACK_LOOPS, PLANNER, Options, Ran, run_here
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import scenes_of
 from bbllm.core.events import Ending
@@ -123,8 +123,8 @@ def _on_nodes(
     task: str, scene: str, speed: float | None, feedback_loops: int | None, output: Output
 ) -> Ran:
     """Run the task on five nodes that are started for it, beside any stack that runs."""
-    from bbllm.cli.ros import need_ros
-    from bbllm.cli.stack_session import run_on_stack
+    from bbllm.cli.support.ros import need_ros
+    from bbllm.cli.support.stack_session import run_on_stack
     from bbllm.core.tasks import make_task
     from bbllm.sim.scene_file import load_scene
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bbllm.cli.choices import (
+from bbllm.cli.support.choices import (
     BodyOption,
     BrainOption,
     DomainOption,
@@ -18,16 +18,16 @@ from bbllm.cli.choices import (
     SeedOption,
     TaskArgument,
 )
-from bbllm.cli.ros import choose_domain
-from bbllm.cli.session import (
+from bbllm.cli.support.exit import leave
+from bbllm.cli.support.ros import choose_domain
+from bbllm.cli.support.session import (
     PLANNER,
     SCENE,
     Options,
     make_chosen_models,
     open_stage,
 )
-from bbllm.cli.verb_group import FAILED
-from bbllm.cli.views.exit import leave
+from bbllm.cli.support.verb_group import FAILED
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import progress_of
 from bbllm.cli.views.progress import Progress, StepState
@@ -160,7 +160,7 @@ def _plan(
 
 def _look(options: Options, ros: bool, output: Output, namespace: str | None) -> Scene:
     if ros:
-        from bbllm.cli.stack_session import scene_of_stack
+        from bbllm.cli.support.stack_session import scene_of_stack
 
         return scene_of_stack('bbllm plan --ros', output, namespace)
     with open_stage(options) as stage:

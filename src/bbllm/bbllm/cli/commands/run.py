@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Annotated
 
 import typer
 
-from bbllm.cli.choices import (
+from bbllm.cli.support.choices import (
     BodyOption,
     BrainOption,
     DomainOption,
@@ -27,11 +26,13 @@ from bbllm.cli.choices import (
     TaskArgument,
     TimeoutOption,
     ViewerOption,
+    WorldName,
     YesOption,
 )
-from bbllm.cli.house_choices import HouseOption, ModeOption, VisibilityOption
-from bbllm.cli.ros import choose_domain
-from bbllm.cli.session import (
+from bbllm.cli.support.exit import draw, exit_code, leave, summary_of, tell_files
+from bbllm.cli.support.house_choices import HouseOption, ModeOption, VisibilityOption
+from bbllm.cli.support.ros import choose_domain
+from bbllm.cli.support.session import (
     FEEDBACK_LOOPS,
     HOUSE,
     MODE,
@@ -43,19 +44,10 @@ from bbllm.cli.session import (
     Ran,
     run_here,
 )
-from bbllm.cli.views.exit import draw, exit_code, leave, summary_of, tell_files
 from bbllm.cli.views.output import Output
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
 from bbllm.planners.common.methods import MappingMethod
-
-
-class WorldName(str, Enum):
-    """Where a task is carried out."""
-
-    ros = 'ros'
-    tabletop = 'tabletop'
-    household = 'household'
 
 
 def run(
@@ -192,7 +184,7 @@ def _on_stack(
     timeout_s: float | None,
     yes: bool,
 ) -> Ran:
-    from bbllm.cli.stack_session import run_on_stack
+    from bbllm.cli.support.stack_session import run_on_stack
 
     return run_on_stack(
         task, output, feedback_loops=loops, timeout_s=timeout_s, namespace=namespace, yes=yes

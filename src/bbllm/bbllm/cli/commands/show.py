@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from bbllm.cli.choices import EpisodeArgument, JsonOption
-from bbllm.cli.verb_group import BAD_INPUT
-from bbllm.cli.views.exit import leave
+from bbllm.cli.support.choices import EpisodeArgument, JsonOption
+from bbllm.cli.support.exit import leave
+from bbllm.cli.support.verb_group import BAD_INPUT
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import Pictures, drawn_before, progress_of, write_pictures
 from bbllm.cli.views.plain_view import LineView

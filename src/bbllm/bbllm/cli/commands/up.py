@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bbllm.cli.choices import (
+from bbllm.cli.support.choices import (
     ApprovalOption,
     BodyOption,
     BrainOption,
@@ -29,8 +29,8 @@ from bbllm.cli.choices import (
     StepsOption,
     ViewerOption,
 )
-from bbllm.cli.ros import choose_domain, need_ros
-from bbllm.cli.supervision import interrupts
+from bbllm.cli.support.ros import choose_domain, need_ros
+from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.namespaces import NAMESPACE, checked_namespace

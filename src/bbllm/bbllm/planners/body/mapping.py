@@ -11,7 +11,7 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import Body, ChatModel, Embedder
 from bbllm.llm.model_factory import LlmConfig, Models, make_models
 from bbllm.planners.body.language_model import BodyLLM, SchemaUse, body_llm_name, need_schema
-from bbllm.planners.body.matching import MatchingBody, Vector, matching_name
+from bbllm.planners.common.matching import MatchingBody, Vector, matching_name
 from bbllm.planners.common.methods import MappingMethod
 from bbllm.planners.common.prompting import Prompts
 

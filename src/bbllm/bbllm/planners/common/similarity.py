@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from operator import mul
 
 from bbllm.core.protocols import Embedder
-from bbllm.planners.body.matching import Vector
+from bbllm.planners.common.matching import Vector
 
 
 class Nearness:

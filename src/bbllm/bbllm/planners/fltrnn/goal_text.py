@@ -11,9 +11,9 @@ from bbllm.core.instance_names import class_of
 from bbllm.core.protocols import Body, Embedder, EpisodeContext
 from bbllm.core.types import Scene, Task
 from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.planners.body.matching import MatchingBody
 from bbllm.planners.common.goal_predicates import GoalPredicate, goal_text, parse_goal
 from bbllm.planners.common.impossible_goals import all_in_sight, refuse_contradiction, refuse_empty
+from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.common.scene_graph import classes
 
 DEMONSTRATIONS = 3

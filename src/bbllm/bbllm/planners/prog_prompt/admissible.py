@@ -9,8 +9,8 @@ from bbllm.core.errors import ParseError
 from bbllm.core.instance_names import class_of
 from bbllm.core.protocols import Embedder
 from bbllm.core.types import Kind, Scene, Skill
-from bbllm.planners.body.matching import SECONDS, UNTAKABLE
 from bbllm.planners.common.house_actions import PHRASES
+from bbllm.planners.common.matching import SECONDS, UNTAKABLE
 from bbllm.planners.common.program import Call
 from bbllm.planners.common.scene_graph import HOUSEHOLD, classes
 from bbllm.planners.common.similarity import Nearness

@@ -11,8 +11,8 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.events import PlanMade, StepBegun
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.types import Plan, PlanStep, Scene, Task
-from bbllm.planners.body.matching import MatchingBody
 from bbllm.planners.common.grounding import Policy
+from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.program import Call
 from bbllm.planners.common.program_referents import Referents, carry_out

@@ -25,7 +25,7 @@ from bbllm.arm.driver import (
     RobotCondition,
     RobotMode,
 )
-from bbllm.arm.execution.stop_causes import hardware_is_up
+from bbllm.arm.stop_causes import hardware_is_up
 from bbllm.core.errors import LostNodeError, WorldError
 from bbllm.ros.convert.arm import duration_to_msg
 from bbllm.ros.driver.activity_feed import JOINT_BROADCASTER, MANAGER, STATE_BROADCASTER

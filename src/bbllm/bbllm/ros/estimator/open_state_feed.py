@@ -20,7 +20,7 @@ from bbllm.planners.common.open_state import OpenState
 from bbllm.planners.common.short_names import ShortNames
 from bbllm.ros.convert.events import event_from_msg
 from bbllm.ros.convert.qos import EVENTS
-from bbllm.ros.planner.model_params import model_of_open_state
+from bbllm.ros.parameters.model_params import model_of_open_state
 from bbllm.ros.rclpy_support.params import StateEstimatorParams
 from bbllm.ros.rclpy_support.stack_node import StackNode
 from bbllm.ros.rclpy_support.waiting import ANSWER_S

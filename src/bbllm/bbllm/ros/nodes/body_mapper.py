@@ -18,12 +18,12 @@ from bbllm.core.guards import GuardedEmbedder, GuardedModel
 from bbllm.core.naming import scene_fault
 from bbllm.core.protocols import PASS, Body
 from bbllm.planners.body.mapping import body_name, body_of
-from bbllm.planners.body.matching import Vector
+from bbllm.planners.common.matching import Vector
 from bbllm.planners.common.prompting import Prompts
 from bbllm.ros.convert.qos import LATCHED
 from bbllm.ros.convert.records import call_to_msg, model_call_to_msg, step_from_msg
 from bbllm.ros.convert.scene import scene_from_msg
-from bbllm.ros.planner.model_params import mapping_of, models_of_body
+from bbllm.ros.parameters.model_params import mapping_of, models_of_body
 from bbllm.ros.planner.transcript import Transcript
 from bbllm.ros.rclpy_support.params import BodyMapperParams
 from bbllm.ros.rclpy_support.stack_node import StackNode, run

@@ -22,7 +22,7 @@ from bbllm.core.types import Task
 from bbllm.planners.assembly import heard_by
 from bbllm.ros.convert.events import event_from_msg
 from bbllm.ros.convert.qos import EVENTS, LATCHED
-from bbllm.ros.planner.model_params import planner_and_models
+from bbllm.ros.parameters.model_params import planner_and_models
 from bbllm.ros.planner.ros_world import BodyClient, RosBody, RosWorld
 from bbllm.ros.rclpy_support.interruptible import InterruptibleModel
 from bbllm.ros.rclpy_support.params import BrainPlannerParams

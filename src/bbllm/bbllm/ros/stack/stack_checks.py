@@ -19,7 +19,7 @@ from bbllm.bench.suites.suite import load_suite
 from bbllm.core.approval import approval_mode
 from bbllm.core.errors import ConfigError
 from bbllm.core.open_state_mode import OpenStateMode, open_state_mode
-from bbllm.ros.planner.model_params import (
+from bbllm.ros.parameters.model_params import (
     mapping_of,
     model_of_open_state,
     models_of_body,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +14,14 @@ from bbllm.core.errors import BbllmError
 from bbllm.core.namespaces import checked_namespace
 from bbllm.core.open_state_mode import OpenStateMode
 from bbllm.planners.common.methods import MappingMethod
+
+
+class WorldName(str, Enum):
+    """Where a task is carried out."""
+
+    ros = 'ros'
+    tabletop = 'tabletop'
+    household = 'household'
 
 
 def beginning(names: Callable[[], list[str]]) -> Callable[[str], list[str]]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bbllm.cli.choices import beginning
+from bbllm.cli.support.choices import beginning
 
 
 def _houses() -> list[str]:

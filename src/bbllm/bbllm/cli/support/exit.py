@@ -6,8 +6,8 @@ from typing import Any
 
 import typer
 
-from bbllm.cli.session import Ran
-from bbllm.cli.verb_group import FAILED, INTERRUPTED
+from bbllm.cli.support.session import Ran
+from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import Pictures, write_pictures
 from bbllm.core.errors import ConfigError

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bbllm.cli.approval_prompt import Attendant
-from bbllm.cli.discovery import found_stack, look_for
-from bbllm.cli.ros import need_ros
-from bbllm.cli.session import Ran
-from bbllm.cli.supervision import watch
+from bbllm.cli.support.approval_prompt import Attendant
+from bbllm.cli.support.discovery import found_stack, look_for
+from bbllm.cli.support.ros import need_ros
+from bbllm.cli.support.session import Ran
+from bbllm.cli.support.supervision import watch
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError, LostNodeError, TaskError, WorldError
 from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event, WarningRaised

@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bbllm.cli.bench_choices import MAX_JOBS
-from bbllm.cli.commands.run import WorldName
-from bbllm.cli.ros import need_ros
+from bbllm.cli.support.bench_choices import MAX_JOBS
+from bbllm.cli.support.choices import WorldName
+from bbllm.cli.support.ros import need_ros
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import state_dir
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bbllm.cli.supervision import supervise
+from bbllm.cli.support.supervision import supervise
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import rendering_of
 from bbllm.core.budget import Limits

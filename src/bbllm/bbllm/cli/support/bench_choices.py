@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bbllm.cli.choices import LIMITS, count_option, file_option, timeout_option
-from bbllm.cli.commands.run import WorldName
+from bbllm.cli.support.choices import LIMITS, WorldName, count_option, file_option, timeout_option
 from bbllm.planners.common.methods import MappingMethod
 
 MAX_TRIALS = 999
