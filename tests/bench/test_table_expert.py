@@ -14,7 +14,7 @@ from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.protocols import Message
-from bbllm.core.registry import find_planner, plain_name, stand_ins
+from bbllm.core.registry import find_planner, plain_name
 from bbllm.core.types import Fact, Plan, Scene, Task
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.llm.expert import ExpertModel
@@ -78,7 +78,7 @@ def test_two_things_come_into_their_containers_with_every_planner(
 
 
 def test_each_planner_that_it_reads_says_so_of_itself() -> None:
-    assert all('expert' in stand_ins(find_planner(name)) for name in PLANNERS)
+    assert all('expert' in find_planner(name).stand_ins for name in PLANNERS)
 
 
 def test_a_program_has_comments_where_those_in_the_prompt_have_them(scene: Scene) -> None:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from typing import Any
 
 import pytest
+from varied_planner import VariedOptions
 
 from bbllm.core import registry
 from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError
 from bbllm.core.registry import (
     EVERYWHERE,
-    asks_body,
-    feels,
+    PlannerSpec,
     find_planner,
     load_planners,
-    needs_embedder,
-    options_of,
     planner_names,
-    plays_in,
-    stand_ins,
-    uses_feedback,
 )
 
 
@@ -28,13 +25,13 @@ from bbllm.core.registry import (
 def varied(monkeypatch: pytest.MonkeyPatch) -> None:
     """Install a planner with options beside those there are."""
     points = registry._points()
-    points['varied'] = EntryPoint('varied', 'varied_planner:Varied', registry.GROUP)
+    points['varied'] = EntryPoint('varied', 'varied_planner:VARIED', registry.GROUP)
     monkeypatch.setattr(registry, '_points', lambda: points)
 
 
 def built(spec: str) -> Any:
     nobody: Any = None
-    planner: Any = find_planner(spec)(nobody, nobody, k=2)
+    planner: Any = find_planner(spec).build(nobody, nobody, k=2)
     return planner.built
 
 
@@ -55,13 +52,12 @@ def test_options_after_a_colon_reach_the_planner(spec: str, expected: tuple[Any,
 def test_a_planner_with_options_says_of_itself_what_it_says_without(spec: str) -> None:
     factory = find_planner(spec)
 
-    assert not uses_feedback(factory)
-    assert feels(factory)
-    assert asks_body(factory)
-    assert not needs_embedder(factory)
-    assert stand_ins(factory) == {'expert'}
-    assert plays_in(factory) == {'household'}
-    assert options_of(factory)['check'] == ('model', 'graph')
+    assert not factory.uses_feedback
+    assert factory.tells_force
+    assert factory.asks_body
+    assert not factory.needs_embedder
+    assert factory.domains == {'household'}
+    assert factory.choices['check'] == ('model', 'graph')
 
 
 @pytest.mark.parametrize(
@@ -90,14 +86,14 @@ def test_an_option_that_is_none_is_answered_with_those_there_are(
 
 @pytest.mark.parametrize('name', planner_names())
 def test_every_option_of_an_installed_planner_can_be_chosen(name: str) -> None:
-    for key, values in options_of(find_planner(name)).items():
+    for key, values in find_planner(name).choices.items():
         assert len(set(values)) == len(values) > 1
         for value in values:
             find_planner(f'{name}:{key}={value}')
 
 
 def test_a_planner_that_says_nothing_of_worlds_plays_in_all() -> None:
-    assert plays_in(find_planner('brain_body')) == EVERYWHERE
+    assert find_planner('brain_body').domains == EVERYWHERE
 
 
 @pytest.mark.parametrize(
@@ -130,4 +126,66 @@ def test_options_of_which_one_makes_nothing_of_the_other_are_refused_together_on
         find_planner('fltrnn:verify=yes,demos=fixed,paper_code=yes')
 
     for spec in ('verify=yes', 'paper_code=yes', 'verify=no,paper_code=yes'):
-        assert options_of(find_planner(f'fltrnn:{spec}'))
+        assert find_planner(f'fltrnn:{spec}').choices
+
+
+class Good:
+    """As a planner should be."""
+
+    def __init__(self, brain: Any, body: Any, *, k: int = 3, options: Any = None):
+        pass
+
+    def run(self, task: Any, world: Any, context: Any) -> None:
+        pass
+
+
+class WithoutK(Good):
+    def __init__(self, brain: Any, body: Any):
+        pass
+
+
+class WithoutRun:
+    pass
+
+
+@dataclass(frozen=True)
+class Numbers:
+    check: int = 3
+
+
+def loaded(monkeypatch: pytest.MonkeyPatch, found: object) -> PlannerSpec:
+    """Find a planner whose entry point names an object."""
+    monkeypatch.setattr(sys.modules['varied_planner'], 'VARIED', found)
+    return find_planner('varied')
+
+
+@pytest.mark.parametrize(
+    'found', [Good, lambda brain, body, **_: Good(brain, body), PlannerSpec(factory=Good)]
+)
+def test_a_class_a_function_and_a_spec_are_planners(
+    monkeypatch: pytest.MonkeyPatch, found: object
+) -> None:
+    assert loaded(monkeypatch, found).domains == EVERYWHERE
+
+
+@pytest.mark.parametrize(
+    ('found', 'told'),
+    [
+        (3, 'it is int and no class, function or PlannerSpec'),
+        (WithoutK, "planner(brain, body, k=3): got an unexpected keyword argument 'k'"),
+        (WithoutRun, 'no method run(task, world, context)'),
+        (
+            PlannerSpec(factory=WithoutK, options=VariedOptions()),
+            'planner(brain, body, k=3, options=...)',
+        ),
+        (PlannerSpec(factory=Good, options=Numbers()), "option 'check' is no bool, Enum or Lit"),
+        (PlannerSpec(factory=Good, domains=frozenset({'kitchen'})), "'kitchen'; known are house"),
+    ],
+)
+def test_an_object_that_builds_no_planner_is_refused_with_what_is_wrong(
+    monkeypatch: pytest.MonkeyPatch, found: object, told: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        loaded(monkeypatch, found)
+
+    assert told in str(caught.value)

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
+from dataclasses import dataclass
+from typing import Literal
 
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
+from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Task
+from bbllm.planners.common.grounding import Policy
+
+
+@dataclass(frozen=True)
+class VariedOptions:
+    """Two options of words."""
+
+    check: Literal['model', 'graph'] = 'model'
+    grounding: Policy = Policy.RANDOM
 
 
 class Varied:
     """Keeps what it was built with."""
 
-    uses_feedback = False
-    feels = True
-    stand_ins = frozenset({'expert'})
-    plays_in = frozenset({'household'})
-    options = MappingProxyType(
-        {'check': ('model', 'graph'), 'grounding': ('random', 'nearest', 'held_first')}
-    )
-
-    def __init__(
-        self,
-        brain: ChatModel,
-        body: Body,
-        *,
-        k: int,
-        check: str = 'model',
-        grounding: str = 'random',
-    ):
-        self.built = (k, check, grounding)
+    def __init__(self, brain: ChatModel, body: Body, *, k: int, options: VariedOptions):
+        self.built = (k, options.check, options.grounding.value)
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         pass
+
+
+VARIED = PlannerSpec(
+    factory=Varied,
+    options=VariedOptions(),
+    uses_feedback=False,
+    tells_force=True,
+    domains=frozenset({'household'}),
+)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from chosen import chosen
+
 from bbllm.core.budget import Limits
 from bbllm.core.delimiters import without_delimiters
 from bbllm.core.episode import EpisodeRun
@@ -96,7 +98,8 @@ def play(
 ) -> Episode:
     """Play an episode."""
     run = EpisodeRun(Task(name, task), planner='p', brain='b', body='b', limits=Limits())
-    return run.execute(planner(model, None, **options), world)
+    varied = {'options': chosen('fltrnn', **options)} if options else {}
+    return run.execute(planner(model, None, **varied), world)
 
 
 def discarded(episode: Episode) -> Sequence[str]:

@@ -19,8 +19,8 @@ from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.assembly import build_planner
 from bbllm.planners.body.language_model import BodyLLM
 from bbllm.planners.body.mapping import MappingMethod, body_name, body_of, make_body, models_for
-from bbllm.planners.brain_body.base_llm import BaseLLM
-from bbllm.planners.brain_body.planner import BrainBody
+from bbllm.planners.brain_body.base_llm import BASE_LLM
+from bbllm.planners.brain_body.planner import BRAIN_BODY
 
 Tabletop = Callable[..., Any]
 TASK = Task('t', 'put the red cube on location_B')
@@ -121,7 +121,7 @@ def test_requests_of_an_embedder_are_on_the_account(busy_table: Tabletop) -> Non
     models = models_for(MappingMethod.EMBEDDING, CONFIG, brain='offline', body='lexical')
     run = new_run()
 
-    planner = build_planner(run, BrainBody, models, 0, MappingMethod.EMBEDDING)
+    planner = build_planner(run, BRAIN_BODY, models, 0, MappingMethod.EMBEDDING)
     episode = run.execute(planner, busy_table())
 
     assert episode.ending is Ending.FINISHED
@@ -137,14 +137,14 @@ def test_an_embedder_is_refused_after_a_cancel(busy_table: Tabletop) -> None:
     run.cancel('enough')
 
     episode = run.execute(
-        build_planner(run, BrainBody, models, 0, MappingMethod.EMBEDDING), busy_table()
+        build_planner(run, BRAIN_BODY, models, 0, MappingMethod.EMBEDDING), busy_table()
     )
 
     assert episode.ending is Ending.CANCELLED
     assert episode.model_calls == ()
 
 
-@pytest.mark.parametrize('make', [BrainBody, BaseLLM])
+@pytest.mark.parametrize('make', [BRAIN_BODY, BASE_LLM])
 @pytest.mark.parametrize(
     'method', [MappingMethod.AUTO, MappingMethod.TEXT, MappingMethod.EMBEDDING]
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from chosen import chosen
 from test_brain_body import PLAN, TASK, LiteralBody
 
 from bbllm.core.episode import EpisodeRun
@@ -26,10 +27,15 @@ HEADING = 'Believed, not sensed:'
 
 
 def play(
-    brain: Any, world: Any, *, task: Task = TASK, body: Any = None, **options: Any
+    brain: Any, world: Any, *, task: Task = TASK, body: Any = None, k: int = 3, **options: str
 ) -> Episode:
     run = EpisodeRun(task, planner='brain_body', brain='b', body='b')
-    planner = BrainBody(run.model(brain, 'brain'), body or LiteralBody(), **options)
+    planner = BrainBody(
+        run.model(brain, 'brain'),
+        body or LiteralBody(),
+        k=k,
+        options=chosen('brain_body', **options),
+    )
     return run.execute(planner, world)
 
 

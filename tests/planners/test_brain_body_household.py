@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from chosen import chosen
 from small_house import SmallHouse
 
 from bbllm.core.delimiters import without_delimiters
@@ -46,9 +47,13 @@ FEEDBACK_LABELS = (
 )
 
 
-def play(world: Any, context: Any, plans: list[Any], body: list[Any], **options: Any) -> Any:
+def play(
+    world: Any, context: Any, plans: list[Any], body: list[Any], *, k: int = 3, **options: str
+) -> Any:
     brain, answers = ScriptedModel(plans), ScriptedModel(body)
-    BrainBody(brain, BodyLLM(answers), **options).run(TASK, world, context)
+    BrainBody(brain, BodyLLM(answers), k=k, options=chosen('brain_body', **options)).run(
+        TASK, world, context
+    )
     return brain, answers
 
 
@@ -81,16 +86,18 @@ def test_words_of_the_body_become_things_by_the_policy_and_that_is_told(diary: D
 
 
 def test_the_policy_of_a_planner_is_its_option(diary: DiaryType) -> None:
-    chosen = set()
+    picked = set()
     for number in range(20):
         context, world = diary(), SmallHouse()
         brain = ScriptedModel(['0: walk to the salmon\n1: Done'])
-        planner = BrainBody(brain, BodyLLM(ScriptedModel([WALK])), grounding='random')
+        planner = BrainBody(
+            brain, BodyLLM(ScriptedModel([WALK])), options=chosen('brain_body', grounding='random')
+        )
         planner.run(Task(f't{number}', 'go to the salmon'), world, context)
         assert any('(random of 2)' in line for line in context.lines)
-        chosen.update(world.calls)
+        picked.update(world.calls)
 
-    assert chosen == {'walk(salmon_13)', 'walk(salmon_14)'}
+    assert picked == {'walk(salmon_13)', 'walk(salmon_14)'}
 
 
 def test_what_is_put_and_is_in_no_hand_is_refused_by_the_house_itself(diary: DiaryType) -> None:

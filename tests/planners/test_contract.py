@@ -19,12 +19,8 @@ from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.protocols import ChatModel, Message, Planner, Reply
 from bbllm.core.registry import (
-    asks_body,
-    feels,
     find_planner,
     load_planners,
-    needs_embedder,
-    plays_in,
 )
 from bbllm.core.types import Task
 from bbllm.llm.embedding.lexical import LexicalEmbedder
@@ -48,7 +44,7 @@ PLAYERS: dict[str, Callable[[], Any]] = {
 }
 """What answers planners whose prompts `offline` does not know."""
 TASK = 'put the red cube on location_A and the blue cube on location_B'
-ON_TABLES = [name for name, make in load_planners()[0].items() if 'tabletop' in plays_in(make)]
+ON_TABLES = [name for name, make in load_planners()[0].items() if 'tabletop' in make.domains]
 """Those that cannot be imported fail in tests/core/test_registry.py."""
 
 
@@ -84,7 +80,7 @@ def play(request: pytest.FixtureRequest) -> Callable[..., Episode]:
 def build(run: EpisodeRun, name: str, brain: Any, body: Any) -> Planner:
     """Build a planner, with an embedder where it works with nothing else."""
     factory = find_planner(name)
-    if not needs_embedder(factory):
+    if not factory.needs_embedder:
         return build_planner(run, factory, Models(brain, body), k=3)
     models = Models(brain, body, embedder=LexicalEmbedder())
     return build_planner(run, factory, models, k=3, mapping=MappingMethod.EMBEDDING)
@@ -175,7 +171,7 @@ def test_a_planner_says_of_itself_whether_it_tells_forces_and_asks_a_body(
     episode = run.execute(build(run, name, brain, body), world)
 
     assert episode.ending is Ending.FINISHED, episode.message
-    assert feels(factory) == any('-7.77' in prompt for prompt in brain.prompts)
+    assert factory.tells_force == any('-7.77' in prompt for prompt in brain.prompts)
     asked = [call for call in episode.model_calls if call.role == 'body']
-    assert asks_body(factory) == bool(asked)
-    assert bool(body.prompts) == (bool(asked) and not needs_embedder(factory))
+    assert factory.asks_body == bool(asked)
+    assert bool(body.prompts) == (bool(asked) and not factory.needs_embedder)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from chosen import chosen
 from monologue_player import monologuist, taken, told
 from small_house import SmallHouse
 
@@ -36,7 +37,9 @@ def play(
     model: ScriptedModel, world: Any = None, *, steps: int = 200, task: Task = TASK, **options: str
 ) -> Episode:
     run = EpisodeRun(task, planner='p', brain='b', body='b', limits=Limits(steps=steps))
-    planner = InnerMonologue(run.model(model, 'brain'), NOBODY, **options)
+    planner = InnerMonologue(
+        run.model(model, 'brain'), NOBODY, options=chosen('inner_monologue', **options)
+    )
     return run.execute(planner, SmallHouse() if world is None else world)
 
 
@@ -184,7 +187,9 @@ def test_what_people_say_is_told_where_it_was_said_and_stays_when_its_step_is_fo
     model = saying(*['move(chair1)', 'move(sink1)'] * 4, 'done')
     context = diary({0: 'the blue one', 2: 'hurry up'})
 
-    InnerMonologue(model, NOBODY, window='5').run(TASK, SmallHouse(), context)
+    InnerMonologue(model, NOBODY, options=chosen('inner_monologue', window='5')).run(
+        TASK, SmallHouse(), context
+    )
 
     third, last = told(prompts(model)[2]), told(prompts(model)[-1])
     assert third.index('Human: the blue one\nScene:') < third.index('Human: hurry up\nRobot')

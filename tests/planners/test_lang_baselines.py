@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from chosen import chosen
 from small_house import SmallHouse
 
 from bbllm.core.delimiters import without_delimiters
@@ -73,14 +74,20 @@ class CountingEmbedder(LexicalEmbedder):
 
 
 def zero_shot(model: ScriptedModel, **options: str) -> Huang:
-    return Huang(model, MatchingBody(LexicalEmbedder()), grounding='nearest', **options)
+    return Huang(
+        model,
+        MatchingBody(LexicalEmbedder()),
+        options=chosen('huang', grounding='nearest', **options),
+    )
 
 
 def test_lang_prompt_carries_out_the_calls_that_its_body_makes_of_steps(diary: DiaryType) -> None:
     world, context, body = SmallHouse(), diary(), WordBody()
     model = ScriptedModel([f'{NUMBERED}\n6: think\n7: Done'])
 
-    LangPrompt(model, body, grounding='nearest').run(TASK, world, context)
+    LangPrompt(model, body, options=chosen('lang_prompt', grounding='nearest')).run(
+        TASK, world, context
+    )
 
     assert world.calls == CALLS
     assert world.has('lime_11', 'inside', 'fridge_33')
@@ -197,5 +204,5 @@ def test_the_zero_shot_planner_is_refused_without_an_embedder_with_what_would_wo
     with pytest.raises(ConfigError, match='Run it without a stack'):
         check_mapping('huang', factory, None)
     with pytest.raises(ConfigError, match=r'its Body is words\. Use --mapping embedding'):
-        factory(ScriptedModel(), WordBody(), k=0)
+        factory.build(ScriptedModel(), WordBody(), k=0)
     check_mapping('lang_prompt', find_planner('lang_prompt'), MappingMethod.AUTO)

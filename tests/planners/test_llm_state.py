@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from chosen import chosen
 from small_house import ROOMS, SmallHouse
 from state_player import Role, block, role_of, roles
 
@@ -35,7 +36,9 @@ DONE = 'Low-level Action Plan:\ndone'
 
 def play(model: ScriptedModel, world: Any, *, steps: int = 50, **options: Any) -> Episode:
     run = EpisodeRun(TASK, planner='llm_state', brain='b', body='b', limits=Limits(steps=steps))
-    return run.execute(LLMState(run.model(model, 'brain'), NOBODY, **options), world)
+    return run.execute(
+        LLMState(run.model(model, 'brain'), NOBODY, options=chosen('llm_state', **options)), world
+    )
 
 
 def told(episode: Episode, kind: EventKind) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from chosen import chosen
 from small_house import SmallHouse
 from state_player import Role, block, role_of, roles
 
@@ -29,7 +30,9 @@ def play(model: ScriptedModel, world: Any, **options: Any) -> Episode:
     run = EpisodeRun(
         Task('t', 'work'), planner='llm_state', brain='b', body='b', limits=Limits(steps=LIMIT)
     )
-    return run.execute(LLMState(run.model(model, 'brain'), NOBODY, **options), world)
+    return run.execute(
+        LLMState(run.model(model, 'brain'), NOBODY, options=chosen('llm_state', **options)), world
+    )
 
 
 def puts_away(sees_cause: Role) -> ScriptedModel:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from chosen import chosen
 from small_house import SmallHouse
 
 from bbllm.core.budget import Limits
@@ -20,7 +21,11 @@ TASK = Task('t', 'put salmon1 in the fridge')
 
 def play(replies: list[str], **limits: int) -> Episode:
     run = EpisodeRun(TASK, planner='p', brain='b', body='b', limits=Limits(**limits))
-    planner = LLMState(run.model(ScriptedModel(replies), 'brain'), NOBODY, states='no')
+    planner = LLMState(
+        run.model(ScriptedModel(replies), 'brain'),
+        NOBODY,
+        options=chosen('llm_state', states='no'),
+    )
     return run.execute(planner, SmallHouse())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from chosen import chosen
 from made_scenes import made_scene
 from small_house import SmallHouse
 from state_player import Role, block, role_of, roles
@@ -27,7 +28,10 @@ ASKED = 'Task goal: put a salmon in the fridge'
 
 def play(model: ScriptedModel, **options: str) -> Episode:
     run = EpisodeRun(TASK, planner='llm_state', brain='b', body='b')
-    return run.execute(LLMState(run.model(model, 'brain'), NOBODY, **options), SmallHouse())
+    return run.execute(
+        LLMState(run.model(model, 'brain'), NOBODY, options=chosen('llm_state', **options)),
+        SmallHouse(),
+    )
 
 
 def prompts_of(model: ScriptedModel, role: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from chosen import chosen
 from made_scenes import made_scene
 from small_house import SmallHouse
 
@@ -31,7 +32,11 @@ ACTIONS = low_level_actions(SmallHouse().observe())
 
 def play(*replies: str, world: SmallHouse | None = None) -> Episode:
     run = EpisodeRun(Task('t', 'work'), planner='p', brain='b', body='b')
-    planner = LLMState(run.model(ScriptedModel([*replies]), 'brain'), NOBODY, states='no')
+    planner = LLMState(
+        run.model(ScriptedModel([*replies]), 'brain'),
+        NOBODY,
+        options=chosen('llm_state', states='no'),
+    )
     return run.execute(planner, world or SmallHouse())
 
 

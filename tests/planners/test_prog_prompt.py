@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from chosen import chosen
 from small_house import SmallHouse
 
 from bbllm.core.episode import EpisodeRun
@@ -44,7 +45,7 @@ close('fridge')"""
 def play(program: str | ChatModel, world: SmallHouse, context: Any, **options: str) -> Any:
     options = {'check': 'graph', 'grounding': 'nearest', **options}
     model = ScriptedModel([program]) if isinstance(program, str) else program
-    ProgPrompt(model, NOBODY, **options).run(TASK, world, context)
+    ProgPrompt(model, NOBODY, options=chosen('prog_prompt', **options)).run(TASK, world, context)
     return context
 
 
@@ -223,7 +224,7 @@ def test_two_replies_that_are_no_program_end_it_before_anything_moves(diary: Dia
 def test_an_episode_keeps_the_whole_name_of_its_planner_and_what_was_found_out() -> None:
     spec = 'prog_prompt:check=graph,grounding=held_first'
     run = EpisodeRun(TASK, planner=spec, brain='b', body='b')
-    planner = find_planner(spec)(run.model(ScriptedModel([FRIDGE]), 'brain'), NOBODY, k=3)
+    planner = find_planner(spec).build(run.model(ScriptedModel([FRIDGE]), 'brain'), NOBODY, k=3)
 
     episode = run.execute(planner, SmallHouse())
 
@@ -260,7 +261,9 @@ def test_every_example_can_be_tried_in_every_house_and_what_fails_says_why(
     for example in examples:
         world, context = HouseholdWorld(house), diary()
         options = {'check': 'graph', 'grounding': grounding}
-        ProgPrompt(ScriptedModel([example]), NOBODY, **options).run(TASK, world, context)
+        ProgPrompt(ScriptedModel([example]), NOBODY, options=chosen('prog_prompt', **options)).run(
+            TASK, world, context
+        )
         n_tried += sum(line.startswith('step ') for line in context.lines)
         n_failed += len(context.failed)
         assert all(cause for _, cause in context.failed)

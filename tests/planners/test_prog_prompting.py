@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from chosen import chosen
 from made_scenes import made_scene
 from small_house import SmallHouse
 
@@ -139,7 +140,9 @@ def test_every_example_is_a_program_that_works_also_without_what_an_ablation_lea
     for name, example in zip(PAPER, prompts.examples(house()), strict=True):
         world, context = SmallHouse(), diary()
         model = ScriptedModel([example])
-        ProgPrompt(model, NOBODY, check='graph').run(Task('t', name), world, context)
+        ProgPrompt(model, NOBODY, options=chosen('prog_prompt', check='graph')).run(
+            Task('t', name), world, context
+        )
 
         assert context.failed == [], name
         assert any(world.has(*reached) for reached in REACHED[name]), name

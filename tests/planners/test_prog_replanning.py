@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from chosen import chosen
 from small_house import SmallHouse
 
 from bbllm.core.budget import Limits
@@ -35,7 +36,10 @@ def play(
 ) -> Episode:
     options = {'check': 'graph', 'grounding': 'nearest', 'replan': 'yes', **options}
     run = EpisodeRun(TASK, planner='p', brain='b', body='b', limits=limits)
-    return run.execute(ProgPrompt(run.model(model, 'brain'), NOBODY, **options), world)
+    return run.execute(
+        ProgPrompt(run.model(model, 'brain'), NOBODY, options=chosen('prog_prompt', **options)),
+        world,
+    )
 
 
 def prompts(model: ScriptedModel) -> list[str]:

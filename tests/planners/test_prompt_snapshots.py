@@ -25,7 +25,7 @@ from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.protocols import JsonSchema, Message, Reply
-from bbllm.core.registry import find_planner, needs_embedder, planner_names
+from bbllm.core.registry import find_planner, planner_names
 from bbllm.core.types import Code, Task
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.model_factory import Models
@@ -119,7 +119,7 @@ def play(path: Path, tabletop: Callable[..., Any]) -> tuple[str, list[tuple[str,
     said = [settings['said']] if 'said' in settings else []
     brain.on_reply = lambda: run.hear(said.pop()) if said else None
     factory = find_planner(name)
-    if needs_embedder(factory):
+    if factory.needs_embedder:
         models = Models(brain, body, embedder=LexicalEmbedder())
         planner = build_planner(run, factory, models, k=3, mapping=MappingMethod.EMBEDDING)
     else:

@@ -21,7 +21,7 @@ from bbllm.core import registry
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.events import Ending, Episode, EventKind
-from bbllm.core.registry import find_planner, load_planners, options_of, uses_feedback
+from bbllm.core.registry import find_planner, load_planners
 from bbllm.core.types import Code, Task
 from bbllm.llm.model_factory import Models
 from bbllm.llm.scripted import ScriptedModel
@@ -123,8 +123,8 @@ def test_the_test_of_the_page_passes() -> None:
 def test_its_planner_is_found_by_its_entry_point_with_its_options() -> None:
     factory = find_planner('notebook:note=no')
 
-    assert options_of(factory) == {'note': ('yes', 'no')}
-    assert not uses_feedback(factory)
+    assert factory.choices == {'note': ('yes', 'no')}
+    assert not factory.uses_feedback
     with pytest.raises(UnknownNameError, match="Did you mean 'notebook'"):
         find_planner('notebok')
 

@@ -10,7 +10,7 @@ from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.goals import Contained, Corners, Hold, Needs, Tower
 from bbllm.bench.suites.suite import AnyGoal, TaskSpec
 from bbllm.core.errors import ConfigError
-from bbllm.core.registry import find_planner, plain_name, stand_ins
+from bbllm.core.registry import find_planner, plain_name
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.expert.brief import TOLD, ExpertBrief
 from bbllm.llm.expert.containing import PLANNERS as CONTAINING
@@ -94,7 +94,7 @@ def _check_planner(brain: str, planner: str, goal: AnyGoal) -> None:
             f'{", ".join(CONTAINING)}.'
         )
     # Who is not told the goal plays on tables of blocks alone.
-    on_blocks = 'uninformed' in stand_ins(find_planner(planner))
+    on_blocks = 'uninformed' in find_planner(planner).stand_ins
     if not contained and not on_blocks:
         raise ConfigError(
             f'The planner {planner} cannot work with `{brain}` on a table of blocks: there it '

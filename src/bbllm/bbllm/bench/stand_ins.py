@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bbllm.core.errors import ConfigError, UnknownNameError
-from bbllm.core.registry import asks_body, find_planner, plain_name
+from bbllm.core.registry import find_planner, plain_name
 from bbllm.llm.expert.brief import TOLD
 
 STAND_INS: Mapping[str, str] = {
@@ -56,7 +56,7 @@ def notices_about(
 
 def _asks_body(planner: str | None) -> bool:
     try:
-        return asks_body(find_planner(plain_name(planner or '')))
+        return find_planner(plain_name(planner or '')).asks_body
     except (ConfigError, UnknownNameError):
         return True  # made elsewhere, or it is no longer whole: rather one notice too many
 

@@ -7,13 +7,15 @@ whole of it is the planner's name in settings, journals and reports.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Protocol, cast
+from typing import Any, cast, get_args, get_type_hints
 
 from bbllm.core.errors import ConfigError, UnknownNameError
-from bbllm.core.factory_faults import fault_of
 from bbllm.core.protocols import Body, ChatModel, Planner
 
 GROUP = 'bbllm.planners'
@@ -23,27 +25,49 @@ EVERYWHERE = frozenset({'tabletop', 'household'})
 """The kinds of worlds that there are, each the `domain` of its scenes."""
 
 
-class PlannerFactory(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannerSpec:
     """
-    What an entry point of the group `bbllm.planners` names: a class or a function.
+    What an entry point of the group `bbllm.planners` names: how to build a planner, and its needs.
 
-    One whose planner does the same whatever `k` is says so by an attribute, `uses_feedback =
-    False`; a bench then plays each case once, and not once for every number of loops. One that
-    other stand-ins for a model can answer than `offline` names them: `stand_ins =
-    frozenset({'expert'})`. One whose prompts tell the force on the gripper has `feels = True`; a
-    bench then has it measured, which takes time that others need not spend. One that never asks
-    its Body has `asks_body = False`, so that nobody is told of a Body that does nothing. One that
-    only works with a Body which matches by embedding has `needs_embedder = True`. One that does
-    not play in every kind of world names those it does, as a scene's `domain` does: `plays_in =
-    frozenset({'household'})`. One that can be varied names how, and what each can be, the value
-    in force first: `options = {'check': ('model', 'graph')}`; it is then called with
-    `check='graph'` where somebody asks for that. Values of which one makes nothing of the other it
-    names as well, so that nobody gets both: `excluding = ({'verify': 'yes', 'paper': 'yes'},)`.
+    An entry point may also name a class or a function; it then has the defaults of these fields.
     """
 
-    def __call__(self, brain: ChatModel, body: Body, *, k: int) -> Planner:
+    factory: Callable[..., Planner]
+    """The class or function that builds the planner: called as `factory(brain, body, k=K)`, with
+    `options=...` if there are options."""
+    options: Any = None
+    """
+    What can be varied, with the values in force: a frozen dataclass whose fields are of type
+    `bool` (written `yes` and `no`), an `Enum` of words or a `Literal`. `name:check=graph` builds
+    the planner with another value of `check`.
+    """
+    excluding: tuple[frozenset[str], ...] = ()
+    """Options that must not be chosen together: `(frozenset({'verify=yes', 'paper_code=yes'}),)`.
+    """
+    uses_feedback: bool = True
+    """Whether the number of feedback loops matters; if not, a bench runs each case once."""
+    asks_body: bool = True
+    """Whether the planner ever asks its Body."""
+    needs_embedder: bool = False
+    """Whether the planner requires a Body that matches by embedding."""
+    tells_force: bool = False
+    """Whether prompts contain the force on the gripper; a bench then measures it."""
+    domains: frozenset[str] = EVERYWHERE
+    """The kinds of worlds that the planner supports, each the `domain` of its scenes."""
+    stand_ins: frozenset[str] = frozenset({OFFLINE})
+    """The stand-ins for a model that can answer the planner's prompts."""
+
+    def build(self, brain: ChatModel, body: Body, *, k: int) -> Planner:
         """Build the planner with its models and its number of feedback loops."""
-        ...
+        if self.options is None:
+            return self.factory(brain, body, k=k)
+        return self.factory(brain, body, k=k, options=self.options)
+
+    @property
+    def choices(self) -> Mapping[str, tuple[str, ...]]:
+        """The values of each option as the command line spells them, the default first."""
+        return {name: tuple(values) for name, values in _values_of(self.options).items()}
 
 
 def planner_names() -> list[str]:
@@ -56,9 +80,9 @@ def plain_name(spec: str) -> str:
     return spec.partition(':')[0]
 
 
-def find_planner(spec: str) -> PlannerFactory:
+def find_planner(spec: str) -> PlannerSpec:
     """
-    Return what builds the planner of that name, which has the planner's own attributes.
+    Return the spec of the planner of that name, with the options that the name chooses.
 
     Args:
         spec: A name, with or without options: `name:option=value,option=value`.
@@ -66,84 +90,59 @@ def find_planner(spec: str) -> PlannerFactory:
     Raises:
         UnknownNameError: No such planner is installed, or it has no such option, or that has no
             such value; names the nearest.
-        ConfigError: The options are not written so, or exclude each other, or what is installed
+        ConfigError: The options are malformed or exclude each other, or the installed object
             cannot be imported, is no planner or is one of two with that name.
     """
     name, colon, text = spec.partition(':')
     points = _points()
     if name not in points:
         raise UnknownNameError('planner', name, points)
-    factory = _load(points[name])
+    found = _load(points[name])
     if not colon:
-        return factory
-    chosen = _read_options(name, text, options_of(factory))
-    _refuse_excluding(name, chosen, getattr(factory, 'excluding', ()))
-    return _WithOptions(factory, chosen)
+        return found
+    chosen = _read_options(name, text, found.choices)
+    _refuse_excluding(name, chosen, found.excluding)
+    assert found.options is not None  # else no option could be read
+    values = _values_of(found.options)
+    new = {key: values[key][word] for key, word in chosen.items()}
+    return replace(found, options=replace(found.options, **new))
 
 
-def load_planners() -> tuple[Mapping[str, PlannerFactory], Mapping[str, ConfigError]]:
+def load_planners() -> tuple[Mapping[str, PlannerSpec], Mapping[str, ConfigError]]:
     """
-    Return what builds each installed planner, and why some cannot be had, by their names.
+    Return the spec of each installed planner, and why some cannot be loaded, by their names.
 
     Both are sorted by name.
     """
-    factories: dict[str, PlannerFactory] = {}
+    specs: dict[str, PlannerSpec] = {}
     faults: dict[str, ConfigError] = {}
     for name, point in sorted(_points().items()):
         try:
-            factories[name] = _load(point)
+            specs[name] = _load(point)
         except ConfigError as error:
             faults[name] = error
-    return factories, faults
+    return specs, faults
 
 
-def options_of(factory: PlannerFactory) -> Mapping[str, tuple[str, ...]]:
-    """Return what of a planner can be varied, each with its values, the usual one first."""
-    return dict(getattr(factory, 'options', {}))
+def _values_of(options: Any) -> dict[str, dict[str, object]]:
+    """Return the values of each option by how they are spelled, the default first."""
+    if options is None:
+        return {}
+    types = get_type_hints(type(options))
+    found: dict[str, dict[str, object]] = {}
+    for field in fields(options):
+        values = _spelled(types[field.name])
+        default = field.default
+        found[field.name] = dict(sorted(values.items(), key=lambda item: item[1] != default))
+    return found
 
 
-def uses_feedback(factory: PlannerFactory) -> bool:
-    """Tell whether the number of feedback loops matters to what a factory builds."""
-    return bool(getattr(factory, 'uses_feedback', True))
-
-
-def stand_ins(factory: PlannerFactory) -> frozenset[str]:
-    """Return the names of the stand-ins for a model that know a planner's prompts."""
-    return frozenset(getattr(factory, 'stand_ins', (OFFLINE,)))
-
-
-def feels(factory: PlannerFactory) -> bool:
-    """Tell whether the prompts of a planner tell the force on the gripper."""
-    return bool(getattr(factory, 'feels', False))
-
-
-def asks_body(factory: PlannerFactory) -> bool:
-    """Tell whether a planner ever asks its Body."""
-    return bool(getattr(factory, 'asks_body', True))
-
-
-def needs_embedder(factory: PlannerFactory) -> bool:
-    """Tell whether a planner only works with a Body that matches by embedding."""
-    return bool(getattr(factory, 'needs_embedder', False))
-
-
-def plays_in(factory: PlannerFactory) -> frozenset[str]:
-    """Return the kinds of worlds that a planner plays in, each the `domain` of its scenes."""
-    return frozenset(getattr(factory, 'plays_in', EVERYWHERE))
-
-
-class _WithOptions:
-    """A planner's factory with options chosen; in all else it is that factory."""
-
-    def __init__(self, factory: PlannerFactory, chosen: Mapping[str, str]):
-        self._factory = factory
-        self._chosen = dict(chosen)
-
-    def __call__(self, brain: ChatModel, body: Body, *, k: int) -> Planner:
-        return cast(Callable[..., Planner], self._factory)(brain, body, k=k, **self._chosen)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._factory, name)
+def _spelled(kind: Any) -> dict[str, object]:
+    if kind is bool:
+        return {'yes': True, 'no': False}
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return {str(member.value): member for member in kind}
+    return {str(value): value for value in get_args(kind)}
 
 
 def _read_options(name: str, text: str, known: Mapping[str, tuple[str, ...]]) -> Mapping[str, str]:
@@ -161,15 +160,15 @@ def _read_options(name: str, text: str, known: Mapping[str, tuple[str, ...]]) ->
 
 
 def _refuse_excluding(
-    name: str, chosen: Mapping[str, str], excluding: Sequence[Mapping[str, str]]
+    name: str, chosen: Mapping[str, str], excluding: Sequence[frozenset[str]]
 ) -> None:
-    """Refuse options of which one makes nothing of another, where somebody asks for both."""
+    written = [f'{key}={value}' for key, value in chosen.items()]
     for group in excluding:
-        if all(chosen.get(key) == value for key, value in group.items()):
-            asked = [f'{key}={value}' for key, value in group.items()]
+        if group <= {*written}:
+            both = [item for item in written if item in group]
             raise ConfigError(
-                f'{" and ".join(asked)} exclude each other in {name}. Leave one out, as in '
-                f'`{name}:{asked[-1]}`.'
+                f'{" and ".join(both)} exclude each other in {name}. Leave one out, as in '
+                f'`{name}:{both[-1]}`.'
             )
 
 
@@ -184,7 +183,7 @@ def _how_to_write(name: str, item: str, known: Mapping[str, tuple[str, ...]]) ->
     )
 
 
-def _load(point: EntryPoint) -> PlannerFactory:
+def _load(point: EntryPoint) -> PlannerSpec:
     rivals = {item.value: item for item in _installed() if item.name == point.name}
     if len(rivals) > 1:
         brought = ' and '.join(f'{value} of {_package(item)}' for value, item in rivals.items())
@@ -194,21 +193,49 @@ def _load(point: EntryPoint) -> PlannerFactory:
         )
     load: Callable[[], object] = point.load
     try:
-        factory = load()
+        found = load()
     except Exception as error:  # whatever the module of another package does when imported
         raise ConfigError(
             f'The planner {point.name} is installed, but {point.value} cannot be imported '
             f'({type(error).__name__}: {error}). Mend or reinstall the package that brings it, or '
             'take another planner.'
         ) from error
-    fault = fault_of(factory, EVERYWHERE)
-    if fault:
+    spec = found if isinstance(found, PlannerSpec) else PlannerSpec(factory=cast(Any, found))
+    if fault := _fault_of(spec):
         raise ConfigError(
             f'The planner {point.name} is installed, but {point.value} is no planner: {fault}. '
             'docs/writing-a-planner.md shows one. Mend the package that brings it, or take '
             'another planner.'
         )
-    return cast(PlannerFactory, factory)
+    return spec
+
+
+def _fault_of(spec: PlannerSpec) -> str:
+    """
+    Return why a spec builds no planner, '' if nothing is wrong with it.
+
+    The factory is not called: only a class shows whether the result has `run`.
+    """
+    factory: object = spec.factory
+    if not callable(factory):
+        return f'it is {type(factory).__name__} and no class, function or PlannerSpec'
+    if unknown := sorted(spec.domains - EVERYWHERE):
+        return f'it plays in {unknown[0]!r}; known are {", ".join(sorted(EVERYWHERE))}'
+    if spec.options is not None and not is_dataclass(spec.options):
+        return f'its options are {spec.options!r:.80} and not a dataclass'
+    if few := [name for name, values in spec.choices.items() if len(values) < 2]:
+        return f'its option {few[0]!r} is no bool, Enum or Literal with two values or more'
+    if isinstance(factory, type) and not callable(getattr(factory, 'run', None)):
+        return 'it has no method run(task, world, context)'
+    named = {} if spec.options is None else {'options': spec.options}
+    try:
+        inspect.signature(factory).bind(None, None, k=0, **named)
+    except TypeError as error:
+        also = ''.join(f', {name}=...' for name in named)
+        return f'it cannot be called as planner(brain, body, k=3{also}): {error}'
+    except ValueError:
+        return ''  # some builtins have no signature
+    return ''
 
 
 def _package(point: EntryPoint) -> str:

@@ -11,12 +11,9 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import ChatModel, Planner
 from bbllm.core.registry import (
     OFFLINE,
-    PlannerFactory,
+    PlannerSpec,
     load_planners,
-    needs_embedder,
     plain_name,
-    plays_in,
-    stand_ins,
 )
 from bbllm.llm.expert.containing import PLANNERS as CONTAINING
 from bbllm.llm.model_factory import Models
@@ -26,7 +23,7 @@ STAND_INS = frozenset({OFFLINE, 'expert', 'uninformed'})
 """Names of what answers in place of a language model; each knows the prompts of some planners."""
 
 
-def check_brain(planner: str, make: PlannerFactory, brain: ChatModel) -> None:
+def check_brain(planner: str, make: PlannerSpec, brain: ChatModel) -> None:
     """
     Refuse a stand-in that does not know a planner's prompts, before anything is started.
 
@@ -38,11 +35,11 @@ def check_brain(planner: str, make: PlannerFactory, brain: ChatModel) -> None:
     Raises:
         ConfigError: It is such a stand-in; says which planners it knows and what would work.
     """
-    if brain.name not in STAND_INS or brain.name in stand_ins(make):
+    if brain.name not in STAND_INS or brain.name in make.stand_ins:
         return
     installed, _ = load_planners()
-    known = [name for name, factory in installed.items() if brain.name in stand_ins(factory)]
-    bench = sorted(stand_ins(make) - {OFFLINE})
+    known = [name for name, factory in installed.items() if brain.name in factory.stand_ins]
+    bench = sorted(make.stand_ins - {OFFLINE})
     suites = 'partial' if 'uninformed' in bench else 'household'
     if suites == 'household' and plain_name(planner) in CONTAINING:
         suites += '` and `bbllm bench table_sorting'
@@ -55,7 +52,7 @@ def check_brain(planner: str, make: PlannerFactory, brain: ChatModel) -> None:
     )
 
 
-def check_domain(planner: str, make: PlannerFactory, domain: str) -> None:
+def check_domain(planner: str, make: PlannerSpec, domain: str) -> None:
     """
     Refuse a planner that does not play in a kind of world, before anything is started.
 
@@ -67,17 +64,17 @@ def check_domain(planner: str, make: PlannerFactory, domain: str) -> None:
     Raises:
         ConfigError: It does not play there; says where it does, and which planners play there.
     """
-    if domain in plays_in(make):
+    if domain in make.domains:
         return
     installed, _ = load_planners()
-    others = [name for name, factory in installed.items() if domain in plays_in(factory)]
+    others = [name for name, factory in installed.items() if domain in factory.domains]
     raise ConfigError(
         f'The planner {planner} plays in no world of the kind {domain}, only in '
-        f'{" and ".join(sorted(plays_in(make)))}. Choose one that does: {", ".join(others)}.'
+        f'{" and ".join(sorted(make.domains))}. Choose one that does: {", ".join(others)}.'
     )
 
 
-def check_mapping(planner: str, make: PlannerFactory, mapping: MappingMethod | None) -> None:
+def check_mapping(planner: str, make: PlannerSpec, mapping: MappingMethod | None) -> None:
     """
     Refuse a planner that has to match by embedding and cannot, before anything is started.
 
@@ -89,7 +86,7 @@ def check_mapping(planner: str, make: PlannerFactory, mapping: MappingMethod | N
     Raises:
         ConfigError: It needs an embedder, and has none; says what would work.
     """
-    if not needs_embedder(make) or mapping is MappingMethod.EMBEDDING:
+    if not make.needs_embedder or mapping is MappingMethod.EMBEDDING:
         return
     if mapping is None:
         raise ConfigError(
@@ -105,13 +102,13 @@ def check_mapping(planner: str, make: PlannerFactory, mapping: MappingMethod | N
 
 def build_planner(
     run: EpisodeRun,
-    make: PlannerFactory,
+    make: PlannerSpec,
     models: Models,
     k: int,
     mapping: MappingMethod = MappingMethod.AUTO,
 ) -> Planner:
     """Build a planner whose models are on the episode's account."""
-    return make(run.model(models.brain, 'brain'), make_body(mapping, run, models), k=k)
+    return make.build(run.model(models.brain, 'brain'), make_body(mapping, run, models), k=k)
 
 
 @contextmanager

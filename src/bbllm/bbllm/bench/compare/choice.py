@@ -13,12 +13,9 @@ from bbllm.bench.runner.run_setup import Prepared, RunRequest, prepare
 from bbllm.bench.suites.suite import Suite, load_suite
 from bbllm.core.errors import ConfigError
 from bbllm.core.registry import (
-    PlannerFactory,
+    PlannerSpec,
     find_planner,
     load_planners,
-    needs_embedder,
-    plays_in,
-    uses_feedback,
 )
 from bbllm.planners.assembly import STAND_INS, check_domain
 from bbllm.planners.common.methods import MappingMethod
@@ -160,12 +157,12 @@ def _expanded(named: Sequence[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _own(
-    request: RunRequest, planner: str, make: PlannerFactory, embeddings: str | None
+    request: RunRequest, planner: str, make: PlannerSpec, embeddings: str | None
 ) -> RunRequest:
     """Return the request with what one planner needs."""
     # That some play at K = 0 is in the table; it needs no notice for each.
-    own = replace(request, planner=planner, ks=request.ks if uses_feedback(make) else (0,))
-    if not needs_embedder(make) or request.mapping == MappingMethod.EMBEDDING.value:
+    own = replace(request, planner=planner, ks=request.ks if make.uses_feedback else (0,))
+    if not make.needs_embedder or request.mapping == MappingMethod.EMBEDDING.value:
         return own
     lexical = LEXICAL if request.brain in STAND_INS else None
     return replace(own, mapping=MappingMethod.EMBEDDING.value, body=embeddings or lexical)
@@ -175,7 +172,7 @@ def _why_nobody(suite: Suite, left_out: Sequence[LeftOut]) -> str:
     """Say why nobody can play, by those that are for the suite's world if there are any."""
     installed, _ = load_planners()
     domain = domain_of(suite)
-    able = {name for name, make in installed.items() if domain in plays_in(make)}
+    able = {name for name, make in installed.items() if domain in make.domains}
     reasons: dict[str, str] = {}
     for item in left_out:
         if item.planner in able or not able:

@@ -10,7 +10,7 @@ from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.suite import TaskSpec
 from bbllm.core.errors import ConfigError
-from bbllm.core.registry import OFFLINE, asks_body, find_planner, plain_name
+from bbllm.core.registry import OFFLINE, find_planner, plain_name
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.expert.brief import TOLD
 from bbllm.llm.model_factory import Models
@@ -79,7 +79,7 @@ def check_houses(tasks: Iterable[TaskSpec], models: Models, planner: str) -> Non
         ConfigError: Says what would work.
     """
     asked = {'brain': models.brain}
-    if asks_body(find_planner(planner)):
+    if find_planner(planner).asks_body:
         asked['body'] = models.body
     for role, model in asked.items():
         if model.name in (OFFLINE, *TOLD) and model.name != NAME:

@@ -25,7 +25,7 @@ from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import Suite, TaskSpec, load_suite
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
-from bbllm.core.registry import asks_body, find_planner, uses_feedback
+from bbllm.core.registry import find_planner
 from bbllm.llm.config import LlmConfig, ModelConfig, ServerConfig
 from bbllm.llm.embedding.embedders import resolve_embeddings
 from bbllm.llm.expert.brief import TOLD
@@ -121,10 +121,10 @@ def _with_what_matters(request: RunRequest) -> tuple[RunRequest, str]:
     """Return the request without what makes no difference to its planner, and a notice of that."""
     planner = find_planner(request.planner)
     matched = request.mapping == MappingMethod.EMBEDDING.value
-    unasked = not matched and not asks_body(planner)
+    unasked = not matched and not planner.asks_body
     if unasked and (request.body is None or request.body in TOLD):
         request = replace(request, body='offline')  # which needs no server; nobody asks it
-    if uses_feedback(planner) or request.ks == (0,):
+    if planner.uses_feedback or request.ks == (0,):
         return request, ''
     return replace(request, ks=(0,)), (
         f'{request.planner} has no feedback loops: each case is played once, as K = 0.'

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from bbllm.core.events import BeliefsEstimated
 from bbllm.core.protocols import ChatModel, EpisodeContext, World
 from bbllm.planners.belief.belief_world import EstimatingWorld
@@ -12,14 +14,17 @@ from bbllm.planners.common.open_state import OpenState, StateEstimator
 from bbllm.planners.common.reply_diagnostics import Discarded
 from bbllm.planners.common.short_names import ShortNames
 
+Estimation = Literal['no', 'rules', 'model']
+"""How beliefs about objects are formed from what was done to them."""
 
-def believing(world: World, how: str, model: ChatModel, context: EpisodeContext) -> World:
+
+def believing(world: World, how: Estimation, model: ChatModel, context: EpisodeContext) -> World:
     """
     Return a world whose scenes tell what is believed, or the world itself.
 
     Args:
         world: The one to wrap.
-        how: `no`, `rules` or `model`.
+        how: How beliefs are formed; `no` for none.
         model: Who is asked where a model is.
         context: Told what is believed, and what of a reply is left out.
     """

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from random import Random
-from types import MappingProxyType
 
 from bbllm.core.errors import ParseError
 from bbllm.core.events import PlanMade, StepBegun, StepFailed, StepPassed
 from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, Pass, PromptRequest, World
+from bbllm.core.registry import PlannerSpec
 from bbllm.core.skill_calls import code_behind
 from bbllm.core.types import Plan, PlanStep, Scene, SkillCall, Task
 from bbllm.planners.brain_body.household_body import HouseBody
@@ -17,6 +17,14 @@ from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.prompting import Prompts, ask
 from bbllm.planners.common.scene_graph import HOUSEHOLD
+
+
+@dataclass(frozen=True, slots=True)
+class BaseLLMOptions:
+    """What of the planner can be varied."""
+
+    grounding: Policy = Policy.NEAREST
+    """In a household, how one of several objects of a class is chosen."""
 
 
 class BaseLLM:
@@ -31,14 +39,6 @@ class BaseLLM:
     It uses neither the Body nor K: whatever they are, no Body is asked and nothing is repaired.
     """
 
-    uses_feedback = False
-    asks_body = False
-    stand_ins = frozenset({'offline', 'expert'})
-    options: Mapping[str, tuple[str, ...]] = MappingProxyType(
-        {'grounding': ('nearest', 'held_first', 'random')}
-    )
-    """This and those above: see `core.registry.PlannerFactory`."""
-
     def __init__(
         self,
         brain: ChatModel,
@@ -46,7 +46,7 @@ class BaseLLM:
         *,
         k: int = 3,
         prompts: Prompts | None = None,
-        grounding: str = Policy.NEAREST.value,
+        options: BaseLLMOptions | None = None,
     ):
         """
         Make a planner.
@@ -56,11 +56,11 @@ class BaseLLM:
             body: Not used.
             k: Not used: there are no feedback loops.
             prompts: The prompts; those for the kind of the scene by default.
-            grounding: In a household, how one of several things of a class is chosen.
+            options: What is varied.
         """
         self._model = brain
         self._prompts = prompts or Prompts()
-        self._policy = Policy(grounding)
+        self._policy = (options or BaseLLMOptions()).grounding
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """
@@ -110,3 +110,12 @@ class _Reader:
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
         return parse_call(step.text, scene)
+
+
+BASE_LLM = PlannerSpec(
+    factory=BaseLLM,
+    options=BaseLLMOptions(),
+    uses_feedback=False,
+    asks_body=False,
+    stand_ins=frozenset({'offline', 'expert'}),
+)

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from random import Random
-from types import MappingProxyType
 
 from bbllm.core.errors import ParseError
 from bbllm.core.events import PlanMade, RepairBegun, StepBegun, StepFailed, StepPassed
 from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, PromptRequest, World
+from bbllm.core.registry import PlannerSpec
 from bbllm.core.skill_calls import code_behind
 from bbllm.core.types import Code, Plan, PlanStep, Task
-from bbllm.planners.belief.belief_option import believing
+from bbllm.planners.belief.belief_option import Estimation, believing
 from bbllm.planners.brain_body.household_body import HouseBody
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.plan_grammar import parse_plan, plan_on
 from bbllm.planners.common.prompting import Failure, Prompts, ask
 from bbllm.planners.common.scene_graph import HOUSEHOLD
+
+
+@dataclass(frozen=True, slots=True)
+class BrainBodyOptions:
+    """What of the planner can be varied."""
+
+    grounding: Policy = Policy.NEAREST
+    """In a household, how one of several objects of a class is chosen."""
+    open_state: Estimation = 'no'
+    """How beliefs about objects are formed from what was done to them, for the Brain to read."""
 
 
 class BrainBody:
@@ -30,15 +40,6 @@ class BrainBody:
     Body answers in classes, as theirs does; how a thing is then chosen the paper does not say.
     """
 
-    stand_ins = frozenset({'offline', 'expert'})
-    options: Mapping[str, tuple[str, ...]] = MappingProxyType(
-        {
-            'grounding': ('nearest', 'held_first', 'random'),
-            'open_state': ('no', 'rules', 'model'),
-        }
-    )
-    """This and that above: see `core.registry.PlannerFactory`."""
-
     def __init__(
         self,
         brain: ChatModel,
@@ -46,8 +47,7 @@ class BrainBody:
         *,
         k: int = 3,
         prompts: Prompts | None = None,
-        grounding: str = Policy.NEAREST.value,
-        open_state: str = 'no',
+        options: BrainBodyOptions | None = None,
     ):
         """
         Make a planner.
@@ -57,16 +57,14 @@ class BrainBody:
             body: Turns steps into calls.
             k: How many feedback loops an episode has in all.
             prompts: The prompts; those for the kind of the scene by default.
-            grounding: In a household, how one of several things of a class is chosen.
-            open_state: Who comes to believe something of things by what was done to them, for
-                the Brain to read: nobody, rules or the Brain's model.
+            options: What is varied.
         """
         self._brain = brain
         self._body = body
         self._k = k
-        self._open_state = open_state
-        self._prompts = prompts or Prompts(believed=open_state != 'no')
-        self._policy = Policy(grounding)
+        self._options = options or BrainBodyOptions()
+        believed = self._options.open_state != 'no'
+        self._prompts = prompts or Prompts(believed=believed)
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """
@@ -77,7 +75,7 @@ class BrainBody:
             GaveUpError: The Brain said that it has no plan.
             BbllmError: Whatever world, model or Body raised.
         """
-        world = believing(world, self._open_state, self._brain, context)
+        world = believing(world, self._options.open_state, self._brain, context)
         body = self._body_for(task, world, context)
         plan = self._plan(task, world, context)
         context.emit(PlanMade.of(plan, 0))
@@ -107,7 +105,7 @@ class BrainBody:
         if world.observe().domain != HOUSEHOLD:
             return self._body
         # Seeded by the episode, so that one that is played again goes the same way.
-        return HouseBody(self._body, self._policy, Random(task.id), context)
+        return HouseBody(self._body, self._options.grounding, Random(task.id), context)
 
     def _plan(self, task: Task, world: World, context: EpisodeContext) -> Plan:
         scene = world.observe()
@@ -176,3 +174,10 @@ class BrainBody:
         except ParseError as error:
             context.warn(f'The Brain gave no plan from step {start} on that can be read: {error}')
             return None
+
+
+BRAIN_BODY = PlannerSpec(
+    factory=BrainBody,
+    options=BrainBodyOptions(),
+    stand_ins=frozenset({'offline', 'expert'}),
+)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from random import Random
-from types import MappingProxyType
+from typing import Literal
 
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
+from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Scene, Task
 from bbllm.planners.common.impossible_goals import all_in_sight
 from bbllm.planners.common.prompting import ask
@@ -24,6 +26,24 @@ from bbllm.planners.fltrnn.prompting import FLTRNNPrompts
 from bbllm.planners.fltrnn.sub_goals import Decomposition, SubGoal, decompose
 
 
+@dataclass(frozen=True, slots=True)
+class FLTRNNOptions:
+    """What of the planner can be varied."""
+
+    rule_cot: bool = True
+    """Whether the model is to think of the rules before the calls."""
+    long_memory: bool = True
+    """Whether each prompt has the rules, the goal and the completed sub-goals."""
+    demos: Literal['similar', 'random', 'fixed'] = 'similar'
+    """Which three demonstrations are shown."""
+    verify: bool = True
+    """Whether a sub-goal is completed only if the memory graph confirms it; else it is planned
+    again."""
+    paper_code: bool = False
+    """Whether memory graph and completion are those of the published program, with its faults;
+    then nothing is verified."""
+
+
 class FLTRNN:
     """
     The planning method of the paper.
@@ -35,62 +55,37 @@ class FLTRNN:
     demonstrations.
     """
 
-    uses_feedback = False
-    asks_body = False
-    stand_ins = frozenset({'expert'})
-    plays_in = frozenset({HOUSEHOLD})
-    options: Mapping[str, tuple[str, ...]] = MappingProxyType(
-        {
-            'rule_cot': ('yes', 'no'),
-            'long_memory': ('yes', 'no'),
-            'demos': ('similar', 'random', 'fixed'),
-            'verify': ('yes', 'no'),
-            'paper_code': ('no', 'yes'),
-        }
-    )
-    excluding = (MappingProxyType({'verify': 'yes', 'paper_code': 'yes'}),)
-    """These: see `core.registry.PlannerFactory`."""
-
     def __init__(
         self,
         brain: ChatModel,
         body: Body,
         *,
         k: int = 3,
-        rule_cot: str = 'yes',
-        long_memory: str = 'yes',
-        demos: str = 'similar',
-        verify: str = 'yes',
-        paper_code: str = 'no',
+        options: FLTRNNOptions | None = None,
     ):
         """
-        Make a planner; `options` lists what each of the words can be.
+        Make a planner.
 
         Args:
             brain: The one model.
             body: Only lends its embedder, where it has one.
             k: Not used: there are no feedback loops.
-            rule_cot: Whether the model is to think of the rules before the calls.
-            long_memory: Whether rules, goal and completed sub-goals are told with each sub-goal.
-            demos: Which three demonstrations are shown.
-            verify: Whether a sub-goal is completed only when the memory graph says so; if it does
-                not, it is planned anew.
-            paper_code: Whether memory graph and completion are those of the published program,
-                faults included; then nothing is verified.
+            options: What is varied.
         """
         self._model = brain
         embedder = embedder_of(body)
         self._chooser = Chooser(household_demonstrations(), embedder)
         self._telling = Telling(embedder)
-        self._demos = demos
-        self._paper_code = paper_code == 'yes'
+        options = options or FLTRNNOptions()
+        self._demos = options.demos
+        self._paper_code = options.paper_code
         self._settings = Settings(
-            verify=verify == 'yes' and not self._paper_code,
-            paper_code=self._paper_code,
-            tell_rules=rule_cot == 'yes' and long_memory == 'yes',
+            verify=options.verify and not options.paper_code,
+            paper_code=options.paper_code,
+            tell_rules=options.rule_cot and options.long_memory,
         )
         self._prompts = FLTRNNPrompts(
-            rule_thoughts=rule_cot == 'yes', long_memory=long_memory == 'yes'
+            rule_thoughts=options.rule_cot, long_memory=options.long_memory
         )
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
@@ -151,3 +146,14 @@ class FLTRNN:
         if self._demos == 'random':
             return lambda _: self._chooser.random(rng, DEMONSTRATIONS)
         return lambda _: self._chooser.fixed(DEMONSTRATIONS)
+
+
+FLTRNN_SPEC = PlannerSpec(
+    factory=FLTRNN,
+    options=FLTRNNOptions(),
+    excluding=(frozenset({'verify=yes', 'paper_code=yes'}),),
+    uses_feedback=False,
+    asks_body=False,
+    domains=frozenset({HOUSEHOLD}),
+    stand_ins=frozenset({'expert'}),
+)

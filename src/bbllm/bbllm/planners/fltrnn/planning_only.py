@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
+from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Task
 from bbllm.planners.common.call_runner import CallRunner
 from bbllm.planners.common.scene_graph import HOUSEHOLD
@@ -21,12 +22,6 @@ class PlanningOnly:
 
     Source: Zhang et al., FLTRNN, appendix, listing 6. A call that fails is skipped.
     """
-
-    uses_feedback = False
-    asks_body = False
-    stand_ins = frozenset({'expert'})
-    plays_in = frozenset({HOUSEHOLD})
-    """These: see `core.registry.PlannerFactory`."""
 
     def __init__(self, brain: ChatModel, body: Body, *, k: int = 3):
         """
@@ -66,3 +61,12 @@ def carry_out_plan(plan: ParsedPlan, runner: CallRunner) -> None:
     """Do all calls of a plan, whether those before them worked or not."""
     for _ in runner.run(plan.calls):
         pass
+
+
+PLANNING_ONLY = PlannerSpec(
+    factory=PlanningOnly,
+    uses_feedback=False,
+    asks_body=False,
+    domains=frozenset({HOUSEHOLD}),
+    stand_ins=frozenset({'expert'}),
+)

@@ -8,6 +8,7 @@ from functools import partial
 from bbllm.core.events import SubGoalBegun
 from bbllm.core.instance_names import class_of
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
+from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Task
 from bbllm.planners.common.call_runner import CallRunner
 from bbllm.planners.common.goal_predicates import goal_sentence, parse_goal
@@ -31,12 +32,6 @@ class PlanningReasoning:
     For each of its sub-tasks the planner is told where the key things of the whole goal are now;
     nothing says what was done before. A call that fails is skipped.
     """
-
-    uses_feedback = False
-    asks_body = False
-    stand_ins = frozenset({'expert'})
-    plays_in = frozenset({HOUSEHOLD})
-    """These: see `core.registry.PlannerFactory`."""
 
     def __init__(self, brain: ChatModel, body: Body, *, k: int = 3):
         """
@@ -85,3 +80,12 @@ def _in_words(item: Demonstration) -> Demonstration:
     classes = {class_of(name) for thing, _, place in item.things for name in (thing, place)}
     predicates = parse_goal(item.goal, classes)
     return replace(item, goal=goal_sentence(predicates)) if predicates else item
+
+
+PLANNING_REASONING = PlannerSpec(
+    factory=PlanningReasoning,
+    uses_feedback=False,
+    asks_body=False,
+    domains=frozenset({HOUSEHOLD}),
+    stand_ins=frozenset({'expert'}),
+)

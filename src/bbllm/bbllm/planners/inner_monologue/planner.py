@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
+from typing import Literal
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.events import LineDiscarded
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
+from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Task
 from bbllm.planners.common.impossible_goals import refuse_impossible
 from bbllm.planners.common.low_level_hands import Hands
@@ -25,7 +26,16 @@ from bbllm.planners.inner_monologue.prompting import (
 MAX_STEPS = 300
 """How many thoughts an episode may have. The paper sets no limit; the limit of steps that every
 run has ends an episode before this, and so do thoughts that try nothing (`IDLE_LIMIT`)."""
-ALL = 'all'
+
+
+@dataclass(frozen=True, slots=True)
+class InnerMonologueOptions:
+    """What of the planner can be varied."""
+
+    window: Literal[5, 10, 20, 40, 'all'] = 20
+    """How many of the newest steps the prompt contains."""
+    messages: bool = False
+    """Whether it has the reason of a failure; in the paper it has only the failure."""
 
 
 class InnerMonologue:
@@ -39,23 +49,13 @@ class InnerMonologue:
     number of feedback loops says nothing here: each step is one.
     """
 
-    uses_feedback = False
-    asks_body = False
-    stand_ins = frozenset({'expert'})
-    plays_in = frozenset({'tabletop', 'household'})
-    options: Mapping[str, tuple[str, ...]] = MappingProxyType(
-        {'window': ('20', '5', '10', '40', ALL), 'messages': ('no', 'yes')}
-    )
-    """This and those above: see `core.registry.PlannerFactory`."""
-
     def __init__(
         self,
         brain: ChatModel,
         body: Body,
         *,
         k: int = 3,
-        window: str = '20',
-        messages: str = 'no',
+        options: InnerMonologueOptions | None = None,
     ):
         """
         Make a planner.
@@ -64,12 +64,12 @@ class InnerMonologue:
             brain: Whose monologue it is.
             body: Not used.
             k: Not used: after each step the model is asked for the next.
-            window: How many of the newest steps the prompt tells.
-            messages: Whether it tells why a step failed; in the paper it tells that it did.
+            options: What is varied.
         """
         self._model = brain
-        self._window = None if window == ALL else int(window)
-        self._messages = messages == 'yes'
+        options = options or InnerMonologueOptions()
+        self._window = None if options.window == 'all' else options.window
+        self._messages = options.messages
         self._prompt = MonologuePrompt()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
@@ -127,3 +127,12 @@ class InnerMonologue:
         outcome = hands.history[-1]
         why = outcome.message if self._messages else ''
         monologue.add(step.thought, str(step.call), outcome, hands.scene, why=why)
+
+
+INNER_MONOLOGUE = PlannerSpec(
+    factory=InnerMonologue,
+    options=InnerMonologueOptions(),
+    uses_feedback=False,
+    asks_body=False,
+    stand_ins=frozenset({'expert'}),
+)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.events import PlanMade, RepairBegun, StepBegun
 from bbllm.core.observation import observed
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
+from bbllm.core.registry import PlannerSpec
 from bbllm.core.skill_calls import plain
 from bbllm.core.types import Plan, PlanStep, Scene, Task
 from bbllm.planners.common.plan_grammar import plan_on
@@ -36,12 +38,6 @@ class _FTPlanner:
         history: How long the history in a prompt may be [characters]; None as `past.budget_for`
             says.
     """
-
-    stand_ins = frozenset({'expert', 'uninformed'})
-    feels = True
-    asks_body = False
-    plays_in = frozenset({'tabletop'})
-    """This and those above: see `core.registry.PlannerFactory`."""
 
     def __init__(self, brain: ChatModel, body: Body, *, k: int = 3, history: int | None = None):
         self._brain = brain
@@ -236,3 +232,13 @@ def _other_held(action: FtAction, scene: Scene) -> str:
         f'{action.name} cannot be placed, because {scene.held} is in the hand: place that, and '
         f'pick {action.name} after it.'
     )
+
+
+FT_COT = PlannerSpec(
+    factory=FTCoT,
+    tells_force=True,
+    asks_body=False,
+    domains=frozenset({'tabletop'}),
+    stand_ins=frozenset({'expert', 'uninformed'}),
+)
+FT_VANILLA = replace(FT_COT, factory=FTVanilla)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.events import PlanMade, RepairBegun, StepBegun
 from bbllm.core.observation import observed
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
+from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Plan, PlanStep, Task
 from bbllm.planners.common.plan_grammar import plan_on
 from bbllm.planners.common.prompt_history import ask_shorter, budget_for
@@ -26,11 +28,6 @@ class LLMPop:
     not asked: actions are calls already.
     """
 
-    stand_ins = frozenset({'expert', 'uninformed'})
-    feels = True
-    asks_body = False
-    plays_in = frozenset({'tabletop'})
-    """This and those above: see `core.registry.PlannerFactory`."""
     evaluated = True
     """Whether the model is asked under the evaluator's prompt before it plans."""
 
@@ -168,3 +165,13 @@ class LLMPopNoEvaluator(LLMPop):
 
 def _steps(reply: PlannerReply, start: int) -> list[PlanStep]:
     return [PlanStep(start + i, str(action)) for i, action in enumerate(reply.actions)]
+
+
+LLM_POP = PlannerSpec(
+    factory=LLMPop,
+    tells_force=True,
+    asks_body=False,
+    domains=frozenset({'tabletop'}),
+    stand_ins=frozenset({'expert', 'uninformed'}),
+)
+LLM_POP_NO_EVALUATOR = replace(LLM_POP, factory=LLMPopNoEvaluator)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.events import BeliefsEstimated
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
+from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Outcome, Scene, Task
 from bbllm.planners.belief.grammar import ADD, parse_attention
 from bbllm.planners.belief.model_state_estimator import ModelEstimator
@@ -28,6 +29,20 @@ MAX_ROUNDS = 150
 plan has at least one step; rounds that try nothing end an episode before (`IDLE_LIMIT`)."""
 
 
+@dataclass(frozen=True, slots=True)
+class LLMStateOptions:
+    """What of the planner can be varied."""
+
+    states: bool = True
+    """Whether a state is kept at all; without, there is only the policy."""
+    summary: bool = True
+    """Whether the state has a summary of what has happened."""
+    objects: bool = True
+    """Whether the state has objects with attributes."""
+    messages: bool = False
+    """Whether the history has the reason of a failure; in the paper it has only the failure."""
+
+
 class LLMState:
     """
     The planning method of the paper, its Algorithm 1.
@@ -38,48 +53,28 @@ class LLMState:
     after each step that fails, the model plans anew until it says that all is done.
     """
 
-    uses_feedback = False
-    asks_body = False
-    stand_ins = frozenset({'expert'})
-    plays_in = frozenset({'tabletop', 'household'})
-    options: Mapping[str, tuple[str, ...]] = MappingProxyType(
-        {
-            'states': ('yes', 'no'),
-            'summary': ('yes', 'no'),
-            'objects': ('yes', 'no'),
-            'messages': ('no', 'yes'),
-        }
-    )
-    """This and those above: see `core.registry.PlannerFactory`."""
-
     def __init__(
         self,
         brain: ChatModel,
         body: Body,
         *,
         k: int = 3,
-        states: str = 'yes',
-        summary: str = 'yes',
-        objects: str = 'yes',
-        messages: str = 'no',
+        options: LLMStateOptions | None = None,
     ):
         """
-        Make a planner; `options` lists what each of the words can be.
+        Make a planner.
 
         Args:
             brain: The model in all three roles.
             body: Not used.
             k: Not used: the method plans anew as often as it has to.
-            states: Whether a state is kept at all; without, there is only the policy.
-            summary: Whether the state has a summary of what has happened.
-            objects: Whether the state has things with attributes.
-            messages: Whether the history tells why a step failed; in the paper it tells that it
-                did.
+            options: What is varied.
         """
         self._model = brain
-        self._objects = states == 'yes' and objects == 'yes'
-        self._summary = states == 'yes' and summary == 'yes'
-        self._messages = messages == 'yes'
+        options = options or LLMStateOptions()
+        self._objects = options.states and options.objects
+        self._summary = options.states and options.summary
+        self._messages = options.messages
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """
@@ -183,3 +178,12 @@ class _Mind:
 
     def _leave_out(self, line: Discarded) -> None:
         line.tell(self._context)
+
+
+LLM_STATE = PlannerSpec(
+    factory=LLMState,
+    options=LLMStateOptions(),
+    uses_feedback=False,
+    asks_body=False,
+    stand_ins=frozenset({'expert'}),
+)

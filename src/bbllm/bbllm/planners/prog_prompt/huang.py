@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from random import Random
-from types import MappingProxyType
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import PlanMade, StepBegun
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
+from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Plan, PlanStep, Scene, Task
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.matching import MatchingBody
@@ -22,6 +22,16 @@ from bbllm.planners.prog_prompt.lang_prompting import Example, LangPrompts
 
 MAX_STEPS = 20
 """How many steps are asked for one by one, for a model that never says that it is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class HuangOptions:
+    """What of the planner can be varied."""
+
+    correction: bool = True
+    """Whether steps are asked for one by one, after the actions of those before."""
+    grounding: Policy = Policy.RANDOM
+    """How one of several objects of a class is chosen."""
 
 
 class Huang:
@@ -37,22 +47,13 @@ class Huang:
     a step, ranked, and ending early where none is likely.
     """
 
-    uses_feedback = False
-    needs_embedder = True
-    stand_ins = frozenset({'expert'})
-    options: Mapping[str, tuple[str, ...]] = MappingProxyType(
-        {'correction': ('yes', 'no'), 'grounding': tuple(policy.value for policy in Policy)}
-    )
-    """This and those above: see `core.registry.PlannerFactory`."""
-
     def __init__(
         self,
         brain: ChatModel,
         body: Body,
         *,
         k: int = 3,
-        correction: str = 'yes',
-        grounding: str = Policy.RANDOM.value,
+        options: HuangOptions | None = None,
     ):
         """
         Make a planner.
@@ -61,8 +62,7 @@ class Huang:
             brain: The model that writes steps.
             body: One that matches by embedding; its embedder is used.
             k: Not used: there are no feedback loops.
-            correction: Whether steps are asked for one by one, after the actions of those before.
-            grounding: How one of several things of a class is chosen, see `grounding.Policy`.
+            options: What is varied.
 
         Raises:
             ConfigError: The Body does not match by embedding.
@@ -75,8 +75,9 @@ class Huang:
             )
         self._brain = brain
         self._embedder = body.embedder
-        self._corrects = correction == 'yes'
-        self._policy = Policy(grounding)
+        options = options or HuangOptions()
+        self._corrects = options.correction
+        self._policy = options.grounding
         self._prompts = LangPrompts()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
@@ -128,3 +129,12 @@ class Huang:
                 f'The model was not done after {MAX_STEPS} steps; no more were asked for.'
             )
         return calls, Plan(tuple(steps))
+
+
+HUANG = PlannerSpec(
+    factory=Huang,
+    options=HuangOptions(),
+    uses_feedback=False,
+    needs_embedder=True,
+    stand_ins=frozenset({'expert'}),
+)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from random import Random
-from types import MappingProxyType
 
 from bbllm.core.errors import ParseError
 from bbllm.core.events import PlanMade, StepBegun, StepFailed, StepPassed
 from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, PromptRequest, World
+from bbllm.core.registry import PlannerSpec
 from bbllm.core.skill_calls import code_behind
 from bbllm.core.types import Plan, PlanStep, SkillCall, Task
 from bbllm.planners.common.grounding import Policy
@@ -23,6 +23,14 @@ EXAMPLES = 3
 """As many as in the paper."""
 
 
+@dataclass(frozen=True, slots=True)
+class LangPromptOptions:
+    """What of the planner can be varied."""
+
+    grounding: Policy = Policy.RANDOM
+    """How one of several objects of a class is chosen."""
+
+
 class LangPrompt:
     """
     The paper's baseline whose prompt is in plain words.
@@ -33,20 +41,13 @@ class LangPrompt:
     where the world is a household, which are grounded as those of a program are.
     """
 
-    uses_feedback = False
-    stand_ins = frozenset({'expert'})
-    options: Mapping[str, tuple[str, ...]] = MappingProxyType(
-        {'grounding': tuple(policy.value for policy in Policy)}
-    )
-    """This and those above: see `core.registry.PlannerFactory`."""
-
     def __init__(
         self,
         brain: ChatModel,
         body: Body,
         *,
         k: int = 3,
-        grounding: str = Policy.RANDOM.value,
+        options: LangPromptOptions | None = None,
     ):
         """
         Make a planner.
@@ -55,11 +56,11 @@ class LangPrompt:
             brain: The model that lists the steps.
             body: Makes calls of them.
             k: Not used: there are no feedback loops.
-            grounding: How one of several things of a class is chosen, see `grounding.Policy`.
+            options: What is varied.
         """
         self._brain = brain
         self._body = body
-        self._policy = Policy(grounding)
+        self._policy = (options or LangPromptOptions()).grounding
         self._prompts = LangPrompts()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
@@ -98,3 +99,11 @@ class LangPrompt:
             return
         assert isinstance(call, SkillCall)
         carry_out(Call(call.skill, call.args), step, referents, world, context)
+
+
+LANG_PROMPT = PlannerSpec(
+    factory=LangPrompt,
+    options=LangPromptOptions(),
+    uses_feedback=False,
+    stand_ins=frozenset({'expert'}),
+)

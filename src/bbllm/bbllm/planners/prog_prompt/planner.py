@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from random import Random
-from types import MappingProxyType
+from typing import Literal
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import ConditionChecked
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
+from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Scene, Task
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.program import Condition
@@ -27,6 +28,24 @@ IDLE_LIMIT = 3
 assert what holds; no limit of steps counts them."""
 
 
+@dataclass(frozen=True, slots=True)
+class ProgPromptOptions:
+    """What of the planner can be varied."""
+
+    comments: bool = True
+    """Whether the prompt has comments."""
+    feedback: bool = True
+    """Whether the prompt has assertions and recoveries."""
+    check: Literal['model', 'graph'] = 'model'
+    """What decides whether an assertion holds: the model, or the facts of the scene."""
+    grounding: Policy = Policy.RANDOM
+    """How one of several objects of a class is chosen."""
+    examples: Literal[1, 2, 3, 4, 5, 6, 7] = 3
+    """How many example programs the prompt shows."""
+    replan: bool = False
+    """Whether the model is asked to go on after a failure, and after each program."""
+
+
 class ProgPrompt:
     """
     The planning method of the paper.
@@ -42,54 +61,30 @@ class ProgPrompt:
     done. As in that paper's histories it is told that a call failed, and not why.
     """
 
-    uses_feedback = False
-    asks_body = False
-    stand_ins = frozenset({'expert'})
-    options: Mapping[str, tuple[str, ...]] = MappingProxyType(
-        {
-            'comments': ('yes', 'no'),
-            'feedback': ('yes', 'no'),
-            'check': ('model', 'graph'),
-            'grounding': tuple(policy.value for policy in Policy),
-            'examples': ('3', '1', '2', '4', '5', '6', '7'),
-            'replan': ('no', 'yes'),
-        }
-    )
-    """This and those above: see `core.registry.PlannerFactory`."""
-
     def __init__(
         self,
         brain: ChatModel,
         body: Body,
         *,
         k: int = 3,
-        comments: str = 'yes',
-        feedback: str = 'yes',
-        check: str = 'model',
-        grounding: str = Policy.RANDOM.value,
-        examples: str = '3',
-        replan: str = 'no',
+        options: ProgPromptOptions | None = None,
     ):
         """
-        Make a planner; `options` lists what each of the words can be.
+        Make a planner.
 
         Args:
             brain: The one model.
             body: Not used.
             k: Not used: there are no feedback loops.
-            comments: Whether the prompt has comments.
-            feedback: Whether the prompt has assertions and recoveries.
-            check: Who says whether an assertion holds: the model, or the scene's own facts.
-            grounding: How one of several things of a class is chosen, see `grounding.Policy`.
-            examples: How many example programs the prompt shows.
-            replan: Whether the model is asked to go on after a failure, and after each program.
+            options: What is varied.
         """
         self._model = brain
-        self._by_graph = check == 'graph'
-        self._policy = Policy(grounding)
-        self._replan = replan == 'yes'
+        options = options or ProgPromptOptions()
+        self._by_graph = options.check == 'graph'
+        self._policy = options.grounding
+        self._replan = options.replan
         self._prompts = ProgPrompts(
-            examples=int(examples), comments=comments == 'yes', feedback=feedback == 'yes'
+            examples=options.examples, comments=options.comments, feedback=options.feedback
         )
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
@@ -160,3 +155,12 @@ class ProgPrompt:
         except ParseError as error:
             context.warn(f'{condition} is taken not to hold, so its recovery is run. {error}')
             return False
+
+
+PROG_PROMPT = PlannerSpec(
+    factory=ProgPrompt,
+    options=ProgPromptOptions(),
+    uses_feedback=False,
+    asks_body=False,
+    stand_ins=frozenset({'expert'}),
+)

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import ChatModel
-from bbllm.core.registry import PlannerFactory, find_planner
+from bbllm.core.registry import PlannerSpec, find_planner
 from bbllm.llm.model_factory import Models, load_config, make_models
 from bbllm.planners.assembly import STAND_INS, check_brain, check_domain, check_mapping
 from bbllm.planners.body.mapping import MappingMethod, models_for
@@ -49,7 +49,7 @@ def models_of(params: ModelParams) -> Models:
     )
 
 
-def planner_and_models(params: BrainPlannerParams) -> tuple[PlannerFactory, Models]:
+def planner_and_models(params: BrainPlannerParams) -> tuple[PlannerSpec, Models]:
     """
     Return what makes the planner of a node, and its models.
 
@@ -57,12 +57,12 @@ def planner_and_models(params: BrainPlannerParams) -> tuple[PlannerFactory, Mode
         UnknownNameError: There is no such planner.
         ConfigError: The models cannot be made as configured, or do not fit the planner.
     """
-    make_planner = find_planner(params.planner)
-    check_domain(params.planner, make_planner, 'tabletop')
+    spec = find_planner(params.planner)
+    check_domain(params.planner, spec, 'tabletop')
     models = models_of(params)
-    check_brain(params.planner, make_planner, models.brain)
-    check_mapping(params.planner, make_planner, None)
-    return make_planner, models
+    check_brain(params.planner, spec, models.brain)
+    check_mapping(params.planner, spec, None)
+    return spec, models
 
 
 def mapping_of(name: str) -> MappingMethod:

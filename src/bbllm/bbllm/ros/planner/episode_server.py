@@ -46,7 +46,7 @@ class EpisodeDesk:
         """
         self._params_now = params_now
         params = params_now()
-        self._make_planner, self._models = planner_and_models(params)
+        self._spec, self._models = planner_and_models(params)
         for notice in self._models.notices:
             node.get_logger().info(notice)
         self._world = RosWorld(
@@ -185,7 +185,7 @@ class EpisodeDesk:
             self._world.check()
 
         brain = run.model(InterruptibleModel(self._models.brain, look), 'brain')
-        planner = self._make_planner(brain, body, k=k)
+        planner = self._spec.build(brain, body, k=k)
         with self._lock:
             self._run = run
             cancelled = self._cancelled

@@ -1,0 +1,13 @@
+"""Options of a planner, spelled as on the command line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bbllm.core.registry import find_planner
+
+
+def chosen(planner: str, **options: str) -> Any:
+    """Return the options of a planner, some of them chosen: `chosen("fltrnn", demos="fixed")`."""
+    words = ','.join(f'{key}={value}' for key, value in options.items())
+    return find_planner(f'{planner}:{words}' if words else planner).options
