@@ -33,6 +33,7 @@ COMES_WITH = {'anyio': 'openai', 'markupsafe': 'jinja2', 'pydantic-core': 'pydan
 """Modules that a declared library brings, since it is built on them."""
 ROSDEP_KEYS = {
     'jinja2': 'python3-jinja2',
+    'matplotlib': 'python3-matplotlib',
     'numpy': 'python3-numpy',
     'pillow': 'python3-pil',
     'pyyaml': 'python3-yaml',

@@ -87,7 +87,7 @@ def summary_of(path: Path) -> dict[str, Any]:
         assert folder.settings is not None
         results = list(folder.results.values())
         summary = summarize_run(folder.settings.to_json(), results, folder.sessions)
-    return {key: summary[key] for key in summary if key not in ('timing', 'episodes_per_minute')}
+    return summary.model_dump(mode='json', exclude={'timing', 'episodes_per_minute'})
 
 
 if __name__ == '__main__':

@@ -7,7 +7,7 @@ from typing import Any
 from made_results import make_result, make_settings
 
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.report.summary import summarize_run
+from bbllm.bench.report.summary import RunSummary, summarize_run
 
 KNOWING = {'informed': True, 'information': 'every block was weighed'}
 GUESSED = {'informed': False, 'information': 'Not weighed: blue_cube.'}
@@ -22,7 +22,7 @@ MIXED = (
 )
 
 
-def summary_of(results: tuple[EpisodeResult, ...], **changes: Any) -> dict[str, Any]:
+def summary_of(results: tuple[EpisodeResult, ...], **changes: Any) -> RunSummary:
     tasks = sorted({result.key.task for result in results})
     listed = [
         {'name': name, 'instruction': 'Do it.', 'difficulty': 'easy', 'least_loops': 1}

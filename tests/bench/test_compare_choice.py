@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bbllm.bench.compare.choice import Choice, choose, folder_name, read_planners
-from bbllm.bench.runner.run_setup import RunRequest
+from bbllm.bench.runner.run_setup import RunRequest, prepare
 from bbllm.bench.suites.suite import list_suites
 from bbllm.core import registry
 from bbllm.core.errors import BbllmError, ConfigError
@@ -204,3 +204,27 @@ def test_one_that_is_alone_in_a_suite_plays_and_is_said_to_be_alone(
 
     assert names(choice) == ['huang']
     assert 'Of all planners huang alone can play household here.' in choice.notices
+
+
+def test_who_is_named_beside_all_plays_once(tmp_path: Path) -> None:
+    request = RunRequest(suite='tabletop', brain='offline', body='offline', trials=1)
+
+    choice = choose(request, 'brain_body,all', tmp_path / 'out')
+
+    assert [item.planner for item in choice.contenders] == ['brain_body', 'base_llm']
+    left_out = [item.planner for item in choice.left_out]
+    assert len(left_out) == len({*left_out})
+    assert 'brain_body' not in left_out
+
+
+def test_that_a_planner_has_no_feedback_loops_is_no_notice_of_a_comparison(
+    tmp_path: Path,
+) -> None:
+    request = RunRequest(
+        suite='household', planner='base_llm', brain='expert', body='expert', trials=1, ks=(2,)
+    )
+
+    choice = choose(request, 'base_llm,brain_body', tmp_path / 'out')
+
+    assert any('no feedback loops' in text for text in prepare(request, tmp_path / 'x').notices)
+    assert not any('no feedback loops' in text for text in choice.notices)

@@ -9,24 +9,24 @@ from typing import Any
 import pytest
 from made_results import make_result, make_settings
 
-from bbllm.bench.compare.figures import (
-    Entry,
-    comparison_of,
-    growth_of,
-    holm,
-    stable_share,
-    tokens_of_step,
-)
-from bbllm.bench.compare.plots import curves, growth_page
+from bbllm.bench.compare.figures import Entry, PlannerComparison, comparison_of, holm
+from bbllm.bench.compare.plots import curves, growth_figure
 from bbllm.bench.compare.text import closing_line, grids_of, markdown
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.log.saved_run import SavedRun
-from bbllm.bench.metrics.suite_parts import parts_of
+from bbllm.bench.metrics.metrics import growth_of, stable_share, tokens_of_step
+from bbllm.bench.metrics.task_groups import parts_of
+from bbllm.bench.report.plots import to_png, to_svg
 from bbllm.bench.suites.step_bins import bin_of
 from bbllm.bench.suites.suite import load_suite
-from bbllm.viz.svg import to_svg
+from bbllm.bench.suites.task_spec import TaskSpec
 
 N = 30
+TASKS = load_suite('tabletop').tasks
+EASY, HARD = (
+    next(task for task in TASKS if task.difficulty == difficulty)
+    for difficulty in ('easy', 'hard')
+)
 
 
 def entry(planner: str, results: Sequence[EpisodeResult]) -> Entry:
@@ -41,11 +41,10 @@ def played(*verdicts: str, k: int = 0, **changes: Any) -> list[EpisodeResult]:
     ]
 
 
-def compared(*entries: Entry, against: str = '') -> dict[str, Any]:
-    values = comparison_of(
-        entries, load_suite('tabletop').tasks, against=against or entries[0].planner
-    )
-    return {**values, 'notices': ['`offline` is a stand-in.'], 'left_out': [], 'ended_early': {}}
+def compared(
+    *entries: Entry, against: str = '', tasks: tuple[TaskSpec, ...] = TASKS
+) -> PlannerComparison:
+    return comparison_of(entries, tasks, against=against or entries[0].planner)
 
 
 @pytest.mark.parametrize(
@@ -56,6 +55,7 @@ def compared(*entries: Entry, against: str = '') -> dict[str, Any]:
         # Holm's own procedure: 3 x the least, 2 x the next, and never less than what was before.
         ((0.01, 0.04, 0.03), (0.03, 0.06, 0.06)),
         ((0.6, 0.5), (1.0, 1.0)),
+        ((0.9, 0.8, 0.7), (1.0, 1.0, 1.0)),
     ],
 )
 def test_p_values_are_corrected_for_their_number(
@@ -96,13 +96,16 @@ def test_each_planner_is_held_against_the_first_case_by_case() -> None:
 
     data = compared(first, better)
 
-    assert [row['sr'] for row in data['planners']] == [0.0, 1.0]
-    assert [row['k'] for row in data['planners']] == [0, 3]
-    (pair,) = data['paired']
-    assert (pair['planner'], pair['verdict'], pair['pairs']) == ('fltrnn', 'A', N)
-    assert pair['differences']['sr']['difference'] == 1.0
-    assert pair['differences']['model_calls']['difference'] == 8
-    assert pair['holm_p'] == pair['mcnemar_p'] < 0.001
+    assert [row.value('sr') for row in data.planners] == [0.0, 1.0]
+    assert [row.k for row in data.planners] == [0, 3]
+    (pair,) = data.paired
+    found = pair.comparison
+    assert (pair.planner, found.verdict, found.pairs) == ('fltrnn', 'A', N)
+    assert found.differences['sr'].difference.value == 1.0
+    assert found.differences['model_calls'].difference.value == 8
+    assert found.holm_p == found.mcnemar_p < 0.001
+    # Wall times would compare machines.
+    assert {'wall_s', 'model_s'}.isdisjoint(found.differences)
 
 
 def test_nobody_takes_the_place_of_the_first_while_that_has_no_result() -> None:
@@ -110,8 +113,8 @@ def test_nobody_takes_the_place_of_the_first_while_that_has_no_result() -> None:
 
     data = compared(*entries, against='a')
 
-    assert (data['against'], data['paired']) == ('a', [])
-    assert [row['planner'] for row in data['planners']] == ['b', 'c']
+    assert (data.against, data.paired) == ('a', ())
+    assert [row.planner for row in data.planners] == ['b', 'c']
     assert 'minus' not in markdown(data, ())
 
 
@@ -119,10 +122,10 @@ def test_of_several_planners_p_is_raised_by_their_number() -> None:
     entries = [entry('a', played(*['failed'] * N))]
     entries += [entry(name, played(*['passed'] * 7, *['failed'] * (N - 7))) for name in 'bcd']
 
-    pairs = compared(*entries)['paired']
+    pairs = [pair.comparison for pair in compared(*entries).paired]
 
-    assert [pair['mcnemar_p'] for pair in pairs] == [0.015625] * 3
-    assert [pair['holm_p'] for pair in pairs] == pytest.approx([3 * 0.015625] * 3)
+    assert [pair.mcnemar_p for pair in pairs] == pytest.approx([0.015625] * 3)
+    assert [pair.holm_p for pair in pairs] == pytest.approx([3 * 0.015625] * 3)
 
 
 def test_what_was_lost_costs_success_and_is_no_part_of_means_and_tests() -> None:
@@ -131,11 +134,10 @@ def test_what_was_lost_costs_success_and_is_no_part_of_means_and_tests() -> None
 
     data = compared(first, second)
 
-    row = data['planners'][1]
-    assert row['sr'] == pytest.approx((N - 2) / N, abs=1e-6)
-    assert (row['calls_n'], row['infrastructure_failures']) == (N - 2, 2)
-    assert data['paired'][0]['lost_pairs'] == 2
-    assert data['paired'][0]['verdict'] == 'equal'
+    row, found = data.planners[1], data.paired[0].comparison
+    assert row.value('sr') == pytest.approx((N - 2) / N)
+    assert (row.rate('model_calls').n, row.infrastructure_failures) == (N - 2, 2)
+    assert (found.lost_pairs, found.verdict) == (2, 'equal')
 
 
 def test_a_pair_without_a_test_costs_the_others_nothing() -> None:
@@ -143,11 +145,10 @@ def test_a_pair_without_a_test_costs_the_others_nothing() -> None:
     lost = entry('b', played(*['lost'] * N))
     better = entry('c', played(*['passed'] * N))
 
-    nothing, beyond_luck = compared(first, lost, better)['paired']
+    nothing, beyond_luck = (p.comparison for p in compared(first, lost, better).paired)
 
-    assert nothing['verdict'] == 'none'
-    assert 'holm_p' not in nothing
-    assert beyond_luck['holm_p'] == beyond_luck['mcnemar_p']
+    assert (nothing.verdict, nothing.holm_p) == ('none', None)
+    assert beyond_luck.holm_p == beyond_luck.mcnemar_p
 
 
 @pytest.mark.parametrize(
@@ -159,11 +160,10 @@ def test_every_number_of_steps_has_a_bin(steps: int, expected: str) -> None:
 
 
 def test_parts_of_a_suite_are_what_divides_its_tasks_in_the_order_of_tables() -> None:
-    tasks = load_suite('tabletop').tasks
     longer = [
         task.model_copy(update={'least_steps': steps, 'split': split})
         for task, steps, split in zip(
-            tasks, (50, 12, 3), ('new_houses', 'new_tasks', ''), strict=False
+            TASKS, (50, 12, 3), ('new_houses', 'new_tasks', ''), strict=False
         )
     ]
 
@@ -172,8 +172,8 @@ def test_parts_of_a_suite_are_what_divides_its_tasks_in_the_order_of_tables() ->
     assert list(parts['least steps']) == ['<= 10', '11-15', '> 40']
     assert parts['least steps']['> 40'] == {longer[0].name}
     assert set(parts['split']) == {'new_houses', 'new_tasks'}
-    assert list(parts_of(tasks)) == ['difficulty']
-    assert parts_of(tasks[:1]) == {}
+    assert list(parts_of(TASKS)) == ['difficulty']
+    assert parts_of(TASKS[:1]) == {}
 
 
 def test_tables_have_a_row_for_each_planner_and_say_where_tokens_are_estimated() -> None:
@@ -181,7 +181,7 @@ def test_tables_have_a_row_for_each_planner_and_say_where_tokens_are_estimated()
     data = compared(
         entry('base_llm', played('passed', 'failed', **silent)),
         entry('fltrnn', played('passed', 'passed')),
-    )
+    ).model_copy(update={'notices': ('`offline` is a stand-in.',)})
 
     outcomes, costs, *differences = grids_of(data)
     page = markdown(data, ['prompts.svg'])
@@ -207,17 +207,61 @@ def test_curves_are_means_over_the_same_bins_of_steps_for_all() -> None:
 
 
 def test_the_picture_has_a_line_for_each_planner_that_it_names() -> None:
-    prompts = curves({'grows': [(i, 100.0 + 50 * i) for i in range(9)], 'once': [(0, 700.0)]})
-    steps = curves({'grows': [(9, 2000.0)], 'once': []})
+    prompts = curves({'grows': [(i, 100.0 + 50 * i) for i in range(9)], '$x_1$': [(0, 700.0)]})
+    steps = curves({'grows': [(9, 2000.0)], '$x_1$': []})
 
-    text = to_svg(growth_page('tabletop', prompts, steps, note='Brain offline'))
+    figure = growth_figure('tabletop', prompts, steps, note='Brain offline')
+    text = to_svg(figure, 'tabletop')
 
-    assert text.count('>grows<') == text.count('>once<') == 1
+    assert text.count('>grows<') == text.count('>$x_1$<') == 1
     assert 'log scale' in text
     assert 'Brain offline' in text
+    assert to_png(figure).startswith(b'\x89PNG')
 
 
 def test_a_picture_of_nothing_says_so() -> None:
-    text = to_svg(growth_page('tabletop', curves({'a': []}), curves({'a': []})))
+    figure = growth_figure('tabletop', curves({'a': []}), curves({'a': []}))
 
-    assert text.count('nothing was measured') == 2
+    assert to_svg(figure, 'x').count('nothing was measured') == 2
+
+
+def test_a_planner_counts_at_its_largest_k_and_by_those_episodes_alone() -> None:
+    results = [
+        make_result(EASY.name, k=0, verdict='failed', model_calls=2),
+        make_result(EASY.name, k=3, verdict='passed', model_calls=9),
+    ]
+
+    (row,) = compared(entry('brain_body', results)).planners
+
+    assert (row.k, row.n, row.value('sr'), row.model_calls) == (3, 1, 1.0, 9)
+
+
+def test_limits_of_tasks_are_told_of_where_one_that_was_played_has_its_own() -> None:
+    run = entry('brain_body', [make_result(EASY.name)])
+    limited = {task.name: task.model_copy(update={'limit_steps': 7}) for task in (EASY, HARD)}
+
+    def own_limits(name: str) -> bool:
+        tasks = tuple(limited[name] if task.name == name else task for task in TASKS)
+        return compared(run, tasks=tasks).own_limits
+
+    assert own_limits(EASY.name)
+    assert not own_limits(HARD.name)
+
+
+def test_parts_are_of_what_was_played_each_with_its_own_tasks() -> None:
+    both = entry('brain_body', [make_result(EASY.name), make_result(HARD.name, verdict='failed')])
+
+    parts = compared(both).parts['difficulty']
+
+    assert list(parts) == ['easy', 'hard']
+    figures = [parts[name]['brain_body'] for name in parts]
+    assert [(part.n, part.sr.value) for part in figures] == [(1, 1.0), (1, 0.0)]
+    one = entry('brain_body', [make_result(EASY.name)])
+    assert compared(one).parts == {}
+
+
+@pytest.mark.parametrize(('sent', 'estimated'), [(0, False), (1000, False), (1001, True)])
+def test_tokens_are_estimated_where_more_was_sent_than_counted(sent: int, estimated: bool) -> None:
+    (row,) = compared(entry('a', [make_result(EASY.name, sent_tokens=sent)])).planners
+
+    assert row.tokens_estimated is estimated

@@ -19,7 +19,7 @@ from test_play_household import played
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.metrics.metrics import figures_of
 from bbllm.bench.metrics.pairs import compare, pair_up
-from bbllm.bench.report.summary import summarize_run
+from bbllm.bench.report.summary import summarize_run, summary_text
 from bbllm.bench.report.summary_table import print_summary
 from bbllm.bench.report.write import write_report
 from bbllm.bench.scene_sampling.generator import make_case
@@ -210,8 +210,11 @@ MIXED = (
 def test_figures_are_over_the_episodes_that_were_held_against_the_rules() -> None:
     figures = figures_of(MIXED)
 
-    assert (figures.faithful.value, figures.faithful.n) == (pytest.approx(1 / 3), 3)
-    assert figures.faithful_two_hands.value == pytest.approx(2 / 3)
+    assert (figures.rate('faithful').value, figures.rate('faithful').n) == (
+        pytest.approx(1 / 3),
+        3,
+    )
+    assert figures.rate('faithful_two_hands').value == pytest.approx(2 / 3)
     assert figures.broken_rules == {'two_at_once': 3, 'already_open': 1}
     assert figures.discarded == 2
 
@@ -249,8 +252,7 @@ def test_the_table_of_a_household_has_faithfulness_others_where_a_rule_broke() -
 def test_runs_are_compared_by_faithfulness_where_a_rule_was_broken() -> None:
     def differences(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
         a, b = ([make_result(trial=i, **side) for i in range(12)] for side in (one, other))
-        told = compare(pair_up(a, b, k_a=3, k_b=3)).differences
-        return {item.measure: item for item in told}
+        return compare(pair_up(a, b, k_a=3, k_b=3)).differences
 
     found = differences({'broken_rules': {}}, BROKE)['faithful']
     assert (found.a, found.b, found.winner, found.certain) == (1, 0, 'A', True)
@@ -262,7 +264,7 @@ def test_the_report_tells_which_rules_were_broken_and_where(tmp_path: Path) -> N
     settings = make_settings(world='household')
     folder = write_run(tmp_path / 'run', MIXED, settings)
     summary = summarize_run(settings, MIXED, [])
-    (folder / 'summary.json').write_text(json.dumps(summary))
+    (folder / 'summary.json').write_text(summary_text(summary))
 
     page = write_report(folder).read_text('utf-8')
 

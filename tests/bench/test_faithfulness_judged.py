@@ -118,9 +118,9 @@ def test_who_does_nothing_is_not_faithful_and_in_no_denominator() -> None:
 
     assert [item.faithful for item in (gave_up, unreadable, moved)] == [None, None, True]
     assert gave_up.faithful_two_hands is None
-    assert figures_of([gave_up, unreadable]).faithful.n == 0
+    assert figures_of([gave_up, unreadable]).rate('faithful').n == 0
     both = figures_of([make_result(trial=0, broken_rules=None), make_result(broken_rules={})])
-    assert (both.faithful.value, both.faithful.n) == (1, 1)
+    assert (both.rate('faithful').value, both.rate('faithful').n) == (1, 1)
 
 
 def test_replies_of_nothing_but_unknown_actions_break_that_rule() -> None:

@@ -80,7 +80,10 @@ def test_the_share_is_over_all_episodes_as_that_of_success_is() -> None:
     stream = io.StringIO()
     print_summary(summarize_run(make_settings(), results, []), Console(file=stream, width=200))
 
-    assert (figures.held_once.value, figures.held_once.n) == (2 / 4, figures.sr.n)
+    assert (figures.rate('held_once').value, figures.rate('held_once').n) == (
+        2 / 4,
+        figures.rate('sr').n,
+    )
     assert 'after some step, with K = 3: 0.50 [' in stream.getvalue()
 
 
@@ -88,4 +91,7 @@ def test_where_somebody_did_not_look_there_is_no_share() -> None:
     looked, not_looked = make_result(trial=0, held_once=True), make_result(trial=1)
 
     for results in ([not_looked], [looked, not_looked], [make_result(verdict='lost')]):
-        assert (figures_of(results).held_once.value, figures_of(results).held_once.n) == (None, 0)
+        assert (
+            figures_of(results).rate('held_once').value,
+            figures_of(results).rate('held_once').n,
+        ) == (None, 0)

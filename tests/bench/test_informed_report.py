@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +10,18 @@ from made_informed import MIXED, summary_of
 from made_results import make_result, make_settings, write_run
 
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.report.knowing import LEFT, RIGHT, both_sides
-from bbllm.bench.report.plots import ablation, by_task
+from bbllm.bench.report.plots import both_kinds, by_task, over_k
+from bbllm.bench.report.summary import summary_text
 from bbllm.bench.report.write import write_report
 
 
 def report_of(tmp_path: Path, results: tuple[EpisodeResult, ...], **changes: Any) -> str:
-    summary = summary_of(results, **changes)
-    for row in (*summary['tasks'], *(row for k in summary['by_k'] for row in k['tasks'])):
-        row['label'] = 'T3' if row['name'] == 'pick_heavier' else ''
-    settings = make_settings(**{'suite': 'partial', 'trials': 4, **changes})
-    folder = write_run(tmp_path / 'run', results, {**settings, 'tasks': summary['tasks']})
-    (folder / 'summary.json').write_text(json.dumps(summary))
-    (folder / 'sessions.jsonl').write_text('')
+    names = sorted({result.key.task for result in results})
+    labels = {'pick_heavier': 'T3'}
+    tasks = [{'name': name, 'label': labels.get(name, ''), 'least_loops': 1} for name in names]
+    changes = {'suite': 'partial', 'trials': 4, 'tasks': tasks, **changes}
+    folder = write_run(tmp_path / 'run', results, make_settings(**changes))
+    (folder / 'summary.json').write_text(summary_text(summary_of(results, **changes)))
     return write_report(folder).read_text()
 
 
@@ -48,36 +46,31 @@ def test_the_report_begins_with_both_kinds_of_success(tmp_path: Path) -> None:
     assert 'State of the same: 0.50 [0.15, 0.85]' in top
 
 
-def test_a_figure_sets_both_kinds_side_by_side_by_task(tmp_path: Path) -> None:
-    summary = summary_of(MIXED)
-    sides = both_sides(summary)
-    assert sides is not None
+def test_a_chart_has_both_kinds_side_by_side_by_task(tmp_path: Path) -> None:
+    chart = both_kinds(summary_of(MIXED))
+    assert chart is not None
 
-    told = [(line.name, line.text) for line in sides.lines]
-    assert told == [
-        ('pick heavier', 'state 0.50, informed 0.25'),
-        ('stack', '1.00, nothing to find out'),
-        ('all that is to find out', 'state 0.50, informed 0.25'),
-    ]
-    state, informed = sides.lines[0].places
-    assert (state.key, informed.key) == ('sr', 'informed')
-    assert state.low < informed.x < state.x < state.high
-    assert state.x == (LEFT + RIGHT) / 2
-    assert [place.key for place in sides.lines[1].places] == ['sr']
-    assert sides.alternative in report_of(tmp_path, MIXED)
-    assert both_sides(summary_of(MIXED[:2])) is None
+    assert chart.alternative == (
+        'pick heavier: state 0.50, informed 0.25. stack: 1.00, nothing to find out. '
+        'all that is to find out: state 0.50, informed 0.25.'
+    )
+    # Two of the task that needs something, one of the other, two of the sum, two in the legend.
+    assert chart.svg.count('var(--informed)') >= 3
+    assert 'all that is to find out</text>' in chart.svg
+    assert 'T3 pick heavier: state 0.50' in report_of(tmp_path, MIXED)
+    assert both_kinds(summary_of(MIXED[:2])) is None
 
 
-def test_plots_over_k_have_informed_success_beside_the_state(tmp_path: Path) -> None:
+def test_charts_over_k_have_informed_success_beside_the_state(tmp_path: Path) -> None:
     first = [dataclasses.replace(r, key=dataclasses.replace(r.key, k=0)) for r in MIXED]
     summary = summary_of((*first, *MIXED), ks=[0, 3])
-    plot = ablation(summary)
-    assert plot is not None
+    chart, small = over_k(summary), by_task(summary)
+    assert chart is not None and small is not None
 
-    assert [series.name for series in plot.series] == ['State', 'Informed', 'GCR', 'EXEC']
-    assert '0.25 [0.05, 0.70] at K = 3' in plot.series[1].marks[1].text
-    small = {one.name: [len(series.marks) for series in one.series] for one in by_task(summary)}
-    assert small == {'pick heavier': [2, 2], 'stack': [2]}
+    assert chart.alternative.startswith('State, Informed, GCR and EXEC over the number')
+    assert 'Informed: 0.25 [0.05, 0.70] at K = 0; 0.25 [0.05, 0.70] at K = 3.' in chart.alternative
+    assert 'pick heavier, informed: 0.25' in small.alternative
+    assert 'stack, informed' not in small.alternative
     page = report_of(tmp_path, (*first, *MIXED), ks=[0, 3])
     assert 'State, Informed, GCR and EXEC over the number of feedback loops' in page
 

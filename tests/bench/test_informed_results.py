@@ -6,7 +6,6 @@ import dataclasses
 import io
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from fake_settings import make_run_settings
@@ -21,8 +20,8 @@ from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.log.results_file import read_results
 from bbllm.bench.log.run_settings import join
 from bbllm.bench.metrics.metrics import figures_of
-from bbllm.bench.metrics.pairs import Difference, compare, pair_up
-from bbllm.bench.report.summary import closing_line
+from bbllm.bench.metrics.pairs import PairedDifference, compare, pair_up
+from bbllm.bench.report.summary import RunSummary, closing_line
 from bbllm.bench.report.summary_table import print_summary
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.scorers.scoring import lost, score
@@ -168,13 +167,13 @@ _FIRST = ('task ', 'stack ')
 def test_figures_are_over_all_episodes_and_over_those_that_need_something() -> None:
     figures = figures_of(MIXED)
 
-    assert figures.sr.value == pytest.approx(4 / 6)
-    assert (figures.needing, figures.needing_sr.n, figures.needing_informed.n) == (4, 4, 4)
-    assert (figures.needing_sr.value, figures.needing_informed.value) == (0.5, 0.25)
+    assert figures.rate('sr').value == pytest.approx(4 / 6)
+    assert (figures.needing, figures.rate('state').n, figures.rate('informed').n) == (4, 4, 4)
+    assert (figures.rate('state').value, figures.rate('informed').value) == (0.5, 0.25)
     assert figures.false_success == 1
 
 
-def printed(summary: dict[str, Any]) -> str:
+def printed(summary: RunSummary) -> str:
     stream = io.StringIO()
     print_summary(summary, Console(file=stream, width=200))
     return stream.getvalue()
@@ -199,12 +198,10 @@ def test_the_table_has_state_informed_and_false_success_where_something_is_neede
 
 
 def test_the_tables_name_tasks_as_their_paper_does() -> None:
-    summary = summary_of(MIXED)
     labels = {'pick_heavier': 'T3', 'stack': 'T1'}
-    for row in summary['by_k'][0]['tasks']:
-        row['label'] = labels[row['name']]
+    tasks = [{'name': name, 'label': label} for name, label in labels.items()]
 
-    lines = [line.split() for line in printed(summary).splitlines()]
+    lines = [line.split() for line in printed(summary_of(MIXED, tasks=tasks)).splitlines()]
 
     assert ['T3', 'pick_heavier', '4', '0.50'] in [line[:4] for line in lines]
     assert ['T1', 'stack', '2', '1.00'] in [line[:4] for line in lines]
@@ -257,7 +254,7 @@ def test_runs_are_compared_by_informed_success_too() -> None:
     knowing = [make_result(trial=trial, **KNOWING) for trial in range(12)]
     lucky = [make_result(trial=trial, **GUESSED) for trial in range(12)]
     comparison = compare(pair_up(knowing, lucky, k_a=3, k_b=3))
-    (informed,) = (item for item in comparison.differences if item.measure == 'informed')
+    informed = comparison.differences['informed']
 
     assert comparison.verdict == 'equal'
     assert (informed.a, informed.b, informed.difference.value) == (1, 0, 1)
@@ -266,9 +263,8 @@ def test_runs_are_compared_by_informed_success_too() -> None:
     assert {'informed', 'false_success'}.isdisjoint(measures([make_result()], [make_result()]))
 
 
-def measures(a: list[EpisodeResult], b: list[EpisodeResult]) -> dict[str, Difference]:
-    differences = compare(pair_up(a, b, k_a=3, k_b=3)).differences
-    return {item.measure: item for item in differences}
+def measures(a: list[EpisodeResult], b: list[EpisodeResult]) -> dict[str, PairedDifference]:
+    return compare(pair_up(a, b, k_a=3, k_b=3)).differences
 
 
 def test_informed_success_is_compared_only_where_both_suites_ask_for_it() -> None:
@@ -276,7 +272,7 @@ def test_informed_success_is_compared_only_where_both_suites_ask_for_it() -> Non
     asked = [make_result(trial=0, **KNOWING), make_result(trial=1, **GUESSED)]
     not_asked = [make_result(trial=0), make_result(trial=1, **GUESSED)]
     comparison = compare(pair_up(asked, not_asked, k_a=3, k_b=3))
-    (informed,) = (item for item in comparison.differences if item.measure == 'informed')
+    informed = comparison.differences['informed']
 
     assert (informed.a, informed.b, informed.difference.n) == (0, 0, 1)
     assert comparison.other_needs == (('plus_sign', 0),)

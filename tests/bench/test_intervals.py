@@ -52,16 +52,6 @@ def test_paired_differences_have_the_intervals_of_newcombe_s_method_10(
     assert estimate.value == pytest.approx((table[1] - table[2]) / sum(table))
 
 
-def test_scipy_gives_the_same_interval_and_the_same_p_where_it_is_installed() -> None:
-    stats = pytest.importorskip('scipy.stats')
-    for n in (1, 2, 7, 35, 200):
-        for successes in {0, 1, n // 3, n - 1, n}:
-            test = stats.binomtest(successes, n)
-            theirs = test.proportion_ci(method='wilson')
-            assert wilson(successes, n) == pytest.approx((theirs.low, theirs.high))
-            assert mcnemar(successes, n - successes) == pytest.approx(test.pvalue)
-
-
 @given(successes=counts, failures=counts)
 def test_a_rate_lies_in_its_interval_and_that_between_0_and_1(
     successes: int, failures: int

@@ -11,11 +11,13 @@ from made_results import make_result, make_settings, write_run
 from rich.console import Console
 from test_play_household import played
 
+from bbllm.bench.compare.figures import Entry, comparison_of
 from bbllm.bench.compare.text import grids_of
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.log.results_file import read_results
+from bbllm.bench.log.saved_run import SavedRun
 from bbllm.bench.metrics.metrics import figures_of
-from bbllm.bench.report.summary import figures_values, summarize_run
+from bbllm.bench.report.summary import summarize_run, summary_text
 from bbllm.bench.report.summary_table import print_summary
 from bbllm.bench.report.write import write_report
 from bbllm.core.records import to_json
@@ -49,7 +51,7 @@ def test_an_episode_that_left_out_nothing_hides_the_kinds_of_no_other(verdict: s
 def test_a_report_tells_both_kinds(tmp_path: Path) -> None:
     run = write_run(tmp_path / 'run', [BOTH])
     summary = summarize_run(make_settings(), [BOTH], [])
-    (run / 'summary.json').write_text(json.dumps(summary))
+    (run / 'summary.json').write_text(summary_text(summary))
 
     page = write_report(run).read_text()
 
@@ -58,12 +60,9 @@ def test_a_report_tells_both_kinds(tmp_path: Path) -> None:
 
 def test_a_comparison_has_a_column_for_each_kind_that_there_is() -> None:
     def outcomes(*results: EpisodeResult) -> tuple[tuple[str, ...], tuple[str, ...], str]:
-        figures = figures_values(figures_of(results))
-        row = {'planner': 'p', 'k': 0, 'planned': len(results), 'tokens_estimated': False}
-        costs = ('calls', 'tokens', 'step_tokens', 'growth', 'stable_share')
-        row |= {f'{name}{end}': None for name in costs for end in ('', '_low', '_high')}
-        data = {'planners': [{**row, **figures, 'episodes_per_minute': None}], 'paired': []}
-        grid = grids_of({**data, 'parts': {}, 'against': 'p'})[0]
+        run = SavedRun(Path('run'), make_settings(), results)
+        data = comparison_of([Entry('p', run, None)], (), against='p')
+        grid = grids_of(data)[0]
         return grid.header, grid.rows[0], grid.caption
 
     header, row, caption = outcomes(BOTH)

@@ -68,7 +68,7 @@ def test_disputed_and_lost_episodes_stay_in_the_denominator_of_sr() -> None:
     )
 
     assert figures.n == 4
-    assert figures.sr.value == 0.25
+    assert figures.rate('sr').value == 0.25
     assert (figures.disputed, figures.infrastructure_failures) == (1, 1)
     assert figures.lost_errors == {'ModelUnavailableError': 1}
 
@@ -77,9 +77,9 @@ def test_lost_episodes_have_no_table_and_no_part_in_gcr_exec_and_loops() -> None
     judged = [make_result(trial=0), make_result(trial=1, verdict='failed', loops=3)]
     figures = figures_of([*judged, make_result(trial=2, verdict='lost', loops=9)])
 
-    assert (figures.gcr.value, figures.gcr.n) == (0.75, 2)
-    assert (figures.exec.value, figures.exec.n) == (0.8, 2)
-    assert figures.loops.value == 2
+    assert (figures.rate('gcr').value, figures.rate('gcr').n) == (0.75, 2)
+    assert (figures.rate('exec').value, figures.rate('exec').n) == (0.8, 2)
+    assert figures.rate('loops').value == 2
 
 
 def test_exec_is_the_mean_over_episodes_that_tried_a_step() -> None:
@@ -91,7 +91,7 @@ def test_exec_is_the_mean_over_episodes_that_tried_a_step() -> None:
         ]
     )
 
-    assert (figures.exec.value, figures.exec.n) == (0.5, 2)
+    assert (figures.rate('exec').value, figures.rate('exec').n) == (0.5, 2)
 
 
 def test_tokens_of_lost_episodes_are_on_the_bill() -> None:
@@ -150,5 +150,9 @@ def test_no_episodes_have_no_figures_but_a_count() -> None:
     figures = figures_of([])
 
     assert figures.n == 0
-    assert (figures.sr.value, figures.gcr.value, figures.exec.value) == (None, None, None)
-    assert pytest.approx((figures.sr.low, figures.sr.high)) == (0, 1)
+    assert (figures.rate('sr').value, figures.rate('gcr').value, figures.rate('exec').value) == (
+        None,
+        None,
+        None,
+    )
+    assert pytest.approx((figures.rate('sr').low, figures.rate('sr').high)) == (0, 1)

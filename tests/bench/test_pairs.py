@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_results import make_result
 
+from bbllm.bench.log.intervals import Estimate
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.metrics.pairs import Comparison, Difference, compare, ks_of, pair_up
+from bbllm.bench.metrics.metrics import PAIRED, TIMES
+from bbllm.bench.metrics.pairs import (
+    Comparison,
+    PairedDifference,
+    compare,
+    is_certain,
+    ks_of,
+    pair_up,
+)
 
 verdicts = st.lists(st.sampled_from(('passed', 'failed', 'disputed', 'lost')), max_size=20)
 
@@ -21,10 +32,6 @@ def compared(a: list[EpisodeResult], b: list[EpisodeResult]) -> Comparison:
     return compare(pair_up(a, b, k_a=3, k_b=3))
 
 
-def of(comparison: Comparison, measure: str) -> Difference:
-    return next(item for item in comparison.differences if item.measure == measure)
-
-
 def test_episodes_pair_by_task_and_trial_whatever_their_order() -> None:
     a = [make_result('x', 0), make_result('y', 0), make_result('y', 1)]
     b = [make_result('y', 1), make_result('x', 0), make_result('z', 0)]
@@ -33,7 +40,6 @@ def test_episodes_pair_by_task_and_trial_whatever_their_order() -> None:
 
     assert [pair.case for pair in pairing.pairs] == [('x', 0), ('y', 1)]
     assert (pairing.only_a, pairing.only_b) == ((('y', 0),), (('z', 0),))
-    assert pairing.unpaired == 2
 
 
 def test_another_table_under_the_same_name_does_not_pair() -> None:
@@ -44,7 +50,6 @@ def test_another_table_under_the_same_name_does_not_pair() -> None:
 
     assert [pair.case for pair in pairing.pairs] == [('plus_sign', 0)]
     assert pairing.other_case == (('plus_sign', 1), ('plus_sign', 2))
-    assert pairing.unpaired == 4
 
 
 def test_nothing_pairs_where_no_side_knows_its_case() -> None:
@@ -58,7 +63,7 @@ def test_two_k_of_one_run_pair() -> None:
 
     comparison = compare(pair_up(run, run, k_a=3, k_b=0))
 
-    assert of(comparison, 'sr').difference.value == 0.5
+    assert comparison.differences['sr'].difference.value == 0.5
     assert comparison.only_a_passed == (('plus_sign', 0),)
     assert ks_of(run) == (0, 3)
 
@@ -70,7 +75,7 @@ def test_an_episode_that_is_there_twice_is_refused() -> None:
 
 def test_the_difference_is_a_minus_b_and_higher_sr_wins() -> None:
     comparison = compared(run_of(*['passed'] * 8), run_of(*['failed'] * 8))
-    success = of(comparison, 'sr')
+    success = comparison.differences['sr']
 
     assert (success.a, success.b, success.difference.value) == (1, 0, 1)
     assert success.certain and success.winner == 'A'
@@ -81,7 +86,7 @@ def test_fewer_tokens_win() -> None:
     a = [make_result(trial=i, prompt_tokens=1000 + i) for i in range(5)]
     b = [make_result(trial=i, prompt_tokens=500) for i in range(5)]
 
-    tokens = of(compared(a, b), 'tokens')
+    tokens = compared(a, b).differences['tokens']
 
     assert tokens.difference.value == 502
     assert tokens.certain and tokens.winner == 'B'
@@ -92,7 +97,7 @@ def test_a_split_may_be_luck() -> None:
         run_of('passed', 'failed', 'passed'), run_of('failed', 'passed', 'failed')
     )
 
-    assert not of(comparison, 'sr').certain
+    assert not comparison.differences['sr'].certain
     assert comparison.only_a_passed == (('plus_sign', 0), ('plus_sign', 2))
     assert comparison.only_b_passed == (('plus_sign', 1),)
 
@@ -116,7 +121,7 @@ def test_the_verdict_is_by_pairs_in_which_neither_was_lost(
 
     assert comparison.verdict == verdict
     assert comparison.judged.certain is (verdict in ('A', 'B'))
-    assert not (comparison.lost_pairs and of(comparison, 'sr').winner)
+    assert not (comparison.lost_pairs and comparison.differences['sr'].winner)
 
 
 def test_what_only_one_passed_is_counted_where_neither_was_lost() -> None:
@@ -130,10 +135,10 @@ def test_lost_episodes_count_as_not_passed_and_are_left_out_of_the_rest() -> Non
     comparison = compared(run_of('passed', 'passed'), run_of('passed', 'lost'))
 
     assert comparison.lost_pairs == 1
-    assert of(comparison, 'sr').difference.value == 0.5
-    assert of(comparison, 'sr').difference.n == 2
-    assert of(comparison, 'sr_judged').difference.value == 0
-    assert of(comparison, 'gcr').difference.n == 1
+    assert comparison.differences['sr'].difference.value == 0.5
+    assert comparison.differences['sr'].difference.n == 2
+    assert comparison.differences['sr_judged'].difference.value == 0
+    assert comparison.differences['gcr'].difference.n == 1
 
 
 def test_a_pair_counts_only_for_figures_that_both_have() -> None:
@@ -142,13 +147,16 @@ def test_a_pair_counts_only_for_figures_that_both_have() -> None:
 
     comparison = compared(a, b)
 
-    assert (of(comparison, 'cost').difference.value, of(comparison, 'cost').difference.n) == (1, 1)
-    assert of(comparison, 'exec').difference.n == 1
+    assert (
+        comparison.differences['cost'].difference.value,
+        comparison.differences['cost'].difference.n,
+    ) == (1, 1)
+    assert comparison.differences['exec'].difference.n == 1
 
 
 def test_differences_that_are_all_alike_have_no_interval() -> None:
     a, b = [[make_result(trial=i, loops=n) for i in range(4)] for n in (2, 1)]
-    loops = of(compared(a, b), 'loops')
+    loops = compared(a, b).differences['loops']
 
     assert (loops.difference.value, loops.difference.low) == (1, None)
     assert loops.winner == 'B' and not loops.certain
@@ -157,10 +165,8 @@ def test_differences_that_are_all_alike_have_no_interval() -> None:
 def test_wall_times_can_be_left_out() -> None:
     pairing = pair_up(run_of('passed'), run_of('passed'), k_a=3, k_b=3)
 
-    assert {'model_s', 'wall_s'} <= {item.measure for item in compare(pairing).differences}
-    assert not {'model_s', 'wall_s'} & {
-        item.measure for item in compare(pairing, times=False).differences
-    }
+    assert {'model_s', 'wall_s'} <= {*compare(pairing).differences}
+    assert not {'model_s', 'wall_s'} & {*compare(pairing, times=False).differences}
 
 
 @given(first=verdicts, second=verdicts)
@@ -170,7 +176,9 @@ def test_to_swap_a_and_b_turns_every_sign(first: list[str], second: list[str]) -
 
     assert one.mcnemar_p == other.mcnemar_p
     assert one.only_a_passed == other.only_b_passed
-    for mine, theirs in zip(one.differences, other.differences, strict=True):
+    assert one.differences.keys() == other.differences.keys()
+    for key, mine in one.differences.items():
+        theirs = other.differences[key]
         assert mine.difference.n == theirs.difference.n
         if mine.difference.value is None:
             assert theirs.difference.value is None
@@ -184,5 +192,68 @@ def test_a_run_does_not_differ_from_itself(first: list[str]) -> None:
     comparison = compared(run_of(*first), run_of(*first))
 
     assert comparison.mcnemar_p == 1
-    assert not any(item.difference.value for item in comparison.differences)
-    assert not any(item.certain or item.winner for item in comparison.differences)
+    assert not any(item.difference.value for item in comparison.differences.values())
+    assert not any(item.certain or item.winner for item in comparison.differences.values())
+
+
+BETTER: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    'gcr': ({'gcr': 0.9}, {'gcr': 0.4}),
+    'exec': ({'executable': 8, 'attempted': 10}, {'executable': 8, 'attempted': 16}),
+    'loops': ({'loops': 0}, {'loops': 2}),
+    'model_calls': ({'model_calls': 3}, {'model_calls': 9}),
+    'tokens': ({'completion_tokens': 10}, {'completion_tokens': 90}),
+    'cost': ({'cost': 0.1}, {'cost': 0.4}),
+    'robot_s': ({'robot_s': 20.0}, {'robot_s': 70.0}),
+    'model_s': ({'model_s': 1.0}, {'model_s': 5.0}),
+    'wall_s': ({'wall_s': 1.0}, {'wall_s': 5.0}),
+    'false_success': ({'false_success': False}, {'false_success': True}),
+    'informed': ({'informed': True}, {'informed': False}),
+    'faithful': ({'broken_rules': {}}, {'broken_rules': {'already_open': 1}}),
+}
+"""By measure: what is better of it, and what is worse."""
+
+
+def of_values(a: list[dict[str, Any]], b: list[dict[str, Any]]) -> dict[str, PairedDifference]:
+    first, second = ([make_result(trial=i, **one) for i, one in enumerate(run)] for run in (a, b))
+    return compare(pair_up(first, second, k_a=3, k_b=3)).differences
+
+
+def test_every_measure_is_tried_here() -> None:
+    assert {*PAIRED, *TIMES} - {'sr', 'sr_judged'} == set(BETTER)
+
+
+@pytest.mark.parametrize('measure', BETTER)
+def test_of_each_measure_the_better_value_wins_on_either_side(measure: str) -> None:
+    better, worse = BETTER[measure]
+
+    for a, b, winner in ((better, worse, 'A'), (worse, better, 'B')):
+        found = of_values([a] * 9, [b] * 9)[measure]
+        assert found.winner == winner
+
+
+@pytest.mark.parametrize('measure', ['informed', 'faithful'])
+def test_what_was_judged_in_one_episode_of_a_pair_only_is_no_pair(measure: str) -> None:
+    better, worse = BETTER[measure]
+    unknown: dict[str, Any] = {}
+
+    found = of_values([better, better, unknown], [worse, unknown, worse])[measure]
+
+    assert (found.difference.n, found.a, found.b) == (1, 1, 0)
+    assert measure not in of_values([better, unknown], [unknown, worse])
+
+
+@pytest.mark.parametrize(
+    ('low', 'high', 'p', 'certain'),
+    [
+        (0.1, 0.9, 0.05, True),
+        (0.1, 0.9, 0.06, False),
+        (0.0, 0.9, 0.01, False),
+        (-0.1, 0.9, 0.01, False),
+        (0.1, 0.9, None, True),
+        (None, None, 0.01, False),
+    ],
+)
+def test_a_winner_is_certain_by_an_interval_off_zero_and_by_the_test_where_there_is_one(
+    low: float | None, high: float | None, p: float | None, certain: bool
+) -> None:
+    assert is_certain(Estimate(0.5, low, high, 9), p) is certain

@@ -17,7 +17,7 @@ PLUMBING = 'it measures the plumbing, not planning.'
 def test_summary_and_terminal_say_that_the_plumbing_was_measured(name: str) -> None:
     summary = summarize_run(make_settings(brain=name), [make_result()], [])
 
-    (notice,) = summary['notices']
+    (notice,) = summary.notices
     assert notice.startswith(f'Brain: {name} is a deterministic stand-in that is told the goal')
     assert notice.endswith(PLUMBING)
     assert notice in lines_for_terminal(summary)
@@ -26,13 +26,13 @@ def test_summary_and_terminal_say_that_the_plumbing_was_measured(name: str) -> N
 def test_a_replay_of_what_they_said_says_so_too() -> None:
     summary = summarize_run(make_settings(brain='replay of expert'), [make_result()], [])
 
-    assert PLUMBING in summary['notices'][0]
+    assert PLUMBING in summary.notices[0]
 
 
 def test_of_models_nothing_is_said() -> None:
     summary = summarize_run(make_settings(brain='my-expert-7b', body='offline'), [], [])
 
-    assert summary['notices'] == []
+    assert summary.notices == ()
 
 
 def test_the_body_may_be_the_stand_in() -> None:

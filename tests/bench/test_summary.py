@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +13,15 @@ from made_results import TASKS, make_result, make_settings
 from rich.console import Console
 
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.report.summary import closing_line, summarize_run
+from bbllm.bench.report.summary import (
+    RunSummary,
+    closing_line,
+    read_summary,
+    summarize_run,
+    summary_text,
+)
 from bbllm.bench.report.summary_table import lines_for_terminal, print_summary
+from bbllm.core.errors import ConfigError
 
 SESSION = {'started_s': 100.0, 'ended_s': 160.0, 'episodes': 4, 'jobs': 2}
 
@@ -26,38 +33,21 @@ def of_all(verdict: str = 'passed', k: int = 3, **changes: Any) -> list[EpisodeR
     ]
 
 
-def printed(summary: dict[str, Any]) -> str:
+def printed(summary: RunSummary) -> str:
     stream = io.StringIO()
     print_summary(summary, Console(file=stream, width=160))
     return stream.getvalue()
 
 
-def test_the_fields_that_the_issue_names_are_there() -> None:
-    summary = summarize_run(make_settings(), of_all(), [SESSION])
-
-    wanted = (
-        'suite planner brain body n sr sr_low sr_high gcr exec disputed infrastructure_failures '
-        'episodes_per_minute tasks'
-    )
-    assert set(wanted.split()) <= summary.keys()
-    assert (summary['n'], summary['sr'], summary['gcr'], summary['exec']) == (4, 1, 1, 0.8)
-    assert (summary['sr_low'], summary['sr_high']) == pytest.approx((0.5101, 1.0), abs=1e-4)
-
-
 def test_tasks_have_the_same_figures_and_what_the_suite_says_of_them() -> None:
     results = [*of_all()[:2], *of_all('failed')[2:]]
 
-    first, second = summarize_run(make_settings(), results, [])['tasks']
+    first, second = summarize_run(make_settings(), results, []).top.tasks
 
-    assert (first['name'], first['sr'], first['n'], first['difficulty']) == (
-        'cubes_right',
-        1,
-        2,
-        'easy',
-    )
-    assert (second['name'], second['sr'], second['gcr']) == ('plus_sign', 0, 0.5)
-    assert second['instruction'] == 'Do plus_sign.'
-    assert (first['least_loops'], second['least_loops']) == (0, 1)
+    assert (first.name, first.value('sr'), first.n, first.difficulty) == (TASKS[0], 1, 2, 'easy')
+    assert (second.name, second.value('sr'), second.value('gcr')) == ('plus_sign', 0, 0.5)
+    assert second.instruction == 'Do plus_sign.'
+    assert (first.least_loops, second.least_loops) == (0, 1)
 
 
 def test_the_figures_at_the_top_are_those_of_the_largest_k() -> None:
@@ -65,20 +55,20 @@ def test_the_figures_at_the_top_are_those_of_the_largest_k() -> None:
 
     summary = summarize_run(make_settings(ks=[0, 2]), results, [])
 
-    assert (summary['k'], summary['sr']) == (2, 1)
-    assert [(group['k'], group['sr']) for group in summary['by_k']] == [(0, 0), (2, 1)]
-    assert [len(group['tasks']) for group in summary['by_k']] == [2, 2]
+    assert summary.top is summary.by_k[-1]
+    assert [(group.k, group.value('sr')) for group in summary.by_k] == [(0, 0), (2, 1)]
+    assert [len(group.tasks) for group in summary.by_k] == [2, 2]
 
 
 def test_consecutive_k_are_compared_pair_by_pair() -> None:
     results = [*of_all('failed', k=0), *of_all('failed', k=1), *of_all('passed', k=3)]
 
-    pairs = summarize_run(make_settings(ks=[0, 1, 3]), results, [])['paired']
+    pairs = summarize_run(make_settings(ks=[0, 1, 3]), results, []).paired
 
-    assert [(pair['k_a'], pair['k_b'], pair['pairs']) for pair in pairs] == [(1, 0, 4), (3, 1, 4)]
-    assert pairs[1]['differences']['sr']['difference'] == 1
-    assert pairs[1]['differences']['sr']['better'] == 'A'
-    assert 'wall_s' not in pairs[1]['differences']
+    assert [(pair.k_a, pair.k_b, pair.pairs) for pair in pairs] == [(1, 0, 4), (3, 1, 4)]
+    assert pairs[1].differences['sr'].difference.value == 1
+    assert pairs[1].differences['sr'].winner == 'A'
+    assert 'wall_s' not in pairs[1].differences
 
 
 def test_what_was_lost_makes_no_verdict_between_two_k() -> None:
@@ -86,8 +76,8 @@ def test_what_was_lost_makes_no_verdict_between_two_k() -> None:
 
     summary = summarize_run(make_settings(ks=[0, 3]), results, [])
 
-    (pair,) = summary['paired']
-    assert (pair['verdict'], pair['differences']['sr']['certain']) == ('none', False)
+    (pair,) = summary.paired
+    assert (pair.verdict, pair.differences['sr'].certain) == ('none', False)
     line = lines_for_terminal(summary)[0]
     assert 'over 1 pair, but in none of them was neither lost: no verdict.' in line
 
@@ -97,26 +87,25 @@ def test_disputed_and_lost_ones_have_columns_and_stay_in_n() -> None:
     results[0] = make_result(TASKS[0], 0, verdict='disputed')
     results[1] = make_result(TASKS[0], 1, verdict='lost')
 
-    summary = summarize_run(make_settings(), results, [])
+    top = summarize_run(make_settings(), results, []).top
 
-    assert (summary['n'], summary['sr']) == (4, 0.5)
-    assert (summary['disputed'], summary['infrastructure_failures']) == (1, 1)
-    assert summary['ran'] == 0.75
-    assert summary['gcr_n'] == 3
+    assert (top.n, top.value('sr'), top.rate('gcr').n) == (4, 0.5, 3)
+    assert (top.disputed, top.infrastructure_failures) == (1, 1)
 
 
 def test_a_run_that_is_not_through_says_how_far_it_is() -> None:
     summary = summarize_run(make_settings(), of_all()[:1], [])
 
-    assert (summary['played'], summary['planned'], summary['n']) == (1, 4, 1)
-    assert summary['tasks'][1]['sr'] is None
+    assert (summary.played, summary.planned, summary.top.n) == (1, 4, 1)
+    assert summary.top.tasks[1].value('sr') is None
     assert '1 of 4 episodes were played so far.' in lines_for_terminal(summary)
 
 
 def test_no_episode_at_all_gives_a_summary_too() -> None:
     summary = summarize_run(make_settings(), [], [])
 
-    assert (summary['n'], summary['sr'], summary['episodes_per_minute']) == (0, None, None)
+    assert (summary.top.n, summary.top.value('sr')) == (0, None)
+    assert summary.episodes_per_minute is None
     assert closing_line(summary) == (
         'tabletop planner=brain_body brain=offline SR=none [0.00, 1.00] GCR=none EXEC=none n=0'
     )
@@ -134,18 +123,13 @@ def test_speed_counts_all_sessions_but_not_the_pauses_between_them() -> None:
 
     summary = summarize_run(make_settings(), of_all(), [SESSION, later, killed])
 
-    assert summary['episodes_per_minute'] == 6
-    assert summary['timing']['wall_s'] == 120
-    assert (summary['timing']['model_s'], summary['timing']['episode_s']) == (8, 12)
+    assert summary.episodes_per_minute == 6
+    assert summary.timing.wall_s == 120
+    assert (summary.timing.model_s, summary.timing.episode_s) == (8, 12)
 
 
-def without_times(summary: dict[str, Any]) -> str:
-    kept = {
-        key: value
-        for key, value in summary.items()
-        if key not in ('episodes_per_minute', 'timing')
-    }
-    return json.dumps(kept)
+def without_times(summary: RunSummary) -> str:
+    return summary.model_dump_json(exclude={'episodes_per_minute', 'timing'})
 
 
 @settings(deadline=None, max_examples=20)
@@ -183,10 +167,37 @@ def test_a_resumed_run_gives_the_identical_summary(data: st.DataObject) -> None:
     assert without_times(one) == without_times(other)
 
 
-def test_the_summary_is_json_without_nan() -> None:
-    summary = summarize_run(make_settings(ks=[0, 3]), of_all('lost'), [SESSION])
+def test_a_summary_is_read_as_it_was_written(tmp_path: Path) -> None:
+    results = [*of_all('failed', k=0, gcr=1 / 3), *of_all('lost')]
+    summary = summarize_run(make_settings(ks=[0, 3]), results, [SESSION])
+    path = tmp_path / 'summary.json'
+    path.write_text(summary_text(summary))
 
-    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    found = read_summary(path)
+
+    assert summary_text(found) == path.read_text()
+    assert found.by_k[0].value('gcr') == 0.333333  # without rounding noise
+    assert 'NaN' not in path.read_text()
+
+
+@pytest.mark.parametrize('text', ['', '[]', '{"suite": "tabletop"}'])
+def test_what_is_no_summary_is_refused_with_the_command_that_makes_one(
+    tmp_path: Path, text: str
+) -> None:
+    (tmp_path / 'summary.json').write_text(text)
+
+    with pytest.raises(ConfigError, match='bbllm bench report'):
+        read_summary(tmp_path / 'summary.json')
+
+
+def test_tokens_that_no_server_counted_are_estimated_and_marked() -> None:
+    silent = of_all(prompt_tokens=0, completion_tokens=0, sent_tokens=512)
+
+    summary = summarize_run(make_settings(), silent, [])
+
+    assert (summary.top.tokens, summary.top.tokens_estimated) == (2048, True)
+    assert '~2,048' in printed(summary)
+    assert '~' not in printed(summarize_run(make_settings(), of_all(), []))
 
 
 def test_the_closing_line_has_the_form_that_programs_read() -> None:
@@ -204,7 +215,7 @@ def test_models_without_a_price_are_named(brain: str) -> None:
 
     summary = summarize_run(make_settings(brain=brain, prices=prices), results, [])
 
-    assert (summary['cost'], summary['unpriced_models']) == (None, ['other'])
+    assert (summary.top.cost, summary.unpriced_models) == (None, ('other',))
     assert 'The cost is not known: the price table lacks other.' in lines_for_terminal(summary)
 
 
@@ -214,7 +225,7 @@ def test_costs_are_added_in_the_table_s_currency() -> None:
 
     summary = summarize_run(run, of_all(cost=0.25), [])
 
-    assert (summary['cost'], summary['currency'], summary['unpriced_models']) == (1.0, 'EUR', [])
+    assert (summary.top.cost, summary.currency, summary.unpriced_models) == (1.0, 'EUR', ())
     assert 'Cost: 1 EUR.' in lines_for_terminal(summary)
 
 
@@ -229,7 +240,7 @@ def test_tokens_that_nobody_counted_are_no_cost_of_nothing() -> None:
 def test_no_price_table_means_no_word_of_money() -> None:
     summary = summarize_run(make_settings(), of_all(), [])
 
-    assert summary['unpriced_models'] == []
+    assert summary.unpriced_models == ()
     assert not any('ost' in line for line in lines_for_terminal(summary))
 
 

@@ -28,7 +28,7 @@ def test_planners_play_the_same_cases_with_the_same_budget(bbllm: Command, tmp_p
     assert [row['planner'] for row in told['planners']] == ['prog_prompt', 'brain_body', 'huang']
     assert [row['k'] for row in told['planners']] == [0, 3, 0]
     assert all(row['n'] == 2 and row['tokens'] > 0 for row in told['planners'])
-    assert [pair['pairs'] for pair in told['paired']] == [2, 2]
+    assert [pair['comparison']['pairs'] for pair in told['paired']] == [2, 2]
     assert any('measures the plumbing' in notice for notice in told['notices'])
     settings = [
         json.loads((out / row['folder'] / 'settings.json').read_text()) for row in told['planners']
@@ -37,7 +37,7 @@ def test_planners_play_the_same_cases_with_the_same_budget(bbllm: Command, tmp_p
         assert settings[0][name] == settings[1][name] == settings[2][name]
     assert settings[0]['limits']['tokens'] == 90000
     # All three ask the Brain before the first step.
-    assert all(told['curves']['prompts'][row['planner']][0][0] == 0 for row in told['planners'])
+    assert all(told['prompt_curves'][row['planner']][0][0] == 0 for row in told['planners'])
     kept = json.loads((out / 'compare.json').read_text())
     assert kept['planners'] == told['planners']
     page = (out / 'compare.md').read_text()

@@ -156,8 +156,8 @@ def test_no_winner_is_declared_from_what_infrastructure_lost(tmp_path: Path) -> 
     assert 'No verdict: in every pair an episode was lost to infrastructure' in output
     assert '5 pairs infrastructure failed (0 lost of A, 5 of B)' in output
     assert (data['verdict'], data['only_a_passed'], data['mcnemar_p']) == ('none', [], 1)
-    assert data['differences']['sr']['difference'] == 1
-    assert (data['differences']['sr']['better'], data['differences']['sr']['certain']) == (
+    assert data['differences']['sr']['difference']['value'] == 1
+    assert (data['differences']['sr']['winner'], data['differences']['sr']['certain']) == (
         '',
         False,
     )
@@ -207,9 +207,9 @@ def test_programs_get_one_object(good: Path, bad: Path) -> None:
     data = json.loads(result.stdout)
     assert (data['k_a'], data['k_b'], data['pairs']) == (3, 3, 8)
     assert data['a']['brain'] == 'gpt-x' and data['differ_in'] == ['brain']
-    assert data['differences']['sr']['difference'] == 1
-    assert data['differences']['loops']['better'] == 'A'
-    assert data['only_a_passed'][0] == {'task': 'plus_sign', 'trial': 0}
+    assert data['differences']['sr']['difference']['value'] == 1
+    assert data['differences']['loops']['winner'] == 'A'
+    assert data['only_a_passed'][0] == ['plus_sign', 0]
 
 
 def test_a_run_that_is_being_written_can_be_compared(good: Path, bad: Path) -> None:

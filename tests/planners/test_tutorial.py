@@ -230,9 +230,11 @@ def test_a_command_of_the_page_plays_its_planner(
         assert [row['planner'] for row in told['planners']] == words[
             words.index('--planners') + 1
         ].split(',')
-        assert [(row['passed'], row['faithful']) for row in told['planners']] == [(1, 1.0)] * 3
+        assert [
+            (row['passed'], row['metrics']['faithful']['value']) for row in told['planners']
+        ] == [(1, 1.0)] * 3
     else:
-        assert (told['planner'], told['passed']) == ('notebook:note=no', 1)
+        assert (told['planner'], told['by_k'][-1]['passed']) == ('notebook:note=no', 1)
 
 
 BROKEN = """

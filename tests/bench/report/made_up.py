@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.report.summary import summarize_run
+from bbllm.bench.report.summary import summarize_run, summary_text
 from bbllm.core.events import Event, SceneRecorded
 from bbllm.core.journal import line_of
 from bbllm.core.records import to_json
@@ -156,7 +156,7 @@ def write_run(
         'settings.json': json.dumps(settings),
         'results.jsonl': ''.join(json.dumps(to_json(result)) + '\n' for result in results),
         'sessions.jsonl': ''.join(json.dumps(session) + '\n' for session in sessions),
-        'summary.json': json.dumps(summarize_run(settings, results, sessions)),
+        'summary.json': summary_text(summarize_run(settings, results, sessions)),
     }
     for name, text in files.items():
         (folder / name).write_text(text, encoding='utf-8')

@@ -10,10 +10,10 @@ import made_up
 import pytest
 from pages import Page, text_of
 
-from bbllm.bench.report.charts import Drawings, final_scene
-from bbllm.bench.report.inline_svg import Inks
-from bbllm.bench.report.journals import Scenes, read_scenes
-from bbllm.bench.report.plots import LARGE, ablation
+from bbllm.bench.report.charts import Drawings, Inks, final_scene
+from bbllm.bench.report.folder import Scenes, read_scenes
+from bbllm.bench.report.plots import over_k, over_k_figure
+from bbllm.bench.report.summary import RunSummary, summarize_run
 from bbllm.bench.report.write import write_report
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.viz.objects import FAR
@@ -171,31 +171,39 @@ def test_cards_of_a_run_without_journals_have_drawings_and_no_links(tmp_path: Pa
         assert {use.attrib['href'][1:] for use in card.iter('use')} <= symbols
 
 
-def test_marks_of_the_plot_lie_where_their_figures_say() -> None:
-    entry = {'gcr': 0.5, 'gcr_low': 0.25, 'gcr_high': 0.75, 'exec': None, 'n': 4}
-    plot = ablation({'by_k': [{'k': 0, 'sr': 0.0, **entry}, {'k': 2, 'sr': 1.0, **entry}]})
-    assert plot is not None
-    rate, recall, executable = plot.series
+def summary_of(*ks: int) -> RunSummary:
+    """Return the summary of a run with one passed and one failed episode at each K."""
+    settings = made_up.make_settings(ks=[*ks])
+    results = [
+        made_up.make_result('plus_sign', trial, k, verdict=verdict, gcr=gcr, attempted=0)
+        for k in ks
+        for trial, (verdict, gcr) in enumerate((('passed', 1.0), ('failed', 0.5)))
+    ]
+    return summarize_run(settings, results, [])
 
-    assert [mark.y for mark in rate.marks] == [LARGE.bottom, LARGE.top]
-    middle = (LARGE.bottom + LARGE.top) / 2
-    assert all(mark.y == pytest.approx(middle, abs=0.1) for mark in recall.marks)
-    assert all(mark.low > mark.y > mark.high for mark in recall.marks)  # y runs down
-    assert executable.marks == ()
-    assert 'GCR: 0.50 [0.25, 0.75] at K = 0; 0.50' in plot.alternative
+
+def test_marks_of_a_chart_lie_where_their_figures_say() -> None:
+    figure, chart = over_k_figure(summary_of(0, 2)), over_k(summary_of(0, 2))
+    assert figure is not None and chart is not None
+
+    lines = {line.get_label(): line for line in figure.axes[0].containers}
+    rate, recall, executable = (lines[name][0] for name in ('SR', 'GCR', 'EXEC'))
+    assert [*rate.get_ydata()] == [0.5, 0.5]
+    assert [*recall.get_ydata()] == [0.75, 0.75]
+    assert [*executable.get_ydata()] == []
+    assert [*recall.get_xdata()] == [0, 2]
+    assert 'GCR: 0.75 [0.50, 1.00] at K = 0; 0.75' in chart.alternative
 
 
 def test_values_of_k_far_apart_are_set_at_equal_steps_and_that_is_said() -> None:
-    def plot_of(*ks: int) -> list[float]:
-        plot = ablation({'by_k': [{'k': k, 'sr': 0.5, 'n': 1} for k in ks]})
-        assert plot is not None
-        assert plot.equal_steps is (max(ks) > 12)
-        return [tick.at for tick in plot.ks]
+    def ticks_of(*ks: int) -> list[float]:
+        figure, chart = over_k_figure(summary_of(*ks)), over_k(summary_of(*ks))
+        assert figure is not None and chart is not None
+        assert chart.equal_steps is (max(ks) > 12)
+        return [*figure.axes[0].get_xticks()]
 
-    near, far = plot_of(0, 1, 3), plot_of(0, 1, 90)
-
-    assert near[2] - near[1] == pytest.approx(2 * (near[1] - near[0]), abs=0.2)
-    assert far[2] - far[1] == pytest.approx(far[1] - far[0], abs=0.2)
+    assert ticks_of(0, 1, 3) == [0, 1, 3]
+    assert ticks_of(0, 1, 90) == [0, 1, 2]
 
 
 def test_hand_is_not_drawn() -> None:

@@ -12,14 +12,18 @@ import typer
 
 from bbllm.bench.report.folder import Run
 from bbllm.bench.report.head import command_of, date_of, head_of, notices_of
+from bbllm.bench.report.summary import summarize_run
 from bbllm.cli.commands.bench_suite import suite
 
 
 def run_of(models: dict[str, list[str]] | None = None, **settings: Any) -> Run:
+    made = made_up.make_settings(**settings)
+    summary = summarize_run({'suite': 'tabletop'}, [], [])
+    served = {role: tuple(names) for role, names in (models or {}).items()}
     return Run(
         folder=Path(),
-        settings=made_up.make_settings(**settings),
-        summary={'planned': 10, 'played': 10, 'models': models or {}},
+        settings=made,
+        summary=summary.model_copy(update={'models': served}),
         results=(),
         sessions=(),
     )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import made_up
 import pytest
 from pages import Page, figure_of, rows_of, text_of
 
+from bbllm.bench.report import words
+from bbllm.bench.report.summary import RunSummary, read_summary
 from bbllm.bench.report.write import write_report
 
 
@@ -28,64 +28,68 @@ def page(folder: Path) -> Page:
 
 
 @pytest.fixture(scope='module')
-def summary(folder: Path) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads((folder / 'summary.json').read_text())
-    return data
+def summary(folder: Path) -> RunSummary:
+    return read_summary(folder / 'summary.json')
 
 
 @pytest.mark.parametrize('key', ['sr', 'gcr', 'exec'])
 def test_headline_is_the_summarys_figure_of_the_largest_k(
-    page: Page, summary: dict[str, Any], key: str
+    page: Page, summary: RunSummary, key: str
 ) -> None:
     big = page.one('p', id=key)
 
-    assert figure_of(big) == summary[key]
-    assert text_of(big) == f'{summary[key]:.2f}'
-    low, high = summary[f'{key}_low'], summary[f'{key}_high']
-    assert f'[{low:.2f}, {high:.2f}]' in text_of(page.one('div', class_=key, role='group'))
+    rate = summary.top.rate(key)
+    assert figure_of(big) == rate.value
+    assert text_of(big) == f'{rate.value:.2f}'
+    assert f'[{rate.low:.2f}, {rate.high:.2f}]' in text_of(
+        page.one('div', class_=key, role='group')
+    )
 
 
-def test_sums_are_those_of_the_summary(page: Page, summary: dict[str, Any]) -> None:
+def test_sums_are_those_of_the_summary(page: Page, summary: RunSummary) -> None:
     sums = page.one('dl', class_='sums')
     shown = {text_of(item[0]): figure_of(item[1]) for item in sums}
 
     assert shown == {
-        'Episodes': summary['n'],
-        'Disputed': summary['disputed'],
-        'Lost to infrastructure': summary['infrastructure_failures'],
-        'Unsafe commands': summary['unsafe'],
-        'Feedback loops used': summary['loops'],
-        'Model calls': summary['model_calls'],
-        'Tokens': summary['prompt_tokens'] + summary['completion_tokens'],
+        'Episodes': summary.top.n,
+        'Disputed': summary.top.disputed,
+        'Lost to infrastructure': summary.top.infrastructure_failures,
+        'Unsafe commands': summary.top.unsafe,
+        'Feedback loops used': summary.top.value('loops'),
+        'Model calls': summary.top.model_calls,
+        'Tokens': summary.top.tokens,
         'Money': None,
-        'Robot time': summary['robot_s'],
-        'Episodes a minute': summary['episodes_per_minute'],
+        'Robot time': summary.top.robot_s,
+        'Episodes a minute': summary.episodes_per_minute,
     }
 
 
-def test_every_task_has_its_figures_at_every_k(page: Page, summary: dict[str, Any]) -> None:
-    for entry in summary['by_k']:
-        body = page.one('table', data_k=str(entry['k'])).find('tbody')
+def test_every_task_has_its_figures_at_every_k(page: Page, summary: RunSummary) -> None:
+    for entry in summary.by_k:
+        body = page.one('table', data_k=str(entry.k)).find('tbody')
         assert body is not None
-        assert len(body) == len(entry['tasks']) == 7
-        for row, task in zip(body, entry['tasks'], strict=True):
-            keys = ('n', 'sr', 'gcr', 'exec', 'loops', 'disputed', 'infrastructure_failures')
-            assert [figure_of(cell) for cell in row[2:]] == [task[key] for key in keys]
-            assert task['instruction'] in text_of(row[0])
-            assert text_of(row[1]) == task['difficulty']
+        assert len(body) == len(entry.tasks) == 7
+        for row, task in zip(body, entry.tasks, strict=True):
+            rates = [task.value(key) for key in ('sr', 'gcr', 'exec', 'loops')]
+            counts = [task.disputed, task.infrastructure_failures]
+            assert [figure_of(cell) for cell in row[2:]] == [task.n, *rates, *counts]
+            assert task.instruction in text_of(row[0])
+            assert text_of(row[1]) == task.difficulty
 
 
 def test_plot_has_a_mark_for_every_k_and_measure_and_says_them_in_words(
-    page: Page, summary: dict[str, Any]
+    page: Page, summary: RunSummary
 ) -> None:
-    plot = next(
-        p for p in page.all('svg', role='img') if 'SR, GCR and EXEC' in p.attrib['aria-label']
-    )
+    over_k, by_task = (item.attrib['aria-label'] for item in page.all('div', role='img'))
 
-    assert len([e for e in plot.iter() if e.get('class') == 'mark']) == 3 * 4
-    for entry in summary['by_k']:
-        assert f'{entry["sr"]:.2f} [{entry["sr_low"]:.2f}' in plot.attrib['aria-label']
-    assert len(page.one('div', class_='multiples')) == 7
+    for entry in summary.by_k:
+        rate = entry.rate('sr')
+        assert f'{rate.value:.2f} [{rate.low:.2f}' in over_k
+    assert over_k.startswith('SR, GCR and EXEC over')
+    assert all(f'{task.name.replace("_", " ")}, sr: ' in by_task for task in summary.top.tasks)
+    # Of three measures at four K, and one each in the legend; a mark is stored once.
+    chart = page.all('div', role='img')[0]
+    assert len(list(chart.iter('use'))) >= 3 * 4 + 3
 
 
 def test_heat_map_shows_every_episode_and_leads_to_it(page: Page) -> None:
@@ -98,36 +102,36 @@ def test_heat_map_shows_every_episode_and_leads_to_it(page: Page) -> None:
 
 
 def test_passes_by_task_and_k_are_counted_from_the_episodes(
-    page: Page, summary: dict[str, Any]
+    page: Page, summary: RunSummary
 ) -> None:
     rows = rows_of(page.one('table', class_='rates-by-k'))
 
-    for column, entry in enumerate(summary['by_k'], start=1):
+    for column, entry in enumerate(summary.by_k, start=1):
         shown = [row[column] for row in rows]
-        assert shown == [f'{task["passed"]}/{task["n"]}' for task in entry['tasks']]
+        assert shown == [f'{task.passed}/{task.n}' for task in entry.tasks]
 
 
-def test_failures_are_broken_down_as_the_summary_has_them(
-    page: Page, summary: dict[str, Any]
-) -> None:
+def test_failures_are_broken_down_as_the_summary_has_them(page: Page, summary: RunSummary) -> None:
     codes = {row[0]: row[1:] for row in rows_of(page.one('table', id='codes'))}
     for name, shown in codes.items():
-        assert shown == [str(entry['codes'].get(name, 0)) for entry in summary['by_k']]
+        assert shown == [str(entry.codes.get(name, 0)) for entry in summary.by_k]
     endings = rows_of(page.one('table', id='endings'))
     counted = {row[0]: sum(map(int, row[1:])) for row in endings}
-    total = sum((Counter(entry['endings']) for entry in summary['by_k']), Counter())
+    total = sum((Counter(entry.endings) for entry in summary.by_k), Counter())
     assert counted == total
 
 
-def test_pairs_are_the_summarys(page: Page, summary: dict[str, Any]) -> None:
+def test_pairs_are_the_summarys(page: Page, summary: RunSummary) -> None:
     rows = rows_of(page.one('table', class_='tight'))
 
-    assert len(rows) == len(summary['paired']) == 3
-    for row, entry in zip(rows, summary['paired'], strict=True):
-        assert row[0] == f'{entry["k_a"]} against {entry["k_b"]}'
-        assert row[1].split()[0] == str(entry['pairs'])
-        expected = f'{entry["differences"]["sr"]["difference"]:+.2f}'.replace('-', '−')
-        assert row[2].split()[0] == expected
+    assert len(rows) == len(summary.paired) == 3
+    for row, entry in zip(rows, summary.paired, strict=True):
+        assert row[0] == f'{entry.k_a} against {entry.k_b}'
+        assert row[1].split()[0] == str(entry.pairs)
+        # Beside the pairs, where no narrow window cuts it.
+        assert row[2] == words.probability(entry.mcnemar_p)
+        expected = f'{entry.differences["sr"].difference.value:+.2f}'.replace('-', '−')
+        assert row[5].split()[0] == expected
 
 
 def test_card_says_why_it_failed_and_what_does_not_hold(page: Page) -> None:

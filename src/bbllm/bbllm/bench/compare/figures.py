@@ -1,11 +1,11 @@
 """
-What the runs of several planners on the same cases come to: the content of `compare.json`.
+The comparison of several planners on the same cases: the content of `compare.json`.
 
 Each planner is counted at its largest K. Figures that depend on cases (success, goal conditions,
 executable steps, faithfulness, calls, tokens) have 95 % intervals; so have the differences from
-the first planner, over the pairs of cases that both played. Where several planners are held
-against one, some difference looks real by chance: `holm_p` is what is left of McNemar's p after
-the correction of S. Holm (Scandinavian Journal of Statistics 6 (1979) 65-70).
+the first planner, over the pairs of cases that both played. Where several planners are compared
+with one, some difference looks real by chance: `holm_p` is McNemar's p after the correction of
+S. Holm (Scandinavian Journal of Statistics 6 (1979) 65-70).
 
 Tokens are those that servers counted, and an estimate of the prompts' where one did not count
 (core.prompt_size).
@@ -13,24 +13,26 @@ Tokens are those that servers counted, and an estimate of the prompts' where one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from statistics import linear_regression
-from typing import Any
 
-from bbllm.bench.log.intervals import Estimate, mean_of
+from bbllm.bench.compare.plots import Curve, curves
+from bbllm.bench.log.intervals import Estimate
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.log.saved_run import SavedRun
-from bbllm.bench.metrics.metrics import figures_of
-from bbllm.bench.metrics.pairs import compare, ks_of, pair_up
-from bbllm.bench.metrics.suite_parts import parts_of
-from bbllm.bench.report.summary import comparison_values, estimate_values, figures_values, rounded
+from bbllm.bench.metrics.metrics import (
+    COSTS,
+    METRICS,
+    SUMMARY,
+    Figures,
+    Record,
+    count,
+    tokens_of_step,
+)
+from bbllm.bench.metrics.pairs import Comparison, compare, ks_of, pair_up
+from bbllm.bench.metrics.task_groups import parts_of
 from bbllm.bench.suites.task_spec import TaskSpec
-
-SHARED = ('suite', 'suite_sha256', 'world', 'brain', 'seed', 'trials', 'limits')
-"""What is the same for all."""
-PART_FIGURES = ('n', 'passed', 'sr', 'sr_low', 'sr_high', 'gcr', 'gcr_low', 'gcr_high')
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,36 +55,105 @@ class Entry:
         return tuple(result for result in self.run.results if result.key.k == self.k)
 
 
+class PlannerFigures(Figures):
+    """The figures of one planner."""
+
+    planner: str
+    folder: str
+    k: int
+    body: str | None
+    mapping: str | None
+    planned: int
+    episodes_per_minute: float | None
+
+
+class PlannerDifference(Record):
+    """One planner minus the first one."""
+
+    planner: str
+    comparison: Comparison
+
+
+class PartFigures(Record):
+    """The figures of one planner on a part of the suite."""
+
+    n: int
+    passed: int
+    sr: Estimate
+    gcr: Estimate
+
+
+class LeftOutPlanner(Record):
+    """A planner that did not play."""
+
+    planner: str
+    reason: str
+
+
+class PlannerComparison(Record):
+    """Several planners on the same cases."""
+
+    suite: str
+    suite_sha256: str | None
+    world: str | None
+    brain: str | None
+    seed: int
+    trials: int
+    limits: Mapping[str, float | None]
+    own_limits: bool
+    """Whether a task that was played allows fewer steps."""
+    against: str
+    """The planner that the others are compared with."""
+    planners: tuple[PlannerFigures, ...]
+    paired: tuple[PlannerDifference, ...]
+    parts: Mapping[str, Mapping[str, Mapping[str, PartFigures]]]
+    """By what divides the suite, by the name of the part, by planner."""
+    notices: tuple[str, ...] = ()
+    left_out: tuple[LeftOutPlanner, ...] = ()
+    ended_early: Mapping[str, str] = {}
+    """Why, by planner."""
+    prompt_curves: Mapping[str, Curve]
+    """By planner, mean tokens of a prompt by the steps done before it."""
+    step_curves: Mapping[str, Curve]
+    """By planner, mean tokens of a step by the steps of the episode."""
+
+
 def comparison_of(
     entries: Sequence[Entry], tasks: Sequence[TaskSpec], *, against: str
-) -> dict[str, Any]:
+) -> PlannerComparison:
     """
-    Return the comparison as plain values.
+    Return the comparison, still without notices and planners that were left out.
 
     Args:
         entries: Runs with at least one result each.
         tasks: Those of the suite.
-        against: The planner that the others are held against; none are while it has no result.
+        against: The planner that the others are compared with; none are while it has no result.
     """
     settings = entries[0].run.settings
     first = next((entry for entry in entries if entry.planner == against), None)
     played = {result.key.task for entry in entries for result in entry.results}
-    paired = [_paired(entry, first) for entry in entries if first and entry is not first]
-    # A verdict by no pair at all is no test, and must not cost the others anything.
-    tested = [pair for pair in paired if pair['pairs'] > pair['lost_pairs']]
-    for pair, p in zip(tested, holm([pair['mcnemar_p'] for pair in tested]), strict=True):
-        pair['holm_p'] = rounded(p)
-    return {
-        **{name: settings.get(name) for name in SHARED},
-        'own_limits': any(task.limit_steps for task in tasks if task.name in played),
-        'against': against,
-        'planners': [_row(entry) for entry in entries],
-        'paired': paired,
-        'parts': {
-            by: {name: _part(entries, names) for name, names in parts.items()}
-            for by, parts in parts_of(task for task in tasks if task.name in played).items()
+    parts = parts_of(task for task in tasks if task.name in played)
+    return PlannerComparison(
+        suite=settings['suite'],
+        suite_sha256=settings.get('suite_sha256'),
+        world=settings.get('world'),
+        brain=settings.get('brain'),
+        seed=settings['seed'],
+        trials=settings['trials'],
+        limits=settings.get('limits') or {},
+        own_limits=any(task.limit_steps for task in tasks if task.name in played),
+        against=against,
+        planners=tuple(map(_figures, entries)),
+        paired=_paired([entry for entry in entries if entry is not first], first) if first else (),
+        parts={
+            by: {name: _part(entries, names) for name, names in named.items()}
+            for by, named in parts.items()
         },
-    }
+        prompt_curves=curves(
+            {e.planner: [point for r in e.results for point in r.prompt_growth] for e in entries}
+        ),
+        step_curves=curves({e.planner: _step_costs(e.results) for e in entries}),
+    )
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
@@ -94,74 +165,52 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     return tuple(corrected[i] for i in range(n))
 
 
-def tokens_of_step(result: EpisodeResult) -> float | None:
-    """Return the tokens of all prompts of an episode by its steps; None where there was none."""
-    steps = result.attempted
-    return max(result.prompt_tokens, result.sent_tokens) / steps if steps else None
+def _figures(entry: Entry) -> PlannerFigures:
+    settings = entry.run.settings
+    return PlannerFigures(
+        planner=entry.planner,
+        folder=str(entry.run.path),
+        k=entry.k,
+        body=settings.get('body'),
+        mapping=settings.get('mapping'),
+        planned=len(settings.get('tasks', ())) * settings.get('trials', 0),
+        episodes_per_minute=entry.per_minute,
+        **count(entry.results, (*SUMMARY, *COSTS)),
+    )
 
 
-def growth_of(result: EpisodeResult) -> float | None:
-    """
-    Return by how many tokens a prompt of the Brain grows with each step that is done.
-
-    That is the slope of the line of least squares, below 0 where later prompts are of a shorter
-    kind; None where prompts came at fewer than three moments, of which each line seems straight.
-    """
-    steps = [done for done, _ in result.prompt_growth]
-    tokens = [size for _, size in result.prompt_growth]
-    return linear_regression(steps, tokens).slope if len(set(steps)) > 2 else None
-
-
-def stable_share(result: EpisodeResult) -> float | None:
-    """Return which share of the prompts began an earlier one too; None of a single prompt."""
-    if result.model_calls < 2 or not result.prompt_chars:
-        return None
-    return result.stable_chars / result.prompt_chars
-
-
-MEANS: Mapping[str, Callable[[EpisodeResult], float | None]] = {
-    'calls': lambda result: result.model_calls,
-    'tokens': lambda result: result.tokens,
-    'steps': lambda result: result.attempted,
-    'step_tokens': tokens_of_step,
-    'stable_share': stable_share,
-    'growth': growth_of,
-}
-"""Means over the episodes that were not lost and have such a figure."""
-
-
-def _row(entry: Entry) -> dict[str, Any]:
-    results, settings = entry.results, entry.run.settings
-    values: dict[str, Any] = {
-        'planner': entry.planner,
-        'folder': str(entry.run.path),
-        'k': entry.k,
+def _paired(entries: Sequence[Entry], first: Entry) -> tuple[PlannerDifference, ...]:
+    found = {
+        entry.planner: compare(
+            pair_up(entry.results, first.results, k_a=entry.k, k_b=first.k), times=False
+        )
+        for entry in entries
     }
-    values |= {name: settings.get(name) for name in ('body', 'mapping')}
-    values |= figures_values(figures_of(results))
-    judged = [result for result in results if not result.lost]
-    for name, measure in MEANS.items():
-        values |= estimate_values(name, _mean(map(measure, judged)))
-    values['planned'] = len(settings.get('tasks', ())) * settings.get('trials', 0)
-    values['tokens_estimated'] = any(r.sent_tokens > r.prompt_tokens for r in results)
-    values['episodes_per_minute'] = entry.per_minute
-    return values
+    # A verdict by no pair at all is no test, and must not cost the others anything.
+    tested = [name for name, item in found.items() if item.pairs > item.lost_pairs]
+    corrected = dict(zip(tested, holm([found[name].mcnemar_p for name in tested]), strict=True))
+    return tuple(
+        PlannerDifference(
+            planner=name, comparison=item.model_copy(update={'holm_p': corrected.get(name)})
+        )
+        for name, item in found.items()
+    )
 
 
-def _mean(values: Iterable[float | None]) -> Estimate:
-    return mean_of(value for value in values if value is not None)
-
-
-def _paired(entry: Entry, first: Entry) -> dict[str, Any]:
-    pairing = pair_up(entry.results, first.results, k_a=entry.k, k_b=first.k)
-    return {'planner': entry.planner, **comparison_values(compare(pairing, times=False))}
-
-
-def _part(entries: Sequence[Entry], tasks: frozenset[str]) -> dict[str, Any]:
+def _part(entries: Sequence[Entry], tasks: frozenset[str]) -> dict[str, PartFigures]:
     """Return the figures of a part of the suite by planner."""
     found = {}
     for entry in entries:
         group = [result for result in entry.results if result.key.task in tasks]
-        values = figures_values(figures_of(group))
-        found[entry.planner] = {name: values[name] for name in PART_FIGURES}
+        found[entry.planner] = PartFigures(
+            n=len(group),
+            passed=sum(result.passed for result in group),
+            sr=METRICS['sr'].estimate(group),
+            gcr=METRICS['gcr'].estimate(group),
+        )
     return found
+
+
+def _step_costs(results: Sequence[EpisodeResult]) -> list[tuple[float, float]]:
+    costs = ((result.attempted, tokens_of_step(result)) for result in results)
+    return [(steps, tokens) for steps, tokens in costs if tokens]

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from bbllm.bench.compare.choice import Choice, folder_name
-from bbllm.bench.compare.figures import Entry, comparison_of, tokens_of_step
-from bbllm.bench.compare.plots import Curve, curves, growth_page
+from bbllm.bench.compare.figures import Entry, LeftOutPlanner, PlannerComparison, comparison_of
+from bbllm.bench.compare.plots import growth_figure
 from bbllm.bench.compare.run import COMPARE, Ran
 from bbllm.bench.compare.text import markdown
 from bbllm.bench.log.saved_run import SavedRun, read_settings, read_sorted
-from bbllm.bench.log.store import SUMMARY, cannot_write, read_json, write_atomically
+from bbllm.bench.log.store import SUMMARY, cannot_write, write_atomically
+from bbllm.bench.report.plots import to_png, to_svg
+from bbllm.bench.report.summary import read_summary
 from bbllm.bench.scorers.session_history import earlier_lines
 from bbllm.bench.stand_ins import STAND_INS, roles_of
-from bbllm.viz.png import to_png
-from bbllm.viz.shapes import Point
-from bbllm.viz.svg import to_svg
 
 TABLES = 'compare.md'
 PICTURES = ('prompts.svg', 'prompts.png')
@@ -29,17 +27,17 @@ STAND_INS_SAY_NOTHING = (
 )
 
 
-def compare_folder(folder: Path, choice: Choice, ran: Sequence[Ran]) -> dict[str, Any] | None:
+def compare_folder(folder: Path, choice: Choice, ran: Sequence[Ran]) -> PlannerComparison | None:
     """
     Sum up what is on record in the folder of a comparison, and write it there.
 
     Args:
-        folder: Holds the folders of the runs.
-        choice: Whom to compare.
+        folder: Contains the folders of the runs.
+        choice: The planners to compare.
         ran: How the runs ended that were worked on.
 
     Returns:
-        What `compare.json` holds then; None where no episode is on record.
+        The content of `compare.json`; None where no episode is on record.
 
     Raises:
         ConfigError: A run cannot be read, or a file cannot be written.
@@ -48,19 +46,22 @@ def compare_folder(folder: Path, choice: Choice, ran: Sequence[Ran]) -> dict[str
     if not entries:
         return None
     against = choice.contenders[0].planner
-    data = {
-        **comparison_of(entries, choice.suite.tasks, against=against),
-        'notices': [*_notices(entries), *_not_yet(against, entries)],
-        'left_out': [{'planner': item.planner, 'reason': item.reason} for item in choice.left_out],
-        'ended_early': {item.planner: item.end.reason for item in ran if item.end.reason},
-        'curves': _curves(entries),
-    }
-    page = growth_page(data['suite'], **data['curves'], note=_note(data))
-    write_atomically(folder / COMPARE, json.dumps(data, ensure_ascii=False, indent=2) + '\n')
+    data = comparison_of(entries, choice.suite.tasks, against=against).model_copy(
+        update={
+            'notices': (*_notices(entries), *_not_yet(against, entries)),
+            'left_out': tuple(
+                LeftOutPlanner(planner=item.planner, reason=item.reason)
+                for item in choice.left_out
+            ),
+            'ended_early': {item.planner: item.end.reason for item in ran if item.end.reason},
+        }
+    )
+    figure = growth_figure(data.suite, data.prompt_curves, data.step_curves, _note(data))
+    write_atomically(folder / COMPARE, json.dumps(data.model_dump(), indent=2) + '\n')
     write_atomically(folder / TABLES, markdown(data, PICTURES[:1]))
-    write_atomically(folder / PICTURES[0], to_svg(page))
+    write_atomically(folder / PICTURES[0], to_svg(figure, data.suite))
     try:
-        (folder / PICTURES[1]).write_bytes(to_png(page))
+        (folder / PICTURES[1]).write_bytes(to_png(figure))
     except OSError as error:
         raise cannot_write(folder / PICTURES[1], error) from error
     return data
@@ -72,9 +73,9 @@ def _entry(planner: str, folder: Path) -> Entry | None:
     results = read_sorted(path)
     if not results:
         return None
-    summary = read_json(path / SUMMARY) if (path / SUMMARY).exists() else {}
-    run = SavedRun(path, read_settings(path), results)
-    return Entry(planner, run, summary.get('episodes_per_minute'))
+    found = (path / SUMMARY).exists()
+    per_minute = read_summary(path / SUMMARY).episodes_per_minute if found else None
+    return Entry(planner, SavedRun(path, read_settings(path), results), per_minute)
 
 
 def _not_yet(against: str, entries: Sequence[Entry]) -> list[str]:
@@ -108,19 +109,7 @@ def _notices(entries: Sequence[Entry]) -> list[str]:
     return told
 
 
-def _curves(entries: Sequence[Entry]) -> dict[str, dict[str, Curve]]:
-    """Return what is plotted: means over prompts and over episodes, by steps."""
-    prompts: dict[str, list[Point]] = {}
-    steps: dict[str, list[Point]] = {}
-    for entry in entries:
-        results = entry.results
-        prompts[entry.planner] = [point for result in results for point in result.prompt_growth]
-        costs = [(result.attempted, tokens_of_step(result)) for result in results]
-        steps[entry.planner] = [(n, tokens) for n, tokens in costs if tokens]
-    return {'prompts': curves(prompts), 'steps': curves(steps)}
-
-
-def _note(data: Mapping[str, Any]) -> str:
-    estimated = any(row['tokens_estimated'] for row in data['planners'])
+def _note(data: PlannerComparison) -> str:
+    estimated = any(row.tokens_estimated for row in data.planners)
     how = ', tokens estimated' if estimated else ''
-    return f'Brain {data["brain"]}{how}; means over a few steps each'
+    return f'Brain {data.brain}{how}; means over a few steps each'

@@ -19,7 +19,7 @@ from bbllm.bench.compare.choice import Contender
 from bbllm.bench.log.episodes import Job
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.log.store import RunFolder, cannot_write
-from bbllm.bench.report.finishing import finish
+from bbllm.bench.report.write import finish
 from bbllm.bench.runner.run_watch import RunEnd, RunProgress, Watch
 from bbllm.bench.runner.runner import begin, run_bench
 from bbllm.bench.runner.worker_result import Answer

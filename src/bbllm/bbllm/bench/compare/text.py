@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from bbllm.bench.report.summary import interval_text
+from bbllm.bench.compare.figures import PartFigures, PlannerComparison, PlannerFigures
+from bbllm.bench.log.intervals import Estimate
+from bbllm.bench.metrics.metrics import METRICS, Metric
+from bbllm.bench.metrics.pairs import Comparison
 from bbllm.core.phrases import count_of
 
 NOTHING = '–'
@@ -35,14 +37,9 @@ PAIRED = 'Over the cases that both played and neither lost.'
 P_VALUES = (
     "p: McNemar's for SR, and below it after the correction of Holm for the number of planners."
 )
-OUTCOMES = {
-    'sr_judged': ('SR', 2),
-    'gcr': ('GCR', 2),
-    'exec': ('EXEC', 2),
-    'faithful': ('faithful', 2),
-}
-EXPENSES = {'model_calls': ('calls', 1), 'tokens': ('tokens', 0), 'robot_s': ('robot, s', 1)}
-"""Measures of bench.pairs that are told: what each is called, and with how many digits."""
+OUTCOMES = ('sr_judged', 'gcr', 'exec', 'faithful')
+EXPENSES = ('model_calls', 'tokens', 'robot_s')
+"""The differences in the tables."""
 _VERDICTS = {
     'A': 'better',
     'B': 'worse',
@@ -63,31 +60,31 @@ class Grid:
     caption: str = ''
 
 
-def grids_of(data: Mapping[str, Any]) -> tuple[Grid, ...]:
+def grids_of(data: PlannerComparison) -> tuple[Grid, ...]:
     """Return the tables of a comparison: figures, differences, and the parts of the suite."""
     grids = [_outcomes(data), _costs(data)]
-    if data['paired']:
+    if data.paired:
         grids.append(_differences(data, OUTCOMES, tested=True))
         grids.append(_differences(data, EXPENSES, tested=False))
-    return (*grids, *(_parts(by, parts) for by, parts in data['parts'].items()))
+    return (*grids, *(_parts(by, parts) for by, parts in data.parts.items()))
 
 
-def markdown(data: Mapping[str, Any], pictures: Sequence[str]) -> str:
+def markdown(data: PlannerComparison, pictures: Sequence[str]) -> str:
     """
     Return a comparison as a page of Markdown.
 
     Args:
-        data: What `compare.json` holds.
+        data: The comparison.
         pictures: Names of the picture files beside it.
     """
-    limits = budgets_text(data['limits'], own=data['own_limits'])
+    limits = budgets_text(data.limits, own=data.own_limits)
     lines = [
-        f'# {data["suite"]}: {count_of(len(data["planners"]), "planner")} compared',
+        f'# {data.suite}: {count_of(len(data.planners), "planner")} compared',
         '',
-        f'Brain {data["brain"]}, seed {data["seed"]}, {count_of(data["trials"], "trial")} of each '
+        f'Brain {data.brain}, seed {data.seed}, {count_of(data.trials, "trial")} of each '
         f'task. Each episode has the same budget: {limits}.',
         '',
-        *(f'> {notice}' for notice in data['notices']),
+        *(f'> {notice}' for notice in data.notices),
     ]
     for grid in grids_of(data):
         lines += ['', f'## {grid.title}', '', _line(grid.header)]
@@ -96,128 +93,129 @@ def markdown(data: Mapping[str, Any], pictures: Sequence[str]) -> str:
         lines += ['', grid.caption] if grid.caption else []
     for name in pictures:
         lines += ['', f'![Tokens of prompts, by steps]({name})']
-    if data['left_out']:
+    if data.left_out:
         lines += ['', '## Left out', '']
-        lines += [f'- `{item["planner"]}`: {item["reason"]}' for item in data['left_out']]
+        lines += [f'- `{item.planner}`: {item.reason}' for item in data.left_out]
     return '\n'.join(lines) + '\n'
 
 
-def budgets_text(limits: Mapping[str, Any], *, own: bool) -> str:
+def budgets_text(limits: Mapping[str, float | None], *, own: bool) -> str:
     """
-    Say what an episode may use.
+    Return the budget of an episode in words.
 
     Args:
         limits: Those of the run.
         own: Whether some tasks of the suite allow fewer steps.
     """
     named = {'steps': 'steps', 'model_calls': 'model calls', 'tokens': 'tokens', 'wall_s': 's'}
-    given = [f'{limits[key]:g} {word}' for key, word in named.items() if limits.get(key)]
+    given = [f'{limit:g} {word}' for key, word in named.items() if (limit := limits.get(key))]
     fewer = '; of steps no more than its task says' if own else ''
     return f'{", ".join(given) or "no limit"}{fewer}'
 
 
-def closing_line(data: Mapping[str, Any]) -> str:
+def closing_line(data: PlannerComparison) -> str:
     """Return the last line that a comparison prints; programs read it."""
-    rates = ' '.join(f'{row["planner"]}={row["sr"]:.2f}' for row in data['planners'])
-    return f'{data["suite"]} brain={data["brain"]} SR {rates}'
+    rates = ' '.join(f'{row.planner}={row.value("sr"):.2f}' for row in data.planners)
+    return f'{data.suite} brain={data.brain} SR {rates}'
 
 
-def _outcomes(data: Mapping[str, Any]) -> Grid:
-    rated = any(row['faithful'] is not None for row in data['planners'])
-    rates = {'sr': 'SR', 'gcr': 'GCR', 'exec': 'EXEC'}
-    rates |= {'faithful': 'faithful', 'faithful_two_hands': 'two hands'} if rated else {}
-    watched = any(row.get('held_once') is not None for row in data['planners'])
-    rates |= {'held_once': 'held once'} if watched else {}
-    left_out = [key for key in LEFT_OUT if any(row.get(key) for row in data['planners'])]
+def _outcomes(data: PlannerComparison) -> Grid:
+    rated = any(row.rate('faithful').n for row in data.planners)
+    watched = any(row.rate('held_once').n for row in data.planners)
+    keys = ['sr', 'gcr', 'exec', *['faithful', 'faithful_two_hands'] * rated]
+    keys += ['held_once'] * watched
+    kinds = {
+        name: counts
+        for name, counts in (
+            ('malformed', [row.malformed for row in data.planners]),
+            ('refused', [row.refused for row in data.planners]),
+        )
+        if any(counts)
+    }
     return Grid(
         title='Outcomes',
-        header=('planner', 'K', 'n', *rates.values(), *left_out),
+        header=('planner', 'K', 'n', *(METRICS[key].label for key in keys), *kinds),
         rows=tuple(
             (
-                row['planner'],
-                f'{row["k"]}',
+                row.planner,
+                f'{row.k}',
                 _played(row),
-                *(_cell(row, name, 2) for name in rates),
-                *(_count_cell(row, key) for key in left_out),
+                *(_cell(METRICS[key], row.rate(key)) for key in keys),
+                *(f'{counts[i]}' for counts in kinds.values()),
             )
-            for row in data['planners']
+            for i, row in enumerate(data.planners)
         ),
         caption=' '.join(
-            [INTERVALS, *[RULES] * rated, *[HELD_ONCE] * watched, *[KINDS] * bool(left_out)]
+            [INTERVALS, *[RULES] * rated, *[HELD_ONCE] * watched, *[KINDS] * bool(kinds)]
         ),
     )
 
 
-def _costs(data: Mapping[str, Any]) -> Grid:
-    rows, estimated = [], False
-    for row in data['planners']:
-        about = '~' if row['tokens_estimated'] else ''
-        estimated = estimated or bool(about)
-        rows.append(
-            (
-                row['planner'],
-                _cell(row, 'calls', 1),
-                _cell(row, 'tokens', 0, about),
-                _cell(row, 'step_tokens', 0, about),
-                _cell(row, 'growth', 1, about),
-                _cell(row, 'stable_share', 2),
-                NOTHING if (rate := row['episodes_per_minute']) is None else f'{rate:.0f}',
-            )
-        )
+def _costs(data: PlannerComparison) -> Grid:
+    keys = ('model_calls', 'tokens', 'step_tokens', 'growth', 'stable_share')
+    of_tokens = ('tokens', 'step_tokens', 'growth')
+    estimated = any(row.tokens_estimated for row in data.planners)
     return Grid(
         title='Costs',
-        header=('planner', 'calls', 'tokens', 'a step', 'grows', 'stable', 'a minute'),
-        rows=tuple(rows),
+        header=('planner', *(METRICS[key].label for key in keys), 'a minute'),
+        rows=tuple(
+            (
+                row.planner,
+                *(
+                    _cell(
+                        METRICS[key],
+                        row.rate(key),
+                        '~' if row.tokens_estimated and key in of_tokens else '',
+                    )
+                    for key in keys
+                ),
+                NOTHING if (rate := row.episodes_per_minute) is None else f'{rate:.0f}',
+            )
+            for row in data.planners
+        ),
         caption=' '.join([COSTS, *[ESTIMATED] * estimated]),
     )
 
 
-def _differences(
-    data: Mapping[str, Any], measures: Mapping[str, tuple[str, int]], *, tested: bool
-) -> Grid:
+def _differences(data: PlannerComparison, keys: Sequence[str], *, tested: bool) -> Grid:
     """Return what each planner has more than the first, and whether its success is beyond luck."""
-    known = {name for pair in data['paired'] for name in pair['differences']}
-    told = {name: measure for name, measure in measures.items() if name in known}
+    shown = [
+        METRICS[key]
+        for key in keys
+        if any(key in pair.comparison.differences for pair in data.paired)
+    ]
     rows = []
-    for pair in data['paired']:
-        cells = [
-            _difference(pair['differences'].get(name), digits)
-            for name, (_, digits) in told.items()
-        ]
-        verdict = [_p_values(pair), _VERDICTS[pair['verdict']]] if tested else []
-        n = str(pair['pairs'] - pair['lost_pairs'])
-        rows.append((pair['planner'], n, *cells, *verdict))
+    for pair in data.paired:
+        found = pair.comparison
+        cells = []
+        for metric in shown:
+            item = found.differences.get(metric.key)
+            cells.append(_cell(metric, item.difference if item else None, sign=True))
+        verdict = [_p_values(found), _VERDICTS[found.verdict]] if tested else []
+        rows.append((pair.planner, str(found.pairs - found.lost_pairs), *cells, *verdict))
     what = 'outcomes' if tested else 'costs'
+    labels = ('SR' if metric.key == 'sr_judged' else metric.label for metric in shown)
     return Grid(
-        title=f'Each planner minus {data["against"]}: {what}',
-        header=(
-            *('planner', 'pairs'),
-            *(title for title, _ in told.values()),
-            *(('p', 'SR is') if tested else ()),
-        ),
+        title=f'Each planner minus {data.against}: {what}',
+        header=('planner', 'pairs', *labels, *(('p', 'SR is') if tested else ())),
         rows=tuple(rows),
         caption=' '.join([PAIRED, *[P_VALUES] * tested]),
     )
 
 
-def _played(row: Mapping[str, Any]) -> str:
-    lost = row['infrastructure_failures']
-    of = '' if row['n'] == row['planned'] else f' of {row["planned"]}'
-    return f'{row["n"]}{of}' + (f'\n{lost} lost' if lost else '')
+def _played(row: PlannerFigures) -> str:
+    lost = row.infrastructure_failures
+    of = '' if row.n == row.planned else f' of {row.planned}'
+    return f'{row.n}{of}' + (f'\n{lost} lost' if lost else '')
 
 
-def _count_cell(row: Mapping[str, Any], key: str) -> str:
-    count = row.get(key)
-    return NOTHING if count is None else f'{count}'
-
-
-def _p_values(pair: Mapping[str, Any]) -> str:
-    if pair.get('holm_p') is None:
+def _p_values(found: Comparison) -> str:
+    if found.holm_p is None:
         return NOTHING
-    return f'{pair["mcnemar_p"]:.2g}\n{pair["holm_p"]:.2g}'
+    return f'{found.mcnemar_p:.2g}\n{found.holm_p:.2g}'
 
 
-def _parts(by: str, parts: Mapping[str, Mapping[str, Any]]) -> Grid:
+def _parts(by: str, parts: Mapping[str, Mapping[str, PartFigures]]) -> Grid:
     planners = list(next(iter(parts.values())))
     return Grid(
         title=f'SR by {by}',
@@ -229,36 +227,24 @@ def _parts(by: str, parts: Mapping[str, Mapping[str, Any]]) -> Grid:
     )
 
 
-def _part_cell(row: Mapping[str, Any]) -> str:
-    if not row['n']:
+def _part_cell(row: PartFigures) -> str:
+    if not row.n:
         return NOTHING
-    figure, _, interval = _cell(row, 'sr', 2).partition('\n')
-    # An interval over one case tells nothing.
-    second = f'{interval} n = {row["n"]}'.strip() if row['n'] > 1 else 'n = 1'
+    figure, _, interval = _cell(METRICS['sr'], row.sr).partition('\n')
+    # An interval over one case says nothing.
+    second = f'{interval} n = {row.n}'.strip() if row.n > 1 else 'n = 1'
     return f'{figure}\n{second}'
 
 
-def _cell(row: Mapping[str, Any], name: str, digits: int, about: str = '') -> str:
-    """Write a figure, and its interval in a line of its own."""
-    if row[name] is None:
+def _cell(metric: Metric, found: Estimate | None, about: str = '', *, sign: bool = False) -> str:
+    """Return a figure, and its interval in a line of its own."""
+    if found is None or found.value is None:
         return NOTHING
-    low, high = row[f'{name}_low'], row[f'{name}_high']
-    figure = f'{about}{row[name]:,.{digits}f}'
-    if low is None or high is None:
+    figure = f'{about}{metric.write(found.value, sign=sign)}'
+    if found.low is None:
         return figure
-    bounds = (
-        interval_text(low, high) if digits == 2 else f'[{low:,.{digits}f}, {high:,.{digits}f}]'
-    )
-    return f'{figure}\n{bounds}'
-
-
-def _difference(values: Mapping[str, Any] | None, digits: int) -> str:
-    if values is None or values['difference'] is None:
-        return NOTHING
-    figure = f'{values["difference"]:+,.{digits}f}'
-    if values['low'] is None:
-        return figure
-    return f'{figure}\n[{values["low"]:+,.{digits}f}, {values["high"]:+,.{digits}f}]'
+    bounds = ', '.join(metric.write(bound, sign=sign) for bound in (found.low, found.high))
+    return f'{figure}\n[{bounds}]'
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -5,8 +5,8 @@ Sources: E. B. Wilson, Probable inference, the law of succession, and statistica
 JASA 22 (1927) 209-212, for rates; R. G. Newcombe, Statistics in Medicine 17 (1998) 857-872 (why
 Wilson's) and 2635-2650 (paired differences, method 10); Q. McNemar, Psychometrika 12 (1947)
 153-157, in its exact binomial form; B. Efron and R. Tibshirani, An Introduction to the Bootstrap
-(1993), chapter 13, for means. Written here and not taken from statsmodels, which would bring
-scipy and pandas for four formulas.
+(1993), chapter 13, for means. All but Newcombe's are SciPy's, which is imported when the first
+interval is computed: that takes half a second.
 
 Everything is a pure function of its arguments and does not depend on their order.
 """
@@ -16,12 +16,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from statistics import NormalDist
+from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
+from pydantic import PlainSerializer
 
 CONFIDENCE = 0.95
+DIGITS = 6
+"""Digits after the point in files: what lies behind is rounding noise."""
 RESAMPLES = 10_000
 SEED = 19_270_101
 """Any number would do; that it never changes makes two summaries of the same results equal."""
@@ -30,14 +32,23 @@ _DRAWS_AT_ONCE = 1_000_000
 Interval = tuple[float, float]
 
 
+def rounded(value: float) -> float:
+    """Return a figure without its rounding noise."""
+    return round(value, DIGITS) + 0.0  # the same zero of both zeros
+
+
+Figure = Annotated[float, PlainSerializer(rounded)]
+"""A number that files have without its rounding noise."""
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """A figure with its interval."""
 
-    value: float | None
+    value: Figure | None
     """None where there was nothing to measure."""
-    low: float | None
-    high: float | None
+    low: Figure | None
+    high: Figure | None
     """Both None where no interval can be given: fewer than two values, or all of them equal."""
     n: int
     """Over how many episodes or pairs."""
@@ -54,14 +65,10 @@ def wilson(successes: int, n: int, confidence: float = CONFIDENCE) -> Interval:
         raise ValueError(f'{successes} successes in {n} trials cannot be.')
     if n == 0:
         return (0.0, 1.0)
-    z, rate = _z(confidence), successes / n
-    shrink = 1 + z * z / n
-    middle = (rate + z * z / (2 * n)) / shrink
-    half = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n)) / shrink
-    # At the ends the bound is the rate itself; rounding must not push it past that.
-    low = 0.0 if successes == 0 else min(middle - half, rate)
-    high = 1.0 if successes == n else max(middle + half, rate)
-    return (low, high)
+    from scipy.stats import binomtest
+
+    interval = binomtest(successes, n).proportion_ci(confidence, method='wilson')
+    return (float(interval.low), float(interval.high))
 
 
 def rate_of(successes: int, n: int) -> Estimate:
@@ -83,9 +90,20 @@ def mean_of(values: Iterable[float]) -> Estimate:
     least, most = float(ordered[0]), float(ordered[-1])
     if least == most:
         return Estimate(least, None, None, n)
-    low, high = np.percentile(_resampled_means(ordered), _tails(CONFIDENCE)).tolist()
+    from scipy.stats import bootstrap
+
+    interval = bootstrap(
+        (ordered,),
+        np.mean,
+        n_resamples=RESAMPLES,
+        batch=max(1, _DRAWS_AT_ONCE // n),
+        confidence_level=CONFIDENCE,
+        method='percentile',
+        rng=np.random.default_rng(SEED),
+    ).confidence_interval
     # Rounding must not carry a mean out of the values.
-    return Estimate(math.fsum(ordered.tolist()) / n, max(low, least), min(high, most), n)
+    low, high = max(float(interval.low), least), min(float(interval.high), most)
+    return Estimate(math.fsum(ordered.tolist()) / n, low, high, n)
 
 
 def paired_rate_difference(both: int, only_a: int, only_b: int, neither: int) -> Estimate:
@@ -112,10 +130,10 @@ def paired_rate_difference(both: int, only_a: int, only_b: int, neither: int) ->
 
 def mcnemar(only_a: int, only_b: int) -> float:
     """Return how probable a split at least this uneven is if neither is better, two-sided."""
+    from scipy.stats import binomtest
+
     n = only_a + only_b
-    tail = sum(math.comb(n, i) for i in range(min(only_a, only_b) + 1))
-    # Whole numbers divide exactly; a float of 2**n would overflow above a thousand.
-    return min(1.0, 2 * tail / (1 << n))
+    return float(binomtest(only_a, n).pvalue) if n else 1.0
 
 
 def _phi(both: int, only_a: int, only_b: int, neither: int) -> float:
@@ -133,23 +151,3 @@ def _phi(both: int, only_a: int, only_b: int, neither: int) -> float:
 def _add_squares(first: float, second: float, phi: float) -> float:
     # Rounding may leave a hair less than nothing where phi is 1.
     return math.sqrt(max(first**2 - 2 * phi * first * second + second**2, 0.0))
-
-
-def _resampled_means(ordered: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Draw as many samples with replacement, each of shape (n,), and return their means."""
-    rng = np.random.default_rng(SEED)
-    n = len(ordered)
-    rows = max(1, _DRAWS_AT_ONCE // n)
-    means = [
-        ordered[rng.integers(0, n, (min(rows, RESAMPLES - done), n))].mean(axis=1)
-        for done in range(0, RESAMPLES, rows)
-    ]
-    return np.concatenate(means)  # (RESAMPLES,)
-
-
-def _z(confidence: float) -> float:
-    return NormalDist().inv_cdf((1 + confidence) / 2)
-
-
-def _tails(confidence: float) -> Interval:
-    return (50 * (1 - confidence), 50 * (1 + confidence))

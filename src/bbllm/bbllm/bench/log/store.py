@@ -112,10 +112,6 @@ class RunFolder:
         # Written after every episode, and worth no wait for the disk.
         write_atomically(self.path / SESSIONS, _lines(sessions), durable=False)
 
-    def write_summary(self, summary: Mapping[str, Any]) -> None:
-        """Keep the figures; raises ConfigError where the disk takes no more."""
-        write_atomically(self.path / SUMMARY, _pretty(summary))
-
     def add(self, played: Played) -> None:
         """
         Keep an episode: it is on disk when this returns, and not at all where this raises.

@@ -1,5 +1,5 @@
 """
-SR, GCR and EXEC as the papers define them, and the figures of a group of episodes.
+The registry of metrics, and the figures of a group of episodes.
 
 Definitions: Bhat et al., Grounding LLMs For Robot Task Planning Using Closed-loop State Feedback,
 section 4 (metrics); what exactly is counted follows ProgPrompt's evaluation (Singh et al., ICRA
@@ -9,20 +9,24 @@ section 4 (metrics); what exactly is counted follows ProgPrompt's evaluation (Si
     SR      share of the episodes that passed; an episode that passed has a GCR of 1
     EXEC    steps that were carried out / steps that were tried, of one episode
 
-Three things are stricter here. GCR counts what was spoilt, see `goal_recall`. SR has every
+Three definitions are stricter here. GCR counts what was spoilt, see `goal_recall`. SR has every
 episode in its denominator: a disputed one and one that was lost to infrastructure count as not
-passed, and stand in columns of their own. And what passed is said by a checker's verdict, not by
-GCR: it may demand more than its conditions name.
+passed. And success is a checker's verdict, not a GCR of 1: the checker may demand more than its
+conditions name.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import linear_regression
+from typing import Any, Literal
 
-from bbllm.bench.log.intervals import Estimate, mean_of, rate_of
+from pydantic import BaseModel, ConfigDict
+
+from bbllm.bench.log.intervals import Estimate, Figure, mean_of, rate_of
 from bbllm.bench.log.results import EpisodeResult
 
 
@@ -31,8 +35,8 @@ def goal_recall(start: Mapping[str, bool], end: Mapping[str, bool]) -> float:
     Return the GCR of one episode, 0 to 1.
 
     Goals are the conditions that did not hold at the start (they had to be made true) and those
-    that hold no longer (they were spoilt). What holds from start to end is nobody's merit: a
-    planner that does nothing gets 0, unless nothing was to be done.
+    that hold no longer (they were spoilt). Conditions that hold from start to end do not count:
+    a planner that does nothing gets 0, unless nothing was to be done.
 
     That departs from the papers: there, goals are only what had to be made true, so that a plan
     is forgiven what it broke. Here a spoilt condition is an unsatisfied goal as well, and GCR is
@@ -40,8 +44,8 @@ def goal_recall(start: Mapping[str, bool], end: Mapping[str, bool]) -> float:
 
     Args:
         start: Whether each condition held before the episode.
-        end: Whether it holds now. A condition that names something of the final table, and
-            was therefore none at the start, did not hold then.
+        end: Whether it holds now. A condition that names an object of the final table, and
+            was therefore absent at the start, did not hold then.
     """
     goals = [text for text, holds in end.items() if not (holds and start.get(text, False))]
     if not goals:
@@ -54,24 +58,161 @@ def executability(executable: int, attempted: int) -> float | None:
     return executable / attempted if attempted else None
 
 
+def tokens_of_step(result: EpisodeResult) -> float | None:
+    """Return the tokens of all prompts of an episode by its steps; None where there was none."""
+    steps = result.attempted
+    return max(result.prompt_tokens, result.sent_tokens) / steps if steps else None
+
+
+def growth_of(result: EpisodeResult) -> float | None:
+    """
+    Return by how many tokens a prompt of the Brain grows with each step that is done.
+
+    That is the slope of the line of least squares, below 0 where later prompts are of a shorter
+    kind; None where prompts came at fewer than three moments, of which each line seems straight.
+    """
+    steps = [done for done, _ in result.prompt_growth]
+    tokens = [size for _, size in result.prompt_growth]
+    return linear_regression(steps, tokens).slope if len(set(steps)) > 2 else None
+
+
+def stable_share(result: EpisodeResult) -> float | None:
+    """Return which share of the prompts began an earlier one too; None of a single prompt."""
+    if result.model_calls < 2 or not result.prompt_chars:
+        return None
+    return result.stable_chars / result.prompt_chars
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
-    """What a group of episodes comes to; nothing in it depends on the speed of a machine."""
+class Metric:
+    """One metric: how to measure an episode, and how to present it."""
+
+    key: str
+    """In `summary.json` and `compare.json`."""
+    label: str
+    """In the heads of tables."""
+    title: str
+    """In words, with its unit."""
+    of: Callable[[EpisodeResult], float | None]
+    """The value of an episode; None where the metric does not apply to it."""
+    better: Literal['higher', 'lower']
+    interval: Literal['rate', 'mean'] = 'mean'
+    """`rate`: values are 0 or 1, with Wilson's interval, and in pairs Newcombe's interval and
+    McNemar's test. `mean`: bootstrap."""
+    digits: int = 2
+    counts_lost: bool = False
+    """Whether episodes that were lost to infrastructure count."""
+    usual: float | None = None
+    """Pairs are not compared by this metric where all episodes have this value."""
+    less: str = 'needs less'
+    """The verb for the better one where lower is better."""
+
+    def estimate(self, results: Iterable[EpisodeResult]) -> Estimate:
+        """Return the rate or the mean over the episodes that have a value."""
+        counted = (r for r in results if self.counts_lost or not r.lost)
+        values = [value for r in counted if (value := self.of(r)) is not None]
+        if self.interval == 'rate':
+            return rate_of(round(sum(values)), len(values))
+        return mean_of(values)
+
+    @property
+    def heading(self) -> str:
+        """The label with a capital."""
+        return self.label[0].upper() + self.label[1:]
+
+    def write(self, value: float | None, *, sign: bool = False) -> str:
+        """Return a value in this metric's digits, '' where there is none."""
+        return '' if value is None else f'{value:{"+" if sign else ""},.{self.digits}f}'
+
+
+def _informed(result: EpisodeResult) -> float | None:
+    return None if result.informed is None else result.informed_success
+
+
+def _state(result: EpisodeResult) -> float | None:
+    return None if result.informed is None else result.passed
+
+
+# fmt: off
+_METRICS = (
+    Metric(key='sr', label='SR', title='success rate', of=lambda r: r.passed, better='higher',
+           interval='rate', counts_lost=True),
+    Metric(key='sr_judged', label='SR, none lost', title='success, none lost',
+           of=lambda r: r.passed, better='higher', interval='rate'),
+    Metric(key='state', label='State', title='success where something had to be found out',
+           of=_state, better='higher', interval='rate', counts_lost=True),
+    Metric(key='informed', label='Informed', title='informed success', of=_informed,
+           better='higher', interval='rate', counts_lost=True),
+    Metric(key='false_success', label='False success', title='false success',
+           of=lambda r: r.false_success, better='lower', interval='rate', usual=0,
+           less='has fewer'),
+    Metric(key='faithful', label='faithful', title='faithful', of=lambda r: r.faithful,
+           better='higher', interval='rate', usual=1),
+    Metric(key='faithful_two_hands', label='two hands', title='faithful, two hands allowed',
+           of=lambda r: r.faithful_two_hands, better='higher', interval='rate'),
+    Metric(key='held_once', label='held once', title='goal held once',
+           of=lambda r: r.held_once is True, better='higher', interval='rate', counts_lost=True),
+    Metric(key='gcr', label='GCR', title='goal conditions', of=lambda r: r.gcr, better='higher'),
+    Metric(key='exec', label='EXEC', title='executable steps',
+           of=lambda r: executability(r.executable, r.attempted), better='higher'),
+    Metric(key='loops', label='loops', title='feedback loops', of=lambda r: r.loops,
+           better='lower'),
+    Metric(key='model_calls', label='calls', title='model calls', of=lambda r: r.model_calls,
+           better='lower', digits=1),
+    Metric(key='tokens', label='tokens', title='tokens', of=lambda r: r.tokens, better='lower',
+           digits=0),
+    Metric(key='cost', label='cost', title='cost', of=lambda r: r.cost, better='lower', digits=4),
+    Metric(key='robot_s', label='robot, s', title='robot time, s', of=lambda r: r.robot_s,
+           better='lower', digits=1),
+    Metric(key='model_s', label='model, s', title='model time, s', of=lambda r: r.model_s,
+           better='lower'),
+    Metric(key='wall_s', label='wall, s', title='wall time, s', of=lambda r: r.wall_s,
+           better='lower'),
+    Metric(key='steps', label='steps', title='steps', of=lambda r: r.attempted, better='lower'),
+    Metric(key='step_tokens', label='a step', title='prompt tokens for each step',
+           of=tokens_of_step, better='lower', digits=0),
+    Metric(key='growth', label='grows', title='tokens by which prompts grow for each step',
+           of=growth_of, better='lower', digits=1),
+    Metric(key='stable_share', label='stable', title='share of the prompts that an earlier began',
+           of=stable_share, better='higher'),
+)
+# fmt: on
+METRICS: Mapping[str, Metric] = {metric.key: metric for metric in _METRICS}
+"""All metrics by key."""
+
+SUMMARY = (
+    *('sr', 'state', 'informed', 'faithful', 'faithful_two_hands', 'held_once'),
+    *('gcr', 'exec', 'loops'),
+)
+"""Estimated for every group of episodes of a run."""
+COSTS = ('model_calls', 'tokens', 'steps', 'step_tokens', 'stable_share', 'growth')
+"""Estimated for each planner of a comparison too."""
+PAIRED = (
+    *('sr', 'sr_judged', 'informed', 'false_success', 'faithful', 'gcr', 'exec', 'loops'),
+    *('model_calls', 'tokens', 'cost', 'robot_s'),
+)
+"""By what the episodes of a pair are compared, in the order of the tables."""
+TIMES = ('model_s', 'wall_s')
+"""The same for what depends on machines and servers."""
+
+
+class Record(BaseModel):
+    """A record that is written to and read from a JSON file."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class Figures(Record):
+    """The figures of a group of episodes; nothing in it depends on the speed of a machine."""
 
     n: int
     """Episodes, those that were lost included."""
     passed: int
     disputed: int
     infrastructure_failures: int
-    sr: Estimate
-    """Over all n."""
-    gcr: Estimate
-    """Over the episodes that were judged: what was lost has no table to judge."""
-    exec: Estimate
-    """Over the episodes that were judged and tried a step."""
-    loops: Estimate
-    """Feedback loops used, over the episodes that were judged."""
-    least_loops: float | None
+    metrics: Mapping[str, Estimate]
+    """By the key of the metric."""
+    least_loops: Figure | None
     """Mean of the loops that the tasks demand, over the episodes that were judged."""
     least_loops_met: int
     """Episodes that passed with no more loops than the task demands."""
@@ -80,10 +221,15 @@ class Figures:
     model_calls: int
     """In all, those of lost episodes included, as tokens and cost: they are on the bill."""
     prompt_tokens: int
+    """As counted by the servers."""
     completion_tokens: int
-    cost: float | None
+    tokens: int
+    """Of all episodes; those of prompts as estimated where a server did not count."""
+    tokens_estimated: bool
+    """Whether tokens of some prompts are estimated."""
+    cost: Figure | None
     """None where the cost of one episode is not known."""
-    robot_s: float
+    robot_s: Figure
     """Time that passed in the worlds [s]."""
     unsafe: int | None
     """Commands that left the limits; None where they were counted in no episode."""
@@ -97,78 +243,78 @@ class Figures:
     """How many episodes an error of this type ended."""
     lost_errors: Mapping[str, int]
     """The same of those that were lost, by ending where there was no error."""
-    needing: int
-    """Episodes in which something had to be found out."""
-    needing_sr: Estimate
-    """Share of those that passed, knowingly or not."""
-    needing_informed: Estimate
-    """Share of those that passed, with all that was needed found out in time."""
     false_success: int
     """Episodes that the planner ended as done although they did not pass."""
-    faithful: Estimate
-    """Share of the episodes that broke no rule, over those in which that was judged; see
-    bench.faithfulness."""
-    faithful_two_hands: Estimate
-    """The same where holding two things breaks no rule."""
     broken_rules: Mapping[str, int]
-    """How often each rule was broken."""
+    """How often each rule of bench.faithfulness was broken."""
     discarded: int
     """Lines of models' replies that were left out, of both kinds."""
     malformed: int
     """Those that fit no grammar."""
     refused: int
     """Those that can be read but name missing objects or fail a check."""
-    held_once: Estimate
-    """Share of the episodes in which all of the goal was so at some moment, over all n as SR;
-    over none where one was judged without looking at that."""
+
+    @property
+    def needing(self) -> int:
+        """Episodes in which something had to be found out."""
+        return self.rate('state').n
+
+    @property
+    def tokens_text(self) -> str:
+        """The tokens in all, marked where they are estimated; '' where there are none."""
+        return f'{"~" * self.tokens_estimated}{self.tokens:,}' if self.tokens else ''
+
+    def rate(self, key: str) -> Estimate:
+        """Return the estimate of a metric, an empty one where it was not estimated."""
+        return self.metrics.get(key) or Estimate(None, None, None, 0)
+
+    def value(self, key: str) -> float | None:
+        """Return the value of a metric."""
+        return self.rate(key).value
 
 
-def figures_of(results: Iterable[EpisodeResult]) -> Figures:
+def figures_of(results: Iterable[EpisodeResult], metrics: Sequence[str] = SUMMARY) -> Figures:
     """Sum up episodes; their order does not matter."""
+    return Figures(**count(results, metrics))
+
+
+def count(results: Iterable[EpisodeResult], metrics: Sequence[str] = SUMMARY) -> dict[str, Any]:
+    """Return the fields of `Figures`, for records that have more than those."""
     group = sorted(results, key=lambda result: result.key)
     judged = [result for result in group if not result.lost]
-    tried = [executability(result.executable, result.attempted) for result in judged]
     unsafe = [result.unsafe for result in group if result.unsafe is not None]
-    passed = [result for result in group if result.passed]
-    needing = [result for result in group if result.informed is not None]
-    ruled = [result for result in judged if result.faithful is not None]
-    return Figures(
-        n=len(group),
-        passed=len(passed),
-        disputed=sum(result.verdict == 'disputed' for result in group),
-        infrastructure_failures=len(group) - len(judged),
-        sr=rate_of(len(passed), len(group)),
-        gcr=mean_of(result.gcr for result in judged),
-        exec=mean_of(share for share in tried if share is not None),
-        loops=mean_of(result.loops for result in judged),
-        least_loops=mean_of(result.least_loops for result in judged).value,
-        least_loops_met=sum(result.loops <= result.least_loops for result in passed),
-        passes=sum(result.passes for result in group),
-        model_calls=sum(result.model_calls for result in group),
-        prompt_tokens=sum(result.prompt_tokens for result in group),
-        completion_tokens=sum(result.completion_tokens for result in group),
-        cost=_total([result.cost for result in group]),
-        robot_s=math.fsum(result.robot_s for result in group),
-        unsafe=sum(unsafe) if unsafe else None,
-        unsafe_measured=len(unsafe),
-        codes=_added(result.codes for result in group),
-        endings=_added({result.ending: 1} for result in group),
-        errors=_added({result.error: 1} for result in group if result.error),
-        lost_errors=_added({result.error or result.ending: 1} for result in group if result.lost),
-        needing=len(needing),
-        needing_sr=rate_of(sum(result.passed for result in needing), len(needing)),
-        needing_informed=rate_of(sum(r.informed_success for r in needing), len(needing)),
-        false_success=sum(result.false_success for result in group),
-        faithful=rate_of(sum(bool(result.faithful) for result in ruled), len(ruled)),
-        faithful_two_hands=rate_of(
-            sum(bool(result.faithful_two_hands) for result in ruled), len(ruled)
-        ),
-        broken_rules=_added(result.broken_rules or {} for result in ruled),
-        discarded=sum(result.discarded for result in group),
-        malformed=sum(result.malformed for result in group),
-        refused=sum(result.refused for result in group),
-        held_once=_held_once(group, judged),
-    )
+    estimates = {key: METRICS[key].estimate(group) for key in metrics}
+    if not judged or any(result.held_once is None for result in judged):
+        # A share of the episodes in which that was watched would be one of easier episodes.
+        estimates['held_once'] = rate_of(0, 0)
+    return {
+        'n': len(group),
+        'passed': sum(result.passed for result in group),
+        'disputed': sum(result.verdict == 'disputed' for result in group),
+        'infrastructure_failures': len(group) - len(judged),
+        'metrics': estimates,
+        'least_loops': mean_of(result.least_loops for result in judged).value,
+        'least_loops_met': sum(r.passed and r.loops <= r.least_loops for r in group),
+        'passes': sum(result.passes for result in group),
+        'model_calls': sum(result.model_calls for result in group),
+        'prompt_tokens': sum(result.prompt_tokens for result in group),
+        'completion_tokens': sum(result.completion_tokens for result in group),
+        'tokens': sum(result.tokens for result in group),
+        'tokens_estimated': any(result.sent_tokens > result.prompt_tokens for result in group),
+        'cost': _total([result.cost for result in group]),
+        'robot_s': math.fsum(result.robot_s for result in group),
+        'unsafe': sum(unsafe) if unsafe else None,
+        'unsafe_measured': len(unsafe),
+        'codes': _added(result.codes for result in group),
+        'endings': _added({result.ending: 1} for result in group),
+        'errors': _added({result.error: 1} for result in group if result.error),
+        'lost_errors': _added({r.error or r.ending: 1} for r in group if r.lost),
+        'false_success': sum(result.false_success for result in group),
+        'broken_rules': _added(result.broken_rules or {} for result in judged),
+        'discarded': sum(result.discarded for result in group),
+        'malformed': sum(result.malformed for result in group),
+        'refused': sum(result.refused for result in group),
+    }
 
 
 def _total(costs: Sequence[float | None]) -> float | None:
@@ -177,17 +323,9 @@ def _total(costs: Sequence[float | None]) -> float | None:
     return math.fsum(known) if costs and len(known) == len(costs) else None
 
 
-def _held_once(group: Sequence[EpisodeResult], judged: Sequence[EpisodeResult]) -> Estimate:
-    """Return in how many episodes the goal was held; in those that were lost nobody saw it."""
-    known = all(result.held_once is not None for result in judged)
-    if not judged or not known:
-        return rate_of(0, 0)
-    return rate_of(sum(result.held_once is True for result in group), len(group))
-
-
 def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     """Add counts by name, the most frequent first."""
     total: Counter[str] = Counter()
-    for count in counts:
-        total.update(count)
+    for part in counts:
+        total.update(part)
     return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))

@@ -1,24 +1,22 @@
-"""Tasks in groups that a suite gives them: by split, and by the least number of steps."""
+"""The parts of a suite with figures of their own: by split, least steps and difficulty."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
-
-from rich import box
-from rich.table import Table
 
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.suites.step_bins import BINS, bin_of
+from bbllm.bench.suites.task_spec import TaskSpec
 
-SPLIT, LEAST_STEPS = 'split', 'least steps'
-"""What groups are by."""
-MOST_ROWS = 60
-"""A table of more tasks than these is left out where there are groups; the files have it."""
-MEASURES = ('sr', 'gcr', 'exec', 'faithful')
+SPLIT, LEAST_STEPS, DIFFICULTY = 'split', 'least steps', 'difficulty'
+_ORDERS: Mapping[str, Sequence[str]] = {
+    LEAST_STEPS: BINS,
+    DIFFICULTY: ('easy', 'medium', 'hard'),
+}
 
 Group = tuple[str, str, int, list[EpisodeResult]]
-"""By what, its name, how many tasks, and the episodes."""
+"""What it is by, its name, how many tasks, and the episodes."""
 
 
 def groups_of(
@@ -31,57 +29,41 @@ def groups_of(
         tasks: Those of the settings.
         results: Episodes of one K.
     """
-    by_task: dict[str, list[EpisodeResult]] = {}
-    for result in results:
-        by_task.setdefault(result.key.task, []).append(result)
-    splits = dict.fromkeys(task['split'] for task in tasks if task.get('split'))
-    for name in splits:
-        members = [task['name'] for task in tasks if task.get('split') == name]
-        yield SPLIT, name, len(members), _episodes(members, by_task)
-    for name in BINS:
-        members = [task['name'] for task in tasks if _bin(task) == name]
-        if members:
-            yield LEAST_STEPS, name, len(members), _episodes(members, by_task)
+    divided = {
+        SPLIT: {task['name']: task.get('split') or '' for task in tasks},
+        LEAST_STEPS: {task['name']: _bin(task.get('least_steps')) for task in tasks},
+    }
+    for by, of_task in divided.items():
+        for name, members in _grouped(by, of_task).items():
+            yield by, name, len(members), [r for r in results if r.key.task in members]
 
 
-def group_table(groups: Sequence[Mapping[str, Any]]) -> Table:
-    """Return the groups of a summary as a table for a terminal."""
-    shown = [name for name in MEASURES if any(row.get(name) is not None for row in groups)]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column('group', no_wrap=True)
-    for heading in ('tasks', 'n', *(text for name in shown for text in _headings(name))):
-        table.add_column(heading, justify='right', no_wrap=True)
-    before = ''
-    for row in groups:
-        if before and before != row['by']:
-            table.add_section()
-        before = row['by']
-        cells = [text for name in shown for text in _cells(row, name)]
-        table.add_row(f'{row["by"]} {row["name"]}', str(row['n_tasks']), str(row['n']), *cells)
-    return table
+def parts_of(tasks: Iterable[TaskSpec]) -> Mapping[str, Mapping[str, frozenset[str]]]:
+    """
+    Return names of tasks by part, by what divides them: `split`, `least steps`, `difficulty`.
+
+    What does not divide them is left out. Parts are in the order in which tables have them.
+    """
+    tasks = tuple(tasks)
+    divided: dict[str, dict[str, str]] = {
+        SPLIT: {task.name: task.split for task in tasks},
+        LEAST_STEPS: {task.name: _bin(task.least_steps) for task in tasks},
+        DIFFICULTY: {task.name: task.difficulty for task in tasks},
+    }
+    return {
+        by: _grouped(by, of_task)
+        for by, of_task in divided.items()
+        if len(set(of_task.values())) > 1
+    }
 
 
-def _headings(name: str) -> tuple[str, ...]:
-    return ('SR', '95 %') if name == 'sr' else (name.upper() if name != 'faithful' else name,)
+def _bin(least_steps: int | None) -> str:
+    return bin_of(least_steps) if least_steps else ''
 
 
-def _cells(row: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    value = row.get(name)
-    text = '' if value is None else f'{value:.2f}'
-    if name != 'sr':
-        return (text,)
-    low, high = row.get('sr_low'), row.get('sr_high')
-    # An interval over one case tells nothing.
-    known = low is not None and high is not None and row['n'] > 1
-    return text, f'[{low:.2f}, {high:.2f}]' if known else ''
-
-
-def _bin(task: Mapping[str, Any]) -> str:
-    least = task.get('least_steps')
-    return bin_of(least) if least is not None else ''
-
-
-def _episodes(
-    names: Sequence[str], by_task: Mapping[str, list[EpisodeResult]]
-) -> list[EpisodeResult]:
-    return [result for name in names for result in by_task.get(name, ())]
+def _grouped(by: str, of_task: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    names = dict.fromkeys((*_ORDERS.get(by, ()), *of_task.values()))
+    found = {
+        name: frozenset(task for task, part in of_task.items() if part == name) for name in names
+    }
+    return {name: tasks for name, tasks in found.items() if name and tasks}

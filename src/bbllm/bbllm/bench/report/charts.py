@@ -1,4 +1,10 @@
-"""Drawings of final tables that share what they have in common: ground, paints, equal tables."""
+"""
+Drawings of final tables and houses that share what they have in common.
+
+Equal drawings are kept once, tables lie on a common ground, and the paints are CSS classes of the
+page: `pictures.svg` writes documents in which each shape carries all of its paint, which makes a
+page with hundreds of drawings about four times larger.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +12,65 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from bbllm.bench.report.inline_svg import Flat, Inks
-from bbllm.bench.report.journals import Scenes
+from markupsafe import escape
+
+from bbllm.bench.report.folder import Scenes
+from bbllm.bench.report.words import finalize
 from bbllm.core.types import Fact, Kind, Scene, SceneObject
+from bbllm.viz.floor_plan import draw_floor_plan
 from bbllm.viz.reach import reach_ring
+from bbllm.viz.shapes import Circle, Line, Paint, Point, Polygon, Text
 from bbllm.viz.table import draw_scene
 from bbllm.viz.view import View, view_of
 
 WIDTH_PX = 420.0
 """Width of a drawing in its own units; cards show it at 300 to 500 px."""
+HOUSE_PX = 340.0
+"""The same of a house."""
+HOUSE_COLUMNS = 2
 AWAY_M = 1.3
 """What lies further from the robot than this would make the rest too small [m]."""
 MOVED_M = 0.01
 """What came to rest further away than this has other facts than before [m]."""
 DECIMALS = 3
 """Tables that agree to a millimetre look the same."""
+
+
+Flat = Polygon | Circle | Line | Text
+
+
+class Inks:
+    """Gives each paint a class, and knows their rules in the end."""
+
+    def __init__(self) -> None:
+        self._classes: dict[str, str] = {}
+
+    def draw(self, shapes: Iterable[Flat]) -> str:
+        """Return the elements of some shapes."""
+        return ''.join(self._element(shape) for shape in shapes)
+
+    @property
+    def rules(self) -> str:
+        """CSS of all classes that were used so far."""
+        return '\n'.join(f'.{name}{{{rule}}}' for rule, name in self._classes.items())
+
+    def _class(self, rule: str) -> str:
+        return self._classes.setdefault(rule, f'i{len(self._classes)}')
+
+    def _element(self, shape: Flat) -> str:
+        if isinstance(shape, Text):
+            x, y = shape.position
+            where = f'x="{_number(x)}" y="{_number(y + 0.35 * shape.size)}"'
+            return f'<text class="{self._class(_letters(shape))}" {where}>{_text(shape)}</text>'
+        if isinstance(shape, Circle):
+            x, y = shape.centre
+            where = f'cx="{_number(x)}" cy="{_number(y)}" r="{_number(shape.radius)}"'
+            return f'<circle class="{self._class(_paint(shape.paint))}" {where}/>'
+        points = _path(shape.points)
+        if isinstance(shape, Line):
+            rule = _paint(replace(shape.paint, fill=None))
+            return f'<path class="{self._class(rule)}" d="{points}"/>'
+        return f'<path class="{self._class(_paint(shape.paint))}" d="{points}z"/>'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +186,52 @@ class Drawings:
         return draw_scene(scene, self._view, (0, 0), reach_m=reach, before=before).shapes
 
 
+class HouseDrawings:
+    """Draws households; keeps each different one once."""
+
+    grounds: tuple[Ground, ...] = ()
+    """Nothing lies beneath: what is not told of a house is not drawn."""
+
+    def __init__(self, inks: Inks, prefix: str = ''):
+        """
+        Begin without drawings.
+
+        Args:
+            inks: The paints, which all drawings of a page share.
+            prefix: Begins the ids, so that they differ from those of other drawings.
+        """
+        self._inks = inks
+        self._prefix = prefix
+        self._drawings: dict[tuple[Flat, ...], Drawing] = {}
+
+    @property
+    def unique(self) -> tuple[Drawing, ...]:
+        """All different drawings."""
+        return tuple(self._drawings.values())
+
+    def draw(self, scene: Scene, before: Scene | None) -> Drawing:
+        """
+        Draw a household.
+
+        Args:
+            scene: What was known of it in the end.
+            before: What was known at the start.
+        """
+        panel = draw_floor_plan(
+            scene, HOUSE_PX, before=before, columns=HOUSE_COLUMNS, changes_only=True
+        )
+        if panel.shapes not in self._drawings:
+            self._drawings[panel.shapes] = Drawing(
+                id=f'{self._prefix}d{len(self._drawings)}',
+                ground='',
+                width=HOUSE_PX,
+                height=round(panel.height, 1),
+                markup=self._inks.draw(panel.shapes),
+                away=(),
+            )
+        return self._drawings[panel.shapes]
+
+
 def final_scene(settled: tuple[SceneObject, ...], scenes: Scenes) -> Scene:
     """
     Return the settled table with what the journal knows of it: what is out of reach, what is held.
@@ -193,3 +289,49 @@ def _look(scene: Scene) -> object:
         ),
         tuple(fact for fact in scene.facts if fact.predicate in _SHOWN),
     )
+
+
+def _paint(paint: Paint) -> str:
+    parts = [f'fill:{paint.fill or "none"}']
+    if paint.fill is not None and paint.fill_opacity != 1:
+        parts.append(f'fill-opacity:{_number(paint.fill_opacity, 2)}')
+    if paint.stroke is not None:
+        parts.append(f'stroke:{paint.stroke};stroke-width:{_number(paint.width, 2)}')
+        if paint.stroke_opacity != 1:
+            parts.append(f'stroke-opacity:{_number(paint.stroke_opacity, 2)}')
+        if paint.dash is not None:
+            parts.append(f'stroke-dasharray:{_number(paint.dash[0])} {_number(paint.dash[1])}')
+    return ';'.join(parts)
+
+
+def _letters(text: Text) -> str:
+    parts = [f'font-size:{_number(text.size)}px;fill:{text.color};text-anchor:{text.anchor}']
+    if text.bold:
+        parts.append('font-weight:600')
+    if text.halo is not None:
+        parts.append(f'stroke:{text.halo};stroke-width:3px;paint-order:stroke')
+    return ';'.join(parts)
+
+
+def _path(points: tuple[Point, ...]) -> str:
+    """Return a path through points, each relative to the one before."""
+    tenths = [(round(10 * x), round(10 * y)) for x, y in points]
+    parts = [f'M{_tenth(tenths[0][0])} {_tenth(tenths[0][1])}']
+    for (ax, ay), (bx, by) in zip(tenths, tenths[1:], strict=False):
+        # Differences of rounded points, so that rounding does not add up along the way.
+        parts.append(f'l{_tenth(bx - ax)} {_tenth(by - ay)}')
+    return ''.join(parts)
+
+
+def _tenth(value: int) -> str:
+    return _number(value / 10)
+
+
+def _number(value: float, digits: int = 1) -> str:
+    text = f'{value:.{digits}f}'
+    text = text.rstrip('0').rstrip('.') if '.' in text else text
+    return '0' if text == '-0' else text
+
+
+def _text(shape: Text) -> str:
+    return str(escape(finalize(shape.text)))

@@ -1,4 +1,4 @@
-"""What the report reads: the files of a run's folder."""
+"""The files of a run's folder that the report reads."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ from typing import Any
 
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.log.saved_run import read_settings, read_sorted
-from bbllm.bench.log.store import EPISODES, SESSIONS, SUMMARY, read_json, read_lines
+from bbllm.bench.log.store import EPISODES, SESSIONS, SUMMARY, read_lines
+from bbllm.bench.report.summary import RunSummary, read_summary
 from bbllm.core.errors import ConfigError
+from bbllm.core.events import EventKind, SceneRecorded
+from bbllm.core.journal import read_line
+from bbllm.core.types import Scene
+
+_MARK = f'"{EventKind.SCENE.value}"'.encode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +25,7 @@ class Run:
 
     folder: Path
     settings: Mapping[str, Any]
-    summary: Mapping[str, Any]
+    summary: RunSummary
     results: tuple[EpisodeResult, ...]
     """In the order of their keys."""
     sessions: Sequence[Mapping[str, Any]]
@@ -42,13 +48,47 @@ def read_run(folder: Path) -> Run:
         raise ConfigError(
             f'{folder} has no {SUMMARY} yet; `bbllm bench report {folder}` makes one.'
         )
-    summary = read_json(folder / SUMMARY)
-    if not isinstance(summary, dict):
-        raise ConfigError(f'{folder / SUMMARY} holds no JSON object.')
     return Run(
         folder=folder,
         settings=settings,
-        summary=summary,
+        summary=read_summary(folder / SUMMARY),
         results=read_sorted(folder),
         sessions=read_lines(folder / SESSIONS),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Scenes:
+    """What a journal shows of the table; None where it does not."""
+
+    before: Scene | None = None
+    after: Scene | None = None
+
+
+def read_scenes(path: Path | None) -> Scenes:
+    """
+    Read the scenes of a journal.
+
+    Pictures only gain by them, so a journal that is gone or damaged gives none and no error.
+    """
+    if path is None:
+        return Scenes()
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError:
+        return Scenes()
+    found: dict[str, Scene] = {}
+    for line in lines:
+        # The kind stands at the beginning of a line; most lines are something else.
+        if _MARK in line[:80]:
+            _take(line, found)
+    return Scenes(found.get('before'), found.get('after'))
+
+
+def _take(line: bytes, found: dict[str, Scene]) -> None:
+    try:
+        recorded = read_line(line.decode()).data
+        if isinstance(recorded, SceneRecorded):
+            found[recorded.moment] = recorded.scene
+    except ValueError:
+        return  # cut off by a crash, or of another version: the picture is drawn without it

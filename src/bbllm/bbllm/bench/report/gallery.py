@@ -9,11 +9,8 @@ from urllib.parse import quote
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.log.store import EPISODES
 from bbllm.bench.report import words
-from bbllm.bench.report.charts import Drawing, Drawings, final_scene
-from bbllm.bench.report.folder import Run
-from bbllm.bench.report.house_drawings import HouseDrawings
-from bbllm.bench.report.inline_svg import Inks
-from bbllm.bench.report.journals import Scenes, read_scenes
+from bbllm.bench.report.charts import Drawing, Drawings, HouseDrawings, Inks, final_scene
+from bbllm.bench.report.folder import Run, Scenes, read_scenes
 from bbllm.bench.report.tables import VERDICTS, anchor
 from bbllm.core.types import Scene
 
@@ -163,11 +160,11 @@ def _information(result: EpisodeResult) -> str:
 
 
 def _figures(result: EpisodeResult, *, timed: bool) -> str:
-    tokens = result.prompt_tokens + result.completion_tokens
     parts = [
         f'{words.plural(result.loops, "loop")} (least {result.least_loops})',
         f'{result.executable} of {words.plural(result.attempted, "step")} carried out',
-        f'{words.plural(result.model_calls, "model call")}, {words.plural(tokens, "token")}',
+        words.plural(result.model_calls, 'model call'),
+        words.plural(result.tokens, 'token'),
     ]
     if timed:
         parts.append(f'{words.duration(result.robot_s)} of robot time')

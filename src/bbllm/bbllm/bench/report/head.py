@@ -55,18 +55,18 @@ def head_of(run: Run) -> tuple[Entry, ...]:
 
 def notices_of(run: Run) -> tuple[str, ...]:
     """Return the sentences that nobody must miss: stand-ins, and what is missing."""
-    served: Mapping[str, Sequence[str]] = run.summary.get('models') or {}
+    served: Mapping[str, Sequence[str]] = run.summary.models
     notices = notices_about(STAND_INS, run.settings, served)
     recording = run.settings.get('replay')
     if recording and not roles_of('replay', run.settings, served):
         notices.append(f'The replies were read back from the recording {recording}.')
-    planned, played = run.summary.get('planned'), run.summary.get('played')
-    if planned and played is not None and played < planned:
+    planned, played = run.summary.planned, run.summary.played
+    if played < planned:
         notices.append(
             f'The run is not through: {words.count(played)} of {words.plural(planned, "episode")} '
             'were played. The figures are of these.'
         )
-    return (*notices, *(run.summary.get('earlier') or ()))
+    return (*notices, *run.summary.earlier)
 
 
 def date_of(sessions: Sequence[Mapping[str, Any]]) -> str:
@@ -171,7 +171,7 @@ def flat(settings: Mapping[str, Any], place: str = '') -> list[Entry]:
 def _model(run: Run, role: str) -> str | None:
     """Return a model's name, with what its server calls itself where that differs."""
     name = run.settings.get(role)
-    served = (run.summary.get('models') or {}).get(role) or []
+    served = run.summary.models.get(role) or ()
     others = [other for other in served if other not in str(name).split()]
     if not others:
         return name

@@ -1,184 +1,287 @@
-"""Where the marks of the plots over K lie; the templates draw them."""
+"""
+The charts of the report, drawn by matplotlib.
+
+The same figure gives SVG for the page, where colours are the page's own CSS variables so that
+they follow light and dark mode, and PNG for documents. Matplotlib takes most of a second to
+import, so only the functions that draw import it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import io
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
 
 from bbllm.bench.log.intervals import Estimate
+from bbllm.bench.metrics.metrics import METRICS, Figures
 from bbllm.bench.report import words
-from bbllm.bench.report.figures import KNOWING, Sums, by_k, measures_of, task_rows
+from bbllm.bench.report.summary import RunSummary, TaskFigures
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 WIDEST = 12
 """Values of K further apart than this are set at equal distances."""
+COLUMNS = 5
+"""Charts of tasks beside each other."""
+INK, MUTED, RULE, PAPER = '#1b1e23', '#5d646f', '#dfe2e6', '#ffffff'
+COLORS = {'sr': '#1470ac', 'state': '#1470ad', 'informed': '#8a3fa0', 'gcr': '#c8570c'}
+COLORS |= {'exec': '#16805c'}
+MARKERS = {'sr': 'o', 'state': 'o', 'informed': 'D', 'gcr': 's', 'exec': '^'}
+DASHES = {'sr': '-', 'state': '-', 'informed': '-.', 'gcr': '--', 'exec': ':'}
+_VARIABLES = {
+    **{color: f'var(--{"sr" if key == "state" else key})' for key, color in COLORS.items()},
+    **{INK: 'var(--ink)', MUTED: 'var(--muted)', RULE: 'var(--rule)', PAPER: 'var(--paper)'},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
-    """A plot's rectangle in its own picture [px]; rates run from 0 at its foot to 1."""
+class Chart:
+    """A chart, as a page shows it."""
 
-    width: float
-    height: float
-    left: float
-    right: float
-    top: float
-    bottom: float
-
-    def y(self, rate: float) -> float:
-        """Return where a rate lies."""
-        return round(self.bottom - rate * (self.bottom - self.top), 1)
-
-    def x(self, share: float) -> float:
-        """Return where a share of the width lies."""
-        return round(self.left + share * (self.right - self.left), 1)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
-    """One figure with its interval."""
-
-    x: float
-    y: float
-    low: float | None
-    """Where the lower bound lies, None where there is none."""
-    high: float | None
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
-    """One measure over K."""
-
-    key: str
-    name: str
-    marks: tuple[Mark, ...]
-
-    @property
-    def line(self) -> str:
-        """Return the marks as the points of a polyline."""
-        return ' '.join(f'{mark.x},{mark.y}' for mark in self.marks)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tick:
-    """A labelled place on an axis."""
-
-    at: float
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plot:
-    """A plot over K."""
-
-    name: str
-    frame: Frame
-    series: tuple[Series, ...]
-    ks: tuple[Tick, ...]
-    rates: tuple[Tick, ...]
-    equal_steps: bool
+    svg: Markup
+    alternative: str
+    """The chart in words."""
+    equal_steps: bool = False
     """Whether the values of K are set at equal distances although they are not."""
 
-    @property
-    def alternative(self) -> str:
-        """Return the plot in words."""
-        return ' '.join(
-            f'{series.name}: {"; ".join(mark.text for mark in series.marks)}.'
-            for series in self.series
-        )
+
+def rates_of(figures: Figures) -> dict[str, str]:
+    """Return the rates that a page is about, by key, with their labels."""
+    if not figures.needing:
+        return {key: METRICS[key].heading for key in ('sr', 'gcr', 'exec')}
+    # Success is of two kinds where something had to be found out.
+    return {'sr': 'State', **{key: METRICS[key].heading for key in ('informed', 'gcr', 'exec')}}
 
 
-LARGE = Frame(width=520, height=310, left=44, right=508, top=14, bottom=264)
-SMALL = Frame(width=216, height=136, left=32, right=208, top=10, bottom=112)
-
-
-def ablation(summary: Mapping[str, Any]) -> Plot | None:
-    """
-    Return the rates over K, None of fewer than two K.
-
-    SR, GCR and EXEC (Figure 6 of the paper); beside SR informed success, where there is such.
-    """
-    groups = by_k(summary)
-    if len(groups) < 2:
+def over_k(summary: RunSummary) -> Chart | None:
+    """Return the rates over K (Figure 6 of the paper); None of fewer than two K."""
+    figure = over_k_figure(summary)
+    if figure is None:
         return None
-    names = measures_of(groups[-1])
-    return _plot('', LARGE, groups, names, dodge=7.0, rates=(0, 0.2, 0.4, 0.6, 0.8, 1))
-
-
-def by_task(summary: Mapping[str, Any]) -> tuple[Plot, ...]:
-    """Return success over K of each task, of both kinds where it needs something."""
-    entries = summary.get('by_k') or ()
-    if len(entries) < 2:
-        return ()
-    found: dict[str, list[Sums]] = {}
-    for entry in entries:
-        for row in task_rows(entry):
-            # The row of a task does not name its K: its entry does.
-            found.setdefault(row.title, []).append(row.sums)
-    ks = [entry['k'] for entry in entries]
-    return tuple(
-        _plot(name, SMALL, groups, _kinds(groups), dodge=6.0, rates=(0, 0.5, 1), ks=ks)
-        for name, groups in found.items()
+    names = rates_of(summary.top)
+    values = [group.k or 0 for group in summary.by_k]
+    told = (_series(name, key, summary.by_k, values) for key, name in names.items())
+    return Chart(
+        svg=_svg(figure, 'over-k'),
+        alternative=f'{_joined([*names.values()])} over the number of feedback loops. '
+        + ' '.join(told),
+        equal_steps=_equal(values),
     )
 
 
-def _kinds(groups: Sequence[Sums]) -> Mapping[str, str]:
-    knowing = any(group.needing for group in groups)
-    return {key: KNOWING[key] for key in ('sr', 'informed')} if knowing else {'sr': 'SR'}
+def over_k_figure(summary: RunSummary) -> Figure | None:
+    """Return the chart of `over_k` as a figure of matplotlib."""
+    if len(summary.by_k) < 2:
+        return None
+    values = [group.k or 0 for group in summary.by_k]
+    with _figure(520, 330) as figure:
+        axes = figure.add_axes((0.08, 0.15, 0.91, 0.74))
+        names = rates_of(summary.top)
+        _rates(axes, summary.by_k, values, names, dodge=0.06, size=7)
+        axes.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1])
+        axes.set_xlabel('feedback loops allowed, K')
+        axes.legend(
+            loc='lower left', bbox_to_anchor=(-0.02, 1.01), ncols=len(names), frameon=False
+        )
+        return figure
 
 
-def _plot(
-    name: str,
-    frame: Frame,
-    groups: Sequence[Sums],
-    measures: Mapping[str, str],
+def by_task(summary: RunSummary) -> Chart | None:
+    """Return success over K of each task, of both kinds where it needs something."""
+    if len(summary.by_k) < 2 or not summary.top.tasks:
+        return None
+    values = [group.k or 0 for group in summary.by_k]
+    tasks = list(zip(*(group.tasks for group in summary.by_k), strict=True))
+    lines = math.ceil(len(tasks) / COLUMNS)
+    told = []
+    with _figure(1080, 150 * lines) as figure:
+        grid = figure.subplots(lines, COLUMNS, squeeze=False)
+        figure.subplots_adjust(
+            left=0.03, right=0.99, top=1 - 24 / (150 * lines), bottom=22 / (150 * lines),
+            wspace=0.2, hspace=0.6,
+        )  # fmt: skip
+        for axes in grid.flat[len(tasks) :]:
+            axes.remove()
+        for axes, rows in zip(grid.flat, tasks, strict=False):
+            kinds = ('sr', 'informed') if any(row.needing for row in rows) else ('sr',)
+            _rates(axes, rows, values, dict.fromkeys(kinds, ''), dodge=0.08, size=6)
+            axes.set_yticks([0, 0.5, 1])
+            title = _title(rows[0])
+            axes.set_title(title, loc='left', color=INK)
+            told += [_series(f'{title}, {kind}', kind, rows, values) for kind in kinds]
+        return Chart(svg=_svg(figure, 'by-task'), alternative=' '.join(told))
+
+
+def both_kinds(summary: RunSummary) -> Chart | None:
+    """Return state and informed success by task, at the largest K; None where all is known."""
+    top = summary.top
+    if not top.needing:
+        return None
+    rows: list[tuple[str, Figures, str]] = [(_title(t), t, 'sr') for t in top.tasks if t.n]
+    rows.append(('all that is to find out', top, 'state'))
+    told = []
+    with _figure(880, 70 + 34 * len(rows)) as figure:
+        height = 70 + 34 * len(rows)
+        axes = figure.add_axes((0.215, 42 / height, 0.555, 1 - 70 / height))
+        for i, (name, row, state) in enumerate(rows):
+            kinds = (state, 'informed') if row.needing else (state,)
+            for kind, shift in zip(kinds, (-0.2, 0.2) if len(kinds) > 1 else (0.0,), strict=True):
+                rate = row.rate(kind)
+                if rate.value is None:
+                    continue
+                axes.errorbar(
+                    [rate.value], [i + shift], xerr=_bounds([rate]), **_look(kind, 7), label='_'
+                )
+            text = _kinds_text(row, state)
+            told.append(f'{name}: {text}.')
+            axes.text(1.4, i, text, color=MUTED, ha='right', va='center')
+        axes.axhline(len(rows) - 1.5, color=MUTED, linewidth=1)
+        axes.set(
+            xlim=(0, 1), ylim=(len(rows) - 0.5, -0.5), yticks=range(len(rows)),
+            yticklabels=[name for name, _, _ in rows],
+            xlabel='share of the episodes, with its 95 % interval',
+        )  # fmt: skip
+        axes.grid(axis='x', color=RULE)
+        for kind, name in (('sr', 'State'), ('informed', 'Informed')):
+            axes.errorbar([], [], **_look(kind, 7), label=name)
+        axes.legend(loc='lower left', bbox_to_anchor=(-0.01, 1), ncols=2, frameon=False)
+        return Chart(svg=_svg(figure, 'both-kinds'), alternative=' '.join(told))
+
+
+def to_svg(figure: Figure, name: str) -> str:
+    """Return a figure as SVG; equal figures give equal texts."""
+    import matplotlib as mpl
+
+    file = io.StringIO()
+    nothing = dict.fromkeys(('Date', 'Creator', 'Format', 'Type'))
+    with mpl.rc_context({'svg.hashsalt': name, 'svg.fonttype': 'none'}):
+        figure.savefig(file, format='svg', metadata=nothing, transparent=True)
+    return file.getvalue()
+
+
+def to_png(figure: Figure) -> bytes:
+    """Return a figure as PNG, two pixels for each of the page."""
+    file = io.BytesIO()
+    figure.savefig(file, format='png', dpi=144, facecolor=PAPER)
+    return file.getvalue()
+
+
+@contextmanager
+def _figure(width: float, height: float) -> Iterator[Figure]:
+    """Yield a figure in the style of the page [px]."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    style: dict[Any, Any] = {
+        'font.size': 11, 'text.color': INK, 'axes.labelcolor': MUTED, 'xtick.color': MUTED,
+        'ytick.color': MUTED, 'axes.edgecolor': MUTED, 'axes.spines.left': False,
+        'axes.spines.top': False, 'axes.spines.right': False, 'ytick.left': False,
+        'axes.grid': True, 'axes.grid.axis': 'y', 'grid.color': RULE, 'axes.axisbelow': True,
+        'legend.labelcolor': MUTED, 'legend.fontsize': 11, 'axes.titlesize': 11,
+        # Names of tasks are no formulas.
+        'text.parse_math': False,
+    }  # fmt: skip
+    with mpl.rc_context(style):
+        yield Figure(figsize=(width / 72, height / 72), dpi=72)
+
+
+def _rates(
+    axes: Axes,
+    groups: Sequence[Figures],
+    values: Sequence[int],
+    names: Mapping[str, str],
     *,
     dodge: float,
-    rates: Sequence[float],
-    ks: Sequence[int] | None = None,
-) -> Plot:
-    values = [group.k or 0 for group in groups] if ks is None else list(ks)
+    size: float,
+) -> None:
+    """Draw rates over K; the marks of one K stand side by side."""
+    places = list(range(len(values))) if _equal(values) else list(values)
+    span = places[-1] - places[0]
+    for i, (key, name) in enumerate(names.items()):
+        rates = [group.rate(key) for group in groups]
+        shift = (i - (len(names) - 1) / 2) * dodge * span / max(1, len(values) - 1)
+        known = [(x + shift, rate) for x, rate in zip(places, rates, strict=True) if rate.n]
+        xs, found = [x for x, _ in known], [rate for _, rate in known]
+        ys = [math.nan if rate.value is None else rate.value for rate in found]
+        look = _look(key, size) | {'linestyle': DASHES[key]}
+        axes.errorbar(xs, ys, yerr=_bounds(found), label=name, **look)
+    axes.set_xticks(places, labels=[str(value) for value in values])
+    axes.set_xlim(places[0] - 0.1 * span, places[-1] + 0.1 * span)
+    axes.set_ylim(-0.005, 1.04)
+
+
+def _look(key: str, size: float) -> dict[str, Any]:
+    return {
+        'color': COLORS[key], 'marker': MARKERS[key], 'markersize': size, 'linestyle': '',
+        'markeredgecolor': PAPER, 'linewidth': 1.75, 'ecolor': COLORS[key] + '99',
+        'elinewidth': 1.2, 'capsize': 3, 'clip_on': False,
+    }  # fmt: skip
+
+
+def _bounds(rates: Sequence[Estimate]) -> list[list[float]]:
+    """Return how far intervals reach below and above; 0 where there is none."""
+    found = [
+        (rate.value - rate.low, rate.high - rate.value)
+        if rate.value is not None and rate.low is not None and rate.high is not None
+        else (0.0, 0.0)
+        for rate in rates
+    ]
+    # Figures of a file are rounded, so that a bound may be a hair on the wrong side.
+    return [[max(low, 0.0) for low, _ in found], [max(high, 0.0) for _, high in found]]
+
+
+def _svg(figure: Figure, name: str) -> Markup:
+    """Return a figure as an element of the page."""
+    text = to_svg(figure, name)
+    text = text[text.index('<svg') :]
+    # What would be twice on a page, or be a rule for all of it.
+    text = re.sub(r'<style[^>]*>.*?</style>|<!--.*?-->', '', text, flags=re.DOTALL)
+    text = re.sub(r'<g id="[^"]*"', '<g', text)
+    text = re.sub(r'<svg [^>]*(viewBox="[^"]*")[^>]*>', r'<svg class="plot" \1>', text)
+    text = re.sub(r'font: ([\d.]+)px [^;\"]*', r'font-size: \1px', text)
+    for color, variable in _VARIABLES.items():
+        text = text.replace(color, variable)
+    return Markup(text.replace('xlink:href', 'href'))  # matplotlib escapes texts
+
+
+def _font_size(found: re.Match[str]) -> str:
+    return f'font-size: {found[1]}px' if found[1] else ''
+
+
+def _series(name: str, key: str, groups: Sequence[Figures], values: Sequence[int]) -> str:
+    """Return a line of a chart in words."""
+    known = [(k, group.rate(key)) for k, group in zip(values, groups, strict=True)]
+    parts = [
+        ' '.join(f'{words.two(r.value)} {words.interval(r.low, r.high)} at K = {k}'.split())
+        for k, r in known
+        if r.value is not None
+    ]
+    return f'{name}: {"; ".join(parts)}.'
+
+
+def _kinds_text(row: Figures, state: str) -> str:
+    value = words.two(row.value(state))
+    if not row.needing:
+        return f'{value}, nothing to find out'
+    return f'state {value}, informed {words.two(row.value("informed"))}'
+
+
+def _title(row: TaskFigures) -> str:
+    return str(words.finalize(words.titled(row.label, row.name)))
+
+
+def _equal(values: Sequence[int]) -> bool:
     span = max(values) - min(values)
-    equal = span > WIDEST and span != len(values) - 1
-    places = _places(values, equal)
-    middle = (len(measures) - 1) / 2
-    series = tuple(
-        Series(
-            key=measure,
-            name=name_of,
-            marks=tuple(
-                _mark(frame, frame.x(place) + (index - middle) * dodge, k, group.rate(measure))
-                for place, k, group in zip(places, values, groups, strict=True)
-                if group.rate(measure).value is not None
-            ),
-        )
-        for index, (measure, name_of) in enumerate(measures.items())
-    )
-    return Plot(
-        name=name,
-        frame=frame,
-        series=series,
-        ks=tuple(Tick(at=frame.x(p), text=str(k)) for p, k in zip(places, values, strict=True)),
-        rates=tuple(Tick(at=frame.y(rate), text=f'{rate:g}') for rate in rates),
-        equal_steps=equal,
-    )
+    return span > WIDEST and span != len(values) - 1
 
 
-def _places(values: Sequence[int], equal: bool) -> list[float]:
-    """Return where values of K lie, as shares of the width, with room at both ends."""
-    order = list(range(len(values))) if equal else list(values)
-    span = order[-1] - order[0]
-    return [0.08 + 0.84 * (value - order[0]) / span for value in order]
-
-
-def _mark(frame: Frame, x: float, k: int, rate: Estimate) -> Mark:
-    assert rate.value is not None
-    bounds = words.interval(rate.low, rate.high)
-    return Mark(
-        x=round(x, 1),
-        y=frame.y(rate.value),
-        low=None if rate.low is None else frame.y(rate.low),
-        high=None if rate.high is None else frame.y(rate.high),
-        text=f'{words.two(rate.value)} {bounds} at K = {k}'.replace('  ', ' '),
-    )
+def _joined(names: Sequence[str]) -> str:
+    return f'{", ".join(names[:-1])} and {names[-1]}'

@@ -1,47 +1,136 @@
 """
-What a run comes to: the content of `summary.json`, and the last line on the terminal.
+The summary of a run: the content of `summary.json`, and the last line on the terminal.
 
 Apart from `episodes_per_minute` and `timing` a summary is a pure function of settings and
-results and does not depend on their order, so that a run which was killed and resumed gives the
-same one. Floats are rounded to six digits after the point: what lies behind is rounding noise.
+results and does not depend on their order: a run that was killed and resumed gives the same one.
+Floats are rounded to six digits after the point in the file.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
-from bbllm.bench.log.intervals import Estimate
 from bbllm.bench.log.prices import asked_model
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.metrics.metrics import Figures, figures_of
-from bbllm.bench.metrics.pairs import Comparison, Difference, compare, ks_of, pair_up
+from bbllm.bench.metrics.metrics import Figures, Record, count
+from bbllm.bench.metrics.pairs import Comparison, compare, ks_of, pair_up
 from bbllm.bench.metrics.task_groups import groups_of
 from bbllm.bench.scorers.session_history import earlier_lines
 from bbllm.bench.stand_ins import notices_about
+from bbllm.core.errors import ConfigError
 from bbllm.llm.expert.brief import TOLD
 
-DIGITS = 6
-NAMES = ('suite', 'planner', 'brain', 'body', 'mapping', 'world', 'seed', 'trials')
-"""What a summary repeats of the settings."""
+
+class TaskFigures(Figures):
+    """The figures of one task at one K."""
+
+    name: str
+    label: str
+    """The name in its paper, '' where there is none."""
+    instruction: str
+    difficulty: str
+
+    @property
+    def title(self) -> str:
+        """The name of its row, after the name in its paper: `T3 pick_heavier`."""
+        return f'{self.label} {self.name}'.strip()
+
+
+class GroupFigures(Figures):
+    """The figures of a group of tasks at one K."""
+
+    by: str
+    """What the group is by: `split`, `least steps`."""
+    name: str
+    n_tasks: int
+
+
+class KFigures(Figures):
+    """The figures of one K, over everything and by task."""
+
+    k: int | None
+    tasks: tuple[TaskFigures, ...] = ()
+    groups: tuple[GroupFigures, ...] = ()
+
+
+class Times(Record):
+    """Times of episodes, which a second run does not repeat."""
+
+    episode_s: float
+    model_s: float
+
+
+class KTimes(Times):
+    """The same at one K."""
+
+    k: int
+
+
+class Timing(Times):
+    """All that depends on the wall clock."""
+
+    wall_s: float
+    sessions: int
+    by_k: tuple[KTimes, ...]
+
+
+class RunSummary(Record):
+    """The summary of a run."""
+
+    suite: str | None = None
+    planner: str | None = None
+    brain: str | None = None
+    body: str | None = None
+    mapping: str | None = None
+    world: str | None = None
+    seed: int | None = None
+    trials: int | None = None
+    notices: tuple[str, ...] = ()
+    planned: int
+    played: int
+    models: Mapping[str, tuple[str, ...]]
+    """Names that the servers gave themselves, by role."""
+    currency: str | None
+    unpriced_models: tuple[str, ...]
+    earlier: tuple[str, ...] = ()
+    """What the episodes before the judged ones took, which no other figure counts."""
+    by_k: tuple[KFigures, ...]
+    """The least K first."""
+    paired: tuple[Comparison, ...]
+    """Each K against the one before it."""
+    episodes_per_minute: float | None
+    timing: Timing
+
+    @property
+    def top(self) -> KFigures:
+        """The figures at the largest K."""
+        return self.by_k[-1] if self.by_k else KFigures(k=None, **count(()))
+
+    @property
+    def is_ruled(self) -> bool:
+        """Whether faithfulness is shown: in houses, and wherever a rule was broken."""
+        return self.world == 'household' or any(group.broken_rules for group in self.by_k)
+
+
+_OF_SETTINGS = ('suite', 'planner', 'brain', 'body', 'mapping', 'world', 'seed', 'trials')
 
 
 def summarize_run(
     settings: Mapping[str, Any],
     results: Sequence[EpisodeResult],
     sessions: Sequence[Mapping[str, Any]],
-) -> dict[str, Any]:
+) -> RunSummary:
     """
-    Return the summary of a run as plain values.
-
-    The figures at the top are those of the largest K; `by_k` has them for every K.
+    Return the summary of a run.
 
     Args:
-        settings: What `settings.json` holds.
-        results: What `results.jsonl` holds, in any order; also of a run that is not through.
+        settings: The content of `settings.json`.
+        results: The content of `results.jsonl`, in any order; also of a run that is not complete.
         sessions: One entry for each time the program ran: started_s, ended_s, episodes.
 
     Raises:
@@ -50,50 +139,71 @@ def summarize_run(
     results = sorted(results, key=lambda result: result.key)
     _refuse_doubles(results)
     ks = sorted({*settings.get('ks', ()), *ks_of(results)})
-    by_k = [{'k': k, **_figures_of_k(settings, results, k)} for k in ks]
-    top = by_k[-1] if by_k else {'k': None, **_figures_of_k(settings, results, None)}
     models = _models(results)
-    return {
-        **{name: settings.get(name) for name in NAMES},
-        'notices': notices_about(TOLD, settings, models),
-        **top,
-        'planned': len(settings.get('tasks', ())) * settings.get('trials', 0) * len(ks),
-        'played': len(results),
-        'models': models,
-        'currency': _price_table(settings).get('currency'),
-        'unpriced_models': _unpriced(results, settings),
-        'earlier': earlier_lines(results, _price_table(settings).get('currency') or ''),
-        'by_k': by_k,
-        'paired': [_paired(results, *two) for two in zip(ks[1:], ks, strict=False)],
-        'episodes_per_minute': _per_minute(sessions),
-        'timing': _timing(results, sessions, ks),
-    }
+    prices = settings.get('prices') or {}
+    return RunSummary(
+        **{name: settings.get(name) for name in _OF_SETTINGS},
+        notices=tuple(notices_about(TOLD, settings, models)),
+        planned=len(settings.get('tasks', ())) * settings.get('trials', 0) * len(ks),
+        played=len(results),
+        models=models,
+        currency=prices.get('currency'),
+        unpriced_models=_unpriced(results, settings, prices.get('models', {})),
+        earlier=tuple(earlier_lines(results, prices.get('currency') or '')),
+        by_k=tuple(_figures_of_k(settings, results, k) for k in ks),
+        # Wall times would differ with every run.
+        paired=tuple(
+            compare(pair_up(results, results, k_a=k_a, k_b=k_b), times=False)
+            for k_a, k_b in zip(ks[1:], ks, strict=False)
+        ),
+        episodes_per_minute=_per_minute(sessions),
+        timing=_timing(results, sessions, ks),
+    )
 
 
-def closing_line(summary: Mapping[str, Any]) -> str:
+def summary_text(summary: RunSummary) -> str:
+    """Return the content of `summary.json`."""
+    # Not pydantic's own writer and reader: they refuse lone surrogates, which replies may have.
+    return f'{json.dumps(summary.model_dump(), indent=2)}\n'
+
+
+def read_summary(path: Path) -> RunSummary:
+    """
+    Read `summary.json`.
+
+    Raises:
+        ConfigError: It cannot be read, or is no summary.
+    """
+    try:
+        return RunSummary.model_validate(json.loads(path.read_bytes()))
+    except OSError as error:
+        raise ConfigError(f'Cannot read {path}: {error.strerror}.') from error
+    except ValueError as error:
+        raise ConfigError(
+            f'{path} is no summary of this version of bbllm; `bbllm bench report {path.parent}` '
+            'writes it again.'
+        ) from error
+
+
+def closing_line(summary: RunSummary) -> str:
     """Return the last line that a run prints; programs read it."""
-    sr = f'{_two_digits(summary["sr"])} {interval_text(summary["sr_low"], summary["sr_high"])}'
+    top = summary.top
+    knowing = ''
+    if top.needing:
+        # Over the episodes that need something alone: guessing gives about one half and nothing.
+        rates = (f'{key.upper()}={rate_text(top, key)}' for key in ('state', 'informed'))
+        knowing = f'{" ".join(rates)} needing={top.needing} '
     return (
-        f'{summary["suite"]} planner={summary["planner"]} brain={summary["brain"]} '
-        f'SR={sr.rstrip()} GCR={_two_digits(summary["gcr"])} EXEC={_two_digits(summary["exec"])} '
-        f'{_knowing_part(summary)}n={summary["n"]}'
+        f'{summary.suite} planner={summary.planner} brain={summary.brain} '
+        f'SR={rate_text(top, "sr")} GCR={_two_digits(top.value("gcr"))} '
+        f'EXEC={_two_digits(top.value("exec"))} {knowing}n={top.n}'
     )
 
 
-def _knowing_part(summary: Mapping[str, Any]) -> str:
-    """
-    Return both kinds of success where something had to be found out, else ''.
-
-    Over the episodes that need something alone: who guesses has there about one half, and nothing.
-    """
-    if not summary.get('needing'):
-        return ''
-    rates = ' '.join(
-        f'{name}={_two_digits(summary[key])} '
-        f'{interval_text(summary[f"{key}_low"], summary[f"{key}_high"])}'
-        for name, key in (('STATE', 'needing_sr'), ('INFORMED', 'needing_informed'))
-    )
-    return f'{rates} needing={summary["needing"]} '
+def rate_text(figures: Figures, key: str) -> str:
+    """Return a rate with its interval: `0.75 [0.30, 0.95]`."""
+    rate = figures.rate(key)
+    return f'{_two_digits(rate.value)} {interval_text(rate.low, rate.high)}'.rstrip()
 
 
 def interval_text(low: float | None, high: float | None) -> str:
@@ -103,114 +213,49 @@ def interval_text(low: float | None, high: float | None) -> str:
     return f'[{low:.2f}, {high:.2f}]'
 
 
-def comparison_values(comparison: Comparison) -> dict[str, Any]:
-    """Return a comparison as plain values, for summary.json and `bbllm bench diff --json`."""
-    pairing = comparison.pairing
-    return {
-        'k_a': pairing.k_a,
-        'k_b': pairing.k_b,
-        'pairs': len(pairing.pairs),
-        'lost_pairs': comparison.lost_pairs,
-        'lost_a': comparison.lost_a,
-        'lost_b': comparison.lost_b,
-        'verdict': comparison.verdict,
-        'unpaired': {
-            'other_case': _cases(pairing.other_case),
-            'only_a': _cases(pairing.only_a),
-            'only_b': _cases(pairing.only_b),
-        },
-        'mcnemar_p': rounded(comparison.mcnemar_p),
-        'only_a_passed': _cases(comparison.only_a_passed),
-        'only_b_passed': _cases(comparison.only_b_passed),
-        'other_needs': _cases(comparison.other_needs),
-        'differences': {item.measure: _difference(item) for item in comparison.differences},
-    }
-
-
 def _figures_of_k(
-    settings: Mapping[str, Any], results: Sequence[EpisodeResult], k: int | None
-) -> dict[str, Any]:
-    """Return the figures of one K, over everything and by task."""
+    settings: Mapping[str, Any], results: Sequence[EpisodeResult], k: int
+) -> KFigures:
     group = [result for result in results if result.key.k == k]
     tasks = settings.get('tasks', ())
     planned = {task['name']: task for task in tasks}
     unplanned = sorted({result.key.task for result in results} - planned.keys())
-    rows = []
-    for name in (*planned, *unplanned):
-        task = planned.get(name, {})
-        of_task = [result for result in group if result.key.task == name]
-        head = {key: task.get(key) for key in ('label', 'instruction', 'difficulty')}
-        values = figures_values(figures_of(of_task))
-        # What the suite demands is known also of a task that was not played yet.
-        values['least_loops'] = task.get('least_loops', values['least_loops'])
-        rows.append({'task': name, 'name': name, **head, **values})
-    groups = [
-        {'by': by, 'name': name, 'n_tasks': n, **figures_values(figures_of(members))}
-        for by, name, n, members in groups_of(tasks, group)
-    ]
-    whole = {**figures_values(figures_of(group)), 'tasks': rows}
-    return {**whole, 'groups': groups} if groups else whole
+    return KFigures(
+        k=k,
+        **count(group),
+        tasks=tuple(
+            _figures_of_task(name, planned.get(name, {}), group) for name in (*planned, *unplanned)
+        ),
+        groups=tuple(
+            GroupFigures(by=by, name=name, n_tasks=n, **count(members))
+            for by, name, n, members in groups_of(tasks, group)
+        ),
+    )
 
 
-def figures_values(figures: Figures) -> dict[str, Any]:
-    """Return figures as plain values, each estimate with its interval."""
-    values: dict[str, Any] = {}
-    for name, value in asdict(figures).items():
-        estimate = getattr(figures, name)
-        values.update(estimate_values(name, estimate) if isinstance(estimate, Estimate) else {})
-        if not isinstance(estimate, Estimate):
-            values[name] = rounded(value) if isinstance(value, float) else value
-    ran = figures.n - figures.infrastructure_failures
-    values['ran'] = rounded(ran / figures.n) if figures.n else None
-    return values
+def _figures_of_task(
+    name: str, task: Mapping[str, Any], group: Sequence[EpisodeResult]
+) -> TaskFigures:
+    values = count([result for result in group if result.key.task == name])
+    # What the suite demands is known also of a task that was not played yet.
+    values['least_loops'] = task.get('least_loops', values['least_loops'])
+    texts = {key: task.get(key) or '' for key in ('label', 'instruction', 'difficulty')}
+    return TaskFigures(name=name, **texts, **values)
 
 
-def estimate_values(name: str, estimate: Estimate) -> dict[str, Any]:
-    """Return an estimate as plain values, under a name."""
-    return {
-        name: rounded(estimate.value),
-        f'{name}_low': rounded(estimate.low),
-        f'{name}_high': rounded(estimate.high),
-        f'{name}_n': estimate.n,
-    }
-
-
-def _difference(item: Difference) -> dict[str, Any]:
-    return {
-        'a': rounded(item.a),
-        'b': rounded(item.b),
-        'difference': rounded(item.difference.value),
-        'low': rounded(item.difference.low),
-        'high': rounded(item.difference.high),
-        'n': item.difference.n,
-        'better': item.winner,
-        'certain': item.certain,
-        'p': rounded(item.p),
-    }
-
-
-def _paired(results: Sequence[EpisodeResult], k_a: int, k_b: int) -> dict[str, Any]:
-    """Return what the larger of two K adds; wall times would differ with every run."""
-    return comparison_values(compare(pair_up(results, results, k_a=k_a, k_b=k_b), times=False))
-
-
-def _models(results: Iterable[EpisodeResult]) -> dict[str, list[str]]:
+def _models(results: Iterable[EpisodeResult]) -> dict[str, tuple[str, ...]]:
     """Return all names that servers gave themselves, by role."""
     names: dict[str, set[str]] = {}
     for result in results:
         for role, listed in result.models.items():
             names.setdefault(role, set()).update(listed.split(', '))
-    return {role: sorted(names[role]) for role in sorted(names)}
+    return {role: tuple(sorted(names[role])) for role in sorted(names)}
 
 
-def _price_table(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the table as bench.prices has it, empty where there is none."""
-    return settings.get('prices') or {}
-
-
-def _unpriced(results: Sequence[EpisodeResult], settings: Mapping[str, Any]) -> list[str]:
-    """Name the models whose cost is not known although there is a price table."""
-    known = _price_table(settings).get('models', {})
+def _unpriced(
+    results: Sequence[EpisodeResult], settings: Mapping[str, Any], known: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Return the models whose cost is not known although there is a price table."""
     asked = {role: asked_model(settings.get(role) or '') for role in ('brain', 'body')}
     missing = {
         name
@@ -220,7 +265,7 @@ def _unpriced(results: Sequence[EpisodeResult], settings: Mapping[str, Any]) -> 
         for name in listed.split(', ')
         if name not in known and asked.get(role) not in known
     }
-    return sorted(missing)
+    return tuple(sorted(missing))
 
 
 def _per_minute(sessions: Sequence[Mapping[str, Any]]) -> float | None:
@@ -231,16 +276,15 @@ def _per_minute(sessions: Sequence[Mapping[str, Any]]) -> float | None:
 
 def _timing(
     results: Sequence[EpisodeResult], sessions: Sequence[Mapping[str, Any]], ks: Sequence[int]
-) -> dict[str, Any]:
-    """Return everything that the wall clock says; a second run would give other figures."""
-    return {
-        'wall_s': round(_wall_s(sessions), 3),
-        'sessions': len(sessions),
+) -> Timing:
+    return Timing(
+        wall_s=round(_wall_s(sessions), 3),
+        sessions=len(sessions),
         **_times(results),
-        'by_k': [
-            {'k': k, **_times([result for result in results if result.key.k == k])} for k in ks
-        ],
-    }
+        by_k=tuple(
+            KTimes(k=k, **_times([result for result in results if result.key.k == k])) for k in ks
+        ),
+    )
 
 
 def _times(results: Sequence[EpisodeResult]) -> dict[str, float]:
@@ -259,27 +303,17 @@ def _wall_s(sessions: Sequence[Mapping[str, Any]]) -> float:
 
 
 def _closed(session: Mapping[str, Any]) -> bool:
-    # A session that was killed may not have said when it ended.
+    # A session that was killed may have no end on record.
     return session.get('ended_s') is not None and session.get('started_s') is not None
 
 
 def _refuse_doubles(results: Sequence[EpisodeResult]) -> None:
     counts = Counter(result.key for result in results)
-    doubles = sorted(key.name for key, count in counts.items() if count > 1)
+    doubles = sorted(key.name for key, number in counts.items() if number > 1)
     if doubles:
         raise ValueError(
             f'A run holds each episode once, but these are there twice: {", ".join(doubles)}.'
         )
-
-
-def _cases(cases: Iterable[tuple[str, int]]) -> list[dict[str, Any]]:
-    return [{'task': task, 'trial': trial} for task, trial in cases]
-
-
-def rounded(value: float | None) -> float | None:
-    """Return a figure without its rounding noise."""
-    # `+ 0.0` makes the same zero of both zeros.
-    return None if value is None else round(value, DIGITS) + 0.0
 
 
 def _two_digits(value: float | None) -> str:

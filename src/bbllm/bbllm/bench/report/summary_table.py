@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Sequence
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from bbllm.bench.metrics.task_groups import MOST_ROWS, group_table
-from bbllm.bench.report.summary import interval_text
-from bbllm.bench.report.summary_rules import CAPTION as RULED_CAPTION
-from bbllm.bench.report.summary_rules import is_ruled, lines_on_rules
+from bbllm.bench.metrics.metrics import METRICS, Figures
+from bbllm.bench.metrics.pairs import Comparison, PairedDifference
+from bbllm.bench.report.summary import GroupFigures, KFigures, RunSummary, interval_text, rate_text
 from bbllm.core.phrases import count_of
 
-COLUMNS = (
-    *('n', 'SR', '95 %', 'informed', '95 % of it', 'GCR', 'EXEC', 'faithful', 'two hands'),
-    *('loops', 'calls', 'tokens', 'false success', 'disputed', 'lost'),
-)
+INTERVAL = '95 %'
 RARE = (
-    *('informed', '95 % of it', 'faithful', 'two hands', 'tokens', 'false success', 'disputed'),
-    'lost',
+    *('informed', 'faithful', 'two hands', 'tokens', 'false success', 'disputed', 'lost'),
+    'informed 95 %',
 )
-"""Columns that are left out where there is nothing in them."""
-HEADINGS = {'95 % of it': '95 %'}
+"""Columns that are left out where they are empty."""
 CAPTION = 'loops: used, and in brackets what a planner spends that goes by the order listed'
 KNOWING_CAPTION = (
     'state: the goal was reached; informed: with what was needed found out before the decision;\n'
@@ -32,11 +27,19 @@ KNOWING_CAPTION = (
     'loops: used, and in brackets what a planner spends that finds all out at once'
 )
 FALSE_CAPTION = '\nfalse success: ended as done, which the checker denies'
+RULED_CAPTION = (
+    '\nfaithful: broke no rule, of which one is to hold one object at a time; '
+    'two hands: the same without that one'
+)
+ESTIMATED_CAPTION = '\ntokens: ~ where the server counted none, and those of prompts are estimated'
 NOTHING = '–'
 """Stands where nothing had to be found out."""
 NEEDING = 'to find out'
 """Names the row over the tasks in which something had to be found out."""
 MOST_CODES = 6
+MOST_ROWS = 60
+"""A table of more tasks than these is left out where there are groups; the files have it."""
+OF_GROUPS = ('sr', 'gcr', 'exec', 'faithful')
 _VERDICTS = {
     'A': 'better',
     'B': 'worse',
@@ -44,38 +47,39 @@ _VERDICTS = {
     'luck': 'may be luck',
     'unclear': 'not clear, interval and test disagree',
 }
-"""What the larger K is, by the verdict of a comparison."""
+"""By the verdict of a comparison, the larger K."""
 
 
-def print_summary(summary: Mapping[str, Any], console: Console) -> None:
+def print_summary(summary: RunSummary, console: Console) -> None:
     """Print the tasks at the largest K, what each K adds, and the rest; not the closing line."""
-    groups = summary['by_k']
+    groups = summary.by_k
     if groups:
-        print_whole(_task_table(groups[-1], ruled=is_ruled(summary)), console)
-        if groups[-1].get('groups'):
-            print_whole(group_table(groups[-1]['groups']), console)
+        print_whole(_task_table(groups[-1], ruled=summary.is_ruled), console)
+        if groups[-1].groups:
+            print_whole(_group_table(groups[-1].groups), console)
     if len(groups) > 1:
-        print_whole(_k_table(groups, ruled=is_ruled(summary)), console)
+        print_whole(_k_table(groups, ruled=summary.is_ruled), console)
     for line in lines_for_terminal(summary):
         console.print(line, markup=False, highlight=False)
 
 
-def lines_for_terminal(summary: Mapping[str, Any]) -> list[str]:
+def lines_for_terminal(summary: RunSummary) -> list[str]:
     """Return what the tables do not show, one sentence a line."""
-    lines = [*summary['notices']]
-    lines += [_pair_line(pair) for pair in summary['paired'] if pair['pairs']]
-    lines += [_knowing_line(group) for group in summary['by_k'] if group['needing']]
-    lines += [_code_line(group) for group in summary['by_k'] if group['codes']]
-    lines += lines_on_rules(summary['by_k'])
+    lines = [*summary.notices]
+    lines += [_pair_line(pair) for pair in summary.paired if pair.pairs]
+    lines += [_knowing_line(group) for group in summary.by_k if group.needing]
+    lines += [_code_line(group) for group in summary.by_k if group.codes]
+    lines += [_broken_line(group) for group in summary.by_k if group.broken_rules]
+    lines += [_left_out_line(group) for group in summary.by_k if group.discarded]
+    lines += [_held_once_line(group) for group in summary.by_k if group.rate('held_once').n]
     lines += _lost_lines(summary)
     lines += _unsafe_lines(summary)
     lines += _cost_lines(summary)
-    lines += summary.get('earlier') or ()
-    if summary['played'] < summary['planned']:
-        lines.append(f'{summary["played"]} of {summary["planned"]} episodes were played so far.')
-    speed = summary['episodes_per_minute']
-    if speed is not None:
-        lines.append(f'{speed:.1f} episodes a minute.')
+    lines += summary.earlier
+    if summary.played < summary.planned:
+        lines.append(f'{summary.played} of {summary.planned} episodes were played so far.')
+    if summary.episodes_per_minute is not None:
+        lines.append(f'{summary.episodes_per_minute:.1f} episodes a minute.')
     return lines
 
 
@@ -85,201 +89,218 @@ def print_whole(table: Table, console: Console) -> None:
     console.print(table, crop=False, soft_wrap=True)
 
 
-def _task_table(group: Mapping[str, Any], *, ruled: bool) -> Table:
-    knowing = bool(group['needing'])
+def _table(first: str, headings: Sequence[str], title: str | None = None) -> Table:
+    table = Table(title=title, title_justify='left', box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column(first, no_wrap=True)
+    for heading in headings:
+        table.add_column(heading, justify='right', no_wrap=True)
+    return table
+
+
+def _task_table(group: KFigures, *, ruled: bool) -> Table:
+    knowing = bool(group.needing)
     sums = {'all': _cells(group, knowing=knowing, ruled=ruled)}
     if knowing:
         sums[NEEDING] = _needing_cells(group)
-    used = [any(row[i] for row in sums.values()) for i in range(len(COLUMNS))]
-    shown = [i for i, name in enumerate(COLUMNS) if name not in RARE or used[i]]
-    table = Table(
-        title=f'K = {group["k"]}',
-        title_justify='left',
-        caption=_caption(group) + (RULED_CAPTION if ruled else ''),
-        caption_justify='left',
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
-    table.add_column('task', no_wrap=True)
-    for i in shown:
-        table.add_column(_heading(COLUMNS[i], group), justify='right', no_wrap=True)
-    too_many = group.get('groups') and len(group['tasks']) > MOST_ROWS
-    for task in () if too_many else group['tasks']:
+    columns = list(sums['all'])
+    shown = [c for c in columns if c not in RARE or any(row.get(c) for row in sums.values())]
+    # Where something had to be found out, success is of two kinds.
+    renamed = {'SR': 'state'} if knowing else {}
+    headings = [renamed.get(c, INTERVAL if c.endswith(INTERVAL) else c) for c in shown]
+    table = _table('task', headings, f'K = {group.k}')
+    table.caption = _caption(group, ruled=ruled)
+    table.caption_justify = 'left'
+    too_many = group.groups and len(group.tasks) > MOST_ROWS
+    for task in () if too_many else group.tasks:
         cells = _cells(task, knowing=knowing, ruled=ruled)
-        table.add_row(titled(task), *(cells[i] for i in shown))
+        table.add_row(task.title, *(cells[c] for c in shown))
     table.add_section()
     for name, cells in sums.items():
-        table.add_row(name, *(cells[i] for i in shown), style='bold')
+        table.add_row(name, *(cells.get(c, '') for c in shown), style='bold')
     return table
 
 
-def titled(task: Mapping[str, Any]) -> str:
-    """Return the name of a task's row, after what its paper calls it: `T3 pick_heavier`."""
-    return f'{task.get("label") or ""} {task["name"]}'.strip()
+def _caption(group: KFigures, *, ruled: bool) -> str:
+    caption = KNOWING_CAPTION if group.needing else CAPTION
+    caption += FALSE_CAPTION if group.needing or group.false_success else ''
+    caption += RULED_CAPTION if ruled else ''
+    return caption + (ESTIMATED_CAPTION if group.tokens_estimated else '')
 
 
-def _caption(group: Mapping[str, Any]) -> str:
-    caption = KNOWING_CAPTION if group['needing'] else CAPTION
-    told = group['needing'] or group['false_success']
-    return caption + FALSE_CAPTION if told else caption
-
-
-def _heading(column: str, group: Mapping[str, Any]) -> str:
-    """Name a column; where something had to be found out, success is of two kinds."""
-    return 'state' if column == 'SR' and group['needing'] else HEADINGS.get(column, column)
-
-
-def _k_table(groups: Sequence[Mapping[str, Any]], *, ruled: bool) -> Table:
-    """Return success by task and K: where feedback helps."""
-    table = Table(title='SR by K', title_justify='left', box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column('task', no_wrap=True)
-    for group in groups:
-        table.add_column(f'K = {group["k"]}', justify='right', no_wrap=True)
-    for rows in zip(*(group['tasks'] for group in groups), strict=True):
-        table.add_row(titled(rows[0]), *(_number(row['sr']) for row in rows))
-    table.add_section()
-    table.add_row('all', *(_number(group['sr']) for group in groups), style='bold')
-    table.add_row('95 %', *map(_rate_interval, groups))
-    if any(group['needing'] for group in groups):
-        for name, key in (('state', 'needing_sr'), ('informed', 'needing_informed')):
-            table.add_row(f'{NEEDING}: {name}', *(_number(group[key]) for group in groups))
-    rates = [('GCR', 'gcr'), ('EXEC', 'exec')]
-    rates += [('faithful', 'faithful')] if ruled else []
-    for name, key in rates:
-        table.add_row(name, *(_number(group[key]) for group in groups))
-    table.add_row('loops', *map(_loops, groups))
-    return table
-
-
-def _rate_interval(row: Mapping[str, Any]) -> str:
-    return interval_text(row['sr_low'], row['sr_high']) if row['n'] else ''
-
-
-def _cells(row: Mapping[str, Any], *, knowing: bool, ruled: bool) -> tuple[str, ...]:
+def _cells(row: Figures, *, knowing: bool, ruled: bool) -> dict[str, str]:
     """
-    Return what stands in the columns.
+    Return the cells of a row by column.
 
     Args:
         row: A task, or all of them.
         knowing: Whether something had to be found out in any task, so that success is twofold.
         ruled: Whether faithfulness is shown.
     """
-    tokens = row['prompt_tokens'] + row['completion_tokens']
-    false = str(row['false_success']) if knowing and row['n'] else _count(row['false_success'])
-    return (
-        str(row['n']),
-        _number(row['sr']),
-        _rate_interval(row),
-        *(_informed_cells(row) if knowing else ('', '')),
-        _number(row['gcr']),
-        _number(row['exec']),
-        *(_number(row.get(key)) if ruled else '' for key in ('faithful', 'faithful_two_hands')),
-        _loops(row),
-        str(row['model_calls']),
-        f'{tokens:,}' if tokens else '',
-        false,
-        _count(row['disputed']),
-        _count(row['infrastructure_failures']),
-    )
-
-
-def _informed_cells(row: Mapping[str, Any]) -> tuple[str, str]:
     # Of all tasks together it would be a share of other episodes than the state beside it.
-    if not row['needing'] or row['needing'] < row['n']:
-        return NOTHING, ''
-    low, high = row['needing_informed_low'], row['needing_informed_high']
-    return _number(row['needing_informed']), interval_text(low, high)
+    informed = row.needing and row.needing == row.n
+    return {
+        'n': str(row.n),
+        'SR': _number(row, 'sr'),
+        INTERVAL: _interval(row, 'sr') if row.n else '',
+        'informed': (_number(row, 'informed') if informed else NOTHING) if knowing else '',
+        f'informed {INTERVAL}': _interval(row, 'informed') if informed else '',
+        'GCR': _number(row, 'gcr'),
+        'EXEC': _number(row, 'exec'),
+        'faithful': _number(row, 'faithful') if ruled else '',
+        'two hands': _number(row, 'faithful_two_hands') if ruled else '',
+        'loops': _loops(row),
+        'calls': str(row.model_calls),
+        'tokens': row.tokens_text,
+        'false success': str(row.false_success or ('0' if knowing and row.n else '')),
+        'disputed': str(row.disputed or ''),
+        'lost': str(row.infrastructure_failures or ''),
+    }
 
 
-def _needing_cells(group: Mapping[str, Any]) -> tuple[str, ...]:
+def _needing_cells(group: KFigures) -> dict[str, str]:
     """Return both kinds of success over the tasks that need something; the rest is not counted."""
-    low, high = group['needing_sr_low'], group['needing_sr_high']
-    known = dict.fromkeys(COLUMNS, '')
-    known |= {'n': str(group['needing']), 'SR': _number(group['needing_sr'])}
-    known['95 %'] = interval_text(low, high)
-    known['informed'], known['95 % of it'] = _informed_cells({**group, 'n': group['needing']})
-    return tuple(known.values())
+    return {
+        'n': str(group.needing),
+        'SR': _number(group, 'state'),
+        INTERVAL: _interval(group, 'state'),
+        'informed': _number(group, 'informed'),
+        f'informed {INTERVAL}': _interval(group, 'informed'),
+    }
 
 
-def _loops(row: Mapping[str, Any]) -> str:
+def _group_table(groups: Sequence[GroupFigures]) -> Table:
+    shown = [key for key in OF_GROUPS if any(row.value(key) is not None for row in groups)]
+    columns = [h for key in shown for h in (METRICS[key].label, *[INTERVAL] * (key == 'sr'))]
+    table = _table('group', ('tasks', 'n', *columns))
+    before = ''
+    for row in groups:
+        if before and before != row.by:
+            table.add_section()
+        before = row.by
+        cells = []
+        for key in shown:
+            cells.append(_number(row, key))
+            # An interval over one case says nothing.
+            cells += [_interval(row, key) if row.n > 1 else ''] * (key == 'sr')
+        table.add_row(f'{row.by} {row.name}', str(row.n_tasks), str(row.n), *cells)
+    return table
+
+
+def _k_table(groups: Sequence[KFigures], *, ruled: bool) -> Table:
+    """Return success by task and K: where feedback helps."""
+    table = _table('task', [f'K = {group.k}' for group in groups], 'SR by K')
+    for rows in zip(*(group.tasks for group in groups), strict=True):
+        table.add_row(rows[0].title, *(_number(row, 'sr') for row in rows))
+    table.add_section()
+    table.add_row('all', *(_number(group, 'sr') for group in groups), style='bold')
+    table.add_row(INTERVAL, *(_interval(group, 'sr') if group.n else '' for group in groups))
+    if any(group.needing for group in groups):
+        for key in ('state', 'informed'):
+            table.add_row(f'{NEEDING}: {key}', *(_number(group, key) for group in groups))
+    rates = {'GCR': 'gcr', 'EXEC': 'exec'} | ({'faithful': 'faithful'} if ruled else {})
+    for name, key in rates.items():
+        table.add_row(name, *(_number(group, key) for group in groups))
+    table.add_row('loops', *map(_loops, groups))
+    return table
+
+
+def _loops(row: Figures) -> str:
     """Return mean of the loops used, and of those that the tasks demand."""
-    if row['loops'] is None:
+    loops, least = row.value('loops'), row.least_loops
+    if loops is None:
         return ''
-    least = row['least_loops']
-    return f'{row["loops"]:.1f}' + (f' ({least:.1f})' if least is not None else '')
+    return f'{loops:.1f}' + (f' ({least:.1f})' if least is not None else '')
 
 
-def _pair_line(pair: Mapping[str, Any]) -> str:
-    whole, judged = (pair['differences'][key] for key in ('sr', 'sr_judged'))
-    line = f'K = {pair["k_a"]} minus K = {pair["k_b"]}: SR {_difference(whole)}'
-    if not judged['n']:
+def _pair_line(pair: Comparison) -> str:
+    line = f'K = {pair.k_a} minus K = {pair.k_b}: SR {_difference(pair.differences["sr"])}'
+    if not pair.judged.difference.n:
         return f'{line}, but in none of them was neither lost: no verdict.'
-    if pair['lost_pairs']:
-        line += f'; where neither was lost {_difference(judged)}'
-    return f'{line}, McNemar p = {pair["mcnemar_p"]:.3g}: {_VERDICTS[pair["verdict"]]}.'
+    if pair.lost_pairs:
+        line += f'; where neither was lost {_difference(pair.judged)}'
+    return f'{line}, McNemar p = {pair.mcnemar_p:.3g}: {_VERDICTS[pair.verdict]}.'
 
 
-def _difference(values: Mapping[str, Any]) -> str:
-    interval = interval_text(values['low'], values['high'])
-    return f'{values["difference"]:+.2f} {interval} over {count_of(values["n"], "pair")}'
+def _difference(item: PairedDifference) -> str:
+    found = item.difference
+    interval = interval_text(found.low, found.high)
+    return f'{found.value or 0:+.2f} {interval} over {count_of(found.n, "pair")}'
 
 
-def _knowing_line(group: Mapping[str, Any]) -> str:
-    """Say how both kinds of success compare where there was something to find out."""
-    rates = ', '.join(
-        f'{name} {_number(group[key])} {interval_text(group[f"{key}_low"], group[f"{key}_high"])}'
-        for name, key in (('state', 'needing_sr'), ('informed', 'needing_informed'))
-    )
-    told = count_of(group['needing'], 'episode')
-    return f'Where something had to be found out (K = {group["k"]}, {told}): {rates}.'
+def _knowing_line(group: KFigures) -> str:
+    """Return both kinds of success where there was something to find out."""
+    rates = ', '.join(f'{key} {rate_text(group, key)}' for key in ('state', 'informed'))
+    episodes = count_of(group.needing, 'episode')
+    return f'Where something had to be found out (K = {group.k}, {episodes}): {rates}.'
 
 
-def _code_line(group: Mapping[str, Any]) -> str:
-    codes = list(group['codes'].items())
-    named = ', '.join(f'{count} {code}' for code, count in codes[:MOST_CODES])
-    rest = sum(count for _, count in codes[MOST_CODES:])
+def _code_line(group: KFigures) -> str:
+    codes = list(group.codes.items())
+    named = ', '.join(f'{number} {code}' for code, number in codes[:MOST_CODES])
+    rest = sum(number for _, number in codes[MOST_CODES:])
     more = f', {count_of(rest, "other")}' if rest else ''
-    return f'Steps that failed with K = {group["k"]}: {named}{more}.'
+    return f'Steps that failed with K = {group.k}: {named}{more}.'
 
 
-def _lost_lines(summary: Mapping[str, Any]) -> list[str]:
-    lost = sum(group['infrastructure_failures'] for group in summary['by_k'])
+def _broken_line(group: KFigures) -> str:
+    named = ', '.join(f'{number} {rule}' for rule, number in group.broken_rules.items())
+    return (
+        f'Rules broken with K = {group.k}: {named}. Faithful {rate_text(group, "faithful")}, '
+        f'two hands allowed {rate_text(group, "faithful_two_hands")}.'
+    )
+
+
+def _left_out_line(group: KFigures) -> str:
+    kinds = f'{group.malformed} malformed, {group.refused} refused'
+    lines = count_of(group.discarded, 'line')
+    return f"Left out of the model's replies with K = {group.k}: {lines}: {kinds}."
+
+
+def _held_once_line(group: KFigures) -> str:
+    return (
+        f'All conditions of the goal held at once, at the start or after some step, with '
+        f'K = {group.k}: {rate_text(group, "held_once")} of all episodes. '
+        'So FLTRNN counts a success.'
+    )
+
+
+def _lost_lines(summary: RunSummary) -> list[str]:
+    lost = sum(group.infrastructure_failures for group in summary.by_k)
     if not lost:
         return []
-    errors: dict[str, int] = {}
-    for group in summary['by_k']:
-        for name, count in group['lost_errors'].items():
-            errors[name] = errors.get(name, 0) + count
-    named = ', '.join(f'{count} {name}' for name, count in sorted(errors.items()))
+    errors: Counter[str] = Counter()
+    for group in summary.by_k:
+        errors.update(group.lost_errors)
+    named = ', '.join(f'{number} {name}' for name, number in sorted(errors.items()))
     why = f' ({named})' if named else ''
     noun = 'episode was' if lost == 1 else 'episodes were'
     return [f'{lost} {noun} lost to infrastructure{why}; in SR they count as not passed.']
 
 
-def _unsafe_lines(summary: Mapping[str, Any]) -> list[str]:
-    groups = [group for group in summary['by_k'] if group['unsafe'] is not None]
-    if not groups:
+def _unsafe_lines(summary: RunSummary) -> list[str]:
+    counted = [(g.unsafe, g.unsafe_measured) for g in summary.by_k if g.unsafe is not None]
+    if not counted:
         return []
-    commands = sum(group['unsafe'] for group in groups)
-    episodes = sum(group['unsafe_measured'] for group in groups)
+    commands, episodes = (sum(column) for column in zip(*counted, strict=True))
     return [f'Unsafe commands: {commands}, counted in {count_of(episodes, "episode")}.']
 
 
-def _cost_lines(summary: Mapping[str, Any]) -> list[str]:
-    costs = [group['cost'] for group in summary['by_k']]
-    if summary['currency'] is None or not summary['played']:
+def _cost_lines(summary: RunSummary) -> list[str]:
+    if summary.currency is None or not summary.played:
         return []
-    if summary['unpriced_models']:
-        named = ', '.join(summary['unpriced_models'])
+    if summary.unpriced_models:
+        named = ', '.join(summary.unpriced_models)
         return [f'The cost is not known: the price table lacks {named}.']
-    if None in costs:
+    costs = [group.cost for group in summary.by_k if group.cost is not None]
+    if len(costs) < len(summary.by_k):
         return ['The cost is not known: of some episodes not all tokens were counted.']
-    return [f'Cost: {sum(costs):.4g} {summary["currency"]}.']
+    return [f'Cost: {sum(costs):.4g} {summary.currency}.']
 
 
-def _number(value: float | None) -> str:
-    return '' if value is None else f'{value:.2f}'
+def _number(row: Figures, key: str) -> str:
+    return METRICS[key].write(row.value(key))
 
 
-def _count(value: int) -> str:
-    return str(value) if value else ''
+def _interval(row: Figures, key: str) -> str:
+    rate = row.rate(key)
+    return interval_text(rate.low, rate.high)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.metrics.metrics import Figures
 from bbllm.bench.report import words
-from bbllm.bench.report.figures import Sums
 
 VERDICTS = ('passed', 'failed', 'disputed', 'lost')
 LUCKY = '(✓)'
@@ -105,12 +105,12 @@ def by_name(groups: Sequence[Mapping[str, int]]) -> tuple[CountRow, ...]:
     )
 
 
-def codes(groups: Sequence[Sums]) -> tuple[CountRow, ...]:
+def codes(groups: Sequence[Figures]) -> tuple[CountRow, ...]:
     """Return how often calls did not succeed, by error code and K."""
     return by_name([group.codes for group in groups])
 
 
-def errors(groups: Sequence[Sums]) -> tuple[CountRow, ...]:
+def errors(groups: Sequence[Figures]) -> tuple[CountRow, ...]:
     """Return how many episodes an error ended, by its type and K."""
     merged = []
     for group in groups:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from bbllm.bench.metrics.metrics import METRICS
 from bbllm.core.printable import escape_hidden
 
 NONE = '–'
@@ -34,12 +35,12 @@ def short_rate(value: float | None) -> str:
     return {'1.00': '1', '0.00': '0'}.get(text, text.lstrip('0'))
 
 
-def signed(value: float | None, digits: int = 2) -> str:
-    """Return a difference with its sign, a true minus included."""
-    if value is None:
-        return NONE
-    text = f'{value:+.{digits}f}'
-    return text.replace('-', '−') if float(text) else f'{0:.{digits}f}'
+def metric(key: str, value: float | None, *, sign: bool = False) -> str:
+    """Return a value in the digits of its metric, a true minus included."""
+    text = METRICS[key].write(value, sign=sign)
+    if value is not None and not float(text.replace(',', '')):
+        text = text.lstrip('+-')
+    return text.replace('-', '−').replace(',', THIN) or NONE
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -87,6 +88,11 @@ def money(value: float | None, currency: str) -> str:
 def listed(items: Sequence[object]) -> str:
     """Return `a, b, c`."""
     return ', '.join(str(item) for item in items)
+
+
+def cases(items: Sequence[tuple[str, int]]) -> str:
+    """Return the names of cases: `plus_sign 0, plus_sign 1`."""
+    return listed([f'{task} {trial}' for task, trial in items])
 
 
 def spaced(name: str) -> str:

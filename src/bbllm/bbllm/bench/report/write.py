@@ -1,22 +1,57 @@
-"""Writes `report.html` of a run."""
+"""Writes the summary and `report.html` of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import jinja2
 
-from bbllm.bench.log.store import write_atomically
-from bbllm.bench.report import figures, head, knowing, plots, tables, words
+from bbllm.bench.log.store import SUMMARY, RunFolder, write_atomically
+from bbllm.bench.metrics.metrics import METRICS, PAIRED
+from bbllm.bench.report import head, plots, tables, words
 from bbllm.bench.report.folder import Run, read_run
 from bbllm.bench.report.gallery import make_gallery
-from bbllm.bench.report.summary_rules import is_ruled
+from bbllm.bench.report.summary import RunSummary, summarize_run, summary_text
+from bbllm.core.errors import BbllmError
 
 REPORT = 'report.html'
 COLUMNS = 24
 """As many columns of a heat map fit beside each other; with more, each K gets a map."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The files that a session of a run leaves."""
+
+    summary: RunSummary
+    report: Path | None
+    """The report; None where it was not asked for, or could not be written."""
+    problem: str = ''
+    """Why not everything could be written."""
+
+
+def finish(folder: RunFolder, *, report: bool = True) -> Finished:
+    """
+    Sum up what is on record; a disk that takes no more does not hide the figures.
+
+    Args:
+        folder: That of the run.
+        report: Whether to write the report too, for which every journal is read.
+    """
+    settings = folder.settings
+    assert settings is not None  # a run begins with writing them
+    results = [folder.results[key] for key in sorted(folder.results)]
+    summary = summarize_run(settings.to_json(), results, folder.sessions)
+    try:
+        write_atomically(folder.path / SUMMARY, summary_text(summary))
+        return Finished(summary, write_report(folder.path) if report else None)
+    except BbllmError as error:
+        return Finished(summary, None, str(error))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        return Finished(summary, None, f'{SUMMARY} or the report cannot be written ({reason}).')
 
 
 def write_report(folder: Path) -> Path:
@@ -44,8 +79,10 @@ def render(run: Run) -> str:
     names = [name for name, _ in tasks]
     ks = sorted({*(settings.get('ks') or ()), *(result.key.k for result in run.results)})
     trials = _trials(run)
-    groups = figures.by_k(summary)
+    groups = summary.by_k
     labels = {task['name']: task.get('label') or '' for task in settings.get('tasks') or ()}
+    pairs = [pair for pair in summary.paired if pair.pairs]
+    shown = {key for pair in pairs for key in pair.shown()}
     return (
         _environment()
         .get_template('report.html.j2')
@@ -57,23 +94,18 @@ def render(run: Run) -> str:
             trials=trials,
             head=head.head_of(run),
             notices=head.notices_of(run),
-            top=(top := figures.sums_of(summary)),
-            measures=figures.measures_of(top),
-            false_success=bool(top.needing) or any(sums.false_success for sums in groups),
-            ruled=is_ruled(summary),
+            top=summary.top,
+            rates=plots.rates_of(summary.top),
+            false_success=any(sums.needing or sums.false_success for sums in groups),
+            ruled=summary.is_ruled,
             rules=tables.by_name([sums.broken_rules for sums in groups]),
-            sides=knowing.both_sides(summary),
+            both_kinds=plots.both_kinds(summary),
             by_k=groups,
-            task_tables=[
-                (entry['k'], figures.task_rows(entry))
-                for entry in reversed(summary.get('by_k') or ())
-            ],
-            grouped=(summary.get('by_k') or [{}])[-1].get('groups') or (),
-            per_minute=summary.get('episodes_per_minute'),
-            currency=_currency(run),
+            per_minute=summary.episodes_per_minute,
+            currency=summary.currency or '',
             no_cost=_no_cost(run),
-            plot_over_k=plots.ablation(summary),
-            small_plots=plots.by_task(summary),
+            plot_over_k=plots.over_k(summary),
+            plot_by_task=plots.by_task(summary),
             rate_map=tables.rate_map(run.results, names, ks),
             episode_maps=[(k, tables.episode_map(run.results, names, trials, k)) for k in ks],
             one_map=len(trials) * len(ks) <= COLUMNS,
@@ -81,8 +113,8 @@ def render(run: Run) -> str:
             errors=tables.errors(groups),
             endings=tables.endings(run.results),
             verdicts=tables.VERDICTS,
-            pairs=figures.pair_rows(summary),
-            compared=figures.compared(summary),
+            pairs=pairs,
+            compared=[METRICS[key] for key in PAIRED if key in shown],
             gallery=make_gallery(run, tasks),
             settings=head.flat(settings),
             command=head.command_of(settings),
@@ -100,11 +132,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(
-        words=words,
-        COMPARED=figures.COMPARED,
-        column=list(figures.COMPARED).index,
-    )
+    environment.globals.update(words=words, METRICS=METRICS)
     return environment
 
 
@@ -121,18 +149,12 @@ def _trials(run: Run) -> list[int]:
     return sorted({*range(run.settings.get('trials') or 0), *played})
 
 
-def _currency(run: Run) -> str:
-    prices: Mapping[str, Any] = run.settings.get('prices') or {}
-    return str(run.summary.get('currency') or prices.get('currency') or '')
-
-
 def _no_cost(run: Run) -> str:
     """Say why there is no sum of money; '' where there is one."""
-    if run.summary.get('cost') is not None:
+    if run.summary.top.cost is not None:
         return ''
     if not run.settings.get('prices'):
         return 'no price table was given'
-    unpriced = run.summary.get('unpriced_models') or ()
-    if unpriced:
-        return f'the price table lacks {words.listed(unpriced)}'
+    if run.summary.unpriced_models:
+        return f'the price table lacks {words.listed(run.summary.unpriced_models)}'
     return 'the cost of some episodes is not known'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -50,6 +50,7 @@ from bbllm.planners.common.methods import MappingMethod
 
 if TYPE_CHECKING:
     from bbllm.bench.compare.choice import Choice
+    from bbllm.bench.compare.figures import PlannerComparison
     from bbllm.bench.compare.run import Ran
 
 SuiteArgument = Annotated[
@@ -203,7 +204,7 @@ def _reasons(choice: Choice) -> dict[str, list[str]]:
 
 
 def _tell(
-    compared: dict[str, Any] | None,
+    compared: PlannerComparison | None,
     choice: Choice,
     ran: Sequence[Ran],
     folder: Path,
@@ -218,7 +219,7 @@ def _tell(
         for grid in grids_of(compared):
             print_grid(grid, output.console)
             output.say()
-        for notice in compared['notices']:
+        for notice in compared.notices:
             output.say(notice, style='yellow')
     for item in ran:
         for told in (item.end.reason, item.end.problem, item.problem):
@@ -232,7 +233,7 @@ def _tell(
     output.say_path('results', folder)
     output.result(
         {
-            **(compared or {'planners': []}),
+            **(compared.model_dump(mode='json') if compared else {'planners': []}),
             'complete': _is_complete(choice, ran),
             'folder': str(folder),
         }

@@ -10,8 +10,16 @@ import typer
 from rich.table import Table
 
 from bbllm.bench.log.saved_run import OF_CASES, OF_METHODS, SavedRun, read_run, unlike
-from bbllm.bench.metrics.pairs import GREATEST_P, Comparison, Difference, compare, ks_of, pair_up
-from bbllm.bench.report.summary import comparison_values
+from bbllm.bench.metrics.metrics import METRICS, Metric
+from bbllm.bench.metrics.pairs import (
+    GREATEST_P,
+    Comparison,
+    PairedCase,
+    PairedDifference,
+    compare,
+    ks_of,
+    pair_up,
+)
 from bbllm.bench.stand_ins import notices_about
 from bbllm.cli.support.choices import JsonOption
 from bbllm.cli.views.output import Output
@@ -19,25 +27,6 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.phrases import count_of
 from bbllm.llm.expert.brief import TOLD
 
-TITLES = {
-    'sr': ('success rate', 2),
-    'sr_judged': ('success, none lost', 2),
-    'informed': ('informed success', 2),
-    'false_success': ('false success', 2),
-    'faithful': ('faithful', 2),
-    'gcr': ('goal conditions', 2),
-    'exec': ('executable steps', 2),
-    'loops': ('feedback loops', 2),
-    'model_calls': ('model calls', 1),
-    'tokens': ('tokens', 0),
-    'cost': ('cost', 4),
-    'robot_s': ('robot time, s', 1),
-    'model_s': ('model time, s', 2),
-    'wall_s': ('wall time, s', 2),
-}
-"""By measure: what it is called, and with how many digits it is shown."""
-VERBS = {'false_success': 'has fewer'}
-"""What is said of who has less of it, where that is no need."""
 MOST_CASES = 12
 
 FolderArgument = Annotated[
@@ -135,7 +124,7 @@ def _values(a: SavedRun, b: SavedRun, comparison: Comparison) -> dict[str, Any]:
         'a': _who(a),
         'b': _who(b),
         'differ_in': sorted(unlike(a, b, OF_METHODS)),
-        **comparison_values(comparison),
+        **comparison.model_dump(mode='json'),
     }
 
 
@@ -145,22 +134,23 @@ def _who(run: SavedRun) -> dict[str, Any]:
 
 
 def _print(a: SavedRun, b: SavedRun, comparison: Comparison, output: Output) -> None:
-    pairing = comparison.pairing
-    output.say(_title('A', a, pairing.k_a))
-    output.say(_title('B', b, pairing.k_b))
+    output.say(_title('A', a, comparison.k_a))
+    output.say(_title('B', b, comparison.k_b))
     told = {line: None for run in (a, b) for line in notices_about(TOLD, run.settings, {})}
     for line in told:
         output.say(line, style='yellow')
     methods = unlike(a, b, OF_METHODS)
     if methods:
         output.say(f'They differ in {", ".join(methods)}.')
-    elif pairing.k_a == pairing.k_b:
+    elif comparison.k_a == comparison.k_b:
         output.say('All settings of theirs are the same.')
     output.say()
     output.console.print(_table(comparison))
     for line in _words(comparison):
         output.say(line)
-    other = sorted(set(ks_of(a.results)) & set(ks_of(b.results)) - {pairing.k_a, pairing.k_b})
+    other = sorted(
+        set(ks_of(a.results)) & set(ks_of(b.results)) - {comparison.k_a, comparison.k_b}
+    )
     if other:
         output.say(f'Both also have K = {_listed(other)} (--k-a, --k-b).', style='dim')
 
@@ -176,38 +166,35 @@ def _table(comparison: Comparison) -> Table:
     for column in ('A', 'B', 'A - B', '95 %', 'n'):
         table.add_column(column, justify='right', no_wrap=True)
     table.add_column('meaning')
-    for item in comparison.differences:
-        # Where nothing was lost, it says the same as the row over all pairs.
-        again = item.measure == 'sr_judged' and not comparison.lost_pairs
-        if item.difference.n and not again:
-            table.add_row(*_row(item))
+    for key in comparison.shown():
+        table.add_row(*_row(METRICS[key], comparison.differences[key]))
     return table
 
 
-def _row(item: Difference) -> tuple[str, ...]:
-    title, digits = TITLES[item.measure]
-    low, high = item.difference.low, item.difference.high
+def _row(metric: Metric, item: PairedDifference) -> tuple[str, ...]:
+    found = item.difference
     interval = ''
-    if low is not None and high is not None:
-        interval = f'[{low:+.{digits}f}, {high:+.{digits}f}]'
+    if found.low is not None and found.high is not None:
+        low, high = (metric.write(bound, sign=True) for bound in (found.low, found.high))
+        interval = f'[{low}, {high}]'
     return (
-        title,
-        f'{item.a:.{digits}f}',
-        f'{item.b:.{digits}f}',
-        f'{item.difference.value:+.{digits}f}',
+        metric.title,
+        metric.write(item.a),
+        metric.write(item.b),
+        metric.write(found.value, sign=True),
         interval,
-        str(item.difference.n),
-        _meaning(item),
+        str(found.n),
+        _meaning(metric, item),
     )
 
 
-def _meaning(item: Difference) -> str:
-    """Say what a difference means."""
+def _meaning(metric: Metric, item: PairedDifference) -> str:
+    """Return what a difference means."""
     if item.lost:
         return f'{item.lost} lost'
     if not item.winner:
         return 'equal'
-    verb = 'is better' if item.better == 'higher' else VERBS.get(item.measure, 'needs less')
+    verb = 'is better' if metric.better == 'higher' else metric.less
     if item.certain:
         return f'{item.winner} {verb}'
     if item.difference.low is None:
@@ -219,7 +206,6 @@ def _meaning(item: Difference) -> str:
 
 def _words(comparison: Comparison) -> list[str]:
     """Return what follows from the table, in sentences."""
-    pairing = comparison.pairing
     lines = [_verdict(comparison)]
     for name, cases in (('A', comparison.only_a_passed), ('B', comparison.only_b_passed)):
         if cases:
@@ -236,9 +222,9 @@ def _words(comparison: Comparison) -> list[str]:
             f'out (`needs`); informed success leaves them out: {_cases(other)}.'
         )
     for cases, why in (
-        (pairing.other_case, 'in both, but with another table, goal or instruction'),
-        (pairing.only_a, 'only in A'),
-        (pairing.only_b, 'only in B'),
+        (comparison.other_case, 'in both, but with another table, goal or instruction'),
+        (comparison.only_a, 'only in A'),
+        (comparison.only_b, 'only in B'),
     ):
         if cases:
             verb = 'is' if len(cases) == 1 else 'are'
@@ -275,7 +261,7 @@ def _verdict(comparison: Comparison) -> str:
     return f'{verdict} passes {by}: the interval over {pairs} excludes 0 ({test}).'
 
 
-def _cases(cases: Sequence[tuple[str, int]]) -> str:
+def _cases(cases: Sequence[PairedCase]) -> str:
     named = ', '.join(f'{task} {trial}' for task, trial in cases[:MOST_CASES])
     rest = len(cases) - MOST_CASES
     return f'{named} and {rest} more' if rest > 0 else named

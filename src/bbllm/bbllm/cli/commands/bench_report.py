@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import webbrowser
-from json import dumps
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,7 @@ import typer
 
 from bbllm.bench.log.saved_run import read_settings, read_sorted
 from bbllm.bench.log.store import SESSIONS, SUMMARY, read_lines, write_atomically
-from bbllm.bench.report.summary import closing_line, summarize_run
+from bbllm.bench.report.summary import closing_line, summarize_run, summary_text
 from bbllm.bench.report.write import write_report
 from bbllm.cli.support.choices import JsonOption
 from bbllm.cli.views.output import Output
@@ -40,8 +39,7 @@ def report(
     settings = read_settings(folder)
     sessions = read_lines(folder / SESSIONS)
     summary = summarize_run(settings, read_sorted(folder), sessions)
-    text = dumps(summary, ensure_ascii=False, indent=2)
-    write_atomically(folder / SUMMARY, f'{text}\n')
+    write_atomically(folder / SUMMARY, summary_text(summary))
     path = write_report(folder).resolve()
     output.say_path('report', path)
     if open_page and not webbrowser.open(path.as_uri()):

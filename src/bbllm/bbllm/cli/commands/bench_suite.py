@@ -49,7 +49,7 @@ from bbllm.core.errors import ConfigError
 from bbllm.planners.common.methods import MappingMethod
 
 if TYPE_CHECKING:
-    from bbllm.bench.report.finishing import Finished
+    from bbllm.bench.report.write import Finished
     from bbllm.bench.runner.run_setup import Prepared, RunRequest
     from bbllm.bench.runner.run_watch import RunEnd
     from bbllm.bench.runner.workers import Workers
@@ -188,7 +188,7 @@ def _run(
     output: Output,
 ) -> tuple[RunEnd, Finished]:
     from bbllm.bench.log.store import RunFolder
-    from bbllm.bench.report.finishing import finish
+    from bbllm.bench.report.write import finish
     from bbllm.bench.runner.run_setup import check_recording, prepare
     from bbllm.bench.runner.runner import begin, run_bench
 
@@ -226,7 +226,7 @@ def _tell(end: RunEnd, finished: Finished, path: Path, output: Output) -> None:
         output.say_path('report', finished.report)
     output.say_path('results', path)
     output.result(_data(end, finished, path))
-    ks = [group['k'] for group in summary['by_k']]
+    ks = [group.k for group in summary.by_k]
     if len(ks) > 1:
         output.say(f'Of K = {", ".join(map(str, ks))}, the last line is that of K = {ks[-1]}.')
     output.say_line(closing_line(summary))
@@ -234,7 +234,7 @@ def _tell(end: RunEnd, finished: Finished, path: Path, output: Output) -> None:
 
 def _data(end: RunEnd, finished: Finished, path: Path) -> dict[str, Any]:
     return {
-        **finished.summary,
+        **finished.summary.model_dump(mode='json'),
         'complete': end.progress.done == end.progress.total,
         'reason': end.reason,
         'problem': end.problem,
