@@ -24,10 +24,9 @@ from franka_driver_conformance.__main__ import CHECKS, PLUGIN
 from franka_driver_conformance.checks.test_frames import read_description
 from franka_driver_conformance.checks.test_parameters import THRESHOLDS
 from franka_driver_conformance.expectations import CheckFailedError, close
-from franka_driver_conformance.provoker import Cause, PersonProvoker
 from franka_driver_conformance.recording import Recording
 from franka_driver_conformance.report import Finding, Report, differences, load, save
-from franka_driver_conformance.stop_scenario import StopScenario
+from franka_driver_conformance.stop_scenario import Cause, PersonProvoker, StopScenario
 
 pytestmark = pytest.mark.ros
 
@@ -82,7 +81,7 @@ def test_package_needs_nothing_of_bbllm(path: Path) -> None:
             names.update(alias.name for alias in node.names)
 
     ours = {name for name in names if name.startswith('bbllm')}
-    assert ours <= ({'bbllm_interfaces.srv'} if path.name == 'provoker.py' else set())
+    assert ours <= ({'bbllm_interfaces.srv'} if path.name == 'stop_scenario.py' else set())
 
 
 def test_thresholds_are_those_that_the_simulator_starts_with() -> None:
@@ -142,8 +141,7 @@ def test_step_that_was_not_reached_fails_with_the_reason() -> None:
         raise CheckFailedError('an answer', 'none')
 
     brought_back: list[bool] = []
-    scenario = StopScenario()
-    scenario.run(course, lambda: brought_back.append(True))
+    scenario = StopScenario(course, lambda: brought_back.append(True))
 
     assert brought_back == [True]
     assert scenario['hardware'] == 'unconfigured'

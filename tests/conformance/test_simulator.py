@@ -11,8 +11,12 @@ from control_msgs.msg import JointTrajectoryControllerState
 
 from franka_driver_conformance.client import DriverClient
 from franka_driver_conformance.motions import Arm
-from franka_driver_conformance.provoker import Cause, PersonProvoker, SimProvoker
-from franka_driver_conformance.stop_scenario import stop_while_moving
+from franka_driver_conformance.stop_scenario import (
+    Cause,
+    PersonProvoker,
+    SimProvoker,
+    stop_while_moving,
+)
 
 pytestmark = pytest.mark.ros
 

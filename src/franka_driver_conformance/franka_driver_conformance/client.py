@@ -208,10 +208,6 @@ class DriverClient:
                 raise CheckFailedError(f'{what} within {self.patience_s:g} s', 'none')
             self._executor.spin_once(timeout_sec=POLL_S)
 
-    def topics(self) -> dict[str, list[str]]:
-        """Return the types of all topics, by full name."""
-        return dict(self.node.get_topic_names_and_types())
-
     def services(self) -> dict[str, list[str]]:
         """Return the types of all services, by full name."""
         return dict(self.node.get_service_names_and_types())

@@ -181,7 +181,7 @@ def ask(config: pytest.Config, text: str = '') -> None:
     finally:
         capture.resume_global_capture()
     if answer.strip().lower() not in ('y', 'yes'):
-        pytest.exit('Nothing was moved.', returncode=1)
+        pytest.exit('Ended.' if text else 'Nothing was moved.', returncode=1)
 
 
 @pytest.hookimpl(wrapper=True)

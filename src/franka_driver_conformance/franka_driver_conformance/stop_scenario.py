@@ -9,7 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from typing import Any
+from enum import Enum
+from typing import Any, Protocol
 
 from controller_manager_msgs.msg import ControllerManagerActivity
 from franka_msgs.action import ErrorRecovery
@@ -18,10 +19,9 @@ from sensor_msgs.msg import JointState
 
 from franka_driver_conformance import manager
 from franka_driver_conformance.client import DriverClient
-from franka_driver_conformance.expectations import CheckFailedError
+from franka_driver_conformance.expectations import CheckFailedError, expect
 from franka_driver_conformance.manager import ACTIVITY, BROADCASTERS, HARDWARE, ROBOT_STATE
 from franka_driver_conformance.motions import LONG_S, SLACK_S, Arm, in_order, seconds
-from franka_driver_conformance.provoker import Cause, Provoker
 
 QUIET_S = 0.6
 """How long a topic is observed to find that it is silent [s]."""
@@ -30,26 +30,109 @@ IN_FLIGHT_S = 0.3
 RECOVERY_S = 15.0
 
 
+class Cause(Enum):
+    """Why a robot stops."""
+
+    REFLEX = 'reflex'
+    """It touches something."""
+    USER_STOP = 'user_stop'
+    """The external activation device is pressed."""
+
+
+DEEDS = {
+    Cause.REFLEX: 'push against the hand, firmly and sideways, until the robot stops',
+    Cause.USER_STOP: 'press the external activation device, and keep it pressed',
+}
+
+
+class Provoker(Protocol):
+    """Makes the robot stop, and releases it; each step may wait for a person."""
+
+    def prepare(self, cause: Cause, moving: bool) -> None:
+        """Get ready, before the arm moves."""
+
+    def provoke(self, cause: Cause) -> None:
+        """Make the robot stop. A user stop stays in force."""
+
+    def release(self, cause: Cause) -> None:
+        """Remove the cause, before the recovery."""
+
+
+class SimProvoker:
+    """Calls the service `sim/inject_fault` of `mujoco_sim`, which no real driver has."""
+
+    def __init__(self, driver: DriverClient):
+        self._driver = driver
+
+    def prepare(self, cause: Cause, moving: bool) -> None:
+        """Do nothing."""
+
+    def provoke(self, cause: Cause, *, clear: bool = False) -> None:
+        """Inject the fault, or clear it."""
+        from bbllm_interfaces.srv import InjectFault  # only here: an interface of the simulator
+
+        request = InjectFault.Request(fault=cause.value, clear=clear)
+        answer = self._driver.call(InjectFault, 'sim/inject_fault', request)
+        expect(answer.success, f'that sim/inject_fault does {cause.value}', answer.message)
+
+    def release(self, cause: Cause) -> None:
+        """Clear the fault."""
+        self.provoke(cause, clear=True)
+
+
+class PersonProvoker:
+    """Asks the person at the terminal; *ask* shows a text and returns when they are done."""
+
+    def __init__(self, ask: Callable[[str], object]):
+        self._ask = ask
+        self._moving = False
+
+    def prepare(self, cause: Cause, moving: bool) -> None:
+        """Describe what is needed, and wait until the person is ready."""
+        self._moving = moving
+        if moving:
+            self._ask(
+                f'Joint 7 will turn slowly for {LONG_S:g} s. While it does, {DEEDS[cause]}. '
+                'Press Enter when you are ready: it starts then.'
+            )
+
+    def provoke(self, cause: Cause) -> None:
+        """Wait for the person where no motion shows that the robot has stopped."""
+        if not self._moving:
+            self._ask(f'The arm stands. Now {DEEDS[cause]}, then press Enter.')
+
+    def release(self, cause: Cause) -> None:
+        """Wait until the robot is free to recover."""
+        if cause is Cause.USER_STOP:
+            self._ask('Release the external activation device, then press Enter.')
+        else:
+            self._ask('Take your hands off the arm, then press Enter: it recovers then.')
+
+
 class StopScenario:
     """Observations by name; reading one that was not reached fails the check."""
 
-    def __init__(self, facts: dict[str, Any] | None = None, broke: str = ''):
-        self.facts = facts or {}
-        self.broke = broke
+    def __init__(self, course: Callable[[dict[str, Any]], None], way_back: Callable[[], None]):
+        """
+        Run a course; if it fails, keep what was observed and bring the robot back.
+
+        Args:
+            course: Stops the robot, and adds observations to the dictionary it receives.
+            way_back: Brings the robot back wherever the course has ended.
+        """
+        self._facts: dict[str, Any] = {}
+        self.broke = ''
         """Why it could not continue; empty if it was completed."""
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self.facts:
-            raise CheckFailedError(f'to reach the step {name!r}', self.broke or 'nothing')
-        return self.facts[name]
-
-    def run(self, course: Callable[[dict[str, Any]], None], way_back: Callable[[], None]) -> None:
-        """Run a course; if it fails, keep what was observed and bring the robot back."""
         try:
-            course(self.facts)
+            course(self._facts)
         except CheckFailedError as error:
             self.broke = str(error)
             way_back()
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._facts:
+            raise CheckFailedError(f'to reach the step {name!r}', self.broke or 'nothing')
+        return self._facts[name]
 
 
 def stop_while_moving(arm: Arm, provoker: Provoker, cause: Cause) -> StopScenario:
@@ -78,9 +161,7 @@ def stop_while_moving(arm: Arm, provoker: Provoker, cause: Cause) -> StopScenari
         facts['hardware_after_release'] = manager.hardware(driver).state.label
         _recover_in_order(arm, facts)
 
-    scenario = StopScenario()
-    scenario.run(course, lambda: _bring_back(driver, provoker, cause))
-    return scenario
+    return StopScenario(course, lambda: _bring_back(driver, provoker, cause))
 
 
 def stop_while_idle(arm: Arm, provoker: Provoker, cause: Cause) -> StopScenario:
@@ -92,7 +173,8 @@ def stop_while_idle(arm: Arm, provoker: Provoker, cause: Cause) -> StopScenario:
             provoker.prepare(cause, False)
             provoker.provoke(cause)
             with driver.probe(FrankaRobotState, ROBOT_STATE) as states:
-                states.collect(IN_FLIGHT_S)
+                time.sleep(IN_FLIGHT_S)
+                states.drain()
                 facts['mode'] = states.next(driver.patience_s).robot_mode
             facts['hardware'] = manager.hardware(driver).state.label
             facts['recovery_while_pressed'] = error_recovery(driver)
@@ -100,9 +182,7 @@ def stop_while_idle(arm: Arm, provoker: Provoker, cause: Cause) -> StopScenario:
             facts['recovery'] = error_recovery(driver)
         facts['swing'] = arm.follow(arm.swing()).status
 
-    scenario = StopScenario()
-    scenario.run(course, lambda: _bring_back(driver, provoker, cause))
-    return scenario
+    return StopScenario(course, lambda: _bring_back(driver, provoker, cause))
 
 
 def error_recovery(driver: DriverClient) -> str:

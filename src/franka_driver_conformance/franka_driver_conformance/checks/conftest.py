@@ -10,9 +10,12 @@ import pytest
 from franka_driver_conformance.client import DriverClient, NoDriverError
 from franka_driver_conformance.motions import Arm
 from franka_driver_conformance.plugin import allows_motion, ask, check_name, need_alone
-from franka_driver_conformance.provoker import Cause, PersonProvoker, Provoker, SimProvoker
 from franka_driver_conformance.recording import Recording
 from franka_driver_conformance.stop_scenario import (
+    Cause,
+    PersonProvoker,
+    Provoker,
+    SimProvoker,
     StopScenario,
     stop_while_idle,
     stop_while_moving,
@@ -37,9 +40,8 @@ def driver(pytestconfig: pytest.Config) -> Iterator[DriverClient]:
     try:
         client.await_driver(option.await_driver)
         if allows_motion(pytestconfig):
-            if option.provoke != 'sim':
-                need_alone(client, FIND_S)
-                ask(pytestconfig)
+            need_alone(client, FIND_S)
+            ask(pytestconfig)
             client.prepare_goals()
         yield client
     except NoDriverError as error:
@@ -53,8 +55,7 @@ def driver(pytestconfig: pytest.Config) -> Iterator[DriverClient]:
 def _current_check(request: pytest.FixtureRequest, driver: DriverClient) -> None:
     """Name the check in the recording; before it moves something, look for other commanders."""
     driver.recording.check = check_name(request.node)
-    config = request.config
-    if allows_motion(config) and config.option.provoke != 'sim':
+    if allows_motion(request.config):
         need_alone(driver)
 
 

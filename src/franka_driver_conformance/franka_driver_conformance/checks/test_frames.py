@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from franka_msgs.msg import FrankaRobotState
 from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
+from scipy.spatial.transform import Rotation
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
@@ -54,9 +56,8 @@ class Description:
         if link == self.root:
             return np.eye(4)
         joint = self.joints[link]
-        turn = np.eye(4)
-        turn[:3, :3] = rotation(joint.axis, angles_rad.get(joint.name, 0.0))
-        return np.asarray(self.pose(joint.parent, angles_rad) @ joint.origin @ turn)
+        turn = Rotation.from_rotvec(joint.axis * angles_rad.get(joint.name, 0.0))
+        return np.asarray(self.pose(joint.parent, angles_rad) @ joint.origin @ transform(turn))
 
 
 def read_description(text: str) -> Description:
@@ -66,52 +67,46 @@ def read_description(text: str) -> Description:
     for joint in robot.findall('joint'):
         origin, axis = joint.find('origin'), joint.find('axis')
         place = {} if origin is None else origin.attrib
-        pose = np.eye(4)
-        roll, pitch, yaw = map(float, place.get('rpy', '0 0 0').split())
-        for direction, angle_rad in zip(np.eye(3)[::-1], (yaw, pitch, roll), strict=True):
-            pose[:3, :3] = pose[:3, :3] @ rotation(direction, angle_rad)
-        pose[:3, 3] = [float(number) for number in place.get('xyz', '0 0 0').split()]
+        turn = Rotation.from_euler('xyz', numbers(place.get('rpy', '0 0 0')))
         ends = {end.tag: end.get('link', '') for end in joint if end.tag in ('parent', 'child')}
         joints[ends['child']] = UrdfJoint(
             joint.get('name', ''),
             joint.get('type', ''),
             ends['parent'],
-            pose,
-            np.array(('1 0 0' if axis is None else axis.get('xyz', '1 0 0')).split(), float),
+            transform(turn, numbers(place.get('xyz', '0 0 0'))),
+            np.array(numbers('1 0 0' if axis is None else axis.get('xyz', '1 0 0'))),
         )
     (root,) = {link.get('name', '') for link in robot.findall('link')} - set(joints)
     return Description(root, joints)
 
 
-def rotation(axis: np.ndarray, angle_rad: float) -> np.ndarray:
-    """Return the rotation about an axis (Rodrigues), shape (3, 3)."""
-    x, y, z = axis
-    K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.asarray(np.eye(3) + np.sin(angle_rad) * K + (1 - np.cos(angle_rad)) * K @ K)
+def numbers(text: str) -> list[float]:
+    """Read numbers with blanks between them."""
+    return [float(word) for word in text.split()]
+
+
+def transform(rotation: Rotation, place: Iterable[float] = (0.0, 0.0, 0.0)) -> np.ndarray:
+    """Return a transform, shape (4, 4)."""
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = rotation.as_matrix(), list(place)
+    return T
 
 
 def matrix(pose: Any) -> np.ndarray:
     """Return a pose as matrix, shape (4, 4); its quaternion has to have the length 1."""
-    q = pose.orientation
-    xyz, w = np.array([q.x, q.y, q.z]), q.w
-    assert [xyz @ xyz + w * w] == close([1.0], 1e-3), 'the length of the quaternion'
-    T = np.eye(4)
-    length = np.linalg.norm(xyz)
-    if length > 0:
-        T[:3, :3] = rotation(xyz / length, 2 * np.arctan2(length, w))
-    T[:3, 3] = pose.position.x, pose.position.y, pose.position.z
-    return T
+    q, p = pose.orientation, pose.position
+    xyzw = [q.x, q.y, q.z, q.w]
+    assert [np.linalg.norm(xyzw)] == close([1.0], 5e-4), 'the length of the quaternion'
+    return transform(Rotation.from_quat(xyzw), (p.x, p.y, p.z))
 
 
 @pytest.fixture(scope='module')
 def description(driver: DriverClient) -> Description:
-    """Return the robot description."""
     return read_description(driver.receive(String, 'robot_description', latched=True).data)
 
 
 @pytest.fixture
 def state(driver: DriverClient) -> Any:
-    """Return one robot_state."""
     return driver.receive(FrankaRobotState, ROBOT_STATE)
 
 

@@ -26,25 +26,21 @@ STILL_RAD_S = 0.05
 
 @pytest.fixture
 def state(driver: DriverClient) -> Any:
-    """Return one robot_state."""
     return driver.receive(FrankaRobotState, ROBOT_STATE)
 
 
 @pytest.fixture
 def arm_joints(driver: DriverClient) -> JointState:
-    """Return one joint state of the arm."""
     return driver.receive(JointState, 'franka/joint_states')
 
 
 @pytest.fixture
 def hand_joints(driver: DriverClient) -> JointState:
-    """Return one joint state of the hand."""
     return driver.receive(JointState, f'{driver.gripper}/joint_states')
 
 
 @pytest.fixture
 def controller_state(driver: DriverClient) -> Any:
-    """Return one state of the arm's controller."""
     topic = f'{driver.controller}/controller_state'
     return driver.receive(JointTrajectoryControllerState, topic)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,11 +13,14 @@ from control_msgs.srv import QueryTrajectoryState
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
-from franka_driver_conformance.expectations import Record, close
+from franka_driver_conformance.client import Ended
+from franka_driver_conformance.expectations import Record, close, expect
+from franka_driver_conformance.manager import arm_controller_down
 from franka_driver_conformance.motions import (
     ARM_JOINTS,
     GOAL_RAD,
     LONG_S,
+    SLACK_S,
     SLOW_S,
     Arm,
     duration_msg,
@@ -210,3 +214,107 @@ def query(arm: Arm, time_s: float) -> QueryTrajectoryState.Response:
     """Ask where the trajectory will be."""
     request = QueryTrajectoryState.Request(time=stamp_msg(time_s))
     return arm.driver.call(QueryTrajectoryState, f'{arm.driver.controller}/query_state', request)
+
+
+AGO_S = 1000.0
+CREEP_RAD_S = 1e-3
+"""Not zero, and not visible [rad/s]."""
+SIX = [0.0] * 6
+# A driver that accepted one of these goals would not move the arm by more than a millimetre.
+CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    'no-joints-are-rejected': ({'joint_names': []}, {}),
+    'unknown-joints-are-rejected': ({'joint_names': [*ARM_JOINTS[:6], 'panda_joint7']}, {}),
+    'no-points-are-rejected': ({'points': []}, {}),
+    'speed-at-the-end-is-rejected': ({}, {'velocities': [*SIX, CREEP_RAD_S]}),
+    'missing-velocities-are-rejected': ({}, {'velocities': SIX}),
+    'missing-accelerations-are-rejected': ({}, {'accelerations': SIX}),
+}
+"""Fields of the trajectory, and of its point, that make a valid goal invalid."""
+
+
+@pytest.mark.parametrize(('fields', 'of_point'), CHANGES.values(), ids=CHANGES)
+def test_rejected(arm: Arm, fields: dict[str, Any], of_point: dict[str, Any]) -> None:
+    goal = arm.stay()
+    for name, value in of_point.items():
+        setattr(goal.trajectory.points[0], name, value)
+    for name, value in fields.items():
+        setattr(goal.trajectory, name, value)
+    expect_rejected(arm, goal)
+
+
+@pytest.mark.parametrize(
+    'joints', [6, 7], ids=['six-joints-are-rejected', 'missing-positions-are-rejected']
+)
+def test_six_positions(arm: Arm, joints: int) -> None:
+    goal = arm.stay()
+    point = goal.trajectory.points[0]
+    goal.trajectory.joint_names = list(ARM_JOINTS[:joints])
+    point.positions, point.velocities = point.positions[:6], [0.0] * joints
+    expect_rejected(arm, goal)
+
+
+def test_times_that_do_not_grow_are_rejected(arm: Arm) -> None:
+    goal = arm.stay()
+    goal.trajectory.points = goal.trajectory.points * 2
+    expect_rejected(arm, goal)
+
+
+def test_past_trajectories_are_rejected(arm: Arm) -> None:
+    goal = arm.stay()
+    now_s = seconds(arm.measured().header.stamp)
+    goal.trajectory.header.stamp = stamp_msg(now_s - AGO_S)
+    expect_rejected(arm, goal)
+
+
+def test_rejected_goal_leaves_the_running_one_alone(arm: Arm) -> None:
+    bad = arm.stay()
+    bad.trajectory.points = []
+    with arm.moving() as running:
+        expect_rejected(arm, bad)
+        running.wait_feedback(len(running.feedback) + 2)
+        assert running.cancel_and_wait().status == 'CANCELED'
+
+
+def expect_rejected(arm: Arm, goal: Any) -> None:
+    sent = arm.send(goal)
+    if sent.accepted:
+        sent.cancel()
+    expect(not sent.accepted, 'a rejection', 'the goal is accepted')
+
+
+PTP_REACHED, PTP_ABORTED = 2, 3
+"""Of TargetStatus."""
+PTP_RAD_S = 0.1
+PTP_GOAL_RAD = 0.005
+
+
+@pytest.mark.ptp
+def test_robot_plans_nothing_while_a_controller_is_active(
+    arm: Arm, record_property: Record
+) -> None:
+    ended = ptp_motion(arm, arm.positions())
+    assert (ended.status, ended.result.target_status.status) == ('ABORTED', PTP_ABORTED)
+    assert ended.result.error_message
+    record_property('message', ended.result.error_message)
+
+
+@pytest.mark.ptp
+def test_robot_moves_by_itself_when_idle(arm: Arm) -> None:
+    target = list(arm.swing().trajectory.points[-1].positions)
+    with arm_controller_down(arm.driver):
+        ended = ptp_motion(arm, target)
+        seen = (ended.status, ended.result.target_status.status, ended.result.error_message)
+        assert seen == ('SUCCEEDED', PTP_REACHED, '')
+        assert arm.positions() == close(target, GOAL_RAD)
+
+
+def ptp_motion(arm: Arm, target: list[float]) -> Ended:
+    """Run a motion to its end."""
+    # Not in every build of franka_msgs: the other checks do without it.
+    from franka_msgs.action import PTPMotion
+
+    goal: Any = PTPMotion.Goal()
+    goal.goal_joint_configuration = target
+    goal.maximum_joint_velocities = [PTP_RAD_S] * len(target)
+    goal.goal_tolerance = PTP_GOAL_RAD
+    return arm.driver.send(PTPMotion, 'action_server/ptp_motion', goal).ended(SLACK_S)
