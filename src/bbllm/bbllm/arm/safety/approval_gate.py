@@ -1,18 +1,18 @@
 """
-The gate before the arm: which calls may be tried, and whom to ask.
+The approval gate in front of the arm: which calls are permitted, and when a person is asked.
 
-What the modes mean is said in `core.approval.ApprovalMode`; here is how they are held:
+`core.approval.ApprovalMode` defines the modes; these rules implement them:
 
-* A plan is approved once, by its hash. It is good for its steps in their order, each for one
-  call that was tried; a call that was rejected moved nothing and does not use its step up.
-* What a plan's words do not cover is asked for by itself: a call that names something that its
-  step does not, a step that comes again, and every step after one that failed.
-* A denial holds for the whole plan, and so does it when nobody answered.
-* What was approved is taken back when the robot was stopped, whoever brings it back; when its
-  episode lost who runs it; and when nothing of it was done for a long while. A yes to a question
-  during which that happened counts as little, and is asked for again.
-* A plan with characters that are not visible is refused in every mode: nobody could read it.
-* Calls of an episode that has ended are refused in every mode: nobody waits for them.
+* A plan is approved once, by its hash. The approval covers its steps in their order, each for one
+  call that was tried; a rejected call moved nothing and does not use up its step.
+* What the words of a plan do not cover is asked for separately: a call that names something that
+  its step does not, a repeated step, and every step after one that failed.
+* A denial applies to the whole plan, and so does a question without an answer.
+* An approval is revoked when the robot was stopped, also if it was recovered since; when its
+  episode lost its client; and after IDLE_S without a step. An approval given to a question that
+  was open meanwhile is not valid, and the question is asked again.
+* A plan with invisible characters is refused in every mode: a person could not read it.
+* Calls of an episode that has ended are refused in every mode: no client waits for them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import Enum
 
 from bbllm.core.approval import (
     SHORT,
@@ -134,37 +135,62 @@ REVOKING = frozenset({Code.USER_STOP, Code.NEEDS_PERSON})
 """After these nothing that was approved before holds any more."""
 
 
+class PlanState(Enum):
+    """The states of a plan; `ApprovalGate` describes the transitions."""
+
+    ASKED = 'asked'
+    """A person has to answer before any step."""
+    GRANTED = 'granted'
+    DENIED = 'denied'
+
+
 @dataclass
-class ApprovedPlan:
-    """What is known of the plan in force."""
+class PlanApproval:
+    """The approval of the plan in force."""
 
     episode_id: str
     revision: int
     hash: str
-    granted: bool = False
-    denial: str = ''
+    state: PlanState = PlanState.ASKED
+    reason: str = ''
+    """Why the plan is asked for again, or the message of its denial."""
     tried: set[int] = field(default_factory=set)
+    """The steps that are used up."""
     failed: int | None = None
     """The step that failed first since the plan was approved."""
-    revoked: str = ''
-    """Why it has to be approved again."""
     stops: int = 0
-    """How often the robot had stopped when it was asked for."""
+    """How often the robot had stopped when the question was asked."""
     done_s: float = 0.0
-    """When it was granted or something of it was done last, monotonic clock [s]."""
+    """Time of the approval or of the last step, monotonic clock [s]."""
+
+
+@dataclass(slots=True)
+class CurrentCall:
+    """The call that was begun last."""
+
+    provenance: Provenance | None = None
+    uses_step: PlanApproval | None = None
+    """The plan of which this call uses up a step; None where it uses none."""
+
+    @property
+    def episode_id(self) -> str:
+        """The call's episode; empty for a call of none."""
+        return '' if self.provenance is None else self.provenance.episode_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """What must not have changed between a question and its yes."""
+    """What must be unchanged between a question and its answer."""
 
     stops: int
     """How often the robot had stopped."""
-    revoked: int
-    """How often what was approved had been taken back."""
+    revocations: int
+    """How often approvals had been revoked."""
+    why: str
+    """The reason of the last revocation."""
 
 
-def plan_fault(provenance: Provenance, known: ApprovedPlan | None) -> str:
+def plan_fault(provenance: Provenance, known: PlanApproval | None) -> str:
     """
     Return why a goal cannot belong to the plan that it names; empty if it can.
 
@@ -263,6 +289,14 @@ class ApprovalGate:
     """
     A `Permit` and an `AskPerson` for one arm; asked from one thread at a time.
 
+    For each call: `permit` (or `begin`, where no permission is needed yet), then `settle`. A plan
+    is a state machine:
+
+    * ASKED -> GRANTED or DENIED by the answer of a person, unless the robot stopped or approvals
+      were revoked while the question was open: then the plan stays ASKED.
+    * GRANTED -> ASKED by `revoke`: a stop, the end of the episode, or IDLE_S without a step.
+    * DENIED is final; another hash is another plan.
+
     Args:
         ask: Waits for the answer of a person.
         observe: Returns the scene as it is now; may raise SceneError.
@@ -285,28 +319,22 @@ class ApprovalGate:
         self._clock = clock
         self._ask = ask
         self._observe = observe
-        self._plan: ApprovedPlan | None = None
-        self._under_way: tuple[ApprovedPlan, int] | None = None
-        self._provenance: Provenance | None = None
+        self._plan: PlanApproval | None = None
+        self._call = CurrentCall()
         self._stopped_in: set[str] = set()
+        """Ids of the episodes in which the robot stopped."""
         self._lock = threading.Lock()
-        """Held while something is granted or taken back, so that neither overtakes the other."""
-        self._revoked = 0
-        self._revoked_why = ''
+        """Guards every transition to and from GRANTED, so that none overtakes another."""
+        self._moment = Moment(stops=0, revocations=0, why='')
         self.ended = EndedEpisodes()
         self.running = ''
         """Id of the episode that runs now, whoever gives calls; empty where none does."""
         self._brain = ''
         self._asked: deque[str] = deque(maxlen=KEPT)
 
-    @property
-    def _episode_id(self) -> str:
-        return '' if self._provenance is None else self._provenance.episode_id
-
     def begin(self, provenance: Provenance | None) -> None:
-        """Learn where the next call comes from, before anybody is asked anything about it."""
-        self._provenance = provenance
-        self._under_way = None
+        """Begin a call, before any question about it."""
+        self._call = CurrentCall(provenance)
 
     def permit(self, call: SkillCall, provenance: Provenance | None, look: Look) -> Outcome | None:
         """Return why a call may not be tried, None where it may; see `core.approval.Permit`."""
@@ -323,29 +351,30 @@ class ApprovalGate:
         return self._planned(call, provenance, look)
 
     def settle(self, outcome: Outcome) -> None:
-        """Learn how the call that was begun last has ended, permitted or not."""
-        if self._under_way is not None and outcome.status is Status.REJECTED:
-            plan, step = self._under_way
-            plan.tried.discard(step)
-        self._under_way = None
-        plan_now, begun = self._plan, self._provenance
-        if plan_now is not None and begun is not None and plan_now.hash == begun.hash:
-            plan_now.done_s = self._clock()
-            if outcome.status is Status.FAILED and plan_now.failed is None:
-                plan_now.failed = begun.step
+        """End the call that was begun last, permitted or not."""
+        begun, uses_step = self._call.provenance, self._call.uses_step
+        self._call.uses_step = None
+        if begun is not None:
+            if uses_step is not None and outcome.status is Status.REJECTED:
+                uses_step.tried.discard(begun.step)
+            plan = self._plan
+            if plan is not None and plan.hash == begun.hash:
+                plan.done_s = self._clock()
+                if outcome.status is Status.FAILED and plan.failed is None:
+                    plan.failed = begun.step
         if outcome.code in STOPPED:
-            self._stopped_in.add(self._episode_id)
+            self._stopped_in.add(self._call.episode_id)
         if outcome.code in REVOKING:
             self.revoke(WAS_STOPPED)
 
     def revoke(self, why: str) -> None:
-        """Take back what was approved, and yeses still to come, from any thread; denials stay."""
+        """Revoke what was approved, and approvals still to come, from any thread; denials stay."""
         with self._lock:
-            self._revoked += 1
-            self._revoked_why = why
+            count = self._moment.revocations + 1
+            self._moment = replace(self._moment, revocations=count, why=why)
             plan = self._plan
-            if plan is not None and plan.granted:
-                plan.granted, plan.revoked = False, why
+            if plan is not None and plan.state is PlanState.GRANTED:
+                plan.state, plan.reason = PlanState.ASKED, why
 
     def begin_episode(self, episode_id: str, brain: str = '') -> None:
         """Learn that an episode has begun, so that any other has ended, and which model plans."""
@@ -369,7 +398,7 @@ class ApprovalGate:
             return None
         return refused(call, f'{call} was not tried: {HAS_ENDED}.')
 
-    def _revoke_old(self, plan: ApprovedPlan) -> None:
+    def _revoke_old(self, plan: PlanApproval) -> None:
         """Take back what was approved for a robot, and for a time, that are not these."""
         if self._stops() != plan.stops:
             self.revoke(WAS_STOPPED)
@@ -377,19 +406,19 @@ class ApprovalGate:
             self.revoke(f'nothing of it was done for {IDLE_S:.0f} s')
 
     def _now(self) -> Moment:
-        return Moment(stops=self._stops(), revoked=self._revoked)
+        return replace(self._moment, stops=self._stops())
 
-    def _since(self, then: Moment) -> str:
-        """Return why an answer to a question of that moment is good no more; empty if it is."""
+    def _invalid_since(self, then: Moment) -> str:
+        """Return why an answer to a question of that moment is not valid; empty if it is."""
         now = self._now()
         if now.stops != then.stops:
             return WAS_STOPPED
-        return self._revoked_why if now.revoked != then.revoked else ''
+        return now.why if now.revocations != then.revocations else ''
 
     def resume(self, what: str, look: Look) -> bool:
         """Ask whether the robot, which has stopped, may go on; see `core.approval.AskPerson`."""
         self.revoke(WAS_STOPPED)
-        return self._ask(resume_request(what, self._episode_id), look).granted
+        return self._ask(resume_request(what, self._call.episode_id), look).granted
 
     # --- plans ------------------------------------------------------------------------------
 
@@ -408,49 +437,51 @@ class ApprovalGate:
             return refused(call, f'{call} was not tried: {fault}')
         plan = self._take(provenance)
         self._revoke_old(plan)
-        while not plan.granted and not plan.denial:
+        while plan.state is PlanState.ASKED:
             self._ask_plan(plan, provenance, look)
             over = self.refuse_ended(call, provenance)
             if over is not None:
                 return over
-        if plan.denial:
-            return refused(call, plan.denial)
+        if plan.state is PlanState.DENIED:
+            return refused(call, plan.reason)
         step = provenance.plan.steps[provenance.step]
 
         def beyond(checked: SkillCall, scene: Scene) -> str | None:
             self._revoke_old(plan)  # it may have stopped while the scene was waited for
-            revoked = '' if plan.granted else plan.revoked
+            revoked = '' if plan.state is PlanState.GRANTED else plan.reason
             deviation = plan_deviation(plan.tried, plan.failed, step.index)
             return revoked or deviation or unmentioned(checked, step.text, scene) or None
 
         refusal = self._after_checks(call, provenance, look, beyond)
         if refusal is None:
             if step.index not in plan.tried:
-                # Used up at once: who forgets to settle leaves less allowed, not more.
-                self._under_way = (plan, step.index)
+                # Used up at once: a caller that does not settle is permitted less, not more.
+                self._call.uses_step = plan
             plan.tried.add(step.index)
         return refusal
 
-    def _take(self, provenance: Provenance) -> ApprovedPlan:
+    def _take(self, provenance: Provenance) -> PlanApproval:
         known = self._plan
         if known is None or known.hash != provenance.hash:
-            known = ApprovedPlan(provenance.episode_id, provenance.revision, provenance.hash)
+            known = PlanApproval(provenance.episode_id, provenance.revision, provenance.hash)
             self._plan = known
         return known
 
-    def _ask_plan(self, plan: ApprovedPlan, provenance: Provenance, look: Look) -> None:
+    def _ask_plan(self, plan: PlanApproval, provenance: Provenance, look: Look) -> None:
         before = self._now()
         brain = self._brain if provenance.episode_id == self.running else ''
-        answer = self._ask(plan_request(provenance, self._name(plan), plan.revoked, brain), look)
+        answer = self._ask(plan_request(provenance, self._name(plan), plan.reason, brain), look)
         with self._lock:
-            since = self._since(before)
-            plan.granted = answer.granted and not since
-            plan.revoked = since or plan.revoked
+            since = self._invalid_since(before)
             plan.failed, plan.stops, plan.done_s = None, before.stops, self._clock()
             if not answer.granted:
-                plan.denial = denial('this plan', answer)
+                plan.state, plan.reason = PlanState.DENIED, denial('this plan', answer)
+            elif since:
+                plan.reason = since
+            else:
+                plan.state, plan.reason = PlanState.GRANTED, ''
 
-    def _name(self, plan: ApprovedPlan) -> str:
+    def _name(self, plan: PlanApproval) -> str:
         """Return what an answer has to name: a late yes is good for no later question."""
         if plan.hash in self._asked:
             return single_hash(RequestKind.PLAN, plan.hash)
@@ -460,7 +491,7 @@ class ApprovalGate:
     # --- single calls -----------------------------------------------------------------------
 
     def _risk(self, call: SkillCall, scene: Scene) -> str | None:
-        stopped = self._episode_id in self._stopped_in
+        stopped = self._call.episode_id in self._stopped_in
         why = risk(call, scene) or ('the robot had stopped in this episode' if stopped else '')
         return why or None
 
@@ -492,7 +523,7 @@ class ApprovalGate:
             answer = self._ask(call_request(call, provenance, reason), look)
             if not answer.granted:
                 return refused(call, denial(str(call), answer))
-            since = self._since(before)
+            since = self._invalid_since(before)
             over = self.refuse_ended(call, provenance)
             if over is not None or not since:
                 return over
