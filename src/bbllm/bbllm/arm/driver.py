@@ -304,7 +304,7 @@ class ArmDriver(Protocol):
 
 
 CLOSED_M = 0.003
-"""Fingers that have closed by this were not yet on what they grip: pads and things give way by
+"""Fingers that have closed by this were not yet on what they grip: pads and objects give way by
 less [m]."""
 
 

@@ -26,7 +26,7 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir, is_yaml_path
 
 KEEP_OUT_PREFIX = 'keep_out/'
-"""Before the name of a box among obstacles, so that it is never taken for a thing."""
+"""Before the name of a box among obstacles, so that it is never taken for an object."""
 EXAMPLE_JOINT_NM = (35.0, 35.0, 32.0, 30.0, 29.0, 27.0, 24.0)
 EXAMPLE_CONTACT_NM = (25.0, 25.0, 22.0, 20.0, 19.0, 17.0, 14.0)
 EXAMPLE_WRENCH = (40.0, 40.0, 40.0, 35.0, 35.0, 35.0)
@@ -179,7 +179,7 @@ class KeepOut(_Corners):
 
     @property
     def obstacle(self) -> Obstacle:
-        """Return the box as the collision model knows things."""
+        """Return the box as the collision model knows objects."""
         low, high = np.array(self.min_m), np.array(self.max_m)
         T_base_obstacle = np.eye(4)
         T_base_obstacle[:3, 3] = (low + high) / 2
@@ -248,7 +248,7 @@ def load_envelope(name_or_path: str | Path = '') -> SafetyEnvelope:
             `safety`; empty is that one.
 
     Raises:
-        ConfigError: It cannot be read or used; says where and what would be accepted.
+        ConfigError: It cannot be read or used; states where and what would be accepted.
     """
     text = str(name_or_path) or DEFAULT
     if isinstance(name_or_path, Path) or is_yaml_path(text):

@@ -85,7 +85,7 @@ def velocity_limits(q: Array) -> tuple[Array, Array]:
 
 
 def within_limits(q: Array, margin_rad: float = Q_MARGIN_RAD) -> NDArray[np.bool_]:
-    """Tell which positions, shape (..., 7) [rad], keep the margin from all limits."""
+    """Return which positions, shape (..., 7) [rad], keep the margin from all limits."""
     legal = (q >= Q_MIN + margin_rad) & (q <= Q_MAX - margin_rad)
     return np.asarray(legal.all(axis=-1))
 

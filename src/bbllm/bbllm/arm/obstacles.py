@@ -1,4 +1,4 @@
-"""The solid things around the arm as plain shapes."""
+"""The solid objects around the arm as plain shapes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ObstacleShape(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Obstacle:
-    """A solid thing in the base frame."""
+    """A solid object in the base frame."""
 
     name: str
     shape: ObstacleShape

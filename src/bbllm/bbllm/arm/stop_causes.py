@@ -170,7 +170,7 @@ class Stop:
 
 def hardware_is_up(*, shown: bool, answered: bool, controllers_active: bool) -> bool:
     """
-    Tell whether the hardware component counts as active.
+    Return whether the hardware component counts as active.
 
     What stopped a robot hangs on it: with the hardware up, a controller was only taken down by
     somebody. Where the newest answer about it does not come nobody knows that, and a person has

@@ -63,7 +63,7 @@ def add_good(
         spec: Where to.
         item: Its name, pose and colour.
         good: What it is made of.
-        mass_kg: Of the whole thing [kg].
+        mass_kg: Of the whole object [kg].
         contact_s: Time constant of its contacts [s].
     """
     body = add_body(spec, item)

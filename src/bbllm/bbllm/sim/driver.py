@@ -49,7 +49,7 @@ class SimDriver:
         on_advance: Callable[[], None] | None = None,
     ) -> None:
         """
-        Drive a robot that nobody else advances.
+        Drive a robot that no one else advances.
 
         Args:
             robot: The robot.

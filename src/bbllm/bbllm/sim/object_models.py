@@ -1,5 +1,5 @@
 """
-Containers and everyday things, each put together from a few plain shapes.
+Containers and everyday objects, each put together from a few plain shapes.
 
 A thing's own frame has its origin where a hand takes it: in the middle of the box of its size, and
 of the part that is between the fingers. What leans out of that box does so by millimetres. All
@@ -24,7 +24,7 @@ WALL_M = 0.006
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectPart:
-    """One plain shape of a thing, in the thing's own frame."""
+    """One plain shape of an object, in the object's own frame."""
 
     shape: str
     """`box`, `cylinder`, `ellipsoid` or `capsule`."""
@@ -33,14 +33,14 @@ class ObjectPart:
     at_m: Vector = (0.0, 0.0, 0.0)
     quat_xyzw: Quat = (0.0, 0.0, 0.0, 1.0)
     color: str = ''
-    """That of the thing where empty."""
+    """That of the object where empty."""
     painted: bool = False
     """Whether it is there for the eye only: it weighs nothing and touches nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Good:
-    """A kind of thing that scene files can name."""
+    """A kind of object that scene files can name."""
 
     kind: Kind
     size_m: Vector
@@ -277,13 +277,13 @@ GOODS: dict[str, Good] = {
         kind=Kind.OTHER, size_m=(0.16, 0.052, 0.14), mass_kg=0.6, color='goldenrod', parts=_DRILL
     ),
 }
-"""Every kind of container and thing that a scene file can name beside cube and cylinder."""
+"""Every kind of container and object that a scene file can name beside cube and cylinder."""
 SAME_M = 1e-4
 """Sizes that differ by less are the same [m]."""
 
 
 def good_like(item: SceneObject) -> Good | None:
-    """Return the kind of thing that has an object's size: no two have the same."""
+    """Return the kind of object that has an object's size: no two have the same."""
     for good in GOODS.values():
         pairs = zip(good.size_m, item.size_m, strict=True)
         if good.kind is item.kind and all(abs(a - b) < SAME_M for a, b in pairs):

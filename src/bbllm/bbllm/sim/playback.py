@@ -56,7 +56,7 @@ class Servo:
 
     def set_load(self, mass_kg: float, centre_m: Array, inertia_kg_m2: Array) -> None:
         """
-        Tell what is in the hand.
+        Set the load in the hand.
 
         Args:
             mass_kg: 0 for nothing [kg].

@@ -108,18 +108,18 @@ def frame_from(column_major: Array) -> Array | None:
 
 
 def is_joint_stiffness(value: Array) -> bool:
-    """Tell whether the robot takes it, shape (7,) [Nm/rad]."""
+    """Return whether the robot takes it, shape (7,) [Nm/rad]."""
     return value.shape == (N_JOINTS,) and bool(np.all((value >= 0) & (value <= STIFFNESS_MAX)))
 
 
 def is_cartesian_stiffness(value: Array) -> bool:
-    """Tell whether the robot takes it, shape (6,) [N/m, Nm/rad]."""
+    """Return whether the robot takes it, shape (6,) [N/m, Nm/rad]."""
     inside = (value >= CARTESIAN_MIN) & (value <= CARTESIAN_MAX)
     return bool(inside.all())
 
 
 def is_load(load: Load) -> bool:
-    """Tell whether a body can have this mass and inertia."""
+    """Return whether a body can have this mass and inertia."""
     inertia = load.inertia_kg_m2
     finite = np.isfinite([load.mass_kg, *load.centre_m, *inertia.flat]).all()
     return bool(
@@ -152,7 +152,7 @@ class Order:
 
 def load_order(mass_kg: float, centre_m: Numbers, inertia: Numbers = (0.0,) * 9) -> Order:
     """
-    Tell what the robot carries.
+    Return what the robot carries.
 
     Args:
         mass_kg: Mass [kg].

@@ -53,9 +53,9 @@ from bbllm.skills.shapes import bottom_z, rotation_of, top_z, yaw_pose
 Point = tuple[float, float]
 
 TOUCH_M = 1e-4
-"""Things that overlap by less than this just touch [m]."""
+"""Objects that overlap by less than this just touch [m]."""
 GAP_M = 1e-3
-"""How far above its support a thing may start [m]."""
+"""How far above its support an object may start [m]."""
 BASE_RADIUS_M = 0.16
 """Around the z axis stands the robot's base [m]."""
 BASE_HEIGHT_M = 0.40
@@ -72,7 +72,7 @@ def complaints(
     Return one sentence part per fault of a scene; empty where it can stand.
 
     Args:
-        tables: What things can stand on, and be fixed to.
+        tables: What objects can stand on, and be fixed to.
         objects: What stands there.
         locations: The named places.
         fixed: Names of the objects that are bolted to a table.
@@ -98,7 +98,7 @@ def complaints(
 
 
 def overlap(first: SceneObject, second: SceneObject) -> bool:
-    """Tell whether two upright things share space."""
+    """Return whether two upright objects share space."""
     apart_in_height = (
         bottom_z(first) > top_z(second) - TOUCH_M or bottom_z(second) > top_z(first) - TOUCH_M
     )
@@ -162,7 +162,7 @@ def _overlap_faults(
 ) -> Iterable[str]:
     for first, second in itertools.combinations((*tables, *objects), 2):
         if Kind.FIXTURE in (first.kind, second.kind) and first.kind is not second.kind:
-            continue  # a thing that is sunk into a table is told so above
+            continue  # an object that is sunk into a table is told so above
         if overlap(first, second):
             apart = math.dist(first.pose.position_m[:2], second.pose.position_m[:2])
             yield (
@@ -198,7 +198,7 @@ def _axes(item: SceneObject) -> tuple[Point, Point]:
 
 
 def _contains(item: SceneObject, point: Sequence[float]) -> bool:
-    """Tell whether a point lies within an object seen from above."""
+    """Return whether a point lies within an object seen from above."""
     dx, dy = point[0] - item.pose.position_m[0], point[1] - item.pose.position_m[1]
     if item.kind is Kind.CYLINDER:
         return math.hypot(dx, dy) <= item.size_m[0] / 2
@@ -229,7 +229,7 @@ def _outlines_overlap(first: SceneObject, second: SceneObject) -> bool:
 
 
 def _gap(first: SceneObject, second: SceneObject, direction: Point) -> float:
-    """Return the distance between two things along a direction; negative: they overlap [m]."""
+    """Return the distance between two objects along a direction; negative: they overlap [m]."""
     centres = sum(
         (second.pose.position_m[i] - first.pose.position_m[i]) * direction[i] for i in range(2)
     )
@@ -291,7 +291,7 @@ def readable(
 
 
 def _place(loc: Location, data: Mapping[str, Any]) -> str:
-    """Name the thing an error is about: `objects[2] (red_cube): `."""
+    """Name the object an error is about: `objects[2] (red_cube): `."""
     if len(loc) < 2 or not isinstance(loc[1], int):
         return ''
     name = ''
@@ -368,7 +368,7 @@ class Record(BaseModel):
 
 
 class TableSpec(Record):
-    """A flat top that things can stand on."""
+    """A flat top that objects can stand on."""
 
     name: Name = 'table'
     xy: tuple[Coordinate, Coordinate] = (0.35, 0.0)
@@ -400,7 +400,7 @@ class ObjectSpec(Record):
     xy: tuple[Coordinate, Coordinate] | None = None
     """Where it stands on its table [m]; give this or xyz."""
     xyz: tuple[Coordinate, Coordinate, Coordinate] | None = None
-    """Its centre, for things that stand on other things [m]."""
+    """Its centre, for objects that stand on other objects [m]."""
     size: Length | tuple[Length, Length] | tuple[Length, Length, Length] = DEFAULT_SIZE_M
     """Edge of a cube or [x, y, z]; diameter = height of a cylinder or [diameter, height] [m]."""
     mass: Annotated[float, Field(ge=0.001, le=20, allow_inf_nan=False)] = DEFAULT_MASS_KG

@@ -28,7 +28,7 @@ MAX_ACCELERATION = 1e10
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """Two things in contact."""
+    """Two objects in contact."""
 
     first: str
     """A robot link (fr3_...), an object, a table or `floor`."""
@@ -247,7 +247,7 @@ class Simulation:
         return torque
 
     def touches(self) -> tuple[Touch, ...]:
-        """Return what touches what, awake things only; robot parts by their link's name."""
+        """Return what touches what, awake objects only; robot parts by their link's name."""
         found = []
         force = np.zeros(6)
         for i in range(self.data.ncon):

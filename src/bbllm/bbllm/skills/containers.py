@@ -1,5 +1,5 @@
 """
-Where in a container a held thing fits, and what lies in a container already.
+Where in a container a held object fits, and what lies in a container already.
 
 Of a container no more is known than its outer size and that it is open at the top, with a floor of
 6 mm and walls that may lean outwards. What is reckoned with is the ellipse that fits into its
@@ -48,35 +48,35 @@ SLACK_M = 0.003
 UPRIGHT = math.cos(math.radians(20.0))
 """Cosine of how far a container may lean; no hand can set one up again."""
 TURNS = (0.0, math.pi / 4, math.pi / 2, -math.pi / 4)
-"""How a thing may be turned against the container, as wished first [rad]."""
+"""How an object may be turned against the container, as wished first [rad]."""
 
 
 _NEVER_IN = (Kind.LOCATION, Kind.FIXTURE, Kind.HAND)
 
 
 def is_container(item: SceneObject) -> bool:
-    """Tell whether things can be put in or on it."""
+    """Return whether objects can be put in or on it."""
     return item.kind is Kind.CONTAINER
 
 
 def is_upright(container: SceneObject) -> bool:
-    """Tell whether a container stands as it should: not tipped over, and not upside down."""
+    """Return whether a container stands as it should: not tipped over, and not upside down."""
     x, y, _, _ = container.pose.quat_xyzw
     return 1.0 - 2.0 * (x * x + y * y) >= UPRIGHT  # of its own axis z, the part along the world's
 
 
 def is_deep(item: SceneObject) -> bool:
-    """Tell whether things are in this container rather than on it."""
+    """Return whether objects are in this container rather than on it."""
     return is_container(item) and item.size_m[2] >= DEEP_M
 
 
 def floor_z(container: SceneObject) -> float:
-    """Return the height of the surface on which things in a container rest [m]."""
+    """Return the height of the surface on which objects in a container rest [m]."""
     return bottom_z(container) + FLOOR_M
 
 
 def lies_in(item: SceneObject, container: SceneObject) -> bool:
-    """Tell whether a thing lies in or on a container, as far as poses and sizes say."""
+    """Return whether an object lies in or on a container, as far as poses and sizes say."""
     if not is_container(container) or is_container(item) or item.kind in _NEVER_IN:
         return False
     if not is_upright(container):
@@ -90,7 +90,7 @@ def lies_in(item: SceneObject, container: SceneObject) -> bool:
 
 
 def within(container: SceneObject, points: Sequence[Point], rim_m: float) -> bool:
-    """Tell whether points seen from above are in a container's ellipse, less a rim [m]."""
+    """Return whether points seen from above are in a container's ellipse, less a rim [m]."""
     a, b = (size / 2 - rim_m for size in container.size_m[:2])
     if min(a, b) <= 0.0:
         return False
@@ -108,7 +108,7 @@ def container_place(
     container: SceneObject, scene: Scene, hand: Hand, params: GraspParams, gap_m: float
 ) -> tuple[PlaceTarget, tuple[Grip, ...]] | Rejection:
     """
-    Return where in a container the held thing shall rest, and how to let go of it there.
+    Return where in a container the held object shall rest, and how to let go of it there.
 
     Args:
         container: What to put it in or on.
@@ -143,7 +143,7 @@ def container_place(
 
 
 def _swollen(item: SceneObject, spare_m: float) -> SceneObject:
-    """Return a thing that is larger on all sides, as if it were so."""
+    """Return an object that is larger on all sides, as if it were so."""
     if not is_solid(item) or item.kind is Kind.FIXTURE:
         return item
     x, y, z = (size + 2 * spare_m for size in item.size_m)
@@ -156,7 +156,7 @@ def _targets(
     """Yield free places in the container, the nearest to its middle first."""
     shapes = [outline(item) for item in inside]
     z = floor_z(container) + half_height(held)
-    # The thing is turned from how it is in the hand now, which may lie on any of its sides.
+    # The object is turned from how it is in the hand now, which may lie on any of its sides.
     axes = flat_axes(held)
     yaw_now = axes[0][0] if axes else 0.0
     for x, y in _spots(container):
@@ -187,7 +187,7 @@ def _spots(container: SceneObject) -> list[Point]:
 def _turned(
     shape: Sequence[Point], held: SceneObject, turn_rad: float, to: Point
 ) -> tuple[Point, ...]:
-    """Return an outline as it is once the thing has been turned and is somewhere else."""
+    """Return an outline as it is once the object has been turned and is somewhere else."""
     x0, y0, _ = held.pose.position_m
     cos, sin = math.cos(turn_rad), math.sin(turn_rad)
     return tuple(
@@ -200,7 +200,7 @@ def _turned(
 
 
 def _fingers_fit(grip: Grip, container: SceneObject) -> bool:
-    """Tell whether the opened fingers come down within the walls."""
+    """Return whether the opened fingers come down within the walls."""
     x, y, _ = grip.position_m
     tip = FINGER_LAYERS[0]
     sin, cos = math.sin(grip.yaw_rad), math.cos(grip.yaw_rad)

@@ -1,5 +1,5 @@
 """
-Where the two fingers fit: grips from above for a thing to pick or to put down.
+Where the two fingers fit: grips from above for an object to pick or to put down.
 
 All grips point straight down. At yaw 0 the tool's x axis is the world's x axis and the fingers
 open along the world's y axis. Neighbours are looked at as outlines seen from above, the fingers
@@ -32,7 +32,7 @@ MAX_WIDTH_M = 0.08
 TIP_BELOW_TCP_M = 0.0095
 """How far the finger tips reach below the TCP [m]."""
 ROUND_YAWS = 6
-"""How many directions are tried on a thing that is round."""
+"""How many directions are tried on an object that is round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +73,10 @@ class Hand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraspParams:
-    """How things are gripped."""
+    """How objects are gripped."""
 
     side_room_m: float = 0.012
-    """How much further than the thing each finger opens, where there is room [m]."""
+    """How much further than the object each finger opens, where there is room [m]."""
     least_side_room_m: float = 0.002
     """The same where there is little room [m]."""
     neighbour_gap_m: float = 0.002
@@ -84,10 +84,10 @@ class GraspParams:
     least_neighbour_gap_m: float = 0.001
     """What they keep when nothing else is possible [m]."""
     below_top_m: float = 0.008
-    """How far below a low thing's top the TCP grips, so that the thick part of the fingers
+    """How far below a low object's top the TCP grips, so that the thick part of the fingers
     stays above neighbours of the same height [m]."""
     below_tall_top_m: float = 0.02
-    """The same for things taller than `tall_m` [m]."""
+    """The same for objects taller than `tall_m` [m]."""
     tall_m: float = 0.06
     tip_gap_m: float = 0.002
     """What the finger tips keep from the surface [m]."""
@@ -95,7 +95,7 @@ class GraspParams:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grip:
-    """A pose of the tool, pointing down, that holds a thing or lets it go."""
+    """A pose of the tool, pointing down, that holds an object or lets it go."""
 
     position_m: Vector
     """Of the TCP, world frame [m]."""
@@ -104,7 +104,7 @@ class Grip:
     opening_m: float
     """How far the hand opens before it comes down, or after it has let go [m]."""
     side_room_m: float
-    """What each finger has between it and the thing at that opening [m]."""
+    """What each finger has between it and the object at that opening [m]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class NoRoom:
 
 
 def grip_widths(item: SceneObject) -> tuple[float, ...]:
-    """Return the thing's widths along the axes on which a hand from above can grip it [m]."""
+    """Return the object's widths along the axes on which a hand from above can grip it [m]."""
     return tuple(extent for _, extent in flat_axes(item))
 
 
@@ -124,7 +124,7 @@ def grips_for(
     item: SceneObject, others: Iterable[SceneObject], params: GraspParams
 ) -> tuple[Grip, ...] | NoRoom:
     """
-    Return grips on a thing where it lies, roomiest first.
+    Return grips on an object where it lies, roomiest first.
 
     Args:
         item: What is to be gripped.
@@ -166,9 +166,9 @@ def fit_fingers(
     Args:
         tcp_m: Where the TCP is when it grips, world frame [m].
         yaw_rad: Of the tool [rad].
-        extent_m: Width of the thing between the fingers [m].
-        neighbours: All solid things but the one between the fingers.
-        params: What to keep from thing and neighbours.
+        extent_m: Width of the object between the fingers [m].
+        neighbours: All solid objects but the one between the fingers.
+        params: What to keep from object and neighbours.
     """
     limit, names = _room(tcp_m, yaw_rad, extent_m, neighbours)
     for gap, least in (

@@ -7,9 +7,9 @@ grips the arm can reach, and by which way, is for `arm.executor` to find out.
 A refusal (`Rejection`) is returned only where the target overlaps with the hand or with what is
 held for certain, so that the message can name what would work; the planner finds all else.
 
-Conventions: a pose given as target of `place` is where the centre of the thing shall be; it
+Conventions: a pose given as target of `place` is where the centre of the object shall be; it
 is set on the surface under that pose when its underside is within 25 mm of it, so that
-`0.5 0.1 0` and `0.5 0.1 0.02` both put a cube of 4 cm on the table. Without a yaw, a thing is
+`0.5 0.1 0` and `0.5 0.1 0.02` both put a cube of 4 cm on the table. Without a yaw, an object is
 aligned with what it is set on: the location, the object below, else the axes of the table. A
 pose with a quaternion is where the TCP shall be, for `place` when it lets go (pose_targets).
 """
@@ -58,7 +58,7 @@ REACH_YAWS = 8
 OVERLAP_M = 0.001
 """What overlaps by more than this is in the way for certain [m]."""
 CLEAR_M = 0.006
-"""What the hand keeps from things on its ways, and a millimetre [m]."""
+"""What the hand keeps from objects on its ways, and a millimetre [m]."""
 HAND_HEIGHT_M = 0.06
 """How far up the hand is looked at, from the palm [m]."""
 
@@ -94,7 +94,7 @@ def reach_target(arg: str, scene: Scene, hand: Hand, hover_m: float) -> ReachTar
         arg: Name of a location or object, or a pose literal.
         scene: What is there.
         hand: Where the TCP is and how far the fingers are open.
-        hover_m: How far above a thing the hand, or what it holds, shall be [m].
+        hover_m: How far above an object the hand, or what it holds, shall be [m].
     """
     held = None if scene.held is None else scene.object(scene.held)
     yaws = [2 * math.pi * index / REACH_YAWS for index in range(REACH_YAWS)]
@@ -214,7 +214,7 @@ def _rectangle(middle: Point, half_m: tuple[float, float], yaw_rad: float) -> tu
 
 
 WIDEST_GRASP_M = 0.076
-"""Widest thing that fits with a little room on both sides [m]."""
+"""Widest object that fits with a little room on both sides [m]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,7 +224,7 @@ class MotionParams:
     hover_m: float = 0.08
     """Height above a grip from where the tool comes straight down [m]."""
     place_gap_m: float = 0.0005
-    """How far above the surface a thing is let go [m]."""
+    """How far above the surface an object is let go [m]."""
     force_n: float = 40.0
     """Grasp force of both fingers together [N]."""
     width_window_m: float = 0.005
@@ -248,7 +248,7 @@ class MoveAbove:
     target: str
     """What people call the place: the name of an object or location, or the pose."""
     touching: tuple[str, ...] = ()
-    """Names of what the fingers or the held thing may touch on the way down."""
+    """Names of what the fingers or the held object may touch on the way down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +266,7 @@ class Descend:
 
 @dataclass(frozen=True, slots=True)
 class LiftOff:
-    """Rise a little at first, to feel whether a thing comes along."""
+    """Rise a little at first, to feel whether an object comes along."""
 
     name: str
 
@@ -282,7 +282,7 @@ class CloseOn:
 
     name: str
     width_m: float
-    """Width of the thing, the narrowest way it can lie between the fingers [m]."""
+    """Width of the object, the narrowest way it can lie between the fingers [m]."""
     widest_m: float
     """Its width the widest way [m]."""
 
@@ -294,14 +294,14 @@ class Close:
 
 @dataclass(frozen=True, slots=True)
 class ExpectHeld:
-    """Look whether a thing is in the hand."""
+    """Look whether an object is in the hand."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectAt:
-    """Look whether a thing came to rest where it should."""
+    """Look whether an object came to rest where it should."""
 
     name: str
     target: PlaceTarget
@@ -385,7 +385,7 @@ def _pick(item: SceneObject, scene: Scene, params: MotionParams) -> Motions | Re
 
 
 def _unpickable(item: SceneObject, widths: Sequence[float], scene: Scene) -> Rejection | None:
-    """Return why a thing cannot be picked however much room there is around it, if so."""
+    """Return why an object cannot be picked however much room there is around it, if so."""
     name = item.name
     if item.kind not in MOVABLE:
         return Rejection(

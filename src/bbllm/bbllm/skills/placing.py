@@ -1,4 +1,4 @@
-"""Where a held thing shall come to rest, and how the hand must be turned to set it down there."""
+"""Where a held object shall come to rest, and how the hand must be turned to set it down there."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def place_grips(
     gap_m: float,
 ) -> tuple[Grip, ...] | NoRoom:
     """
-    Return poses of the tool at which the thing can be let go, roomiest first.
+    Return poses of the tool at which the object can be let go, roomiest first.
 
     Args:
         held: What is in the hand, with its pose there.
@@ -106,13 +106,13 @@ def place_grips(
 
 
 def square(item: SceneObject) -> bool:
-    """Tell whether a thing looks the same from above after a quarter turn."""
+    """Return whether an object looks the same from above after a quarter turn."""
     widths = [extent for _, extent in flat_axes(item)]
     return len(widths) == 2 and abs(widths[0] - widths[1]) < 0.002
 
 
 def _turns(held: SceneObject, target: PlaceTarget, yaw_now: float) -> list[float]:
-    """Return by how much the hand may turn so that the thing gets its yaw [rad]."""
+    """Return by how much the hand may turn so that the object gets its yaw [rad]."""
     axes = flat_axes(held)
     if is_round(held) or not axes:
         first, count = 0.0, 2 * ROUND_YAWS
@@ -124,7 +124,7 @@ def _turns(held: SceneObject, target: PlaceTarget, yaw_now: float) -> list[float
 
 
 def _same_fingers(one_rad: float, other_rad: float) -> bool:
-    """Tell whether two yaws of the hand are the same but for half a turn."""
+    """Return whether two yaws of the hand are the same but for half a turn."""
     return abs(math.remainder(one_rad - other_rad, math.pi)) < 1e-6
 
 

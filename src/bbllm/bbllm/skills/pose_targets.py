@@ -1,8 +1,8 @@
 """
-Where a held thing shall come to rest when that is told in numbers.
+Where a held object shall come to rest when that is told in numbers.
 
-Three or four numbers tell where the centre of the thing shall be, seven where the hand shall be
-when it lets go. Either way the thing is set on the surface that its underside is near to, and the
+Three or four numbers tell where the centre of the object shall be, seven where the hand shall be
+when it lets go. Either way the object is set on the surface that its underside is near to, and the
 hand points straight down: what a quaternion tilts it by (10 degrees at most) is left out.
 """
 
@@ -27,25 +27,25 @@ from bbllm.skills.shapes import (
 )
 
 SURFACE_SNAP_M = 0.025
-"""How far a thing's underside may be from a surface for a pose to mean that surface [m]."""
+"""How far an object's underside may be from a surface for a pose to mean that surface [m]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceTarget:
-    """Where a thing shall come to rest."""
+    """Where an object shall come to rest."""
 
     label: str
     """What people call it: `location_A`, `red_cube`, `the pose 0.5 0 0.02`."""
     centre_m: Vector
-    """Of the thing, when it rests there, world frame [m]."""
+    """Of the object, when it rests there, world frame [m]."""
     yaw_rad: float
-    """Turn of the thing about the vertical; what is square may be turned further by 90 degrees
+    """Turn of the object about the vertical; what is square may be turned further by 90 degrees
     [rad]."""
     supports: tuple[str, ...] = ()
     """Names of what it will stand on, without the table."""
     hand_yaw_rad: float | None = None
     """How the hand shall be turned, where the fingers have room; half a turn further is the same
-    to them. None where only the thing matters [rad]."""
+    to them. None where only the object matters [rad]."""
     within: str = ''
     """Name of the container in which it may come to rest anywhere; empty where there is none."""
 
@@ -126,7 +126,7 @@ def _at_centre(
 def _below_hand(
     arg: str, tcp: Pose, held: SceneObject, others: Sequence[SceneObject], hand: Hand
 ) -> PlaceTarget | Rejection:
-    """Find out where the thing is when the hand is there, from where it is in the hand now."""
+    """Find out where the object is when the hand is there, from where it is in the hand now."""
     yaw = tool_yaw(tcp)
     offset = from_tcp(in_tool_frame(held.pose.position_m, hand.tcp), yaw)
     x, y, z = (tcp.position_m[axis] + offset[axis] for axis in range(3))
@@ -149,7 +149,7 @@ def _below_hand(
 
 
 def _below(others: Sequence[SceneObject], at: Vector, foot_m: float) -> list[SceneObject]:
-    """Return what a thing could stand on there, whose underside is at a height [m]."""
+    """Return what an object could stand on there, whose underside is at a height [m]."""
     return [
         item
         for item in others
@@ -178,7 +178,7 @@ def _extents(item: SceneObject) -> str:
 def _off_surface(
     arg: str, held: SceneObject, under: SceneObject | None, foot_m: float, tcp_above_m: float
 ) -> Rejection:
-    """Return that the thing would be let go in the air, or pushed into what is there."""
+    """Return that the object would be let go in the air, or pushed into what is there."""
     surface, name = (0.0, 'the table') if under is None else (top_z(under), under.name)
     height_m = foot_m - surface
     does = (

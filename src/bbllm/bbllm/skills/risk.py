@@ -5,7 +5,7 @@ Which calls require approval, and why; decided from the scene, the call and the 
 step: a person approves the text, and a model produces the call later, so what the text does not
 name is not approved.
 
-A call that is not named here can only disturb what it is about: it takes a thing that stands
+A call that is not named here can only disturb what it is about: it takes an object that stands
 alone, sets one down on a free surface, or moves the hand where nothing is.
 """
 
@@ -20,9 +20,9 @@ from bbllm.skills.catalog import PoseLiteral, format_pose, looks_like_pose, pars
 from bbllm.skills.shapes import bottom_z, is_solid, outline, polygon_gap, top_z
 
 TOUCH_M = 0.005
-"""Things nearer to each other than this may touch [m]."""
+"""Objects nearer to each other than this may touch [m]."""
 DROP_M = 0.01
-"""A thing that is let go higher than this above what is below it falls [m]."""
+"""An object that is let go higher than this above what is below it falls [m]."""
 
 STILL_SKILLS = frozenset({'wait'})
 """Skills with which nothing moves: nobody is asked about them, so `arm.executor` neither closes
@@ -30,7 +30,7 @@ the hand nor switches a controller for them, whatever the call before has left u
 
 
 def moves(call: SkillCall) -> bool:
-    """Tell whether a call moves the arm or the hand; a skill that nobody knows does."""
+    """Return whether a call moves the arm or the hand; a skill that nobody knows does."""
     return plain(call.skill) not in STILL_SKILLS
 
 
@@ -83,7 +83,7 @@ def _of_picking(item: SceneObject, scene: Scene) -> Iterator[str]:
 
 
 def _fall_m(item: SceneObject, scene: Scene) -> float:
-    """Return how far a thing would fall onto the highest solid thing below it [m]."""
+    """Return how far an object would fall onto the highest solid object below it [m]."""
     foot, shape = bottom_z(item), outline(item)
     below = [
         top_z(other)
@@ -134,7 +134,7 @@ def unmentioned(call: SkillCall, text: str, scene: Scene) -> str:
 
 
 def _paraphrased(skill: str, said: str) -> bool:
-    """Tell whether a text holds the words of a skill, though not one right after the other."""
+    """Return whether a text holds the words of a skill, though not one right after the other."""
     choices = (tuple(skill.split('_')), *PHRASES.get(skill, ()))
     return any(all(_words(word) in said for word in choice) for choice in choices)
 
@@ -145,7 +145,7 @@ def _words(text: str) -> str:
 
 
 def _names(said: str, name: str, names: tuple[str, ...]) -> bool:
-    """Tell whether a name is said by itself and not only as part of a longer one."""
+    """Return whether a name is said by itself and not only as part of a longer one."""
     wanted = _words(name)
     for other in names:
         longer = _words(other)
@@ -155,7 +155,7 @@ def _names(said: str, name: str, names: tuple[str, ...]) -> bool:
 
 
 def _says_numbers(text: str, pose: str) -> bool:
-    """Tell whether a text holds the numbers of a pose, one after the other."""
+    """Return whether a text holds the numbers of a pose, one after the other."""
     literal = parse_pose(pose)
     said = _NUMBER.findall(text)
     if literal.quat_xyzw is not None:
@@ -169,7 +169,7 @@ def _says_numbers(text: str, pose: str) -> bool:
 
 
 def _same_hand(numbers: list[str], literal: PoseLiteral) -> bool:
-    """Tell whether seven numbers are read as a pose, whose quaternion need not be written so."""
+    """Return whether seven numbers are read as a pose, whose quaternion need not be written so."""
     try:
         return format_pose(parse_pose(' '.join(numbers))) == format_pose(literal)
     except ValueError:

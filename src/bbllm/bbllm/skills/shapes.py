@@ -23,7 +23,7 @@ CIRCLE_CORNERS = 16
 
 
 def is_solid(item: SceneObject) -> bool:
-    """Tell whether an object can be touched; a location and the hand itself cannot."""
+    """Return whether an object can be touched; a location and the hand itself cannot."""
     return item.kind not in (Kind.LOCATION, Kind.HAND)
 
 
@@ -78,7 +78,7 @@ def vertical_axis(item: SceneObject) -> int | None:
 
 
 def is_round(item: SceneObject) -> bool:
-    """Tell whether an object looks the same from above however it is turned."""
+    """Return whether an object looks the same from above however it is turned."""
     return item.kind is Kind.CYLINDER and vertical_axis(item) == 2
 
 
@@ -166,7 +166,7 @@ def _gap_along_edges(one: Sequence[Point], other: Sequence[Point]) -> float:
 
 
 def contains(polygon: Sequence[Point], point: Point) -> bool:
-    """Tell whether a point lies inside a convex, counter-clockwise polygon."""
+    """Return whether a point lies inside a convex, counter-clockwise polygon."""
     return len(polygon) >= 3 and all(
         _turn(polygon[index], polygon[(index + 1) % len(polygon)], point) >= 0.0
         for index in range(len(polygon))

@@ -31,7 +31,7 @@ def grab_and_putin(
     call: SkillCall, observe: Callable[[], Scene], run: Callable[[SkillCall], Outcome]
 ) -> Outcome:
     """
-    Carry out both halves, or only the second where the thing is in the hand already.
+    Carry out both halves, or only the second where the object is in the hand already.
 
     Args:
         call: `grab_and_putin(obj1, obj2)`.
@@ -66,7 +66,7 @@ def grab_and_putin(
     placed = run(SkillCall('place', (container,)))
     if placed.succeeded:
         return replace(placed, call=call)
-    # The thing was picked: that is something that was tried, even where nothing moved since.
+    # The object was picked: that is something that was tried, even where nothing moved since.
     moved = scene.held != thing or placed.status is Status.FAILED
     return replace(
         placed,

@@ -64,7 +64,7 @@ class Recovery:
         self._open: _Case | None = None
 
     def able(self, patience_s: float = 0.0) -> bool:
-        """Tell whether a motion may be sent; see `ArmDriver.condition` for the patience [s]."""
+        """Return whether a motion may be sent; see `ArmDriver.condition` for the patience [s]."""
         if not self._driver.condition(patience_s).able:
             return False
         self._open = None  # whoever brought the robot back has seen to it

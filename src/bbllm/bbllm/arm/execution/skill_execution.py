@@ -52,13 +52,13 @@ from bbllm.skills.shapes import Vector, rotation_of
 
 LEAST_SLIP_M = 0.0002
 MOST_SLIP_M = 0.01
-"""How far a held thing may have slipped for the descent to make up for it: less is noise, more
+"""How far a held object may have slipped for the descent to make up for it: less is noise, more
 is something else than a slip [m]."""
 
 
 def shift_for_slip(before: Vector, now: Vector, tcp: Pose) -> Vector | None:
     """
-    Return how far the hand has to be moved for the thing to be where it would be without a slip.
+    Return how far the hand has to be moved for the object to be where it would be without a slip.
 
     Args:
         before: Its centre in the frame of the TCP when it was taken up [m].
@@ -87,13 +87,13 @@ def lift_off(
     params: LiftParams,
 ) -> GraspPlan:
     """
-    Lift a thing that is gripped a little; returns the way up that is left.
+    Lift an object that is gripped a little; returns the way up that is left.
 
     Where nobody ever told the force there is nothing to find out, and all of the way is left.
 
     Raises:
         SkillError: WOULD_NOT_RISE, or TIMEOUT where the force is not told any more, with the
-            thing still gripped; or the arm failed otherwise, or was stopped.
+            object still gripped; or the arm failed otherwise, or was stopped.
     """
     doing = f'lifting {name}'
     watch = _felt(lambda: LiftWatch(sender.driver, params.cap_n), sender, name)
@@ -188,9 +188,9 @@ class ExecutorParams:
     sending: TrajectoryExecutorParams = field(default_factory=TrajectoryExecutorParams)
     lift: LiftParams = field(default_factory=LiftParams)
     placed_m: float = 0.01
-    """A thing that rests further than this from its target is misplaced [m]."""
+    """An object that rests further than this from its target is misplaced [m]."""
     settle_s: float = 0.1
-    """How long a thing may settle before it is looked at [s]."""
+    """How long an object may settle before it is looked at [s]."""
     weigh_s: float = 0.25
     """How long the arm holds still in the end with something in its hand, so that the force there
     can be read: the time of the filter in worlds.hand_force, and what the arm takes to come to
@@ -335,7 +335,7 @@ class SkillRun:
         return f'lowering {what}'
 
     def _make_up_for_slip(self, name: str) -> None:
-        """Shift the descent by as much as the held thing has slipped in the hand on the way."""
+        """Shift the descent by as much as the held object has slipped in the hand on the way."""
         if self._scene is None:
             return
         now = self._in_hand(self._scene, name)  # looked at since the arm came to rest here
@@ -347,7 +347,7 @@ class SkillRun:
             self._way = self._planner.shifted(self._chosen(), shift)
 
     def _in_hand(self, scene: Scene, name: str) -> Vector:
-        """Return where the centre of a thing is in the frame of the TCP [m]."""
+        """Return where the centre of an object is in the frame of the TCP [m]."""
         return in_tool_frame(scene.object(name).pose.position_m, self._sender.hand().tcp)
 
     def _rise(self) -> None:

@@ -44,7 +44,7 @@ class MotionGuard(Protocol):
     """Where the robot itself has to stop; None: as it likes."""
 
     def look(self, scene: Scene, hand: Hand) -> None:
-        """Learn where things are and what is held, before the motions of a call are planned."""
+        """Learn where objects are and what is held, before the motions of a call are planned."""
         ...
 
     def carry(self, name: str | None, hand: Hand) -> None:

@@ -312,7 +312,7 @@ def _candidates(line: CartesianLine, s: Array, q_start: Array, drifts: Array) ->
 
 
 def _legal(paths: Array) -> NDArray[np.bool_]:
-    """Tell which paths keep within limits; the start may stand nearer than the way should."""
+    """Return which paths keep within limits; the start may stand nearer than the way should."""
     legal = within_limits(paths[:, 1:], LINE_MARGIN_RAD).all(axis=1)
     return np.asarray(legal & (_pace(paths) < 4 * WHIRL_RAD))
 
@@ -365,7 +365,7 @@ def _dense(knots: Knots) -> Knots:
 
 
 def _reason(line: CartesianLine, s: Array, q: Array) -> str:
-    """Say where the line ends and which joint is to blame."""
+    """Return where the line ends and which joint is to blame."""
     bad = ~within_limits(q, LINE_MARGIN_RAD)
     bad[0] = False
     if not bad.any():

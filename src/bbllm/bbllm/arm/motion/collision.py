@@ -1,9 +1,9 @@
 """
 What the arm, and what it holds, would touch.
 
-MuJoCo's own collision detection on a model of the robot and the things around it: forward
-kinematics and contacts only, nothing is simulated. Things are mocap bodies, so that they move
-without a new model; for every form of thing the hand has a hidden twin, shown while one of that
+MuJoCo's own collision detection on a model of the robot and the objects around it: forward
+kinematics and contacts only, nothing is simulated. Objects are mocap bodies, so that they move
+without a new model; for every form of object the hand has a hidden twin, shown while one of that
 form is held.
 """
 
@@ -26,7 +26,7 @@ from bbllm.arm.obstacles import Held, Obstacle, ObstacleShape
 TABLE = 'table'
 """Name of everything below z = 0."""
 WIDEST_CLEARANCE_M = 0.02
-"""Largest distance at which things of the world are looked at [m]."""
+"""Largest distance at which objects of the world are looked at [m]."""
 WORLD_BIT, ROBOT_BIT = 1, 2
 Size = tuple[float, float, float]
 Form = tuple[str, ObstacleShape, Size]
@@ -67,7 +67,7 @@ def compiled_model(forms: tuple[Form, ...]) -> mujoco.MjModel:
 
 
 def twins_of(forms: tuple[Form, ...]) -> list[tuple[ObstacleShape, Size]]:
-    """Return every form of thing once: the hand has a hidden twin of each."""
+    """Return every form of object once: the hand has a hidden twin of each."""
     return list(dict.fromkeys((shape, size_m) for _, shape, size_m in forms))
 
 
@@ -105,7 +105,7 @@ _DEEPER_M = 5e-4
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """Two things that touch."""
+    """Two objects that touch."""
 
     first: str
     """Link of the arm (`fr3_link3`, `fr3_hand`, `fr3_leftfinger` ...), or the held object."""
@@ -137,10 +137,10 @@ class CollisionChecker:
         width_m: float = OPEN_WIDTH_M,
     ) -> None:
         """
-        Set where things are, what is held, and how far the fingers are open.
+        Set where objects are, what is held, and how far the fingers are open.
 
         Args:
-            obstacles: All solid things, the held one too (where it is given does not matter).
+            obstacles: All solid objects, the held one too (where it is given does not matter).
             held: What is in the hand; its name is that of an obstacle.
             width_m: Distance between the fingers [m].
         """
@@ -170,7 +170,7 @@ class CollisionChecker:
         Args:
             q: Joint position, shape (7,) [rad].
             ignore: What may be touched.
-            clearance_m: Distance to things that already counts as contact, at most 0.02 [m].
+            clearance_m: Distance to objects that already counts as contact, at most 0.02 [m].
         """
         self._data.qpos[:N_JOINTS] = q
         mujoco.mj_kinematics(self._model, self._data)
@@ -191,7 +191,7 @@ class CollisionChecker:
             path: A trajectory, or joint positions of shape (n, 7) that are joined by straight
                 lines [rad]. Looked at so often that nothing moves more than 2 cm between.
             ignore: What may be touched.
-            clearance_m: Distance to things that already counts as contact, at most 0.02 [m].
+            clearance_m: Distance to objects that already counts as contact, at most 0.02 [m].
         """
         for q in _evenly(path):
             contacts = self.clear(q, ignore, clearance_m=clearance_m)
@@ -248,7 +248,7 @@ class CollisionChecker:
         return None
 
     def _depths(self, q: Array, ignore: Ignore, itself: bool) -> dict[Contact, float]:
-        """Return how deep things are in each other at a joint position [m]."""
+        """Return how deep objects are in each other at a joint position [m]."""
         self._data.qpos[:N_JOINTS] = q
         mujoco.mj_kinematics(self._model, self._data)
         mujoco.mj_collision(self._model, self._data)
@@ -274,13 +274,13 @@ class CollisionChecker:
             self._data.contact.geom.tolist(), self._data.contact.dist.tolist(), strict=True
         ):
             first, second = names[i], names[j]
-            if not self._robot[i]:  # the world's things come first in the model
+            if not self._robot[i]:  # the world's objects come first in the model
                 first, second = second, first
             yield first, second, distance_m, self._robot[i] and self._robot[j]
 
     def _build(self, forms: tuple[Form, ...]) -> None:
-        """Take a model of the robot, the things, and their twins in the hand."""
-        self._model = copy(compiled_model(forms))  # whose shown things and poses are one's own
+        """Take a model of the robot, the objects, and their twins in the hand."""
+        self._model = copy(compiled_model(forms))  # whose shown objects and poses are one's own
         self._data = mujoco.MjData(self._model)
         self._index(forms)
 

@@ -1,9 +1,9 @@
 """
-The first bit of a lift, on which it shows whether the thing comes along.
+The first bit of a lift, on which it shows whether the object comes along.
 
 What is fixed to the table, or too heavy, must not be found out by hauling at it. So a lift begins
 with a short and slow goal of its own, by so little that even an arm that nothing gives way to
-pulls only a little harder than a thing may weigh. How little depends on how stiffly the arm is
+pulls only a little harder than an object may weigh. How little depends on how stiffly the arm is
 held. Its joints are springs in a row; what is fixed keeps the hand from going sideways too, but
 lets it turn about the pads of the fingers, so that with J the linear rows of the Jacobian and k
 the stiffnesses of the joints it is
@@ -16,7 +16,7 @@ rows tell the force to a fifth (docs/design/lift-off.md). To go by six would be 
 the arm would pull with less than the cap, and what is fixed would pass for free.
 
 The force is looked at on the way, which ends the goal early, and again at its end: who hears the
-robot late still hauls no harder. The rest of the lift follows when the thing has come along.
+robot late still hauls no harder. The rest of the lift follows when the object has come along.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class LiftParams:
             stops_n: The force at the hand at which the robot stops by itself [N].
 
         Raises:
-            ConfigError: The cap is too high for that; says which one would do.
+            ConfigError: The cap is too high for that; states which one would do.
         """
         if self.hardest_n <= stops_n:
             return
@@ -122,7 +122,7 @@ class LiftWatch:
 
     def __call__(self, *, settled: bool = False) -> bool:
         """
-        Look once; tells whether it took more at this look or at any before.
+        Look once; returns whether it took more at this look or at any before.
 
         Args:
             settled: Look at what was measured since the last motion, which has to come.

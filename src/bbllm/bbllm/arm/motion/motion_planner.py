@@ -48,7 +48,7 @@ from bbllm.skills.shapes import Vector
 
 _CORNER_SAMPLES = 12
 _RISES_M = (0.06, 0.12, 0.2, 0.3)
-"""Heights that are tried for going over things [m]."""
+"""Heights that are tried for going over objects [m]."""
 
 
 def plan_transit(
@@ -68,7 +68,7 @@ def plan_transit(
     Args:
         q_start: Where the arm stands, shape (7,) [rad].
         q_goal: Where it goes, shape (7,) [rad].
-        checker: The things around, and what is held.
+        checker: The objects around, and what is held.
         scale: Share of the velocity and acceleration limits to use, in (0, 1].
         ignore: What may be touched.
 
@@ -115,7 +115,7 @@ def join(
     Args:
         first: A motion that ends where *second* starts.
         second: The motion after it.
-        checker: The things around, and what is held.
+        checker: The objects around, and what is held.
         scale: Share of the velocity and acceleration limits to use, in (0, 1].
         ignore: What may be touched.
     """
@@ -160,7 +160,7 @@ def _blocked(reason: str, contacts: list[Contact]) -> NoPathError:
 
 
 DESCENT_CLEARANCE_M = 0.001
-"""What the hand keeps from things on its way down [m]."""
+"""What the hand keeps from objects on its way down [m]."""
 
 _COMFORT_WEIGHTS: Array = np.array([0.0, 0.2, 0.6, 0.1, 0.5, 0.1, 0.0])
 """How much each joint's distance from the ready posture counts: an elbow that swings out
@@ -231,7 +231,7 @@ def choose_grasp_configuration(
         count: How many to return at most.
 
     Raises:
-        NoPathError: Nothing is left; says whether reach or contact was the reason, and
+        NoPathError: Nothing is left; states whether reach or contact was the reason, and
             `blockers` names what was touched.
     """
     search = _Search(poses, q_now, checker, ignore, widths_m)
@@ -315,7 +315,7 @@ class _Search:
         )
 
     def nothing_left(self) -> NoPathError:
-        """Say whether reach or contact was the reason."""
+        """Return whether reach or contact was the reason."""
         if not self._contacts:
             return NoPathError(
                 self.reason or 'The arm cannot reach there from above within its limits.'
@@ -428,7 +428,7 @@ class GraspPlanner:
         self._width_m = 0.08
 
     def look(self, scene: Scene, hand: Hand) -> None:
-        """Take in where things are, what is held and how far the fingers are open."""
+        """Take in where objects are, what is held and how far the fingers are open."""
         held = None
         if scene.held is not None:
             item = scene.object(scene.held)

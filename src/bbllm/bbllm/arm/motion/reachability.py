@@ -50,7 +50,7 @@ def raised(T_base_tcp: Array, height_m: float) -> Array:
 
 
 def reachable(T_base_tcp: Array) -> bool:
-    """Tell whether some joint position within limits puts the tool there."""
+    """Return whether some joint position within limits puts the tool there."""
     if _too_far(T_base_tcp):
         return False
     return any(len(inverse(T_base_tcp, n)) > 0 for n in Q7_GRIDS)
@@ -65,7 +65,7 @@ def reachable_top_down(
     ignore: Ignore = (),
 ) -> bool:
     """
-    Tell whether the tool can come down on a point from above in one of some directions.
+    Return whether the tool can come down on a point from above in one of some directions.
 
     The grasp pose and the hover pose above it must be within limits with the same posture;
     with a checker, also free of contact with the arm itself, the table and what else it holds.
@@ -133,7 +133,7 @@ def _upright_q7(T_base_tcp: Array) -> Array:
 
 def _too_far(T_base_tcp: Array) -> bool:
     """
-    Tell whether no posture can reach, without solving anything.
+    Return whether no posture can reach, without solving anything.
 
     The wrist is at least this near to the shoulder: the tool's way from wrist to TCP is known.
     """

@@ -267,7 +267,7 @@ class EndedEpisodes:
                 self._ids.append(episode_id)
 
     def __contains__(self, episode_id: str) -> bool:
-        """Tell whether an episode has ended; one whose beginning was not heard has not."""
+        """Return whether an episode has ended; one whose beginning was not heard has not."""
         with self._lock:
             return episode_id in self._ids
 

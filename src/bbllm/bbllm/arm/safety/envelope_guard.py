@@ -59,7 +59,7 @@ SAME_WIDTH_M = 1e-3
 FINGER_STEP_M = 0.005
 """Between two looks at fingers on their way their distance changes by this at most [m]."""
 HELD = 'held'
-"""What is held is called so in collision models: things of one form share one."""
+"""What is held is called so in collision models: objects of one form share one."""
 MOST_FORMS = 8
 """How many of these models are kept."""
 
@@ -110,7 +110,7 @@ class EnvelopeGuard:
         self._allowed: list[tuple[JointTrajectory, Held | None, float]] = []
 
     def look(self, scene: Scene, hand: Hand) -> None:
-        """Learn where things are and what is held, before the motions of a call are planned."""
+        """Learn where objects are and what is held, before the motions of a call are planned."""
         self._scene = scene
         self._allowed.clear()
         self.carry(scene.held, hand)
@@ -193,7 +193,7 @@ class EnvelopeGuard:
             )
 
     def _was_allowed(self, trajectory: JointTrajectory, width_m: float) -> bool:
-        """Tell whether this very motion was looked at ahead, with the same in the hand."""
+        """Return whether this very motion was looked at ahead, with the same in the hand."""
         return any(
             trajectory is one and held is self._held and abs(width - width_m) < SAME_WIDTH_M
             for one, held, width in self._allowed

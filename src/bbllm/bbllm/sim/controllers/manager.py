@@ -117,7 +117,7 @@ class Hardware(Protocol):
     """What the manager needs of the robot behind the hardware component."""
 
     def connect(self) -> bool:
-        """Tell whether the robot can be reached, which activating the component takes."""
+        """Return whether the robot can be reached, which activating the component takes."""
         ...
 
     def start_control(self) -> bool:
@@ -160,7 +160,7 @@ class ControllerManager:
         return self._component
 
     def is_active(self, name: str) -> bool:
-        """Tell whether a controller runs."""
+        """Return whether a controller runs."""
         return self._states.get(name) is LifeCycle.ACTIVE
 
     def switch(

@@ -133,7 +133,7 @@ class TrajectoryController:
 
     def query(self, time_s: float, q: Array, dq: Array) -> Query | None:
         """
-        Say where the trajectory in force is at a time; None while the controller is not active.
+        Return where the trajectory in force is at a time; None while the controller is not active.
 
         Args:
             time_s: On the clock; must lie before the trajectory's end [s].
@@ -259,5 +259,5 @@ class TrajectoryController:
 
 
 def _outside(error: Array, tolerance: Array) -> bool:
-    """Tell whether any joint's error is beyond its tolerance; 0 means not checked."""
+    """Return whether any joint's error is beyond its tolerance; 0 means not checked."""
     return bool(((tolerance > 0) & (error > tolerance)).any())

@@ -2,7 +2,7 @@
 What a rule can ask of a situation, as small predicates that the table of rules is built from.
 
 Every function here returns a predicate that is True where all is well. `A` and `B` stand for the
-first and the second thing of a line.
+first and the second object of a line.
 """
 
 from __future__ import annotations
@@ -161,12 +161,12 @@ def _shuts_in(container: Node) -> bool:
 
 def place_left_on(which: int, places: dict[str, int], otherwise: int) -> Predicate:
     """
-    Fewer things are ON it than people find place there.
+    Fewer objects are ON it than people find place there.
 
     Args:
-        which: The thing to sit or lie on.
+        which: The object to sit or lie on.
         places: How many, by class.
-        otherwise: How many on things of another class.
+        otherwise: How many on objects of another class.
     """
 
     def holds(s: ActionSituation) -> bool:

@@ -1,14 +1,14 @@
 """
-What a house does not tell and a task may have: a thing without a grip, a toaster for one slice.
+What a house does not tell and a task may have: an object without a grip, a toaster for one slice.
 
 No scene shows a constraint. It is felt by a step that fails, with a message of its own:
 
-    {not_graspable: {thing: fryingpan, count: 1}}   those with the lowest ids; all without count
-    {holds_at_most: {thing: toaster, count: 1}}     each of them, of what is in or on it
+    {not_graspable: {object: fryingpan, count: 1}}   those with the lowest ids; all without count
+    {holds_at_most: {object: toaster, count: 1}}     each of them, of what is in or on it
     {puts_only_on: furniture}                       nothing is put in or on what can be carried
 
 The first two are the special constraints of LLM-State's tasks with a star. The third keeps people
-from piling things up in their hands, which the clean rules leave open because they ask for no
+from piling objects up in their hands, which the clean rules leave open because they ask for no
 surface; with it a least number of steps can be proven (bench.least_steps).
 """
 
@@ -37,28 +37,28 @@ class _Record(BaseModel):
 
 
 class NotGraspable(_Record):
-    """Things that slip out of a hand."""
+    """Objects that slip out of a hand."""
 
     thing: _Class
     count: Annotated[int, Field(ge=1, le=100)] | None = None
     """How many of the class, those with the lowest ids; None: all."""
 
     def of(self, graph: Graph) -> frozenset[int]:
-        """Return the ids of these things."""
+        """Return the ids of these objects."""
         ids = sorted(n for n, node in graph.nodes.items() if node.class_name == self.thing)
         return frozenset(ids[: self.count])
 
 
 class HoldsAtMost(_Record):
-    """Things in or on which there is little room."""
+    """Objects in or on which there is little room."""
 
     thing: _Class
     count: Annotated[int, Field(ge=1, le=100)]
-    """How many things each of them takes, in and on it together."""
+    """How many objects each of them takes, in and on it together."""
 
 
 class Constraint(_Record):
-    """One thing that is otherwise than a house's rules say."""
+    """One object that is otherwise than a house's rules say."""
 
     not_graspable: NotGraspable | None = None
     holds_at_most: HoldsAtMost | None = None
@@ -77,7 +77,7 @@ class Constraint(_Record):
 
     @property
     def class_name(self) -> str:
-        """The class that it speaks of; '' where it speaks of all things."""
+        """The class that it speaks of; '' where it speaks of all objects."""
         about = self.not_graspable or self.holds_at_most
         return about.thing if about else ''
 
@@ -93,7 +93,7 @@ def constrained(rules: _Rules, constraints: Iterable[Constraint], graph: Graph) 
     Args:
         rules: One rule for each action.
         constraints: What is otherwise.
-        graph: The house at the start; it says which things are meant.
+        graph: The house at the start; it says which objects are meant.
     """
     for constraint in constraints:
         for action, check in _checks(constraint, graph):

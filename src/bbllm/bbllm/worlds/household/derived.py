@@ -1,9 +1,9 @@
 """
-What has become of things and is no state of VirtualHome's: heated, washed, toasted, used.
+What has become of objects and is no state of VirtualHome's: heated, washed, toasted, used.
 
 After ProgPrompt's and FLTRNN's additions. Differences: a sink washes while a faucet in its own
-room is on, and not any faucet of the house; what works on the things inside it does so only while
-its door is not open; a washing machine washes clothes; who washes a thing by hand has washed it.
+room is on, and not any faucet of the house; what works on the objects inside it does so only while
+its door is not open; a washing machine washes clothes; who washes an object by hand has washed it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WASHING = frozenset({'washingmachine', 'dishwasher'})
 FOR_CLOTHES = frozenset({'washingmachine'})
 """They wash nothing but clothes."""
 BY_HAND = frozenset({Action.WASH, Action.RINSE, Action.SCRUB})
-"""Actions that wash the thing they are done to."""
+"""Actions that wash the object they are done to."""
 SINKS, FAUCETS = frozenset({'sink', 'bathtub'}), frozenset({'faucet'})
 TOASTERS = frozenset({'toaster'})
 PHONES = frozenset({'wallphone', 'cellphone', 'phone'})
@@ -42,7 +42,7 @@ def derived(
     graph: Graph, seen: Iterable[tuple[int, str]] = (), done: ScriptLine | None = None
 ) -> Derived:
     """
-    Return what has become of things, by the graph as it is now and by what was seen before.
+    Return what has become of objects, by the graph as it is now and by what was seen before.
 
     Args:
         graph: The household; devices work in it that are ON.
@@ -65,17 +65,17 @@ def by_device(word: str, device: str) -> str:
 
 
 def can_wash(device: Node, thing: Node) -> bool:
-    """Tell whether a device that washes would wash this thing."""
+    """Return whether a device that washes would wash this object."""
     return not _is(device, FOR_CLOTHES) or Property.CLOTHES in thing.properties
 
 
 def can_become(graph: Graph, node_id: int, word: str, by: str | None = None) -> bool:
     """
-    Tell whether a thing can come to be so: it is of the kind, and what does it is there.
+    Return whether an object can come to be so: it is of the kind, and what does it is there.
 
     Args:
         graph: The household.
-        node_id: The thing.
+        node_id: The object.
         word: One of WORDS.
         by: Class of the device that has to do it; None: any, or by hand.
     """
@@ -110,7 +110,7 @@ class DerivedStates:
         self.now = self._rule(graph, self.now, done)
 
     def of(self, node_id: int) -> tuple[str, ...]:
-        """Return what has become of one thing, in the order of WORDS."""
+        """Return what has become of one object, in the order of WORDS."""
         return tuple(word for word in WORDS if (node_id, word) in self.now)
 
 

@@ -55,7 +55,7 @@ def face(which: int) -> Effect:
 
 
 def face_what_it_faces(which: int) -> Effect:
-    """The character faces too what the thing faces."""
+    """The character faces too what the object faces."""
 
     def change(s: ActionSituation) -> None:
         for node_id in tuple(s.graph.targets(s.objects[which].id, Relation.FACING)):
@@ -180,7 +180,7 @@ def wear(which: int) -> Effect:
 
 
 def let_go(s: ActionSituation, node_id: int) -> None:
-    """Take a thing out of the character's hands, if it is in one."""
+    """Take an object out of the character's hands, if it is in one."""
     for hand in HANDS:
         s.graph.remove(s.character.id, hand, node_id)
 
@@ -193,7 +193,7 @@ def link_nodes(graph: Graph, one: int, other: int) -> None:
 def place_of(
     graph: Graph, node_id: int, relations: Iterable[Relation]
 ) -> tuple[int, Relation] | None:
-    """Return what a thing stands to in the first of these relations that leads to no room."""
+    """Return what an object stands to in the first of these relations that leads to no room."""
     for relation in relations:
         places = _not_rooms(graph, graph.targets(node_id, relation))
         if places:

@@ -1,4 +1,4 @@
-"""The graph of a household: things as nodes, relations as edges, indexed from both ends."""
+"""The graph of a household: objects as nodes, relations as edges, indexed from both ends."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ NONE: frozenset[int] = frozenset()
 
 
 class CycleError(RuntimeError):
-    """Things that stand inside each other in a ring; a household makes a failed step of it."""
+    """Objects that stand inside each other in a ring; a household makes a failed step of it."""
 
 
 @dataclass(slots=True)
 class Node:
-    """One thing, room or person."""
+    """One object, room or person."""
 
     id: int
     class_name: str
@@ -32,7 +32,7 @@ class Node:
 
     @property
     def is_room(self) -> bool:
-        """Whether things can be in it without it being a container."""
+        """Whether objects can be in it without it being a container."""
         return self.category == ROOMS
 
     def copy(self) -> Node:
@@ -76,7 +76,7 @@ class Graph:
                 last, and rings of INSIDE make it recurse without end.
 
         Raises:
-            GraphError: The data is no graph; says where, and what would have worked.
+            GraphError: The data is no graph; states where, and what would have worked.
         """
         graph = cls()
         for raw in graph_data.read_nodes(data, strict=strict):
@@ -195,7 +195,7 @@ class Graph:
             forth[start].remove(to_id)
 
     def has(self, from_id: int, relation: Relation, to_id: int) -> bool:
-        """Tell whether there is such an edge."""
+        """Return whether there is such an edge."""
         return to_id in self._to[relation].get(from_id, NONE)
 
     def targets(self, from_id: int, relation: Relation) -> Set[int]:
@@ -207,19 +207,19 @@ class Graph:
         return self._from[relation].get(to_id, NONE)
 
     def refuse_rings(self) -> None:
-        """Raise GraphError where things stand INSIDE each other in a ring."""
+        """Raise GraphError where objects stand INSIDE each other in a ring."""
         graph_data.refuse_rings(self._to[Relation.INSIDE])
 
     def room_of(self, node_id: int) -> int | None:
         """
-        Return the room that a thing is in, as VirtualHome finds it; a room is in itself.
+        Return the room that an object is in, as VirtualHome finds it; a room is in itself.
 
-        Of a thing that is in several others only those are looked at, not what they are in
+        Of an object that is in several others only those are looked at, not what they are in
         themselves. Further outside the first is followed; here that is the one with the lowest
         id, while VirtualHome leaves it to the order of a set.
 
         Raises:
-            CycleError: Things stand inside each other in a ring.
+            CycleError: Objects stand inside each other in a ring.
         """
         nodes, inside = self.nodes, self._to[Relation.INSIDE]
         if nodes[node_id].is_room:

@@ -37,7 +37,7 @@ def read_nodes(data: object, *, strict: bool) -> Iterator[NodeData]:
     Read the nodes; ids that come twice only where that is allowed.
 
     Raises:
-        GraphError: It is no list of nodes; says which node and what it lacks.
+        GraphError: It is no list of nodes; states which node and what it lacks.
     """
     first: dict[int, int] = {}
     for index, item in enumerate(_list_of(data, 'nodes')):
@@ -56,7 +56,7 @@ def read_edges(data: object, nodes: Collection[int]) -> Iterator[tuple[int, Rela
     Read the edges as from, relation, to.
 
     Raises:
-        GraphError: It is no list of edges between these nodes; says which edge.
+        GraphError: It is no list of edges between these nodes; states which edge.
     """
     for index, item in enumerate(_list_of(data, 'edges')):
         where = f'edge {index}'
@@ -77,7 +77,7 @@ def read_edges(data: object, nodes: Collection[int]) -> Iterator[tuple[int, Rela
 
 def refuse_rings(inside: Mapping[int, Collection[int]]) -> None:
     """
-    Raise GraphError where things stand inside each other in a ring.
+    Raise GraphError where objects stand inside each other in a ring.
 
     Args:
         inside: For each node the nodes that it is in.

@@ -25,7 +25,7 @@ class Mode(str, Enum):
     and never seen."""
     FRESH = 'fresh'
     """VirtualHome's rules as ProgPrompt uses them, the graph built anew after each step: it is
-    seen that a character sits, and where things were taken from is forgotten."""
+    seen that a character sits, and where objects were taken from is forgotten."""
     SANE = 'sane'
     """Rules that a person would expect."""
 
@@ -113,7 +113,7 @@ class Household:
         return other
 
     def can(self, line: ScriptLine) -> bool:
-        """Tell whether a line could be done now; changes nothing, and is quicker than a copy."""
+        """Return whether a line could be done now; changes nothing, and is quicker than a copy."""
         probe = Household.__new__(Household)
         probe.graph, probe.mode, probe._character = self.graph, self.mode, self._character
         probe._rules = probe._checks = self._checks

@@ -51,14 +51,14 @@ FOLLOWING: Mapping[Property, State] = {
     Property.HAS_SWITCH: State.OFF,
     Property.HAS_PLUG: State.PLUGGED_IN,
 }
-"""How a thing begins that can be opened, switched or plugged."""
+"""How an object begins that can be opened, switched or plugged."""
 PAIRS: tuple[frozenset[State], ...] = (
     frozenset({State.OPEN, State.CLOSED}),
     frozenset({State.ON, State.OFF}),
     frozenset({State.PLUGGED_IN, State.PLUGGED_OUT}),
     frozenset({State.DIRTY, State.CLEAN}),
 )
-"""States of which a thing has one at most."""
+"""States of which an object has one at most."""
 
 
 class HouseFileError(ConfigError):
@@ -67,7 +67,7 @@ class HouseFileError(ConfigError):
 
 @dataclass(frozen=True, slots=True)
 class HouseClass:
-    """One class of things, rooms or people."""
+    """One class of objects, rooms or people."""
 
     name: str
     category: str
@@ -93,7 +93,7 @@ def parse_classes(data: object, where: str) -> Mapping[str, HouseClass]:
     Read classes, each `category[, properties[, states]]`, the words in small letters.
 
     Raises:
-        HouseFileError: A word that there is not, or another form; says which class.
+        HouseFileError: A word that there is not, or another form; states which class.
     """
     if not isinstance(data, Mapping):
         raise HouseFileError(f'{where} must map names of classes to lines such as `Food, eatable`')
@@ -129,9 +129,9 @@ ABOUT = ('on', 'inside', 'near', 'facing', 'is')
 MOST_THINGS = 10_000
 """What a house may hold; a slip such as chair*4000000 shall not fill the memory."""
 MOST_DEEP = 20
-"""How deep things may be nested."""
+"""How deep objects may be nested."""
 FIRST_THING = 100
-"""Id of the first thing; rooms and doors have lower ones, as in VirtualHome's graphs."""
+"""Id of the first object; rooms and doors have lower ones, as in VirtualHome's graphs."""
 
 _COUNTED = re.compile(r'([A-Za-z]\w*)(?:\*([1-9]\d{0,4}))?')
 
@@ -145,7 +145,7 @@ def build(data: Mapping[str, Any], where: str) -> Graph:
         where: What errors call the file.
 
     Raises:
-        HouseFileError: It cannot be built; says where, and what would have worked.
+        HouseFileError: It cannot be built; states where, and what would have worked.
     """
     _known_fields(data, FIELDS, where)
     rooms = data.get('rooms')
@@ -215,7 +215,7 @@ class _Builder:
             pass
 
     def turn(self) -> None:
-        """Let things face what the file says, now that all is there."""
+        """Let objects face what the file says, now that all is there."""
         for thing, room, name, place in self.facing:
             there = [
                 node_id
@@ -228,7 +228,7 @@ class _Builder:
             self.graph.add(thing, Relation.FACING, nearest)
 
     def _place(self, items: object, room: int, place: str, deep: int) -> Iterator[int]:
-        """Put things into a room; yields those that stand for themselves there."""
+        """Put objects into a room; yields those that stand for themselves there."""
         if deep > MOST_DEEP:
             raise HouseFileError(f'{place}: nested deeper than {MOST_DEEP}.')
         for item in _list(items, place):
@@ -346,8 +346,8 @@ def load_house(name_or_path: str | Path) -> House:
 
     Raises:
         UnknownNameError: There is no house of that name.
-        HouseFileError: The file cannot be read or built; says where.
-        GraphError: The JSON is no graph; says where.
+        HouseFileError: The file cannot be read or built; states where.
+        GraphError: The JSON is no graph; states where.
     """
     path = Path(name_or_path).expanduser()
     if path.suffix == '.json':

@@ -28,9 +28,9 @@ SEATS = {
     'couch': 4, 'bed': 4, 'chair': 1, 'loveseat': 2, 'sofa': 4, 'toilet': 1, 'pianobench': 2,
     'bench': 2,
 }  # fmt: skip
-"""How many can sit on a thing; one on things of another class."""
+"""How many can sit on an object; one on objects of another class."""
 BERTHS = {'couch': 2, 'bathtub': 2, 'bed': 3, 'loveseat': 2, 'sofa': 2, 'bench': 1}
-"""How many can lie on a thing; one on things of another class."""
+"""How many can lie on an object; one on objects of another class."""
 SQUEEZABLE = (
     'cleaning_solution', 'tooth_paste', 'shampoo', 'food_peanut_butter', 'dish_soap', 'soap',
     'towel', 'rag', 'paper', 'sponge', 'food_lemon', 'check',

@@ -1,5 +1,5 @@
 """
-What ProgPrompt's published program says has become of things, to score its own data by.
+What ProgPrompt's published program says has become of objects, to score its own data by.
 
 Other than in `derived`, one faucet of the house washes for all its sinks, doors do not matter, and
 there are no ovens, pots, dishwashers, toasters or washing by hand. Source: `utils_aug_env` of the
@@ -26,7 +26,7 @@ def add_published(graph: Graph, seen: Derived, _: ScriptLine | None) -> Derived:
 
 
 def published(graph: Graph) -> Derived:
-    """Return ids of things with `heated`, `washed` or `used`, by the graph as it is now."""
+    """Return ids of objects with `heated`, `washed` or `used`, by the graph as it is now."""
     found: set[tuple[int, str]] = set()
     running = [node for node in graph.nodes.values() if State.ON in node.states]
     for device in running:

@@ -31,7 +31,7 @@ class Check:
     """What is wrong where it does not, for example `not_close`."""
     holds: Predicate
     message: str
-    """What is told then: {C} is the character, {a} and {b} the things, {room_C} and {room_a}
+    """What is told then: {C} is the character, {a} and {b} the objects, {room_C} and {room_a}
     their rooms. Empty: nothing."""
     otherwise: OnFailure = OnFailure.FAIL
 

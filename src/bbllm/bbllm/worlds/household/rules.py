@@ -3,7 +3,7 @@ VirtualHome's rules as a table: per action its checks in order, and what it chan
 
 To be held line by line against section 1.6 of the facts about VirtualHome 2.3.0; that it is right
 is proven by a test that runs the original beside it. In the messages, {C} is the character, {a}
-and {b} are the things of the line.
+and {b} are the objects of the line.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ def get_up(s: ActionSituation) -> None:
 
 
 def go_off(which: int) -> Effect:
-    """What was on is off; other things stay as they are."""
+    """What was on is off; other objects stay as they are."""
 
     def change(s: ActionSituation) -> None:
         states = s.objects[which].states

@@ -11,7 +11,7 @@ _PLACED = (Relation.INSIDE, Relation.ON)
 
 
 def above(graph: Graph, node_id: int) -> set[int]:
-    """Return everything that a thing is in or on, however deep; rings end it."""
+    """Return everything that an object is in or on, however deep; rings end it."""
     return _all(graph, (node_id,), up=True)
 
 
@@ -23,7 +23,7 @@ def carried(graph: Graph, character: int) -> set[int]:
 
 
 def contents(graph: Graph, node_id: int) -> set[int]:
-    """Return everything that is in or on a thing, however deep."""
+    """Return everything that is in or on an object, however deep."""
     return _all(graph, (node_id,), up=False)
 
 
@@ -43,7 +43,7 @@ def at_hand(which: int) -> Predicate:
 
 
 def place_left_beside(which: int, places: dict[str, int], otherwise: int) -> Predicate:
-    """Fewer things are ON it than people find place there; the character itself not counted."""
+    """Fewer objects are ON it than people find place there; the character itself not counted."""
 
     def holds(s: ActionSituation) -> bool:
         node = s.objects[which]
@@ -69,7 +69,7 @@ def not_carried(which: int) -> Predicate:
 
 
 def can_go_to(which: int, place: int) -> Predicate:
-    """The place is not the thing itself, nor anything in or on the thing."""
+    """The place is not the object itself, nor anything in or on the object."""
 
     def holds(s: ActionSituation) -> bool:
         thing, goal = s.objects[which].id, s.objects[place].id

@@ -18,7 +18,7 @@ _LOOSE = frozenset({Property.GRABBABLE, Property.MOVABLE, Property.BODY_PART, Pr
 
 
 def name_of(graph: Graph, node_id: int) -> str:
-    """Return a thing's name in a scene, for example `salmon_328`."""
+    """Return an object's name in a scene, for example `salmon_328`."""
     return instance_name(graph.nodes[node_id].class_name, node_id)
 
 
@@ -37,7 +37,7 @@ def build_scene(
     Args:
         graph: The household.
         known: Ids of what may be told of.
-        derived: What has become of things.
+        derived: What has become of objects.
         skills: What can be done.
         stamp_s: When it was looked at [s].
         whole: Whether nothing can be out of sight.

@@ -25,7 +25,7 @@ class ScriptLine(NamedTuple):
 
     action: Action
     objects: tuple[tuple[str, int], ...] = ()
-    """Class name and id of each thing; only the id says which thing is meant."""
+    """Class name and id of each object; only the id says which object is meant."""
     number: int = 0
     """Number of the line; messages end with it."""
 
@@ -36,14 +36,14 @@ class ScriptLine(NamedTuple):
 
 def parse_line(text: str, number: int = 0) -> ScriptLine:
     """
-    Read one line; what stands between the things and behind them is not looked at.
+    Read one line; what stands between the objects and behind them is not looked at.
 
     Raises:
-        ScriptError: It is no line; says which action is nearest, or how many things it takes.
+        ScriptError: It is no line; states which action is nearest, or how many objects it takes.
     """
     line = text.strip()
     if len(line) > _LONGEST_LINE:
-        # The search for things takes time with the square of the length.
+        # The search for objects takes time with the square of the length.
         raise ScriptError(
             f'Cannot parse action of {_quoted(line)}: the line has {len(line)} characters, '
             f'and at most {_LONGEST_LINE} are read.'

@@ -116,7 +116,7 @@ def _hides(graph: Graph, node_id: int, visibility: Visibility) -> bool:
 
 
 def _is_hidden(graph: Graph, thing: int, visibility: Visibility) -> bool:
-    """Tell whether something that a thing is INSIDE, beside its room, hides it."""
+    """Return whether something that an object is INSIDE, beside its room, hides it."""
     return any(
         _hides(graph, container, visibility) for container in graph.targets(thing, Relation.INSIDE)
     )

@@ -14,7 +14,7 @@ CHARACTER = 'character'
 
 
 class State(str, Enum):
-    """What can change about one thing."""
+    """What can change about one object."""
 
     CLOSED = 'CLOSED'
     OPEN = 'OPEN'
@@ -29,7 +29,7 @@ class State(str, Enum):
 
 
 class Relation(str, Enum):
-    """How one thing stands to another."""
+    """How one object stands to another."""
 
     ON = 'ON'
     INSIDE = 'INSIDE'
@@ -49,7 +49,7 @@ HANDS = (Relation.HOLDS_RH, Relation.HOLDS_LH)
 
 
 class Property(str, Enum):
-    """What a thing is good for; it never changes."""
+    """What an object is good for; it never changes."""
 
     SURFACES = 'SURFACES'
     GRABBABLE = 'GRABBABLE'
@@ -84,7 +84,7 @@ class Action(str, Enum):
     """The words that a line of a script begins with."""
 
     arity: int
-    """How many things an action takes."""
+    """How many objects an action takes."""
 
     def __init__(self, word: str) -> None:
         self.arity = 0 if word in _WITHOUT_OBJECT else 2 if word in _WITH_TWO_OBJECTS else 1
@@ -110,10 +110,10 @@ class Action(str, Enum):
     PULL = 'PULL'
     PUSH = 'PUSH'
     PUTBACK = 'PUTBACK'
-    """Puts a thing on another."""
+    """Puts an object on another."""
     PUTIN = 'PUTIN'
     PUTOBJBACK = 'PUTOBJBACK'
-    """Puts a thing where it was taken from."""
+    """Puts an object where it was taken from."""
     PUTOFF = 'PUTOFF'
     PUTON = 'PUTON'
     """Puts clothes on."""
@@ -154,7 +154,7 @@ def known_word(kind: type[Word], text: object, where: str) -> Word:
     Return the word that a text means, in capitals or not.
 
     Raises:
-        ValueError: It is no such word; says where it stood and which one is nearest.
+        ValueError: It is no such word; states where it stood and which one is nearest.
     """
     word = text.upper() if isinstance(text, str) else str(text)
     try:

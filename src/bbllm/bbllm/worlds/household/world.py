@@ -83,7 +83,7 @@ class HouseholdWorld:
             is not changed.
         mode: Which rules hold.
         visibility: How much of it a scene tells. What is not told cannot be named in a call.
-        derived: Remembers what becomes of things; None goes by the rules of `derived`.
+        derived: Remembers what becomes of objects; None goes by the rules of `derived`.
         seed: Nothing in the household is left to chance; taken so that all worlds can be given
             one.
         constraints: What no scene tells and a step may fail by, see `constraints`.
@@ -122,7 +122,7 @@ class HouseholdWorld:
 
     @property
     def derived(self) -> DerivedStates:
-        """What has become of things so far."""
+        """What has become of objects so far."""
         return self._derived
 
     @property

@@ -1,7 +1,7 @@
 """
-From what a detector tells to things in the world frame; what cannot be believed is left out.
+From what a detector tells to objects in the world frame; what cannot be believed is left out.
 
-Each reason to leave something out is told once for each thing it happens to, and counted always.
+Each reason to leave something out is told once for each object it happens to, and counted always.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ODD_LENGTH = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detection:
-    """One thing as a detector tells of it."""
+    """One object as a detector tells of it."""
 
     name: str
     """Its name, the class that the catalogue knows it by, or the frame of its AprilTag."""
@@ -46,7 +46,7 @@ class Detection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
-    """One thing where it was seen."""
+    """One object where it was seen."""
 
     name: str
     kind: Kind
@@ -89,11 +89,11 @@ class Doubts:
 
     def note(self, reason: str, about: str, text: str) -> None:
         """
-        Count a reason; tell it if it is the first time for this thing.
+        Count a reason; tell it if it is the first time for this object.
 
         Args:
             reason: Short, as in `counts`.
-            about: Which thing, frame or source.
+            about: Which object, frame or source.
             text: The sentence.
         """
         self.counts[reason] += 1
@@ -119,7 +119,7 @@ class SightingReader:
 
     Args:
         tree: Where cameras are.
-        catalogue: What things are.
+        catalogue: What objects are.
         reserved: Names of furniture and places, which no detector may take.
         doubts: Where reasons to leave something out go.
         params: What is believed.

@@ -39,26 +39,26 @@ class CarryParams:
     opened_m: float = 0.0015
     """Fingers that open by more have let go [m]."""
     closed_m: float = 0.004
-    """Fingers that close by more have lost what was between them; soft things give way [m]."""
+    """Fingers that close by more have lost what was between them; soft objects give way [m]."""
     off_middle_m: float = 0.03
-    """How far from the middle between the fingers a thing may have been known to be before they
+    """How far from the middle between the fingers an object may have been known to be before they
     pushed it there [m]."""
     turned_rad: float = 0.5
     """By how much they may have turned it [rad]."""
     relations: RelationParams = field(default_factory=RelationParams)
-    """How near a width must be to that of the thing."""
+    """How near a width must be to that of the object."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grasped:
-    """The fingers hold a thing."""
+    """The fingers hold an object."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """The fingers have let a thing go."""
+    """The fingers have let an object go."""
 
     name: str
     pose: Pose
@@ -67,7 +67,7 @@ class Released:
 
 @dataclass(frozen=True, slots=True)
 class Slipped:
-    """A thing is no longer between the fingers, which have closed."""
+    """An object is no longer between the fingers, which have closed."""
 
     name: str
     pose: Pose
@@ -110,15 +110,15 @@ class Carrying:
 
     @property
     def pose(self) -> Pose | None:
-        """Where the carried thing is, world frame; None with an empty hand."""
+        """Where the carried object is, world frame; None with an empty hand."""
         return None if self._hand is None else self.pose_in(self._hand)
 
     def pose_in(self, hand: Hand) -> Pose | None:
-        """Return where the carried thing is with the hand somewhere else, world frame."""
+        """Return where the carried object is with the hand somewhere else, world frame."""
         return None if self.name is None else compose(hand.tcp, self._T_tcp_thing)
 
     def forget(self) -> None:
-        """Believe somebody who has seen that the thing is not in the hand."""
+        """Believe somebody who has seen that the object is not in the hand."""
         self.name = None
         self._closing = False
 
@@ -131,7 +131,7 @@ class Carrying:
         Args:
             hand: As measured.
             stamp_s: When, on the world's clock; what is older than the last is left out [s].
-            objects: Where things are known to be.
+            objects: Where objects are known to be.
         """
         if self._hand is not None and stamp_s < self._stamp_s:
             return None
@@ -155,7 +155,7 @@ class Carrying:
         if -self.params.closed_m <= change_m <= self.params.opened_m:
             return None
         name, self.name = self.name, None
-        # Things are let go at the lowest point of a way: one of the two measurements may be from
+        # Objects are let go at the lowest point of a way: one of the two measurements may be from
         # before the hand had come down, or from after it had gone up again.
         tcp = min((before.tcp, hand.tcp), key=lambda tcp: tcp.position_m[2])
         pose = compose(tcp, self._T_tcp_thing)
@@ -174,7 +174,7 @@ class Carrying:
         return self._take(hand, objects)
 
     def _pushed(self, item: SceneObject, hand: Hand) -> SceneObject:
-        """Return a thing that was between the fingers as they have pushed it."""
+        """Return an object that was between the fingers as they have pushed it."""
         T = compose(inverse(hand.tcp), item.pose)
         pushed = in_fingers(item.pose, hand.tcp)
         turned = angle_between(T.quat_xyzw, pushed.quat_xyzw)
@@ -194,7 +194,7 @@ class Carrying:
 
 def in_fingers(pose: Pose, tcp: Pose) -> Pose:
     """
-    Return where a thing is in the frame of the TCP once the fingers have closed on it.
+    Return where an object is in the frame of the TCP once the fingers have closed on it.
 
     They push it to the middle between them, and turn it until its sides lie on the pads.
 
@@ -212,11 +212,11 @@ def in_fingers(pose: Pose, tcp: Pose) -> Pose:
 
 def rest_below(item: SceneObject, others: Sequence[SceneObject]) -> SceneObject | None:
     """
-    Return a thing as it rests after it was let go; None where nothing is known to be below.
+    Return an object as it rests after it was let go; None where nothing is known to be below.
 
     Args:
         item: Where it was let go.
-        others: Everything that is known, without the thing itself.
+        others: Everything that is known, without the object itself.
     """
     item = replace(item, pose=_stood_up(item.pose))
     gap_m = RelationParams().rest_gap_m
@@ -237,7 +237,7 @@ def rest_below(item: SceneObject, others: Sequence[SceneObject]) -> SceneObject 
 
 
 def _stood_up(pose: Pose) -> Pose:
-    """Turn a thing that stands almost upright until it does; a surface does the same."""
+    """Turn an object that stands almost upright until it does; a surface does the same."""
     up = max(axes_of(pose.quat_xyzw), key=lambda direction: direction[2])
     if up[2] < UPRIGHT_COSINE:
         return pose

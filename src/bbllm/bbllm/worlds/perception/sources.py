@@ -11,16 +11,16 @@ from bbllm.sim.scene_file import list_scenes, load_scene
 from bbllm.worlds.scene.catalogue import Catalogue, load_catalogue
 
 BARE_TABLE = 'empty_table'
-"""The scene file that is taken where cameras tell of the things and no file is named."""
+"""The scene file that is taken where cameras tell of the objects and no file is named."""
 
 
 class SceneSource(str, Enum):
-    """Who tells where things are."""
+    """Who tells where objects are."""
 
     OBJECTS = 'objects'
     """The topic `objects`: everything there is, as mujoco_sim tells."""
     STATIC = 'static'
-    """The scene file, and the hand that moves things."""
+    """The scene file, and the hand that moves objects."""
     DETECTIONS = 'detections'
     """The topic `detections`."""
     VISION_MSGS = 'vision_msgs'
@@ -41,9 +41,9 @@ class SourceConfig:
     fixed: tuple[SceneObject, ...]
     """Furniture and places of the scene file."""
     things: tuple[SceneObject, ...]
-    """Where the file says that things are; empty unless `static` is a source."""
+    """Where the file says that objects are; empty unless `static` is a source."""
     catalogue: Catalogue
-    """What things are: the catalogue's, then the scene file's."""
+    """What objects are: the catalogue's, then the scene file's."""
 
 
 def parse_sources(text: str) -> frozenset[SceneSource]:

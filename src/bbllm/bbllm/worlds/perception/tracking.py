@@ -1,8 +1,8 @@
 """
-Where each thing is, from noisy pictures: steady while it rests, quick when it has moved.
+Where each object is, from noisy pictures: steady while it rests, quick when it has moved.
 
 Sightings that agree with what is known are averaged. One that does not is an outlier, until some
-more agree with it: then the thing has moved, and is there at once. A thing that pictures should
+more agree with it: then the object has moved, and is there at once. An object that pictures should
 show and do not show for some time is lost.
 """
 
@@ -25,7 +25,7 @@ LONGEST_GAP_S = 1.0
 """A longer pause between pictures counts as one of this length: nobody looked meanwhile [s]."""
 
 Hidden = Callable[[SceneObject], bool]
-"""Tells whether a picture could not show a thing where it is."""
+"""Tells whether a picture could not show an object where it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,14 +39,14 @@ class TrackingParams:
     gate_rad: float = math.radians(15.0)
     """Sightings that are turned further do not agree [rad]."""
     agreeing: int = 3
-    """So many sightings that agree with each other show that a thing is there."""
+    """So many sightings that agree with each other show that an object is there."""
     lost_after_s: float = 2.0
-    """A thing that could be seen and is not for so long is lost; 0: never [s]."""
+    """An object that could be seen and is not for so long is lost; 0: never [s]."""
 
 
 @dataclass(slots=True)
 class Track:
-    """What is known of one thing."""
+    """What is known of one object."""
 
     name: str
     kind: Kind
@@ -75,7 +75,7 @@ class Track:
     """For how long it could have been seen, and was not [s]."""
 
     def as_object(self, pose: Pose) -> SceneObject:
-        """Return the thing as a scene shows it."""
+        """Return the object as a scene shows it."""
         return SceneObject(
             name=self.name, kind=self.kind, pose=pose, size_m=self.size_m, color=self.color
         )
@@ -83,7 +83,7 @@ class Track:
 
 class ObjectTracker:
     """
-    Follows all things by their names.
+    Follows all objects by their names.
 
     Args:
         params: How steady, how quick, how patient.
@@ -116,7 +116,7 @@ class ObjectTracker:
 
     @property
     def undecided(self) -> tuple[str, ...]:
-        """Names of things that were seen where they were not known to be, too seldom so far."""
+        """Names of objects that were seen where they were not known to be, too seldom so far."""
         newest_s = max(self._looked_s.values(), default=0.0)
         return tuple(
             t.name
@@ -125,26 +125,26 @@ class ObjectTracker:
         )
 
     def believe(self, item: SceneObject) -> None:
-        """Take a thing to be where a file says."""
+        """Take an object to be where a file says."""
         self.tracks[item.name] = Track(
             item.name, item.kind, item.size_m, item.color, pose=item.pose, last=item.pose
         )
 
     def hold(self, name: str, stamp_s: float) -> None:
-        """Take in that a thing is in the hand; only sightings elsewhere tell of it then."""
+        """Take in that an object is in the hand; only sightings elsewhere tell of it then."""
         track = self.tracks[name]
         track.held, track.pose, track.estimated = True, None, True
         self._start_again(track, stamp_s)
 
     def put(self, name: str, pose: Pose, stamp_s: float) -> None:
-        """Take in that the hand has put a thing somewhere."""
+        """Take in that the hand has put an object somewhere."""
         track = self.tracks[name]
         track.held, track.pose, track.last = False, pose, pose
         track.estimated, track.seen_s = True, stamp_s
         self._start_again(track, stamp_s)
 
     def lose(self, name: str, pose: Pose, stamp_s: float) -> None:
-        """Take in that the hand has lost a thing; the pose is where it was last."""
+        """Take in that the hand has lost an object; the pose is where it was last."""
         track = self.tracks[name]
         track.held, track.pose, track.last = False, None, pose
         track.estimated, track.seen_s = False, stamp_s
@@ -160,7 +160,7 @@ class ObjectTracker:
             hidden: What it could not show.
 
         Returns:
-            Names of things that were found somewhere new.
+            Names of objects that were found somewhere new.
         """
         before_s = self.looked_s(picture.source)
         if picture.stamp_s <= before_s:
@@ -181,7 +181,7 @@ class ObjectTracker:
         return tuple(found)
 
     def _saw(self, sighting: Sighting, picture: Picture) -> bool:
-        """Take in a sighting; tell whether it shows the thing to be somewhere new."""
+        """Take in a sighting; tell whether it shows the object to be somewhere new."""
         name, stamp_s = sighting.name, picture.stamp_s
         track = self.tracks.get(name)
         if track is None:

@@ -1,5 +1,5 @@
 """
-Catalogues: what the things are that a detector only names.
+Catalogues: what the objects are that a detector only names.
 
 A catalogue is `config/catalogues/<name>.yaml`:
 
@@ -38,17 +38,17 @@ Degrees = Annotated[float, Field(ge=-360, le=360, allow_inf_nan=False)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tag:
-    """The AprilTag on a thing."""
+    """The AprilTag on an object."""
 
     frame: str
     """Name of its tf frame, for example `tag36h11:7`."""
     T_tag_centre: Pose
-    """The thing's centre and axes in the frame of the tag."""
+    """The object's centre and axes in the frame of the tag."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogueEntry:
-    """One thing that may be on the table."""
+    """One object that may be on the table."""
 
     name: str
     kind: Kind
@@ -61,7 +61,7 @@ class CatalogueEntry:
 
 
 class Catalogue:
-    """The things that are known, by name, class and tag."""
+    """The objects that are known, by name, class and tag."""
 
     def __init__(self, entries: Iterable[CatalogueEntry] = ()):
         """
@@ -81,19 +81,19 @@ class Catalogue:
 
     @classmethod
     def of_objects(cls, objects: Iterable[SceneObject]) -> Catalogue:
-        """Make a catalogue of things as a scene file tells of them."""
+        """Make a catalogue of objects as a scene file tells of them."""
         return cls(
             CatalogueEntry(name=item.name, kind=item.kind, size_m=item.size_m, color=item.color)
             for item in objects
         )
 
     def with_more(self, other: Catalogue) -> Catalogue:
-        """Return a catalogue with the things of another beside one's own, which win."""
+        """Return a catalogue with the objects of another beside one's own, which win."""
         return Catalogue((*self.entries, *(e for e in other.entries if e.name not in self._names)))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of all things."""
+        """Names of all objects."""
         return tuple(self._names)
 
     @property
@@ -102,11 +102,11 @@ class Catalogue:
         return tuple(self._tags)
 
     def named(self, name: str) -> CatalogueEntry | None:
-        """Return the thing of a name, or of the class that a detector calls it by."""
+        """Return the object of a name, or of the class that a detector calls it by."""
         return self._names.get(name) or self._classes.get(name)
 
     def tagged(self, frame: str) -> CatalogueEntry | None:
-        """Return the thing that bears a tag."""
+        """Return the object that bears a tag."""
         return self._tags.get(frame)
 
     @staticmethod
@@ -125,17 +125,17 @@ class Catalogue:
 
 
 class TagSpec(Record):
-    """The AprilTag on a thing, as a file tells of it."""
+    """The AprilTag on an object, as a file tells of it."""
 
     frame: Annotated[str, Field(min_length=1, max_length=100)]
     xyz: tuple[Coordinate, Coordinate, Coordinate] = (0.0, 0.0, 0.0)
-    """Centre of the thing in the frame of the tag [m]."""
+    """Centre of the object in the frame of the tag [m]."""
     rpy_deg: tuple[Degrees, Degrees, Degrees] = (0.0, 0.0, 0.0)
-    """Turn of the thing's axes in the frame of the tag: about x, then y, then z [deg]."""
+    """Turn of the object's axes in the frame of the tag: about x, then y, then z [deg]."""
 
 
 class EntrySpec(Record):
-    """One thing, as a file tells of it."""
+    """One object, as a file tells of it."""
 
     name: Name
     kind: Literal['cube', 'cylinder', 'other']

@@ -1,4 +1,4 @@
-"""Which things and places the hand can come down on; asked again only for what has moved."""
+"""Which objects and places the hand can come down on; asked again only for what has moved."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ReachCache:
     """
     Answers `relations.ReachTest` and remembers the answers by kind, size and pose.
 
-    Limits, the table and the arm itself count; other things do not, since they can be moved.
+    Limits, the table and the arm itself count; other objects do not, since they can be moved.
     """
 
     def __init__(self, params: MotionParams | None = None) -> None:
@@ -31,7 +31,7 @@ class ReachCache:
         self._known: dict[Key, bool] = {}
 
     def __call__(self, item: SceneObject) -> bool:
-        """Tell whether the hand can come down on an object or location from above."""
+        """Return whether the hand can come down on an object or location from above."""
         key = (item.kind, _rounded(item))
         if key not in self._known:
             self._known[key] = self._ask(item)

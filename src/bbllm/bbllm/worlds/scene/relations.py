@@ -5,16 +5,16 @@ From objects, hand and clock to a scene with its relations as triples.
   middle is within 2 cm, or a piece of furniture; only the nearest of these, in that order.
 * (a in b): the centre of a is inside the furniture b, or a lies in the deep container b.
 * (location occupied_by a): a is on that location.
-* (a left_of b), (a right_of b): as the robot sees it, b is the thing nearest to a at the same
+* (a left_of b), (a right_of b): as the robot sees it, b is the object nearest to a at the same
   height, within 15 cm, and more beside it than before or behind it.
 * (a held_by hand): a lies between the finger pads, which are as far apart as a is wide.
 * (hand is empty): nothing is held.
-* (a is clear): a is a thing, and nothing is on top of it.
+* (a is clear): a is an object, and nothing is on top of it.
 * (a reachable yes), (a reachable no): the hand can, or cannot, come down on it from above.
 * (a is lost): a was seen and is no longer there to be seen, see `core.lost`.
 
 Everything is derived from what was sensed now; nothing is remembered or taken from commands. What
-a source of objects infers, such as where a thing is that the hand covers, is marked `estimated`.
+a source of objects infers, such as where an object is that the hand covers, is marked `estimated`.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ class RelationParams:
     max_age_s: float = 1.0
     """A scene older than this is an error [s]."""
     rest_gap_m: float = 0.01
-    """Largest gap, or overlap, between a thing and what it rests on [m]."""
+    """Largest gap, or overlap, between an object and what it rests on [m]."""
     location_radius_m: float = 0.02
-    """A thing is on a location when its centre is this near to it [m]."""
+    """An object is on a location when its centre is this near to it [m]."""
     neighbour_m: float = 0.15
     """How far apart neighbours may be [m]."""
     pad_half_m: float = 0.009
     """Half extent of a finger pad [m]."""
     pad_overlap_m: float = 0.002
-    """How much of a pad must be on a thing for it to be held [m]."""
+    """How much of a pad must be on an object for it to be held [m]."""
     off_middle_m: float = 0.01
-    """How far a held thing's centre may be from the middle between the fingers [m]."""
+    """How far a held object's centre may be from the middle between the fingers [m]."""
     width_below_m: float = 0.004
     width_above_m: float = 0.0025
-    """Fingers hold a thing when they are at most this much nearer together, or further apart,
+    """Fingers hold an object when they are at most this much nearer together, or further apart,
     than it is wide [m]."""
 
 
@@ -100,7 +100,7 @@ def build_scene(
         params: How near is near enough.
         carried: What is in the hand, where that is known from the hand alone.
         estimated: Names of objects whose pose was inferred; what rests on them is marked so.
-        lost: Things that are no longer there to be seen.
+        lost: Objects that are no longer there to be seen.
         force_n: What the world does to the hand, in world axes; None where nobody measures [N].
 
     Raises:
@@ -134,7 +134,7 @@ def _need_news(objects: Sequence[SceneObject], age_s: float, params: RelationPar
 
 
 def _marked(facts: Sequence[Fact], estimated: Collection[str]) -> list[Fact]:
-    """Mark what is told of a thing whose pose was inferred."""
+    """Mark what is told of an object whose pose was inferred."""
     return [
         replace(fact, estimated=fact.subject in estimated or fact.object in estimated)
         for fact in facts
@@ -169,7 +169,7 @@ def find_held(
     """
     Return the name of what is between the fingers, None where nothing is.
 
-    Seen, not believed: the thing overlaps the finger pads, and the distance between the fingers
+    Seen, not believed: the object overlaps the finger pads, and the distance between the fingers
     is its width along the opening direction.
     """
     params = params or RelationParams()
@@ -219,7 +219,7 @@ def _resting(
 def _support(
     item: SceneObject, objects: Sequence[SceneObject], held: str | None, params: RelationParams
 ) -> str | None:
-    """Return what an object rests on: a container, a thing, a location, or else furniture."""
+    """Return what an object rests on: a container, an object, a location, or else furniture."""
     x, y, _ = item.pose.position_m
     if around := [other.name for other in objects if lies_in(item, other)]:
         return around[0]
@@ -275,7 +275,7 @@ def _clear(
 def _beside(
     objects: Sequence[SceneObject], held: str | None, params: RelationParams
 ) -> list[Fact]:
-    """Relate each thing to the nearest one only; all pairs would drown the rest in a prompt."""
+    """Relate each object to the nearest one only; all pairs would drown the rest in a prompt."""
     things = [item for item in objects if item.kind in MOVABLE and item.name != held]
     halves = {item.name: half_height(item) for item in things}
     facts: list[Fact] = []

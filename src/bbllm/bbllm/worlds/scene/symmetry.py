@@ -21,7 +21,7 @@ that is the nearest."""
 
 def nearest_alike(quat: Quat, reference: Quat, kind: Kind, size_m: Vector) -> Quat:
     """
-    Return, of all orientations in which a thing looks as it does, the one nearest to another.
+    Return, of all orientations in which an object looks as it does, the one nearest to another.
 
     Args:
         quat: How it was seen.
@@ -40,7 +40,7 @@ def nearest_alike(quat: Quat, reference: Quat, kind: Kind, size_m: Vector) -> Qu
 
 
 def difference(quat: Quat, reference: Quat, kind: Kind, size_m: Vector) -> float:
-    """Return by how much a thing has turned, as far as that can be seen [rad]."""
+    """Return by how much an object has turned, as far as that can be seen [rad]."""
     return angle_between(nearest_alike(quat, reference, kind, size_m), reference)
 
 
@@ -94,7 +94,7 @@ def _box_turns(equal: tuple[bool, bool, bool]) -> tuple[Quat, ...]:
 
 
 def axes_of(quat: Quat) -> tuple[Vector, ...]:
-    """Return the six directions of a thing's own axes."""
+    """Return the six directions of an object's own axes."""
     units = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     signs = itertools.product((1.0, -1.0), units)
     return tuple(rotate(quat, (sign * u[0], sign * u[1], sign * u[2])) for sign, u in signs)

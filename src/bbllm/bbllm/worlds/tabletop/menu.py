@@ -1,5 +1,5 @@
 """
-Menus beside things: from a scene to what a person may choose, and from a choice to plain words.
+Menus beside objects: from a scene to what a person may choose, and from a choice to plain words.
 
 A choice becomes a task in plain language, as if the person had typed it, so plans, approvals and
 journals are the same whoever asked. What the scene says is impossible is not offered; what it
@@ -71,7 +71,7 @@ class Menu:
 
 
 def scene_menus(scene: Scene) -> tuple[Menu, ...]:
-    """Return a menu for every thing and every place."""
+    """Return a menu for every object and every place."""
     return tuple(
         Menu(
             name=item.name,
@@ -147,7 +147,7 @@ class Numbers:
 
 
 def _entries(scene: Scene, item: SceneObject) -> Iterator[MenuItem]:
-    """Tell what can be done with a thing or at a place, or why nothing can."""
+    """Return what can be done with an object or at a place, or why nothing can."""
     if scene.has(item.name, 'reachable', 'no'):
         yield MenuItem(title='out of reach')
         return
@@ -180,7 +180,7 @@ def _at_place(scene: Scene, place: SceneObject) -> Iterator[MenuItem]:
 
 
 def _targets(scene: Scene, thing: str) -> list[SceneObject]:
-    """List where a thing can be put: free places first, then things with nothing on top."""
+    """List where an object can be put: free places first, then objects with nothing on top."""
     others = [item for item in scene.objects if item.name != thing]
     places = [
         item

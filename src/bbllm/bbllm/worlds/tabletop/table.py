@@ -1,4 +1,4 @@
-"""What is known of a real table: furniture from files, things from pictures and the hand."""
+"""What is known of a real table: furniture from files, objects from pictures and the hand."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ ARM_STEPS = 12
 ABOVE_M = 5.0
 """Height of a camera of which nobody knows where it is [m]."""
 CARRIED_M = 0.03
-"""A camera that sees a thing this near to where the hand carries it agrees with the hand [m]."""
+"""A camera that sees an object this near to where the hand carries it agrees with the hand [m]."""
 TOUCH_M = 0.01
-"""How near the underside of one thing is to the top of another that it covers [m]."""
+"""How near the underside of one object is to the top of another that it covers [m]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +65,8 @@ class ObservedTable:
 
     Args:
         fixed: Furniture and places, from a scene file.
-        things: Where things are at the start, from a scene file; empty where only cameras tell.
-        tracker: Follows things in pictures.
+        objects: Where objects are at the start, from a scene file; empty where only cameras tell.
+        tracker: Follows objects in pictures.
         carrying: Follows the fingers.
         hidden_m: What is nearer to the line from the shoulder over the wrist to the TCP, as the
             camera sees it, is hidden by the arm [m].
@@ -141,7 +141,7 @@ class ObservedTable:
             self._carrying.forget()
 
     def all_hidden(self, source: str) -> bool:
-        """Tell whether there is something that a source has seen, and the arm hides it all."""
+        """Return whether there is something that a source has seen, and the arm hides it all."""
         seen = [track for track in self._tracker.tracks.values() if source in track.sources]
         known = any(track.held or track.pose is not None for track in seen)
         return known and not self.expected(source)
@@ -200,7 +200,7 @@ class ObservedTable:
         return [track for track in self._tracker.tracks.values() if track.pose is not None]
 
     def _known(self) -> tuple[SceneObject, ...]:
-        """Return the things that stand somewhere."""
+        """Return the objects that stand somewhere."""
         return tuple(_at(track) for track in self._placed())
 
     def _in_hand(self) -> tuple[SceneObject, ...]:
@@ -230,7 +230,7 @@ class ObservedTable:
         camera_m: Vector | None,
         known: Collection[SceneObject],
     ) -> bool:
-        """Tell whether the arm is before a thing, or another thing on it."""
+        """Return whether the arm is before an object, or another object on it."""
         x, y, z = item.pose.position_m
         eye = camera_m or (x, y, z + ABOVE_M)
         near_m = min(_off_line(point, eye, (x, y, z)) for point in _arm_points(hand))

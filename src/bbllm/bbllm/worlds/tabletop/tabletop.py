@@ -29,7 +29,7 @@ FELT_S = 0.1
 LOOSE = MOVABLE | {Kind.CONTAINER}
 """What can come to rest somewhere else."""
 STILL_M = 1e-4
-"""Things that move less than this in a tenth of a second are at rest [m]."""
+"""Objects that move less than this in a tenth of a second are at rest [m]."""
 
 
 class TabletopWorld:
@@ -134,7 +134,7 @@ class TabletopWorld:
 
     def settled(self, timeout_s: float = 3.0) -> dict[str, Pose]:
         """
-        Let time pass until nothing moves any more; return where the movable things rest.
+        Let time pass until nothing moves any more; return where the movable objects rest.
 
         Args:
             timeout_s: When to look at them even if they still move, simulated time [s].
@@ -158,7 +158,7 @@ class TabletopWorld:
 
 
 def furthest(before: Mapping[str, Pose], now: Mapping[str, Pose]) -> float:
-    """Return the largest movement of any thing along any axis [m]."""
+    """Return the largest movement of any object along any axis [m]."""
     moves = [
         abs(now[name].position_m[axis] - pose.position_m[axis])
         for name, pose in before.items()
