@@ -11,8 +11,9 @@ from typer.testing import CliRunner, Result
 
 from bbllm.cli.main import app
 
-# The helpers of the tests of nodes; pytest's importlib mode puts no test folder on the path.
-sys.path.append(str(Path(__file__).parent.parent / 'nodes'))
+# The helpers of these tests; pytest's importlib mode puts no test folder on the path.
+HERE = Path(__file__).parent
+sys.path += [str(folder) for folder in (HERE, HERE.parent / 'bench', HERE.parent / 'doubles')]
 
 
 @pytest.fixture

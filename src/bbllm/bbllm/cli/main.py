@@ -8,8 +8,7 @@ import typer
 
 import bbllm
 from bbllm.cli.commands.approve import approve
-from bbllm.cli.commands.bench import bench
-from bbllm.cli.commands.data import data
+from bbllm.cli.commands.bench import HAND_OVER, bench, data
 from bbllm.cli.commands.demo import demo
 from bbllm.cli.commands.doctor import doctor
 from bbllm.cli.commands.forget import forget
@@ -68,4 +67,4 @@ def bbllm_command(
 for verb in (demo, run, plan, show, up, say, approve, forget, scenes, policies, doctor):
     app.command()(verb)
 app.add_typer(bench)
-app.add_typer(data)
+app.command(context_settings=HAND_OVER, add_help_option=False)(data)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import sys
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import typer
@@ -128,8 +127,7 @@ def _add_benchmark(name: str, benchmark: Benchmark) -> None:
     def run(context: typer.Context) -> None:
         if benchmark.needs_ros:
             need_ros(f'bbllm bench {name}')
-        module = load_benchmark(name, benchmark.module)
-        _run(typer.main.get_command(module.app), context)
+        run_benchmark(f'bench {name}', benchmark.module, context)
 
     bench.command(name, help=benchmark.help, context_settings=HAND_OVER, add_help_option=False)(
         run
@@ -140,9 +138,9 @@ for _name, _benchmark in BENCHMARKS.items():
     _add_benchmark(_name, _benchmark)
 
 
-def load_benchmark(name: str, module: str) -> ModuleType:
+def run_benchmark(verb: str, module: str, context: typer.Context) -> None:
     """
-    Import a module of the checkout's folder `benchmarks`.
+    Run the typer app of a module in the checkout's folder `benchmarks`.
 
     Raises:
         ConfigError: This is not a checkout.
@@ -150,14 +148,14 @@ def load_benchmark(name: str, module: str) -> ModuleType:
     root = checkout_dir()
     if root is None or not (root / 'benchmarks' / '__init__.py').is_file():
         raise ConfigError(
-            f'`bbllm bench {name}` needs the folder benchmarks/ of a checkout of the bbllm '
+            f'`bbllm {verb}` needs the folder benchmarks/ of a checkout of the bbllm '
             'repository, which an installed package does not have. In a checkout type: '
-            f'make setup (once), then bin/bbllm bench {name}.'
+            f'make setup (once), then bin/bbllm {verb}.'
         )
     if str(root) not in sys.path:
         # Last, so that no folder of the checkout shadows an installed package.
         sys.path.append(str(root))
-    return importlib.import_module(f'benchmarks.{module}')
+    _run(typer.main.get_command(importlib.import_module(f'benchmarks.{module}').app), context)
 
 
 def _hand_over(module: str, context: typer.Context, name: str) -> None:
@@ -175,6 +173,11 @@ def _run(command: Any, context: typer.Context) -> None:
     )
     if code:
         raise typer.Exit(code)
+
+
+def data(context: typer.Context) -> None:
+    """Make data to tune small models with, measured in the simulator; check such files."""
+    run_benchmark('data', 'finetuning.command', context)
 
 
 def _suite_command(name: str) -> Any:

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bbllm.bench.finetuning.collected import Collected
-from bbllm.bench.finetuning.collecting import BRAIN, K
-from bbllm.bench.finetuning.pairs import Pair
-from bbllm.bench.finetuning.reading import read_pair
-from bbllm.bench.finetuning.tasks import DataTask, starred_share
+from benchmarks.finetuning.collected import Collected
+from benchmarks.finetuning.collecting import BRAIN, K
+from benchmarks.finetuning.pairs import Pair
+from benchmarks.finetuning.reading import read_pair
+from benchmarks.finetuning.tasks import DataTask, starred_share
 
 NOTICE = (
     'The answers are those of `expert`, a deterministic stand-in that is told the goal of each '

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from bbllm.bench.finetuning.pairs import Pair
-from bbllm.bench.finetuning.physics import check_physics
-from bbllm.bench.finetuning.reading import PairError, read_pair
+from benchmarks.finetuning.pairs import Pair
+from benchmarks.finetuning.physics import check_physics
+from benchmarks.finetuning.reading import PairError, read_pair
 
 
 @dataclass

@@ -9,13 +9,13 @@ import made_pairs as made
 import pytest
 from made_pairs import look
 
-from bbllm.bench.finetuning.checking import Checked
-from bbllm.bench.finetuning.pairs import Pair, draw_pairs, split_prompt
-from bbllm.bench.finetuning.reading import read_pair
 from bbllm.core.marks import IN_SHORT
 from bbllm.planners.llm_pop.fine_tuned_grammar import parse_reply
 from bbllm.planners.llm_pop.fine_tuned_history import FtHistory, FtRound, Vector
 from bbllm.planners.llm_pop.fine_tuned_questions import Question
+from benchmarks.finetuning.checking import Checked
+from benchmarks.finetuning.pairs import Pair, draw_pairs, split_prompt
+from benchmarks.finetuning.reading import read_pair
 
 FULL = 100_000
 LIFTED = look((0.45, -0.10, 0.100), hand=made.OVER_RED, holds_kg=0.08, opening_m=0.040)

@@ -7,9 +7,12 @@ import re
 import pytest
 
 from bbllm.bench.briefs import brief_of
-from bbllm.bench.finetuning.kinds import KINDS, Kind, expand
-from bbllm.bench.finetuning.paraphrases import ask_wordings, fault_of
-from bbllm.bench.finetuning.tasks import (
+from bbllm.bench.scene_sampling.generator import make_case
+from bbllm.core.errors import ConfigError
+from bbllm.llm.scripted import Request, ScriptedModel
+from benchmarks.finetuning.kinds import KINDS, Kind, expand
+from benchmarks.finetuning.paraphrases import ask_wordings, fault_of
+from benchmarks.finetuning.tasks import (
     PAIRS_OF_AN_EPISODE,
     STARRED_LEAST,
     TABLES_OF_A_TASK,
@@ -20,9 +23,6 @@ from bbllm.bench.finetuning.tasks import (
     starred_share,
     suite_of,
 )
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.core.errors import ConfigError
-from bbllm.llm.scripted import Request, ScriptedModel
 
 EVERY_KIND = pytest.mark.parametrize('kind', KINDS, ids=lambda kind: kind.name)
 LIGHTER = next(kind for kind in KINDS if kind.name == 'lighter_on_heavier')

@@ -20,10 +20,6 @@ from typing import TypeVar
 
 import pydantic
 
-from bbllm.bench.finetuning.collected import Collected, EpisodeNote
-from bbllm.bench.finetuning.files import ALPACA, CARD, CHAT, PAIRS
-from bbllm.bench.finetuning.pairs import Pair
-from bbllm.bench.finetuning.settings import SETTINGS, Begun, read_begun
 from bbllm.bench.log.store import (
     LOCK,
     SESSIONS,
@@ -35,6 +31,10 @@ from bbllm.bench.log.store import (
     write_atomically,
 )
 from bbllm.core.errors import ConfigError
+from benchmarks.finetuning.collected import Collected, EpisodeNote
+from benchmarks.finetuning.files import ALPACA, CARD, CHAT, PAIRS
+from benchmarks.finetuning.pairs import Pair
+from benchmarks.finetuning.settings import SETTINGS, Begun, read_begun
 
 EPISODES = 'episodes.jsonl'
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pydantic
 
-from bbllm.bench.finetuning.pairs import Pair, split_prompt
 from bbllm.bench.log.store import write_atomically
 from bbllm.core.errors import ConfigError, ParseError
+from benchmarks.finetuning.pairs import Pair, split_prompt
 
 ALPACA = 'alpaca.json'
 CHAT = 'chat.jsonl'

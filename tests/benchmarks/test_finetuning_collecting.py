@@ -10,12 +10,6 @@ import made_pairs as made
 import pytest
 from made_collections import TASKS, Here, gather, played
 
-from bbllm.bench.finetuning import collecting
-from bbllm.bench.finetuning.card import Source, card_page, make_card
-from bbllm.bench.finetuning.collected import Collected, EpisodeNote
-from bbllm.bench.finetuning.collecting import EPISODES_FOR_A_PAIR, Wanted, collect
-from bbllm.bench.finetuning.pairs import Pair
-from bbllm.bench.finetuning.reading import read_pair
 from bbllm.bench.log.episodes import Job
 from bbllm.bench.runner.play_tabletop import play
 from bbllm.bench.runner.worker_result import Answer, Done, Failed, Refused
@@ -24,6 +18,12 @@ from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import Suite
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig
+from benchmarks.finetuning import collecting
+from benchmarks.finetuning.card import Source, card_page, make_card
+from benchmarks.finetuning.collected import Collected, EpisodeNote
+from benchmarks.finetuning.collecting import EPISODES_FOR_A_PAIR, Wanted, collect
+from benchmarks.finetuning.pairs import Pair
+from benchmarks.finetuning.reading import read_pair
 
 
 def test_it_ends_with_the_episode_that_gives_the_last_pair_that_is_wanted() -> None:

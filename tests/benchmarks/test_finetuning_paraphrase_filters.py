@@ -7,8 +7,8 @@ import re
 import pytest
 from made_sentences import ASKING, OTHERWISE
 
-from bbllm.bench.finetuning.kinds import KINDS, Kind
-from bbllm.bench.finetuning.paraphrases import fault_of
+from benchmarks.finetuning.kinds import KINDS, Kind
+from benchmarks.finetuning.paraphrases import fault_of
 
 BY_NAME = {kind.name: kind for kind in KINDS}
 SWAPS = (

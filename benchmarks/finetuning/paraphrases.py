@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 import jinja2
 
-from bbllm.bench.finetuning.kinds import KINDS, Kind
-from bbllm.bench.finetuning.paraphrase_filters import ASKS, NEVER
-from bbllm.bench.finetuning.tasks import fresh
 from bbllm.bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import ChatModel, Message
+from benchmarks.finetuning.kinds import KINDS, Kind
+from benchmarks.finetuning.paraphrase_filters import ASKS, NEVER
+from benchmarks.finetuning.tasks import fresh
 
 MOST_CHARACTERS = 240
 EXAMPLES = 4
@@ -112,14 +112,14 @@ def fault_of(sentence: str, kind: Kind) -> str:
 
 def _prompt(kind: Kind, count: int) -> str:
     templates = jinja2.Environment(
-        loader=jinja2.PackageLoader('bbllm.bench.finetuning', ''),
+        loader=jinja2.PackageLoader('benchmarks.finetuning', ''),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         autoescape=False,  # the output is read by a model, not by a browser
     )
     own = kind.sentences
     step = max(1, len(own) // EXAMPLES)
-    return templates.get_template('wordings.md.j2').render(
+    return templates.get_template('paraphrases.md.j2').render(
         blocks='three' if kind.blocks == 3 else 'two',
         count=count,
         examples=own[::step][:EXAMPLES],

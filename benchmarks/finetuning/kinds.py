@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from bbllm.bench.finetuning import paraphrase_filters as say
 from bbllm.bench.suites.goals import Needs
+from benchmarks.finetuning import paraphrase_filters as say
 
 NOUNS = ('block', 'cube')
 """Words that # stands for."""

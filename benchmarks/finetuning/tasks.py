@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bbllm.bench.finetuning.kinds import KINDS, Kind
 from bbllm.bench.suites.suite import Suite, TaskSpec
 from bbllm.core.errors import ConfigError
+from benchmarks.finetuning.kinds import KINDS, Kind
 
 SUITE = 'data'
 """Name of the suite; with the tasks' names and the seed it makes the tables."""

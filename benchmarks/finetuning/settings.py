@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pydantic
 
-from bbllm.bench.finetuning.paraphrases import Wordings
-from bbllm.bench.finetuning.tasks import DataTask, count_tasks, generate_tasks
 from bbllm.bench.log.store import read_json
 from bbllm.core.errors import ConfigError
+from benchmarks.finetuning.paraphrases import Wordings
+from benchmarks.finetuning.tasks import DataTask, count_tasks, generate_tasks
 
 SETTINGS = 'settings.json'
 

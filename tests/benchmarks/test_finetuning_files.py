@@ -10,11 +10,11 @@ from typing import Any
 import made_pairs as made
 import pytest
 
-from bbllm.bench.finetuning.files import ALPACA, CHAT, PAIRS, read_pairs, write_pairs
-from bbllm.bench.finetuning.pairs import Drawn, Pair, draw_pairs
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import Message
 from bbllm.llm.recording.exchanges import Exchange
+from benchmarks.finetuning.files import ALPACA, CHAT, PAIRS, read_pairs, write_pairs
+from benchmarks.finetuning.pairs import Drawn, Pair, draw_pairs
 
 
 def draw(talk: list[Exchange]) -> Drawn:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bbllm.bench.finetuning.checking import Checked
-from bbllm.bench.finetuning.pairs import Pair
+from benchmarks.finetuning.checking import Checked
+from benchmarks.finetuning.pairs import Pair
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

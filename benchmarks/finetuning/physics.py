@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 from statistics import fmean
 
-from bbllm.bench.finetuning.pairs import failure_of
-from bbllm.bench.finetuning.reading import Look, PairError, Read
 from bbllm.core.gravity import GRAVITY_M_S2
 from bbllm.core.skill_calls import parse_pose
 from bbllm.planners.llm_pop.fine_tuned_grammar import FtAction
 from bbllm.planners.llm_pop.fine_tuned_history import Vector
 from bbllm.planners.llm_pop.grammar import Verb
+from benchmarks.finetuning.pairs import failure_of
+from benchmarks.finetuning.reading import Look, PairError, Read
 
 QUATERNION = 0.005
 """How far the length of one that was written to three decimals may be from 1."""

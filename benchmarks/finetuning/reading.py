@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bbllm.bench.finetuning.pairs import PAST, Pair
 from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import BbllmError, ParseError
 from bbllm.core.marks import IN_SHORT
@@ -17,6 +16,7 @@ from bbllm.planners.llm_pop.fine_tuned_grammar import (
 )
 from bbllm.planners.llm_pop.fine_tuned_history import FtRound, Vector, parse_numbers, parse_past
 from bbllm.planners.llm_pop.fine_tuned_questions import Question
+from benchmarks.finetuning.pairs import PAST, Pair
 
 HAND = 12
 """Numbers of the hand: its pose, a force, two fingers."""

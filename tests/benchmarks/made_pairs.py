@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from bbllm.bench.finetuning.kinds import KINDS
-from bbllm.bench.finetuning.pairs import Pair, split_prompt
-from bbllm.bench.finetuning.tasks import DataTask, suite_of
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.core.protocols import Message, Reply
 from bbllm.llm.recording.exchanges import FORMAT, Exchange, line_of
 from bbllm.planners.llm_pop.fine_tuned_grammar import FtReply, parse_reply
 from bbllm.planners.llm_pop.fine_tuned_history import FtHistory, FtRound, Vector, numbers
 from bbllm.planners.llm_pop.fine_tuned_questions import Question
+from benchmarks.finetuning.kinds import KINDS
+from benchmarks.finetuning.pairs import Pair, split_prompt
+from benchmarks.finetuning.tasks import DataTask, suite_of
 
 MASSES_KG = {'red_cube': 0.08, 'blue_cube': 0.15}
 OFFSET_N = 0.3

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from bbllm.bench.finetuning.collected import Collected
+from benchmarks.finetuning.collected import Collected
 
 Command = Callable[..., Result]
 
@@ -92,7 +92,7 @@ def test_what_ended_early_says_why_and_how_it_goes_on(
         found.reason, found.stopped = 'The keyboard is full.', stopped
         return found
 
-    monkeypatch.setattr('bbllm.bench.finetuning.collecting.collect', end)
+    monkeypatch.setattr('benchmarks.finetuning.command.collect', end)
 
     done = bbllm('data', 'generate', '--out', str(tmp_path / 'set'))
 

@@ -6,37 +6,51 @@ import os
 import shlex
 import sys
 import time
+from contextlib import closing
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from bbllm.bench.log.machine import describe_machine
+from bbllm.bench.log.store import write_atomically
+from bbllm.bench.log.versions import find_versions
+from bbllm.bench.runner.play_tabletop import play
+from bbllm.bench.runner.workers import LocalWorkers
 from bbllm.cli.support.bench_choices import MAX_JOBS
 from bbllm.cli.support.choices import JsonOption, LlmConfigOption
+from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
+from bbllm.cli.views.bar_view import BarView
 from bbllm.cli.views.output import Output
+from bbllm.core.errors import UnknownNameError
+from bbllm.llm.model_factory import load_config, make_models
+from benchmarks.finetuning.card import Source, card_page, make_card
+from benchmarks.finetuning.checking import Checked
+from benchmarks.finetuning.collected import Collected
+from benchmarks.finetuning.collecting import Wanted, collect
+from benchmarks.finetuning.files import CARD, CARD_PAGE, read_pairs, write_pairs
+from benchmarks.finetuning.folder import DataFolder
+from benchmarks.finetuning.kinds import KINDS
+from benchmarks.finetuning.paraphrases import Wordings, ask_wordings
+from benchmarks.finetuning.settings import Begun, DataSettings, begin, settings_to_resume
+from benchmarks.finetuning.tasks import DataTask, check_count, default_count
 
-if TYPE_CHECKING:
-    from bbllm.bench.finetuning.checking import Checked
-    from bbllm.bench.finetuning.collected import Collected
-    from bbllm.bench.finetuning.collecting import Wanted
-    from bbllm.bench.finetuning.folder import DataFolder
-    from bbllm.bench.finetuning.paraphrases import Wordings
-    from bbllm.bench.finetuning.settings import Begun
-    from bbllm.bench.finetuning.tasks import DataTask
-
-data = typer.Typer(
+app = typer.Typer(
     name='data',
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode='rich',
     help='Make data to tune small models with, measured in the simulator; check such files.',
 )
+EPISODES_A_LINE = 10
+"""How often a line is printed without a terminal."""
 SENTENCES = 20
 """How many sentences a model is asked for, for each kind of task."""
 
 
-@data.command('generate')
+@app.command('generate')
 def generate(
     context: typer.Context,
     out: Annotated[
@@ -95,11 +109,6 @@ def generate(
       bbllm data generate --out my-data --pairs 5000 --tasks 400 --seed 1
       bbllm data generate --out my-data --resume
     """
-    from bbllm.bench.finetuning.collecting import Wanted
-    from bbllm.bench.finetuning.folder import DataFolder
-    from bbllm.bench.finetuning.settings import DataSettings, begin, settings_to_resume
-    from bbllm.bench.finetuning.tasks import check_count, default_count
-
     output = Output(json)
     _check_planner(planner)
     number = default_count(pairs) if tasks is None else tasks
@@ -120,7 +129,7 @@ def generate(
     _close(output, found, card, out)
 
 
-@data.command('check')
+@app.command('check')
 def check(
     files: Annotated[
         list[Path], typer.Argument(metavar='FILE...', help='alpaca.json, chat.jsonl, pairs.jsonl.')
@@ -133,9 +142,6 @@ def check(
     What the blocks weighed is in pairs.jsonl only: of other files the forces
     are held to their sign. Exit code: 0 when every pair is good, else 1.
     """
-    from bbllm.bench.finetuning.checking import Checked
-    from bbllm.bench.finetuning.files import read_pairs
-
     output = Output(json)
     told: dict[str, Any] = {}
     for path in files:
@@ -153,8 +159,32 @@ def check(
         raise typer.Exit(FAILED)
 
 
+class PairsView(BarView):
+    """
+    Shows how many pairs there are.
+
+    Args:
+        output: Where words go.
+        wanted: How many pairs there shall be.
+    """
+
+    def __init__(self, output: Output, wanted: int):
+        super().__init__(output, wanted)
+
+    def update(self, found: Collected) -> None:
+        """Show that one more episode was played."""
+        text = (
+            f'{len(found.checked.pairs)} pairs, {found.checked.refused.total()} refused, '
+            f'{found.episodes} episodes'
+        )
+        if self._bar is not None:
+            (task,) = self._bar.task_ids
+            self._bar.update(task, completed=len(found.checked.pairs), description=text)
+        elif found.episodes % EPISODES_A_LINE == 0:
+            self._output.say(text)
+
+
 def _check_planner(name: str) -> None:
-    from bbllm.core.errors import UnknownNameError
 
     known = ('ft_cot', 'ft_vanilla')
     if name not in known:
@@ -173,8 +203,6 @@ def _given(context: typer.Context) -> set[str]:
 
 def _sentences_wanted(brain: str | None) -> int:
     """Return for how many sentences a model will be asked, in all."""
-    from bbllm.bench.finetuning.kinds import KINDS
-
     return 0 if brain is None else SENTENCES * len(KINDS)
 
 
@@ -182,9 +210,6 @@ def _wordings(output: Output, brain: str | None, llm_config: Path | None) -> Wor
     """Have a model make up sentences, where one is named."""
     if brain is None:
         return None
-    from bbllm.bench.finetuning.kinds import KINDS
-    from bbllm.bench.finetuning.paraphrases import ask_wordings
-    from bbllm.llm.model_factory import load_config, make_models
 
     models = make_models(load_config(llm_config), overrides={'brain': brain, 'body': 'offline'})
     for notice in models.notices:
@@ -196,14 +221,6 @@ def _wordings(output: Output, brain: str | None, llm_config: Path | None) -> Wor
 def _collect(
     output: Output, folder: DataFolder, wanted: Wanted, jobs: int, llm_config: Path | None
 ) -> Collected:
-    from contextlib import closing
-
-    from bbllm.bench.finetuning.collecting import collect
-    from bbllm.bench.runner.play_tabletop import play
-    from bbllm.bench.runner.workers import LocalWorkers
-    from bbllm.cli.support.supervision import interrupts
-    from bbllm.cli.views.data_progress import PairsView
-    from bbllm.llm.model_factory import load_config
 
     config = load_config(llm_config)
     before = folder.load()
@@ -229,12 +246,6 @@ def _write(
     folder: DataFolder, begun: Begun, chosen: tuple[DataTask, ...], found: Collected
 ) -> dict[str, Any]:
     """Write what trainers take, and the card; return the card."""
-    from bbllm.bench.finetuning.card import Source, card_page, make_card
-    from bbllm.bench.finetuning.files import CARD, CARD_PAGE, write_pairs
-    from bbllm.bench.log.machine import describe_machine
-    from bbllm.bench.log.store import write_atomically
-    from bbllm.bench.log.versions import find_versions
-
     source = Source(
         command=shlex.join(['bbllm', *sys.argv[1:]]),
         made=time.strftime('%Y-%m-%d %H:%M %Z'),

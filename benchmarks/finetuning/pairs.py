@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bbllm.bench.finetuning.tasks import DataTask
 from bbllm.bench.suites.case import Case
 from bbllm.core.errors import BbllmError, ParseError
 from bbllm.core.marks import FAILED
@@ -13,6 +12,7 @@ from bbllm.llm.expert.belief import NOT_RISEN
 from bbllm.llm.recording.exchanges import Exchange
 from bbllm.planners.llm_pop.fine_tuned_grammar import FtReply, parse_reply
 from bbllm.planners.llm_pop.fine_tuned_history import FtRound, parse_past
+from benchmarks.finetuning.tasks import DataTask
 
 PAST = '\nPast:\n'
 CURRENT = '\nCurrent: '

@@ -10,13 +10,18 @@ import pytest
 from made_collections import TASKS, Here, played, talk_of
 from made_results import make_result
 
-from bbllm.bench.finetuning.collected import Collected
-from bbllm.bench.finetuning.collecting import Wanted, collect
-from bbllm.bench.finetuning.files import ALPACA, CHAT, PAIRS, write_pairs
-from bbllm.bench.finetuning.folder import EPISODES, DataFolder
-from bbllm.bench.finetuning.kinds import KINDS
-from bbllm.bench.finetuning.paraphrases import Wordings
-from bbllm.bench.finetuning.settings import (
+from bbllm.bench.log.episodes import Job, Played
+from bbllm.bench.runner.worker_result import Answer, Done
+from bbllm.bench.scene_sampling.generator import make_case
+from bbllm.core.errors import ConfigError
+from bbllm.llm.config import LlmConfig
+from benchmarks.finetuning.collected import Collected
+from benchmarks.finetuning.collecting import Wanted, collect
+from benchmarks.finetuning.files import ALPACA, CHAT, PAIRS, write_pairs
+from benchmarks.finetuning.folder import EPISODES, DataFolder
+from benchmarks.finetuning.kinds import KINDS
+from benchmarks.finetuning.paraphrases import Wordings
+from benchmarks.finetuning.settings import (
     SETTINGS,
     Begun,
     DataSettings,
@@ -24,12 +29,7 @@ from bbllm.bench.finetuning.settings import (
     read_begun,
     settings_to_resume,
 )
-from bbllm.bench.finetuning.tasks import suite_of
-from bbllm.bench.log.episodes import Job, Played
-from bbllm.bench.runner.worker_result import Answer, Done
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.core.errors import ConfigError
-from bbllm.llm.config import LlmConfig
+from benchmarks.finetuning.tasks import suite_of
 
 SETTINGS_OF_ALL = DataSettings(pairs=20, tasks=len(KINDS), seed=0, planner='ft_cot')
 FILES = (ALPACA, CHAT, PAIRS, EPISODES)

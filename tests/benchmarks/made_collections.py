@@ -9,11 +9,11 @@ from typing import Any
 import made_pairs as made
 from made_results import make_result
 
-from bbllm.bench.finetuning.collected import Collected
-from bbllm.bench.finetuning.collecting import Wanted, collect
 from bbllm.bench.log.episodes import Job, Played
 from bbllm.bench.runner.worker_result import Answer, Done
 from bbllm.llm.config import LlmConfig
+from benchmarks.finetuning.collected import Collected
+from benchmarks.finetuning.collecting import Wanted, collect
 
 TASKS = [made.data_task(number=number) for number in range(4)]
 

@@ -12,10 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bbllm.bench.finetuning.checking import Checked
-from bbllm.bench.finetuning.collected import Collected, EpisodeNote
-from bbllm.bench.finetuning.pairs import Pair, draw_pairs
-from bbllm.bench.finetuning.tasks import DataTask, suite_of
 from bbllm.bench.log.episodes import Job, Played, Setup
 from bbllm.bench.log.results import NO_CASE, EpisodeKey
 from bbllm.bench.runner.worker_result import Answer, Done, Failed, Refused
@@ -26,6 +22,10 @@ from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.recording.exchanges import parse_recording
+from benchmarks.finetuning.checking import Checked
+from benchmarks.finetuning.collected import Collected, EpisodeNote
+from benchmarks.finetuning.pairs import Pair, draw_pairs
+from benchmarks.finetuning.tasks import DataTask, suite_of
 
 BRAIN = 'expert'
 K = 4

@@ -10,11 +10,11 @@ import made_pairs as made
 import pytest
 from made_pairs import look, pair, weighing
 
-from bbllm.bench.finetuning.checking import Checked
-from bbllm.bench.finetuning.pairs import Pair
 from bbllm.planners.llm_pop.fine_tuned_grammar import parse_actions
 from bbllm.planners.llm_pop.fine_tuned_history import FtRound, Vector
 from bbllm.planners.llm_pop.fine_tuned_questions import Question
+from benchmarks.finetuning.checking import Checked
+from benchmarks.finetuning.pairs import Pair
 
 
 def refused(*pairs: Pair) -> dict[str, str]:
