@@ -25,6 +25,7 @@ LAYERS = (
 )
 ROS = ('rclpy', 'action_msgs', 'ament_index_python', 'bbllm_interfaces', 'launch', 'launch_ros')
 FILES = sorted(PACKAGE.rglob('*.py'))
+PLANNERS = ('brain_body', 'fltrnn', 'inner_monologue', 'llm_pop', 'llm_state', 'prog_prompt')
 
 
 def imports_of(path: Path) -> set[str]:
@@ -81,6 +82,16 @@ def test_file_imports_only_its_own_layer_and_those_before(path: Path) -> None:
     }
 
     assert used <= set(allowed)
+
+
+@pytest.mark.parametrize('folder', PLANNERS)
+def test_a_planner_imports_no_other_planner(folder: str) -> None:
+    shared = {folder, 'common', 'belief', 'body'}
+
+    for path in (PACKAGE / 'planners' / folder).rglob('*.py'):
+        parts = (name.split('.') for name in imports_of(path))
+        imported = {name[2] for name in parts if name[:2] == ['bbllm', 'planners'] and name[2:]}
+        assert imported <= shared, f'{path} imports {imported - shared}'
 
 
 def test_nothing_imports_the_benchmarks() -> None:

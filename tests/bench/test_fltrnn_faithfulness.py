@@ -13,9 +13,9 @@ from bbllm.core.instance_names import class_of
 from bbllm.core.protocols import Planner
 from bbllm.core.types import Task
 from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.fltrnn.baselines import PlanningOnly
 from bbllm.planners.fltrnn.grammar import shown
 from bbllm.planners.fltrnn.planner import FLTRNN
-from bbllm.planners.fltrnn.planning_only import PlanningOnly
 
 CASE = case_of('put_salmon_in_the_fridge')
 NAMES = world_of(CASE).observe().names

@@ -11,10 +11,10 @@ from bbllm.core.delimiters import without_delimiters
 from bbllm.core.instance_names import class_of, id_of
 from bbllm.core.types import SkillCall
 from bbllm.planners.common.goal_predicates import parse_goal
+from bbllm.planners.fltrnn.context_selection import remembered, remembered_of
 from bbllm.planners.fltrnn.demonstrations import household_demonstrations
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
 from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, LongTerm, ShortTerm
-from bbllm.planners.fltrnn.scene_text import remembered, remembered_of
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.vocabulary import HANDS, Relation, State
 from bbllm.worlds.household.world import HouseholdWorld

@@ -21,11 +21,11 @@ from bbllm.bench.suites.house_predicates import goal_of
 from bbllm.core.protocols import Message
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.planners.common.goal_predicates import GoalPredicate, parse_goal
+from bbllm.planners.fltrnn.context_selection import remembered_of
 from bbllm.planners.fltrnn.demonstrations import household_demonstrations
 from bbllm.planners.fltrnn.grammar import shown
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
 from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, LongTerm, ShortTerm
-from bbllm.planners.fltrnn.scene_text import remembered_of
 from bbllm.worlds.household.world import HouseholdWorld
 
 PLANNERS = ('fltrnn', 'planning_only', 'planning_reasoning')

@@ -35,7 +35,7 @@ from bbllm.planners.llm_pop.fine_tuned_questions import Question
 from bbllm.planners.llm_pop.history import DONE, History, Round, Tried
 from bbllm.planners.llm_pop.prompting import PopPrompts
 from bbllm.planners.prog_prompt.interpreter import Tried as TriedCall
-from bbllm.planners.prog_prompt.lang_prompting import Example, LangPrompts
+from bbllm.planners.prog_prompt.lang_prompt import Example, LangPrompts
 from bbllm.planners.prog_prompt.prompting import ProgPrompts
 from bbllm.skills.catalog import SKILLS
 

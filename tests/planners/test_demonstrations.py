@@ -10,6 +10,7 @@ import yaml
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.planners.common.goal_predicates import parse_goal
+from bbllm.planners.fltrnn.context_selection import memory_text
 from bbllm.planners.fltrnn.demonstrations import (
     Chooser,
     Demonstration,
@@ -19,7 +20,6 @@ from bbllm.planners.fltrnn.demonstrations import (
 )
 from bbllm.planners.fltrnn.grammar import parse_calls
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
-from bbllm.planners.fltrnn.scene_text import memory_text
 
 ALL = household_demonstrations()
 GOOD = {

@@ -9,10 +9,10 @@ from bbllm.core.errors import GaveUpError
 from bbllm.core.events import Ending, EventKind
 from bbllm.core.types import SkillCall
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.common.impossible_goals import all_in_sight
+from bbllm.planners.common.goal_predicates import all_in_sight
+from bbllm.planners.fltrnn.baselines import PlanningOnly
 from bbllm.planners.fltrnn.grammar import LostPlanError, parse_calls
 from bbllm.planners.fltrnn.planner import FLTRNN
-from bbllm.planners.fltrnn.planning_only import PlanningOnly
 from bbllm.worlds.household.visibility import Visibility
 
 WALK = "walk('tv(id:3)')"

@@ -10,8 +10,7 @@ from house_player import told as memory_told
 
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.fltrnn.language_rnn import NOTHING_DONE, ROUNDS
-from bbllm.planners.fltrnn.planner import FLTRNN
+from bbllm.planners.fltrnn.planner import FLTRNN, NOTHING_DONE, ROUNDS
 from bbllm.worlds.household.visibility import Visibility
 
 MILK = 'on_milk_coffeetable: 1'

@@ -11,7 +11,7 @@ from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.instance_names import class_of
 from bbllm.core.types import Kind, SkillCall
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.common.impossible_goals import all_in_sight
+from bbllm.planners.common.goal_predicates import all_in_sight
 from bbllm.planners.common.scene_graph import surroundings
 from bbllm.planners.fltrnn.planner import FLTRNN
 from bbllm.planners.inner_monologue.planner import InnerMonologue

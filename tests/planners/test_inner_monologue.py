@@ -19,8 +19,8 @@ from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.types import Skill, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.low_level_plan import MAX_LINE, LowLevelCall
+from bbllm.planners.common.observation_text import NOTHING_NEW, changes
 from bbllm.planners.common.reply_diagnostics import Discarded
-from bbllm.planners.common.scene_changes import NOTHING_NEW, changes
 from bbllm.planners.inner_monologue.planner import InnerMonologue
 from bbllm.planners.inner_monologue.prompting import EXTRA_TOLD, parse_next
 

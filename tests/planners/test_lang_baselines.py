@@ -20,10 +20,8 @@ from bbllm.planners.assembly import check_mapping
 from bbllm.planners.body.mapping import MappingMethod
 from bbllm.planners.common.house_actions import PHRASES
 from bbllm.planners.common.matching import MatchingBody
-from bbllm.planners.prog_prompt.admissible import NEEDS, Actions
-from bbllm.planners.prog_prompt.huang import MAX_STEPS, Huang
-from bbllm.planners.prog_prompt.lang_prompt import LangPrompt
-from bbllm.planners.prog_prompt.lang_prompting import LangPrompts
+from bbllm.planners.prog_prompt.huang import MAX_STEPS, NEEDS, Actions, Huang
+from bbllm.planners.prog_prompt.lang_prompt import LangPrompt, LangPrompts
 from bbllm.planners.prog_prompt.prompting import HOUSEHOLD_SKILLS
 
 DiaryType = Callable[..., Any]

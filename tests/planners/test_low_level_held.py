@@ -14,8 +14,7 @@ from bbllm.core.errors import GaveUpError
 from bbllm.core.events import Ending, Episode, EventKind, PlanMade
 from bbllm.core.types import Code, Outcome, SkillCall, Status, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.common.growing_plan import GrowingPlan
-from bbllm.planners.common.low_level_hands import IDLE_LIMIT, MAX_WAITS
+from bbllm.planners.common.low_level_hands import IDLE_LIMIT, MAX_WAITS, GrowingPlan
 from bbllm.planners.common.low_level_plan import (
     HOUSE_ACTIONS,
     MAX_LINES,

@@ -7,10 +7,9 @@ from house_player import Studio, id_of
 
 from bbllm.core.types import SkillCall
 from bbllm.planners.common.goal_predicates import GoalPredicate, GoalRelation
+from bbllm.planners.fltrnn.context_selection import remembered
 from bbllm.planners.fltrnn.grammar import parse_thing
-from bbllm.planners.fltrnn.memory_graph import ARITY, MemoryGraph
-from bbllm.planners.fltrnn.paper_memory_graph import PaperMemoryGraph
-from bbllm.planners.fltrnn.scene_text import remembered
+from bbllm.planners.fltrnn.memory_graph import ARITY, MemoryGraph, PaperMemoryGraph
 from bbllm.worlds.household.visibility import Visibility
 
 MILK_ON_SOFA = GoalPredicate(GoalRelation.ON, 'milk', 'sofa')

@@ -9,7 +9,7 @@ from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.instance_names import class_of
 from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Status
 from bbllm.planners.common.low_level_plan import MAX_LINE, LowLevelCall
-from bbllm.planners.common.scene_changes import GONE
+from bbllm.planners.common.observation_text import GONE
 from bbllm.planners.common.scene_graph import CHARACTER
 from bbllm.planners.common.short_names import ShortNames
 from bbllm.planners.inner_monologue.prompting import (

@@ -12,8 +12,7 @@ from test_state_by_rules import MISSED, STUCK, believed, done
 from bbllm.core.events import Event
 from bbllm.core.types import Code, Fact, Outcome, Pose, Scene, SkillCall
 from bbllm.planners.belief.belief_world import EstimatingWorld
-from bbllm.planners.belief.interaction_history import Experience, held_after
-from bbllm.planners.belief.motion_detection import MOVED_M, Resting
+from bbllm.planners.belief.interaction_history import MOVED_M, Experience, Resting, held_after
 from bbllm.planners.belief.rule_state_estimator import RuleEstimator
 from bbllm.planners.common.open_facts import is_open
 

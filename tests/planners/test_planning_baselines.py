@@ -9,8 +9,7 @@ from house_player import Studio, bring, call, discarded, id_of, play, told
 
 from bbllm.core.events import Ending, EventKind
 from bbllm.llm.scripted import Request, ScriptedModel
-from bbllm.planners.fltrnn.planning_only import PlanningOnly
-from bbllm.planners.fltrnn.planning_reasoning import PlanningReasoning
+from bbllm.planners.fltrnn.baselines import PlanningOnly, PlanningReasoning
 from bbllm.planners.fltrnn.prompting import ACT, REASON, WHOLE
 
 GOAL = 'on_plum_coffeetable: 1, turnon_tv: 1'

@@ -16,7 +16,7 @@ from bbllm.planners.common.observation_text import lists_text
 from bbllm.planners.common.open_state import OpenState
 from bbllm.planners.common.short_names import ShortNames
 from bbllm.planners.fltrnn.planner import FLTRNN
-from bbllm.planners.prog_prompt.lang_prompting import Example, LangPrompts
+from bbllm.planners.prog_prompt.lang_prompt import Example, LangPrompts
 from bbllm.worlds.household.visibility import Visibility
 
 TASK = Task('t', 'put a salmon in the fridge')

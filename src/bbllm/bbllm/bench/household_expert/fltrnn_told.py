@@ -11,11 +11,10 @@ from bbllm.bench.household_expert.told_scene import put
 from bbllm.core.instance_names import id_of, instance_name
 from bbllm.core.types import Fact, Scene
 from bbllm.planners.common.scene_graph import BETWEEN_THINGS, surroundings
-from bbllm.planners.fltrnn.context_selection import is_useful
+from bbllm.planners.fltrnn.context_selection import HAND, ROBOT, TOLD_STATES, is_useful
 from bbllm.planners.fltrnn.grammar import parse_thing
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
 from bbllm.planners.fltrnn.prompting import MEMORY
-from bbllm.planners.fltrnn.scene_text import HAND, ROBOT, TOLD_STATES
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.vocabulary import HANDS, Relation

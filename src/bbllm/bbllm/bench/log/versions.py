@@ -16,7 +16,7 @@ PACKAGES = ('mujoco', 'numpy', 'ruckig', 'mink', 'openai', 'pydantic')
 NOT_INSTALLED = 'not installed'
 NO_CHECKOUT = 'no checkout'
 _ROOT = Path(bbllm.__file__).resolve().parent
-_PROMPTS = _ROOT / 'planners' / 'prompts'
+_PLANNERS = _ROOT / 'planners'
 _GIT_S = 5.0
 
 
@@ -38,10 +38,10 @@ def find_versions() -> dict[str, str]:
 
 
 def hash_prompts() -> dict[str, str]:
-    """Return the sha256 of every file of prompts, by its path below `planners/prompts`."""
+    """Return the sha256 of every file of prompts, by its path below `planners`."""
     return {
-        path.relative_to(_PROMPTS).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(_PROMPTS.rglob('*'))
+        path.relative_to(_PLANNERS).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(_PLANNERS.glob('*/prompts/**/*'))
         if path.is_file()
     }
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 from bbllm.core.errors import ParseError
+from bbllm.core.events import BeliefsEstimated
 from bbllm.core.observation import observed
-from bbllm.core.protocols import World
+from bbllm.core.protocols import ChatModel, EpisodeContext, World
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall
-from bbllm.planners.belief.interaction_history import Experience, things_of
-from bbllm.planners.belief.motion_detection import Resting
+from bbllm.planners.belief.interaction_history import Experience, Resting, things_of
+from bbllm.planners.belief.model_state_estimator import ModelEstimator
+from bbllm.planners.belief.rule_state_estimator import RuleEstimator
 from bbllm.planners.common.belief_grammar import REFUSED
 from bbllm.planners.common.open_facts import (
     LONGEST,
@@ -20,6 +23,7 @@ from bbllm.planners.common.open_facts import (
 )
 from bbllm.planners.common.open_state import OpenState, StateEstimator
 from bbllm.planners.common.reply_diagnostics import Discarded
+from bbllm.planners.common.short_names import ShortNames
 
 
 class EstimatingWorld:
@@ -144,3 +148,47 @@ def estimate_handled(
     handled = [name for outcome in experience.history for name in things_of(outcome)]
     known = state.with_objects(name for name in handled if name in names)
     return estimator.estimate(known, experience.history, scene)
+
+
+Estimation = Literal['no', 'rules', 'model']
+"""How beliefs about objects are formed from what was done to them."""
+
+
+def believing(world: World, how: Estimation, model: ChatModel, context: EpisodeContext) -> World:
+    """
+    Return a world whose scenes tell what is believed, or the world itself.
+
+    Args:
+        world: The one to wrap.
+        how: How beliefs are formed; `no` for none.
+        model: Who is asked where a model is.
+        context: Told what is believed, and what of a reply is left out.
+    """
+    if how == 'no':
+        return world
+    experience = Experience()
+
+    def tell(state: OpenState) -> None:
+        context.emit(BeliefsEstimated(state.attributes, state.summary))
+
+    def leave_out(line: Discarded) -> None:
+        line.tell(context)
+
+    estimator: StateEstimator = RuleEstimator(experience)
+    if how == 'model':
+        estimator = ModelEstimator(
+            model,
+            ShortNames(),
+            summary=False,
+            messages=True,  # what a robot says of a failure is most of what there is to know
+            on_discarded=leave_out,
+            on_retry=context.warn,
+        )
+    return EstimatingWorld(
+        world,
+        estimator,
+        experience,
+        on_change=tell,
+        on_trouble=context.warn,
+        on_discarded=leave_out,
+    )

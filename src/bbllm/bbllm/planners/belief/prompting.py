@@ -14,10 +14,9 @@ from bbllm.planners.belief.interaction_history import TAKING
 from bbllm.planners.common.low_level_plan import as_planned, low_level_actions
 from bbllm.planners.common.observation_text import lists_text, rooms_text, situation_text
 from bbllm.planners.common.open_state import OpenState
-from bbllm.planners.common.prompting import one_line
+from bbllm.planners.common.prompting import one_line, templates
 from bbllm.planners.common.scene_graph import HOUSEHOLD
 from bbllm.planners.common.short_names import ShortNames
-from bbllm.planners.common.templates import templates
 
 PLAN_LIMIT = 20
 """A plan has fewer steps than this (appendix VI-A)."""
@@ -44,7 +43,7 @@ class StatePrompts:
         """
         self._names = names
         self._messages = messages
-        self._templates = templates('llm_state')
+        self._templates = templates('bbllm.planners.belief')
 
     def attention(
         self, task: Task, state: OpenState, history: Sequence[Outcome], scene: Scene

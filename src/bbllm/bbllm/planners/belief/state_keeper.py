@@ -15,8 +15,7 @@ from bbllm.core.missing_objects import lost_names
 from bbllm.core.observation import Observed
 from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.planners.belief.belief_world import estimate_handled, refused_beliefs
-from bbllm.planners.belief.interaction_history import Experience
-from bbllm.planners.belief.motion_detection import Resting
+from bbllm.planners.belief.interaction_history import Experience, Resting
 from bbllm.planners.common.open_facts import with_open_facts
 from bbllm.planners.common.open_state import OpenState, StateEstimator
 

@@ -10,8 +10,7 @@ from bbllm.core.skill_calls import CallError
 from bbllm.core.types import PlanStep, Scene, SkillCall
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.house_actions import MOVES, WORLD_WORDS, shown_to_body
-from bbllm.planners.common.program import Call
-from bbllm.planners.common.program_referents import Referents
+from bbllm.planners.common.program import Call, Referents
 
 
 class HouseBody:

@@ -2,16 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from bbllm.core.errors import GaveUpError
-from bbllm.core.events import RepairBegun, StepBegun, StepPassed
+from bbllm.core.events import PlanMade, RepairBegun, StepBegun, StepFailed, StepPassed
 from bbllm.core.protocols import PASS, EpisodeContext, World
-from bbllm.core.types import Outcome, PlanStep, Scene, SkillCall, Status
-from bbllm.planners.common.growing_plan import GrowingPlan
-from bbllm.planners.common.impossible_goals import refuse_empty
+from bbllm.core.types import Outcome, Plan, PlanStep, Scene, SkillCall, Status
+from bbllm.planners.common.goal_predicates import refuse_empty
 from bbllm.planners.common.low_level_plan import WAIT, LowLevelCall, in_world
+from bbllm.planners.common.plan_grammar import plan_on
 from bbllm.planners.common.short_names import ShortNames
+
+
+class GrowingPlan:
+    """
+    A plan that is told in whole whenever it goes on.
+
+    Args:
+        context: Is told it.
+    """
+
+    def __init__(self, context: EpisodeContext):
+        self._context = context
+        self._plan = Plan()
+        self.next = 0
+        """Number of the step that is next; whoever carries the plan out moves it on. A step that
+        is to be planned anew stays the next one."""
+
+    @property
+    def left(self) -> tuple[PlanStep, ...]:
+        """The steps from the next one on."""
+        return self._plan.steps[self.next :]
+
+    def go_on(self, texts: Iterable[str]) -> Sequence[PlanStep]:
+        """Put new steps in the place of all from the next one on, tell the plan, return them."""
+        steps = [PlanStep(i, text) for i, text in enumerate(texts, start=self.next)]
+        self._plan = plan_on(self._plan, self.next, steps)
+        self._context.emit(PlanMade.of(self._plan, self.next))
+        return steps
+
+
+class CallRunner:
+    """
+    Carries out one plan after the other; each goes on where the last one ended.
+
+    Args:
+        world: Where it is done.
+        context: Is told the plan and each step.
+        for_good: Whether a step that fails stays failed, and is told so; otherwise whoever plans
+            sees to it that it is made up for.
+    """
+
+    def __init__(self, world: World, context: EpisodeContext, *, for_good: bool = True):
+        self._world = world
+        self._context = context
+        self._for_good = for_good
+        self._plan = GrowingPlan(context)
+
+    def run(self, calls: Sequence[SkillCall]) -> Iterator[Outcome]:
+        """
+        Carry out calls, one for each outcome that is taken; what was not is no step any more.
+
+        Raises:
+            WorldError: The world has gone.
+        """
+        steps = self._plan.go_on(map(str, calls))
+        for step, call in zip(steps, calls, strict=True):
+            self._context.emit(StepBegun.of(step))
+            self._plan.next = step.index + 1
+            outcome = self._world.execute(call)
+            if self._for_good and not outcome.succeeded:
+                cause = outcome.message or f'{call} failed with code {outcome.code.name}.'
+                self._context.emit(StepFailed.of(step, cause))
+            yield outcome
+
 
 IDLE_LIMIT = 3
 """How many rounds in a row may try nothing in the world. No limit of steps counts them, so that

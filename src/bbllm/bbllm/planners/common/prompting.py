@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from textwrap import shorten
 from typing import TypeVar
 
-from bbllm.core.delimiters import as_data, untagged
+import jinja2
+
+from bbllm.core.delimiters import DATA_RULE, as_data, untagged
 from bbllm.core.errors import ParseError
 from bbllm.core.instance_names import class_of
 from bbllm.core.missing_objects import lost_names
@@ -22,7 +24,35 @@ from bbllm.planners.common.house_actions import house_skills
 from bbllm.planners.common.house_environment import house_environment
 from bbllm.planners.common.open_facts import is_open, sensed_only
 from bbllm.planners.common.scene_graph import HOUSEHOLD, classes
-from bbllm.planners.common.templates import source, templates
+
+
+def templates(package: str, *, keep_trailing_newline: bool = False) -> jinja2.Environment:
+    """
+    Return the templates in the folder `prompts` of a package; an undefined name is an error.
+
+    All have the sentence `data_rule` and the filter `data` of `core.delimiters`.
+
+    Args:
+        package: Its dotted name.
+        keep_trailing_newline: Whether the last line break of a template is part of it.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader(package, 'prompts'),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=keep_trailing_newline,
+        autoescape=False,  # the output is read by a model, not by a browser
+    )
+    environment.globals['data_rule'] = DATA_RULE
+    environment.filters['data'] = as_data
+    return environment
+
+
+def source(environment: jinja2.Environment, name: str) -> str:
+    """Return a file of the templates' folder as it is."""
+    assert environment.loader is not None  # `templates` gave it one
+    return environment.loader.get_source(environment, name)[0]
+
 
 T = TypeVar('T')
 
@@ -96,7 +126,7 @@ class Prompts:
             believed: Whether the prompts of a Brain tell the open state of a scene, too.
         """
         self._believed = believed
-        self._templates = templates()
+        self._templates = templates('bbllm.planners.common')
 
     def planning(self, task: Task, scene: Scene) -> str:
         """Write the prompt for a first plan."""
@@ -174,6 +204,12 @@ def describe_skill(skill: Skill) -> str:
     also = f', also called {", ".join(skill.aliases)}' if skill.aliases else ''
     summary = f': {skill.summary}' if skill.summary else ''
     return f'{skill.name}({", ".join(skill.params)}){also}{summary}'
+
+
+def declared(skill: Skill) -> str:
+    """Write a skill and what it takes: `putin <obj> <obj>`."""
+    kinds = ['<seconds>' if param == 'seconds' else '<obj>' for param in skill.params]
+    return ' '.join([skill.name, *kinds])
 
 
 def environment(scene: Scene) -> str:

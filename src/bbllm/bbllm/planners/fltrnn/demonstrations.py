@@ -33,9 +33,9 @@ from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.core.paths import config_dir
 from bbllm.core.protocols import Embedder
 from bbllm.planners.common.similarity import Nearness
+from bbllm.planners.fltrnn.context_selection import memory_text
 from bbllm.planners.fltrnn.grammar import parse_calls, parse_thing, shown
 from bbllm.planners.fltrnn.memory_graph import ARITY
-from bbllm.planners.fltrnn.scene_text import memory_text
 
 RELATIONS = ('inside', 'on', 'held')
 RULE_THOUGHT = '# Rule thought:'

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bbllm.core.instance_names import class_of
 from bbllm.core.skill_calls import nearest_first
-from bbllm.core.types import Kind, Scene, SkillCall
+from bbllm.core.types import Code, Kind, Scene, SkillCall
 from bbllm.planners.common.goal_predicates import PLACING, STATE_OF, GoalPredicate, GoalRelation
 from bbllm.planners.common.scene_graph import CHARACTER, surroundings
 
@@ -272,3 +272,58 @@ class MemoryGraph:
                     found[other] = None
                     waiting.append(other)
         return [*found]
+
+
+class PaperMemoryGraph(MemoryGraph):
+    """
+    The memory graph of the published program, with its faults.
+
+    An opened thing becomes `opened`, a word that nothing else knows; to close turns `closed` into
+    `open`; what is put somewhere stays in the hand; to switch off changes nothing; and no call is
+    ever refused. Source: tannl/FLTRNN, commit cc105c7.
+    """
+
+    def refusal(self, call: SkillCall) -> str | None:
+        """Refuse nothing but what is no action, which the program's patterns do not match."""
+        return None if ARITY.get(call.skill) == len(call.args) else super().refusal(call)
+
+    def _put(self, relation: str, thing: str, place: str) -> None:
+        pass
+
+    def _turn(self, skill: str, name: str) -> None:
+        before, after = {
+            'open': ('closed', 'opened'),
+            'close': ('closed', 'open'),
+            'switchon': ('off', 'on'),
+            'switchoff': ('', ''),
+        }[skill]
+        if before in self._states[name]:
+            self._states[name] = self._states[name] - {before} | {after}
+
+
+def fault_of(memory: MemoryGraph, call: SkillCall) -> tuple[Code, tuple[str, ...]]:
+    """
+    Return what is wrong with a call that a memory graph refuses, and which rules it breaks.
+
+    The rules are those of `bench.faithfulness`, by which the same call is judged where a world
+    hears of it.
+    """
+    if call.skill not in ARITY:
+        return Code.UNKNOWN_SKILL, ('unknown_action',)
+    if any(name not in memory.names for name in call.args):
+        return Code.UNKNOWN_OBJECT, ('unknown_object',)
+    if len(call.args) != ARITY[call.skill]:
+        return Code.BAD_ARGUMENTS, ()
+    states = memory.states(call.args[0]) if call.args else frozenset()
+    elsewhere = call.skill not in GOING and any(
+        name not in memory.held and memory.room_of(name) not in (None, memory.here)
+        for name in call.args
+    )
+    broken = {
+        'two_at_once': call.skill == 'grab' and bool(memory.held),
+        'already_open': call.skill == 'open' and 'open' in states,
+        'inside_closed': call.skill == 'grab' and memory.closed_around(call.args[0]) is not None,
+        'not_in_room': elsewhere and memory.here is not None,
+        'on_while_open': call.skill == 'switchon' and 'open' in states,
+    }
+    return Code.PRECONDITION, tuple(rule for rule, is_so in broken.items() if is_so)

@@ -3,27 +3,223 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal
 
-from bbllm.core.errors import ParseError
+from bbllm.core.errors import GaveUpError, ParseError
+from bbllm.core.events import ConditionChecked, SubGoalBegun
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
 from bbllm.core.registry import PlannerSpec
-from bbllm.core.types import Scene, Task
-from bbllm.planners.common.impossible_goals import all_in_sight
+from bbllm.core.types import Code, Scene, SkillCall, Task
+from bbllm.planners.common.goal_predicates import all_in_sight, goal_text
+from bbllm.planners.common.low_level_hands import CallRunner
 from bbllm.planners.common.prompting import ask
-from bbllm.planners.common.reply_diagnostics import LeftOut
+from bbllm.planners.common.reply_diagnostics import Discarded, LeftOut
 from bbllm.planners.common.scene_graph import HOUSEHOLD, classes
 from bbllm.planners.fltrnn.context_selection import Telling
 from bbllm.planners.fltrnn.demonstrations import Chooser, Demonstration, household_demonstrations
-from bbllm.planners.fltrnn.goal_text import DEMONSTRATIONS, Goal, embedder_of, read_goal
-from bbllm.planners.fltrnn.grammar import parse_sub_goals
-from bbllm.planners.fltrnn.language_rnn import LanguageRNN, Settings
-from bbllm.planners.fltrnn.memory_graph import MemoryGraph
-from bbllm.planners.fltrnn.paper_memory_graph import PaperMemoryGraph
-from bbllm.planners.fltrnn.prompting import FLTRNNPrompts
-from bbllm.planners.fltrnn.sub_goals import Decomposition, SubGoal, decompose
+from bbllm.planners.fltrnn.grammar import LostPlanError, ParsedPlan, ask_plan, parse_sub_goals
+from bbllm.planners.fltrnn.memory_graph import MemoryGraph, PaperMemoryGraph, fault_of
+from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, LongTerm, ShortTerm
+from bbllm.planners.fltrnn.sub_goals import (
+    DEMONSTRATIONS,
+    Decomposition,
+    Goal,
+    SubGoal,
+    decompose,
+    embedder_of,
+    read_goal,
+)
+
+ROUNDS = 3
+"""How often a sub-goal may be worked on: a call can fail for a reason that no graph knows, and a
+later sub-goal can undo it. More only repeats what failed."""
+NOTHING_DONE = 'no call was carried out for it'
+"""Why a goal in words does not count that no graph can look at, and for which nothing was done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What of the cells is varied."""
+
+    verify: bool
+    """Whether a sub-goal counts as completed only when the memory graph says so."""
+    paper_code: bool
+    """Whether nothing is refused, and each call is believed to have worked, as in the program."""
+    tell_rules: bool = True
+    """Whether the model is told which rule a refused call breaks. Where the rules are left out of
+    the prompts this would bring them back, and the ablation would not be one."""
+
+
+class LanguageRNN:
+    """
+    Works on sub-goals one by one.
+
+    Args:
+        model: Who plans.
+        prompts: How it is asked.
+        choose: Chooses the demonstrations for a sub-goal.
+        telling: Chooses the things that are told of.
+        world: Where it is done.
+        context: Is told of it.
+        memory: What is believed; changed by what is done.
+        settings: See there.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        prompts: FLTRNNPrompts,
+        choose: Callable[[str], Sequence[Demonstration]],
+        telling: Telling,
+        world: World,
+        context: EpisodeContext,
+        memory: MemoryGraph,
+        settings: Settings,
+    ):
+        self._model = model
+        self._prompts = prompts
+        self._choose = choose
+        self._telling = telling
+        self._world = world
+        self._context = context
+        self._memory = memory
+        self._settings = settings
+        self._runner = CallRunner(world, context, for_good=not settings.verify)
+        self._problems: dict[int, str] = {}
+        """Why the last plan of a sub-goal did not go through, by the sub-goal's index."""
+
+    def run(self, goal: Goal, sub_goals: Sequence[SubGoal]) -> None:
+        """
+        Work on all sub-goals, and again on those that were not reached or were undone.
+
+        Raises:
+            GaveUpError: Some are still not reached; says which and why.
+            BbllmError: Whatever world or model raised.
+        """
+        long_term = LongTerm(goal.text)
+        waiting = list(range(len(sub_goals)))
+        for _ in range(ROUNDS):
+            for index in waiting:
+                sub_goal = sub_goals[index]
+                self._context.emit(SubGoalBegun(sub_goal.text, index=index, of=len(sub_goals)))
+                if not self._counts(index, sub_goal, at_first=True):
+                    self._work_on(index, sub_goal, long_term)
+                if self._counts(index, sub_goal):
+                    completed = (*long_term.completed, sub_goal.text)
+                    long_term = replace(long_term, completed=tuple(dict.fromkeys(completed)))
+            waiting = [i for i, item in enumerate(sub_goals) if not self._counts(i, item)]
+            if not waiting:
+                if self._settings.verify:
+                    self._context.report_done()
+                return
+            undone = {sub_goals[i].text for i in waiting}
+            kept = tuple(text for text in long_term.completed if text not in undone)
+            long_term = replace(long_term, completed=kept)
+        raise GaveUpError(
+            f'Not reached after {ROUNDS} plans each: '
+            + '; '.join(f'{sub_goals[i].text} ({self._lack(i, sub_goals[i])})' for i in waiting)
+        )
+
+    def _counts(self, index: int, sub_goal: SubGoal, *, at_first: bool = False) -> bool:
+        """Tell whether a sub-goal counts as completed; `at_first`: before it is worked on."""
+        if not self._settings.verify or not sub_goal.predicates:
+            return not at_first and index not in self._problems
+        return all(map(self._memory.holds, sub_goal.predicates))
+
+    def _lack(self, index: int, sub_goal: SubGoal) -> str:
+        """Say why a sub-goal does not count."""
+        unmet = [item for item in sub_goal.predicates if not self._memory.holds(item)]
+        lacks = [f'of {item} there are {self._memory.n_holding(item)}' for item in unmet]
+        return '; '.join([*lacks, *([self._problems[index]] if index in self._problems else [])])
+
+    def _work_on(self, index: int, sub_goal: SubGoal, long_term: LongTerm) -> None:
+        again = index in self._problems
+        short_term = ShortTerm(
+            sub_goal.text,
+            self._telling.of(self._memory, sub_goal.text, sub_goal.predicates),
+            self._choose(sub_goal.text),
+            self._lack(index, sub_goal) if again else '',
+        )
+        prompt = self._prompts.cell(self._world.observe(), long_term, short_term)
+        calls, problem = self._planned(prompt, sub_goal)
+        n_done = 0
+        for outcome in self._runner.run(calls):
+            if outcome.succeeded or self._settings.paper_code:
+                self._memory.apply(outcome.call)
+                n_done += outcome.succeeded
+            else:
+                # What comes after was planned for a call that worked.
+                problem = f'{outcome.call} failed: {outcome.message or outcome.code.name}'
+                break
+        self._memory.see(self._world.observe())
+        if not n_done and not sub_goal.predicates:
+            problem = problem or NOTHING_DONE
+        self._judge(index, sub_goal, problem)
+
+    def _judge(self, index: int, sub_goal: SubGoal, problem: str) -> None:
+        """Remember why a sub-goal was not reached, where that is asked at all."""
+        self._problems.pop(index, None)
+        if not self._settings.verify:
+            return
+        unmet = [item for item in sub_goal.predicates if not self._memory.holds(item)]
+        by_graph = bool(sub_goal.predicates)
+        if by_graph:
+            self._context.emit(ConditionChecked(sub_goal.text, not unmet, by='graph'))
+        if unmet or (problem and not by_graph):
+            default = f'the plan ended without {goal_text(unmet)}'
+            self._problems[index] = problem or default
+
+    def _planned(self, prompt: str, sub_goal: SubGoal) -> tuple[Sequence[SkillCall], str]:
+        """
+        Ask for a plan, and return what can be done of it, and why the rest cannot.
+
+        What the memory graph refuses is told once, and then left out. Each plan is judged by it,
+        the one that is mended too: it is what the model wrote.
+        """
+
+        def refusals(plan: ParsedPlan) -> Sequence[Discarded]:
+            return self._tried(plan)[1]
+
+        def against(refused: Sequence[Discarded]) -> str:
+            if not refused or self._settings.paper_code:
+                return ''
+            more = len(refused) - 1
+            others = f' {more} more calls cannot be done either.' if more else ''
+            rules = ' Write a plan that keeps all rules.' if self._settings.tell_rules else ''
+            return f'{self._said(refused[0])}.{others}{rules}'
+
+        try:
+            plan = ask_plan(self._model, prompt, self._context, refusals=refusals, against=against)
+        except LostPlanError as error:
+            if not self._settings.verify:
+                raise
+            return [], f'none of its {len(error.left_out)} lines can be read as a call'
+        if not plan.calls and not sub_goal.predicates and self._settings.verify:
+            Discarded('# done', NOTHING_DONE, refused=True).tell(self._context)
+        calls, refused = self._tried(plan)
+        return calls, self._said(refused[0]) if refused else ''
+
+    def _said(self, refused: Discarded) -> str:
+        """Say to the model that a call was refused, and why, unless that is an ablated rule."""
+        if self._settings.tell_rules or refused.code is not Code.PRECONDITION:
+            return f'{refused.text} was refused: {refused.why}'
+        return f'{refused.text} was refused'
+
+    def _tried(self, plan: ParsedPlan) -> tuple[list[SkillCall], list[Discarded]]:
+        """Return which calls of a plan can be done one after the other, and which are refused."""
+        memory = self._memory.copy()
+        calls: list[SkillCall] = []
+        refused: list[Discarded] = []
+        for call in plan.calls:
+            if (why := memory.refusal(call)) is None:
+                memory.apply(call)
+                calls.append(call)
+            else:
+                code, rules = fault_of(memory, call)
+                refused.append(Discarded(str(call), why, code, refused=True, rules=rules))
+        return calls, refused
 
 
 @dataclass(frozen=True, slots=True)

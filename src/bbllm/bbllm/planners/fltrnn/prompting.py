@@ -15,17 +15,15 @@ from bbllm.core.delimiters import as_data
 from bbllm.core.types import Scene
 from bbllm.planners.common.goal_predicates import (
     GoalPredicate,
+    all_in_sight,
     goal_sentence,
     goal_text,
     parse_goal,
 )
-from bbllm.planners.common.impossible_goals import all_in_sight
-from bbllm.planners.common.prompting import one_line
+from bbllm.planners.common.prompting import declared, one_line, templates
 from bbllm.planners.common.scene_graph import classes
-from bbllm.planners.common.templates import templates
 from bbllm.planners.fltrnn.demonstrations import Demonstration
 from bbllm.planners.fltrnn.memory_graph import ARITY
-from bbllm.planners.prog_prompt.prompting import declared
 
 SPLIT = 'Split the goal of a task in a household into sub-goals, as the examples do.'
 CELL = 'Write what a robot in a household does for one sub-goal, as the body of a function.'
@@ -88,7 +86,7 @@ class FLTRNNPrompts:
     def __init__(self, *, rule_thoughts: bool = True, long_memory: bool = True):
         self._rule_thoughts = rule_thoughts
         self._long_memory = long_memory
-        self._templates = templates('fltrnn')
+        self._templates = templates('bbllm.planners.fltrnn')
 
     def split(self, goal: str, scene: Scene) -> str:
         """Write the prompt that asks for the sub-goals of a goal."""

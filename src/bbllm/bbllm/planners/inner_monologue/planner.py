@@ -11,7 +11,7 @@ from bbllm.core.events import LineDiscarded
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Task
-from bbllm.planners.common.impossible_goals import refuse_impossible
+from bbllm.planners.common.goal_predicates import refuse_impossible
 from bbllm.planners.common.low_level_hands import Hands
 from bbllm.planners.common.low_level_plan import low_level_actions
 from bbllm.planners.common.prompting import ask

@@ -20,13 +20,11 @@ from bbllm.planners.common.low_level_plan import (
     low_level_actions,
     read_call,
 )
-from bbllm.planners.common.observation_text import observation_text
-from bbllm.planners.common.prompting import one_line
+from bbllm.planners.common.observation_text import NOTHING_NEW, changes, observation_text
+from bbllm.planners.common.prompting import one_line, templates
 from bbllm.planners.common.reply_diagnostics import Discarded, more_lines
-from bbllm.planners.common.scene_changes import NOTHING_NEW, changes
 from bbllm.planners.common.scene_graph import HOUSEHOLD
 from bbllm.planners.common.short_names import ShortNames
-from bbllm.planners.common.templates import templates
 from bbllm.planners.common.termination import reason_of, says_done
 
 SUCCESS = {True: 'yes', False: 'no'}
@@ -161,7 +159,7 @@ class MonologuePrompt:
     """Renders the prompt."""
 
     def __init__(self) -> None:
-        self._template = templates('inner_monologue').get_template('next.md.j2')
+        self._template = templates('bbllm.planners.inner_monologue').get_template('next.md.j2')
 
     def next(self, task: Task, monologue: Monologue, scene: Scene) -> str:
         """Write the prompt that asks for the next thought and action."""

@@ -22,8 +22,7 @@ from dataclasses import dataclass
 
 from bbllm.core.observation import observed
 from bbllm.core.types import Kind, Scene, Task
-from bbllm.planners.common.prompting import one_line
-from bbllm.planners.common.templates import templates
+from bbllm.planners.common.prompting import one_line, templates
 from bbllm.planners.llm_pop.fine_tuned_history import numbers
 from bbllm.planners.llm_pop.fine_tuned_questions import Question
 from bbllm.planners.llm_pop.prompting import table_line
@@ -44,7 +43,7 @@ class FtPrompts:
     """Renders the prompts."""
 
     def __init__(self) -> None:
-        self._templates = templates()
+        self._templates = templates('bbllm.planners.llm_pop')
 
     def ask(self, question: Question, task: Task, scene: Scene, history: str) -> FtPrompt:
         """
@@ -68,4 +67,4 @@ class FtPrompts:
         return FtPrompt(instruction, self._render('input', current=current, past=history))
 
     def _render(self, name: str, **values: object) -> str:
-        return self._templates.get_template(f'ft_pop/{name}.md.j2').render(values).rstrip()
+        return self._templates.get_template(f'fine_tuned_{name}.md.j2').render(values).rstrip()

@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from bbllm.core.missing_objects import lost_names, lost_text
 from bbllm.core.observation import observed
 from bbllm.core.types import MOVABLE, Kind, Scene, SceneObject, Task
-from bbllm.planners.common.prompting import one_line
-from bbllm.planners.common.templates import templates
+from bbllm.planners.common.prompting import one_line, templates
 
 
 class PopPrompts:
@@ -23,7 +22,7 @@ class PopPrompts:
 
     def __init__(self) -> None:
         # Without its last line break an included part would run into what follows it.
-        self._templates = templates(keep_trailing_newline=True)
+        self._templates = templates('bbllm.planners.llm_pop', keep_trailing_newline=True)
 
     def evaluator(self, task: Task, scene: Scene, history: str) -> str:
         """
@@ -58,7 +57,7 @@ class PopPrompts:
         )
 
     def _render(self, name: str, task: Task, scene: Scene, history: str, **values: object) -> str:
-        template = self._templates.get_template(f'llm_pop/{name}.md.j2')
+        template = self._templates.get_template(f'{name}.md.j2')
         common: dict[str, object] = {
             'task': one_line(task.instruction),
             'history': history,

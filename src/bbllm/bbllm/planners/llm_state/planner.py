@@ -13,7 +13,7 @@ from bbllm.core.types import Outcome, Scene, Task
 from bbllm.planners.belief.grammar import ADD, parse_attention
 from bbllm.planners.belief.model_state_estimator import ModelEstimator
 from bbllm.planners.belief.prompting import PLAN_LIMIT, StatePrompts
-from bbllm.planners.common.impossible_goals import refuse_impossible
+from bbllm.planners.common.goal_predicates import refuse_impossible
 from bbllm.planners.common.low_level_hands import Hands
 from bbllm.planners.common.low_level_plan import (
     LowLevelCall,

@@ -8,9 +8,16 @@ from dataclasses import dataclass
 from bbllm.core.events import RepairBegun, StepBegun, StepFailed
 from bbllm.core.protocols import EpisodeContext, World
 from bbllm.core.types import Scene
-from bbllm.planners.common.growing_plan import GrowingPlan
-from bbllm.planners.common.program import Call, Condition, Program, SubGoal
-from bbllm.planners.common.program_referents import Failed, Referents, attempt
+from bbllm.planners.common.low_level_hands import GrowingPlan
+from bbllm.planners.common.program import (
+    Call,
+    Condition,
+    Failed,
+    Program,
+    Referents,
+    SubGoal,
+    attempt,
+)
 
 STEPS_OF_A_SUB_GOAL = 10
 """How many calls a sub-goal may make, recoveries among them; what comes after is left out."""

@@ -12,8 +12,7 @@ from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest,
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Scene, Task
 from bbllm.planners.common.grounding import Policy
-from bbllm.planners.common.program import Condition
-from bbllm.planners.common.program_referents import Referents
+from bbllm.planners.common.program import Condition, Referents
 from bbllm.planners.common.prompting import ask
 from bbllm.planners.prog_prompt.assertion_checking import holds, parse_verdict
 from bbllm.planners.prog_prompt.grammar import parse_program, parse_rest

@@ -14,9 +14,8 @@ from collections.abc import Sequence
 from bbllm.core.instance_names import class_of
 from bbllm.core.types import Scene, Skill, Task
 from bbllm.planners.common.program import Assertion, Call, Condition, Program
-from bbllm.planners.common.prompting import one_line
+from bbllm.planners.common.prompting import declared, one_line, source, templates
 from bbllm.planners.common.scene_graph import CHARACTER, HOUSEHOLD, classes, surroundings
-from bbllm.planners.common.templates import source, templates
 from bbllm.planners.prog_prompt.assertion_checking import state_text
 from bbllm.planners.prog_prompt.grammar import parse_program
 from bbllm.planners.prog_prompt.interpreter import Tried
@@ -53,7 +52,7 @@ class ProgPrompts:
         self._n_examples = examples
         self._comments = comments
         self._feedback = feedback
-        self._templates = templates('prog_prompt')
+        self._templates = templates('bbllm.planners.prog_prompt')
 
     def plan(self, task: Task, scene: Scene, tried: Sequence[Tried] | None = None) -> str:
         """
@@ -160,9 +159,3 @@ def verbs_of(program: Program) -> set[str]:
             calls: Sequence[Call] = item.recoveries if isinstance(item, Assertion) else (item,)
             verbs |= {call.verb for call in calls}
     return verbs
-
-
-def declared(skill: Skill) -> str:
-    """Write a skill and what it takes: `putin <obj> <obj>`."""
-    kinds = ['<seconds>' if param == 'seconds' else '<obj>' for param in skill.params]
-    return ' '.join([skill.name, *kinds])
