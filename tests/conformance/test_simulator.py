@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -66,6 +70,31 @@ def test_robot_that_another_program_commands_is_not_moved(
     assert run.messages == []
 
 
+def test_interrupted_run_cancels_the_goal_that_executes(simulator: str, tmp_path: Path) -> None:
+    record = tmp_path / 'messages.jsonl'
+    options = [f'--robot-namespace={simulator}', f'--record-messages={record}', *ALL, *PATIENT]
+    command = [sys.executable, '-m', 'franka_driver_conformance', *options]
+    with DriverClient(simulator) as watching:
+        topic = f'{watching.controller}/controller_state'
+        with watching.probe(JointTrajectoryControllerState, topic) as probe:
+            run = subprocess.Popen([*command, '--check=positions-alone-are-enough'])
+            try:
+                probe.wait_for(_is_moving, 'a motion', 2 * PATIENCE_S)
+                run.send_signal(signal.SIGINT)
+                code = run.wait(PATIENCE_S)
+            finally:
+                run.kill()
+
+    assert code == pytest.ExitCode.INTERRUPTED
+    follow = 'fr3_arm_controller/follow_joint_trajectory'
+    notes = [json.loads(line) for line in record.read_text().splitlines()]
+    assert [note['what'] for note in notes if note['name'] == follow][-1] == 'cancel'
+
+
+def _is_moving(state: JointTrajectoryControllerState) -> bool:
+    return abs(state.reference.velocities[6]) > 1e-3
+
+
 def test_person_can_stop_the_robot_in_place_of_the_simulator(simulator: str) -> None:
     """A thread plays the person, who presses the user stop once joint 7 turns."""
     with (
@@ -77,9 +106,7 @@ def test_person_can_stop_the_robot_in_place_of_the_simulator(simulator: str) -> 
 
         def press_when_moving() -> None:
             with person.probe(JointTrajectoryControllerState, topic) as probe:
-                probe.wait_for(
-                    lambda state: abs(state.reference.velocities[6]) > 1e-3, 'a motion', PATIENCE_S
-                )
+                probe.wait_for(_is_moving, 'a motion', PATIENCE_S)
             stop.provoke(Cause.USER_STOP)
 
         pressing = threading.Thread(target=press_when_moving)

@@ -194,7 +194,10 @@ class DriverClient:
     def wait(self, future: Any, what: str, timeout_s: float | None = None) -> Any:
         """Serve callbacks until a future is done and return its result, or raise."""
         limit_s = self.patience_s if timeout_s is None else timeout_s
-        self._executor.spin_until_future_complete(future, limit_s)
+        deadline_s = time.monotonic() + limit_s
+        while not future.done() and time.monotonic() < deadline_s:
+            # In short pieces: Ctrl-C is noticed only between them.
+            self._executor.spin_until_future_complete(future, POLL_S)
         if not future.done():
             future.cancel()
             raise CheckFailedError(f'{what} within {limit_s:g} s', 'none')
@@ -310,6 +313,7 @@ class SentGoal:
             reply = self._driver.wait(self._result, f'a result of {self._name}', timeout_s)
         except BaseException:
             # Nothing may go on moving without a check that waits for it.
+            self._driver.recording.note('cancel', self._name)
             self._handle.cancel_goal_async()
             raise
         ended = Ended(STATUSES.get(reply.status, f'status {reply.status}'), reply.result)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import json as json_module
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -32,6 +34,8 @@ FINGERS = 'the fingers open and close, with up to 20 N; keep everything out from
 START_S = 30.0
 """How long a simulator may take to start on a busy machine [s]."""
 POLL_S = 0.2
+END_S = 5.0
+"""How long the checks may take to end after each request [s]."""
 CODES = {0: 0, 2: INTERRUPTED, 4: BAD_INPUT}
 """Exit codes by those of pytest; any other is a failure."""
 
@@ -168,10 +172,18 @@ def _run(words: list[str], check: Callable[[], None], *, to_stderr: bool) -> int
             check()
             time.sleep(POLL_S)
     except BaseException:
-        process.terminate()
-        process.wait()
+        _end(process)
         raise
     return CODES.get(process.returncode, FAILED)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the checks in a way that lets them cancel the goal that executes."""
+    for end in (_no_check, partial(process.send_signal, signal.SIGINT), process.kill):
+        end()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(END_S)  # on a terminal, Ctrl-C has reached it already
+            return
 
 
 @contextmanager
