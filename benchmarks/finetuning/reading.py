@@ -7,14 +7,19 @@ from dataclasses import dataclass, field
 
 from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import BbllmError, ParseError
-from bbllm.core.marks import IN_SHORT
 from bbllm.planners.llm_pop.fine_tuned_grammar import (
     FtReply,
     parse_enough,
     parse_reply,
     parse_some,
 )
-from bbllm.planners.llm_pop.fine_tuned_history import FtRound, Vector, parse_numbers, parse_past
+from bbllm.planners.llm_pop.fine_tuned_history import (
+    IN_SHORT,
+    FtRound,
+    Vector,
+    parse_numbers,
+    parse_past,
+)
 from bbllm.planners.llm_pop.fine_tuned_questions import Question
 from benchmarks.finetuning.pairs import PAST, Pair
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +21,20 @@ from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 from inspect_ai.model import GenerateConfig, Model, ModelOutput
 from mock_models import mock, output
 
-from bbllm.bench.briefs import brief_of
 from bbllm.bench.inspect_ai.episode import PHYSICS, play_sample
+from bbllm.bench.inspect_ai.model import InspectModel
 from bbllm.bench.inspect_ai.task import tabletop
 from bbllm.bench.log.episodes import Job, Setup
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.oracle.case_goals import brief_of
+from bbllm.bench.oracle.model import expert, offline
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import BbllmError
 from bbllm.core.events import Event, EventKind
-from bbllm.core.protocols import Message
+from bbllm.core.protocols import ChatModel, Message, Reply, Situation, in_episode
 from bbllm.llm.config import LlmConfig
-from bbllm.llm.expert.model import ExpertModel
 from bbllm.llm.model_factory import Models
-from bbllm.llm.offline import OfflineModel
 
 Run = Callable[..., EvalLog]
 NEEDY = ['stack', 'movable_on_fixed']
@@ -48,10 +48,39 @@ def plays_offline(asked: list[Any] | None = None) -> Model:
     def answer(messages: Any, tools: Any, choice: Any, config: GenerateConfig) -> ModelOutput:
         if asked is not None:
             asked.append(messages)
-        given = [Message(message.role, message.text) for message in messages]
-        return output(OfflineModel().complete(given, stop=config.stop_seqs or ()).text)
+        return output(handed(offline(), messages, config))
 
     return mock(answer)
+
+
+HANDED: dict[str, tuple[Sequence[Message], Situation]] = {}
+"""By the text of a prompt: what the planner declared beside it, which inspect_ai does not send."""
+
+
+@pytest.fixture(autouse=True)
+def handing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let models of inspect_ai keep what a planner declares."""
+    situations: dict[int, Situation] = {}
+    whole = InspectModel.complete
+
+    def in_episode(self: InspectModel, situation: Situation) -> ChatModel:
+        situations[id(self)] = situation
+        return self
+
+    def complete(self: InspectModel, messages: Sequence[Message], **options: Any) -> Reply:
+        if id(self) in situations:
+            HANDED[messages[-1].content] = (messages, situations[id(self)])
+        return whole(self, messages, **options)
+
+    monkeypatch.setattr(InspectModel, 'in_episode', in_episode, raising=False)
+    monkeypatch.setattr(InspectModel, 'refusal', lambda self, planner: '', raising=False)
+    monkeypatch.setattr(InspectModel, 'complete', complete)
+
+
+def handed(model: ChatModel, messages: Any, config: GenerateConfig) -> str:
+    """Return what a model that is handed the episode answers to a prompt."""
+    given, situation = HANDED[messages[-1].text]
+    return in_episode(model, situation).complete(given, stop=config.stop_seqs or ()).text
 
 
 @pytest.fixture
@@ -128,11 +157,10 @@ def is_told(gather: bool) -> Model:
     cases = [make_case(load_suite('partial'), name, seed=0, trial=0) for name in NEEDY]
 
     def answer(messages: Any, tools: Any, choice: Any, config: GenerateConfig) -> ModelOutput:
-        given = [Message(message.role, message.text) for message in messages]
-        asked = given[-1].content
+        asked = messages[-1].text
         [case] = [case for case in cases if case.instruction in asked]
-        brief = brief_of(case, 0).model_copy(update={'gather': gather})
-        return output(ExpertModel(brief).complete(given).text)
+        goal = {**brief_of(case, 0).model_dump(), 'gather': gather}
+        return output(handed(expert(goal), messages, config))
 
     return mock(answer)
 
@@ -268,7 +296,7 @@ def test_sample_that_is_stopped_stops_the_arm_in_the_middle_of_its_motion() -> N
                 if event.kind is EventKind.CALL:
                     from_thread.run_sync(scope.cancel)
 
-            models = Models(OfflineModel(), OfflineModel())
+            models = Models(offline(), offline())
             await to_thread.run_sync(lambda: results.append(play_sample(job, models, hear)))
 
     anyio.run(start)

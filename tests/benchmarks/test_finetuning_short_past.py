@@ -9,9 +9,8 @@ import made_pairs as made
 import pytest
 from made_pairs import look
 
-from bbllm.core.marks import IN_SHORT
 from bbllm.planners.llm_pop.fine_tuned_grammar import parse_reply
-from bbllm.planners.llm_pop.fine_tuned_history import FtHistory, FtRound, Vector
+from bbllm.planners.llm_pop.fine_tuned_history import IN_SHORT, FtHistory, FtRound, Vector
 from bbllm.planners.llm_pop.fine_tuned_questions import Question
 from benchmarks.finetuning.checking import Checked
 from benchmarks.finetuning.pairs import Pair, draw_pairs, split_prompt

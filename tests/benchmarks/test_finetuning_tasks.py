@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from bbllm.bench.briefs import brief_of
+from bbllm.bench.oracle.case_goals import brief_of
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.core.errors import ConfigError
 from bbllm.llm.scripted import Request, ScriptedModel

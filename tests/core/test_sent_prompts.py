@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_episodes import EchoModel, OneCubeWorld, ScriptedPlanner, start
 
+from bbllm.bench.oracle.model import offline
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import Ending, Episode
 from bbllm.core.protocols import ChatModel, EpisodeContext, Message, World
 from bbllm.core.sent_prompts import SentPrompts
-from bbllm.llm.offline import OfflineModel
 
 PROMPT = 'Tidy up the table'
 
@@ -66,7 +66,7 @@ def test_calls_of_models_tell_the_size_of_their_prompts() -> None:
 
 def test_where_no_server_counts_tokens_the_estimate_stands_for_them() -> None:
     (counted,) = asking([PROMPT], EchoModel()).model_calls
-    (silent,) = asking([PROMPT], OfflineModel()).model_calls
+    (silent,) = asking([PROMPT], offline()).model_calls
 
     assert (counted.prompt_tokens, counted.size_tokens) == (7, 7)
     assert silent.prompt_tokens == 0
@@ -79,7 +79,7 @@ def test_a_prompt_that_nobody_answered_was_sent_all_the_same() -> None:
     assert call.prompt_chars == len(PROMPT)
 
 
-@pytest.mark.parametrize('model', [EchoModel(), OfflineModel()])
+@pytest.mark.parametrize('model', [EchoModel(), offline()])
 def test_the_limit_of_tokens_holds_whether_or_not_the_server_counts(model: ChatModel) -> None:
     episode = asking([PROMPT] * 9, model, Limits(tokens=8))
 

@@ -42,7 +42,7 @@ def test_brain_and_body_are_configured_apart() -> None:
     [
         ('brain: {modle: x}', r'unknown key `brain\.modle`\. Did you mean `model`\?'),
         ('brains: {}', r'unknown key `brains`\. Did you mean `brain`\?'),
-        ('brain: {provider: opanai}', r"`brain\.provider` should be 'auto', 'offline'.*'opanai'"),
+        ('brain: {provider: opanai}', r"`brain\.provider` must be one of auto, openai.*'opanai'"),
         ('brain: {temperature: 3}', r'`brain\.temperature` should be less than or equal to 2'),
         ('brain: {temperature: .nan}', r'`brain\.temperature`'),
         ('brain: {retries: -1}', r'`brain\.retries` should be greater'),
@@ -115,13 +115,20 @@ def test_each_role_can_be_overridden_alone() -> None:
 def test_who_has_to_be_told_the_goal_works_in_the_bench_only(name: str) -> None:
     with pytest.raises(ConfigError, match=rf'`{name}` works in `bbllm bench` only.*goal'):
         make_models(DEFAULTS, overrides={'brain': name, 'body': 'offline'}, environ={})
-    with pytest.raises(ConfigError, match=rf'`{name}` can only be the Brain. Say --body offline'):
-        make_models(DEFAULTS, overrides={'brain': 'offline', 'body': name}, environ={})
+
+
+def test_who_only_guesses_can_be_no_body() -> None:
+    overrides = {'brain': 'offline', 'body': 'uninformed'}
+
+    with pytest.raises(ConfigError, match='can only be the Brain'):
+        make_models(DEFAULTS, overrides=overrides, environ={})
 
 
 @pytest.mark.parametrize('name', ['expert', 'uninformed'])
 def test_who_was_told_the_goal_is_named_with_a_warning(name: str) -> None:
-    config = parse_config(f'brain: {{provider: {name}, brief: {{goal: tower}}}}', 'f', told=True)
+    config = parse_config(
+        f'brain: {{provider: {name}, goal: {{goal: tower}}}}', 'f', with_goal=True
+    )
 
     models = make_models(config, overrides={'body': 'offline'}, environ={})
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from bbllm.bench.oracle.model import offline
+from bbllm.core.protocols import Situation, in_episode
 from bbllm.core.types import Task
-from bbllm.llm.offline import OfflineModel
 from bbllm.planners.body.language_model import BodyLLM
 from bbllm.planners.brain_body.planner import BrainBody
 
@@ -18,8 +19,9 @@ PLUS_SIGN = 'create a plus sign in the working space using the cubes'
 
 def run(instruction: str, world: Any, context: Any, k: int = 3) -> None:
     """Plan a task and act, with at most *k* repairs."""
-    planner = BrainBody(OfflineModel(), BodyLLM(OfflineModel()), k=k)
-    planner.run(Task('t', instruction), world, context)
+    task = Task('t', instruction)
+    model = in_episode(offline(), Situation(task=task, planner='brain_body'))
+    BrainBody(model, BodyLLM(model), k=k).run(task, world, context)
 
 
 def run_cleanly(instruction: str, world: Any, context: Any) -> None:

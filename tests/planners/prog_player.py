@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from bbllm.bench.oracle.model import offline
 from bbllm.core.delimiters import without_delimiters
-from bbllm.llm.offline import OfflineModel
 from bbllm.llm.scripted import Request, ScriptedModel
 
 _WANTED = re.compile(r'the[ _]([a-z]+)[ _](cube|cylinder)[ _]on[ _](location_\w)')
@@ -35,7 +35,7 @@ def _program(request: Request) -> str:
 def _steps(request: Request) -> str:
     prompt = without_delimiters(request.messages[0].content)
     if not prompt.startswith('A robot works off tasks'):
-        return OfflineModel().complete(request.messages, schema=request.schema).text
+        return offline().complete(request.messages, schema=request.schema).text
     task = re.findall(r'^Task: (.*)$', prompt, re.M)[-1]
     texts = [
         text for name, place in _wanted(task) for text in (f'pick {name}', f'place it at {place}')

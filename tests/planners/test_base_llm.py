@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
+from bbllm.bench.oracle.model import offline
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError, ModelUnavailableError, ParseError
 from bbllm.core.events import Ending, EventKind
-from bbllm.core.protocols import Pass
+from bbllm.core.protocols import Pass, Situation, in_episode
 from bbllm.core.types import (
     PlanStep,
     Scene,
     SkillCall,
     Task,
 )
-from bbllm.llm.offline import OfflineModel
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.brain_body.base_llm import BaseLLM
 from bbllm.planners.common.prompting import Prompts
@@ -39,6 +39,10 @@ class NoBody:
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
         raise AssertionError(f'the Body was asked: {step}')
+
+
+def run_offline(world: Any, context: Any, *, task: Task) -> None:
+    run(in_episode(offline(), Situation(task=task, planner='base_llm')), world, context, task=task)
 
 
 def run(model: Any, world: Any, context: Any, *, task: Task = TASK, k: int = 3) -> None:
@@ -190,7 +194,7 @@ def test_offline_writes_programs_too(
 ) -> None:
     world, context = busy_table(), diary()
 
-    run(OfflineModel(), world, context, task=Task('t', task))
+    run_offline(world, context, task=Task('t', task))
 
     assert world.calls == calls
     assert not context.failed
@@ -198,7 +202,7 @@ def test_offline_writes_programs_too(
 
 def test_offline_says_what_it_cannot_do(busy_table: Tabletop, diary: DiaryType) -> None:
     with pytest.raises(GaveUpError):
-        run(OfflineModel(), busy_table(), diary(), task=Task('t', 'put the anvil on location_B'))
+        run_offline(busy_table(), diary(), task=Task('t', 'put the anvil on location_B'))
 
 
 def test_without_feedback_offline_fails_where_something_is_out_of_reach(
@@ -206,7 +210,7 @@ def test_without_feedback_offline_fails_where_something_is_out_of_reach(
 ) -> None:
     world, context = busy_table(unreachable=['location_B']), diary()
 
-    run(OfflineModel(), world, context, task=Task('t', 'put the red cube on location_B'))
+    run_offline(world, context, task=Task('t', 'put the red cube on location_B'))
 
     assert [index for index, _ in context.failed] == [1]
     assert world.held == 'red_cube'

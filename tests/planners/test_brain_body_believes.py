@@ -8,10 +8,10 @@ from typing import Any
 from chosen import chosen
 from test_brain_body import PLAN, TASK, LiteralBody
 
+from bbllm.bench.oracle.model import offline
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Episode, EventKind
 from bbllm.core.types import Code, Fact, Scene, Task
-from bbllm.llm.offline import OfflineModel
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.body.language_model import BodyLLM
 from bbllm.planners.brain_body.planner import BrainBody
@@ -167,9 +167,7 @@ def test_offline_leaves_alone_at_once_what_is_believed_fixed(busy_table: Tableto
     loops = {}
     for how in ('no', 'rules'):
         world = busy_table(faults=[STUCK, STUCK, STUCK])
-        episode = play(
-            OfflineModel(), world, task=task, body=BodyLLM(OfflineModel()), open_state=how
-        )
+        episode = play(offline(), world, task=task, body=BodyLLM(offline()), open_state=how)
         loops[how] = (episode.feedback_loops, world.calls.count('pick(red_cube)'))
         assert len(world.things_on('location_A', 'location_B')) == 2
 

@@ -13,11 +13,12 @@ from pop_runs import Scales
 from prog_player import lang_player, prog_player
 from state_player import state_player
 
+from bbllm.bench.oracle.model import offline
 from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import Ending, Episode, EventKind
-from bbllm.core.protocols import ChatModel, Message, Planner, Reply
+from bbllm.core.protocols import ChatModel, Message, Planner, Reply, Situation, in_episode
 from bbllm.core.registry import (
     find_planner,
     load_planners,
@@ -25,7 +26,6 @@ from bbllm.core.registry import (
 from bbllm.core.types import Task
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.model_factory import Models
-from bbllm.llm.offline import OfflineModel
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import build_planner
 from bbllm.planners.common.methods import MappingMethod
@@ -58,6 +58,13 @@ class Overheard:
         self.prompts: list[str] = []
         self._model = model
 
+    def in_episode(self, situation: Situation) -> ChatModel:
+        self._model = in_episode(self._model, situation)
+        return self
+
+    def refusal(self, planner: str) -> str:
+        return ''
+
     def complete(self, messages: Sequence[Message], **options: Any) -> Reply:
         self.prompts += [message.content for message in messages]
         return self._model.complete(messages, **options)
@@ -68,7 +75,7 @@ def play(request: pytest.FixtureRequest) -> Callable[..., Episode]:
     """Return what plays an episode with a planner, each of those that are installed."""
 
     def run(world: Any, model: Any = None, task: str = TASK, **limits: int) -> Episode:
-        model = model or PLAYERS.get(request.param, OfflineModel)()
+        model = model or PLAYERS.get(request.param, offline)()
         episode_run = EpisodeRun(
             Task('t', task), planner=request.param, brain='b', body='b', limits=Limits(**limits)
         )
@@ -162,8 +169,8 @@ def test_the_limit_of_calls_ends_the_episode(
 def test_a_planner_says_of_itself_whether_it_tells_forces_and_asks_a_body(
     name: str, busy_table: Tabletop
 ) -> None:
-    brain = Overheard(PLAYERS.get(name, OfflineModel)())
-    body = Overheard(OfflineModel())
+    brain = Overheard(PLAYERS.get(name, offline)())
+    body = Overheard(offline())
     world = Scales(busy_table(), dict.fromkeys(['red_cube', 'blue_cube', None], 7.77))
     run = EpisodeRun(Task('t', TASK), planner=name, brain='b', body='b', limits=Limits())
     factory = find_planner(name)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from pop_runs import ACT, BOTH, DONE, LIGHTER, UNKNOWN, WEIGH, Scales, run, section
 
+from bbllm.bench.oracle.model import offline
 from bbllm.core.errors import ConfigError, GaveUpError, ParseError
-from bbllm.core.registry import find_planner, planner_names
-from bbllm.llm.offline import OfflineModel
+from bbllm.core.registry import planner_names
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import check_brain
 
@@ -230,14 +230,14 @@ def test_a_reply_that_cannot_be_read_twice_ends_the_run_before_anything_moves(
 @pytest.mark.parametrize('name', ['llm_pop', 'llm_pop_no_evaluator'])
 def test_the_stand_in_that_knows_other_prompts_is_refused_with_what_would_work(name: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        check_brain(name, find_planner(name), OfflineModel())
+        check_brain(name, offline())
 
     text = str(caught.value)
     assert text.startswith(f'The planner {name} cannot work with `offline`')
-    assert 'base_llm, brain_body only' in text
+    assert 'brain_body, base_llm only' in text
     assert '--brain gpt-4o' in text
 
 
 @pytest.mark.parametrize('name', planner_names())
 def test_a_language_model_may_work_with_any_planner(name: str) -> None:
-    check_brain(name, find_planner(name), ScriptedModel(name='gpt-4o'))
+    check_brain(name, ScriptedModel(name='gpt-4o'))

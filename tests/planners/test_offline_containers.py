@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from bbllm.bench.oracle.model import offline
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending
 from bbllm.core.tasks import make_task
-from bbllm.llm.offline import OfflineModel
 from bbllm.planners.body.language_model import BodyLLM
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
@@ -30,10 +30,12 @@ def test_what_comes_second_into_a_container_leaves_the_first_in_it(
     task: str, facts: set[str]
 ) -> None:
     world = TabletopWorld('fruit')
-    model = OfflineModel()
+    model = offline()
     run = EpisodeRun(make_task(task), planner='brain_body', brain='offline', body='offline')
 
-    episode = run.execute(BrainBody(model, BodyLLM(model), k=0), world)
+    episode = run.execute(
+        BrainBody(run.model(model, 'brain'), BodyLLM(run.model(model, 'body')), k=0), world
+    )
 
     assert episode.ending is Ending.FINISHED, episode.message
     world.settled()

@@ -9,13 +9,13 @@ import pytest
 from chosen import chosen
 from small_house import SmallHouse
 
+from bbllm.bench.oracle.model import offline
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError, ParseError
 from bbllm.core.events import Ending, EventKind
 from bbllm.core.protocols import ChatModel
 from bbllm.core.registry import find_planner
 from bbllm.core.types import Task
-from bbllm.llm.offline import OfflineModel
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import check_brain
 from bbllm.planners.common.grounding import Policy
@@ -236,8 +236,8 @@ def test_an_episode_keeps_the_whole_name_of_its_planner_and_what_was_found_out()
 
 
 def test_the_stand_in_that_knows_no_programs_is_refused() -> None:
-    with pytest.raises(ConfigError, match='base_llm, brain_body only'):
-        check_brain('prog_prompt', find_planner('prog_prompt'), OfflineModel())
+    with pytest.raises(ConfigError, match='answers brain_body, base_llm only'):
+        check_brain('prog_prompt', offline())
 
 
 def test_what_is_not_seen_is_not_there_until_somebody_goes_and_looks(diary: DiaryType) -> None:

@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from paper_world import PaperWorld
 from rclpy.serialization import deserialize_message, serialize_message
 
+from bbllm.bench.oracle.model import offline
 from bbllm.core.approval import Answer, ApprovalRequest, RequestKind
 from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
@@ -55,7 +56,6 @@ from bbllm.core.records import to_json
 from bbllm.core.registry import find_planner
 from bbllm.core.types import Code, Plan, PlanStep, Scene, SkillCall, Status, Task
 from bbllm.llm.model_factory import Models
-from bbllm.llm.offline import OfflineModel
 from bbllm.planners.assembly import build_planner
 from bbllm.ros.convert.approval import approval_event
 from bbllm.ros.convert.events import event_from_msg, event_to_msg, feedback_event
@@ -222,7 +222,7 @@ def test_an_episode_of_a_planner_with_a_model_survives_the_round_trip() -> None:
         sinks=[events.append],
         settings={'feedback_loops': 3, 'world': 'paper'},
     )
-    models = Models(brain=OfflineModel(), body=OfflineModel())
+    models = Models(brain=offline(), body=offline())
     planner = build_planner(run, find_planner('brain_body'), models, k=3)
 
     run.execute(planner, PaperWorld('tabletop'))

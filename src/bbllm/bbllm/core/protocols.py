@@ -14,6 +14,18 @@ JsonSchema = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StepFailure:
+    """A step that failed, or that a person spoke before, as a prompt shows it."""
+
+    step: str
+    cause: str
+    human: tuple[str, ...] = ()
+    """What people said, oldest first."""
+    tried: bool = True
+    """Whether the step was tried, or a person spoke before it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PromptRequest:
     """
     What a prompt asks for, as data beside its text.
@@ -30,6 +42,10 @@ class PromptRequest:
     """What the request is about beside the task: a step, a sub-goal or a condition."""
     start: int = 0
     """Number of the first step that the reply is to have."""
+    plan: tuple[str, ...] = ()
+    """The steps of the plan in force."""
+    failures: tuple[StepFailure, ...] = ()
+    """All failures that the prompt shows, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)

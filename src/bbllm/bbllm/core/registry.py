@@ -19,8 +19,6 @@ from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.protocols import Body, ChatModel, Planner
 
 GROUP = 'bbllm.planners'
-OFFLINE = 'offline'
-"""The stand-in for a model that plans where no server is set."""
 EVERYWHERE = frozenset({'tabletop', 'household'})
 """The kinds of worlds that there are, each the `domain` of its scenes."""
 
@@ -55,8 +53,6 @@ class PlannerSpec:
     """Whether prompts contain the force on the gripper; a bench then measures it."""
     domains: frozenset[str] = EVERYWHERE
     """The kinds of worlds that the planner supports, each the `domain` of its scenes."""
-    stand_ins: frozenset[str] = frozenset({OFFLINE})
-    """The stand-ins for a model that can answer the planner's prompts."""
 
     def build(self, brain: ChatModel, body: Body, *, k: int) -> Planner:
         """Build the planner with its models and its number of feedback loops."""

@@ -18,21 +18,21 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    JsonValue,
     ValidationError,
     ValidationInfo,
 )
 from pydantic_core import ErrorDetails
 
 from bbllm.core.errors import ConfigError
-from bbllm.llm.expert.brief import TOLD, ExpertBrief
+from bbllm.core.model_providers import provider_names
 from bbllm.llm.openai.redaction import Redactor, looks_like_key
 
-Provider = Literal['auto', 'offline', 'openai', 'replay', 'expert', 'uninformed']
-PROVIDERS: tuple[str, ...] = get_args(Provider)
+BUILT_IN = ('auto', 'openai', 'replay')
 EmbeddingProvider = Literal['auto', 'lexical', 'openai', 'replay']
 
-TOLD_SUFFIX = '.told.yaml'
-"""Ends the names of the files by which `bbllm bench` tells a node's `expert` a goal."""
+GOAL_SUFFIX = '.goal.yaml'
+"""Ends the names of files by which `bbllm bench` hands the goal of a case to a node's model."""
 LEAST_PROMPT_TOKENS = 2000
 """What a planner's prompt takes in its first rounds."""
 
@@ -55,6 +55,17 @@ def _room_for_prompts(value: int | None, info: ValidationInfo) -> int | None:
             f'{LEAST_PROMPT_TOKENS} for the shortest prompts'
         )
     return value
+
+
+def _provider(value: str) -> str:
+    if value not in (known := providers()):
+        raise ValueError(f'must be one of {", ".join(known)}')
+    return value
+
+
+def providers() -> tuple[str, ...]:
+    """Return the providers of chat models: the built-in ones, and those that are installed."""
+    return (*BUILT_IN, *provider_names())
 
 
 _Variable = Annotated[str, AfterValidator(_variable_name)]
@@ -82,8 +93,8 @@ class ServerConfig(BaseModel):
 class ModelConfig(ServerConfig):
     """The section of one role: its model."""
 
-    provider: Provider = 'auto'
-    """`auto` is `openai` where a key or a base URL is set, else `offline`."""
+    provider: Annotated[str, AfterValidator(_provider)] = 'auto'
+    """`auto` is `openai` where a key or a base URL is set, else a built-in model without one."""
     model: _ModelName = 'gpt-4o'
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.5
     max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] = 2048
@@ -93,8 +104,8 @@ class ModelConfig(ServerConfig):
     hang_timeout_s: Annotated[float, Field(gt=0, le=3600)] = 120.0
     # `schema` is a method of pydantic's models.
     use_schema: Annotated[Literal['auto'] | bool, Field(alias='schema')] = 'auto'
-    brief: ExpertBrief | None = None
-    """What `expert` and `uninformed` are told; `bbllm bench` fills it in for each case."""
+    goal: Mapping[str, JsonValue] | None = None
+    """The goal of a case, for providers that need it; only `bbllm bench` sets it."""
 
 
 class EmbeddingConfig(ServerConfig):
@@ -139,17 +150,17 @@ def load_config(path: Path | None = None) -> LlmConfig:
         raise ConfigError(f'Cannot read {path}: {error.strerror}.') from None
     except UnicodeDecodeError:
         raise ConfigError(f'Cannot read {path}: it is not UTF-8 text.') from None
-    return parse_config(text, str(path), told=path.name.endswith(TOLD_SUFFIX))
+    return parse_config(text, str(path), with_goal=path.name.endswith(GOAL_SUFFIX))
 
 
-def parse_config(text: str, source: str, *, told: bool = False) -> LlmConfig:
+def parse_config(text: str, source: str, *, with_goal: bool = False) -> LlmConfig:
     """
     Parse the text of a file.
 
     Args:
         text: YAML.
         source: What errors call it.
-        told: Whether it may hold the goal of a case, see `TOLD_SUFFIX`.
+        with_goal: Whether it may contain the goal of a case, see `GOAL_SUFFIX`.
 
     Raises:
         ConfigError: The text cannot be used; never repeats what may be a key.
@@ -161,7 +172,7 @@ def parse_config(text: str, source: str, *, told: bool = False) -> LlmConfig:
         raise ConfigError(f'{source} must hold the sections `brain:`, `body:` and `embeddings:`.')
     for place, value in _values(data):
         _refuse_secrets(place, value, source)
-    problem = '' if told else _told_by_hand(data)
+    problem = '' if with_goal else _goal_by_hand(data)
     try:
         if not problem:
             return LlmConfig.model_validate(data)
@@ -185,18 +196,18 @@ def override(section: Section, option: str, text: str) -> Section:
     """
     text = text.strip()
     fields = type(section).model_fields
-    providers: tuple[str, ...] = get_args(fields['provider'].annotation)
+    known = get_args(fields['provider'].annotation) or providers()
     example = fields['model'].default
     # Names of models are long and full of digits too, so only the known shapes of keys count.
     if not text or Redactor().hide(text) != text:
         raise ConfigError(
-            f'--{option} takes a provider ({", ".join(providers)}) or the name of a model, such '
+            f'--{option} takes a provider ({", ".join(known)}) or the name of a model, such '
             f'as {example}. Keys come from the environment: set ${section.api_key_env}.'
         )
-    if text in providers:
+    if text in known:
         return section.model_copy(update={'provider': text})
     named = text.removeprefix('openai:')
-    close = difflib.get_close_matches(text.lower(), providers, n=1, cutoff=0.75)
+    close = difflib.get_close_matches(text.lower(), known, n=1, cutoff=0.75)
     if close and named == text:
         raise ConfigError(
             f'--{option} {text}: did you mean {close[0]}? A model of that name is '
@@ -258,13 +269,12 @@ def _refuse_secrets(place: str, value: object, source: str) -> None:
         )
 
 
-def _told_by_hand(data: Mapping[object, object]) -> str:
+def _goal_by_hand(data: Mapping[object, object]) -> str:
     for role, section in data.items():
-        if isinstance(section, dict) and 'brief' in section:
+        if isinstance(section, dict) and 'goal' in section:
             return (
-                f'`{role}.brief` cannot be set: `bbllm bench` tells {" and ".join(TOLD)} the goal '
-                'of each case, and nothing else may, or they would pass for planners. Take it '
-                'out; `bbllm bench partial --brain expert` works without it.'
+                f'`{role}.goal` cannot be set: only `bbllm bench` hands a model the goal of a '
+                'case; one that had it elsewhere would be taken for a planner. Take it out.'
             )
     return ''
 
@@ -287,7 +297,7 @@ def _explain(error: ErrorDetails) -> str:
 def _known_keys(section: str) -> set[str]:
     kinds: dict[str, type[BaseModel]] = {'': LlmConfig, 'embeddings': EmbeddingConfig}
     fields = kinds.get(section, ModelConfig).model_fields
-    return {info.alias or name for name, info in fields.items()} - {'brief'}
+    return {info.alias or name for name, info in fields.items()} - {'goal'}
 
 
 def _key_of(place: str) -> str:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.core.model_providers import BRAIN_AND_BODY, ModelProvider, fallback_name, find_provider
 from bbllm.core.protocols import ChatModel, Embedder
 from bbllm.llm.config import LlmConfig, ModelConfig, load_config, parse_config
 from bbllm.llm.embedding.embedders import embedder_notices, make_embedder, resolve_embeddings
-from bbllm.llm.expert.brief import TOLD
 from bbllm.llm.openai.servers import decide, key_in_clear, openai_settings
 from bbllm.llm.recording.replay import RecordingModel, ReplayModel
 from bbllm.llm.recording.replay_embeddings import RecordingEmbedder
@@ -29,7 +29,7 @@ __all__ = [
     'resolve',
 ]
 
-ROLES = ('brain', 'body')
+ROLES = BRAIN_AND_BODY
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def resolve(
         said=(overrides or {}).get(role),
         replay=replay,
         environ=environ,
-        stand_in='offline',
+        stand_in=fallback_name(),
     )
 
 
@@ -154,20 +154,16 @@ def _probe(section: ModelConfig, role: str, environ: Mapping[str, str]) -> str:
 
         return probe(openai_settings(section, role, environ))
     model = _build(section, role, environ, [])
-    if section.provider == 'offline':
-        return f'{model.name}: built in; a deterministic stand-in, not a language model.'
+    if (provider := find_provider(section.provider)) is not None:
+        return f'{model.name}: built in; {provider.short}.'
     return f'{model.name}: {section.recording} can be read.'
 
 
 def _build(
     section: ModelConfig, role: str, environ: Mapping[str, str], notices: list[str]
 ) -> ChatModel:
-    if section.provider == 'offline':
-        from bbllm.llm.offline import OfflineModel
-
-        return OfflineModel()
-    if section.provider in TOLD:
-        return _told(section, role, notices)
+    if (provider := find_provider(section.provider)) is not None:
+        return _built_in(provider, section, role, notices)
     if section.provider == 'replay':
         if section.recording is None:
             raise ConfigError(
@@ -182,20 +178,21 @@ def _build(
     return OpenAIChat(settings)
 
 
-def _told(section: ModelConfig, role: str, notices: list[str]) -> ChatModel:
-    """Build a stand-in that has to be told the goal."""
-    from bbllm.llm.expert import ExpertModel
-
+def _built_in(
+    provider: ModelProvider, section: ModelConfig, role: str, notices: list[str]
+) -> ChatModel:
+    """Build a model that is no server."""
     name = section.provider
-    if role != 'brain':
-        raise ConfigError(f'`{name}` can only be the Brain. Say --{role} offline.')
-    if section.brief is None:
-        raise ConfigError(
-            f'`{name}` works in `bbllm bench` only: it has to be told the goal of each case, and '
-            'here there is none. Say --brain offline, or name a model.'
-        )
-    notices.append(f'The Brain `{name}` {TOLD[name]}.')
-    return ExpertModel(section.brief.model_copy(update={'gather': name == 'expert'}))
+    if role not in provider.roles:
+        raise ConfigError(f'`{name}` can only be the Brain. Use --{role} {fallback_name()}.')
+    if provider.needs_goal:
+        if role == 'brain' and section.goal is None:
+            raise ConfigError(
+                f'`{name}` works in `bbllm bench` only: it has to be handed the goal of each '
+                f'case, and here there is none. Use --brain {fallback_name()}, or name a model.'
+            )
+        notices.append(f'The {role.title()} `{name}` {provider.remark}.')
+    return provider.build(section.goal)
 
 
 def _auto_notices(
@@ -213,10 +210,10 @@ def _auto_notices(
         if overrides.get(role, _section(config, role).provider).strip() != 'auto':
             continue
         section = resolve(config, role, overrides=overrides, environ=environ)
-        if section.provider == 'offline':
+        if (provider := find_provider(section.provider)) is not None:
             what = (
                 f'neither ${section.api_key_env} nor ${section.base_url_env} is set, so {{}} '
-                '`offline`: a deterministic stand-in, not a language model.'
+                f'`{section.provider}`: {provider.short}.'
             )
         else:
             host = openai_settings(section, role, environ).host

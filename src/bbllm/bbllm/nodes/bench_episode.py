@@ -15,8 +15,8 @@ from pathlib import Path
 
 import yaml
 
-from bbllm.bench.briefs import with_brief
 from bbllm.bench.log.episodes import Job, Played, name_before
+from bbllm.bench.oracle.case_goals import with_goal
 from bbllm.bench.runner.episode_models import models_of
 from bbllm.bench.runner.episode_setup import noise_seed
 from bbllm.bench.scorers.scoring import lost, score
@@ -27,7 +27,7 @@ from bbllm.core.events import Episode
 from bbllm.core.journal import read_episode
 from bbllm.core.registry import find_planner
 from bbllm.core.types import MOVABLE, Pose, Scene
-from bbllm.llm.config import TOLD_SUFFIX
+from bbllm.llm.config import GOAL_SUFFIX
 from bbllm.planners.common.methods import MappingMethod
 from bbllm.ros.rclpy_support.domains import own_domain
 from bbllm.ros.stack.client import StackClient
@@ -110,7 +110,7 @@ class _Files:
     def __init__(self, folder: Path, job: Job):
         self._job = job
         self._scene = folder / 'scene.yaml'
-        self._llm = folder / f'llm{TOLD_SUFFIX}'
+        self._llm = folder / f'llm{GOAL_SUFFIX}'
         self._replay = folder / 'replay.jsonl'
         self._recording = folder / 'talk.jsonl'
         self._episodes = folder / 'episodes'
@@ -120,7 +120,7 @@ class _Files:
         job = self._job
         # Names and descriptions of a file are its path's and nobody's.
         scene = job.case.scene.model_dump(mode='json', exclude={'name'}, exclude_none=True)
-        told = with_brief(job.setup.llm, job.case, said=job.setup.brain)
+        told = with_goal(job.setup.llm, job.case, said=job.setup.brain)
         llm = told.model_dump(mode='json', by_alias=True, exclude_none=True)
         try:
             self._scene.write_text(yaml.safe_dump(scene), 'utf-8')

@@ -8,48 +8,28 @@ from contextlib import contextmanager
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
-from bbllm.core.protocols import ChatModel, Planner
+from bbllm.core.protocols import ChatModel, Planner, SituatedModel
 from bbllm.core.registry import (
-    OFFLINE,
     PlannerSpec,
     load_planners,
-    plain_name,
 )
-from bbllm.llm.expert.containing import PLANNERS as CONTAINING
 from bbllm.llm.model_factory import Models
 from bbllm.planners.body.mapping import MappingMethod, make_body
 
-STAND_INS = frozenset({OFFLINE, 'expert', 'uninformed'})
-"""Names of what answers in place of a language model; each knows the prompts of some planners."""
 
-
-def check_brain(planner: str, make: PlannerSpec, brain: ChatModel) -> None:
+def check_brain(planner: str, brain: ChatModel) -> None:
     """
-    Refuse a stand-in that does not know a planner's prompts, before anything is started.
+    Refuse a model that cannot answer a planner, before anything is started.
 
     Args:
         planner: Name of the planner.
-        make: What builds it.
         brain: Its model.
 
     Raises:
-        ConfigError: It is such a stand-in; says which planners it knows and what would work.
+        ConfigError: It cannot; says which planners it answers and what would work.
     """
-    if brain.name not in STAND_INS or brain.name in make.stand_ins:
-        return
-    installed, _ = load_planners()
-    known = [name for name, factory in installed.items() if brain.name in factory.stand_ins]
-    bench = sorted(make.stand_ins - {OFFLINE})
-    suites = 'partial' if 'uninformed' in bench else 'household'
-    if suites == 'household' and plain_name(planner) in CONTAINING:
-        suites += '` and `bbllm bench table_sorting'
-    also = f'; in `bbllm bench {suites}` also `--brain {bench[0]}`' if bench else ''
-    raise ConfigError(
-        f'The planner {planner} cannot work with `{brain.name}`, which is no language model and '
-        f'knows the prompts of {", ".join(known) or "no planner"} only. Name a language model, '
-        f'such as `--brain gpt-4o` (docs/models.md says how){also}. Or take a planner that '
-        f'`{brain.name}` knows.'
-    )
+    if isinstance(brain, SituatedModel) and (why := brain.refusal(planner)):
+        raise ConfigError(why)
 
 
 def check_domain(planner: str, make: PlannerSpec, domain: str) -> None:

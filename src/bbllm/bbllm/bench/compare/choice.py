@@ -12,12 +12,13 @@ from bbllm.bench.runner.play_here import domain_of
 from bbllm.bench.runner.run_setup import Prepared, RunRequest, prepare
 from bbllm.bench.suites.suite import Suite, load_suite
 from bbllm.core.errors import ConfigError
+from bbllm.core.model_providers import find_provider
 from bbllm.core.registry import (
     PlannerSpec,
     find_planner,
     load_planners,
 )
-from bbllm.planners.assembly import STAND_INS, check_domain
+from bbllm.planners.assembly import check_domain
 from bbllm.planners.common.methods import MappingMethod
 
 ALL = 'all'
@@ -164,7 +165,7 @@ def _own(
     own = replace(request, planner=planner, ks=request.ks if make.uses_feedback else (0,))
     if not make.needs_embedder or request.mapping == MappingMethod.EMBEDDING.value:
         return own
-    lexical = LEXICAL if request.brain in STAND_INS else None
+    lexical = LEXICAL if find_provider(request.brain or '') else None
     return replace(own, mapping=MappingMethod.EMBEDDING.value, body=embeddings or lexical)
 
 

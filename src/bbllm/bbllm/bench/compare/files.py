@@ -13,10 +13,10 @@ from bbllm.bench.compare.run import COMPARE, Ran
 from bbllm.bench.compare.text import markdown
 from bbllm.bench.log.saved_run import SavedRun, read_settings, read_sorted
 from bbllm.bench.log.store import SUMMARY, cannot_write, write_atomically
+from bbllm.bench.oracle.notices import roles_of, stand_ins
 from bbllm.bench.report.plots import to_png, to_svg
 from bbllm.bench.report.summary import read_summary
 from bbllm.bench.scorers.session_history import earlier_lines
-from bbllm.bench.stand_ins import STAND_INS, roles_of
 
 TABLES = 'compare.md'
 PICTURES = ('prompts.svg', 'prompts.png')
@@ -96,11 +96,11 @@ def _notices(entries: Sequence[Entry]) -> list[str]:
     """
     named = {
         name: roles
-        for name in STAND_INS
+        for name in stand_ins()
         for entry in entries
         if (roles := roles_of(name, entry.run.settings, {}))
     }
-    told = [f'`{name}` {STAND_INS[name]}.' for name in named]
+    told = [f'`{name}` {stand_ins()[name]}.' for name in named]
     in_brain = any('Brain' in roles for roles in named.values())
     told += [STAND_INS_SAY_NOTHING] if in_brain else []
     for entry in entries:

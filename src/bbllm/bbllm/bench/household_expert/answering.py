@@ -10,9 +10,9 @@ from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.suite import TaskSpec
 from bbllm.core.errors import ConfigError
-from bbllm.core.registry import OFFLINE, find_planner, plain_name
+from bbllm.core.model_providers import ModelProvider, fallback_name, find_provider
+from bbllm.core.registry import find_planner, plain_name
 from bbllm.llm.config import LlmConfig
-from bbllm.llm.expert.brief import TOLD
 from bbllm.llm.model_factory import Models
 from bbllm.planners.body.mapping import MappingMethod, models_for
 
@@ -46,14 +46,14 @@ def models_in_house(
     others = models_for(
         method,
         config,
-        brain='offline' if 'brain' in experts else brain,
-        body='offline' if 'body' in experts else body,
+        brain=fallback_name() if 'brain' in experts else brain,
+        body=fallback_name() if 'body' in experts else body,
     )
     if not experts:
         return others
     expert = HouseholdExpert() if case is None else _told(case)
     who = ' and '.join(f'the {role.title()}' for role in experts)
-    notice = f'{who[0].upper()}{who[1:]} `{NAME}` {TOLD[NAME]}.'
+    notice = f'{who[0].upper()}{who[1:]} `{NAME}` {_provider().remark}.'
     models = replace(others, notices=(*others.notices, notice))
     if 'brain' in experts:
         # Where an embedder does the Body's work, the Brain holds its place.
@@ -82,7 +82,7 @@ def check_houses(tasks: Iterable[TaskSpec], models: Models, planner: str) -> Non
     if find_planner(planner).asks_body:
         asked['body'] = models.body
     for role, model in asked.items():
-        if model.name in (OFFLINE, *TOLD) and model.name != NAME:
+        if model.name != NAME and find_provider(model.name) is not None:
             raise ConfigError(
                 f'`{model.name}`, which is no language model, knows nothing of houses. Name a '
                 f'language model (docs/models.md says how), or say --{role} {NAME}: it is told '
@@ -102,6 +102,12 @@ def check_houses(tasks: Iterable[TaskSpec], models: Models, planner: str) -> Non
                 'nothing; it finds plans for goals of the kind household, as those of the suite '
                 'household. Name a language model for this one.'
             )
+
+
+def _provider() -> ModelProvider:
+    provider = find_provider(NAME)
+    assert provider is not None  # it is installed with this package
+    return provider
 
 
 def _told(case: Case) -> HouseholdExpert:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bbllm.bench.household_expert.conclusions import refused_in
 from bbllm.bench.household_expert.lessons import NOTHING
 from bbllm.bench.household_expert.moves import Said, Standing
-from bbllm.bench.household_expert.prompts import Asked, Prompt, read_prompt, verdict
+from bbllm.bench.household_expert.prompts import COMMENT, Asked, Prompt, read_prompt, verdict
 from bbllm.bench.household_expert.search import NoPlanError, search
 from bbllm.bench.household_expert.voices import VOICES
 from bbllm.bench.household_expert.wording import (
@@ -21,7 +21,6 @@ from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.house_start import HouseStart
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import Message
-from bbllm.llm.expert.prog_prompt import COMMENT
 from bbllm.llm.stand_in import StandIn, numbered
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.visibility import FULL, Visibility, visibility_of

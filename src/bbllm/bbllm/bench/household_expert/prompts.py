@@ -8,12 +8,20 @@ from dataclasses import dataclass
 from enum import Enum
 
 from bbllm.core.errors import ParseError
-from bbllm.llm.expert.prog_prompt import NEXT_STEP, PROGRAM, STEPS
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.program import HANDS, Assertion, Condition
 from bbllm.planners.common.scene_graph import squeezed
 from bbllm.planners.prog_prompt.assertion_checking import STATE_WORDS
 from bbllm.planners.prog_prompt.grammar import parse_program
+
+PROGRAM = re.compile(
+    r'from actions import .*\ndef \w+\(\):\s*(?:objects = \[([^\]\n]*)\])?\s*\Z', re.DOTALL
+)
+"""The whole prompt for a program; its group is what is there, where the last head tells."""
+COMMENT = '\t# '
+"""What the functions of a prompt have where a program is to have comments."""
+STEPS = re.compile(r'^Go on with the steps of the next task\b', re.MULTILINE)
+NEXT_STEP = re.compile(r'^Next is line (\d+)\.\Z', re.MULTILINE)
 
 
 class Asked(str, Enum):

@@ -23,10 +23,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import ModelCall
-from bbllm.llm.expert.brief import TOLD
+from bbllm.core.model_providers import provider_names
 
 MILLION = 1_000_000
-FREE = frozenset({'offline', 'lexical', *TOLD})
+FREE = frozenset({'lexical', *provider_names()})
 """Models of this program itself: they take no tokens."""
 _AS_REPORTED = re.compile(
     r'(?:replay of )?(?P<model>.+?)(?: \((?:text|schema)\)| matching)?', re.DOTALL

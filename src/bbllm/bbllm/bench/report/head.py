@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bbllm.bench.oracle.notices import notices_about, roles_of, stand_ins
 from bbllm.bench.report import words
 from bbllm.bench.report.folder import Run
-from bbllm.bench.stand_ins import STAND_INS, notices_about, roles_of
 from bbllm.bench.suites.suite import list_suites, load_suite
 from bbllm.core.budget import Limits
 from bbllm.core.errors import BbllmError
-from bbllm.llm.expert.brief import TOLD
+from bbllm.core.model_providers import provider_names
 
-BUILT_IN = ('offline', 'lexical', *TOLD)
+BUILT_IN = ('lexical', *provider_names())
 """Providers that have no models to choose from."""
 
 
@@ -56,7 +56,7 @@ def head_of(run: Run) -> tuple[Entry, ...]:
 def notices_of(run: Run) -> tuple[str, ...]:
     """Return the sentences that nobody must miss: stand-ins, and what is missing."""
     served: Mapping[str, Sequence[str]] = run.summary.models
-    notices = notices_about(STAND_INS, run.settings, served)
+    notices = notices_about(stand_ins(), run.settings, served)
     recording = run.settings.get('replay')
     if recording and not roles_of('replay', run.settings, served):
         notices.append(f'The replies were read back from the recording {recording}.')

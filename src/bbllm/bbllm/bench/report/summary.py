@@ -20,10 +20,9 @@ from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.metrics.metrics import Figures, Record, count
 from bbllm.bench.metrics.pairs import Comparison, compare, ks_of, pair_up
 from bbllm.bench.metrics.task_groups import groups_of
+from bbllm.bench.oracle.notices import handed_the_goal, notices_about
 from bbllm.bench.scorers.session_history import earlier_lines
-from bbllm.bench.stand_ins import notices_about
 from bbllm.core.errors import ConfigError
-from bbllm.llm.expert.brief import TOLD
 
 
 class TaskFigures(Figures):
@@ -143,7 +142,7 @@ def summarize_run(
     prices = settings.get('prices') or {}
     return RunSummary(
         **{name: settings.get(name) for name in _OF_SETTINGS},
-        notices=tuple(notices_about(TOLD, settings, models)),
+        notices=tuple(notices_about(handed_the_goal(), settings, models)),
         planned=len(settings.get('tasks', ())) * settings.get('trials', 0) * len(ks),
         played=len(results),
         models=models,

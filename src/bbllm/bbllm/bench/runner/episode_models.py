@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from bbllm.bench.briefs import with_brief
 from bbllm.bench.household_expert.answering import models_in_house, needs_house_expert
 from bbllm.bench.log.episodes import Job
+from bbllm.bench.oracle.case_goals import with_goal
 from bbllm.bench.suites.house_start import HouseStart
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig
@@ -77,7 +77,7 @@ def models_of(job: Job) -> Models:
             method, setup.llm, brain=setup.brain, body=setup.body, case=job.case
         )
     return _models(
-        with_brief(setup.llm, job.case, said=setup.brain).model_dump_json(by_alias=True),
+        with_goal(setup.llm, job.case, said=setup.brain).model_dump_json(by_alias=True),
         MappingMethod(setup.mapping),
         setup.brain,
         setup.body,

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bbllm.bench.briefs import check_goals, with_any_brief
 from bbllm.bench.household_expert.answering import models_in_house
 from bbllm.bench.log.episodes import Setup
 from bbllm.bench.log.machine import describe_machine
@@ -17,6 +16,7 @@ from bbllm.bench.log.prices import PriceTable, load_prices
 from bbllm.bench.log.run_settings import RunSettings, TaskSettings
 from bbllm.bench.log.store import SETTINGS, read_json
 from bbllm.bench.log.versions import find_versions, hash_prompts
+from bbllm.bench.oracle.case_goals import check_goals, with_goal_of
 from bbllm.bench.runner.conversations import answers_of, hash_of, refuse_existing
 from bbllm.bench.runner.play_here import HOUSEHOLD, domain_of, world_of
 from bbllm.bench.runner.runner import GIVE_UP_AFTER, RunPlan
@@ -25,10 +25,10 @@ from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import Suite, TaskSpec, load_suite
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
+from bbllm.core.model_providers import fallback_name, find_provider, needs_goal
 from bbllm.core.registry import find_planner
 from bbllm.llm.config import LlmConfig, ModelConfig, ServerConfig
 from bbllm.llm.embedding.embedders import resolve_embeddings
-from bbllm.llm.expert.brief import TOLD
 from bbllm.llm.model_factory import Models, load_config, openai_settings, resolve
 from bbllm.llm.recording.recorded_models import replay_models
 from bbllm.planners.assembly import check_brain, check_domain, check_mapping
@@ -95,10 +95,11 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
     request, loops_notice = _with_what_matters(request)
     prices = load_prices(request.prices) if request.prices is not None else None
     if request.replay is None:
-        answering = _asking(request)
+        request = _with_body(request)
+        answering = _asking(request, tasks)
     else:
         answering = _replaying(request.replay, MappingMethod(request.mapping))
-    check_brain(request.planner, find_planner(request.planner), answering.models.brain)
+    check_brain(request.planner, answering.models.brain)
     check_mapping(request.planner, find_planner(request.planner), MappingMethod(request.mapping))
     check_goals(tasks, answering.models, request.planner)
     settings = _settings(request, suite, tasks, answering, prices, folder)
@@ -117,13 +118,22 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
     return Prepared(plan, (*answering.models.notices, *filter(None, [loops_notice, notice])))
 
 
+def _with_body(request: RunRequest) -> RunRequest:
+    """Return the request with the Body that a Brain which is handed the goal implies."""
+    if request.body is not None or not needs_goal(request.brain or ''):
+        return request
+    provider = find_provider(request.brain or '')
+    own = provider is not None and 'body' in provider.roles
+    return replace(request, body=request.brain if own else fallback_name())
+
+
 def _with_what_matters(request: RunRequest) -> tuple[RunRequest, str]:
     """Return the request without what makes no difference to its planner, and a notice of that."""
     planner = find_planner(request.planner)
     matched = request.mapping == MappingMethod.EMBEDDING.value
     unasked = not matched and not planner.asks_body
-    if unasked and (request.body is None or request.body in TOLD):
-        request = replace(request, body='offline')  # which needs no server; nobody asks it
+    if unasked and (request.body is None or needs_goal(request.body)):
+        request = replace(request, body=fallback_name())  # it needs no server, and is not asked
     if planner.uses_feedback or request.ks == (0,):
         return request, ''
     return replace(request, ks=(0,)), (
@@ -200,10 +210,10 @@ def _settings(
     )
 
 
-def _asking(request: RunRequest) -> _Answering:
+def _asking(request: RunRequest, tasks: Sequence[TaskSpec]) -> _Answering:
     config = load_config(request.llm_config)
-    if (request.brain or config.brain.provider) in TOLD:
-        config = with_any_brief(config)
+    if needs_goal(request.brain or config.brain.provider):
+        config = with_goal_of(config, tasks)
     # What is wrong with a key shows here, before a worker meets it.
     build = models_in_house if request.world == HOUSEHOLD else models_for
     models = build(MappingMethod(request.mapping), config, brain=request.brain, body=request.body)
@@ -234,7 +244,7 @@ def _sections(request: RunRequest, config: LlmConfig) -> dict[str, ServerConfig]
 
 def _replaying(path: Path, method: MappingMethod) -> _Answering:
     models = replay_models(path, embedding=method is MappingMethod.EMBEDDING)
-    offline = ModelConfig(provider='offline')
+    offline = ModelConfig(provider=fallback_name())
     # Nobody is asked, so that no key is wanted on any machine.
     return _Answering(LlmConfig(brain=offline, body=offline), models, {})
 
@@ -253,7 +263,7 @@ def _described(section: ServerConfig, role: str) -> dict[str, Any]:
     if section.provider != 'openai':
         return {'provider': section.provider}
     settings = openai_settings(section, role)
-    left_out = {'recording', 'base_url', 'brief'}
+    left_out = {'recording', 'base_url', 'goal'}
     data = section.model_dump(mode='json', by_alias=True, exclude=left_out)
     return {**data, 'host': settings.host}
 

@@ -20,12 +20,10 @@ from bbllm.bench.metrics.pairs import (
     ks_of,
     pair_up,
 )
-from bbllm.bench.stand_ins import notices_about
 from bbllm.cli.support.choices import JsonOption
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.phrases import count_of
-from bbllm.llm.expert.brief import TOLD
 
 MOST_CASES = 12
 
@@ -136,7 +134,8 @@ def _who(run: SavedRun) -> dict[str, Any]:
 def _print(a: SavedRun, b: SavedRun, comparison: Comparison, output: Output) -> None:
     output.say(_title('A', a, comparison.k_a))
     output.say(_title('B', b, comparison.k_b))
-    told = {line: None for run in (a, b) for line in notices_about(TOLD, run.settings, {})}
+    names = handed_the_goal()
+    told = {line: None for run in (a, b) for line in notices_about(names, run.settings, {})}
     for line in told:
         output.say(line, style='yellow')
     methods = unlike(a, b, OF_METHODS)

@@ -137,7 +137,7 @@ def _plan(
     task = make_task(instruction)
     make_planner = find_planner(options.planner)
     models = make_chosen_models(options)
-    check_brain(options.planner, make_planner, models.brain)
+    check_brain(options.planner, models.brain)
     check_mapping(options.planner, make_planner, options.mapping)
     for notice in models.notices:
         output.say(notice, style='yellow')

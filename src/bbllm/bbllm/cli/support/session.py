@@ -116,7 +116,7 @@ def run_here(instruction: str, options: Options, output: Output) -> Ran:
     make_planner = find_planner(options.planner)
     check_domain(options.planner, make_planner, 'household' if options.house else 'tabletop')
     models = make_chosen_models(options)
-    check_brain(options.planner, make_planner, models.brain)
+    check_brain(options.planner, models.brain)
     check_mapping(options.planner, make_planner, options.mapping)
     for notice in models.notices:
         output.say(notice, style='yellow')

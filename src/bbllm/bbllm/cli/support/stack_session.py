@@ -17,8 +17,8 @@ from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError, LostNodeError, TaskError, WorldError
 from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event, WarningRaised
 from bbllm.core.journal import JournalWriter, end_journal, episode_of, read_episode
+from bbllm.core.model_providers import find_provider, with_remark
 from bbllm.core.paths import episodes_dir
-from bbllm.core.stand_ins import STAND_INS, with_remark
 from bbllm.core.tasks import make_task, new_episode_id
 from bbllm.core.types import Scene
 
@@ -115,7 +115,7 @@ def _run(
         events.append(event)
         view(event)
         match event.data:
-            case EpisodeStarted(brain=brain) if brain in STAND_INS:
+            case EpisodeStarted(brain=brain) if find_provider(brain) is not None:
                 text = (
                     f'The Brain is {with_remark(brain)}; docs/models.md says how to name a model.'
                 )

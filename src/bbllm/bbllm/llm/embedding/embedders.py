@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bbllm.core.errors import ConfigError
+from bbllm.core.model_providers import find_provider
 from bbllm.core.protocols import Embedder
 from bbllm.llm.config import EmbeddingConfig
 from bbllm.llm.embedding.lexical import LexicalEmbedder
@@ -29,14 +30,15 @@ def resolve_embeddings(
 
     Args:
         section: What the file says.
-        said: A provider or a model's name; `offline` is `lexical` here. None: as the file says.
+        said: A provider or a model's name; a built-in chat model is `lexical` here. None: as the
+            file says.
         replay: A recording that answers, whatever else is configured.
         environ: Where keys and base URLs come from.
 
     Raises:
         ConfigError: What was said is no name.
     """
-    said = 'lexical' if said is not None and said.strip() == 'offline' else said
+    said = 'lexical' if said is not None and find_provider(said.strip()) else said
     return decide(section, ROLE, said=said, replay=replay, environ=environ, stand_in='lexical')
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from bbllm.core.errors import ConfigError
+from bbllm.core.model_providers import fallback_name
 from bbllm.llm.config import ModelConfig, Section, ServerConfig, override
 from bbllm.llm.openai.settings import OPENAI_URL, OpenAISettings
 
@@ -59,7 +60,7 @@ def openai_settings(
     # Servers of one's own mostly want no key; one that was asked for by name must be there.
     needed = settings.is_openai or section.api_key_env != _DEFAULT_KEY_ENV
     if not key and settings.login is None and needed:
-        keyless = '--body lexical' if role == 'embedder' else f'--{role} offline'
+        keyless = '--body lexical' if role == 'embedder' else f'--{role} {fallback_name()}'
         raise ConfigError(
             f'The {role} is to be {section.model} at {settings.host}, but ${section.api_key_env} '
             f'is not set. Set it (export {section.api_key_env}=...), or set '

@@ -117,5 +117,4 @@ BASE_LLM = PlannerSpec(
     options=BaseLLMOptions(),
     uses_feedback=False,
     asks_body=False,
-    stand_ins=frozenset({'offline', 'expert'}),
 )

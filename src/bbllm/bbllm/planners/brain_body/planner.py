@@ -166,7 +166,13 @@ class BrainBody:
         start = failure.step.index
         scene = world.observe()
         prompt = self._prompts.feedback(task, scene, plan, failure, earlier)
-        request = PromptRequest(kind='repair', scene=self._prompts.shown(scene), start=start)
+        request = PromptRequest(
+            kind='repair',
+            scene=self._prompts.shown(scene),
+            start=start,
+            plan=tuple(step.text for step in plan.steps),
+            failures=tuple(item.as_data for item in failures),
+        )
         read = partial(parse_plan, start=start)
         try:
             new = ask(self._brain, prompt, read, request=request, on_retry=context.warn)
@@ -179,5 +185,4 @@ class BrainBody:
 BRAIN_BODY = PlannerSpec(
     factory=BrainBody,
     options=BrainBodyOptions(),
-    stand_ins=frozenset({'offline', 'expert'}),
 )

@@ -2,7 +2,7 @@
 The prompts: template files, and what of a scene goes into them.
 
 Labels such as `Objects in the scene:` or `Task:` at the start of a line are part of the contract:
-`llm.offline` finds its way by them. So text from outside (task, feedback) is put on one line.
+models find their way by them. So text from outside (task, feedback) is put on one line.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bbllm.core.delimiters import DATA_RULE, as_data, untagged
 from bbllm.core.errors import ParseError
 from bbllm.core.instance_names import class_of
 from bbllm.core.missing_objects import lost_names
-from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest
+from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest, StepFailure
 from bbllm.core.types import Code, Kind, Plan, PlanStep, Scene, SceneObject, Skill, Task
 from bbllm.planners.common.house_actions import house_skills
 from bbllm.planners.common.house_environment import house_environment
@@ -99,6 +99,13 @@ class Failure:
 
     def __str__(self) -> str:
         return one_line(f'{self._what}{self._said}')
+
+    @property
+    def as_data(self) -> StepFailure:
+        """The same for a request."""
+        return StepFailure(
+            step=self.step.text, cause=self.cause, human=self.human, tried=self.tried
+        )
 
     @property
     def delimited(self) -> str:

@@ -142,5 +142,4 @@ PLANNING_REASONING = PlannerSpec(
     uses_feedback=False,
     asks_body=False,
     domains=frozenset({HOUSEHOLD}),
-    stand_ins=frozenset({'expert'}),
 )

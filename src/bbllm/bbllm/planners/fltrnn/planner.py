@@ -351,5 +351,4 @@ FLTRNN_SPEC = PlannerSpec(
     uses_feedback=False,
     asks_body=False,
     domains=frozenset({HOUSEHOLD}),
-    stand_ins=frozenset({'expert'}),
 )

@@ -134,5 +134,4 @@ INNER_MONOLOGUE = PlannerSpec(
     options=InnerMonologueOptions(),
     uses_feedback=False,
     asks_body=False,
-    stand_ins=frozenset({'expert'}),
 )

@@ -239,6 +239,5 @@ FT_COT = PlannerSpec(
     tells_force=True,
     asks_body=False,
     domains=frozenset({'tabletop'}),
-    stand_ins=frozenset({'expert', 'uninformed'}),
 )
 FT_VANILLA = replace(FT_COT, factory=FTVanilla)

@@ -19,13 +19,17 @@ from dataclasses import dataclass
 
 from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import ParseError
-from bbllm.core.marks import FAILED, IN_SHORT, unmarked
 from bbllm.planners.common.prompt_history import BUDGET, Past
 from bbllm.planners.common.prompting import one_line
 from bbllm.planners.llm_pop.fine_tuned_grammar import FtAction, listed, parse_actions
 
 NOTHING = 'None'
 """The history of an episode in which nothing was asked yet."""
+
+FAILED = 'Failed: '
+"""Stands behind the words of a round whose last action failed, before the reason."""
+IN_SHORT = 'In short: '
+"""Stands behind the words of a round, before the short form of its actions."""
 
 Vector = tuple[float, ...]
 
@@ -146,3 +150,10 @@ def _in_short(action: FtAction, seen: Vector) -> str:
     # The force is what stands before the fingers, the last two numbers; it is always measured.
     words = [action.verb.name.lower(), action.name, f'force z {seen[-3] + 0.0:.2f}']
     return ' '.join(filter(None, words))
+
+
+def unmarked(words: str) -> str:
+    """Return words from outside, so that neither mark can be read in them."""
+    for mark in (FAILED, IN_SHORT):
+        words = words.replace(mark, f'{mark[0].lower()}{mark[1:]}')
+    return words

@@ -13,7 +13,7 @@ Source: Sun et al., Interactive Planning Using Large Language Models for Partial
 Robotics Tasks, section 4.2 and appendix A.4 and A.6. The paper's table and blocks are always the
 same and its prompts name neither; here a line names the blocks in the vector's order, and one
 tells the table. The lines up to the question are what data sets call the instruction, the others
-the input. The labels are a contract with `llm.expert` and `bench.data`.
+the input. The labels are a contract with `bench.data`.
 """
 
 from __future__ import annotations

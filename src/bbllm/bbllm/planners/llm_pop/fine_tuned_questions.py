@@ -3,8 +3,7 @@ What FT-CoT and FT-Vanilla ask their model.
 
 Source: Sun et al., Interactive Planning Using Large Language Models for Partially Observable
 Robotics Tasks, section 4.2 and appendix A.4: the same three questions, in other words. A model is
-tuned to these very words, and `llm.expert` knows them by them: changing one makes data sets that
-were written before useless.
+tuned to these very words: changing one makes data sets that were written before useless.
 """
 
 from __future__ import annotations

@@ -172,6 +172,5 @@ LLM_POP = PlannerSpec(
     tells_force=True,
     asks_body=False,
     domains=frozenset({'tabletop'}),
-    stand_ins=frozenset({'expert', 'uninformed'}),
 )
 LLM_POP_NO_EVALUATOR = replace(LLM_POP, factory=LLMPopNoEvaluator)

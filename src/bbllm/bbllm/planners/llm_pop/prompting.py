@@ -3,8 +3,8 @@ The prompts of LLM-POP: one for its evaluator, one for its planner.
 
 Source: Sun et al., Interactive Planning Using Large Language Models for Partially Observable
 Robotics Tasks, appendix A.1 and A.2: the same parts in the same order, in other words. The labels
-in brackets and the words before a colon at the start of a line are a contract: `llm.expert` finds
-its way by them. So text from outside is put on one line.
+in brackets and the words before a colon at the start of a line are a contract: models
+find their way by them. So text from outside is put on one line.
 """
 
 from __future__ import annotations

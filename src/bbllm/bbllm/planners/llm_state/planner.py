@@ -185,5 +185,4 @@ LLM_STATE = PlannerSpec(
     options=LLMStateOptions(),
     uses_feedback=False,
     asks_body=False,
-    stand_ins=frozenset({'expert'}),
 )

@@ -231,5 +231,4 @@ HUANG = PlannerSpec(
     options=HuangOptions(),
     uses_feedback=False,
     needs_embedder=True,
-    stand_ins=frozenset({'expert'}),
 )

@@ -175,5 +175,4 @@ LANG_PROMPT = PlannerSpec(
     factory=LangPrompt,
     options=LangPromptOptions(),
     uses_feedback=False,
-    stand_ins=frozenset({'expert'}),
 )

@@ -161,5 +161,4 @@ PROG_PROMPT = PlannerSpec(
     options=ProgPromptOptions(),
     uses_feedback=False,
     asks_body=False,
-    stand_ins=frozenset({'expert'}),
 )

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Protocol
 
 from bbllm.core.errors import ConfigError
+from bbllm.core.model_providers import find_provider
 from bbllm.core.protocols import ChatModel
 from bbllm.core.registry import PlannerSpec, find_planner
 from bbllm.llm.model_factory import Models, load_config, make_models
-from bbllm.planners.assembly import STAND_INS, check_brain, check_domain, check_mapping
+from bbllm.planners.assembly import check_brain, check_domain, check_mapping
 from bbllm.planners.body.mapping import MappingMethod, models_for
 from bbllm.ros.rclpy_support.params import BrainPlannerParams, StateEstimatorParams
 
@@ -60,7 +61,7 @@ def planner_and_models(params: BrainPlannerParams) -> tuple[PlannerSpec, Models]
     spec = find_planner(params.planner)
     check_domain(params.planner, spec, 'tabletop')
     models = models_of(params)
-    check_brain(params.planner, spec, models.brain)
+    check_brain(params.planner, models.brain)
     check_mapping(params.planner, spec, None)
     return spec, models
 
@@ -106,7 +107,7 @@ def model_of_open_state(params: StateEstimatorParams) -> ChatModel:
     path = Path(params.llm_config).expanduser() if params.llm_config else None
     overrides = {'brain': params.model} if params.model else {}
     model = make_models(load_config(path), overrides=overrides).brain
-    if model.name in STAND_INS:
+    if find_provider(model.name) is not None:
         raise ConfigError(
             f'open_state:=model needs a language model, and {model.name} is none. Name one, such '
             'as model:=gpt-4o (docs/models.md says how), or take open_state:=rules.'

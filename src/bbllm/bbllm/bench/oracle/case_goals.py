@@ -1,0 +1,119 @@
+"""Hands the goal of each case to the models that need it; no other model ever gets it."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+
+from bbllm.bench.household_expert.answering import check_houses
+from bbllm.bench.oracle.goal_brief import GoalBrief
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.goals import Contained, Corners, Hold, Needs, Tower
+from bbllm.bench.suites.suite import AnyGoal, TaskSpec
+from bbllm.core.errors import ConfigError
+from bbllm.core.model_providers import needs_goal
+from bbllm.core.protocols import SituatedModel
+from bbllm.llm.config import LlmConfig
+from bbllm.llm.model_factory import Models
+
+KNOWN = ('tower', 'corners', 'hold', 'contained')
+"""Goals that a brief can state."""
+
+
+def brief_of(case: Case, seed: int) -> GoalBrief:
+    """
+    Return what is handed over of a case.
+
+    Args:
+        case: The case; what its objects weigh, and which are fixed, is left out; how many are
+            fixed is in its instruction where that matters.
+        seed: Of guesses; other cases guess differently with the same one.
+
+    Raises:
+        ConfigError: Goals of that kind are not known.
+    """
+    name = f'{case.suite}/{case.task}/{case.trial}/{seed}'
+    brief = _brief(case.goal, case.needs, f'The task {case.task}')
+    given: dict[str, object] = {'seed': zlib.crc32(name.encode())}
+    if case.needs == 'movable':
+        given['n_fixed'] = sum(spec.fixed for spec in case.table.objects)
+    return brief.model_copy(update=given)
+
+
+def with_goal(llm: LlmConfig, case: Case, *, said: str | None = None) -> LlmConfig:
+    """
+    Return the sections with the goal of a case, where a provider needs it.
+
+    Args:
+        llm: The sections.
+        case: What is played.
+        said: A provider or a model's name that wins over that of the section.
+
+    Raises:
+        ConfigError: See `brief_of`.
+    """
+    return _with(llm, brief_of(case, case.seed)) if needs_goal(said or llm.brain.provider) else llm
+
+
+def with_goal_of(llm: LlmConfig, tasks: Iterable[TaskSpec]) -> LlmConfig:
+    """Return the sections with a goal of the kind that a run has: enough to build the models."""
+    task = next(iter(tasks))
+    return llm if task.houses else _with(llm, _brief(task.goal, task.needs, task.name))
+
+
+def check_goals(tasks: Iterable[TaskSpec], models: Models, planner: str) -> None:
+    """
+    Refuse tasks whose goals cannot be handed over, before anything is started.
+
+    Args:
+        tasks: Tasks of one suite.
+        models: The models; only those that need the goal are refused anything.
+        planner: Name of the planner.
+
+    Raises:
+        ConfigError: A goal is of another kind, or the model cannot answer the planner.
+    """
+    tasks = tuple(tasks)
+    if any(task.houses for task in tasks):
+        check_houses(tasks, models, planner)
+        return
+    if not needs_goal(models.brain.name):
+        return
+    for task in tasks:
+        _brief(task.goal, task.needs, f'The task {task.name}')
+    if isinstance(models.brain, SituatedModel) and (why := models.brain.refusal(planner)):
+        raise ConfigError(why)
+
+
+def _with(llm: LlmConfig, brief: GoalBrief) -> LlmConfig:
+    goal = brief.model_dump(mode='json', exclude_defaults=True)
+    return llm.model_copy(update={'brain': llm.brain.model_copy(update={'goal': goal})})
+
+
+def _by_what_is_fixed(goal: AnyGoal) -> bool:
+    """Whether a goal itself says where fixed blocks belong, or which ones it leaves out."""
+    return (isinstance(goal, Tower) and goal.order == 'on_fixed') or (
+        isinstance(goal, Corners) and goal.which == 'movable'
+    )
+
+
+def _brief(goal: AnyGoal, needs: Needs, label: str) -> GoalBrief:
+    if needs == 'movable' and not _by_what_is_fixed(goal):
+        raise ConfigError(
+            f'{label} needs movable for a goal in which what is fixed has no place of its own, '
+            'so that `expert` and `uninformed` would ignore it. They find out what is fixed for a '
+            'tower with order: on_fixed and for corners with which: movable, for any number of '
+            'fixed blocks; choose such tasks: --tasks.'
+        )
+    if isinstance(goal, Tower):
+        return GoalBrief(goal='tower', needs=needs, order=goal.order, height=goal.height)
+    if isinstance(goal, Corners):
+        return GoalBrief(goal='corners', needs=needs, which=goal.which)
+    if isinstance(goal, Hold):
+        return GoalBrief(goal='hold', needs=needs, which=goal.which)
+    if isinstance(goal, Contained):
+        return GoalBrief(goal='contained', inside=goal.inside)
+    raise ConfigError(
+        f'{label} has the goal {goal.kind}, which `expert` and `uninformed` do not know. They '
+        f'know {", ".join(KNOWN)}; choose tasks that have one of these: --tasks.'
+    )

@@ -1,0 +1,32 @@
+"""The goal of a case on a table, as an oracle is handed it; no language model ever is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class GoalBrief(BaseModel):
+    """The goal of a case; never what an object weighs, nor which one is fixed."""
+
+    model_config = ConfigDict(extra='forbid', frozen=True)
+
+    goal: Literal['tower', 'corners', 'hold', 'contained']
+    needs: Literal['none', 'weights', 'movable'] = 'none'
+    """What has to be found out before anything can be decided."""
+    order: Literal['any', 'lighter_up', 'on_fixed'] = 'any'
+    """Of a tower: any, the heaviest at the bottom, or the fixed block at the bottom."""
+    which: Literal['all', 'movable', 'heaviest'] = 'all'
+    """What goes to corners, or is held."""
+    height: Annotated[int, Field(ge=2, le=12)] = 2
+    """How many blocks a tower has."""
+    inside: Mapping[str, str] = {}
+    """What goes into which container, or onto which plate, by name."""
+    n_fixed: Annotated[int, Field(ge=0, le=12)] = 1
+    """How many blocks are fixed, which the instruction says where that has to be found out."""
+    gather: bool = True
+    """Whether the oracle finds out what it needs, or guesses."""
+    seed: int = 0
+    """Of the guesses."""

@@ -1,0 +1,145 @@
+"""`offline`, `expert` and `uninformed`: rule-based models that answer from the episode as data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from bbllm.bench.oracle.goal_brief import GoalBrief
+from bbllm.bench.oracle.instruction import HINT, read_instruction
+from bbllm.bench.oracle.reply_format import INTO_CONTAINERS, ON_BLOCKS, numbered, repaired
+from bbllm.bench.oracle.step_mapping import PASS, call_text
+from bbllm.bench.oracle.table_board import learn
+from bbllm.bench.oracle.table_goals import RefusalError, things_of
+from bbllm.bench.oracle.table_search import steps_for
+from bbllm.core.protocols import (
+    ChatModel,
+    JsonSchema,
+    Message,
+    PromptRequest,
+    Reply,
+    Situation,
+)
+from bbllm.core.registry import plain_name
+from bbllm.llm.scripted import speak
+
+Answer = Callable[[PromptRequest, Situation], str]
+OFFLINE_PLANNERS = ('brain_body', 'base_llm')
+IN_HOUSES = (
+    'cannot: `offline` only understands tasks on a table. In a house, name a language model with '
+    '--brain (docs/models.md), or measure the pipeline: `bbllm bench household --brain expert`.'
+)
+
+
+class OracleModel:
+    """
+    A SituatedModel behind the seam of a language model.
+
+    Args:
+        name: What reports call it.
+        answer: Returns the text of the reply to a request in an episode.
+        planners: Names of the planners whose requests it answers.
+        situation: The episode; None outside of one.
+    """
+
+    supports_schema = False
+
+    def __init__(
+        self,
+        name: str,
+        answer: Answer,
+        planners: Sequence[str],
+        situation: Situation | None = None,
+    ):
+        self.name = name
+        self._answer = answer
+        self._planners = planners
+        self._situation = situation
+
+    def in_episode(self, situation: Situation) -> ChatModel:
+        """Return the model for one episode; see `SituatedModel`."""
+        return OracleModel(self.name, self._answer, self._planners, situation)
+
+    def refusal(self, planner: str) -> str:
+        """Return why it cannot answer a planner; see `SituatedModel`."""
+        if plain_name(planner) in self._planners:
+            return ''
+        return (
+            f'The planner {planner} cannot work with `{self.name}`, which is no language model '
+            f'and answers {", ".join(self._planners)} only. Name a language model, such as '
+            '`--brain gpt-4o` (docs/models.md says how), or choose one of these planners.'
+        )
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        schema: JsonSchema | None = None,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
+        """Answer the latest request of a conversation; it costs no tokens."""
+        begun_s = time.perf_counter()
+        requests = [item.request for item in messages if item.request is not None]
+        if not requests:
+            text = f'cannot: the prompt declares no request, and `{self.name}` reads no prompts.'
+        elif requests[-1].kind == 'call':
+            text = call_text(requests[-1])
+        elif self._situation is None:
+            text = f'cannot: `{self.name}` is in no episode.'
+        else:
+            text = self._answer(requests[-1], self._situation)
+        text = speak(text, stop, on_text)
+        return Reply(text=text, model=self.name, duration_s=time.perf_counter() - begun_s)
+
+
+def answer_instruction(request: PromptRequest, situation: Situation) -> str:
+    """Return what `offline` answers: a plan for the instruction, as far as it is understood."""
+    scene = request.scene
+    if scene is None or scene.domain != 'tabletop':
+        return IN_HOUSES
+    things = things_of(scene)
+    try:
+        lessons = learn(request, scene)
+        goals = read_instruction(situation.task.instruction, things, scene.held)
+        steps = steps_for(goals, scene, lessons, lessons.wishes)
+    except RefusalError as error:
+        text = str(error).strip()
+        return f'cannot: {text if text.endswith(HINT) else f"{text} {HINT}"}'
+    if request.kind == 'calls':
+        calls = (call_text(PromptRequest(kind='call', scene=scene, text=step)) for step in steps)
+        return numbered([call for call in calls if call != PASS])
+    if request.kind != 'repair':
+        return numbered(steps, request.start)
+    explanation = f'{request.failures[-1].cause} The plan goes on from how the scene is now.'
+    if out := list(dict.fromkeys([*lessons.bad_things, *lessons.bad_places])):
+        explanation += f' Left out: {", ".join(out)}.'
+    if lessons.notes:
+        explanation += f' Not understood: {" / ".join(lessons.notes)}. {HINT}'
+    return repaired(explanation, steps, request.start)
+
+
+def answer_goal(brief: GoalBrief) -> Answer:
+    """Return what answers as `expert`, or `uninformed`, with the goal of a case."""
+    formats = INTO_CONTAINERS if brief.goal == 'contained' else ON_BLOCKS
+
+    def answer(request: PromptRequest, situation: Situation) -> str:
+        reply = formats.get(plain_name(situation.planner))
+        if reply is None or request.scene is None:
+            return f'cannot: this goal is answered for {", ".join(formats)} only.'
+        return reply(request, request.scene, situation, brief)
+
+    return answer
+
+
+def offline() -> ChatModel:
+    """Return `offline`."""
+    return OracleModel('offline', answer_instruction, OFFLINE_PLANNERS)
+
+
+def expert(brief: Mapping[str, object] | None) -> ChatModel:
+    """Return `expert` or `uninformed` for a goal; without one it answers no request."""
+    goal = GoalBrief.model_validate(brief or {'goal': 'tower'})
+    name = 'expert' if goal.gather else 'uninformed'
+    formats = INTO_CONTAINERS if goal.goal == 'contained' else ON_BLOCKS
+    return OracleModel(name, answer_goal(goal), tuple(formats))

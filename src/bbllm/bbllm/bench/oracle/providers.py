@@ -1,0 +1,50 @@
+"""The entry points of the oracles; the modules that answer are imported when one is built."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bbllm.core.model_providers import ModelProvider
+from bbllm.core.protocols import ChatModel
+
+
+def _offline(goal: Mapping[str, object] | None) -> ChatModel:
+    from bbllm.bench.oracle.model import offline
+
+    return offline()
+
+
+def _expert(goal: Mapping[str, object] | None) -> ChatModel:
+    from bbllm.bench.oracle.model import expert
+
+    return expert({**(goal or {'goal': 'tower'}), 'gather': True})
+
+
+def _uninformed(goal: Mapping[str, object] | None) -> ChatModel:
+    from bbllm.bench.oracle.model import expert
+
+    return expert({**(goal or {'goal': 'tower'}), 'gather': False})
+
+
+_TOLD = 'is a deterministic stand-in that is told the goal, not a language model'
+_PLUMBING = 'it measures the plumbing, not planning'
+
+OFFLINE = ModelProvider(
+    build=_offline,
+    remark='is a deterministic stand-in, not a language model',
+    short='a deterministic stand-in, not a language model',
+    fallback=True,
+)
+EXPERT = ModelProvider(
+    build=_expert,
+    remark=f'{_TOLD}: {_PLUMBING}',
+    short='a program that is told the goal, not a language model',
+    needs_goal=True,
+)
+UNINFORMED = ModelProvider(
+    build=_uninformed,
+    remark=f'{_TOLD}, and guesses what it does not know: {_PLUMBING}',
+    short='a program that is told the goal and guesses, not a language model',
+    roles=('brain',),
+    needs_goal=True,
+)

@@ -1,0 +1,73 @@
+"""One step in plain words becomes one line of program, as the Body of brain_body takes it."""
+
+from __future__ import annotations
+
+import re
+
+from bbllm.bench.oracle.instruction import read_instruction
+from bbllm.bench.oracle.table_goals import Act, Goal, Move, RefusalError, Select, Target, things_of
+from bbllm.core.missing_objects import lost_names
+from bbllm.core.protocols import PromptRequest
+from bbllm.core.types import Kind, Pose, Scene, SceneObject
+
+PASS = '<pass>'
+"""The reply where no skill does what a step says."""
+MAX_CHARACTERS = 500
+_PUT_IN = re.compile(
+    r'(?:grab|pick up|pick|take) (?:the )?(.+?) and (?:put|place) it (?:in|on|into) (?:the )?(.+)'
+)
+
+
+def call_text(request: PromptRequest) -> str:
+    """Return the call for a step, or `<pass>`."""
+    scene, step = request.scene, request.text
+    if scene is None or scene.domain != 'tabletop' or len(step) > MAX_CHARACTERS:
+        return PASS
+    skills = {skill.name for skill in scene.skills}
+    things = things_of(_with_lost(scene))
+    pair = _PUT_IN.fullmatch(step.strip().rstrip('.').lower())
+    if pair and 'grab_and_putin' in skills:
+        words = [name.strip().replace(' ', '_') for name in pair.groups()]
+        return (
+            f'<rob0>[grab_and_putin] <{words[0]}><{words[1]}>' if {*words} <= {*things} else PASS
+        )
+    try:
+        # `it` is what is in the hand; what it is makes no difference to a call.
+        held = scene.held or next((n for n, thing in things.items() if thing.movable), None)
+        (goal, *_) = read_instruction(step, things, held)
+    except RefusalError:
+        return PASS
+    skill, argument = _call(goal)
+    if skill not in skills:
+        return PASS
+    return f'<rob0>[{skill}]' + (f' <{argument}>' if argument else '')
+
+
+def _call(goal: Goal) -> tuple[str, str]:
+    match goal:
+        case Act(verb='pick', items=(select, *_)):
+            return 'pick', select.names[0]
+        case Act(verb='reach', target=Target() as target):
+            return 'reach', target.pose or _first(target)
+        case Act(verb='wait', seconds=seconds):
+            return 'wait', f'{seconds:g}'
+        case Act(verb=verb):
+            skills = {'home': 'return_to_base', 'open': 'open_gripper', 'close': 'close_gripper'}
+            return skills.get(verb, ''), ''
+        case Move(target=target) if target.pose or target.spots:
+            return 'place', target.pose or _first(target)
+    return '', ''
+
+
+def _first(target: Target) -> str:
+    spot: Select = target.spots[0]
+    return spot.names[0]
+
+
+def _with_lost(scene: Scene) -> Scene:
+    """Return the scene with lost objects: a step about one is to be refused, not passed over."""
+    lost = tuple(
+        SceneObject(name=name, kind=Kind.OTHER, pose=Pose(position_m=(0.0, 0.0, 0.0)))
+        for name in lost_names(scene)
+    )
+    return Scene((*scene.objects, *lost), scene.skills, (), scene.stamp_s)

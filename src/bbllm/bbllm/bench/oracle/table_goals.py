@@ -1,0 +1,172 @@
+"""What an instruction asks for on a table, and the scene that it speaks of, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from bbllm.core.types import MOVABLE, Kind, Scene, SceneObject
+
+Side = Literal['left', 'right']
+SIDE_MARGIN_M = 0.025
+"""How far beyond the middle line counts as left or right [m]."""
+COLORS_OF_THE_ARC = {
+    'red': 0, 'crimson': 348, 'scarlet': 8, 'maroon': 0, 'salmon': 12, 'coral': 16, 'brown': 25,
+    'orange': 30, 'amber': 45, 'gold': 50, 'yellow': 60, 'olive': 62, 'lime': 90, 'green': 120,
+    'mint': 150, 'turquoise': 174, 'teal': 178, 'aqua': 180, 'cyan': 180, 'azure': 210,
+    'blue': 240, 'navy': 241, 'indigo': 262, 'violet': 275, 'purple': 290, 'lavender': 292,
+    'magenta': 300, 'pink': 335, 'rose': 340, 'ruby': 350, 'cherry': 352, 'tomato': 9,
+    'vermilion': 10, 'burgundy': 345, 'tan': 34, 'burlywood': 34,
+}  # fmt: skip
+"""Colour words and their places on the colour circle [deg]."""
+COLORS = frozenset(COLORS_OF_THE_ARC) | {
+    *('white', 'black', 'grey', 'gray', 'silver', 'beige', 'ivory')
+}
+
+
+class RefusalError(Exception):
+    """A task that is not understood, or that cannot be done; the text says what."""
+
+
+@dataclass(frozen=True)
+class Thing:
+    """An object of the scene."""
+
+    name: str
+    kind: str
+    color: str = ''
+    at: tuple[float, float, float] | None = None
+    """Centre; None where it is not known [m]."""
+    height: float = 0.04
+    """Extent along z [m]."""
+
+    @property
+    def movable(self) -> bool:
+        """Whether a hand can take it."""
+        return self.kind in {kind.value for kind in MOVABLE}
+
+    @property
+    def side(self) -> Side | None:
+        """The side of the arm's middle line that it is on; None if neither."""
+        if self.at is None or abs(self.at[1]) <= SIDE_MARGIN_M:
+            return None
+        return 'left' if self.at[1] > 0 else 'right'
+
+    @property
+    def hue(self) -> float:
+        """Place of its colour in the visible spectrum, red first; what has none is last [deg]."""
+        hue = COLORS_OF_THE_ARC.get(self.color, 999)
+        return hue - 360 if 320 <= hue < 360 else hue
+
+
+def things_of(scene: Scene) -> dict[str, Thing]:
+    """Return the objects of a scene by name."""
+    return {item.name: _thing(item) for item in scene.objects}
+
+
+def _thing(item: SceneObject) -> Thing:
+    words = item.name.lower().split('_')
+    color = item.color or next((word for word in words if word in COLORS), '')
+    size = item.size_m[2] if item.kind is not Kind.LOCATION and item.size_m[2] else 0.04
+    return Thing(item.name, item.kind.value, color, item.pose.position_m, size)
+
+
+@dataclass(frozen=True)
+class Select:
+    """Some objects, by name or by description."""
+
+    said: str
+    """The words, for messages."""
+    names: tuple[str, ...]
+    """All that fit, in the scene's order."""
+    count: int | None = 1
+    """How many of them are meant; None for as many as possible."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where objects go."""
+
+    kind: Literal['spots', 'side', 'on', 'pose', 'free', 'beside']
+    said: str
+    spots: tuple[Select, ...] = ()
+    """Locations, or the objects of `on` and `beside`."""
+    side: Side | None = None
+    pose: str = ''
+
+
+@dataclass(frozen=True)
+class Move:
+    """Objects to a target."""
+
+    items: tuple[Select, ...]
+    target: Target
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Objects in a pattern on the table, or a tower."""
+
+    shape: str
+    """plus, triangle, square, L, row, column or tower."""
+    items: tuple[Select, ...]
+    side: Side | None = None
+    by_color: bool = False
+    """Whether a row goes by colour in the order of the visible spectrum."""
+    reverse: bool = False
+    """Whether that order goes from right to left."""
+    centred: bool = False
+    """Whether it is to be in the middle of the work space."""
+    base: Target | None = None
+    """What a tower stands on; None where its lowest object stays."""
+
+
+@dataclass(frozen=True)
+class PerSide:
+    """So many objects of each kind on the left and as many on the right, each on a location."""
+
+    items: tuple[Select, ...]
+    """One for each kind, with the count of one side."""
+
+
+@dataclass(frozen=True)
+class Separate:
+    """Two groups on different sides."""
+
+    items: tuple[Select, Select]
+    first: Side | None = None
+    """Side of the first group; None where either will do."""
+
+
+@dataclass(frozen=True)
+class Stay:
+    """Objects that stay where they are; without items, all that the task does not name."""
+
+    items: tuple[Select, ...]
+
+
+@dataclass(frozen=True)
+class Act:
+    """An action that needs no choice of places."""
+
+    verb: Literal['pick', 'reach', 'home', 'open', 'close', 'wait']
+    items: tuple[Select, ...] = ()
+    target: Target | None = None
+    seconds: float = 0.0
+
+
+Goal: TypeAlias = Move | Shape | PerSide | Separate | Stay | Act
+
+
+@dataclass
+class Context:
+    """What a sentence may refer to."""
+
+    things: dict[str, Thing]
+    last: tuple[Select, ...] = field(default_factory=tuple)
+    """What `it` or `them` means."""
+
+    def movable(self, names: Sequence[str]) -> bool:
+        """Whether a hand can take all of these."""
+        return all(self.things[name].movable for name in names)

@@ -1,0 +1,184 @@
+"""What `expert` and `uninformed` are told of cases, and how a run comes by it."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+from suite_files import STANDING, generated, suite
+
+from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.results import EpisodeKey
+from bbllm.bench.oracle.case_goals import brief_of, check_goals, with_goal
+from bbllm.bench.oracle.goal_brief import GoalBrief
+from bbllm.bench.runner.episode_models import models_of
+from bbllm.bench.runner.run_setup import Prepared, RunRequest, prepare
+from bbllm.bench.scene_sampling.generator import make_case
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.suite import load_suite
+from bbllm.core.errors import ConfigError
+from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm.llm.model_factory import Models
+from bbllm.llm.scripted import ScriptedModel
+
+PARTIAL = load_suite('partial')
+EXPERT = Models(brain=ScriptedModel(name='expert'), body=ScriptedModel())
+
+
+def case_of(task: str, trial: int = 0) -> Case:
+    return make_case(PARTIAL, task, seed=1, trial=trial)
+
+
+def prepared(folder: Path, **changes: Any) -> Prepared:
+    values: dict[str, Any] = {
+        'suite': 'partial',
+        'planner': 'llm_pop',
+        'brain': 'expert',
+        'body': 'offline',
+    }
+    return prepare(RunRequest(**{**values, **changes}), folder)
+
+
+@pytest.mark.parametrize('task', [task.name for task in PARTIAL.tasks])
+def test_a_brief_states_the_goal_and_nothing_that_has_to_be_found_out(task: str) -> None:
+    case = case_of(task)
+    other = make_case(PARTIAL, task, seed=1, trial=1)
+
+    brief = brief_of(case, 1)
+
+    assert (brief.goal, brief.needs) == (case.goal.kind, case.needs)
+    assert brief.gather
+    # Of two tables on which other things weigh more, or are fixed, it says the same.
+    assert brief_of(other, 1).model_copy(update={'seed': brief.seed}) == brief
+    assert not any(item.name in brief.model_dump_json() for item in case.scene.objects)
+
+
+def test_goals_differ_by_what_they_ask_for() -> None:
+    assert brief_of(case_of('tower_by_weight'), 1).model_dump(exclude={'seed'}) == GoalBrief(
+        goal='tower', needs='weights', order='lighter_up', height=3
+    ).model_dump(exclude={'seed'})
+    assert brief_of(case_of('movable_to_corner'), 1).which == 'movable'
+    assert brief_of(case_of('pick_heavier'), 1).which == 'heaviest'
+
+
+def test_how_many_are_fixed_is_told_as_the_instruction_tells_it() -> None:
+    case = case_of('movable_to_corner')
+    fixed = tuple(item.model_copy(update={'fixed': True}) for item in case.scene.objects)
+    scene = case.scene.model_copy(update={'objects': fixed})
+
+    assert brief_of(case, 1).n_fixed == 1
+    assert brief_of(dataclasses.replace(case, scene=scene), 1).n_fixed == len(fixed) > 1
+    assert brief_of(case_of('stack'), 1).n_fixed == GoalBrief(goal='tower').n_fixed
+
+
+@pytest.mark.parametrize(
+    'goal',
+    [
+        {'kind': 'tower', 'height': 2, 'order': 'any', 'near_m': 0.02, 'still_m': 0.01},
+        {'kind': 'hold', 'which': 'heaviest', 'raised_m': 0.05},
+    ],
+)
+def test_what_is_fixed_is_told_of_no_goal_that_does_not_heed_it(goal: dict[str, object]) -> None:
+    cubes = [{'kind': 'cube', 'count': 3, 'mass': [0.05, 0.1], 'mass_ratio': 1.2, 'fixed': 1}]
+    made = suite(generated(objects=cubes) | {'goal': {**goal, **STANDING}, 'needs': 'movable'})
+
+    with pytest.raises(ConfigError, match='order: on_fixed and for corners with which: movable'):
+        check_goals(made.tasks, EXPERT, 'llm_pop')
+
+
+def test_any_number_of_fixed_blocks_can_be_found_out() -> None:
+    for n_fixed in (1, 2, 3):
+        cubes = [{'kind': 'cube', 'count': 4, 'fixed': n_fixed}]
+        on_fixed = {'kind': 'tower', 'height': 2, 'order': 'on_fixed', 'near_m': 0.02}
+        goal = {**on_fixed, 'still_m': 0.01, **STANDING}
+        made = suite(generated(objects=cubes) | {'goal': goal, 'needs': 'movable'})
+
+        check_goals(made.tasks, EXPERT, 'llm_pop')
+        assert brief_of(make_case(made, 'a', seed=0, trial=0), 1).n_fixed == n_fixed
+
+
+def test_guesses_differ_by_case_and_by_seed() -> None:
+    seeds = {brief_of(case_of('stack', trial), seed).seed for trial in range(3) for seed in (1, 2)}
+
+    assert len(seeds) == 6
+    assert brief_of(case_of('stack'), 1).seed == brief_of(case_of('stack'), 1).seed
+
+
+def test_only_who_has_to_be_told_is_told() -> None:
+    case = case_of('stack')
+    plain = LlmConfig(brain=ModelConfig(provider='offline'))
+
+    assert with_goal(plain, case) is plain
+    told = with_goal(plain, case, said='expert')
+    assert GoalBrief.model_validate(told.brain.goal) == brief_of(case, case.seed)
+
+
+@pytest.mark.parametrize('name', ['expert', 'uninformed'])
+def test_each_episode_has_a_model_with_its_own_brief(name: str) -> None:
+    llm = LlmConfig(
+        brain=ModelConfig(provider=name),
+        body=ModelConfig(provider='offline'),
+    )
+    setup = Setup(planner='llm_pop', brain=None, body=None, mapping='auto', llm=llm)
+    job = Job(key=EpisodeKey('stack', 0, 3), case=case_of('stack'), setup=setup)
+    other = dataclasses.replace(job, case=case_of('pick_heavier'))
+
+    one, same, two = models_of(job).brain, models_of(job).brain, models_of(other).brain
+
+    assert one is same
+    assert one is not two
+    assert (one.name, two.name) == (name, name)
+
+
+def test_a_run_says_that_it_measures_the_plumbing(tmp_path: Path) -> None:
+    run = prepared(tmp_path)
+
+    assert run.plan.settings.brain == 'expert'
+    assert run.plan.settings.llm['brain'] == {'provider': 'expert'}
+    assert any('measures the plumbing, not planning' in notice for notice in run.notices)
+
+
+def test_a_run_whose_planner_asks_no_body_needs_none_and_says_nothing_of_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ('OPENAI_API_KEY', 'OPENAI_BASE_URL'):
+        monkeypatch.delenv(name, raising=False)
+
+    run = prepared(tmp_path, body=None)
+    other = prepared(tmp_path, planner='brain_body', brain='offline', body=None)
+
+    assert not any('Body' in notice for notice in run.notices)
+    assert run.plan.settings.body == 'offline'
+    assert any('the Body is `offline`' in notice for notice in other.notices)
+
+
+@pytest.mark.parametrize(
+    ('changes', 'told'),
+    [
+        ({'planner': 'brain_body'}, 'brain_body cannot work with `expert`'),
+        ({'planner': 'brain_body', 'brain': 'uninformed'}, 'llm_pop'),
+        ({'suite': 'tabletop', 'tasks': ('letter_l',)}, 'letter_l has the goal letter_l'),
+        ({'suite': 'tabletop'}, 'They know tower, corners, hold, contained; choose tasks'),
+        (
+            {'suite': 'table_sorting', 'planner': 'brain_body', 'body': 'uninformed'},
+            '`uninformed` can only be the Brain. Use --body offline',
+        ),
+        ({'suite': 'table_sorting'}, 'answers prog_prompt, lang_prompt, huang'),
+    ],
+)
+def test_what_they_cannot_play_is_said_before_anything_starts(
+    tmp_path: Path, changes: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ConfigError) as raised:
+        prepared(tmp_path / 'out', **changes)
+
+    assert told in str(raised.value)
+    assert not (tmp_path / 'out').exists()
+
+
+def test_the_body_of_expert_is_expert_where_none_is_named(tmp_path: Path) -> None:
+    values = {'suite': 'table_sorting', 'planner': 'brain_body', 'body': None}
+
+    assert prepared(tmp_path, **values).plan.settings.body == 'expert'

@@ -1,0 +1,43 @@
+"""Reports of runs that no language model answered say so."""
+
+from __future__ import annotations
+
+import pytest
+from made_results import make_result, make_settings
+
+from bbllm.bench.oracle.notices import handed_the_goal, notices_about, roles_of, stand_ins
+from bbllm.bench.report.summary import summarize_run
+from bbllm.bench.report.summary_table import lines_for_terminal
+
+PLUMBING = 'it measures the plumbing, not planning.'
+
+
+@pytest.mark.parametrize('name', handed_the_goal())
+def test_summary_and_terminal_say_that_the_plumbing_was_measured(name: str) -> None:
+    summary = summarize_run(make_settings(brain=name), [make_result()], [])
+
+    (notice,) = summary.notices
+    assert notice.startswith(f'Brain: {name} is a deterministic stand-in that is told the goal')
+    assert notice.endswith(PLUMBING)
+    assert notice in lines_for_terminal(summary)
+
+
+@pytest.mark.parametrize(('brain', 'said'), [('replay of expert', True), ('my-expert-7b', False)])
+def test_a_replay_is_named_too_and_a_model_is_not(brain: str, said: bool) -> None:
+    notices = summarize_run(make_settings(brain=brain, body='offline'), [], []).notices
+
+    assert any(PLUMBING in notice for notice in notices) is said
+
+
+@pytest.mark.parametrize(
+    ('planner', 'roles'),
+    [('brain_body', ['Body']), ('one of another package', ['Body']), ('llm_pop', [])],
+)
+def test_a_body_is_named_where_it_may_be_asked(planner: str, roles: list[str]) -> None:
+    settings = {'planner': planner, 'brain': 'gpt-4o', 'body': 'offline'}
+
+    assert roles_of('offline', settings, {}) == roles
+    # A Body that has answered was asked.
+    assert roles_of('offline', settings, {'body': ['offline']}) == ['Body']
+    told = [f'Body: offline {stand_ins()["offline"]}.']
+    assert notices_about(['offline'], settings, {}) == (told if roles else [])
