@@ -183,7 +183,7 @@ def _tokens(text: str, things: Mapping[str, Thing]) -> list[str]:
     tokens = re.findall(r'[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?!\w)|[\w\']+|[,;]', text)
     expanded: list[str] = []
     listing = False
-    for token, after in zip(tokens, [*tokens[1:], ''], strict=True):
+    for token, after in zip(tokens, [*tokens[1:], ''], strict=False):
         if token in ('location', 'locations') and after in letters:
             listing = True
         elif listing and token in letters:
@@ -440,6 +440,8 @@ def _tower(tokens: list[str], context: Context) -> list[Goal]:
 
 def _moves(tokens: list[str], context: Context) -> list[Goal]:
     """Read `put <objects> <preposition> <target>`, and the same again after `and`."""
+    if tokens[0] in _PICK | {'take', 'get'} and 'from' in tokens:
+        return []
     if tokens[0] in _VERBS - _PUT - _PICK - _STACK - _MAKE:
         return []
     rest = tokens[1:] if tokens[0] in _VERBS else tokens
@@ -477,7 +479,9 @@ def _move(tokens: list[str], context: Context) -> Goal | None:
 
 def _pick(tokens: list[str], context: Context) -> list[Goal]:
     """Read `pick up the red cube`."""
-    items = noun_phrase(tokens[1:], context) if tokens[0] in _PICK | {'take', 'get'} else None
+    end = tokens.index('from') if 'from' in tokens else len(tokens)
+    takes = tokens[0] in _PICK | {'take', 'get'}
+    items = noun_phrase(tokens[1:end], context) if takes else None
     if not items or not all(context.movable(item.names) for item in items):
         return []
     if (

@@ -1,0 +1,221 @@
+"""`offline` reads a small grammar, refuses the rest in words, and maps steps to calls."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bbllm.bench.oracle.instruction import (
+    _A,
+    _ALL,
+    _PLACES,
+    _PREPOSITIONS,
+    _VERBS,
+    HINT,
+    MAX_CHARACTERS,
+)
+from bbllm.bench.oracle.model import offline
+from bbllm.core.protocols import (
+    ChatModel,
+    Message,
+    PromptRequest,
+    Situation,
+    StepFailure,
+    in_episode,
+)
+from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, Task
+from bbllm.skills.catalog import SKILLS
+
+COLORS = ('red', 'green', 'blue', 'yellow', 'orange')
+
+
+def thing(name: str, kind: Kind, x: float, y: float) -> SceneObject:
+    color = '' if kind is Kind.LOCATION else name.split('_')[0]
+    z = 0.0 if kind is Kind.LOCATION else 0.02
+    return SceneObject(name=name, kind=kind, pose=Pose(position_m=(x, y, z)), color=color)
+
+
+SCENE = Scene(
+    (
+        *(thing(f'{c}_cube', Kind.CUBE, 0.4, 0.1 + 0.1 * i) for i, c in enumerate(COLORS)),
+        thing('grey_cylinder', Kind.CYLINDER, 0.6, 0.2),
+        thing('location_A', Kind.LOCATION, 0.5, -0.1),
+        thing('location_B', Kind.LOCATION, 0.5, -0.2),
+    ),
+    SKILLS,
+    (Fact('red_cube', 'on', 'table'),),
+    0.0,
+)
+
+
+def reply(instruction: str, request: PromptRequest) -> str:
+    situation = Situation(task=Task('t', instruction), planner='brain_body')
+    return in_episode(offline(), situation).complete([Message('user', '', request)]).text
+
+
+def plan(instruction: str, scene: Scene = SCENE) -> str:
+    return reply(instruction, PromptRequest(kind='plan', scene=scene))
+
+
+def call(step: str, scene: Scene = SCENE) -> str:
+    return reply('', PromptRequest(kind='call', scene=scene, text=step))
+
+
+def test_a_plan_is_written_in_plain_numbered_steps() -> None:
+    assert isinstance(offline(), ChatModel)
+    assert plan('put the red cube on location_B') == (
+        '0: pick red_cube\n1: place red_cube on location_B\n2: return to base\n3: Done'
+    )
+
+
+def test_where_all_is_so_already_only_the_way_home_is_left() -> None:
+    there = thing('red_cube', Kind.CUBE, 0.5, -0.2)
+    scene = Scene((there, *SCENE.objects[1:]), SKILLS, (), 0.0)
+
+    assert plan('put the red cube on location_B', scene) == '0: return to base\n1: Done'
+
+
+@pytest.mark.parametrize(
+    ('instruction', 'told'),
+    [
+        ('juggle the cubes', "'juggle'"),
+        ('put the red cube in the upper drawer', "'upper', 'drawer'"),
+        ('put the red cube on location_Z', "'location_Z'. Did you mean location_"),
+        ('put the white cube on location_A', "There is no 'white cube' in the scene"),
+        ('move the two red cubes to location_A', 'more than there are: red_cube'),
+        ('put all the cubes on location_A', "'on location_A' has room for 1"),
+        ('put the red cube on location_A, location_B', 'are 2 places'),
+        ('pick all the cubes', 'one thing at a time'),
+        ('wait 90 seconds', 'at most 60 seconds'),
+        ('把红色方块放到位置B', '把红色方块放到位置B'),
+        ('🤖🦾', 'I do not understand'),
+        ('the cube the on put', 'I do not understand'),
+        ('create a plus sign with three cubes', 'needed'),
+        ('put the red cube on the blue cube and the blue cube on the red cube', 'another part'),
+        ('put red_cube on blue_cube, then put green_cube on blue_cube', 'Ask for one of the two'),
+        ('put the red cube on location_A and then sing', "'sing'"),
+        ('leave the red cube where it is', 'I do not understand'),
+        ('cubes ' * MAX_CHARACTERS, f'I read at most {MAX_CHARACTERS}'),
+    ],
+)
+def test_a_refusal_names_the_words_and_says_that_a_language_model_would_understand(
+    instruction: str, told: str
+) -> None:
+    text = plan(instruction)
+
+    assert text.startswith('cannot: ')
+    assert told in text
+    assert text.endswith(HINT)
+    assert 'A language model would understand more' in HINT and '--brain' in HINT
+
+
+@pytest.mark.parametrize(
+    'instruction',
+    [
+        'Could you please move the red cube over to location B?',
+        'the red cube should go to location B',
+        'I want the red cube on location_B.',
+        'put the red block on location_B, thanks',
+        'pick up the red cube and place it on location_B, then return to base',
+    ],
+)
+def test_plain_ways_to_say_the_same_have_the_same_plan(instruction: str) -> None:
+    assert plan(instruction) == plan('put the red cube on location_B')
+
+
+def test_in_a_house_no_task_of_a_table_is_proposed() -> None:
+    house = Scene(SCENE.objects, SKILLS, (), 0.0, domain='household')
+
+    assert plan('tidy up', house).startswith('cannot: `offline` only understands tasks on a table')
+    assert 'cube' not in plan('tidy up', house)
+    assert call('pick red_cube', house) == '<pass>'
+
+
+@pytest.mark.parametrize(
+    ('step', 'expected'),
+    [
+        ('pick red_cube', '[pick] <red_cube>'),
+        ('Pick up the red cube.', '[pick] <red_cube>'),
+        ('take the green cube from location_A', '[pick] <green_cube>'),
+        ('place red_cube on location_B', '[place] <location_B>'),
+        ('place it on location B', '[place] <location_B>'),
+        ('put red_cube on top of blue_cube', '[place] <blue_cube>'),
+        ('set the cube down on the grey cylinder', '[place] <grey_cylinder>'),
+        ('place red_cube at 0.450 -0.040 0.020', '[place] <0.450 -0.040 0.020>'),
+        ('return to base', '[return_to_base]'),
+        ('go back to base', '[return_to_base]'),
+        ('wait for five seconds', '[wait] <5>'),
+        ('open the gripper', '[open_gripper]'),
+        ('close the gripper', '[close_gripper]'),
+        ('reach over location_A', '[reach] <location_A>'),
+        ('move the hand over the red cube', '[reach] <red_cube>'),
+    ],
+)
+def test_a_step_becomes_a_call(step: str, expected: str) -> None:
+    assert call(step) == f'<rob0>{expected}'
+
+
+@pytest.mark.parametrize('step', ['admire the cube', 'polish red_cube', 'take the pink cube'])
+def test_a_step_that_no_skill_does_is_passed(step: str) -> None:
+    assert call(step) == '<pass>'
+    assert call('return to base', Scene(SCENE.objects, SKILLS[:2], (), 0.0)) == '<pass>'
+
+
+def test_all_that_earlier_failures_ruled_out_stays_out() -> None:
+    far = 'is out of the workspace of the robot.'
+    request = PromptRequest(
+        kind='repair',
+        scene=SCENE,
+        plan=('pick green_cube', 'return to base'),
+        failures=(
+            StepFailure(step='pick red_cube', cause=f'red_cube {far}'),
+            StepFailure(step='pick green_cube', cause=f'green_cube {far}'),
+        ),
+    )
+
+    text = reply('put a cube on location_A', request)
+
+    assert text.startswith(f'Explanation: green_cube {far}')
+    assert 'New plan:\n0: pick blue_cube' in text
+
+
+def test_a_prompt_without_a_request_and_a_call_without_an_episode_are_answered_in_words() -> None:
+    assert offline().complete([Message('user', 'Write a poem.')]).text.startswith('cannot: ')
+    request = PromptRequest(kind='call', scene=SCENE, text='pick red_cube')
+    text = offline().complete([Message('user', '', request), Message('user', 'Again.')]).text
+    assert text == '<rob0>[pick] <red_cube>'
+
+
+def test_a_reply_ends_at_a_stop_string() -> None:
+    request = PromptRequest(kind='call', scene=SCENE, text='pick red_cube')
+
+    assert offline().complete([Message('user', '', request)], stop=[' <']).text == '<rob0>[pick]'
+
+
+WORDS = [
+    *sorted(_VERBS | _PREPOSITIONS | _PLACES | _ALL | _A),
+    *('red', 'cubes', 'cube', 'two', 'and', 'then', 'by', 'colour', 'plus', 'tower', 'it', '0.4'),
+    *('location_A', 'red_cube', 'except', 'grey_cylinder', '-0.1', '3', 'the', 'leave', 'not'),
+]
+SENTENCES = st.lists(st.sampled_from([*WORDS, ',', '.']), max_size=14).map(' '.join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(SENTENCES | st.text(max_size=80), SENTENCES)
+def test_any_words_get_a_plan_or_a_refusal(instruction: str, human: str) -> None:
+    failure = StepFailure(step='pick red_cube', cause='It slipped.', human=(human,))
+    repair = PromptRequest(
+        kind='repair', scene=SCENE, plan=('pick red_cube',), failures=(failure,)
+    )
+
+    assert plan(instruction).startswith(('0: ', 'cannot: '))
+    assert reply(instruction, repair).startswith(('Explanation: ', 'cannot: '))
+    assert call(instruction).startswith('<')
+
+
+@pytest.mark.parametrize('piece', ['red cube and ', 'on ', 'except ', 'location a, ', '1.', '² '])
+@pytest.mark.parametrize('start', ['', 'put ', 'stack ', 'put the red cube on '])
+def test_no_sentence_takes_long(start: str, piece: str) -> None:
+    for n in (150, 480, 1900, 20_000):
+        assert plan(start + (piece * n)[:n]).startswith(('0: ', 'cannot: '))
