@@ -20,6 +20,7 @@ from bbllm.bench.metrics.pairs import (
     ks_of,
     pair_up,
 )
+from bbllm.bench.oracle.notices import handed_the_goal, notices_about
 from bbllm.cli.support.choices import JsonOption
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
