@@ -75,7 +75,6 @@ PLANNING_ONLY = PlannerSpec(
     uses_feedback=False,
     asks_body=False,
     domains=frozenset({HOUSEHOLD}),
-    stand_ins=frozenset({'expert'}),
 )
 
 
