@@ -20,7 +20,7 @@ from bbllm.core.protocols import (
     Reply,
     Situation,
 )
-from bbllm.core.registry import plain_name
+from bbllm.core.registry import find_planner, plain_name
 from bbllm.llm.scripted import speak
 
 Answer = Callable[[PromptRequest, Situation], str]
@@ -40,6 +40,8 @@ class OracleModel:
         answer: Returns the text of the reply to a request in an episode.
         planners: Names of the planners whose requests it answers.
         situation: The episode; None outside of one.
+        open_to_others: Whether planners of other packages may ask; a prompt without a declared
+            request is refused in the reply.
     """
 
     supports_schema = False
@@ -50,19 +52,24 @@ class OracleModel:
         answer: Answer,
         planners: Sequence[str],
         situation: Situation | None = None,
+        *,
+        open_to_others: bool = False,
     ):
         self.name = name
         self._answer = answer
         self._planners = planners
         self._situation = situation
+        self._open = open_to_others
 
     def in_episode(self, situation: Situation) -> ChatModel:
         """Return the model for one episode; see `SituatedModel`."""
-        return OracleModel(self.name, self._answer, self._planners, situation)
+        return OracleModel(
+            self.name, self._answer, self._planners, situation, open_to_others=self._open
+        )
 
     def refusal(self, planner: str) -> str:
         """Return why it cannot answer a planner; see `SituatedModel`."""
-        if plain_name(planner) in self._planners:
+        if plain_name(planner) in self._planners or (self._open and not _is_ours(planner)):
             return ''
         return (
             f'The planner {planner} cannot work with `{self.name}`, which is no language model '
@@ -134,7 +141,7 @@ def answer_goal(brief: GoalBrief) -> Answer:
 
 def offline() -> ChatModel:
     """Return `offline`."""
-    return OracleModel('offline', answer_instruction, OFFLINE_PLANNERS)
+    return OracleModel('offline', answer_instruction, OFFLINE_PLANNERS, open_to_others=True)
 
 
 def expert(brief: Mapping[str, object] | None) -> ChatModel:
@@ -143,3 +150,8 @@ def expert(brief: Mapping[str, object] | None) -> ChatModel:
     name = 'expert' if goal.gather else 'uninformed'
     formats = INTO_CONTAINERS if goal.goal == 'contained' else ON_BLOCKS
     return OracleModel(name, answer_goal(goal), tuple(formats))
+
+
+def _is_ours(planner: str) -> bool:
+    factory = find_planner(plain_name(planner)).factory
+    return factory.__module__.partition('.')[0] == __name__.partition('.')[0]
