@@ -20,8 +20,8 @@ from bbllm.arm.motion.reachability import reachable_top_down
 from bbllm.arm.motion.trajectory import joint_move
 from bbllm.core.types import SkillCall
 from bbllm.sim.scene_file import SceneFile
+from bbllm.skills.catalog import Rejection
 from bbllm.skills.motions import MoveAbove, plan_motions
-from bbllm.skills.rejection import Rejection
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from benchmarks.arm.trials import AZIMUTH_RAD, RADIUS_M, random_spots, random_table
 from benchmarks.shared import percentile

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, SkillCall
-from bbllm.skills.catalog import SKILLS
+from bbllm.skills.catalog import SKILLS, Rejection
 from bbllm.skills.grasps import Hand
 from bbllm.skills.motions import Motions, MoveAbove, plan_motions
-from bbllm.skills.rejection import Rejection
 
 TABLE = SceneObject(
     name='table',

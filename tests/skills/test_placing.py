@@ -6,11 +6,25 @@ import math
 from dataclasses import replace
 
 import pytest
-from laid_tables import TABLE, above_of, cube, location, motions_of, rejection_of, scene_of
+from hypothesis import given
+from hypothesis import strategies as st
+from laid_tables import (
+    TABLE,
+    above_of,
+    cube,
+    cylinder,
+    location,
+    motions_of,
+    rejection_of,
+    scene_of,
+)
 
 from bbllm.core.types import Code, Fact, Pose, Scene, SceneObject, SkillCall
+from bbllm.skills.catalog import PoseLiteral, format_pose
 from bbllm.skills.grasps import Hand
 from bbllm.skills.motions import ExpectAt
+from bbllm.skills.placing import PlaceTarget
+from bbllm.worlds.scene.transforms import compose
 
 
 def holding(item: SceneObject, *others: SceneObject, below_m: float = 0.012) -> tuple[Scene, Hand]:
@@ -155,3 +169,195 @@ def test_placing_on_the_table_finds_a_free_spot_away_from_everything() -> None:
     assert isinstance(target, ExpectAt)
     x, y, _ = target.target.centre_m
     assert math.dist((x, y), (0.4, 0.0)) > 0.08 and math.dist((x, y), (0.44, 0.08)) > 0.06
+
+
+GAP_M = 0.0005
+"""How far above the surface a thing is let go [m]."""
+
+
+def downward(yaw_deg: float) -> tuple[float, float, float, float]:
+    half = math.radians(yaw_deg) / 2
+    return (math.cos(half), math.sin(half), 0.0, 0.0)
+
+
+def tcp(x: float, y: float, z: float, yaw_deg: float = 0.0) -> Pose:
+    return Pose(position_m=(x, y, z), quat_xyzw=downward(yaw_deg))
+
+
+def place(pose: Pose) -> SkillCall:
+    literal = PoseLiteral(position_m=pose.position_m, quat_xyzw=pose.quat_xyzw)
+    return SkillCall('place', (format_pose(literal),))
+
+
+def held_at(
+    in_hand: Pose, item: SceneObject, *others: SceneObject, hand_yaw_deg: float = 0.0
+) -> tuple[Scene, Hand]:
+    """Return a scene in which the hand holds an item, with its pose in the frame of the TCP."""
+    hand = Hand(tcp=tcp(0.4, 0.0, 0.3, hand_yaw_deg), width_m=0.04)
+    held = replace(item, pose=compose(hand.tcp, in_hand))
+    return scene_of(held, *others, facts=(Fact(item.name, 'held_by', 'hand'),)), hand
+
+
+def upright(x: float, y: float, z: float, yaw_deg: float = 0.0) -> Pose:
+    """Return the pose, in the frame of a TCP that points down, of what stands upright."""
+    return compose(
+        Pose(position_m=(x, y, z), quat_xyzw=(1, 0, 0, 0)), cube('', 0, 0, 0, yaw_deg).pose
+    )
+
+
+def target_of(call: SkillCall, scene: Scene, hand: Hand) -> PlaceTarget:
+    last = motions_of(call, scene, hand)[-1]
+    assert isinstance(last, ExpectAt)
+    return last.target
+
+
+CENTRED = upright(0.0, 0.0, 0.012)
+yaws = st.floats(-180, 180)
+shifts = st.floats(-0.004, 0.004)
+
+
+@given(yaws, yaws, shifts, shifts, st.floats(0.0, 0.012), st.floats(-0.02, 0.02))
+def test_a_thing_comes_to_rest_where_it_is_in_the_hand_when_the_hand_is_there(
+    asked_deg: float, now_deg: float, dx: float, dy: float, dz: float, high_m: float
+) -> None:
+    in_hand = upright(dx, dy, dz, yaw_deg=7.0)
+    scene, hand = held_at(in_hand, cube('red_cube', 0, 0), hand_yaw_deg=now_deg)
+    asked = tcp(0.5, 0.2, 0.02 + dz + high_m, asked_deg)
+
+    call = place(asked)
+
+    rests = compose(asked, in_hand)
+    target = target_of(call, scene, hand)
+    assert target.centre_m == pytest.approx((*rests.position_m[:2], 0.02), abs=2e-4)
+    assert target.hand_yaw_rad is not None
+    held_yaw = 2 * math.atan2(rests.quat_xyzw[2], rests.quat_xyzw[3])
+    assert math.cos(4 * (target.yaw_rad - held_yaw)) == pytest.approx(1.0, abs=1e-4)
+    first, second = above_of(motions_of(call, scene, hand)).grips
+    turns = [math.radians(asked_deg) - grip.yaw_rad for grip in (first, second)]
+    assert math.cos(2 * turns[0]) == pytest.approx(1.0, abs=1e-4)
+    assert math.cos(turns[0] - turns[1]) == pytest.approx(-1.0)
+    # With the yaw that was asked the hand is where it was asked, but for the height.
+    asked_grip = min(
+        (first, second), key=lambda grip: -math.cos(grip.yaw_rad - math.radians(asked_deg))
+    )
+    assert asked_grip.position_m == pytest.approx((0.5, 0.2, 0.02 + dz + GAP_M), abs=2e-4)
+
+
+def test_the_same_pose_of_the_hand_sets_a_thing_on_a_cube_or_on_the_table() -> None:
+    green = cube('green_cube', 0.5, 0.2, yaw_deg=30)
+    scene, hand = held_at(CENTRED, cube('red_cube', 0, 0), green)
+
+    on_cube = target_of(place(tcp(0.5, 0.2, 0.075, 30)), scene, hand)
+    on_table = target_of(place(tcp(0.5, 0.1, 0.035, 30)), scene, hand)
+
+    assert on_cube.centre_m == pytest.approx((0.5, 0.2, 0.06))
+    assert on_cube.supports == ('green_cube',)
+    assert on_table.centre_m == pytest.approx((0.5, 0.1, 0.02))
+
+
+def test_a_hand_that_is_asked_to_tilt_a_little_comes_straight_down_at_the_same_point() -> None:
+    scene, hand = held_at(CENTRED, cube('red_cube', 0, 0))
+    half = math.radians(6) / 2
+    tilted = Pose(position_m=(0.5, 0.2, 0.032), quat_xyzw=(math.cos(half), 0, math.sin(half), 0))
+
+    grips = above_of(motions_of(place(tilted), scene, hand)).grips
+
+    for grip in grips:
+        assert grip.position_m == pytest.approx((0.5, 0.2, 0.032 + GAP_M), abs=1e-4)
+        assert math.sin(grip.yaw_rad) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_what_is_round_is_let_go_with_the_yaw_that_was_asked() -> None:
+    scene, hand = held_at(CENTRED, cylinder('can', 0, 0))
+
+    grips = above_of(motions_of(place(tcp(0.5, 0.2, 0.032, 40)), scene, hand)).grips
+
+    assert sorted(round(math.degrees(grip.yaw_rad)) % 360 for grip in grips) == [40, 220]
+
+
+def test_fingers_without_room_as_asked_are_turned_by_what_the_thing_looks_alike_after() -> None:
+    beside = (cube('green_cube', 0.5, 0.247), cube('blue_cube', 0.5, 0.153))
+    scene, hand = held_at(CENTRED, cube('red_cube', 0, 0), *beside)
+
+    grips = above_of(motions_of(place(tcp(0.5, 0.2, 0.032, 0)), scene, hand)).grips
+
+    # Yaw 0 opens along y, where the neighbours are.
+    assert {abs(round(math.degrees(grip.yaw_rad))) for grip in grips} == {90}
+
+
+def test_a_hand_that_would_let_go_in_the_air_is_told_the_height_that_would_do() -> None:
+    scene, hand = held_at(CENTRED, cube('red_cube', 0, 0), cube('green_cube', 0.5, -0.2))
+
+    over_table = rejection_of(place(tcp(0.5, 0.2, 0.3)), scene, hand)
+    over_cube = rejection_of(place(tcp(0.5, -0.2, 0.102)), scene, hand)
+
+    assert over_table.code is over_cube.code is Code.BAD_ARGUMENTS
+    assert over_table.message == (
+        'the hand at the pose 0.5 0.2 0.3 1 0 0 0 would let go of red_cube 26.8 cm above table; '
+        'at z = 0.032 it would set red_cube down on table.'
+    )
+    assert over_cube.message.endswith(
+        'let go of red_cube 3.0 cm above green_cube; at z = 0.072 it would set red_cube down on '
+        'green_cube.'
+    )
+
+
+@given(st.floats(0.3, 0.65), st.floats(-0.3, 0.3), st.floats(-1, 0) | st.floats(0.12, 1), yaws)
+def test_the_height_that_a_rejection_offers_is_taken(
+    x: float, y: float, z: float, yaw_deg: float
+) -> None:
+    crate = cube('crate', 0.5, 0.1, 0.03, edge_m=0.06)
+    scene, hand = held_at(CENTRED, cube('red_cube', 0, 0), crate)
+
+    rejection = rejection_of(place(tcp(x, y, z, yaw_deg)), scene, hand)
+
+    offered = float(rejection.message.split('at z = ')[1].split()[0])
+    over_crate = max(abs(x - 0.5), abs(y - 0.1)) < 0.03
+    if over_crate or math.dist((x, y), (0.5, 0.1)) > 0.2:
+        target = target_of(place(tcp(x, y, offered, yaw_deg)), scene, hand)
+        assert target.supports == (('crate',) if over_crate else ('table',))
+
+
+def test_a_hand_under_the_table_is_told_so() -> None:
+    scene, hand = held_at(CENTRED, cube('red_cube', 0, 0))
+
+    rejection = rejection_of(place(tcp(0.5, 0.2, -0.05)), scene, hand)
+
+    assert rejection.code is Code.BAD_ARGUMENTS
+    assert 'would push red_cube 8.2 cm into table; at z = 0.032' in rejection.message
+
+
+def test_a_hand_beside_the_table_and_one_in_a_block_are_told_so() -> None:
+    scene, hand = held_at(CENTRED, cube('red_cube', 0, 0), cube('green_cube', 0.5, 0.2))
+
+    beside = rejection_of(place(tcp(0.5, 0.9, 0.032)), scene, hand)
+    inside = rejection_of(place(tcp(0.52, 0.22, 0.032)), scene, hand)
+
+    assert (beside.code, inside.code) == (Code.BAD_ARGUMENTS, Code.OCCUPIED)
+    assert beside.message == (
+        'the pose 0.5 0.9 0.032 1 0 0 0 is not over table, which goes from x = -0.250 to 0.950 '
+        'and from y = -0.800 to 0.800.'
+    )
+    assert inside.message == 'the pose 0.52 0.22 0.032 1 0 0 0 is occupied by green_cube.'
+
+
+def test_without_furniture_in_the_scene_a_hand_sets_things_down_at_height_zero() -> None:
+    scene, hand = held_at(CENTRED, cube('red_cube', 0, 0))
+    bare = replace(scene, objects=tuple(item for item in scene.objects if item is not TABLE))
+
+    assert target_of(place(tcp(0.5, 0.2, 0.04)), bare, hand).centre_m[2] == pytest.approx(0.02)
+    assert (
+        'above the table; at z = 0.032'
+        in rejection_of(place(tcp(0.5, 0.2, 0.2)), bare, hand).message
+    )
+
+
+def test_a_pose_of_the_hand_places_nothing_while_the_hand_is_empty() -> None:
+    scene = scene_of(cube('red_cube', 0.5, 0), location('location_A', 0.5, 0.2))
+
+    rejection = rejection_of(place(tcp(0.5, 0.2, 0.032)), scene)
+
+    assert rejection.code is Code.NOT_HOLDING
+    assert rejection.message == (
+        'nothing is in the hand, so nothing can be placed; pick an object first.'
+    )

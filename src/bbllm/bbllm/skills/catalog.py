@@ -7,6 +7,7 @@ The skills of the arm: name, parameters and summary.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from bbllm.core.skill_calls import (
     CallError,
@@ -16,13 +17,14 @@ from bbllm.core.skill_calls import (
     looks_like_pose,
     parse_pose,
 )
-from bbllm.core.types import Kind, SceneObject, Skill
+from bbllm.core.types import Code, Kind, SceneObject, Skill
 
 __all__ = [
     'GRAB_AND_PUTIN',
     'SKILLS',
     'CallError',
     'PoseLiteral',
+    'Rejection',
     'check_call',
     'format_pose',
     'looks_like_pose',
@@ -60,3 +62,12 @@ def skills_for(objects: Iterable[SceneObject]) -> tuple[Skill, ...]:
     if any(item.kind is Kind.CONTAINER for item in objects):
         return (*SKILLS, GRAB_AND_PUTIN)
     return SKILLS
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A precondition that does not hold; nothing moved."""
+
+    code: Code
+    message: str
+    """One plain sentence, for the Brain."""

@@ -14,10 +14,9 @@ from dataclasses import replace
 
 from bbllm.core.phrases import listed
 from bbllm.core.types import Code, Kind, Scene, SceneObject
+from bbllm.skills.catalog import Rejection
 from bbllm.skills.grasps import FINGER_LAYERS, GraspParams, Grip, Hand, NoRoom
-from bbllm.skills.placing import place_grips
-from bbllm.skills.pose_targets import PlaceTarget, yaw_like
-from bbllm.skills.rejection import Rejection
+from bbllm.skills.placing import PlaceTarget, place_grips, yaw_like
 from bbllm.skills.shapes import (
     Point,
     bottom_z,

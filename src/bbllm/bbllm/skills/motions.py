@@ -11,7 +11,7 @@ Conventions: a pose given as target of `place` is where the centre of the object
 is set on the surface under that pose when its underside is within 25 mm of it, so that
 `0.5 0.1 0` and `0.5 0.1 0.02` both put a cube of 4 cm on the table. Without a yaw, an object is
 aligned with what it is set on: the location, the object below, else the axes of the table. A
-pose with a quaternion is where the TCP shall be, for `place` when it lets go (pose_targets).
+pose with a quaternion is where the TCP shall be, for `place` when it lets go.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from bbllm.core.phrases import listed
 from bbllm.core.skill_calls import looks_like_pose
 from bbllm.core.types import MOVABLE, Code, Kind, Scene, SceneObject, SkillCall
-from bbllm.skills.catalog import parse_pose
+from bbllm.skills.catalog import Rejection, parse_pose
 from bbllm.skills.containers import container_place, is_container
 from bbllm.skills.grasps import (
     FINGER_LAYERS,
@@ -39,9 +39,7 @@ from bbllm.skills.grasps import (
     in_tool_frame,
     tool_yaw,
 )
-from bbllm.skills.placing import place_grips, place_target
-from bbllm.skills.pose_targets import PlaceTarget, from_tcp
-from bbllm.skills.rejection import Rejection
+from bbllm.skills.placing import PlaceTarget, from_tcp, place_grips, place_target
 from bbllm.skills.shapes import (
     Point,
     Vector,

@@ -28,7 +28,7 @@ from bbllm.arm.motion.motion_planner import GraspPlan, GraspPlanner, GraspPlanne
 from bbllm.arm.motion.trajectory import NoPathError
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Code, Outcome, Pose, Scene, SkillCall, Status
-from bbllm.skills.catalog import CallError, check_call
+from bbllm.skills.catalog import CallError, Rejection, check_call
 from bbllm.skills.grasps import in_tool_frame
 from bbllm.skills.motions import (
     Close,
@@ -46,7 +46,6 @@ from bbllm.skills.motions import (
     Rise,
     plan_motions,
 )
-from bbllm.skills.rejection import Rejection
 from bbllm.skills.risk import moves
 from bbllm.skills.shapes import Vector, rotation_of
 
