@@ -2,28 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import bbllm
-from bbllm.cli.commands.approve import approve
-from bbllm.cli.commands.bench import HAND_OVER, bench, data
-from bbllm.cli.commands.demo import demo
-from bbllm.cli.commands.doctor import doctor
-from bbllm.cli.commands.forget import forget
-from bbllm.cli.commands.plan import plan
-from bbllm.cli.commands.policies import policies
-from bbllm.cli.commands.run import run
-from bbllm.cli.commands.say import say
-from bbllm.cli.commands.scenes import scenes
-from bbllm.cli.commands.show import show
-from bbllm.cli.commands.up import up
+from bbllm.cli.support.lazy import from_checkout, from_module
 from bbllm.cli.support.verb_group import Commands
+
+VERBS = {
+    'demo': 'Watch a simulated arm build a plus sign from cubes, repairs and all.',
+    'run': 'Carry out one task, given in plain words.',
+    'plan': 'Print the plan for a task and the call that each step becomes; nothing moves.',
+    'show': 'Show an episode as it was: plan, repairs, counts, pictures.',
+    'up': 'Start the stack: five nodes, each in its own process; Ctrl-C ends them.',
+    'say': 'Tell a running stack something in the middle of a task.',
+    'approve': 'Say whether the arm may do what it waits to do: a plan, a call, or to go on.',
+    'forget': 'Make a running stack forget what it believes of things.',
+    'scenes': 'List the scenes and houses that a task can start with.',
+    'policies': 'Write the policies of SROS 2 for the processes of a stack.',
+    'doctor': 'Look at this machine: Python, models, ROS, rendering; say what to do.',
+    'bench': (
+        'Score planners and models on a suite of tasks; measure the arm, and the stack of nodes.'
+    ),
+}
+"""Help lines of the verbs, so that `bbllm --help` imports none of their modules."""
+DATA = 'Make data to tune small models with, measured in the simulator; check such files.'
+
+
+class Verbs(Commands):
+    """Has the verbs, each of which is imported when it runs."""
+
+    def __init__(self, **settings: Any):
+        super().__init__(**settings)
+        for name, text in VERBS.items():
+            self.add_command(from_module(name, f'bbllm.cli.commands.{name}', text))
+        self.add_command(from_checkout('data', 'data', 'finetuning.command', DATA))
+
 
 app = typer.Typer(
     name='bbllm',
-    cls=Commands,
+    cls=Verbs,
     no_args_is_help=True,
     rich_markup_mode='rich',
     pretty_exceptions_enable=False,
@@ -62,9 +81,3 @@ def bbllm_command(
 
     Start with [bold]bbllm demo[/bold].
     """
-
-
-for verb in (demo, run, plan, show, up, say, approve, forget, scenes, policies, doctor):
-    app.command()(verb)
-app.add_typer(bench)
-app.command(context_settings=HAND_OVER, add_help_option=False)(data)

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from dataclasses import dataclass
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
-from bbllm.cli.support.ros import need_ros
-from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError
+from bbllm.cli.support.lazy import LazyCommand, command_of, from_checkout, from_module
+from bbllm.core.errors import BbllmError, UnknownNameError
 from bbllm.core.paths import checkout_dir, is_yaml_path
 
 
 class BenchGroup(TyperGroup):
     """Takes the name of a suite, or the path of a suite file, as a command too."""
+
+    def __init__(self, **settings: Any):
+        super().__init__(**settings)
+        for name, text in COMMANDS.items():
+            self.add_command(from_module(name, f'bbllm.cli.commands.bench_{name}', text))
+        for name, item in BENCHMARKS.items():
+            verb = f'bench {name}'
+            self.add_command(
+                from_checkout(name, verb, item.module, item.help, needs_ros=item.needs_ros)
+            )
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Name the suites first; benchmarks of a checkout are listed in a checkout only."""
@@ -45,37 +53,15 @@ class BenchGroup(TyperGroup):
 bench = typer.Typer(
     name='bench',
     cls=BenchGroup,
+    add_completion=False,
     no_args_is_help=True,
     rich_markup_mode='rich',
-    help='Score planners and models on a suite of tasks; measure the arm, and the stack of nodes.',
 )
-# What they take is described where they are; `--help` is answered there too.
-HAND_OVER = {'allow_extra_args': True, 'ignore_unknown_options': True, 'help_option_names': []}
 
 
-@bench.command('diff', context_settings=HAND_OVER, add_help_option=False)
-def diff(context: typer.Context) -> None:
-    """Compare two runs pair by pair, on the cases that both have."""
-    _hand_over('bbllm.cli.commands.bench_diff', context, 'diff')
-
-
-@bench.command('compare', context_settings=HAND_OVER, add_help_option=False)
-def compare(context: typer.Context) -> None:
-    """Score several planners, or all, on the same cases of a suite, with equal budgets."""
-    _hand_over('bbllm.cli.commands.bench_compare', context, 'compare')
-
-
-@bench.command('report', context_settings=HAND_OVER, add_help_option=False)
-def report(context: typer.Context) -> None:
-    """Write the report of a run's folder anew."""
-    _hand_over('bbllm.cli.commands.bench_report', context, 'report')
-
-
-@bench.command('driver', context_settings=HAND_OVER, add_help_option=False)
-def driver(context: typer.Context) -> None:
-    """Whether a driver, simulated or real, does what clients of franka_ros2 rely on."""
-    need_ros('bbllm bench driver')
-    _hand_over('bbllm.cli.commands.bench_driver', context, 'driver')
+@bench.callback()
+def bench_command() -> None:
+    """Score planners and models on a suite of tasks; measure the arm, and the stack of nodes."""
 
 
 @dataclass(frozen=True)
@@ -123,78 +109,23 @@ BENCHMARKS = {
 }
 
 
-def _add_benchmark(name: str, benchmark: Benchmark) -> None:
-    def run(context: typer.Context) -> None:
-        if benchmark.needs_ros:
-            need_ros(f'bbllm bench {name}')
-        run_benchmark(f'bench {name}', benchmark.module, context)
-
-    bench.command(name, help=benchmark.help, context_settings=HAND_OVER, add_help_option=False)(
-        run
-    )
+COMMANDS = {
+    'diff': 'Compare two runs pair by pair, on the cases that both have.',
+    'compare': 'Score several planners, or all, on the same cases of a suite, with equal budgets.',
+    'report': "Write the report of a run's folder anew.",
+    'driver': 'Whether a driver, simulated or real, does what clients of franka_ros2 rely on.',
+}
 
 
-for _name, _benchmark in BENCHMARKS.items():
-    _add_benchmark(_name, _benchmark)
+def _suite_command(name: str) -> LazyCommand:
+    def load() -> Any:
+        from bbllm.cli.commands.bench_suite import suite
 
+        command = command_of(suite)
+        command.name = name
+        return command
 
-def run_benchmark(verb: str, module: str, context: typer.Context) -> None:
-    """
-    Run the typer app of a module in the checkout's folder `benchmarks`.
-
-    Raises:
-        ConfigError: This is not a checkout.
-    """
-    root = checkout_dir()
-    if root is None or not (root / 'benchmarks' / '__init__.py').is_file():
-        raise ConfigError(
-            f'`bbllm {verb}` needs the folder benchmarks/ of a checkout of the bbllm '
-            'repository, which an installed package does not have. In a checkout type: '
-            f'make setup (once), then bin/bbllm {verb}.'
-        )
-    if str(root) not in sys.path:
-        # Last, so that no folder of the checkout shadows an installed package.
-        sys.path.append(str(root))
-    _run(typer.main.get_command(importlib.import_module(f'benchmarks.{module}').app), context)
-
-
-def _hand_over(module: str, context: typer.Context, name: str) -> None:
-    """Run a command that a module has; imported now, because that takes seconds."""
-    _run(_command(getattr(importlib.import_module(module), name)), context)
-
-
-def _run(command: Any, context: typer.Context) -> None:
-    # Not as a program of its own: errors and Ctrl-C go up to `bbllm`.
-    code = command.main(
-        context.args,
-        prog_name=context.command_path,
-        standalone_mode=False,
-        help_option_names=['-h', '--help'],
-    )
-    if code:
-        raise typer.Exit(code)
-
-
-def data(context: typer.Context) -> None:
-    """Make data to tune small models with, measured in the simulator; check such files."""
-    run_benchmark('data', 'finetuning.command', context)
-
-
-def _suite_command(name: str) -> Any:
-    from bbllm.cli.commands.bench_suite import suite
-
-    command = _command(suite)
-    command.name = name
-    command.short_help = f'Score a planner and its models on the suite {name}.'
-    return command
-
-
-def _command(function: Any) -> Any:
-    app = typer.Typer(
-        add_completion=False, pretty_exceptions_enable=False, rich_markup_mode='rich'
-    )
-    app.command(context_settings={'help_option_names': ['-h', '--help']})(function)
-    return typer.main.get_command(app)
+    return LazyCommand(name, f'Score a planner and its models on the suite {name}.', load)
 
 
 def _is_path(name: str) -> bool:

@@ -18,7 +18,7 @@ from typing import Annotated
 import typer
 
 from bbllm.cli.support.choices import DomainOption
-from bbllm.cli.support.ros import choose_domain
+from bbllm.cli.support.ros import choose_domain, need_ros
 from bbllm.cli.support.verb_group import BAD_INPUT, FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
@@ -122,6 +122,7 @@ def driver(
       bbllm bench driver --namespace '' --allow-motion --allow-hand --provoke person
       bbllm bench driver --compare sim/ arm/
     """
+    need_ros('bbllm bench driver')
     output = Output(json)
     if importlib.util.find_spec(PACKAGE) is None:
         raise ConfigError(

@@ -14,7 +14,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from bbllm.cli.views.output import StdoutError
+from bbllm.cli.views.stdout_error import StdoutError
 from bbllm.core.errors import (
     ApprovalError,
     BbllmError,

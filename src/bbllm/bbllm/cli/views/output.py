@@ -13,6 +13,7 @@ from rich.text import Text
 from bbllm.cli.views.console import PlainConsole
 from bbllm.cli.views.plain_view import LineView
 from bbllm.cli.views.rich_view import LiveView
+from bbllm.cli.views.stdout_error import StdoutError
 from bbllm.core.printable import escape_line, json_text
 
 
@@ -22,10 +23,6 @@ class PipeConsole(PlainConsole):
     def on_broken_pipe(self) -> None:
         """Say so, instead of ending the process."""
         raise BrokenPipeError
-
-
-class StdoutError(OSError):
-    """Stdout cannot be written, for example because the disk is full."""
 
 
 @contextmanager

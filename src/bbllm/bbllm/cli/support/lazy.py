@@ -1,0 +1,87 @@
+"""Commands whose modules are imported when they run, so that lists of commands are quick."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+from bbllm.cli.support.ros import need_ros
+from bbllm.core.errors import ConfigError
+from bbllm.core.paths import checkout_dir
+
+
+class LazyCommand(TyperCommand):
+    """A command, or a group of commands, of which only name and help line are known before."""
+
+    def __init__(self, name: str, help: str, load: Callable[[], Any]):
+        """
+        Make a command.
+
+        Args:
+            name: What is typed.
+            help: Its line in the list of commands.
+            load: Returns the command itself.
+        """
+        super().__init__(name, callback=None, help=help)
+        self._load = load
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        """Parse the arguments of the command itself, which the context then runs."""
+        return self._load().make_context(info_name, args, parent, **extra)
+
+
+def from_module(name: str, module: str, help: str) -> LazyCommand:
+    """Return the command of that name in a module: a function, or a group of commands."""
+    return LazyCommand(
+        name, help, lambda: command_of(getattr(importlib.import_module(module), name))
+    )
+
+
+def from_checkout(
+    name: str, verb: str, module: str, help: str, *, needs_ros: bool = False
+) -> LazyCommand:
+    """
+    Return a command of the folder `benchmarks`, which only a source checkout has.
+
+    Args:
+        name: What is typed.
+        verb: The same with the group it is in.
+        module: Its module in that folder, which has a Typer application `app`.
+        help: Its line in the list of commands.
+        needs_ros: Whether it uses the graph.
+    """
+
+    def load() -> Any:
+        if needs_ros:
+            need_ros(f'bbllm {verb}')
+        root = checkout_dir()
+        if root is None or not (root / 'benchmarks' / '__init__.py').is_file():
+            raise ConfigError(
+                f'`bbllm {verb}` needs the folder benchmarks/ of a checkout of the bbllm '
+                'repository, which an installed package does not have. In a checkout type: '
+                f'make setup (once), then bin/bbllm {verb}.'
+            )
+        if str(root) not in sys.path:
+            # Last, so that no folder of the checkout shadows an installed package.
+            sys.path.append(str(root))
+        return command_of(importlib.import_module(f'benchmarks.{module}').app)
+
+    return LazyCommand(name, help, load)
+
+
+def command_of(verb: Any) -> Any:
+    """Turn a function or a Typer application into a command."""
+    if isinstance(verb, typer.Typer):
+        return typer.main.get_command(verb)
+    app = typer.Typer(
+        add_completion=False, pretty_exceptions_enable=False, rich_markup_mode='rich'
+    )
+    app.command(context_settings={'help_option_names': ['-h', '--help']})(verb)
+    return typer.main.get_command(app)
