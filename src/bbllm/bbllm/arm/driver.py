@@ -2,7 +2,7 @@
 The seam to an arm: the calls that franka_ros2's interfaces offer, as one protocol.
 
 `sim.driver` implements it on physics in the same process, `nodes.ros_driver` on the ROS
-actions of the real driver or of `mujoco_sim`; `arm.executor` knows neither.
+actions of the real driver or of `mujoco_sim`; `arm.execution.executor` knows neither.
 """
 
 from __future__ import annotations

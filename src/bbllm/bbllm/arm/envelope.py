@@ -3,7 +3,7 @@ The safety envelope: what no motion of this arm may do, whoever planned it.
 
 Each field of `SafetyEnvelope` is one rule; its name stands in the file, and in the sentence with
 which a motion is refused. `load_envelope` reads the file (config/safety.yaml by default),
-`arm.envelope_guard` checks motions against it, `arm.ways` plans within it.
+`arm.safety.envelope_guard` checks motions against it, `arm.motion.motion_planner` plans within it.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def velocity_limits(q: Array) -> tuple[Array, Array]:
     """
     Return what velocities are legal at a position under both published formulas.
 
-    Each limit is a concave function of the position, which `arm.trajectory` relies on.
+    Each limit is a concave function of the position, which `arm.motion.trajectory` relies on.
 
     Args:
         q: Joint positions, shape (..., 7) [rad].

@@ -1,8 +1,8 @@
 """
 What can go wrong with the robot itself, and what it takes until it is well again.
 
-Modes, thresholds and texts are the driver's and libfranka's. What a stop does to hardware and
-controllers, and the order in which they are brought back, is `sim.controllers`' and `sim.robot`'s.
+Modes, thresholds and texts are the driver's and libfranka's. `sim.controllers.manager`
+and `sim.robot` define what a stop does to hardware and controllers, and the order of recovery.
 """
 
 from __future__ import annotations

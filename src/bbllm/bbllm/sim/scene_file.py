@@ -358,7 +358,7 @@ ThingKind = Literal[
     'can',
     'drill',
 ]
-"""Shapes of any size, and the kinds of `sim.goods`, which have a size of their own."""
+"""Shapes of any size, and the kinds of `sim.object_models`, which have a size of their own."""
 
 
 class Record(BaseModel):
@@ -392,7 +392,7 @@ class TableSpec(Record):
 
 
 class ObjectSpec(Record):
-    """A cube (any box), an upright cylinder or one of `sim.goods`; movable unless it is fixed."""
+    """A cube (any box), an upright cylinder or one of `sim.object_models`; movable unless fixed."""
 
     name: Name
     kind: ThingKind

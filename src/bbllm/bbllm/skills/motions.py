@@ -2,7 +2,7 @@
 From a call and a scene to motions of the tool, or to the reason why nothing should move.
 
 Pure geometry: which grips would do, how high to hover, what to check afterwards. Which of the
-grips the arm can reach, and by which way, is for `arm.executor` to find out.
+grips the arm can reach, and by which way, is for `arm.execution.executor` to find out.
 
 A refusal (`Rejection`) is returned only where the target overlaps with the hand or with what is
 held for certain, so that the message can name what would work; the planner finds all else.

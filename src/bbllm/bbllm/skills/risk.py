@@ -25,8 +25,8 @@ DROP_M = 0.01
 """An object that is let go higher than this above what is below it falls [m]."""
 
 STILL_SKILLS = frozenset({'wait'})
-"""Skills with which nothing moves: nobody is asked about them, so `arm.executor` neither closes
-the hand nor switches a controller for them, whatever the call before has left undone."""
+"""Skills that move nothing and need no approval: `arm.execution.executor` neither closes the hand
+nor switches a controller for them, whatever the call before has left undone."""
 
 
 def moves(call: SkillCall) -> bool:

@@ -156,7 +156,7 @@ class LocationGroup(Group):
 
 
 class GoodsGroup(Group):
-    """Containers, fruit and other things of `sim.goods`, each called by its kind."""
+    """Containers, fruit and other things of `sim.object_models`, each called by its kind."""
 
     kinds: Annotated[tuple[str, ...], Field(min_length=1)]
     count: Count | None = None

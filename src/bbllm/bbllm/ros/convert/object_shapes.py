@@ -29,8 +29,8 @@ def looks_of(item: SceneObject) -> list[Look]:
     """
     Return the shapes of an object; at least one.
 
-    Those of `sim.goods` are known by their size. Of other containers and things only that is
-    known: what is as long as wide is drawn round, all else as a box.
+    Those of `sim.object_models` are known by their size. Other containers and objects
+    are drawn round if they are as long as wide, else as a box.
     """
     good = good_like(item)
     if good is not None:

@@ -46,7 +46,7 @@ ERRORS = tuple(Errors.get_fields_and_field_types())
 
 
 class RobotClient:
-    """Hears and recovers a robot; in which order is `arm.recovery`'s to say."""
+    """Hears and recovers a robot; in which order is `arm.execution.recovery`'s to say."""
 
     def __init__(
         self,

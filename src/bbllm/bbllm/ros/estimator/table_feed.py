@@ -1,4 +1,4 @@
-"""What is known of a real table: the topics of cameras and hand, joined by `worlds.table`."""
+"""What is known of a real table: the topics of cameras and hand, joined by `worlds.tabletop`."""
 
 from __future__ import annotations
 
