@@ -392,7 +392,7 @@ class TableSpec(Record):
 
 
 class ObjectSpec(Record):
-    """A cube (any box), an upright cylinder or one of `sim.object_models`; movable unless fixed."""
+    """A box, an upright cylinder, or one of `sim.object_models`; movable unless fixed."""
 
     name: Name
     kind: ThingKind

@@ -114,7 +114,7 @@ class SkillExecutor:
         self._driver = driver
         self._observe = observe
         self._permit = permit
-        self._sender = TrajectoryExecutor(
+        self._executor = TrajectoryExecutor(
             driver, self.params.sending, on_activity, guard=guard, ask_person=ask_person
         )
         self._planner = GraspPlanner(self.params.ways)
@@ -129,11 +129,11 @@ class SkillExecutor:
 
     def set_activity_callback(self, on_activity: Callable[[str], None] | None) -> None:
         """Tell somebody else from now on what the arm is doing."""
-        self._sender.on_activity = on_activity
+        self._executor.on_activity = on_activity
 
     def hand(self) -> Hand:
         """Return the hand as it is measured."""
-        return self._sender.hand()
+        return self._executor.hand()
 
     def execute(
         self,
@@ -155,10 +155,10 @@ class SkillExecutor:
         """
         with self._one_at_a_time:
             with self._state:
-                self._sender.begin()
+                self._executor.begin()
                 self._running = True
                 if unwanted():  # `stop` found nothing to stop when that was said
-                    self._sender.cancel()
+                    self._executor.cancel()
             try:
                 # First of all: a robot that is stopped shows no scene, and its clock stands.
                 refused = (
@@ -171,14 +171,14 @@ class SkillExecutor:
                 with self._state:
                     self._running = False
             if outcome.succeeded:
-                self._sender.succeeded()
+                self._executor.succeeded()
             return replace(outcome, duration_s=self._driver.now_s() - start_s)
 
     def stop(self) -> None:
         """Stop the call that runs now, from any thread; what is held stays held."""
         with self._state:
             if self._running:
-                self._sender.cancel()
+                self._executor.cancel()
 
     def plan(self, call: SkillCall) -> GraspPlan | None:
         """
@@ -191,12 +191,12 @@ class SkillExecutor:
         run = self._run(call)
         motions = run.prepare(self._observe())
         first = next((motion for motion in motions if isinstance(motion, MoveAbove)), None)
-        return None if first is None else self._planner.above(first, self._sender.q_start())
+        return None if first is None else self._planner.above(first, self._executor.q_start())
 
     def _stopped(self, call: SkillCall) -> Outcome | None:
         """Recover a robot that stopped since the last call; returns why the call ends with it."""
         try:
-            self._sender.ready(f'waiting for {call}')
+            self._executor.ready(f'waiting for {call}')
         except SkillError as failure:
             return failure.outcome(call)
         return None
@@ -207,7 +207,7 @@ class SkillExecutor:
             return None
         try:
             return self._permit(
-                call, provenance, lambda: self._sender.check('waiting for a person')
+                call, provenance, lambda: self._executor.check('waiting for a person')
             )
         except SkillError as stopped:  # somebody cancelled the wait
             return stopped.outcome(call)
@@ -217,7 +217,7 @@ class SkillExecutor:
         if not moves(call):  # the controller is taken down for it, as no permit allows
             return None
         try:
-            self._sender.limit_contacts(f'{call}')
+            self._executor.limit_contacts(f'{call}')
         except SkillError as failure:
             failure.moved = failure.stopped
             return failure.outcome(call)
@@ -229,4 +229,4 @@ class SkillExecutor:
         return self._run(call).outcome()
 
     def _run(self, call: SkillCall) -> SkillRun:
-        return SkillRun(call, self._observe, self._sender, self._planner, self.params)
+        return SkillRun(call, self._observe, self._executor, self._planner, self.params)

@@ -81,7 +81,7 @@ T = TypeVar('T')
 def lift_off(
     name: str,
     way: GraspPlan,
-    sender: TrajectoryExecutor,
+    executor: TrajectoryExecutor,
     planner: GraspPlanner,
     params: LiftParams,
 ) -> GraspPlan:
@@ -95,34 +95,34 @@ def lift_off(
             object still gripped; or the arm failed otherwise, or was stopped.
     """
     doing = f'lifting {name}'
-    watch = _felt(lambda: LiftWatch(sender.driver, params.cap_n), sender, name)
+    watch = _felt(lambda: LiftWatch(executor.driver, params.cap_n), executor, name)
     if watch.blind:
         return way
     first, left = planner.parted(way, params)
     failure = None
     try:
-        sender.follow(first, doing, until=watch)
+        executor.follow(first, doing, until=watch)
     except SkillError as failed:
-        sender.check(doing)  # who stops the arm is heard first
+        executor.check(doing)  # who stops the arm is heard first
         if isinstance(failed, StuckError) or (
             failed.stopped and failed.code is not Code.CANCELLED
         ):
             raise
         failure = failed
     # What does not give may make a motion fail in any way, not only by being cancelled for it.
-    if watch.tripped or _felt(lambda: watch(settled=True), sender, name):
+    if watch.tripped or _felt(lambda: watch(settled=True), executor, name):
         raise unlifted(name, params.cap_n, '' if failure is None else failure.raw)
     if failure is not None:
         raise failure
     return left
 
 
-def _felt(look: Callable[[], T], sender: TrajectoryExecutor, name: str) -> T:
+def _felt(look: Callable[[], T], executor: TrajectoryExecutor, name: str) -> T:
     """Look at the force; once more where the robot was silent because it had stopped."""
     try:
         return look()
     except SilentForceError as silence:
-        if not sender.ready(f'lifting {name}'):
+        if not executor.ready(f'lifting {name}'):
             raise unfelt(name, str(silence)) from silence
     try:
         return look()
@@ -139,7 +139,7 @@ fail again, and nothing tells that this is fixed and has to be let go of."""
 
 def back_off(
     failure: SkillError,
-    sender: TrajectoryExecutor,
+    executor: TrajectoryExecutor,
     planner: GraspPlanner,
     *,
     opening_m: float | None,
@@ -151,7 +151,7 @@ def back_off(
 
     Args:
         failure: Why the call fails.
-        sender: The arm.
+        executor: The arm.
         planner: Finds the way up.
         opening_m: How far the fingers were open before they closed; None where no grip was
             chosen [m].
@@ -167,12 +167,12 @@ def back_off(
     held_back = lifts is not None and failure.code in HELD_BACK_CODES
     try:
         if failure.code is Code.GRASP_FAILED and opening_m is not None:
-            sender.open_to(opening_m, 'opening the hand again')
+            executor.open_to(opening_m, 'opening the hand again')
         if failure.lets_go or held_back:
             release()
             failure = let_go(failure)
-        rise = planner.straight_up(sender.q_start(), RETREAT_M)
-        sender.follow(rise, 'rising out of the way')
+        rise = planner.straight_up(executor.q_start(), RETREAT_M)
+        executor.follow(rise, 'rising out of the way')
     except (SkillError, NoPathError):
         pass  # the first failure is the one that tells what went wrong
     return failure
@@ -203,7 +203,7 @@ class SkillRun:
     Args:
         call: What to do.
         observe: Returns the scene as it is now; may raise SceneError.
-        sender: The arm.
+        executor: The arm.
         planner: Finds the ways.
         params: How to move, send and judge.
     """
@@ -212,13 +212,13 @@ class SkillRun:
         self,
         call: SkillCall,
         observe: Callable[[], Scene],
-        sender: TrajectoryExecutor,
+        executor: TrajectoryExecutor,
         planner: GraspPlanner,
         params: ExecutorParams,
     ) -> None:
         self._call = call
         self._observe = observe
-        self._sender = sender
+        self._executor = executor
         self._planner = planner
         self._params = params
         self._carried: str | None = None
@@ -232,12 +232,12 @@ class SkillRun:
         """Run to the end, whatever it is."""
         try:
             motions = self.prepare(self._look())
-            if self._carried and self._sender.grip_interrupted and moves(self._call):
+            if self._carried and self._executor.grip_interrupted and moves(self._call):
                 self._grip_again(self._carried)
             for motion in motions:
                 self._do(motion)
             if self._carried and moves(self._call):
-                self._sender.wait(self._params.weigh_s, f'weighing {self._carried}')
+                self._executor.wait(self._params.weigh_s, f'weighing {self._carried}')
         except CallError as error:
             return error.outcome
         except SkillError as failure:
@@ -249,27 +249,27 @@ class SkillRun:
     def prepare(self, scene: Scene) -> tuple[Motion, ...]:
         """Check the call against a scene and turn it into motions."""
         self._call = check_call(self._call, scene)
-        hand = self._sender.hand()
+        hand = self._executor.hand()
         motions = plan_motions(self._call, scene, hand, self._params.motions)
         if isinstance(motions, Rejection):
             raise SkillError(motions.code, motions.message, moved=False)
         self._planner.look(scene, hand)
-        if self._sender.guard is not None:
-            self._sender.guard.look(scene, hand)
+        if self._executor.guard is not None:
+            self._executor.guard.look(scene, hand)
             if any(isinstance(motion, CloseOn | Close) for motion in motions):
-                self._sender.guard.check_grip(self._params.motions.force_n, f'{self._call}')
+                self._executor.guard.check_grip(self._params.motions.force_n, f'{self._call}')
         self._carried = scene.held
         if scene.held is not None:
             self._held_at = self._in_hand(scene, scene.held)
         return motions
 
     def _look(self) -> Scene:
-        self._sender.ready('looking at the scene')
+        self._executor.ready('looking at the scene')
         try:
             self._scene = self._observe()
             return self._scene
         except SceneError as error:
-            if self._sender.ready('looking at the scene'):
+            if self._executor.ready('looking at the scene'):
                 return self._look()  # it had stopped just now, and shows itself again
             empty = 'scene is empty' in str(error)
             code = Code.EMPTY_SCENE if empty else Code.STALE_SCENE
@@ -286,7 +286,7 @@ class SkillRun:
             case LiftOff():
                 self._lifting = True
                 self._way = lift_off(
-                    motion.name, self._chosen(), self._sender, self._planner, self._params.lift
+                    motion.name, self._chosen(), self._executor, self._planner, self._params.lift
                 )
                 self._lifting = False
             case Rise():
@@ -296,30 +296,30 @@ class SkillRun:
             case Close():
                 self._close()
             case MoveToBase():
-                trajectory = self._planner.to_base(self._sender.q_start())
-                self._sender.check_ahead(trajectory, 'moving back to base')
+                trajectory = self._planner.to_base(self._executor.q_start())
+                self._executor.check_ahead(trajectory, 'moving back to base')
                 self._touched = True
-                self._sender.follow(trajectory, 'moving back to base')
+                self._executor.follow(trajectory, 'moving back to base')
                 self._check_carried('on the way back to base')
             case ExpectHeld():
                 self._expect_held(motion)
             case ExpectAt():
                 self._expect_at(motion)
             case Pause():
-                self._sender.tell(f'waiting {motion.duration_s:g} s')
-                self._sender.wait(motion.duration_s, 'waiting')
+                self._executor.tell(f'waiting {motion.duration_s:g} s')
+                self._executor.wait(motion.duration_s, 'waiting')
 
     def _move_above(self, motion: MoveAbove) -> None:
         self._target = motion.target
-        self._way = self._planner.above(motion, self._sender.q_start())
-        self._sender.check_ahead(self._way.transit, f'moving above {motion.target}')
+        self._way = self._planner.above(motion, self._executor.q_start())
+        self._executor.check_ahead(self._way.transit, f'moving above {motion.target}')
         opening_m = None if self._carried else self._way.grip.opening_m
-        self._sender.check_ahead(self._way.descent, self._lowering(), opening_m)
+        self._executor.check_ahead(self._way.descent, self._lowering(), opening_m)
         if self._carried and self._way.descent is not None:
             end = self._way.descent.position_rad[-1]
-            self._sender.check_hand(self._way.grip.opening_m, self._opening(), at=end)
+            self._executor.check_hand(self._way.grip.opening_m, self._opening(), at=end)
         self._touched = True
-        self._sender.follow(self._way.transit, f'moving above {motion.target}')
+        self._executor.follow(self._way.transit, f'moving above {motion.target}')
         self._check_carried(f'on the way to {motion.target}')
 
     def _descend(self) -> None:
@@ -327,7 +327,7 @@ class SkillRun:
             self._make_up_for_slip(self._carried)
         way = self._chosen()
         if way.descent is not None:
-            self._sender.follow(way.descent, self._lowering())
+            self._executor.follow(way.descent, self._lowering())
 
     def _lowering(self) -> str:
         what = f'{self._carried} onto {self._target}' if self._carried else 'the hand'
@@ -338,7 +338,7 @@ class SkillRun:
         if self._scene is None:
             return
         now = self._in_hand(self._scene, name)  # looked at since the arm came to rest here
-        shift = shift_for_slip(self._held_at, now, self._sender.hand().tcp)
+        shift = shift_for_slip(self._held_at, now, self._executor.hand().tcp)
         if shift is None:
             return
         # Without another line, the way as it was planned is good to a few millimetres.
@@ -347,26 +347,26 @@ class SkillRun:
 
     def _in_hand(self, scene: Scene, name: str) -> Vector:
         """Return where the centre of an object is in the frame of the TCP [m]."""
-        return in_tool_frame(scene.object(name).pose.position_m, self._sender.hand().tcp)
+        return in_tool_frame(scene.object(name).pose.position_m, self._executor.hand().tcp)
 
     def _rise(self) -> None:
         way = self._chosen()
         if way.ascent is not None:
             self._lifting = True
-            self._sender.follow(way.ascent, f'lifting {self._carried or "the hand"}')
+            self._executor.follow(way.ascent, f'lifting {self._carried or "the hand"}')
             self._lifting = False
 
     def _open(self, motion: OpenTo) -> None:
         width = motion.width_m
         if width is None:
             width = self._chosen().grip.opening_m
-            if self._carried is None and abs(self._sender.hand().width_m - width) < 0.001:
+            if self._carried is None and abs(self._executor.hand().width_m - width) < 0.001:
                 return
-        self._sender.check_hand(width, self._opening())
+        self._executor.check_hand(width, self._opening())
         self._touched = True
-        self._sender.open_to(width, self._opening())
+        self._executor.open_to(width, self._opening())
         self._carried = None
-        self._sender.carry(None)
+        self._executor.carry(None)
 
     def _opening(self) -> str:
         released = f' to let go of {self._carried}' if self._carried else ''
@@ -376,29 +376,29 @@ class SkillRun:
         params = self._params.motions
         middle = (motion.width_m + motion.widest_m) / 2
         window = params.width_window_m + (motion.widest_m - motion.width_m) / 2
-        result = self._sender.grasp(
+        result = self._executor.grasp(
             middle, params.force_n, window, window, f'closing the hand on {motion.name}'
         )
         if not result.success:
             raise missed_grasp(motion.name, motion.width_m, result)
         self._carried = motion.name
-        self._sender.carry(motion.name)
+        self._executor.carry(motion.name)
 
     def _grip_again(self, name: str) -> None:
         """Close on what a stop may have left loose; asked for more width, a hand would open."""
         self._touched = True
-        width, window = self._sender.hand().width_m, self._params.motions.width_window_m
+        width, window = self._executor.hand().width_m, self._params.motions.width_window_m
         asked, force = max(0.0, width - window), self._params.motions.force_n
         doing = f'closing the hand on {name} again'
-        result = self._sender.grasp(asked, force, window, 2 * window, doing)
+        result = self._executor.grasp(asked, force, window, 2 * window, doing)
         if not result.success:
             raise missed_grasp(name, width, result)
 
     def _close(self) -> None:
-        self._sender.check_hand(0.0, 'closing the hand')
+        self._executor.check_hand(0.0, 'closing the hand')
         self._touched = True
         # The window is wide open: closing on something is as good as closing on nothing.
-        result = self._sender.grasp(
+        result = self._executor.grasp(
             0.0, self._params.motions.force_n, 0.08, 0.08, 'closing the hand'
         )
         if not result.success:
@@ -408,7 +408,7 @@ class SkillRun:
         if self._look().held == motion.name:
             return
         self._carried = None
-        raise unheld(motion.name, self._sender.hand().width_m)
+        raise unheld(motion.name, self._executor.hand().width_m)
 
     def _check_carried(self, where: str) -> None:
         """Look whether what was in the hand still is."""
@@ -417,7 +417,7 @@ class SkillRun:
             raise SkillError(Code.OBJECT_LOST, f'{lost} was lost {where}.')
 
     def _expect_at(self, motion: ExpectAt) -> None:
-        self._sender.wait(self._params.settle_s, f'looking where {motion.name} came to rest')
+        self._executor.wait(self._params.settle_s, f'looking where {motion.name} came to rest')
         failure = misplaced(self._look(), motion, self._params.placed_m)
         if failure is not None:
             raise failure
@@ -433,7 +433,7 @@ class SkillRun:
             return failure
         return back_off(
             failure,
-            self._sender,
+            self._executor,
             self._planner,
             opening_m=None if self._way is None else self._way.grip.opening_m,
             lifts=self._carried if self._lifting else None,
