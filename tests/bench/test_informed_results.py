@@ -16,8 +16,7 @@ from rich.console import Console
 from solved_cases import objects_of
 
 from bbllm.bench.log.episodes import Job, Setup
-from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.log.results_file import read_results
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult, read_results
 from bbllm.bench.log.run_settings import join
 from bbllm.bench.metrics.metrics import figures_of
 from bbllm.bench.metrics.pairs import PairedDifference, compare, pair_up

@@ -13,8 +13,7 @@ from test_play_household import played
 
 from bbllm.bench.compare.figures import Entry, comparison_of
 from bbllm.bench.compare.text import grids_of
-from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.log.results_file import read_results
+from bbllm.bench.log.results import EpisodeResult, read_results
 from bbllm.bench.log.saved_run import SavedRun
 from bbllm.bench.metrics.metrics import figures_of
 from bbllm.bench.report.summary import summarize_run, summary_text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bbllm.bench.log.prompt_growth import prompt_growth
+from bbllm.bench.scorers.scoring import prompt_growth
 from bbllm.core.events import Ending, Episode, Event, LineDiscarded, ModelCall
 from bbllm.core.types import Outcome, SkillCall, Status, Task
 

@@ -35,6 +35,7 @@ def test_report_is_made_anew_from_the_results(folder: Path) -> None:
     assert result.output.splitlines()[-1].startswith('tabletop planner=brain_body')
     assert json.loads((folder / 'summary.json').read_text()) == json.loads(before)
     assert (folder / 'report.html').is_file()
+    assert (folder / 'feedback.png').read_bytes().startswith(b'\x89PNG')
 
 
 def test_json_names_both_files(folder: Path) -> None:

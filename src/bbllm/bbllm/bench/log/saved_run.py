@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.log.results_file import read_results
+from bbllm.bench.log.results import read_results
 from bbllm.bench.log.store import RESULTS, SETTINGS, read_json
 from bbllm.core.errors import ConfigError
 

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 
 from bbllm.bench.log.episodes import Played
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.log.results_file import read_results
+from bbllm.bench.log.results import read_results
 from bbllm.bench.log.run_settings import RunSettings, settings_from_json
 from bbllm.core.errors import ConfigError
 from bbllm.core.records import to_json

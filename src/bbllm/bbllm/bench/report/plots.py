@@ -25,12 +25,14 @@ from bbllm.bench.report.summary import RunSummary, TaskFigures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, FigureBase
 
 WIDEST = 12
 """Values of K further apart than this are set at equal distances."""
 COLUMNS = 5
 """Charts of tasks beside each other."""
+OVER_K_PX, ROW_PX = 330, 150
+"""Height of the chart of the rates, and of a row of charts of tasks."""
 INK, MUTED, RULE, PAPER = '#1b1e23', '#5d646f', '#dfe2e6', '#ffffff'
 COLORS = {'sr': '#1470ac', 'state': '#1470ad', 'informed': '#8a3fa0', 'gcr': '#c8570c'}
 COLORS |= {'exec': '#16805c'}
@@ -81,16 +83,8 @@ def over_k_figure(summary: RunSummary) -> Figure | None:
     """Return the chart of `over_k` as a figure of matplotlib."""
     if len(summary.by_k) < 2:
         return None
-    values = [group.k or 0 for group in summary.by_k]
-    with _figure(520, 330) as figure:
-        axes = figure.add_axes((0.08, 0.15, 0.91, 0.74))
-        names = rates_of(summary.top)
-        _rates(axes, summary.by_k, values, names, dodge=0.06, size=7)
-        axes.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1])
-        axes.set_xlabel('feedback loops allowed, K')
-        axes.legend(
-            loc='lower left', bbox_to_anchor=(-0.02, 1.01), ncols=len(names), frameon=False
-        )
+    with _figure(520, OVER_K_PX) as figure:
+        _draw_over_k(figure, summary, left=0.08, width=0.91)
         return figure
 
 
@@ -98,26 +92,28 @@ def by_task(summary: RunSummary) -> Chart | None:
     """Return success over K of each task, of both kinds where it needs something."""
     if len(summary.by_k) < 2 or not summary.top.tasks:
         return None
+    with _figure(1080, ROW_PX * _lines(summary)) as figure:
+        _draw_by_task(figure, summary)
+        svg = _svg(figure, 'by-task')
     values = [group.k or 0 for group in summary.by_k]
-    tasks = list(zip(*(group.tasks for group in summary.by_k), strict=True))
-    lines = math.ceil(len(tasks) / COLUMNS)
-    told = []
-    with _figure(1080, 150 * lines) as figure:
-        grid = figure.subplots(lines, COLUMNS, squeeze=False)
-        figure.subplots_adjust(
-            left=0.03, right=0.99, top=1 - 24 / (150 * lines), bottom=22 / (150 * lines),
-            wspace=0.2, hspace=0.6,
-        )  # fmt: skip
-        for axes in grid.flat[len(tasks) :]:
-            axes.remove()
-        for axes, rows in zip(grid.flat, tasks, strict=False):
-            kinds = ('sr', 'informed') if any(row.needing for row in rows) else ('sr',)
-            _rates(axes, rows, values, dict.fromkeys(kinds, ''), dodge=0.08, size=6)
-            axes.set_yticks([0, 0.5, 1])
-            title = _title(rows[0])
-            axes.set_title(title, loc='left', color=INK)
-            told += [_series(f'{title}, {kind}', kind, rows, values) for kind in kinds]
-        return Chart(svg=_svg(figure, 'by-task'), alternative=' '.join(told))
+    told = [
+        _series(f'{_title(rows[0])}, {kind}', kind, rows, values)
+        for rows in _rows_of_tasks(summary)
+        for kind in _kinds(rows)
+    ]
+    return Chart(svg=svg, alternative=' '.join(told))
+
+
+def feedback_png(summary: RunSummary) -> bytes | None:
+    """Return both charts over K as one PNG, for documents; None of fewer than two K."""
+    if len(summary.by_k) < 2 or not summary.top.tasks:
+        return None
+    heights = [OVER_K_PX, ROW_PX * _lines(summary)]
+    with _figure(1080, sum(heights)) as figure:
+        above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=heights).flat
+        _draw_over_k(above, summary, left=0.03, width=0.96)
+        _draw_by_task(below, summary)
+        return to_png(figure)
 
 
 def both_kinds(summary: RunSummary) -> Chart | None:
@@ -149,6 +145,7 @@ def both_kinds(summary: RunSummary) -> Chart | None:
             yticklabels=[name for name, _, _ in rows],
             xlabel='share of the episodes, with its 95 % interval',
         )  # fmt: skip
+        axes.grid(visible=False, axis='y')
         axes.grid(axis='x', color=RULE)
         for kind, name in (('sr', 'State'), ('informed', 'Informed')):
             axes.errorbar([], [], **_look(kind, 7), label=name)
@@ -191,6 +188,44 @@ def _figure(width: float, height: float) -> Iterator[Figure]:
     }  # fmt: skip
     with mpl.rc_context(style):
         yield Figure(figsize=(width / 72, height / 72), dpi=72)
+
+
+def _draw_over_k(figure: FigureBase, summary: RunSummary, *, left: float, width: float) -> None:
+    axes = figure.add_axes((left, 0.15, width, 0.74))
+    names = rates_of(summary.top)
+    values = [group.k or 0 for group in summary.by_k]
+    _rates(axes, summary.by_k, values, names, dodge=0.06, size=7)
+    axes.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1])
+    axes.set_xlabel('feedback loops allowed, K')
+    axes.legend(loc='lower left', bbox_to_anchor=(-0.02, 1.01), ncols=len(names), frameon=False)
+
+
+def _draw_by_task(figure: FigureBase, summary: RunSummary) -> None:
+    values = [group.k or 0 for group in summary.by_k]
+    tasks, height = _rows_of_tasks(summary), ROW_PX * _lines(summary)
+    grid = figure.subplots(_lines(summary), COLUMNS, squeeze=False)
+    figure.subplots_adjust(
+        left=0.03, right=0.99, top=1 - 24 / height, bottom=22 / height, wspace=0.2, hspace=0.6
+    )
+    for axes in grid.flat[len(tasks) :]:
+        axes.remove()
+    for axes, rows in zip(grid.flat, tasks, strict=False):
+        _rates(axes, rows, values, dict.fromkeys(_kinds(rows), ''), dodge=0.08, size=6)
+        axes.set_yticks([0, 0.5, 1])
+        axes.set_title(_title(rows[0]), loc='left', color=INK)
+
+
+def _rows_of_tasks(summary: RunSummary) -> list[tuple[TaskFigures, ...]]:
+    """Return the figures of each task, by K."""
+    return list(zip(*(group.tasks for group in summary.by_k), strict=True))
+
+
+def _lines(summary: RunSummary) -> int:
+    return math.ceil(len(summary.top.tasks) / COLUMNS)
+
+
+def _kinds(rows: Sequence[Figures]) -> tuple[str, ...]:
+    return ('sr', 'informed') if any(row.needing for row in rows) else ('sr',)
 
 
 def _rates(

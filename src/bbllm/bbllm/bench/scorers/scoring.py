@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from bbllm.bench.log.episodes import Job
 from bbllm.bench.log.prices import cost_of
-from bbllm.bench.log.prompt_growth import prompt_growth
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.metrics.metrics import goal_recall
 from bbllm.bench.scene_sampling.generator import fingerprint
@@ -298,3 +297,18 @@ def _models(calls: tuple[ModelCall, ...]) -> Mapping[str, str]:
     for call in calls:
         names.setdefault(call.role, set()).add(call.model)
     return {role: ', '.join(sorted(names[role])) for role in sorted(names)}
+
+
+def prompt_growth(episode: Episode) -> tuple[tuple[int, int], ...]:
+    """
+    Return for each prompt of the Brain how many calls were done before it, and its tokens.
+
+    Prompts of a Body do not count: they are about one step each. Calls count whether or not the
+    world carried them out. Tokens are those that the server counted, or else an estimate.
+    """
+    steps, found = 0, list[tuple[int, int]]()
+    for event in episode.events:
+        steps += isinstance(event.data, Outcome)
+        if isinstance(event.data, ModelCall) and event.data.role == 'brain':
+            found.append((steps, event.data.size_tokens))
+    return tuple(found)

@@ -10,10 +10,13 @@ import typer
 
 from bbllm.bench.log.saved_run import read_settings, read_sorted
 from bbllm.bench.log.store import SESSIONS, SUMMARY, read_lines, write_atomically
+from bbllm.bench.report.plots import feedback_png
 from bbllm.bench.report.summary import closing_line, summarize_run, summary_text
 from bbllm.bench.report.write import write_report
 from bbllm.cli.support.choices import JsonOption
 from bbllm.cli.views.output import Output
+
+CHART = 'feedback.png'
 
 
 def report(
@@ -28,6 +31,7 @@ def report(
     """
     Make summary.json and report.html of a run anew, from what its episodes left.
 
+    Runs with several values of K also get their charts as feedback.png.
     Works while the run still goes on, and for one that was killed.
 
     [bold]Examples[/bold]
@@ -42,6 +46,9 @@ def report(
     write_atomically(folder / SUMMARY, summary_text(summary))
     path = write_report(folder).resolve()
     output.say_path('report', path)
+    if chart := feedback_png(summary):
+        (folder / CHART).write_bytes(chart)
+        output.say_path('chart', folder.resolve() / CHART)
     if open_page and not webbrowser.open(path.as_uri()):
         output.say('No browser could be started; open the file yourself.')
     output.say(closing_line(summary))
