@@ -161,7 +161,7 @@ def up(
         output.say(f'Starting {len(stack.processes)} nodes; logs in {stack.log_folder}', 'dim')
         stack.wait_ready(on_progress=_teller(stack, output, begun_s)).close()
         _tell_ready(output, time.monotonic() - begun_s, speed)
-        _tell_verbs(output, approval, open_state, _rviz(namespace) if menu else '')
+        _tell_verbs(output, approval, open_state, domain, _rviz(namespace) if menu else '')
         _wait_for_the_end(stack, output)
         output.say('Ending the nodes, the arm at rest first ...', 'dim')
 
@@ -185,21 +185,28 @@ def _tell_ready(output: Output, spent_s: float, speed: float) -> None:
 
 
 def _tell_verbs(
-    output: Output, approval: ApprovalMode, open_state: OpenStateMode, rviz: str
+    output: Output,
+    approval: ApprovalMode,
+    open_state: OpenStateMode,
+    domain: int | None,
+    rviz: str,
 ) -> None:
+    where = '' if domain is None else f' --domain {domain}'
+    hints = [
+        ("run 'put the red cube on location_B'", ''),
+        ("say 'leave the green cube where it is'", 'while a task runs'),
+    ]
+    if approval is not ApprovalMode.NONE:
+        hints.append(('approve --watch', 'asks you before the arm moves'))
+    if open_state is not OpenStateMode.OFF:
+        hints.append(('forget', 'when the objects were rearranged'))
+    hints.append(('doctor', 'what the nodes exchange'))
     output.say()
     output.say('In another terminal (. ./activate there first):')
-    output.say("  bbllm run 'put the red cube on location_B'")
-    output.say("  bbllm say 'leave the green cube where it is'    while a task runs")
-    if approval is not ApprovalMode.NONE:
-        output.say('  bbllm approve --watch                           asks you before it moves')
-    if open_state is not OpenStateMode.OFF:
-        output.say('  bbllm forget                                    once the table is laid anew')
+    for verb, what in hints:
+        output.say(f'  {f"bbllm {verb}{where}":<{47 + len(where)}} {what}'.rstrip())
     if rviz:
-        output.say_line(f'  {rviz}')
-    output.say(
-        '  bbllm doctor                                    what the nodes say to each other'
-    )
+        output.say_line(f'  {"" if domain is None else f"ROS_DOMAIN_ID={domain} "}{rviz}')
     output.say()
     output.say('Ctrl-C here ends all nodes.')
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bbllm.cli.views.output import Output
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 NONE_S = 8.0
 """How long none of the nodes may be seen, wall clock. Programs announce themselves every 3 s, and
 on a busy machine an announcement is overheard [s]."""
+NO_PROCESS_S = 1.5
+"""The same where no process of this machine is a node of a stack, wall clock [s]."""
 SILENT_S = 20.0
 """How long a node that is seen may be silent, wall clock [s]."""
 LOOK_S = 0.05
@@ -53,11 +56,12 @@ def found_stack(
     own = join_stack(namespace or NAMESPACE)
     try:
         looker = own.join(f'{name}_looks_{os.getpid()}', '/')
+        patience_s = NONE_S if stack_may_run(os.environ) else NO_PROCESS_S
         with _status(output):
-            stacks = await_stacks(looker.get_node_names_and_namespaces, namespace, NONE_S)
+            stacks = await_stacks(looker.get_node_names_and_namespaces, namespace, patience_s)
         if not stacks:
             others = stacks_among(looker.get_node_names_and_namespaces())
-            raise LostNodeError(f'{no_stack(namespace, NONE_S, others)} {hint}'.strip())
+            raise LostNodeError(f'{no_stack(namespace, patience_s, others)} {hint}'.strip())
         found = only_stack(stacks)
         if namespace is None and not found.usual:
             output.say(f'on {found.robot}, namespace /{found.namespace}', 'dim')
@@ -67,6 +71,26 @@ def found_stack(
         raise
     with client:
         yield client
+
+
+def stack_may_run(environ: Mapping[str, str]) -> bool:
+    """Return False where only this machine is searched and none of its processes is a node."""
+    from bbllm.ros.rclpy_support.dds_boundary import has_own_profile, wants_network
+    from bbllm.ros.stack.stack import REAL_NODES
+
+    if wants_network(environ) or has_own_profile(environ):
+        return True
+    commands = [text for path in Path('/proc').glob('[0-9]*/cmdline') if (text := _read(path))]
+    return not commands or any(
+        word.endswith(REAL_NODES) for text in commands for word in text.split('\0')
+    )
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding='utf-8', errors='replace')
+    except OSError:  # the process has ended
+        return ''
 
 
 def look_for(
