@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import pytest
 from least_steps_by_force import brute_force, goal, holds, house
 
-from bbllm.bench.household_expert.search import search
-from bbllm.bench.optimal.least_steps import least_steps
+from bbllm.bench.optimal.least_steps import least_steps, short_plan
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.house_goals import HouseholdGoal
@@ -86,21 +84,16 @@ def case_of(task: str) -> Case:
 
 
 @pytest.mark.parametrize('task', ['in_distribution_008', 'in_distribution_009'])
-def test_after_each_step_of_a_long_plan_what_is_left_is_one_step_less(
-    task: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Not by trying classes: for that it is too long.
-    monkeypatch.setattr(import_module(search.__module__), 'EFFORT', 0)
+def test_after_each_step_of_a_long_plan_what_is_left_is_one_step_less(task: str) -> None:
     case = case_of(task)
     wanted = case.house_goal
     assert isinstance(wanted, HouseholdGoal)
     household = Household(case.house.build(), mode=case.house.mode)
-    lines = search(household, wanted, in_classes=False)
+    lines = short_plan(household, wanted).lines
 
     for n_done, line in enumerate(lines, 1):
         assert household.step(line).succeeded
-        left = search(household, wanted, found=line.objects[0][1], in_classes=False)
-        assert len(left) == len(lines) - n_done
+        assert len(short_plan(household, wanted).lines) == len(lines) - n_done
 
     assert len(lines) >= 33
     assert holds(wanted, household)

@@ -10,10 +10,11 @@ import yaml
 from made_results import make_result
 from rich.console import Console
 
-from bbllm.bench.household_expert.search import search
 from bbllm.bench.metrics.task_groups import group_table, groups_of
 from bbllm.bench.optimal.least_steps import least_steps
 from bbllm.bench.optimal.relaxed_house import NotProvenError
+from bbllm.bench.oracle.household.house_state import HouseState
+from bbllm.bench.oracle.household.subplan import plan_for
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.house_predicates import goal_of, predicates_of
@@ -99,7 +100,8 @@ def test_the_least_steps_of_the_file_are_proven_again_in_any_trial(task: TaskSpe
 def test_expert_finds_a_plan_and_none_that_is_shorter(task: TaskSpec) -> None:
     household = make_case(SUITE, task.name, seed=0, trial=0).house.household()
 
-    lines = search(household, goal_of_task(task))
+    start = HouseState.beginning(household)
+    lines = plan_for(start, goal_of_task(task), shortest=True).lines
 
     assert len(lines) >= (task.least_steps or 0)
     assert all(household.step(line).succeeded for line in lines)

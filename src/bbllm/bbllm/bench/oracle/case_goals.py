@@ -5,8 +5,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable
 
-from bbllm.bench.household_expert.answering import check_houses
 from bbllm.bench.oracle.goal_brief import GoalBrief
+from bbllm.bench.oracle.household.providers import check_houses
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.goals import Contained, Corners, Hold, Needs, Tower
 from bbllm.bench.suites.suite import AnyGoal, TaskSpec

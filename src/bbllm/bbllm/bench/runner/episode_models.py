@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from bbllm.bench.household_expert.answering import models_in_house, needs_house_expert
 from bbllm.bench.log.episodes import Job
 from bbllm.bench.oracle.case_goals import with_goal
+from bbllm.bench.oracle.household.providers import models_in_house, needs_house_oracle
 from bbllm.bench.suites.house_start import HouseStart
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig
@@ -71,7 +71,7 @@ def models_of(job: Job) -> Models:
     """
     setup = job.setup
     in_house = isinstance(job.case.scene, HouseStart)
-    if in_house and needs_house_expert(setup.llm, setup.brain, setup.body):
+    if in_house and needs_house_oracle(setup.llm, setup.brain, setup.body):
         method = MappingMethod(setup.mapping)
         return models_in_house(
             method, setup.llm, brain=setup.brain, body=setup.body, case=job.case

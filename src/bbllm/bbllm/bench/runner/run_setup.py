@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bbllm.bench.household_expert.answering import models_in_house
 from bbllm.bench.log.episodes import Setup
 from bbllm.bench.log.machine import describe_machine
 from bbllm.bench.log.prices import PriceTable, load_prices
@@ -17,6 +16,7 @@ from bbllm.bench.log.run_settings import RunSettings, TaskSettings
 from bbllm.bench.log.store import SETTINGS, read_json
 from bbllm.bench.log.versions import find_versions, hash_prompts
 from bbllm.bench.oracle.case_goals import check_goals, with_goal_of
+from bbllm.bench.oracle.household.providers import models_in_house
 from bbllm.bench.runner.conversations import answers_of, hash_of, refuse_existing
 from bbllm.bench.runner.play_here import HOUSEHOLD, domain_of, world_of
 from bbllm.bench.runner.runner import GIVE_UP_AFTER, RunPlan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from bbllm.core.protocols import ChatModel
+from bbllm.core.protocols import ChatModel, PromptRequest
 from bbllm.core.types import Outcome, Scene
 from bbllm.planners.belief.grammar import REASON, UPDATE, parse_estimate
 from bbllm.planners.belief.prompting import StatePrompts
@@ -68,6 +68,7 @@ class ModelEstimator:
             prompt,
             lambda text: parse_estimate(text, asked),
             on_discarded=self._on_discarded,
+            request=PromptRequest(kind='estimate', scene=scene, text=' '.join(asked)),
             on_retry=self._on_retry,
         )
         new = state.blank().with_summary(found.summary)

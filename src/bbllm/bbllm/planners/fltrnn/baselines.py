@@ -7,7 +7,7 @@ from functools import partial
 
 from bbllm.core.events import SubGoalBegun
 from bbllm.core.instance_names import class_of
-from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
+from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Task
 from bbllm.planners.common.goal_predicates import goal_sentence, parse_goal
@@ -60,7 +60,8 @@ class PlanningOnly:
             household_demonstrations()[:DEMONSTRATIONS],
         )
         prompt = self._prompts.whole(scene, told)
-        plan = ask_plan(self._model, prompt, context)
+        request = PromptRequest(kind='function', scene=scene, text=goal.text)
+        plan = ask_plan(self._model, prompt, context, request=request)
         carry_out_plan(plan, CallRunner(world, context))
 
 
@@ -113,7 +114,8 @@ class PlanningReasoning:
         goal = read_goal(task, scene, context)
         prompt = self._prompts.reason(goal.text, scene)
         read = partial(parse_plan, start=1)
-        sub_tasks = ask(self._model, prompt, read, on_retry=context.warn)
+        request = PromptRequest(kind='sub_tasks', scene=scene)
+        sub_tasks = ask(self._model, prompt, read, request=request, on_retry=context.warn)
         runner = CallRunner(world, context)
         shown = [_in_words(item) for item in household_demonstrations()[:DEMONSTRATIONS]]
         for i, sub_task in enumerate(sub_tasks):
@@ -125,7 +127,8 @@ class PlanningReasoning:
                 shown,
             )
             prompt = self._prompts.act(seen, told)
-            plan = ask_plan(self._model, prompt, context)
+            request = PromptRequest(kind='function', scene=seen, text=sub_task.text)
+            plan = ask_plan(self._model, prompt, context, request=request)
             carry_out_plan(plan, runner)
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.instance_names import class_of, id_of, instance_name
-from bbllm.core.protocols import ChatModel, EpisodeContext
+from bbllm.core.protocols import ChatModel, EpisodeContext, PromptRequest
 from bbllm.core.types import SkillCall
 from bbllm.planners.common.prompting import ask
 from bbllm.planners.common.reply_diagnostics import Discarded, LeftOut
@@ -222,6 +222,7 @@ def ask_plan(
     prompt: str,
     context: EpisodeContext,
     *,
+    request: PromptRequest,
     refusals: Callable[[ParsedPlan], Sequence[Discarded]] = lambda plan: (),
     against: Callable[[Sequence[Discarded]], str] = lambda refused: '',
 ) -> ParsedPlan:
@@ -236,6 +237,7 @@ def ask_plan(
         model: Who is asked.
         prompt: What it is asked.
         context: Is told.
+        request: See `prompting.ask`.
         refusals: Tells which calls of a plan are refused.
         against: Tells what is to be said to the model against these, '' where nothing is.
 
@@ -268,7 +270,7 @@ def ask_plan(
         return plan
 
     try:
-        return ask(model, prompt, read, on_retry=context.warn)
+        return ask(model, prompt, read, request=request, on_retry=context.warn)
     except ParseError as error:
         if not latest:
             raise

@@ -9,7 +9,7 @@ from typing import Literal
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import ConditionChecked, SubGoalBegun
-from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
+from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Code, Scene, SkillCall, Task
 from bbllm.planners.common.goal_predicates import all_in_sight, goal_text
@@ -142,8 +142,10 @@ class LanguageRNN:
             self._choose(sub_goal.text),
             self._lack(index, sub_goal) if again else '',
         )
-        prompt = self._prompts.cell(self._world.observe(), long_term, short_term)
-        calls, problem = self._planned(prompt, sub_goal)
+        scene = self._world.observe()
+        prompt = self._prompts.cell(scene, long_term, short_term)
+        request = PromptRequest(kind='function', scene=scene, text=sub_goal.text)
+        calls, problem = self._planned(prompt, request, sub_goal)
         n_done = 0
         for outcome in self._runner.run(calls):
             if outcome.succeeded or self._settings.paper_code:
@@ -171,7 +173,9 @@ class LanguageRNN:
             default = f'the plan ended without {goal_text(unmet)}'
             self._problems[index] = problem or default
 
-    def _planned(self, prompt: str, sub_goal: SubGoal) -> tuple[Sequence[SkillCall], str]:
+    def _planned(
+        self, prompt: str, request: PromptRequest, sub_goal: SubGoal
+    ) -> tuple[Sequence[SkillCall], str]:
         """
         Ask for a plan, and return what can be done of it, and why the rest cannot.
 
@@ -191,7 +195,14 @@ class LanguageRNN:
             return f'{self._said(refused[0])}.{others}{rules}'
 
         try:
-            plan = ask_plan(self._model, prompt, self._context, refusals=refusals, against=against)
+            plan = ask_plan(
+                self._model,
+                prompt,
+                self._context,
+                request=request,
+                refusals=refusals,
+                against=against,
+            )
         except LostPlanError as error:
             if not self._settings.verify:
                 raise
@@ -328,7 +339,8 @@ class FLTRNN:
 
         prompt = self._prompts.split(goal.text, scene)
         try:
-            found = ask(self._model, prompt, read, on_retry=context.warn)
+            request = PromptRequest(kind='sub_goals', scene=scene)
+            found = ask(self._model, prompt, read, request=request, on_retry=context.warn)
         except ParseError:
             if not latest:
                 raise

@@ -8,7 +8,7 @@ from typing import Literal
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.events import LineDiscarded
-from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
+from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Task
 from bbllm.planners.common.goal_predicates import refuse_impossible
@@ -102,7 +102,8 @@ class InnerMonologue:
     ) -> NextStep:
         prompt = self._prompt.next(task, monologue, hands.scene)
         read = partial(parse_next, actions=low_level_actions(hands.scene))
-        step = ask(self._model, prompt, read, on_retry=context.warn)
+        request = PromptRequest(kind='next_action', scene=hands.scene)
+        step = ask(self._model, prompt, read, request=request, on_retry=context.warn)
         for line in step.extra:
             context.emit(
                 LineDiscarded(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.events import BeliefsEstimated
-from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
+from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Outcome, Scene, Task
 from bbllm.planners.belief.grammar import ADD, parse_attention
@@ -143,7 +143,7 @@ class _Mind:
     def attend(self, state: OpenState, history: Sequence[Outcome], scene: Scene) -> OpenState:
         """Add the things that matter from now on, as the attention."""
         prompt = self._prompts.attention(self._task, state, history, scene)
-        found = self._ask(prompt, parse_attention)
+        found = self._ask(prompt, parse_attention, 'attention', scene)
         known = []
         for thing in found.things:
             name = self._names.name(thing)
@@ -161,18 +161,21 @@ class _Mind:
         self._said += self._context.take_human_feedback()
         actions = low_level_actions(scene)
         prompt = self._prompts.policy(self._task, state, history, scene, self._said)
-        plan = self._ask(prompt, lambda text: parse_low_level_plan(text, actions))
+        plan = self._ask(
+            prompt, lambda text: parse_low_level_plan(text, actions), 'actions', scene
+        )
         for call in plan.calls[PLAN_LIMIT - 1 :]:
             why = f'A plan has fewer than {PLAN_LIMIT} steps; more can be planned afterwards.'
             self._leave_out(Discarded(str(call), why, refused=True))
         return plan.calls[: PLAN_LIMIT - 1]
 
-    def _ask(self, prompt: str, read: Callable[[str], Found]) -> Found:
+    def _ask(self, prompt: str, read: Callable[[str], Found], kind: str, scene: Scene) -> Found:
         return ask_for_lines(
             self._model,
             prompt,
             read,
             on_discarded=self._leave_out,
+            request=PromptRequest(kind=kind, scene=scene),
             on_retry=self._context.warn,
         )
 

@@ -1,17 +1,17 @@
-"""Puts `expert` in the place of models of households; refuses it where it knows nothing."""
+"""The oracle in the place of Brain or Body of a household, and what it refuses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from bbllm.bench.household_expert.model import NAME, PLANNERS, HouseholdExpert
+from bbllm.bench.oracle.household.model import NAME, HouseholdOracle
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.suite import TaskSpec
 from bbllm.core.errors import ConfigError
-from bbllm.core.model_providers import ModelProvider, fallback_name, find_provider
-from bbllm.core.registry import find_planner, plain_name
+from bbllm.core.model_providers import fallback_name, find_provider
+from bbllm.core.registry import find_planner
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.model_factory import Models
 from bbllm.planners.body.mapping import MappingMethod, models_for
@@ -26,14 +26,14 @@ def models_in_house(
     case: Case | None = None,
 ) -> Models:
     """
-    Build the models of a household; `expert` is told the case, and nobody else is.
+    Build the models of a household; only the oracle is handed the case.
 
     Args:
         method: See `planners.bodies.models_for`.
         config: See there.
         brain: See there.
         body: See there.
-        case: What is played; None where nobody is asked anything yet.
+        case: What is played; None where no model is asked anything yet.
 
     Raises:
         ConfigError: See `planners.bodies.models_for`.
@@ -41,42 +41,47 @@ def models_in_house(
     chosen = {'brain': brain or config.brain.provider}
     if method is not MappingMethod.EMBEDDING:
         chosen['body'] = body or config.body.provider
-    experts = [role for role, name in chosen.items() if name == NAME]
-    # Somebody who asks for no key holds the places of those that are no models.
+    oracles = [role for role, name in chosen.items() if name == NAME]
+    # A provider that needs no key holds the places of the oracle.
     others = models_for(
         method,
         config,
-        brain=fallback_name() if 'brain' in experts else brain,
-        body=fallback_name() if 'body' in experts else body,
+        brain=fallback_name() if 'brain' in oracles else brain,
+        body=fallback_name() if 'body' in oracles else body,
     )
-    if not experts:
+    if not oracles:
         return others
-    expert = HouseholdExpert() if case is None else _told(case)
-    who = ' and '.join(f'the {role.title()}' for role in experts)
-    notice = f'{who[0].upper()}{who[1:]} `{NAME}` {_provider().remark}.'
+    goal = None if case is None else case.house_goal
+    oracle = HouseholdOracle()
+    if case is not None and isinstance(goal, HouseholdGoal):
+        oracle = HouseholdOracle(case.house, goal)
+    provider = find_provider(NAME)
+    assert provider is not None  # it is installed with this package
+    roles = ' and '.join(f'the {role.title()}' for role in oracles)
+    notice = f'{roles[0].upper()}{roles[1:]} `{NAME}` {provider.remark}.'
     models = replace(others, notices=(*others.notices, notice))
-    if 'brain' in experts:
+    if 'brain' in oracles:
         # Where an embedder does the Body's work, the Brain holds its place.
-        models = replace(models, brain=expert, body=models.body if 'body' in chosen else expert)
-    return replace(models, body=expert) if 'body' in experts else models
+        models = replace(models, brain=oracle, body=models.body if 'body' in chosen else oracle)
+    return replace(models, body=oracle) if 'body' in oracles else models
 
 
-def needs_house_expert(llm: LlmConfig, brain: str | None, body: str | None) -> bool:
-    """Tell whether Brain or Body is `expert`."""
+def needs_house_oracle(llm: LlmConfig, brain: str | None, body: str | None) -> bool:
+    """Whether Brain or Body is the oracle."""
     return NAME in (brain or llm.brain.provider, body or llm.body.provider)
 
 
 def check_houses(tasks: Iterable[TaskSpec], models: Models, planner: str) -> None:
     """
-    Refuse a stand-in that knows nothing of houses, of a planner's prompts or of a goal in them.
+    Refuse a stand-in that has no reply for houses, for a planner or for a goal.
 
     Args:
         tasks: Tasks in houses.
-        models: Who is asked.
+        models: The models of the run.
         planner: Name of the planner, with or without options.
 
     Raises:
-        ConfigError: Says what would work.
+        ConfigError: Names what would work.
     """
     asked = {'brain': models.brain}
     if find_planner(planner).asks_body:
@@ -88,13 +93,10 @@ def check_houses(tasks: Iterable[TaskSpec], models: Models, planner: str) -> Non
                 f'language model (docs/models.md says how), or say --{role} {NAME}: it is told '
                 'the goal, and measures the plumbing.'
             )
-    if models.brain.name != NAME:
+    if not isinstance(models.brain, HouseholdOracle):
         return
-    if plain_name(planner) not in PLANNERS:
-        raise ConfigError(
-            f'The planner {planner} cannot work with `{NAME}` in houses: there it reads the '
-            f'prompts of {", ".join(PLANNERS)}. Choose one of these, or name a language model.'
-        )
+    if refusal := models.brain.refusal(planner):
+        raise ConfigError(refusal)
     for task in tasks:
         if not isinstance(task.goal, HouseholdGoal):
             raise ConfigError(
@@ -102,14 +104,3 @@ def check_houses(tasks: Iterable[TaskSpec], models: Models, planner: str) -> Non
                 'nothing; it finds plans for goals of the kind household, as those of the suite '
                 'household. Name a language model for this one.'
             )
-
-
-def _provider() -> ModelProvider:
-    provider = find_provider(NAME)
-    assert provider is not None  # it is installed with this package
-    return provider
-
-
-def _told(case: Case) -> HouseholdExpert:
-    goal = case.house_goal
-    return HouseholdExpert(case.house, goal if isinstance(goal, HouseholdGoal) else None)

@@ -1,0 +1,408 @@
+"""`expert` answers each planner of households in its own format, from data, not from prompts."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from household_cases import SUITE, TASKS, case_of, world_of
+
+from bbllm.bench.log.episodes import Job, Played, Setup
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.oracle.household import HouseholdOracle
+from bbllm.bench.oracle.household import model as oracle_model
+from bbllm.bench.oracle.household.model import PLANNERS
+from bbllm.bench.runner.episode_models import models_of
+from bbllm.bench.runner.play_household import play
+from bbllm.bench.runner.run_setup import Prepared, RunRequest, prepare
+from bbllm.bench.scene_sampling.generator import make_case
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.house_goals import HouseholdGoal
+from bbllm.bench.suites.suite import load_suite, parse_suite
+from bbllm.core.errors import ConfigError
+from bbllm.core.events import Event
+from bbllm.core.protocols import ChatModel, Message, PromptRequest, Situation
+from bbllm.core.registry import find_planner, planner_names, stand_ins
+from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status, Task
+from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm.planners.common.house_actions import shown_to_body
+from bbllm.planners.common.low_level_plan import low_level_actions, parse_low_level_plan
+from bbllm.planners.common.plan_grammar import parse_plan
+
+SALMON = 'put_salmon_in_the_fridge'
+LONG = load_suite('household_long')
+STARS = ('two_toasts_one_by_one', 'take_away_three')
+"""Tasks of `household_long` with a constraint that no scene shows."""
+
+
+def job_of(
+    planner: str,
+    case: Case,
+    *,
+    mapping: str = 'auto',
+    k: int = 0,
+    seen: str | None = None,
+) -> Job:
+    expert = ModelConfig(provider='expert')
+    setup = Setup(
+        planner=planner,
+        brain=None,
+        body='lexical' if mapping == 'embedding' else None,
+        mapping=mapping,
+        llm=LlmConfig(brain=expert, body=expert),
+    )
+    if seen is not None:
+        case = dataclasses.replace(case, scene=case.house.model_copy(update={'visibility': seen}))
+    return Job(key=EpisodeKey(case.task, case.trial, k), case=case, setup=setup)
+
+
+def played(planner: str, case: Case, **words: Any) -> Played:
+    return play(job_of(planner, case, **words))
+
+
+def failed_steps(result: EpisodeResult) -> int:
+    return result.attempted - result.executable
+
+
+# --- every planner ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('task', TASKS)
+@pytest.mark.parametrize(
+    ('planner', 'mapping'),
+    [
+        ('prog_prompt:grounding=nearest', 'auto'),
+        ('prog_prompt:grounding=nearest,comments=no,feedback=no', 'auto'),
+        ('prog_prompt:grounding=nearest,replan=yes', 'auto'),
+        ('lang_prompt:grounding=nearest', 'auto'),
+        ('lang_prompt:grounding=nearest', 'embedding'),
+        ('huang:grounding=nearest', 'embedding'),
+        ('huang:grounding=nearest,correction=no', 'embedding'),
+        ('brain_body', 'auto'),
+        ('brain_body:grounding=held_first', 'auto'),
+        ('base_llm', 'auto'),
+        ('inner_monologue', 'auto'),
+        ('llm_state', 'auto'),
+        ('fltrnn', 'auto'),
+        ('planning_only', 'auto'),
+        ('planning_reasoning', 'auto'),
+    ],
+)
+def test_every_task_is_done_with_every_planner_and_ablation(
+    planner: str, mapping: str, task: str
+) -> None:
+    if mapping == 'embedding' and task == 'brush_teeth':
+        # To `lexical` the paste in the brush is the brush in the paste: it has no order.
+        pytest.skip('words without their order cannot say this')
+
+    result = played(planner, case_of(task, 2), mapping=mapping).result
+
+    assert result.passed, result.reason
+    assert result.loops == 0
+    assert failed_steps(result) == 0
+    assert result.discarded == 0
+
+
+@pytest.mark.parametrize('task', TASKS)
+@pytest.mark.parametrize('planner', ['llm_state', 'inner_monologue:window=5'])
+def test_every_task_is_done_where_only_the_rooms_that_were_entered_are_seen(
+    planner: str, task: str
+) -> None:
+    result = played(planner, case_of(task, 2), seen='rooms_seen').result
+
+    assert result.passed, result.reason
+    assert failed_steps(result) == 0
+
+
+@pytest.mark.parametrize(
+    'planner',
+    [
+        *(f'llm_state:{option}' for option in ('states=no', 'summary=no', 'objects=no')),
+        'llm_state:messages=yes',
+        'inner_monologue:window=5',
+        *(f'fltrnn:{option}' for option in ('rule_cot=no', 'long_memory=no', 'verify=no')),
+    ],
+)
+def test_every_ablation_has_requests_that_it_answers(planner: str) -> None:
+    result = played(planner, case_of('microwave_salmon', 2)).result
+
+    assert result.passed, result.reason
+    assert result.discarded == 0
+
+
+def test_the_brain_estimates_an_open_state_in_a_house() -> None:
+    assert played('brain_body:open_state=model', case_of('microwave_salmon', 2)).result.passed
+
+
+def test_a_loop_that_never_hears_of_failures_loses_what_one_that_hears_of_them_reaches() -> None:
+    def n_passed(planner: str, k: int = 0) -> int:
+        cases = [case_of('wash_the_plate', trial) for trial in range(6)]
+        return sum(played(planner, case, k=k).result.passed for case in cases)
+
+    assert n_passed('prog_prompt') < n_passed('prog_prompt:replan=yes')
+    assert n_passed('brain_body:grounding=random') < n_passed('brain_body:grounding=random', k=3)
+
+
+def test_what_fltrnn_does_not_see_it_reaches_with_its_rounds_only() -> None:
+    # One plan names what is in sight; the others were asked for no second one.
+    case = case_of(SALMON, 2)
+
+    assert played('fltrnn', case, seen='rooms_seen').result.passed
+    assert not played('planning_only', case, seen='rooms_seen').result.passed
+
+
+# --- constraints that no scene shows ----------------------------------------------------------
+
+
+def book_case(**changes: Any) -> Case:
+    """A book is wanted; the first of its class cannot be gripped."""
+    task = {
+        'name': 'a',
+        'instruction': 'Take a book.',
+        'difficulty': 'easy',
+        'least_loops': 0,
+        'limit_steps': 20,
+        'houses': ['studio'],
+        'goal': {'kind': 'household', 'all': [{'held': 'book'}]},
+        'constraints': [{'not_graspable': {'thing': 'book', 'count': 1}}],
+        **changes,
+    }
+    suite = parse_suite(yaml.safe_dump({'tasks': [task]}), Path('/x/mine.yaml'))
+    return make_case(suite, 'a', seed=0, trial=0)
+
+
+@pytest.mark.parametrize(
+    ('planner', 'k'),
+    [
+        ('llm_state', 0),
+        ('llm_state:states=no', 0),
+        ('inner_monologue', 0),
+        ('brain_body', 3),
+    ],
+)
+def test_a_constraint_is_felt_once_and_then_another_object_is_taken(planner: str, k: int) -> None:
+    result = played(planner, book_case(), k=k).result
+
+    assert result.passed, result.reason
+    assert failed_steps(result) == 1
+
+
+def test_a_planner_that_never_asks_again_cannot_learn_a_constraint() -> None:
+    assert not played('prog_prompt:grounding=nearest', book_case()).result.passed
+
+
+@pytest.mark.parametrize('task', STARS)
+def test_tasks_with_a_constraint_are_done_where_failures_lead_to_another_plan(task: str) -> None:
+    case = make_case(LONG, task, seed=0, trial=0)
+
+    for planner in ('llm_state', 'inner_monologue:window=5'):
+        result = played(planner, case).result
+        assert result.passed, result.reason
+        assert failed_steps(result) <= 1
+
+
+def test_a_goal_that_a_constraint_rules_out_is_given_up() -> None:
+    case = book_case(
+        goal={'kind': 'household', 'all': [{'held': 'guitar'}]},
+        constraints=[{'not_graspable': {'thing': 'guitar'}}],
+    )
+
+    run = played('llm_state', case)
+
+    assert not run.result.passed
+    assert failed_steps(run.result) == 1
+    assert 'No plan was found' in json.loads(run.journal.splitlines()[-1])['data']['message']
+
+
+# --- requests ---------------------------------------------------------------------------------
+
+
+class Episode:
+    """The oracle in an episode of which only events are told."""
+
+    def __init__(self, case: Case) -> None:
+        assert isinstance(case.house_goal, HouseholdGoal)
+        self.world = world_of(case)
+        self.events: list[Event] = []
+        situation = Situation(
+            task=Task('t', case.instruction), planner='any', events=lambda: self.events
+        )
+        self.model: ChatModel = HouseholdOracle(case.house, case.house_goal).in_episode(situation)
+
+    def ask(self, kind: str, prompt: str = 'not read', **words: Any) -> str:
+        request = PromptRequest(kind=kind, **words)
+        return self.model.complete([Message('user', prompt, request)]).text
+
+    def plan(self) -> list[str]:
+        actions = low_level_actions(self.world.observe())
+        return [str(c) for c in parse_low_level_plan(self.ask('actions'), actions).calls]
+
+    def do(self, skill: str, *classes: str) -> Outcome:
+        names = self.world.observe().names
+        args = tuple(next(n for n in names if n.startswith(f'{word}_')) for word in classes)
+        outcome = self.world.execute(SkillCall(skill, args))
+        self.events.append(Event(0.0, outcome))
+        return outcome
+
+
+def texts(reply: str, start: int = 0) -> list[str]:
+    return [step.text for step in parse_plan(reply, start)]
+
+
+def test_a_plan_goes_on_from_what_was_done_whatever_the_prompt_says() -> None:
+    episode = Episode(case_of(SALMON, 1))
+    whole = texts(episode.ask('plan'))
+    n_calls = len(episode.plan())
+
+    for step in whole[:2]:
+        skill, word = step.split()[0], step.split()[-1]
+        assert episode.do(skill, word).succeeded
+
+    assert texts(episode.ask('repair', 'Nothing was done.', start=2), 2) == whole[2:]
+    assert len(episode.plan()) == n_calls - 2
+
+
+def test_a_call_that_fails_again_and_again_is_given_up() -> None:
+    episode = Episode(case_of('make_toast', 1))
+    first = texts(episode.ask('plan'))[0].split()
+    call = SkillCall(first[0], (next(
+        n for n in episode.world.observe().names if n.startswith(f'{first[-1]}_')
+    ),))  # fmt: skip
+    failed = Outcome(call=call, status=Status.FAILED, code=Code.PRECONDITION, message='no')
+    episode.events += [Event(0.0, failed)] * 3
+
+    assert episode.ask('repair', start=0).startswith('cannot: ')
+    assert 'failed 3 times' in episode.ask('actions')
+
+
+@pytest.mark.parametrize(
+    ('step', 'scene_of_body', 'call'),
+    [
+        ('sing a song', True, '<pass>'),
+        ('put the milk on the desk', True, '<char0>[put] <milk><desk>'),
+        ('put the milk on the desk', False, '<char0>[putback] <milk><desk>'),
+        ('stand up', True, '<char0>[standup]'),
+    ],
+)
+def test_a_body_writes_its_own_steps_as_calls_of_the_scene(
+    step: str, scene_of_body: bool, call: str
+) -> None:
+    episode = Episode(case_of(SALMON))
+    scene: Scene = episode.world.observe()
+
+    reply = episode.ask('call', text=step, scene=shown_to_body(scene) if scene_of_body else scene)
+
+    assert reply == call
+
+
+def test_huang_gets_the_steps_of_one_plan_one_by_one() -> None:
+    episode = Episode(case_of(SALMON))
+    plan = texts(episode.ask('steps'))
+
+    replies = [episode.ask('next_step', start=i) for i in range(len(plan) + 2)]
+
+    assert replies == [f'{i}: {text}' for i, text in enumerate([*plan, 'Done', 'Done'])]
+
+
+def test_the_state_estimator_writes_what_is_asked_for_and_what_has_become_of_objects() -> None:
+    believed = [
+        line['data']
+        for line in map(
+            json.loads, played('llm_state', case_of('microwave_salmon', 2)).journal.splitlines()
+        )
+        if line['kind'] == 'estimated'
+    ]
+    salmon = next(name for name in believed[0]['attributes'] if name.startswith('salmon_'))
+    assert 'heated' not in believed[0]['attributes'][salmon]
+    assert 'heated' in believed[-1]['attributes'][salmon]
+    assert believed[-1]['summary'].endswith('and 0 failed.')
+
+
+def test_a_request_that_it_has_no_reply_for_is_answered_with_a_reason() -> None:
+    episode = Episode(case_of(SALMON))
+
+    assert episode.ask('poem').startswith('cannot: expert has no reply')
+    undeclared = episode.model.complete([Message('user', 'Who are you?')]).text
+    assert 'declares no request' in undeclared
+    request = PromptRequest(kind='plan')
+    alone = HouseholdOracle().complete([Message('user', 'plan', request)]).text
+    assert 'has no case' in alone
+
+
+# --- runs -------------------------------------------------------------------------------------
+
+
+def test_brain_and_body_of_a_case_are_one_oracle_and_another_case_has_another() -> None:
+    models, others = (models_of(job_of('brain_body', case_of(SALMON, trial))) for trial in (0, 1))
+
+    assert models.brain is models.body
+    assert isinstance(models.brain, HouseholdOracle)
+    assert models.brain is not others.brain
+
+
+def test_each_planner_that_it_answers_says_so_of_itself() -> None:
+    assert all('expert' in stand_ins(find_planner(name)) for name in PLANNERS)
+
+
+def test_the_page_on_models_names_every_planner_that_expert_answers() -> None:
+    page = (Path(__file__).parents[2] / 'docs' / 'models.md').read_text('utf-8')
+    (row,) = (line for line in page.splitlines() if line.startswith('| `expert` |'))
+    known = {name for name in planner_names() if 'expert' in stand_ins(find_planner(name))}
+
+    assert known <= {*row.replace('--planner ', '').split('`')}
+
+
+def prepared(folder: Path, **changes: Any) -> Prepared:
+    values: dict[str, Any] = {
+        'suite': SUITE.name,
+        'planner': 'brain_body',
+        'brain': 'expert',
+        'body': 'expert',
+    }
+    return prepare(RunRequest(**{**values, **changes}), folder)
+
+
+def test_a_run_says_of_both_roles_that_it_measures_the_plumbing(tmp_path: Path) -> None:
+    run = prepared(tmp_path)
+
+    assert (run.plan.settings.brain, run.plan.settings.body) == ('expert', 'expert')
+    assert run.plan.settings.llm == {
+        'brain': {'provider': 'expert'},
+        'body': {'provider': 'expert'},
+    }
+    (notice,) = (text for text in run.notices if 'plumbing' in text)
+    assert notice.startswith('The Brain and the Body `expert` is a deterministic stand-in')
+
+
+REFUSED: Sequence[tuple[dict[str, Any], str]] = [
+    ({'planner': 'llm_pop', 'body': 'offline'}, 'plays in no world of the kind household'),
+    ({'brain': 'offline'}, 'knows nothing of houses'),
+    ({'planner': 'lang_prompt', 'body': 'offline'}, 'say --body expert'),
+    ({'brain': 'uninformed'}, 'cannot work with `uninformed`'),
+    ({'planner': 'llm_state', 'brain': 'offline'}, 'in `bbllm bench household` also'),
+]
+
+
+@pytest.mark.parametrize(('changes', 'told'), REFUSED)
+def test_what_it_cannot_answer_is_said_before_anything_starts(
+    tmp_path: Path, changes: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        prepared(tmp_path / 'out', **changes)
+
+    assert told in str(caught.value)
+    assert not (tmp_path / 'out').exists()
+
+
+def test_a_planner_whose_requests_it_does_not_answer_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(oracle_model, 'PLANNERS', ('prog_prompt',))
+
+    with pytest.raises(ConfigError, match='base_llm cannot work with `expert` in houses'):
+        prepared(tmp_path, planner='base_llm')
