@@ -72,33 +72,34 @@ def failed_steps(result: EpisodeResult) -> int:
 # --- every planner ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('task', TASKS)
 @pytest.mark.parametrize(
-    ('planner', 'mapping'),
+    ('planner', 'task'),
     [
-        ('prog_prompt:grounding=nearest', 'auto'),
-        ('prog_prompt:grounding=nearest,comments=no,feedback=no', 'auto'),
-        ('prog_prompt:grounding=nearest,replan=yes', 'auto'),
-        ('lang_prompt:grounding=nearest', 'auto'),
-        ('lang_prompt:grounding=nearest', 'embedding'),
-        ('huang:grounding=nearest', 'embedding'),
-        ('huang:grounding=nearest,correction=no', 'embedding'),
-        ('brain_body', 'auto'),
-        ('brain_body:grounding=held_first', 'auto'),
-        ('base_llm', 'auto'),
-        ('inner_monologue', 'auto'),
-        ('llm_state', 'auto'),
-        ('fltrnn', 'auto'),
-        ('planning_only', 'auto'),
-        ('planning_reasoning', 'auto'),
+        *(
+            (planner, task)
+            for planner in ('prog_prompt:grounding=nearest', 'brain_body', 'llm_state', 'fltrnn')
+            for task in TASKS
+        ),
+        *(
+            (planner, task)
+            for planner in (
+                'prog_prompt:grounding=nearest,comments=no,feedback=no',
+                'prog_prompt:grounding=nearest,replan=yes',
+                'lang_prompt:grounding=nearest',
+                'huang:grounding=nearest',
+                'huang:grounding=nearest,correction=no',
+                'brain_body:grounding=held_first',
+                'base_llm',
+                'inner_monologue',
+                'planning_only',
+                'planning_reasoning',
+            )
+            for task in ('make_toast', 'eat_chips_on_the_sofa', 'microwave_salmon')
+        ),
     ],
 )
-def test_every_task_is_done_with_every_planner_and_ablation(
-    planner: str, mapping: str, task: str
-) -> None:
-    if mapping == 'embedding' and task == 'brush_teeth':
-        # To `lexical` the paste in the brush is the brush in the paste: it has no order.
-        pytest.skip('words without their order cannot say this')
+def test_tasks_are_done_with_every_planner_and_ablation(planner: str, task: str) -> None:
+    mapping = 'embedding' if planner.startswith('huang') else 'auto'
 
     result = played(planner, case_of(task, 2), mapping=mapping).result
 
@@ -108,7 +109,7 @@ def test_every_task_is_done_with_every_planner_and_ablation(
     assert result.discarded == 0
 
 
-@pytest.mark.parametrize('task', TASKS)
+@pytest.mark.parametrize('task', TASKS[::2])
 @pytest.mark.parametrize('planner', ['llm_state', 'inner_monologue:window=5'])
 def test_every_task_is_done_where_only_the_rooms_that_were_entered_are_seen(
     planner: str, task: str
