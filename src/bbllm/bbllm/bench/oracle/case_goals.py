@@ -58,7 +58,9 @@ def with_goal(llm: LlmConfig, case: Case, *, said: str | None = None) -> LlmConf
 def with_goal_of(llm: LlmConfig, tasks: Iterable[TaskSpec]) -> LlmConfig:
     """Return the sections with a goal of the kind that a run has: enough to build the models."""
     task = next(iter(tasks))
-    return llm if task.houses else _with(llm, _brief(task.goal, task.needs, task.name))
+    return (
+        llm if task.houses else _with(llm, _brief(task.goal, task.needs, f'The task {task.name}'))
+    )
 
 
 def check_goals(tasks: Iterable[TaskSpec], models: Models, planner: str) -> None:
