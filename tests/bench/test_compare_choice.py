@@ -190,7 +190,7 @@ def test_in_every_suite_there_is_somebody_to_compare_or_one_line_says_why_not(
         except ConfigError as error:
             told = str(error)
             assert told.startswith(f'No planner can play {suite}. The task ')
-            assert told.count('know nothing') == 1
+            assert told.count('do not know') == 1
             assert '\n' not in told
 
 
