@@ -149,7 +149,7 @@ def test_a_name_that_a_template_lacks_is_an_error(monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_examples_give_nothing_of_the_demo_away() -> None:
-    folder = files('bbllm.planners') / 'prompts' / 'tabletop'
+    folder = files('bbllm.planners.common') / 'prompts' / 'tabletop'
     for name in ('planning', 'execution', 'feedback'):
         text = (folder / f'{name}_examples.md').read_text().lower()
         for word in ('plus', 'location_', 'aqua', 'red_cube', 'white_cube'):
