@@ -1,5 +1,5 @@
 """
-The seam to an arm: the calls that franka_ros2's interfaces offer, as one protocol.
+The protocol of an arm driver: the calls that the interfaces of franka_ros2 offer.
 
 `sim.driver` implements it on physics in the same process, `nodes.ros_driver` on the ROS
 actions of the real driver or of `mujoco_sim`; `arm.execution.executor` knows neither.

@@ -1,5 +1,5 @@
 """
-The safety envelope: what no motion of this arm may do, whoever planned it.
+The safety envelope: the rules that every motion of the arm obeys, whatever planned it.
 
 Each field of `SafetyEnvelope` is one rule; its name stands in the file, and in the sentence with
 which a motion is refused. `load_envelope` reads the file (config/safety.yaml by default),

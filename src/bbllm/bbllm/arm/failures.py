@@ -1,4 +1,4 @@
-"""How a skill fails: a code, one plain sentence for the Brain, and the controller's own text."""
+"""Failures of skills: a code, a message for the Brain, and the controller's own text."""
 
 from __future__ import annotations
 

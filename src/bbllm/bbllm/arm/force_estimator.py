@@ -1,4 +1,4 @@
-"""What pulls at the hand along the vertical: its newest readings, and who hears of them."""
+"""The vertical force at the hand: its newest readings and their subscribers."""
 
 from __future__ import annotations
 

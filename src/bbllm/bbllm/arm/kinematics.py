@@ -1,5 +1,5 @@
 """
-Where the FR3's tool is for a joint position, and all joint positions for a tool pose.
+Forward and closed-form inverse kinematics of the FR3.
 
 Frames: base = fr3_link0 = world, tcp = fr3_hand_tcp. Poses are homogeneous matrices
 `T_base_tcp`, shape (4, 4), metres. Lengths are those of franka_description's

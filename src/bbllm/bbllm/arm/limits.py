@@ -1,5 +1,5 @@
 """
-What the FR3's joints may do: position, position-dependent velocity, acceleration, jerk, torque.
+Limits of the FR3's joints: position, position-dependent velocity, acceleration, jerk, torque.
 
 Two sets of figures are in the field. Robots with system image 5.9.0 or later have wider
 position limits and slower velocity curves near the stops; older images, franka_description 1.x

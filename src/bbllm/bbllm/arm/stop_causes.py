@@ -1,5 +1,5 @@
 """
-Why a robot stopped: from what its state tells to a cause, a sentence and what to do about it.
+Causes of a stop, derived from the state of the robot: cause, message and remedy.
 
 The names of errors are those of franka_msgs/Errors (franka_ros2 3.4.0); what each of them means
 is told in Franka's documentation of libfranka's `franka::Errors`.

@@ -1,5 +1,5 @@
 """
-From a scene to a MuJoCo model: the robot, the tables, the objects, and the solver's settings.
+The MuJoCo model of a scene: robot, tables, objects and solver settings.
 
 The settings are those that gave 200 grasps of 200 in the measurements this project starts from:
 implicitfast, elliptic cones with impratio 10, condim 4, stiff pads (their contact time constant

@@ -1,4 +1,4 @@
-"""The arm's seam on physics in the same process: every call advances time until it ends."""
+"""The arm driver on physics in the same process: every call advances time until it ends."""
 
 from __future__ import annotations
 

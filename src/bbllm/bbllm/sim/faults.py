@@ -1,5 +1,5 @@
 """
-What can go wrong with the robot itself, and what it takes until it is well again.
+Faults of the robot itself and the steps that clear them.
 
 Modes, thresholds and texts are the driver's and libfranka's. `sim.controllers.manager`
 and `sim.robot` define what a stop does to hardware and controllers, and the order of recovery.

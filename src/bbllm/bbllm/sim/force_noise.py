@@ -1,4 +1,4 @@
-"""How noisy the force sensor of a scene is; a simulation with a seed reads it so."""
+"""The noise of the force sensor of a scene; a simulation with a seed applies it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the robot was told: every goal of arm and hand that arrived, also those it refused."""
+"""The log of goals: every goal of arm and hand that arrived, also the refused ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that `robot_state` tells of the robot at one moment, read from physics."""
+"""The content of `robot_state` at one moment, read from physics."""
 
 from __future__ import annotations
 

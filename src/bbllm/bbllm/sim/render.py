@@ -1,5 +1,5 @@
 """
-A picture of the simulation without a display, and a window where there is one.
+Images of the simulation without a display, and a window where there is one.
 
 Pictures are drawn in a process of their own: graphics libraries are chosen when they are first
 loaded, some print at exit, and a broken one may take its process with it.

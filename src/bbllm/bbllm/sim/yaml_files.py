@@ -1,4 +1,4 @@
-"""YAML files that people know by a name or a path: scenes, suites."""
+"""YAML files named by name or path: scenes, suites."""
 
 from __future__ import annotations
 

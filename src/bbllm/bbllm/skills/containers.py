@@ -1,5 +1,5 @@
 """
-Where in a container a held object fits, and what lies in a container already.
+Free places for a held object in a container, and what is in the container already.
 
 Of a container no more is known than its outer size and that it is open at the top, with a floor of
 6 mm and walls that may lean outwards. What is reckoned with is the ellipse that fits into its

@@ -1,5 +1,5 @@
 """
-Where the two fingers fit: grips from above for an object to pick or to put down.
+Grips from above with room for both fingers, for picking and for placing.
 
 All grips point straight down. At yaw 0 the tool's x axis is the world's x axis and the fingers
 open along the world's y axis. Neighbours are looked at as outlines seen from above, the fingers

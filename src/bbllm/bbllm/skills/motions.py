@@ -1,5 +1,5 @@
 """
-From a call and a scene to motions of the tool, or to the reason why nothing should move.
+Motions of the tool for a call in a scene, or the reason why nothing may move.
 
 Pure geometry: which grips would do, how high to hover, what to check afterwards. Which of the
 grips the arm can reach, and by which way, is for `arm.execution.executor` to find out.

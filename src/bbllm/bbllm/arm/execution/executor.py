@@ -1,5 +1,5 @@
 """
-Carries out one call at a time on an arm behind `ArmDriver`, and tells how it went.
+Execution of skill calls, one at a time, on an arm behind `ArmDriver`.
 
 Every call goes the same way: look, check the call, turn it into motions, plan all of them,
 move, look again. What does not hold beforehand is REJECTED and nothing moves; what goes wrong

@@ -1,5 +1,5 @@
 """
-Brings a stopped robot back, in the order that its driver asks for, or asks a person first.
+Recovery of a stopped robot in the order that its driver requires, or after a person agreed.
 
 Error recovery, hardware component, broadcasters, fresh joint states, the forces at which it stops,
 controller of the arm. The controller comes last, so that the broadcasters, which a stop takes down

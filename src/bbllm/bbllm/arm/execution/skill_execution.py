@@ -1,4 +1,4 @@
-"""One call on its way: motions become goals for the arm, failures become sentences."""
+"""Execution of one call: motions become goals of the arm, failures become messages."""
 
 from __future__ import annotations
 

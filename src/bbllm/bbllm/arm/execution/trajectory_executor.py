@@ -1,4 +1,4 @@
-"""Sends motions to the driver and looks for itself whether they did what they should."""
+"""Execution of motions by the driver, with checks of their result."""
 
 from __future__ import annotations
 

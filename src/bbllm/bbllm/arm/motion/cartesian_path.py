@@ -1,5 +1,5 @@
 """
-Straight motions of the tool: approach, retreat, and whatever must not swing sideways.
+Straight motions of the tool: approach, retreat, and all that must not swing sideways.
 
 A line is a pose for every s in [0, 1]. Closed-form inverse kinematics gives joint positions
 that lie on it, for joint 7 kept still or drifting evenly by several amounts; the drift that

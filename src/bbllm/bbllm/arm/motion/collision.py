@@ -1,5 +1,5 @@
 """
-What the arm, and what it holds, would touch.
+Collision checks of the arm and the held object.
 
 MuJoCo's own collision detection on a model of the robot and the objects around it: forward
 kinematics and contacts only, nothing is simulated. Objects are mocap bodies, so that they move

@@ -1,5 +1,5 @@
 """
-The first bit of a lift, on which it shows whether the object comes along.
+The first part of a lift, which measures whether the object comes along.
 
 What is fixed to the table, or too heavy, must not be found out by hauling at it. So a lift begins
 with a short and slow goal of its own, by so little that even an arm that nothing gives way to

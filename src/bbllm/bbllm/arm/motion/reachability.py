@@ -1,4 +1,4 @@
-"""Whether a tool pose is inside the workspace, answered by closed-form inverse kinematics."""
+"""Reachability of tool poses, by closed-form inverse kinematics."""
 
 from __future__ import annotations
 

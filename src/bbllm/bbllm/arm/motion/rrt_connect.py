@@ -1,5 +1,5 @@
 """
-A way around obstacles by growing two random trees towards each other (RRT-Connect).
+Joint paths around obstacles by two random trees that grow towards each other (RRT-Connect).
 
 After J. Kuffner and S. LaValle, "RRT-Connect: an efficient approach to single-query path
 planning", ICRA 2000; the short-cuts at the end are the usual remedy for its detours.

@@ -1,5 +1,5 @@
 """
-What a motion sweeps: where tool, links and what is held are all along it, in arrays.
+The swept volume of a motion: poses of tool, links and held object along it, as arrays.
 
 The solid shapes are those of `arm/fr3.xml` that meet the world; that of a finger is looked at
 both closed and wide open, since the lowest point of anything between is between the two.

@@ -1,4 +1,4 @@
-"""Sees that the robot itself stops at the forces of the safety envelope, before anything moves."""
+"""The contact forces of the safety envelope, set on the robot before the first motion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Holds every motion that is about to be sent to the safety envelope."""
+"""Checks of every motion against the safety envelope before it is sent."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-How far off the trajectory controller lets the arm be: its own defaults and what goals say.
+Tolerances of the trajectory controller: its defaults and those of a goal.
 
 The defaults are the `constraints` of config/franka/controllers.yaml, the file with which the real
 arm's controller is started.

@@ -1,5 +1,5 @@
 """
-The hand: homing, move, grasp and stop as franka_gripper offers them, as a state machine.
+The Franka Hand as a state machine: homing, move, grasp and stop as in franka_gripper.
 
 Results carry the texts that libfranka gives: an empty one when a grasp missed its width window
 (the hand then opens again), `Command failed!` for what cannot be done, `Command aborted!` when

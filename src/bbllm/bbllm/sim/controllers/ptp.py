@@ -68,7 +68,7 @@ class PtpGoal:
 
 
 class PtpMotion:
-    """Drives one motion, then holds its end; `sim.controllers.playback` plays it."""
+    """Drives one motion, then holds its end; `sim.playback` plays it."""
 
     def __init__(self) -> None:
         """Hold nothing yet."""

@@ -1,5 +1,5 @@
 """
-The joint trajectory controller: what it accepts, what it does meanwhile, how goals end.
+The joint trajectory controller: which goals it accepts, how it follows and ends them.
 
 States and texts are those of ros2_controllers' joint_trajectory_controller on Jazzy, so that a
 client cannot tell the two apart. No physics and no clock in here: `update` is told both.

@@ -1,5 +1,5 @@
 """
-What a rule can ask of a situation, as small predicates that the table of rules is built from.
+Predicates of rules: the small checks that the table of rules is built from.
 
 Every function here returns a predicate that is True where all is well. `A` and `B` stand for the
 first and the second object of a line.

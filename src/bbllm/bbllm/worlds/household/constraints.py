@@ -1,5 +1,5 @@
 """
-What a house does not tell and a task may have: an object without a grip, a toaster for one slice.
+Additional constraints of a house: an object without a grip, a toaster for one slice.
 
 No scene shows a constraint. It is felt by a step that fails, with a message of its own:
 

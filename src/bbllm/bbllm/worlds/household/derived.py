@@ -1,5 +1,5 @@
 """
-What has become of objects and is no state of VirtualHome's: heated, washed, toasted, used.
+Derived states of objects beside VirtualHome's: heated, washed, toasted, used.
 
 After ProgPrompt's and FLTRNN's additions. Differences: a sink washes while a faucet in its own
 room is on, and not any faucet of the house; what works on the objects inside it does so only while

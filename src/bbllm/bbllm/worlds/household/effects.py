@@ -1,5 +1,5 @@
 """
-What a rule can change, as small steps that the table of rules is built from.
+Effects of rules: the small changes that the table of rules is built from.
 
 No step raises once the checks hold: what could is looked up by the rule's checks.
 """

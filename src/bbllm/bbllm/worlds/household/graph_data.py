@@ -1,4 +1,4 @@
-"""VirtualHome's JSON of a graph, checked: what it cannot be is said with where it stood."""
+"""Validation of VirtualHome's JSON of a graph; errors name the place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A household that obeys one script line after the other."""
+"""A household that executes one script line after the other."""
 
 from __future__ import annotations
 

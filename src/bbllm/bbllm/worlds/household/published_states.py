@@ -1,5 +1,5 @@
 """
-What ProgPrompt's published program says has become of objects, to score its own data by.
+The derived states of ProgPrompt's published program, to score its own data.
 
 Other than in `derived`, one faucet of the house washes for all its sinks, doors do not matter, and
 there are no ovens, pots, dishwashers, toasters or washing by hand. Source: `utils_aug_env` of the

@@ -1,4 +1,4 @@
-"""What a row of the table of rules is, and how it is followed."""
+"""The rows of the table of rules, and how a step follows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The clean rules: VirtualHome's table with the rows that a person would not expect replaced."""
+"""The clean rules: VirtualHome's table with its surprising rows replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the clean rules ask beside the checks that they share with VirtualHome's."""
+"""Checks of the clean rules beside those shared with VirtualHome's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A graph as a scene: what a planner is told of a household."""
+"""The scene of a household graph, as planners receive it."""
 
 from __future__ import annotations
 

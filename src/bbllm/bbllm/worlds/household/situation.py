@@ -1,4 +1,4 @@
-"""What checks read and effects change: the graph, who acts, on what, what is remembered."""
+"""The input of checks and effects: graph, character, objects and memory."""
 
 from __future__ import annotations
 

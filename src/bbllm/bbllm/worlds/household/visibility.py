@@ -1,4 +1,4 @@
-"""What the character gets to see: all of the household, or the room that it is in."""
+"""Visibility: the character sees the whole household, or its room."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-From what a detector tells to objects in the world frame; what cannot be believed is left out.
+Detections as objects in the world frame; implausible ones are left out.
 
 Each reason to leave something out is told once for each object it happens to, and counted always.
 """

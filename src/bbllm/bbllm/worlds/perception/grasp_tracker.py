@@ -1,5 +1,5 @@
 """
-What is in the hand, from the hand alone: no camera sees what the fingers cover.
+The object in the hand, from the state of the hand: no camera sees what the fingers cover.
 
 When the fingers close and stop at the width of a thing that is known to be between them, it moves
 with the TCP from then on. When they open it falls onto the highest support below; when they close

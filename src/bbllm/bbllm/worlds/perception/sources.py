@@ -1,4 +1,4 @@
-"""Where a scene comes from: the words of the parameter `sources`, and what they need."""
+"""Sources of a scene: the words of the parameter `sources`, and what they need."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-Where each object is, from noisy pictures: steady while it rests, quick when it has moved.
+Object poses from noisy detections: steady at rest, quick after a motion.
 
 Sightings that agree with what is known are averaged. One that does not is an outlier, until some
 more agree with it: then the object has moved, and is there at once. An object that pictures should

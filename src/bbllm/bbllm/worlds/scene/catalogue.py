@@ -1,5 +1,5 @@
 """
-Catalogues: what the objects are that a detector only names.
+Catalogues: the properties of objects that a detector only names.
 
 A catalogue is `config/catalogues/<name>.yaml`:
 

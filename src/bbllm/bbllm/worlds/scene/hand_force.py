@@ -1,5 +1,5 @@
 """
-The force on the hand, as somebody who weighs objects would read it: a mean, while the arm rests.
+The force on the hand for weighing: a mean while the arm rests.
 
 A sensor at the wrist, or an estimate from the torques of the joints, feels every acceleration of
 hand and arm, and its readings scatter. So readings in motion are left out, and those at rest are

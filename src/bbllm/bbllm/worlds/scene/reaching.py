@@ -1,4 +1,4 @@
-"""Which objects and places the hand can come down on; asked again only for what has moved."""
+"""Which objects and places the hand can reach from above; recomputed only for what has moved."""
 
 from __future__ import annotations
 

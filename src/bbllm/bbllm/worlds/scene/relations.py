@@ -1,5 +1,5 @@
 """
-From objects, hand and clock to a scene with its relations as triples.
+The scene with its relations as triples, from objects, hand and clock.
 
 * (a on b): a rests on b, which is a shallow container, the top of an object, a location whose
   middle is within 2 cm, or a piece of furniture; only the nearest of these, in that order.

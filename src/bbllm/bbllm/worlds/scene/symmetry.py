@@ -1,4 +1,4 @@
-"""Orientations that look alike: of a cube there are 24, of a cylinder there is a whole circle."""
+"""Orientations that look alike: 24 of a cube, a whole circle of a cylinder."""
 
 from __future__ import annotations
 

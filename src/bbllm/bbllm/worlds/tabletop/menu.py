@@ -1,5 +1,5 @@
 """
-Menus beside objects: from a scene to what a person may choose, and from a choice to plain words.
+Menus beside objects: what a person may choose in a scene, and the task of each choice.
 
 A choice becomes a task in plain language, as if the person had typed it, so plans, approvals and
 journals are the same whoever asked. What the scene says is impossible is not offered; what it

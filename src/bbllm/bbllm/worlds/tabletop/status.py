@@ -1,4 +1,4 @@
-"""What a person beside the robot wants to know, in a few lines: who does what, who waits, why."""
+"""The status of the robot for a person beside it, in a few lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a real table: furniture from files, objects from pictures and the hand."""
+"""The state of a real table: furniture from files, objects from detections and the hand."""
 
 from __future__ import annotations
 
