@@ -6,19 +6,24 @@ import json
 import math
 import multiprocessing
 import signal
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import matplotlib as mpl
 import numpy as np
 import typer
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from rich.table import Table
 
 from bbllm.cli.views.console import PlainConsole
 from bbllm.core.errors import ConfigError
 
+INK, GRID, BLUE, ORANGE = '#22262b', '#d9dce0', '#2f6db3', '#c2571a'
 Result = TypeVar('Result')
 _Bar = TypeVar('_Bar', bound='TrialBar')
 
@@ -89,6 +94,29 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return None if isinstance(value, float) and math.isnan(value) else value
+
+
+@contextmanager
+def new_figure(title: str, subtitle: str) -> Iterator[tuple[Figure, Axes]]:
+    """Yield a chart with its axes; its style applies while the context is open."""
+    style: dict[Any, Any] = {
+        **{'font.size': 9, 'axes.edgecolor': GRID, 'text.parse_math': False},
+        **{'axes.spines.top': False, 'axes.spines.right': False},
+    }
+    with mpl.rc_context(style):
+        figure = Figure(figsize=(6, 3.7), layout='constrained')
+        axes = figure.subplots()
+        axes.grid(axis='y', color=GRID)
+        axes.set_title(subtitle, loc='left', fontsize=8)
+        figure.suptitle(title, x=0.01, ha='left', fontsize=11, fontweight='bold')
+        yield figure, axes
+
+
+def write_figure(figure: Figure, folder: Path, name: str) -> None:
+    """Write a chart as SVG and PNG."""
+    with mpl.rc_context({'svg.hashsalt': name, 'svg.fonttype': 'none'}):
+        figure.savefig(folder / f'{name}.svg', metadata={'Date': None})
+    figure.savefig(folder / f'{name}.png', dpi=150)
 
 
 def make_folder(folder: Path) -> None:

@@ -22,8 +22,6 @@ import typer
 from bbllm.bench.log.machine import describe_machine
 from bbllm.cli.views.console import PlainConsole
 from bbllm.core.errors import ConfigError
-from bbllm.viz.png import to_png
-from bbllm.viz.svg import to_svg
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.script import parse_line
@@ -33,11 +31,11 @@ from benchmarks.household_speed.report import (
     Rate,
     SpeedFigures,
     SpeedReport,
-    draw_report,
+    figure_of,
     print_report,
 )
 from benchmarks.household_speed.virtualhome import Original, load_original
-from benchmarks.shared import TrialBar, make_folder, write_json
+from benchmarks.shared import TrialBar, make_folder, write_figure, write_json
 
 app = typer.Typer(add_completion=False)
 NAME = 'household-speed'
@@ -228,10 +226,8 @@ def household_speed(
     make_folder(out)
     console = PlainConsole(stderr=as_json, markup=True)
     report = run_speed_bench(sizes, scripts, seed, rounds=rounds)
-    page = draw_report(report)
     write_json(out / f'{NAME}.json', report.as_json())
-    (out / f'{NAME}.svg').write_text(to_svg(page), 'utf-8')
-    (out / f'{NAME}.png').write_bytes(to_png(page))
+    write_figure(figure_of(report), out, NAME)
     if as_json:
         typer.echo((out / f'{NAME}.json').read_text('utf-8'), nl=False)
     else:

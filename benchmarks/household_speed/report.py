@@ -7,21 +7,15 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
+from matplotlib.figure import Figure
 from rich.console import Console
 from rich.markup import escape
 
-from bbllm.viz.shapes import Circle, Line, Page, Paint, Point, Shape, Text
-from benchmarks.shared import machine_text, table_of
+from benchmarks.shared import BLUE, INK, ORANGE, machine_text, new_figure, table_of
 
 TARGET_RATIO, TARGET_NODES = 30.0, 219
 """How many times faster than the original the household shall be at least, from which size on."""
-LEFT, RIGHT, TOP, BOTTOM = 70.0, 470.0, 44.0, 300.0
-"""The plot's frame [px]."""
-INK, FAINT = '#22262b', '#d9dce0'
-COLORS = {'persistent': '#2f6db3', 'fresh': '#c2571a'}
-DASH = (5.0, 4.0)
-NAME_PX = 13.0
-"""Height of a name beside a curve."""
+COLORS = {'persistent': BLUE, 'fresh': ORANGE}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,70 +184,24 @@ def _growth(report: SpeedReport) -> Iterator[str]:
             )
 
 
-def draw_report(report: SpeedReport) -> Page:
-    """Return the picture: steps a second over the size of the house, both logarithmic."""
-    sizes = sorted({item.nodes for item in report.figures})
-    rates = [r.steps_per_s for item in report.figures for r in (item.ours, item.original)]
-    low, high = math.floor(math.log10(min(rates))), math.ceil(math.log10(max(rates)))
-    # One size alone stands in the middle.
-    first, last = (sizes[0], sizes[-1]) if len(sizes) > 1 else (sizes[0] / 2, sizes[0] * 2)
-
-    def at(nodes: float, rate: float) -> Point:
-        across = math.log(nodes / first) / math.log(last / first)
-        up = (math.log10(rate) - low) / max(1, high - low)
-        return (LEFT + across * (RIGHT - LEFT), BOTTOM - up * (BOTTOM - TOP))
-
-    shapes: list[Shape] = []
-    for power in range(low, high + 1):
-        left, right = at(first, 10.0**power), at(last, 10.0**power)
-        shapes.append(Line((left, right), Paint(stroke=FAINT)))
-        shapes.append(
-            Text(position=(left[0] - 8, left[1]), text=f'{10.0**power:,g}', anchor='end')
-        )
-    for nodes in sizes:
-        x, y = at(nodes, 10.0**low)
-        shapes.append(Line(((x, y), (x, y + 5)), Paint(stroke=INK)))
-        shapes.append(Text(position=(x, y + 15), text=str(nodes), anchor='middle'))
-    ends: list[tuple[Point, str, str]] = []
-    for mode in report.modes:
-        for who, name in (('ours', mode), ('original', f'original, {mode}')):
-            points = [
-                at(item.nodes, getattr(item, who).steps_per_s)
-                for item in report.figures
-                if item.mode == mode
-            ]
-            shapes += _curve(points, mode, who)
-            ends.append((points[-1], name, COLORS.get(mode, INK)))
-    shapes += [*_names(ends), *_words()]
-    title = 'Steps a second of the household and of VirtualHome 2.3.0, over the size of the house'
-    return Page(width=590, height=350, title=title, shapes=tuple(shapes))
-
-
-def _curve(points: Sequence[Point], mode: str, who: str) -> list[Shape]:
-    color = COLORS.get(mode, INK)
-    dash = None if who == 'ours' else DASH
-    marks = [Circle(point, 3.5, Paint(fill=color)) for point in points]
-    return [Line(tuple(points), Paint(stroke=color, width=2, dash=dash)), *marks]
-
-
-def _names(ends: Sequence[tuple[Point, str, str]]) -> list[Shape]:
-    """Write names beside the ends of curves, one below the other where those lie close."""
-    shapes: list[Shape] = []
-    lowest = -math.inf
-    for (x, y), name, color in sorted(ends):
-        lowest = max(y, lowest + NAME_PX)
-        shapes.append(Text(position=(x + 8, lowest), text=name, size=10, color=color))
-    return shapes
-
-
-def _words() -> list[Shape]:
-    middle = (LEFT + RIGHT) / 2
-    return [
-        Text(position=(LEFT, 18), text='Steps a second', size=13, bold=True),
-        Text(
-            position=(LEFT, 34),
-            text='full: the household;  dashed: VirtualHome 2.3.0, same scripts and houses',
-            size=10,
-        ),
-        Text(position=(middle, 335), text='nodes of the house', anchor='middle'),
-    ]
+def figure_of(report: SpeedReport) -> Figure:
+    """Return the chart of steps per second over the size of the house, both logarithmic."""
+    with new_figure(
+        'Steps per second',
+        'full: the household;  dashed: VirtualHome 2.3.0, same scripts and houses',
+    ) as (figure, axes):
+        for mode in report.modes:
+            items = [item for item in report.figures if item.mode == mode]
+            nodes, color = [item.nodes for item in items], COLORS.get(mode, INK)
+            ours = [item.ours.steps_per_s for item in items]
+            original = [item.original.steps_per_s for item in items]
+            axes.plot(nodes, ours, 'o-', color=color, label=mode)
+            axes.plot(nodes, original, 'o--', color=color, label=f'original, {mode}')
+        axes.set_xscale('log')
+        axes.set_yscale('log')
+        axes.minorticks_off()
+        sizes = sorted({item.nodes for item in report.figures})
+        axes.set_xticks(sizes, [str(size) for size in sizes])
+        axes.set_xlabel('nodes of the house')
+        axes.legend(frameon=False, ncols=len(report.modes))
+    return figure

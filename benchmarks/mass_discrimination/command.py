@@ -22,17 +22,15 @@ from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
 from bbllm.sim.force_noise import FORCE_NOISE_N
-from bbllm.viz.png import to_png
-from bbllm.viz.svg import to_svg
 from benchmarks.mass_discrimination.report import (
     MassReport,
-    draw_report,
+    figure_of,
     figures_of,
     print_report,
     times_of,
 )
 from benchmarks.mass_discrimination.trials import MassTrial, run_trial
-from benchmarks.shared import TrialBar, make_folder, results_of, write_json
+from benchmarks.shared import TrialBar, make_folder, results_of, write_figure, write_json
 
 app = typer.Typer(add_completion=False, rich_markup_mode='rich')
 NAME = 'weigh'
@@ -91,10 +89,8 @@ def weigh(
         )
     output = Output(json)
     print_report(report, output.console)
-    page = draw_report(report)
     write_json(out / f'{NAME}.json', report.as_json())
-    (out / f'{NAME}.svg').write_text(to_svg(page), 'utf-8')
-    (out / f'{NAME}.png').write_bytes(to_png(page))
+    write_figure(figure_of(report), out, NAME)
     output.say_line(f'{report.wall_s:.0f} s; written to {out}')
     output.result({**report.as_json(), 'folder': str(out)})
     if counter.count or not report.all_weighed:

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+import numpy as np
+from matplotlib.figure import Figure
 from rich.console import Console
 
 from bbllm.bench.log.intervals import Estimate, rate_of
 from bbllm.core.gravity import GRAVITY_M_S2
 from bbllm.sim.force_noise import FORCE_NOISE_N
-from bbllm.viz.shapes import Circle, Line, Page, Paint, Point, Shape, Text
 from bbllm.worlds.scene.hand_force import PERIOD_S, WINDOW_S
 from benchmarks.mass_discrimination.trials import Lift, MassTrial
-from benchmarks.shared import machine_text, percentile, table_of
+from benchmarks.shared import BLUE, INK, machine_text, new_figure, percentile, table_of
 
 READINGS = round(WINDOW_S / PERIOD_S) + 1
 """How many readings of the sensor a weight is the mean of."""
-LEFT, RIGHT, TOP, BOTTOM = 64.0, 536.0, 44.0, 284.0
-"""The plot's frame [px]."""
-INK, FAINT, BLUE = '#22262b', '#d9dce0', '#2f6db3'
-HIGHEST = 0.5
-"""The error rate of who says either name by chance."""
+CHANCE = 0.5
+"""Error rate of an answer by chance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,66 +164,29 @@ def _lift_line(report: MassReport) -> str:
     )
 
 
-def draw_report(report: MassReport) -> Page:
-    """Return the picture: error rate over the ratio of the masses, on a logarithmic scale."""
-    ratios = [1.0, *(item.ratio for item in report.figures)]
-    most = max(ratios)
-
-    def at(ratio: float, rate: float) -> Point:
-        across, up = math.log(ratio) / math.log(most), min(rate / HIGHEST, 1.0)
-        return (LEFT + across * (RIGHT - LEFT), BOTTOM - up * (BOTTOM - TOP))
-
-    shapes: list[Shape] = []
-    for tenth in range(round(10 * HIGHEST) + 1):
-        left, right = at(1.0, tenth / 10), at(most, tenth / 10)
-        shapes.append(Line((left, right), Paint(stroke=FAINT)))
-        place = (left[0] - 8, left[1])
-        shapes.append(Text(position=place, text=f'{tenth / 10:g}', anchor='end'))
-    for ratio in ratios:
-        x, y = at(ratio, 0.0)
-        shapes.append(Line(((x, y), (x, y + 5)), Paint(stroke=INK)))
-        shapes.append(Text(position=(x, y + 15), text=f'{ratio:g}', anchor='middle'))
-        mass = f'{ratio * report.light_kg:g} kg'
-        shapes.append(Text(position=(x, y + 29), text=mass, anchor='middle', size=8))
-    steps = [most ** (i / 200) for i in range(201)]
+def figure_of(report: MassReport) -> Figure:
+    """Return the chart of the error rate over the ratio of the masses."""
     light_kg = report.light_kg
-    curve = tuple(
-        at(step, expected_error(light_kg, step * light_kg, report.noise_n)) for step in steps
-    )
-    shapes.append(Line(curve, Paint(stroke=INK, dash=(5, 4))))
-    for item in report.figures:
-        shapes += _mark(item, at)
-    shapes += _words(report)
-    title = f'How often the lighter of two cubes, {light_kg:g} kg, is said to be heavier'
-    return Page(width=576, height=350, title=title, shapes=tuple(shapes))
-
-
-def _mark(item: MassFigures, at: Callable[[float, float], Point]) -> list[Shape]:
-    error = item.error
-    if error.value is None or error.low is None or error.high is None:
-        return []
-    bar = (at(item.ratio, error.low), at(item.ratio, error.high))
-    return [
-        Line(bar, Paint(stroke=BLUE, width=2)),
-        Circle(at(item.ratio, error.value), 4, Paint(fill=BLUE)),
-    ]
-
-
-def _words(report: MassReport) -> list[Shape]:
     trials = max((item.error.n for item in report.figures), default=0)
-    middle = (LEFT + RIGHT) / 2
-    legend = f'{trials} trials each, 95 % interval;  dashed: by the noise of the readings alone'
-    return [
-        Text(
-            position=(LEFT, 18),
-            text=f'Error rate of "which is heavier", beside {report.light_kg:g} kg',
-            size=13,
-            bold=True,
-        ),
-        Text(position=(LEFT, 34), text=legend, size=10),
-        Text(
-            position=(middle, 332),
-            text='mass of the heavier cube over that of the lighter one',
-            anchor='middle',
-        ),
-    ]
+    ratios = [1.0, *(item.ratio for item in report.figures)]
+    with new_figure(
+        f'Error rate of "which is heavier", beside {light_kg:g} kg',
+        f'{trials} trials each, 95 % interval;  dashed: by the noise of the readings alone',
+    ) as (figure, axes):
+        steps = np.geomspace(1.0, max(ratios), 200)
+        noise = [expected_error(light_kg, step * light_kg, report.noise_n) for step in steps]
+        axes.plot(steps, noise, '--', color=INK)
+        for item in report.figures:
+            error = item.error
+            if error.value is not None and error.low is not None and error.high is not None:
+                bounds = [[error.value - error.low], [error.high - error.value]]
+                axes.errorbar(
+                    [item.ratio], [error.value], yerr=bounds, fmt='o', color=BLUE, clip_on=False
+                )
+        axes.set_xscale('log')
+        axes.minorticks_off()
+        labels = [f'{ratio:g}\n{ratio * light_kg:g}' for ratio in ratios]
+        axes.set_xticks(ratios, labels, fontsize=8)
+        axes.set_ylim(0, CHANCE)
+        axes.set_xlabel('mass of the heavier cube: over that of the lighter one, and in kg')
+    return figure
