@@ -21,7 +21,6 @@ HELD_ONCE = (
     'held once: of all episodes, as SR, those in which all conditions of the goal held at once, '
     'at the start or after some step; so FLTRNN counts a success.'
 )
-LEFT_OUT = ('malformed', 'refused')
 KINDS = (
     'malformed, refused: lines of replies that were left out since they fit no grammar, or since '
     'they name what is not there or are against a check of the planner, in all episodes. A '

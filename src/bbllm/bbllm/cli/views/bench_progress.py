@@ -8,7 +8,7 @@ from bbllm.bench.log.results import NO_CASE, EpisodeResult
 from bbllm.bench.runner.run_watch import RunProgress
 from bbllm.cli.views.bar_view import BarView
 from bbllm.cli.views.output import Output
-from bbllm.cli.views.progress import count
+from bbllm.core.phrases import count_of
 
 
 class ProgressView(BarView):
@@ -27,9 +27,11 @@ class ProgressView(BarView):
     def began(self, progress: RunProgress) -> None:
         """Show what there is to do."""
         if progress.done:
-            self._say(f'On record already: {progress.done} of {count(progress.total, "episode")}.')
+            self._say(
+                f'On record already: {progress.done} of {count_of(progress.total, "episode")}.'
+            )
         else:
-            self._say(f'{count(progress.total, "episode")}.')
+            self._say(f'{count_of(progress.total, "episode")}.')
         self._show(progress)
 
     def ended(self, result: EpisodeResult, progress: RunProgress) -> None:
@@ -79,13 +81,13 @@ def line_of(result: EpisodeResult, progress: RunProgress, of: str = '') -> str:
     why = f'  {reason}' if reason else ''
     return (
         f'{progress.done:>4}/{progress.total}  {of}{result.key.name}  {result.verdict}  '
-        f'{count(result.loops, "loop")}  {left} left{why}'
+        f'{count_of(result.loops, "loop")}  {left} left{why}'
     )
 
 
 def counts_text(progress: RunProgress) -> str:
     """Return where the run stands, in one line."""
-    parts = [f'{progress.done}/{count(progress.total, "episode")}', f'{progress.passed} passed']
+    parts = [f'{progress.done}/{count_of(progress.total, "episode")}', f'{progress.passed} passed']
     if progress.lost:
         parts.append(f'{progress.lost} lost')
     if progress.per_minute:

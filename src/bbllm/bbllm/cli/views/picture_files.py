@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from bbllm.cli.views.progress import Progress, count
+from bbllm.cli.views.progress import Progress
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode
 from bbllm.core.paths import write_whole
+from bbllm.core.phrases import count_of
 from bbllm.core.types import Scene
 from bbllm.viz.house_sheet import draw_house_sheet
 from bbllm.viz.reach import reach_ring
@@ -128,8 +129,8 @@ def caption_of(progress: Progress, check: str = '', *, timed: bool = True) -> Ca
             progress.planner,
             f'Brain {progress.brain}',
             f'Body {progress.body}',
-            count(progress.calls, 'call'),
-            count(progress.repairs, 'repair'),
+            count_of(progress.calls, 'call'),
+            count_of(progress.repairs, 'repair'),
             *([f'{progress.robot_s:.0f} s of robot time'] if timed else []),
         ]
     )

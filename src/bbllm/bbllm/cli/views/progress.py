@@ -30,6 +30,7 @@ from bbllm.core.events import (
     assert_never,
 )
 from bbllm.core.observation import Observed
+from bbllm.core.phrases import count_of
 from bbllm.core.printable import escape_texts
 from bbllm.core.types import Outcome, Scene, SkillCall
 
@@ -231,23 +232,18 @@ class Progress:
             row.note = outcome.message
 
 
-def count(number: int, noun: str) -> str:
-    """Return `1 repair`, `2 repairs`."""
-    return f'{number} {noun}' + ('' if number == 1 else 's')
-
-
 def counts_text(progress: Progress, robot_s: float, wall_s: float | None = None) -> str:
     """Return the counts in one line; *wall_s* where it is newer than the last event [s]."""
     wall_s = progress.wall_s if wall_s is None else wall_s
     # Offline models and some servers count none: then there is nothing to say of them.
     tokens = [f'{progress.tokens:,} tokens'] if progress.tokens else []
-    passed = [f'{count(progress.passes, "step")} passed'] if progress.passes else []
+    passed = [f'{count_of(progress.passes, "step")} passed'] if progress.passes else []
     return ' · '.join(
         [
-            count(progress.calls, 'call'),
+            count_of(progress.calls, 'call'),
             *passed,
-            count(progress.repairs, 'repair'),
-            count(progress.model_calls, 'model call'),
+            count_of(progress.repairs, 'repair'),
+            count_of(progress.model_calls, 'model call'),
             *tokens,
             f'{robot_s:.1f} s simulated',
             f'{wall_s:.1f} s on the clock',
