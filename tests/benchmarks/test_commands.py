@@ -9,6 +9,7 @@ import pytest
 from typer.testing import Result
 
 from bbllm.cli.commands import bench
+from bbllm.cli.support import lazy
 from bbllm.core import paths
 
 
@@ -24,7 +25,8 @@ def test_benchmark_of_a_checkout_answers_help(bbllm: Callable[..., Result], name
 def test_installed_package_lists_no_benchmark_and_names_the_checkout(
     bbllm: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bench, 'checkout_dir', lambda: None)
+    for module in (bench, lazy):
+        monkeypatch.setattr(module, 'checkout_dir', lambda: None)
 
     listed = bbllm('bench', '--help').output
     asked = bbllm('bench', 'arm')
