@@ -23,8 +23,8 @@ from bbllm.core.types import (
 )
 from bbllm.planners.belief.prompting import StatePrompts
 from bbllm.planners.common.open_state import OpenState
-from bbllm.planners.common.program import Call, Condition
-from bbllm.planners.common.prompting import Failure, Prompts
+from bbllm.planners.common.program import Call, ProgramCondition
+from bbllm.planners.common.prompting import PlanFailure, Prompts
 from bbllm.planners.common.short_names import ShortNames
 from bbllm.planners.fltrnn.demonstrations import Demonstration
 from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, LongTerm, ShortTerm
@@ -32,9 +32,9 @@ from bbllm.planners.inner_monologue.prompting import Monologue, MonologuePrompt
 from bbllm.planners.llm_pop.fine_tuned_history import FtHistory, FtRound
 from bbllm.planners.llm_pop.fine_tuned_prompting import FtPrompts
 from bbllm.planners.llm_pop.fine_tuned_questions import Question
-from bbllm.planners.llm_pop.history import DONE, History, Round, Tried
+from bbllm.planners.llm_pop.history import DONE, History, Round, TriedAction
 from bbllm.planners.llm_pop.prompting import PopPrompts
-from bbllm.planners.prog_prompt.interpreter import Tried as TriedCall
+from bbllm.planners.prog_prompt.interpreter import TriedAction as TriedCall
 from bbllm.planners.prog_prompt.lang_prompt import Example, LangPrompts
 from bbllm.planners.prog_prompt.prompting import ProgPrompts
 from bbllm.skills.catalog import SKILLS
@@ -97,7 +97,7 @@ def prompts(name: str, scene: Scene, house: Scene) -> Iterator[tuple[str, str]]:
 def _plain(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
     plan = Plan((PlanStep(0, f'pick {name}'), PlanStep(1, 'place it on location_B')))
     raw = outcome(name).raw
-    failure = Failure(plan.steps[0], f'grasp of {name} failed', raw, human=(SAID,))
+    failure = PlanFailure(plan.steps[0], f'grasp of {name} failed', raw, human=(SAID,))
     rendered = Prompts(believed=True)
     yield 'brain_body planning', rendered.planning(task, scene)
     yield 'brain_body feedback', rendered.feedback(task, scene, plan, failure, [failure, failure])
@@ -110,7 +110,7 @@ def _prog_prompt(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str
     yield 'prog_prompt plan', rendered.plan(task, scene)
     tried = [TriedCall(Call('pick', (name,)))]
     yield 'prog_prompt replan', rendered.plan(task, scene, tried)
-    yield 'prog_prompt check', rendered.check(Condition(name, 'in', 'hands'), scene)
+    yield 'prog_prompt check', rendered.check(ProgramCondition(name, 'in', 'hands'), scene)
 
 
 def _lang_prompt(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
@@ -144,7 +144,7 @@ def _inner_monologue(name: str, scene: Scene, task: Task) -> Iterator[tuple[str,
 
 def _llm_pop(name: str, scene: Scene) -> Iterator[tuple[str, str]]:
     history = History()
-    tried = (Tried(f'PICK {name}', DONE, observed(scene)),)
+    tried = (TriedAction(f'PICK {name}', DONE, observed(scene)),)
     history.add(Round(f'weigh {name}', tried))
     history.hear([SAID])
     history.add(Round(f'weigh {name} again', tried))

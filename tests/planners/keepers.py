@@ -10,11 +10,11 @@ from made_scenes import made_scene
 from bbllm.core.events import Event
 from bbllm.core.observation import Observed
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
-from bbllm.planners.belief.interaction_history import Experience
+from bbllm.planners.belief.interaction_history import InteractionHistory
 from bbllm.planners.belief.rule_state_estimator import RuleEstimator
 from bbllm.planners.belief.state_keeper import StateKeeper
 from bbllm.planners.common.open_facts import is_open
-from bbllm.planners.common.open_state import StateEstimator
+from bbllm.planners.common.open_state import OpenStateEstimator
 
 SCENE = made_scene('red_cube blue_cube', 'red_cube is clear', domain='tabletop')
 PATIENCE_S = 20.0
@@ -34,10 +34,12 @@ def felt(force_n: float) -> Event:
 class Kept:
     """A keeper with what it has told of trouble and faults."""
 
-    def __init__(self, estimator: Callable[[Experience], StateEstimator] = RuleEstimator):
+    def __init__(
+        self, estimator: Callable[[InteractionHistory], OpenStateEstimator] = RuleEstimator
+    ):
         self.trouble: list[str] = []
         self.faults: list[str] = []
-        experience = Experience()
+        experience = InteractionHistory()
         self.keeper = StateKeeper(
             estimator(experience),
             experience,

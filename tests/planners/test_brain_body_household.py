@@ -20,7 +20,7 @@ from bbllm.planners.common.call_grammar import parse_call
 from bbllm.planners.common.house_actions import ACTIONS, shown_to_body
 from bbllm.planners.common.house_environment import house_environment
 from bbllm.planners.common.plan_grammar import parse_plan
-from bbllm.planners.common.prompting import Failure, Prompts
+from bbllm.planners.common.prompting import PlanFailure, Prompts
 from bbllm.worlds.household.houses import list_houses
 from bbllm.worlds.household.world import HouseholdWorld
 
@@ -154,7 +154,7 @@ def test_the_prompts_of_a_house_name_classes_only_and_hold_the_parts_of_the_pape
     step = PlanStep(0, 'open the fridge')
 
     feedback = Prompts().feedback(
-        TASK, scene, Plan(parse_plan(PLAN)), Failure(step, 'no', 'not_close'), []
+        TASK, scene, Plan(parse_plan(PLAN)), PlanFailure(step, 'no', 'not_close'), []
     )
 
     for prompt in (plan, feedback, Prompts().direct(TASK, scene)):

@@ -24,7 +24,7 @@ from bbllm.planners.fltrnn.context_selection import (
     LONGEST_IN_WORDS,
     MORE,
     USEFUL,
-    Telling,
+    ContextSelector,
 )
 from bbllm.planners.fltrnn.demonstrations import Chooser, household_demonstrations
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
@@ -57,7 +57,7 @@ def graph_of(house: str = 'studio') -> MemoryGraph:
 
 def tell(sentence: str, longest: int = LONGEST, *, embedder: Any = None) -> tuple[str, list[str]]:
     """Return what is told of the studio, and the classes that are said to be left out."""
-    telling = Telling(embedder or LexicalEmbedder(), longest=longest)
+    telling = ContextSelector(embedder or LexicalEmbedder(), longest=longest)
     text, _, left_out = telling.of(graph_of(), sentence, None).partition(f'\n{LEFT_OUT}')
     return text, left_out.split(', ')
 
@@ -75,7 +75,7 @@ def test_no_more_is_told_than_finds_room_and_what_is_left_out_is_named(
     useful = {class_of(n) for n in graph.names if any(graph.affords(n, w) for w in USEFUL)}
 
     text, left_out = tell(sentence, longest)
-    said = Telling(LexicalEmbedder(), longest=longest).of(graph, sentence, None)
+    said = ContextSelector(LexicalEmbedder(), longest=longest).of(graph, sentence, None)
 
     assert len(said) <= longest
     assert not classes_in(text) & {*left_out}
@@ -110,13 +110,13 @@ def test_an_embedder_that_knows_meanings_brings_what_the_words_do_not_spell() ->
 
     assert {'faucet', 'sink'} <= classes_in(text)
     assert 'book' in left_out
-    telling = Telling(Meaning())
+    telling = ContextSelector(Meaning())
     first = telling.first(graph_of(), RINSE)[0][:2]
     assert {class_of(name) for name in first} == {'faucet', 'sink'}
 
 
 def test_one_of_each_class_comes_before_a_second_that_nobody_speaks_of() -> None:
-    names, _ = Telling(LexicalEmbedder()).first(graph_of(), 'xyzzy')
+    names, _ = ContextSelector(LexicalEmbedder()).first(graph_of(), 'xyzzy')
     n_classes = len({class_of(name) for name in names})
 
     assert len({class_of(name) for name in names[:n_classes]}) == n_classes
@@ -125,7 +125,7 @@ def test_one_of_each_class_comes_before_a_second_that_nobody_speaks_of() -> None
 
 def test_of_one_class_what_is_at_hand_comes_before_what_is_shut_in() -> None:
     graph = graph_of('family_flat')
-    names, _ = Telling(LexicalEmbedder()).first(graph, 'read a book, drink from a mug')
+    names, _ = ContextSelector(LexicalEmbedder()).first(graph, 'read a book, drink from a mug')
 
     for word in ('mug', 'plate'):
         shut = [graph.closed_around(n) is not None for n in names if class_of(n) == word]
@@ -140,7 +140,7 @@ def test_who_is_told_no_classes_is_told_of_one_of_each_that_is_taken_filled_or_s
     graph = graph_of(house)
     words = ('grabbable', 'containers', 'has_switch')
     wanted = {class_of(n) for n in graph.names if any(graph.affords(n, w) for w in words)}
-    telling = Telling(LexicalEmbedder(), longest=LONGEST_IN_WORDS)
+    telling = ContextSelector(LexicalEmbedder(), longest=LONGEST_IN_WORDS)
 
     text = telling.of(graph, 'Get wine glass and juice, place them on desk.', None)
 
@@ -151,7 +151,7 @@ def test_a_goal_in_predicates_tells_all_of_its_classes_and_names_nothing_else() 
     goal = 'on_milk_coffeetable: 1'
     predicates = parse_goal(goal, ('milk', 'coffeetable'))
 
-    text = Telling(LexicalEmbedder(), longest=10).of(graph_of(), goal, predicates)
+    text = ContextSelector(LexicalEmbedder(), longest=10).of(graph_of(), goal, predicates)
 
     assert classes_in(text) >= {'milk', 'fridge', 'kitchen', 'coffeetable'}
     assert LEFT_OUT not in text and MORE not in text and 'juice' not in text
@@ -162,7 +162,7 @@ def test_what_is_held_is_told_whatever_the_sentence_says() -> None:
     (plum, *_) = graph.of_class('plum')
     graph.apply(SkillCall('grab', (plum,)))
 
-    text = Telling(LexicalEmbedder(), longest=1700).of(graph, 'switch on the tv', None)
+    text = ContextSelector(LexicalEmbedder(), longest=1700).of(graph, 'switch on the tv', None)
 
     assert "'HELD', 'hand'" in text and 'plum' in classes_in(text)
 
@@ -189,7 +189,7 @@ def test_of_what_the_sentence_names_as_many_are_told_as_it_says_however_short_it
     graph = graph_of(house)
     plates = len(graph.of_class('plate'))
 
-    text = Telling(LexicalEmbedder(), longest=10).of(
+    text = ContextSelector(LexicalEmbedder(), longest=10).of(
         graph, 'Put two plates in the fridge, and all forks on the kitchen table.', None
     )
 
@@ -217,7 +217,9 @@ def test_of_what_is_told_in_part_it_is_said_how_many_more_there_are() -> None:
     graph = graph_of('townhouse')
     plates = len(graph.of_class('plate'))
 
-    said = Telling(LexicalEmbedder(), longest=10).of(graph, 'put two plates on the desk', None)
+    said = ContextSelector(LexicalEmbedder(), longest=10).of(
+        graph, 'put two plates on the desk', None
+    )
     text, _, rest = said.partition(f'\n{MORE}')
     found = re.findall(r'(\d+) (\w+)', rest.partition('\n')[0])
     more = {word: int(count) for count, word in found}
@@ -234,7 +236,7 @@ def test_of_what_is_named_the_nearest_to_hand_is_told() -> None:
 
     for room in rooms:
         graph.apply(SkillCall('walk', (room,)))
-        names, n_named = Telling(LexicalEmbedder()).first(graph, 'read a book')
+        names, n_named = ContextSelector(LexicalEmbedder()).first(graph, 'read a book')
         told_of = [name for name in names[:n_named] if class_of(name) == 'book']
         assert [graph.room_of(name) for name in told_of] == [room]
 
@@ -251,7 +253,7 @@ def test_a_whole_prompt_for_a_task_in_words_has_the_length_that_is_said(suite: s
         goal, graph = case.instruction, MemoryGraph(scene)
 
         def told_in(longest: int, goal: str = goal, graph: MemoryGraph = graph) -> str:
-            return Telling(LexicalEmbedder(), longest=longest).of(graph, goal, None)
+            return ContextSelector(LexicalEmbedder(), longest=longest).of(graph, goal, None)
 
         short = ShortTerm(goal, told_in(LONGEST), chooser.similar(goal, 3))
         cell = FLTRNNPrompts().cell(scene, LongTerm(goal), short)

@@ -11,7 +11,7 @@ from made_scenes import made_scene
 
 from bbllm.core.types import Scene
 from bbllm.planners.common.grounding import Policy, ground
-from bbllm.planners.common.scene_graph import class_scene, classes, meant_by, surroundings
+from bbllm.planners.common.scene_graph import class_scene, classes, meant_by, scene_graph
 
 DiaryType = Callable[..., Any]
 HOUSE = 'kitchen_1 bath_2 cup_11 cup_12 cup_13 cup_14 kitchencabinet_20 character_40'
@@ -118,7 +118,7 @@ def test_a_scene_of_classes_has_each_once_and_what_is_held() -> None:
 
 
 def test_what_is_inside_something_closed_is_hidden_however_deep_and_circles_end() -> None:
-    around = surroundings(
+    around = scene_graph(
         made_scene(
             'box_1 bag_2 nut_3 jar_4 a_5 b_6',
             'bag_2 inside box_1',

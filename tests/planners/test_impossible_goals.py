@@ -12,7 +12,7 @@ from bbllm.core.instance_names import class_of
 from bbllm.core.types import Kind, SkillCall
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.goal_predicates import all_in_sight
-from bbllm.planners.common.scene_graph import surroundings
+from bbllm.planners.common.scene_graph import scene_graph
 from bbllm.planners.fltrnn.planner import FLTRNN
 from bbllm.planners.inner_monologue.planner import InnerMonologue
 from bbllm.planners.llm_state.planner import LLMState
@@ -63,7 +63,7 @@ def test_who_has_been_everywhere_and_in_one_cupboard_has_not_seen_all() -> None:
 
     episode = play(InnerMonologue, ScriptedModel([GIVES_UP[InnerMonologue]]), ON_AND_OFF, world)
 
-    assert surroundings(world.observe()).hidden
+    assert scene_graph(world.observe()).hidden
     assert 'only a test' in episode.message
     assert 'in closed things, that nobody has looked into yet' in warnings(episode)
 
@@ -71,7 +71,7 @@ def test_who_has_been_everywhere_and_in_one_cupboard_has_not_seen_all() -> None:
 def test_a_house_that_is_shown_in_whole_is_all_there_is_though_nothing_is_shut_in() -> None:
     world = Studio()
     scene = world.observe()
-    shut = surroundings(scene).hidden
+    shut = scene_graph(scene).hidden
     bare = replace(
         scene,
         objects=tuple(item for item in scene.objects if item.name not in shut),

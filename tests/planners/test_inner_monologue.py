@@ -20,7 +20,7 @@ from bbllm.core.types import Skill, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.low_level_plan import MAX_LINE, LowLevelCall
 from bbllm.planners.common.observation_text import NOTHING_NEW, changes
-from bbllm.planners.common.reply_diagnostics import Discarded
+from bbllm.planners.common.reply_diagnostics import RejectedLine
 from bbllm.planners.inner_monologue.planner import InnerMonologue
 from bbllm.planners.inner_monologue.prompting import EXTRA_TOLD, parse_next
 
@@ -235,7 +235,7 @@ def test_a_reply_without_an_action_cannot_be_read_and_cannot_gives_up() -> None:
     for reply in ('cannot: no arm', 'Hm.\nRobot action: cannot: no arm'):
         with pytest.raises(GaveUpError, match='no arm'):
             parse_next(reply, ACTIONS)
-    assert isinstance(parse_next('Robot action: fly()', ACTIONS).call, Discarded)
+    assert isinstance(parse_next('Robot action: fly()', ACTIONS).call, RejectedLine)
 
 
 def test_a_thought_that_begins_with_cannot_is_no_end_where_an_action_follows() -> None:

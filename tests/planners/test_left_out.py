@@ -11,7 +11,7 @@ from state_player import roles
 
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.llm.scripted import Request, ScriptedModel
-from bbllm.planners.common.reply_diagnostics import Discarded, LeftOut
+from bbllm.planners.common.reply_diagnostics import RejectedLine, ReplyDiagnostics
 from bbllm.planners.fltrnn.planner import FLTRNN
 from bbllm.planners.inner_monologue.planner import InnerMonologue
 from bbllm.planners.llm_state.planner import LLMState
@@ -34,9 +34,9 @@ def by_turns(*replies: str) -> Any:
 
 def told(*replies: Sequence[str]) -> list[str]:
     heard: list[str] = []
-    left_out = LeftOut(lambda line: heard.append(line.text))
+    left_out = ReplyDiagnostics(lambda line: heard.append(line.text))
     for reply in replies:
-        left_out.of_reply(Discarded(text, 'why') for text in reply)
+        left_out.of_reply(RejectedLine(text, 'why') for text in reply)
     return heard
 
 

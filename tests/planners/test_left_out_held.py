@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bbllm.planners.common.reply_diagnostics import Discarded, LeftOut
+from bbllm.planners.common.reply_diagnostics import RejectedLine, ReplyDiagnostics
 
-FLY, SWIM = Discarded('fly(mug1)', 'No.'), Discarded('swim(mug1)', 'No.')
+FLY, SWIM = RejectedLine('fly(mug1)', 'No.'), RejectedLine('swim(mug1)', 'No.')
 
 
-def counted(*replies: list[Discarded]) -> list[str]:
+def counted(*replies: list[RejectedLine]) -> list[str]:
     told: list[str] = []
-    left_out = LeftOut(lambda line: told.append(line.text))
+    left_out = ReplyDiagnostics(lambda line: told.append(line.text))
     for reply in replies:
         left_out.of_reply(reply)
     return told

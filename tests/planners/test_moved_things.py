@@ -12,7 +12,12 @@ from test_state_by_rules import MISSED, STUCK, believed, done
 from bbllm.core.events import Event
 from bbllm.core.types import Code, Fact, Outcome, Pose, Scene, SkillCall
 from bbllm.planners.belief.belief_world import EstimatingWorld
-from bbllm.planners.belief.interaction_history import MOVED_M, Experience, Resting, held_after
+from bbllm.planners.belief.interaction_history import (
+    MOVED_M,
+    InteractionHistory,
+    MotionDetector,
+    held_after,
+)
 from bbllm.planners.belief.rule_state_estimator import RuleEstimator
 from bbllm.planners.common.open_facts import is_open
 
@@ -31,7 +36,7 @@ def lying(**places_m: float) -> Scene:
 
 def far_after(*distances_m: float) -> list[bool]:
     """Tell of each scene, by how far along a cube lies in it, whether that has been moved."""
-    resting, words = Resting(), {'red_cube': ('would_not_rise',)}
+    resting, words = MotionDetector(), {'red_cube': ('would_not_rise',)}
     return [bool(resting.moved(words, lying(red_cube=0.4 + far))) for far in distances_m]
 
 
@@ -45,7 +50,7 @@ def test_a_thing_has_been_moved_where_it_lies_farther_than_half_a_cube_from_befo
 def test_where_a_thing_lies_counts_from_the_words_of_now_and_not_while_it_is_held_or_unseen() -> (
     None
 ):
-    resting = Resting()
+    resting = MotionDetector()
     near, far = lying(red_cube=0.4), lying(red_cube=0.6)
     held = replace(far, facts=(Fact('red_cube', 'held_by', 'hand'),))
 
@@ -60,7 +65,7 @@ def test_where_a_thing_lies_counts_from_the_words_of_now_and_not_while_it_is_hel
 
 
 def test_what_failed_where_a_thing_lay_is_not_believed_of_where_it_lies_now() -> None:
-    experience = Experience()
+    experience = InteractionHistory()
     far = done('place red_cube', Code.OUT_OF_WORKSPACE)
     slipped = done('pick red_cube', Code.OBJECT_LOST)
     blue = done('pick blue_cube', Code.GRASP_FAILED)
@@ -102,7 +107,7 @@ def told_by(world: EstimatingWorld) -> list[str]:
 
 @pytest.mark.parametrize('step_m', [0.0, 2 * MOVED_M])
 def test_a_grasp_that_fails_counts_also_where_it_pushes_the_thing_aside(step_m: float) -> None:
-    experience, table = Experience(), Slippery(MISSED, step_m)
+    experience, table = InteractionHistory(), Slippery(MISSED, step_m)
     world = EstimatingWorld(table, RuleEstimator(experience), experience)
 
     told = []
@@ -114,7 +119,7 @@ def test_a_grasp_that_fails_counts_also_where_it_pushes_the_thing_aside(step_m: 
 
 
 def test_what_somebody_moves_right_after_a_failure_was_told_is_forgotten() -> None:
-    experience, table = Experience(), Slippery(MISSED, 0.0)
+    experience, table = InteractionHistory(), Slippery(MISSED, 0.0)
     world = EstimatingWorld(table, RuleEstimator(experience), experience)
     world.execute(MISSED.call)
     assert told_by(world) == ['failed_grasp_once']
@@ -125,7 +130,7 @@ def test_what_somebody_moves_right_after_a_failure_was_told_is_forgotten() -> No
 
 
 def test_what_a_failed_grasp_pushes_aside_is_not_fixed() -> None:
-    experience = Experience()
+    experience = InteractionHistory()
     for each in (STUCK, MISSED, MISSED):
         experience.add(each)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bbllm.core.protocols import Embeddings
-from bbllm.planners.common.similarity import Nearness
+from bbllm.planners.common.similarity import Similarity
 
 
 class Lengths:
@@ -27,7 +27,7 @@ class Lengths:
 
 def test_each_text_is_embedded_once_and_new_ones_in_one_request() -> None:
     embedder = Lengths()
-    nearness = Nearness(embedder)
+    nearness = Similarity(embedder)
 
     nearness.look_up(['a', 'bb', 'a'])
     nearness.of('a', ['bb', 'ccc', 'dddd', 'ccc'])
@@ -37,7 +37,7 @@ def test_each_text_is_embedded_once_and_new_ones_in_one_request() -> None:
 
 
 def test_the_nearest_comes_first_and_of_equals_the_one_that_was_first() -> None:
-    nearness = Nearness(Lengths())
+    nearness = Similarity(Lengths())
 
     assert nearness.ranked('abc', ['a', 'xyz', 'bb', 'uvw']) == ['xyz', 'uvw', 'bb', 'a']
     assert nearness.of('abc', ['xyz'])['xyz'] > nearness.of('abc', ['a'])['a'] > 0
@@ -52,6 +52,6 @@ class Zeros(Lengths):
 
 
 def test_length_says_nothing_and_what_has_no_direction_is_near_to_nothing() -> None:
-    near = Nearness(Zeros()).of('a', ['b', ''])
+    near = Similarity(Zeros()).of('a', ['b', ''])
 
     assert near == {'b': pytest.approx(1.0), '': 0.0}

@@ -11,7 +11,7 @@ from pop_runs import LIGHTER, UNKNOWN, WEIGH, run, section
 from bbllm.core.errors import GaveUpError
 from bbllm.core.prompt_size import most_tokens
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.common.prompt_history import BUDGET, Past, ask_shorter, budget_for
+from bbllm.planners.common.prompt_history import BUDGET, PromptHistory, ask_shorter, budget_for
 from bbllm.planners.llm_pop.fine_tuned_history import FtHistory, FtRound
 from bbllm.planners.llm_pop.history import History, Round
 
@@ -36,7 +36,7 @@ def ft_past(tell: Callable[[str], None]) -> FtHistory:
 
 @pytest.mark.parametrize('make', [pop_past, ft_past])
 def test_a_model_that_tells_its_limit_is_asked_with_as_many_rounds_as_fit(
-    make: Callable[[Callable[[str], None]], Past],
+    make: Callable[[Callable[[str], None]], PromptHistory],
 ) -> None:
     said: list[str] = []
     past = make(said.append)

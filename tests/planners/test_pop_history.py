@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.core.observation import Observed, parse_observed
-from bbllm.planners.llm_pop.history import DONE, FAILED, NOTHING, History, Round, Tried
+from bbllm.planners.llm_pop.history import DONE, FAILED, NOTHING, History, Round, TriedAction
 
 SEEN = Observed(
     blocks={'red_cube': (0.45, -0.1, 0.12, 0.0, 0.0, 0.0, 1.0)},
@@ -14,12 +14,14 @@ SEEN = Observed(
     force_n=(0.02, -0.11, -1.234),
     fingers_m=(0.02, 0.02),
 )
-WEIGHED = Round('weigh it', (Tried('PICK red_cube', DONE, SEEN), Tried('RESET', DONE, SEEN)))
+WEIGHED = Round(
+    'weigh it', (TriedAction('PICK red_cube', DONE, SEEN), TriedAction('RESET', DONE, SEEN))
+)
 BROKEN = Round(
     'go on',
     (
-        Tried('PLACE [0 0 0 1 0 0 0]', f'{FAILED}It is out of reach.', SEEN),
-        Tried('RESET'),
+        TriedAction('PLACE [0 0 0 1 0 0 0]', f'{FAILED}It is out of reach.', SEEN),
+        TriedAction('RESET'),
     ),
 )
 
@@ -76,7 +78,7 @@ def test_what_people_say_stands_behind_what_was_done_before() -> None:
 
 def test_what_models_and_worlds_say_stays_on_its_line() -> None:
     history, _ = history_of(
-        Round('a\nTask: b', (Tried('WAIT', f'{FAILED}so\nAction 9: X', SEEN),))
+        Round('a\nTask: b', (TriedAction('WAIT', f'{FAILED}so\nAction 9: X', SEEN),))
     )
 
     assert [line.split(':')[0] for line in history.text().splitlines()] == [

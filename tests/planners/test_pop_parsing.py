@@ -14,7 +14,7 @@ from bbllm.core.types import SkillCall
 from bbllm.planners.common.prompting import one_line
 from bbllm.planners.llm_pop.grammar import (
     MAX_ACTIONS,
-    Action,
+    PopAction,
     Verb,
     parse_evaluator,
     parse_planner,
@@ -35,9 +35,9 @@ NUMBERS = st.floats(-2.0, 2.0).map(lambda value: f'{value:.4f}')
 POSES = st.lists(NUMBERS, min_size=7, max_size=7).map(' '.join)
 NAMES = st.from_regex(r'[a-z]{1,8}_(cube|cylinder)', fullmatch=True)
 ACTIONS = st.one_of(
-    st.builds(Action, st.just(Verb.PICK), NAMES),
-    st.builds(Action, st.sampled_from([Verb.PLACE, Verb.REACH]), POSES),
-    st.builds(Action, st.sampled_from([Verb.RESET, Verb.WAIT])),
+    st.builds(PopAction, st.just(Verb.PICK), NAMES),
+    st.builds(PopAction, st.sampled_from([Verb.PLACE, Verb.REACH]), POSES),
+    st.builds(PopAction, st.sampled_from([Verb.RESET, Verb.WAIT])),
 )
 WORDS = st.text(string.ascii_lowercase + ' ,.0123456789\n', max_size=60).filter(
     lambda text: not text.startswith('cannot')
@@ -60,7 +60,7 @@ def test_a_reply_becomes_an_explanation_and_actions_with_their_calls() -> None:
 
 
 @given(WORDS, st.lists(ACTIONS, min_size=1, max_size=MAX_ACTIONS))
-def test_whatever_is_written_as_told_reads_back(words: str, actions: list[Action]) -> None:
+def test_whatever_is_written_as_told_reads_back(words: str, actions: list[PopAction]) -> None:
     lines = ['EXPLAIN', words, 'EXECUTE', *(f'ACTION {action}' for action in actions)]
 
     reply = parse_planner('\n'.join(lines), may_end=False)

@@ -12,7 +12,7 @@ from bbllm.core.missing_objects import LostObject, lost_facts
 from bbllm.core.observation import observed, parse_observed
 from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject, Task
 from bbllm.planners.llm_pop.grammar import parse_evaluator, parse_planner
-from bbllm.planners.llm_pop.history import DONE, History, Round, Tried
+from bbllm.planners.llm_pop.history import DONE, History, Round, TriedAction
 from bbllm.planners.llm_pop.prompting import PopPrompts, situation
 from bbllm.worlds.scene.transforms import rotate
 
@@ -44,7 +44,7 @@ SCENE = Scene((TABLE, *CUBES, PLACE), (), (), 0.0, HAND)
 
 def history_text() -> str:
     history = History()
-    history.add(Round('weigh', (Tried('PICK red_cube', DONE, observed(SCENE)),)))
+    history.add(Round('weigh', (TriedAction('PICK red_cube', DONE, observed(SCENE)),)))
     return history.text()
 
 

@@ -6,7 +6,7 @@ import pytest
 from made_scenes import made_scene
 
 from bbllm.core.errors import ParseError
-from bbllm.planners.common.program import Assertion, Condition
+from bbllm.planners.common.program import Assertion, ProgramCondition
 from bbllm.planners.prog_prompt.assertion_checking import holds, parse_verdict, state_text
 from bbllm.planners.prog_prompt.grammar import parse_program
 
@@ -28,7 +28,7 @@ SCENE = made_scene(
 )
 
 
-def condition(text: str) -> Condition:
+def condition(text: str) -> ProgramCondition:
     (statement,) = parse_program(f'assert({text})').sub_goals[0].statements
     assert isinstance(statement, Assertion)
     return statement.condition

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.planners.common.program import Assertion, Call, Condition, Program, SubGoal
+from bbllm.planners.common.program import Assertion, Call, Program, ProgramCondition, ProgramPart
 from bbllm.planners.prog_prompt.grammar import MAX_LINES, parse_program
 
 SALMON = """\t# 1: take the salmon
@@ -19,18 +19,18 @@ SALMON = """\t# 1: take the salmon
 \t# 2: done"""
 TAKEN = Program(
     (
-        SubGoal(
+        ProgramPart(
             '1: take the salmon',
             (
                 Call('find', ('salmon',)),
                 Assertion(
-                    Condition('salmon', 'close'),
+                    ProgramCondition('salmon', 'close'),
                     (Call('find', ('salmon',)), Call('walk', ('kitchen',))),
                 ),
                 Call('grab', ('salmon',)),
             ),
         ),
-        SubGoal('2: done'),
+        ProgramPart('2: done'),
     )
 )
 
@@ -55,21 +55,27 @@ def test_a_program_is_read_with_what_models_put_around_it(text: str) -> None:
 @pytest.mark.parametrize(
     ('line', 'condition'),
     [
-        ("assert('close' to 'mug')", Condition('mug', 'close')),
-        ('assert close to mug', Condition('mug', 'close')),
-        ("assert('fridge' is 'opened' )", Condition('fridge', 'is', 'opened')),
-        ("assert('fridge' is not 'opened')", Condition('fridge', 'is', 'opened', negated=True)),
-        ("assert 'mug' in 'hands'", Condition('mug', 'in', 'hands')),
-        ('assert("mug" not in "sink")', Condition('mug', 'in', 'sink', negated=True)),
-        ("assert('mug' inside 'sink')", Condition('mug', 'in', 'sink')),
-        ("assert('mug' on 'table')  # it stands there", Condition('mug', 'on', 'table')),
-        ("assert('kitchen cabinet' is 'closed')", Condition('kitchen cabinet', 'is', 'closed')),
+        ("assert('close' to 'mug')", ProgramCondition('mug', 'close')),
+        ('assert close to mug', ProgramCondition('mug', 'close')),
+        ("assert('fridge' is 'opened' )", ProgramCondition('fridge', 'is', 'opened')),
+        (
+            "assert('fridge' is not 'opened')",
+            ProgramCondition('fridge', 'is', 'opened', negated=True),
+        ),
+        ("assert 'mug' in 'hands'", ProgramCondition('mug', 'in', 'hands')),
+        ('assert("mug" not in "sink")', ProgramCondition('mug', 'in', 'sink', negated=True)),
+        ("assert('mug' inside 'sink')", ProgramCondition('mug', 'in', 'sink')),
+        ("assert('mug' on 'table')  # it stands there", ProgramCondition('mug', 'on', 'table')),
+        (
+            "assert('kitchen cabinet' is 'closed')",
+            ProgramCondition('kitchen cabinet', 'is', 'closed'),
+        ),
     ],
 )
-def test_conditions_are_read_and_written_alike(line: str, condition: Condition) -> None:
+def test_conditions_are_read_and_written_alike(line: str, condition: ProgramCondition) -> None:
     program = parse_program(line)
 
-    assert program.sub_goals == (SubGoal('', (Assertion(condition),)),)
+    assert program.sub_goals == (ProgramPart('', (Assertion(condition),)),)
     assert parse_program(f'assert({condition})') == program
 
 

@@ -7,7 +7,7 @@ from made_scenes import made_scene
 
 from bbllm.core.observation import Observed
 from bbllm.core.types import Code, Outcome, SkillCall, Status
-from bbllm.planners.belief.interaction_history import LONGEST, Experience, held_after
+from bbllm.planners.belief.interaction_history import LONGEST, InteractionHistory, held_after
 from bbllm.planners.belief.rule_state_estimator import MARGIN_KG, RuleEstimator
 from bbllm.planners.common.open_state import OpenState
 
@@ -103,9 +103,9 @@ def test_a_pose_is_no_thing() -> None:
     assert RuleEstimator().estimate(OpenState(), [far], TABLE) == OpenState()
 
 
-def weighed(**masses_kg: float) -> tuple[RuleEstimator, Experience]:
+def weighed(**masses_kg: float) -> tuple[RuleEstimator, InteractionHistory]:
     """Pick and put down each thing, with a hand that feels exactly."""
-    experience = Experience()
+    experience = InteractionHistory()
     for name, mass_kg in masses_kg.items():
         experience.add(done(f'pick {name}'))
         force_n = (0.0, 0.0, -9.81 * mass_kg)
@@ -208,7 +208,7 @@ def test_a_name_within_another_name_is_not_named(near: str, far: str) -> None:
 
 
 def test_a_long_life_keeps_the_newest_outcomes() -> None:
-    experience = Experience()
+    experience = InteractionHistory()
     for _ in range(LONGEST):
         experience.add(MISSED)
     experience.add(STUCK)

@@ -20,7 +20,7 @@ from bbllm.planners.belief.grammar import (
 )
 from bbllm.planners.belief.model_state_estimator import MAX_STATE_LENGTH, ModelEstimator
 from bbllm.planners.common.open_state import OpenState
-from bbllm.planners.common.reply_diagnostics import Discarded
+from bbllm.planners.common.reply_diagnostics import RejectedLine
 from bbllm.planners.common.short_names import ShortNames
 
 
@@ -173,7 +173,7 @@ def test_the_state_as_a_whole_has_a_limit_and_what_is_beyond_it_is_told() -> Non
     names.see(scene)
     shorts = [names.short(name) for name in scene.names]
     reply = '\n'.join(f'update_state("{short}", "{"x" * 490}")' for short in shorts)
-    left_out: list[Discarded] = []
+    left_out: list[RejectedLine] = []
     estimator = ModelEstimator(
         ScriptedModel([f'update_reasoning("So.")\n{reply}']), names, on_discarded=left_out.append
     )

@@ -13,7 +13,7 @@ from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event
 from bbllm.core.types import Code, Outcome, Pose, Scene, SkillCall, Status
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.belief.interaction_history import Experience
+from bbllm.planners.belief.interaction_history import InteractionHistory
 from bbllm.planners.belief.model_state_estimator import ModelEstimator
 from bbllm.planners.belief.rule_state_estimator import RuleEstimator
 from bbllm.planners.belief.state_keeper import StateKeeper
@@ -97,7 +97,7 @@ class Counting:
 
 
 def test_an_estimator_is_asked_once_for_a_call_and_not_for_what_it_cannot_use() -> None:
-    counting, experience = Counting(), Experience()
+    counting, experience = Counting(), InteractionHistory()
     keeper = StateKeeper(counting, experience, on_trouble=print, on_fault=print, feels=False)
     keeper.start()
 
@@ -122,7 +122,7 @@ def test_an_estimator_is_asked_once_for_a_call_and_not_for_what_it_cannot_use() 
 
 
 def test_who_is_to_keep_few_outcomes_keeps_the_newest() -> None:
-    experience = Experience(2)
+    experience = InteractionHistory(2)
     for name in 'abc':
         experience.add(Outcome(call=SkillCall('pick', (name,)), status=Status.SUCCEEDED))
     experience.forget(['z'])
@@ -168,7 +168,7 @@ def test_what_a_model_believes_of_places_is_left_out_and_told_once() -> None:
 class Broken:
     """A keeper of rules whose second estimate has a fault of the program."""
 
-    def __init__(self, experience: Experience):
+    def __init__(self, experience: InteractionHistory):
         self._rules = RuleEstimator(experience)
         self._asked = 0
 

@@ -29,7 +29,7 @@ from bbllm.core.types import (
 )
 from bbllm.llm.model_factory import Models
 from bbllm.planners.belief.belief_world import EstimatingWorld
-from bbllm.planners.belief.interaction_history import Experience
+from bbllm.planners.belief.interaction_history import InteractionHistory
 from bbllm.planners.belief.rule_state_estimator import RuleEstimator
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
@@ -125,7 +125,7 @@ def _remembered(table: TabletopWorld, job: Job) -> World:
     """
     if not job.case.earlier:
         return table
-    experience = Experience()
+    experience = InteractionHistory()
     return EstimatingWorld(table, RuleEstimator(experience), experience)
 
 

@@ -10,7 +10,7 @@ from bbllm.core.events import BeliefsEstimated
 from bbllm.core.observation import observed
 from bbllm.core.protocols import ChatModel, EpisodeContext, World
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall
-from bbllm.planners.belief.interaction_history import Experience, Resting, things_of
+from bbllm.planners.belief.interaction_history import InteractionHistory, MotionDetector, things_of
 from bbllm.planners.belief.model_state_estimator import ModelEstimator
 from bbllm.planners.belief.rule_state_estimator import RuleEstimator
 from bbllm.planners.common.belief_grammar import REFUSED
@@ -21,8 +21,8 @@ from bbllm.planners.common.open_facts import (
     untold,
     with_open_facts,
 )
-from bbllm.planners.common.open_state import OpenState, StateEstimator
-from bbllm.planners.common.reply_diagnostics import Discarded
+from bbllm.planners.common.open_state import OpenState, OpenStateEstimator
+from bbllm.planners.common.reply_diagnostics import RejectedLine
 from bbllm.planners.common.short_names import ShortNames
 
 
@@ -37,12 +37,12 @@ class EstimatingWorld:
     def __init__(
         self,
         inner: World,
-        estimator: StateEstimator,
-        experience: Experience,
+        estimator: OpenStateEstimator,
+        experience: InteractionHistory,
         *,
         on_change: Callable[[OpenState], None] | None = None,
         on_trouble: Callable[[str], None] | None = None,
-        on_discarded: Callable[[Discarded], None] | None = None,
+        on_discarded: Callable[[RejectedLine], None] | None = None,
     ):
         """
         Wrap a world.
@@ -65,7 +65,7 @@ class EstimatingWorld:
         self._news = 0
         """How many calls have ended since the last look."""
         self._given = False
-        self._resting = Resting()
+        self._resting = MotionDetector()
         self.state = OpenState()
         """What is believed now."""
 
@@ -123,25 +123,25 @@ class EstimatingWorld:
         self._inner.stop()
 
 
-def refused_beliefs(old: OpenState, new: OpenState, scene: Scene) -> list[Discarded]:
+def refused_beliefs(old: OpenState, new: OpenState, scene: Scene) -> list[RejectedLine]:
     """Return what is believed now, and was not before, in words that no scene can hold."""
     before = set(untold(old, scene))
     why = f'{REFUSED} Of each thing {MOST_WORDS} beliefs are told.'
     return [
-        Discarded(f'{name}: {word[:LONGEST]}', why, refused=True)
+        RejectedLine(f'{name}: {word[:LONGEST]}', why, refused=True)
         for name, word in untold(new, scene)
         if (name, word) not in before
     ]
 
 
 def estimate_handled(
-    estimator: StateEstimator, state: OpenState, experience: Experience, scene: Scene
+    estimator: OpenStateEstimator, state: OpenState, experience: InteractionHistory, scene: Scene
 ) -> OpenState:
     """
     Return what is believed now of what was handled: a house has hundreds of other things.
 
     Raises:
-        ModelError: See `StateEstimator`.
+        ModelError: See `OpenStateEstimator`.
         ParseError: See there.
     """
     names = set(scene.names)
@@ -166,15 +166,15 @@ def believing(world: World, how: Estimation, model: ChatModel, context: EpisodeC
     """
     if how == 'no':
         return world
-    experience = Experience()
+    experience = InteractionHistory()
 
     def tell(state: OpenState) -> None:
         context.emit(BeliefsEstimated(state.attributes, state.summary))
 
-    def leave_out(line: Discarded) -> None:
+    def leave_out(line: RejectedLine) -> None:
         line.tell(context)
 
-    estimator: StateEstimator = RuleEstimator(experience)
+    estimator: OpenStateEstimator = RuleEstimator(experience)
     if how == 'model':
         estimator = ModelEstimator(
             model,

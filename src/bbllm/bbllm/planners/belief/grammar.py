@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bbllm.planners.common.prompting import one_line
-from bbllm.planners.common.reply_diagnostics import Discarded, LostReplyError
+from bbllm.planners.common.reply_diagnostics import LostReplyError, RejectedLine
 
 ADD, REASON, UPDATE = 'add_related_objects', 'update_reasoning', 'update_state'
 ALIASES: Mapping[str, str] = {'generate_summary': REASON, 'add_attribute': UPDATE}
@@ -41,13 +41,13 @@ _QUOTES = '"\'“”‘’` \t'
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class StateEstimate:
     """What a state estimator said."""
 
     summary: str = ''
     attributes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Things as the model names them, each with all that is so of it, in the reply's order."""
-    discarded: tuple[Discarded, ...] = ()
+    discarded: tuple[RejectedLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Attention:
 
     things: tuple[str, ...]
     """As the model names them, in the reply's order."""
-    discarded: tuple[Discarded, ...] = ()
+    discarded: tuple[RejectedLine, ...] = ()
 
 
 def parse_attention(text: str) -> Attention:
@@ -67,18 +67,18 @@ def parse_attention(text: str) -> Attention:
         LostReplyError: No call, and no `none`; says what would be accepted.
     """
     things: list[str] = []
-    discarded: list[Discarded] = []
+    discarded: list[RejectedLine] = []
     for name, body, whole in _calls(text, {ADD}, discarded):
         named = [word.strip(_QUOTES) for word in body.split(',')]
         if name != ADD or not all(named):
-            discarded.append(Discarded(whole, f'{ADD} takes the name of a thing.'))
+            discarded.append(RejectedLine(whole, f'{ADD} takes the name of a thing.'))
         else:
             things += named
     _must_say_something(text, bool(things), discarded, f'{ADD}("cup1")')
     return Attention(tuple(things), tuple(discarded))
 
 
-def parse_estimate(text: str, functions: Collection[str] = (REASON, UPDATE)) -> Estimate:
+def parse_estimate(text: str, functions: Collection[str] = (REASON, UPDATE)) -> StateEstimate:
     """
     Read a summary and what is so of things.
 
@@ -91,25 +91,27 @@ def parse_estimate(text: str, functions: Collection[str] = (REASON, UPDATE)) -> 
     """
     summary = ''
     attributes: dict[str, tuple[str, ...]] = {}
-    discarded: list[Discarded] = []
+    discarded: list[RejectedLine] = []
     for name, body, whole in _calls(text, functions, discarded):
         if name == REASON:
             said = one_line(body.strip(_QUOTES))
             summary = said[:MAX_SUMMARY_LENGTH]
             if said != summary:
                 why = f'It has {len(said)} characters, of which {MAX_SUMMARY_LENGTH} are kept.'
-                discarded.append(Discarded(said[MAX_SUMMARY_LENGTH:][:SHOWN], why, refused=True))
+                discarded.append(
+                    RejectedLine(said[MAX_SUMMARY_LENGTH:][:SHOWN], why, refused=True)
+                )
             continue
         thing, words, why = _entry(body)
         if why:  # what is only too long could be read
-            discarded.append(Discarded(whole, why, refused=bool(thing)))
+            discarded.append(RejectedLine(whole, why, refused=bool(thing)))
         else:
             attributes[thing] = words
     example = (
         'update_state("cup1", "in hand | hot")' if UPDATE in functions else f'{REASON}("...")'
     )
     _must_say_something(text, bool(summary or attributes), discarded, example)
-    return Estimate(summary, tuple(attributes.items()), tuple(discarded))
+    return StateEstimate(summary, tuple(attributes.items()), tuple(discarded))
 
 
 def _entry(body: str) -> tuple[str, tuple[str, ...], str]:
@@ -126,7 +128,7 @@ def _entry(body: str) -> tuple[str, tuple[str, ...], str]:
 
 
 def _calls(
-    text: str, functions: Collection[str], discarded: list[Discarded]
+    text: str, functions: Collection[str], discarded: list[RejectedLine]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield of each call its function, what stands in its brackets, and how it begins."""
     n_calls = 0
@@ -137,7 +139,9 @@ def _calls(
         i += 1
         if found is None:
             if _HOLDS_CALL.search(lines[i - 1]):
-                discarded.append(Discarded(one_line(lines[i - 1])[:SHOWN], 'No call begins it.'))
+                discarded.append(
+                    RejectedLine(one_line(lines[i - 1])[:SHOWN], 'No call begins it.')
+                )
             continue
         name = ALIASES.get(found['name'], found['name'])
         parts = [found['rest']]
@@ -149,12 +153,12 @@ def _calls(
         n_calls += 1
         if name not in functions:
             why = f'The functions are: {", ".join(functions)}.'
-            discarded.append(Discarded(whole, why, refused=True))
+            discarded.append(RejectedLine(whole, why, refused=True))
         elif not bracket:
-            discarded.append(Discarded(whole, 'Its bracket is not closed.'))
+            discarded.append(RejectedLine(whole, 'Its bracket is not closed.'))
         elif n_calls > MAX_CALLS:
             why = f'At most {MAX_CALLS} calls are accepted.'
-            discarded.append(Discarded(whole, why, refused=True))
+            discarded.append(RejectedLine(whole, why, refused=True))
             return
         else:
             yield name, body, whole
@@ -202,7 +206,9 @@ def _begins(line: str) -> bool:
     return found is not None and ALIASES.get(found['name'], found['name']) in (ADD, REASON, UPDATE)
 
 
-def _must_say_something(text: str, said: bool, discarded: list[Discarded], example: str) -> None:
+def _must_say_something(
+    text: str, said: bool, discarded: list[RejectedLine], example: str
+) -> None:
     if said or text.strip(' \t\r\n`*_.').lower() == 'none':
         return
     first = f' The line {discarded[0].text[:80]!r}: {discarded[0].why}' if discarded else ''

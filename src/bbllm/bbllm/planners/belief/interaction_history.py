@@ -29,7 +29,7 @@ FORGOTTEN = 'something'
 """In calls that are still needed to know what the hand holds, the name of what was forgotten."""
 
 
-class Experience:
+class InteractionHistory:
     """Keeps outcomes, and the forces that were felt while something was held."""
 
     def __init__(self, longest: int = LONGEST) -> None:
@@ -125,7 +125,7 @@ def things_of(outcome: Outcome) -> tuple[str, ...]:
 
 def empties_hand(outcome: Outcome) -> bool:
     """
-    Tell whether the hand is empty after a call, whatever was in it before.
+    Return whether the hand is empty after a call, whatever was in it before.
 
     Only an empty hand picks: whatever it held when such a try fails, somebody has taken.
     """
@@ -136,7 +136,7 @@ def empties_hand(outcome: Outcome) -> bool:
 
 
 def _only_of(outcome: Outcome, gone: set[str]) -> bool:
-    """Tell whether a call was about a thing that is gone, and left the hand as it was."""
+    """Return whether a call was about a thing that is gone, and left the hand as it was."""
     if not gone.intersection(outcome.call.args[:1]):
         return False
     taken = outcome.succeeded and outcome.call.skill in TAKING
@@ -167,7 +167,7 @@ MOVED_M = 0.02
 noise of a pose (docs/perception.md)."""
 
 
-class Resting:
+class MotionDetector:
     """Keeps where things lay when something came to be believed of them."""
 
     def __init__(self) -> None:

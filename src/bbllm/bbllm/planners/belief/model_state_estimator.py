@@ -9,7 +9,7 @@ from bbllm.core.types import Outcome, Scene
 from bbllm.planners.belief.grammar import REASON, UPDATE, parse_estimate
 from bbllm.planners.belief.prompting import StatePrompts
 from bbllm.planners.common.open_state import OpenState
-from bbllm.planners.common.reply_diagnostics import Discarded, ask_for_lines
+from bbllm.planners.common.reply_diagnostics import RejectedLine, ask_for_lines
 from bbllm.planners.common.short_names import ShortNames
 
 MAX_STATE_LENGTH = 8000
@@ -19,7 +19,7 @@ tell them [characters]."""
 
 class ModelEstimator:
     """
-    A `StateEstimator` that asks a model, from the first step on each time.
+    A `OpenStateEstimator` that asks a model, from the first step on each time.
 
     Source: Chen et al., LLM-State, section IV-C2: what was believed before is not told again, so
     that a mistake is not carried on.
@@ -33,7 +33,7 @@ class ModelEstimator:
         summary: bool = True,
         objects: bool = True,
         messages: bool = False,
-        on_discarded: Callable[[Discarded], None] | None = None,
+        on_discarded: Callable[[RejectedLine], None] | None = None,
         on_retry: Callable[[str], None] | None = None,
     ):
         """
@@ -57,7 +57,7 @@ class ModelEstimator:
         self._on_retry = on_retry
 
     def estimate(self, state: OpenState, history: Sequence[Outcome], scene: Scene) -> OpenState:
-        """Return what is believed now; see `StateEstimator`."""
+        """Return what is believed now; see `OpenStateEstimator`."""
         self._names.see(scene)
         prompt = self._prompts.estimator(
             state, history, scene, summary=self._summary, objects=self._objects
@@ -78,15 +78,19 @@ class ModelEstimator:
             length = sum(map(len, words))
             if name is not None and length > room:
                 why = f'All attributes together have at most {MAX_STATE_LENGTH} characters.'
-                self._on_discarded(Discarded(f'{UPDATE}("{thing[:60]}", ...)', why, refused=True))
+                self._on_discarded(
+                    RejectedLine(f'{UPDATE}("{thing[:60]}", ...)', why, refused=True)
+                )
             elif name is None:
                 why = f'There is nothing named {thing[:60]}.'
-                self._on_discarded(Discarded(f'{UPDATE}("{thing[:60]}", ...)', why, refused=True))
+                self._on_discarded(
+                    RejectedLine(f'{UPDATE}("{thing[:60]}", ...)', why, refused=True)
+                )
             else:
                 room -= length
                 new = new.with_attributes(name, words)
         return new
 
 
-def _ignore(line: Discarded) -> None:
+def _ignore(line: RejectedLine) -> None:
     """Do nothing with a line that is left out."""

@@ -35,7 +35,7 @@ from bbllm.planners.belief.interaction_history import (
     FORGOTTEN,
     GIVING,
     TAKING,
-    Experience,
+    InteractionHistory,
     empties_hand,
     things_of,
 )
@@ -51,19 +51,19 @@ HEAVIER_THAN = 'heavier_than'
 
 
 class RuleEstimator:
-    """A `StateEstimator` of rules; it begins anew each time, as that of LLM-State does."""
+    """A `OpenStateEstimator` of rules; it begins anew each time, as that of LLM-State does."""
 
-    def __init__(self, experience: Experience | None = None):
+    def __init__(self, experience: InteractionHistory | None = None):
         """
         Make an estimator.
 
         Args:
             experience: Where it looks up what was felt; without one it compares no weights.
         """
-        self._experience = experience or Experience()
+        self._experience = experience or InteractionHistory()
 
     def estimate(self, state: OpenState, history: Sequence[Outcome], scene: Scene) -> OpenState:
-        """Return what is believed now; see `StateEstimator`."""
+        """Return what is believed now; see `OpenStateEstimator`."""
         told = _Story()
         for outcome in history:
             told.hear(outcome)
@@ -203,7 +203,7 @@ _HOUSE_RULES: dict[str, Callable[[_Story, str], None]] = {
 
 
 def _names(message: str, name: str) -> bool:
-    """Tell whether a sentence names a thing: cube_1 is not named by cube_10, nor by red_cube_1."""
+    """Whether a sentence names a thing: cube_1 is not named by cube_10, nor by red_cube_1."""
     return re.search(rf'(?<![\w-]){re.escape(name)}(?![\w-])', message) is not None
 
 

@@ -15,16 +15,16 @@ from bbllm.core.missing_objects import lost_names
 from bbllm.core.observation import Observed
 from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.planners.belief.belief_world import estimate_handled, refused_beliefs
-from bbllm.planners.belief.interaction_history import Experience, Resting
+from bbllm.planners.belief.interaction_history import InteractionHistory, MotionDetector
 from bbllm.planners.common.open_facts import with_open_facts
-from bbllm.planners.common.open_state import OpenState, StateEstimator
+from bbllm.planners.common.open_state import OpenState, OpenStateEstimator
 
 EVERYTHING = None
 """In place of what was lost: all is to be forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedObjects:
     """Tells that things lie elsewhere than they did."""
 
     names: frozenset[str]
@@ -32,7 +32,7 @@ class Moved:
     """So many calls, the newest heard before this, may have moved them."""
 
 
-News = Outcome | Observed | Moved | frozenset[str] | None
+News = Outcome | Observed | MovedObjects | frozenset[str] | None
 """Of what happened, what was moved or lost, or that everything is to be forgotten."""
 
 
@@ -47,8 +47,8 @@ class StateKeeper:
 
     def __init__(
         self,
-        estimator: StateEstimator,
-        experience: Experience,
+        estimator: OpenStateEstimator,
+        experience: InteractionHistory,
         *,
         on_trouble: Callable[[str], None],
         on_fault: Callable[[str], None],
@@ -81,7 +81,7 @@ class StateKeeper:
         self._to_forget: Counter[str] = Counter()
         """The same of things that were lost."""
         self._lost: frozenset[str] = frozenset()
-        self._resting = Resting()
+        self._resting = MotionDetector()
         self._busy: frozenset[str] = frozenset()
         """Arguments of the call that runs: whatever moves them is not known before it ends."""
         self._unlooked = 0
@@ -123,7 +123,7 @@ class StateKeeper:
                 self._state = _without(self._state, gone)
                 self._news.put(gone)
             if moved := self._resting.moved(self._state.attributes, scene, self._busy):
-                self._news.put(Moved(moved, self._unlooked))
+                self._news.put(MovedObjects(moved, self._unlooked))
             self._unlooked = 0
             state = self._state
         self._seen.set()
@@ -161,7 +161,7 @@ class StateKeeper:
             with self._lock:
                 self._to_clear -= 1
             return False
-        if isinstance(news, Moved):
+        if isinstance(news, MovedObjects):
             return self._experience.move(news.names, newest=news.newest)
         if isinstance(news, frozenset):
             self._experience.forget(news)

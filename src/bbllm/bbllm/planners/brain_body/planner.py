@@ -16,7 +16,7 @@ from bbllm.planners.belief.belief_world import Estimation, believing
 from bbllm.planners.brain_body.household_body import HouseBody
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.plan_grammar import parse_plan, plan_on
-from bbllm.planners.common.prompting import Failure, Prompts, ask
+from bbllm.planners.common.prompting import PlanFailure, Prompts, ask
 from bbllm.planners.common.scene_graph import HOUSEHOLD
 
 
@@ -79,7 +79,7 @@ class BrainBody:
         body = self._body_for(task, world, context)
         plan = self._plan(task, world, context)
         context.emit(PlanMade.of(plan, 0))
-        failures: list[Failure] = []
+        failures: list[PlanFailure] = []
         i = k = 0
         while i != len(plan.steps):
             step = plan.steps[i]
@@ -115,7 +115,7 @@ class BrainBody:
 
     def _attempt(
         self, step: PlanStep, body: Body, world: World, context: EpisodeContext
-    ) -> Failure | None:
+    ) -> PlanFailure | None:
         """Map one step and carry it out; None where it succeeded or was passed."""
         context.emit(StepBegun.of(step))
         try:
@@ -139,10 +139,10 @@ class BrainBody:
         context: EpisodeContext,
         raw: str = '',
         code: Code | None = None,
-    ) -> Failure:
-        return Failure(step, cause, raw, human=context.take_human_feedback(), code=code)
+    ) -> PlanFailure:
+        return PlanFailure(step, cause, raw, human=context.take_human_feedback(), code=code)
 
-    def _told(self, step: PlanStep, k: int, context: EpisodeContext) -> Failure | None:
+    def _told(self, step: PlanStep, k: int, context: EpisodeContext) -> PlanFailure | None:
         """Return what people said before this step, as feedback on it."""
         said = context.take_human_feedback()
         if said and k == self._k:
@@ -150,7 +150,7 @@ class BrainBody:
             context.warn(f'All {k} feedback loops are used up; this came too late: {text!r}')
         elif said:
             cause = f'Before this step a person said: {" / ".join(said)}'
-            return Failure(step, cause, human=said, tried=False)
+            return PlanFailure(step, cause, human=said, tried=False)
         return None
 
     def _repair(
@@ -158,7 +158,7 @@ class BrainBody:
         task: Task,
         world: World,
         plan: Plan,
-        failures: list[Failure],
+        failures: list[PlanFailure],
         context: EpisodeContext,
     ) -> Plan | None:
         """Ask how the plan goes on from the step that failed; None where no answer parses."""

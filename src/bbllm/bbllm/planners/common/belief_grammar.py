@@ -116,7 +116,7 @@ def core(text: str) -> tuple[str, ...]:
 
 
 def is_comparison(predicate: str) -> bool:
-    """Tell whether a predicate compares two things: `heavier_than`, `more_sticky_than`."""
+    """Return whether a predicate compares two things: `heavier_than`, `more_sticky_than`."""
     match predicate.lower().split('_'):
         case [word, 'than']:
             return word.endswith('er') and _is_plain(word)
@@ -138,12 +138,12 @@ def _is_saying(tokens: Sequence[str]) -> bool:
 
 
 def _is_plain(word: str) -> bool:
-    """Tell whether a word says nothing of places, sight, reach and how things lie."""
+    """Return whether a word says nothing of places, sight, reach and how things lie."""
     return word.isalpha() and word not in PLACE_WORDS and not STEMS.match(word)
 
 
 def _names_one(tokens: Sequence[str], names: Collection[str]) -> bool:
-    """Tell whether words name a thing of the scene, or its kind."""
+    """Return whether words name a thing of the scene, or its kind."""
     said = f' {" ".join(tokens)} '
     return any(f' {called} ' in said for name in names for called in _called(name))
 

@@ -240,7 +240,7 @@ def nested_places(
 
 
 def _too_many(group: Collection[GoalPredicate], counts: Mapping[str, int] | None) -> bool:
-    """Tell whether predicates on one class want more things than there are."""
+    """Return whether predicates on one class want more things than there are."""
     return counts is None or any(
         sum(item.count for item in group) > counts.get(item.thing, 0) for item in group
     )
@@ -254,7 +254,7 @@ def _each_in_the_other(first: GoalPredicate, second: GoalPredicate) -> bool:
 def _exclusive(
     first: GoalPredicate, second: GoalPredicate, both_places: bool, counted: bool
 ) -> bool:
-    """Tell whether no single thing can have both; `both_places`: it can be in both places."""
+    """Return whether no single thing can have both; `both_places`: it can be in both places."""
     relations = frozenset({first.relation, second.relation})
     if first.thing != second.thing:
         return False
@@ -379,7 +379,7 @@ def refuse_contradiction(
 
 def all_in_sight(scene: Scene) -> bool:
     """
-    Tell whether a scene shows all of its house, by what the world says of it.
+    Return whether a scene shows all of its house, by what the world says of it.
 
     What is seen does not tell: who has been in all rooms and looked into one cupboard sees as
     well as who is shown all that some things are shut in, and others are empty.

@@ -14,7 +14,7 @@ from random import Random
 from bbllm.core.events import WordGrounded
 from bbllm.core.protocols import EpisodeContext
 from bbllm.core.types import Scene
-from bbllm.planners.common.scene_graph import meant_by, surroundings
+from bbllm.planners.common.scene_graph import meant_by, scene_graph
 
 
 class Policy(str, Enum):
@@ -54,7 +54,7 @@ def choose(names: Sequence[str], scene: Scene, policy: Policy, rng: Random) -> s
     """Return one of the names, of which there is at least one."""
     if policy is Policy.RANDOM:
         return rng.choice(names)
-    around = surroundings(scene)
+    around = scene_graph(scene)
     here = around.rooms.get(around.character or '')
 
     def distance(name: str) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bbllm.core.instance_names import class_of
 from bbllm.core.types import Kind, Scene
-from bbllm.planners.common.scene_graph import CHARACTER, Surroundings, surroundings
+from bbllm.planners.common.scene_graph import CHARACTER, SceneGraph, scene_graph
 
 LEFT_OUT = frozenset({'clean', 'plugged_in'})
 """States that are as one would expect."""
@@ -22,7 +22,7 @@ def house_environment(scene: Scene) -> str:
     Things are told by what they are in or on: `fridge (closed; inside: milk, salmon)`. Things that
     read the same are counted: `4 wall`. What the robot holds is not told again in a room.
     """
-    around = surroundings(scene)
+    around = scene_graph(scene)
     rooms = [item.name for item in scene.objects if item.kind is Kind.LOCATION]
     inventory = _Inventory(around, frozenset(rooms))
     lines = _about_the_robot(around)
@@ -36,7 +36,7 @@ def house_environment(scene: Scene) -> str:
     return '\n'.join(lines)
 
 
-def _about_the_robot(around: Surroundings) -> list[str]:
+def _about_the_robot(around: SceneGraph) -> list[str]:
     me = around.character or ''
     room = around.rooms.get(me)
     where = f'You are in the {class_of(room)}. ' if room else ''
@@ -51,12 +51,12 @@ def _about_the_robot(around: Surroundings) -> list[str]:
     return lines
 
 
-def _is_told(name: str, around: Surroundings, rooms: Sequence[str]) -> bool:
+def _is_told(name: str, around: SceneGraph, rooms: Sequence[str]) -> bool:
     return name not in rooms and name not in around.held and class_of(name) != CHARACTER
 
 
 class _Inventory:
-    def __init__(self, around: Surroundings, rooms: frozenset[str]):
+    def __init__(self, around: SceneGraph, rooms: frozenset[str]):
         self._around = around
         self._in: dict[str, dict[str, list[str]]] = {}
         self._placed: set[str] = set()
@@ -66,7 +66,7 @@ class _Inventory:
                 self._placed.add(thing)
 
     def is_placed(self, name: str) -> bool:
-        """Tell whether a thing is in or on another, and so told with that."""
+        """Return whether a thing is in or on another, and so told with that."""
         return name in self._placed
 
     def of(self, name: str, above: frozenset[str] = frozenset()) -> str:

@@ -25,7 +25,7 @@ from bbllm.core.errors import GaveUpError
 from bbllm.core.protocols import PASS, Pass
 from bbllm.core.skill_calls import plain
 from bbllm.core.types import Code, Scene, Skill, SkillCall
-from bbllm.planners.common.reply_diagnostics import Discarded, LostReplyError, more_lines
+from bbllm.planners.common.reply_diagnostics import LostReplyError, RejectedLine, more_lines
 from bbllm.planners.common.scene_graph import HOUSEHOLD
 from bbllm.planners.common.short_names import ShortNames
 from bbllm.planners.common.termination import reason_of, says_done
@@ -75,7 +75,7 @@ class LowLevelPlan:
     """What a reply asks for; without calls where it says that all is done."""
 
     calls: tuple[LowLevelCall, ...]
-    discarded: tuple[Discarded, ...] = ()
+    discarded: tuple[RejectedLine, ...] = ()
 
 
 def low_level_actions(scene: Scene) -> tuple[Skill, ...]:
@@ -121,7 +121,7 @@ class _Reader:
         self._actions = actions
         self._words = {plain(word) for skill in actions for word in (skill.name, *skill.aliases)}
         self._calls: list[LowLevelCall] = []
-        self._discarded: list[Discarded] = []
+        self._discarded: list[RejectedLine] = []
         self._reason = ''
         self._headed = self._chatted = self._ended = False
         self._meant = False
@@ -154,7 +154,7 @@ class _Reader:
         """Return the plan, where so many more lines that look like actions are left out."""
         if n_more:
             what = 'a line `done`' if self._ended else f'line {MAX_LINES}'
-            self._discarded.append(Discarded(more_lines(n_more), f'Left out behind {what}.'))
+            self._discarded.append(RejectedLine(more_lines(n_more), f'Left out behind {what}.'))
         if not self._calls and (self._meant or (self._ended and n_more)):
             self._refuse_both()
         if self._reason and not self._calls:
@@ -183,7 +183,7 @@ class _Reader:
             )
 
     def looks_like_action(self, raw: str) -> bool:
-        """Tell whether a line is to be told where it is left out."""
+        """Return whether a line is to be told where it is left out."""
         numbered, line = _bare(raw)
         return numbered or self._names_action(line)
 
@@ -200,7 +200,7 @@ class _Reader:
             self._reason = reason
         else:
             why = 'A plan that has calls is carried out; `cannot: ` stands alone.'
-            self._discarded.append(Discarded(raw.strip()[:MAX_LINE], why))
+            self._discarded.append(RejectedLine(raw.strip()[:MAX_LINE], why))
 
 
 def _bare(raw: str) -> tuple[bool, str]:
@@ -209,31 +209,31 @@ def _bare(raw: str) -> tuple[bool, str]:
     return (bool(found['number']), found['text'].strip()) if found else (False, '')
 
 
-def read_call(line: str, actions: Sequence[Skill]) -> LowLevelCall | Discarded:
+def read_call(line: str, actions: Sequence[Skill]) -> LowLevelCall | RejectedLine:
     """Return the call that a line without its number says, or why it says none."""
     found = _CALL.fullmatch(line) if len(line) <= MAX_LINE else None
     if found is None or (found['note'] and not _NOTE.fullmatch(found['note'])):
-        return Discarded(line, f'It is no call such as {_example(actions)}.')
+        return RejectedLine(line, f'It is no call such as {_example(actions)}.')
     if _has_call(found['note'], actions):
-        return Discarded(line, 'It has more than one call; each stands on a line of its own.')
+        return RejectedLine(line, 'It has more than one call; each stands on a line of its own.')
     wanted = plain(found['name'])
     skill = next((s for s in actions if wanted in (s.name, *map(plain, s.aliases))), None)
     if skill is None:
         known = ', '.join(item.name for item in actions)
         why = f'There is no action {found["name"]}. Known: {known}.'
-        return Discarded(line, why, Code.UNKNOWN_SKILL)
+        return RejectedLine(line, why, Code.UNKNOWN_SKILL)
     args = tuple(arg.strip(' \t\'"`‘’“”') for arg in found['args'].split(','))
     args = () if args == ('',) else args
     if len(args) > 1 and len(skill.params) == 1 and all(map(_FIGURE.fullmatch, args)):
         args = (' '.join(args),)  # a pose in numbers is one argument
     if len(args) != len(skill.params) or not all(args):
         why = f'{skill.name} takes {len(skill.params)} things, but this has {len(args)}.'
-        return Discarded(line, why, Code.BAD_ARGUMENTS)
+        return RejectedLine(line, why, Code.BAD_ARGUMENTS)
     return LowLevelCall(skill.name, args)
 
 
 def _has_call(note: str, actions: Sequence[Skill]) -> bool:
-    """Tell whether a note has another call; what is behind `#` or `//` is a remark on this one."""
+    """Whether a note has another call; what is behind `#` or `//` is a remark on this one."""
     if note.startswith(('#', '//')):
         return False
     known = {word for skill in actions for word in (skill.name, *map(plain, skill.aliases))}
@@ -266,5 +266,5 @@ def _example(actions: Sequence[Skill]) -> str:
     return f'{actions[0].name}({", ".join(actions[0].params)})'
 
 
-def _first(discarded: Sequence[Discarded]) -> str:
+def _first(discarded: Sequence[RejectedLine]) -> str:
     return f' The line {discarded[0].text[:80]!r}: {discarded[0].why}' if discarded else ''

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from bbllm.core.instance_names import class_of
 from bbllm.core.types import Kind, Scene
 from bbllm.planners.common.prompting import environment
-from bbllm.planners.common.scene_graph import CHARACTER, HOUSEHOLD, Surroundings, surroundings
+from bbllm.planners.common.scene_graph import CHARACTER, HOUSEHOLD, SceneGraph, scene_graph
 from bbllm.planners.common.short_names import ShortNames
 
 HANDLED = frozenset({'grabbable', 'has_switch'})
@@ -46,7 +46,7 @@ def lists_text(scene: Scene, names: ShortNames, *, moved: Sequence[str] = ()) ->
     """
     if scene.domain != HOUSEHOLD:
         return environment(scene)
-    around = surroundings(scene)
+    around = scene_graph(scene)
     rooms = _rooms(scene)
     affords = _affords(scene)
     told = [
@@ -84,7 +84,7 @@ def rooms_text(scene: Scene, names: ShortNames) -> str:
 
 def situation_text(scene: Scene, names: ShortNames) -> str:
     """Write where the robot is: what it holds, and in a house what it is close to and its room."""
-    around = surroundings(scene)
+    around = scene_graph(scene)
     held = _names(around.held, names)
     if scene.domain != HOUSEHOLD:
         return f'Current Holding: [{held}]'
@@ -112,7 +112,7 @@ def _affords(scene: Scene) -> dict[str, set[str]]:
     return found
 
 
-def _places(around: Surroundings, rooms: Sequence[str]) -> dict[str, tuple[str, str]]:
+def _places(around: SceneGraph, rooms: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Return of each thing the one place that it is told by, with `inside` or `on`."""
     places = {thing: ('inside', room) for thing, room in around.rooms.items()}
     for wanted in ('inside', 'on'):

@@ -70,7 +70,7 @@ def with_open_facts(scene: Scene, state: OpenState) -> Scene:
 
 
 def is_open(fact: Fact) -> bool:
-    """Tell whether a fact is of the open state: estimated, and nothing that sensing tells."""
+    """Return whether a fact is of the open state: estimated, and nothing that sensing tells."""
     if not fact.estimated or fact.predicate in SENSING:
         return False
     return not (fact.predicate == 'is' and fact.object in STANCES)
@@ -83,7 +83,7 @@ def sensed_only(scene: Scene) -> Scene:
 
 
 def has_open_facts(facts: Iterable[Fact]) -> bool:
-    """Tell whether some facts are of the open state."""
+    """Return whether some facts are of the open state."""
     return any(map(is_open, facts))
 
 
@@ -96,7 +96,7 @@ def _fact(name: str, text: str, names: frozenset[str]) -> Fact | None:
 
 
 def _rules_out(known: Fact, believed: Fact) -> bool:
-    """Tell whether a sensed fact says the same, something else of that kind, or the opposite."""
+    """Return whether a sensed fact says the same, something else of that kind, or the opposite."""
     if known.subject != believed.subject:
         return False
     if believed.predicate != 'is':

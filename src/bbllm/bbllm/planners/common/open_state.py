@@ -49,7 +49,7 @@ class OpenState:
         return OpenState(dict.fromkeys(self.attributes, ()))
 
 
-class StateEstimator(Protocol):
+class OpenStateEstimator(Protocol):
     """Comes to believe something of things by what was done to them."""
 
     def estimate(self, state: OpenState, history: Sequence[Outcome], scene: Scene) -> OpenState:

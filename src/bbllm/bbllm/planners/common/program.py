@@ -11,7 +11,7 @@ from bbllm.core.protocols import EpisodeContext, World
 from bbllm.core.skill_calls import CallError, check_call, looks_like_pose, nearest_first, plain
 from bbllm.core.types import Code, PlanStep, Scene, Skill, SkillCall
 from bbllm.planners.common.grounding import Policy, choose, ground
-from bbllm.planners.common.scene_graph import classes, meant_by, surroundings
+from bbllm.planners.common.scene_graph import classes, meant_by, scene_graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class ProgramCondition:
     """What an assertion asserts, such as `'salmon' in 'hands'`."""
 
     subject: str
@@ -60,7 +60,7 @@ HANDS = 'hands'
 class Assertion:
     """A condition, and what is done where it does not hold."""
 
-    condition: Condition
+    condition: ProgramCondition
     recoveries: tuple[Call, ...] = ()
 
 
@@ -68,7 +68,7 @@ Statement = Call | Assertion
 
 
 @dataclass(frozen=True, slots=True)
-class SubGoal:
+class ProgramPart:
     """A comment and what stands below it up to the next one."""
 
     text: str
@@ -80,7 +80,7 @@ class SubGoal:
 class Program:
     """The sub-goals of a program, in order; two may have the same comment."""
 
-    sub_goals: tuple[SubGoal, ...] = field(default=())
+    sub_goals: tuple[ProgramPart, ...] = field(default=())
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -165,10 +165,10 @@ class Referents:
         return name
 
     def _left_to_world(self, word: str, scene: Scene) -> bool:
-        return self._put_unheld and not meant_by(word, surroundings(scene).held)
+        return self._put_unheld and not meant_by(word, scene_graph(scene).held)
 
     def _held(self, word: str, call: SkillCall, scene: Scene) -> str:
-        held = meant_by(word, surroundings(scene).held)
+        held = meant_by(word, scene_graph(scene).held)
         if held:
             return self._told(
                 word, choose(held, scene, self._policy, self._rng), 'held', len(held)
@@ -189,7 +189,7 @@ class Referents:
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class CallFailure:
     """Why a call did not do what it says."""
 
     cause: str
@@ -198,16 +198,16 @@ class Failed:
     """What is wrong with the call, where it was refused before the world heard of it."""
 
 
-def attempt(call: Call, referents: Referents, world: World) -> Failed | None:
+def attempt(call: Call, referents: Referents, world: World) -> CallFailure | None:
     """Ground a call and execute it; None where it succeeded."""
     try:
         made = referents.resolve(call, world.observe())
     except CallError as error:
-        return Failed(str(error), error.code)
+        return CallFailure(str(error), error.code)
     outcome = world.execute(made)
     if outcome.succeeded:
         return None
-    return Failed(outcome.message or f'{made} failed with code {outcome.code.name}.')
+    return CallFailure(outcome.message or f'{made} failed with code {outcome.code.name}.')
 
 
 def carry_out(
@@ -227,7 +227,7 @@ def _skill(verb: str, scene: Scene) -> Skill | None:
 
 
 def _names(param: str, word: str) -> bool:
-    """Tell whether an argument names a thing: seconds and poses do not."""
+    """Return whether an argument names a thing: seconds and poses do not."""
     return param != 'seconds' and not (param == 'target' and looks_like_pose(word))
 
 

@@ -21,7 +21,7 @@ SHARE_USED = 0.95
 """Of a model's limit; rare words take more tokens, and servers put some around a prompt."""
 
 
-class Past(ABC):
+class PromptHistory(ABC):
     """
     Rounds of which the oldest are told in short, and then not at all, where there is no room.
 
@@ -51,7 +51,7 @@ class Past(ABC):
 
     def text(self, fits: Callable[[str], bool] | None = None) -> str:
         """
-        Write it as it stands in prompts, within the budget where that can be.
+        Write it stands in prompts, within the budget where that can be.
 
         Args:
             fits: Tells of a text whether there is room for it in the prompt besides.
@@ -109,7 +109,7 @@ def budget_for(model: ChatModel, said: int | None = None) -> int | None:
 def ask_shorter(
     model: ChatModel,
     write: Callable[[str], str],
-    past: Past,
+    past: PromptHistory,
     read: Callable[[str], T],
     *,
     request: PromptRequest | None = None,

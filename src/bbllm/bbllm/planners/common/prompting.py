@@ -81,7 +81,7 @@ REPLY_QUOTED = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class PlanFailure:
     """Why a plan has to go on differently, for the feedback prompt."""
 
     step: PlanStep
@@ -167,7 +167,12 @@ class Prompts:
         )
 
     def feedback(
-        self, task: Task, scene: Scene, plan: Plan, failure: Failure, earlier: Sequence[Failure]
+        self,
+        task: Task,
+        scene: Scene,
+        plan: Plan,
+        failure: PlanFailure,
+        earlier: Sequence[PlanFailure],
     ) -> str:
         """Write the prompt for how a plan goes on after a failure."""
         return self._render(

@@ -20,7 +20,7 @@ def more_lines(number: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Discarded:
+class RejectedLine:
     """A line of a reply that was left out."""
 
     text: str
@@ -50,12 +50,12 @@ class LostReplyError(ParseError):
         discarded: Its lines that look as if they were meant to be.
     """
 
-    def __init__(self, message: str, discarded: Sequence[Discarded] = ()):
+    def __init__(self, message: str, discarded: Sequence[RejectedLine] = ()):
         super().__init__(message)
         self.discarded = tuple(discarded)
 
 
-class LeftOut:
+class ReplyDiagnostics:
     """
     Tells what is left out of the replies to one question.
 
@@ -66,13 +66,13 @@ class LeftOut:
         on_discarded: Told each line.
     """
 
-    def __init__(self, on_discarded: Callable[[Discarded], None]):
+    def __init__(self, on_discarded: Callable[[RejectedLine], None]):
         self._on_discarded = on_discarded
-        self._told: Counter[Discarded] = Counter()
+        self._told: Counter[RejectedLine] = Counter()
 
-    def of_reply(self, lines: Iterable[Discarded]) -> None:
-        """Tell what of one reply was not in an earlier one as often."""
-        found: Counter[Discarded] = Counter()
+    def of_reply(self, lines: Iterable[RejectedLine]) -> None:
+        """Return what of one reply was not in an earlier one as often."""
+        found: Counter[RejectedLine] = Counter()
         for line in lines:
             found[line] += 1
             if found[line] > self._told[line]:
@@ -84,7 +84,7 @@ class HasDiscarded(Protocol):
     """What is read of a reply line by line."""
 
     @property
-    def discarded(self) -> tuple[Discarded, ...]:
+    def discarded(self) -> tuple[RejectedLine, ...]:
         """Its lines that were left out."""
         ...
 
@@ -97,7 +97,7 @@ def ask_for_lines(
     prompt: str,
     read: Callable[[str], Found],
     *,
-    on_discarded: Callable[[Discarded], None],
+    on_discarded: Callable[[RejectedLine], None],
     request: PromptRequest | None = None,
     on_retry: Callable[[str], None] | None = None,
 ) -> Found:
@@ -116,7 +116,7 @@ def ask_for_lines(
         ParseError: See `prompting.ask`.
         ModelError: No reply.
     """
-    left_out = LeftOut(on_discarded)
+    left_out = ReplyDiagnostics(on_discarded)
 
     def counted(text: str) -> Found:
         try:

@@ -20,7 +20,7 @@ BETWEEN_THINGS = ('inside', 'on')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class SceneGraph:
     """Facts of a scene, by what they are asked for."""
 
     character: str | None
@@ -58,7 +58,7 @@ class Surroundings:
         return frozenset(found)
 
 
-def surroundings(scene: Scene) -> Surroundings:
+def scene_graph(scene: Scene) -> SceneGraph:
     """Gather what a scene says of who acts and of what is around."""
     character = next((name for name in scene.names if class_of(name) == CHARACTER), None)
     close, held, placed = set(), [], []
@@ -75,7 +75,7 @@ def surroundings(scene: Scene) -> Surroundings:
             held.append(fact.subject)
         elif fact.predicate == 'close_to' and fact.object == character:
             close.add(fact.subject)
-    return Surroundings(
+    return SceneGraph(
         character=character,
         close=frozenset(close),
         held=tuple(held),

@@ -10,7 +10,7 @@ from bbllm.core.protocols import Embedder
 from bbllm.planners.common.matching import Vector
 
 
-class Nearness:
+class Similarity:
     """
     Compares texts by the cosine between their vectors; each text is embedded once.
 

@@ -16,7 +16,7 @@ _CANNOT = re.compile(r'cannot[*_`\s]*:(.+)', re.IGNORECASE)
 
 
 def says_done(line: str) -> bool:
-    """Tell whether a line says that all is done: `done`, `# All done!`, `Done. (It is hot.)`."""
+    """Return whether a line says that all is done: `done`, `# All done!`, `Done. (It is hot.)`."""
     words = line.strip(_MARKS)
     return len(words) <= MAX_DONE and _DONE.fullmatch(words) is not None
 

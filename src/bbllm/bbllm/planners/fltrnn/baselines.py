@@ -15,7 +15,7 @@ from bbllm.planners.common.low_level_hands import CallRunner
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.prompting import ask
 from bbllm.planners.common.scene_graph import HOUSEHOLD
-from bbllm.planners.fltrnn.context_selection import LONGEST_IN_WORDS, Telling
+from bbllm.planners.fltrnn.context_selection import LONGEST_IN_WORDS, ContextSelector
 from bbllm.planners.fltrnn.demonstrations import Demonstration, household_demonstrations
 from bbllm.planners.fltrnn.grammar import ParsedPlan, ask_plan
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
@@ -41,7 +41,7 @@ class PlanningOnly:
         """
         self._model = brain
         self._prompts = FLTRNNPrompts(rule_thoughts=False, long_memory=False)
-        self._telling = Telling(embedder_of(body), longest=LONGEST_IN_WORDS)
+        self._telling = ContextSelector(embedder_of(body), longest=LONGEST_IN_WORDS)
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """
@@ -99,7 +99,7 @@ class PlanningReasoning:
         """
         self._model = brain
         self._prompts = FLTRNNPrompts(rule_thoughts=False, long_memory=False)
-        self._telling = Telling(embedder_of(body), longest=LONGEST_IN_WORDS)
+        self._telling = ContextSelector(embedder_of(body), longest=LONGEST_IN_WORDS)
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """

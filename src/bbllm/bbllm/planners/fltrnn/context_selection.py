@@ -19,7 +19,7 @@ from bbllm.core.instance_names import class_of
 from bbllm.core.protocols import Embedder
 from bbllm.planners.common.goal_predicates import GoalPredicate
 from bbllm.planners.common.named_classes import mentions
-from bbllm.planners.common.similarity import Nearness
+from bbllm.planners.common.similarity import Similarity
 from bbllm.planners.fltrnn.grammar import shown
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
 
@@ -176,7 +176,7 @@ class _Meaning:
     """Of how many things of a class it speaks."""
 
 
-class Telling:
+class ContextSelector:
     """
     Chooses and words what is told.
 
@@ -186,7 +186,7 @@ class Telling:
     """
 
     def __init__(self, embedder: Embedder, *, longest: int = LONGEST):
-        self._nearness = Nearness(embedder)
+        self._nearness = Similarity(embedder)
         self._longest = longest
         self._found = _Meaning('', (), {}, Counter())
         """Of what was asked for last: a goal is asked for many times in turn."""
@@ -264,7 +264,7 @@ class Telling:
 
 
 def is_useful(graph: MemoryGraph, name: str) -> bool:
-    """Tell whether a thing is told of where a sentence leaves room for it."""
+    """Return whether a thing is told of where a sentence leaves room for it."""
     return class_of(name) != 'floor' and any(graph.affords(name, word) for word in USEFUL)
 
 

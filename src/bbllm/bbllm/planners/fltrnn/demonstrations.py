@@ -32,7 +32,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.core.paths import config_dir
 from bbllm.core.protocols import Embedder
-from bbllm.planners.common.similarity import Nearness
+from bbllm.planners.common.similarity import Similarity
 from bbllm.planners.fltrnn.context_selection import memory_text
 from bbllm.planners.fltrnn.grammar import parse_calls, parse_thing, shown
 from bbllm.planners.fltrnn.memory_graph import ARITY
@@ -130,7 +130,7 @@ class Chooser:
 
     def __init__(self, among: Sequence[Demonstration], embedder: Embedder):
         self._among = tuple(among)
-        self._nearness = Nearness(embedder)
+        self._nearness = Similarity(embedder)
 
     def similar(self, goal: str, n: int) -> list[Demonstration]:
         """

@@ -24,7 +24,7 @@ from bbllm.core.instance_names import class_of, id_of, instance_name
 from bbllm.core.protocols import ChatModel, EpisodeContext, PromptRequest
 from bbllm.core.types import SkillCall
 from bbllm.planners.common.prompting import ask
-from bbllm.planners.common.reply_diagnostics import Discarded, LeftOut
+from bbllm.planners.common.reply_diagnostics import RejectedLine, ReplyDiagnostics
 from bbllm.planners.common.termination import reason_of
 
 MAX_CALLS = 200
@@ -223,8 +223,8 @@ def ask_plan(
     context: EpisodeContext,
     *,
     request: PromptRequest,
-    refusals: Callable[[ParsedPlan], Sequence[Discarded]] = lambda plan: (),
-    against: Callable[[Sequence[Discarded]], str] = lambda refused: '',
+    refusals: Callable[[ParsedPlan], Sequence[RejectedLine]] = lambda plan: (),
+    against: Callable[[Sequence[RejectedLine]], str] = lambda refused: '',
 ) -> ParsedPlan:
     """
     Ask for a plan, and once more where the reply cannot be used as it is.
@@ -248,7 +248,7 @@ def ask_plan(
         ModelError: No reply.
     """
     latest: list[ParsedPlan | LostPlanError] = []
-    left_out = LeftOut(lambda line: line.tell(context))
+    left_out = ReplyDiagnostics(lambda line: line.tell(context))
 
     def read(text: str) -> ParsedPlan:
         try:
@@ -279,5 +279,5 @@ def ask_plan(
         return latest[-1]
 
 
-def _malformed(left_out: Sequence[tuple[str, str]]) -> list[Discarded]:
-    return [Discarded(text, why) for text, why in left_out]
+def _malformed(left_out: Sequence[tuple[str, str]]) -> list[RejectedLine]:
+    return [RejectedLine(text, why) for text, why in left_out]

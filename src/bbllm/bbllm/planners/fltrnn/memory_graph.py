@@ -12,7 +12,7 @@ from bbllm.core.instance_names import class_of
 from bbllm.core.skill_calls import nearest_first
 from bbllm.core.types import Code, Kind, Scene, SkillCall
 from bbllm.planners.common.goal_predicates import PLACING, STATE_OF, GoalPredicate, GoalRelation
-from bbllm.planners.common.scene_graph import CHARACTER, surroundings
+from bbllm.planners.common.scene_graph import CHARACTER, scene_graph
 
 GOING = frozenset({'walk', 'find'})
 ARITY = {
@@ -56,7 +56,7 @@ class MemoryGraph:
 
     def see(self, scene: Scene) -> None:
         """Take in what was not known before; what is known stays as it is remembered."""
-        around = surroundings(scene)
+        around = scene_graph(scene)
         new = [name for name in scene.names if name not in self._names]
         self._names.update(dict.fromkeys(new))
         self._rooms |= {item.name for item in scene.objects if item.kind is Kind.LOCATION}
@@ -121,7 +121,7 @@ class MemoryGraph:
         return frozenset(self._states.get(name, ()))
 
     def affords(self, name: str, word: str) -> bool:
-        """Tell whether a thing has a property, for example `grabbable`."""
+        """Return whether a thing has a property, for example `grabbable`."""
         return word in self._affords.get(name, ())
 
     def places(self, name: str) -> tuple[tuple[str, str], ...]:
@@ -153,11 +153,11 @@ class MemoryGraph:
         return sum(self.is_so(predicate, name) for name in self.of_class(predicate.thing))
 
     def holds(self, predicate: GoalPredicate) -> bool:
-        """Tell whether a predicate is so of as many things as it says."""
+        """Return whether a predicate is so of as many things as it says."""
         return self.n_holding(predicate) >= predicate.count
 
     def is_so(self, predicate: GoalPredicate, name: str) -> bool:
-        """Tell whether a predicate is so of one thing."""
+        """Return whether a predicate is so of one thing."""
         relation = predicate.relation
         if relation in PLACING:
             room = self.room_of(name) if relation is GoalRelation.INSIDE else None

@@ -15,9 +15,9 @@ from bbllm.core.types import Code, Scene, SkillCall, Task
 from bbllm.planners.common.goal_predicates import all_in_sight, goal_text
 from bbllm.planners.common.low_level_hands import CallRunner
 from bbllm.planners.common.prompting import ask
-from bbllm.planners.common.reply_diagnostics import Discarded, LeftOut
+from bbllm.planners.common.reply_diagnostics import RejectedLine, ReplyDiagnostics
 from bbllm.planners.common.scene_graph import HOUSEHOLD, classes
-from bbllm.planners.fltrnn.context_selection import Telling
+from bbllm.planners.fltrnn.context_selection import ContextSelector
 from bbllm.planners.fltrnn.demonstrations import Chooser, Demonstration, household_demonstrations
 from bbllm.planners.fltrnn.grammar import LostPlanError, ParsedPlan, ask_plan, parse_sub_goals
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph, PaperMemoryGraph, fault_of
@@ -72,7 +72,7 @@ class LanguageRNN:
         model: ChatModel,
         prompts: FLTRNNPrompts,
         choose: Callable[[str], Sequence[Demonstration]],
-        telling: Telling,
+        telling: ContextSelector,
         world: World,
         context: EpisodeContext,
         memory: MemoryGraph,
@@ -123,7 +123,7 @@ class LanguageRNN:
         )
 
     def _counts(self, index: int, sub_goal: SubGoal, *, at_first: bool = False) -> bool:
-        """Tell whether a sub-goal counts as completed; `at_first`: before it is worked on."""
+        """Return whether a sub-goal counts as completed; `at_first`: before it is worked on."""
         if not self._settings.verify or not sub_goal.predicates:
             return not at_first and index not in self._problems
         return all(map(self._memory.holds, sub_goal.predicates))
@@ -183,10 +183,10 @@ class LanguageRNN:
         the one that is mended too: it is what the model wrote.
         """
 
-        def refusals(plan: ParsedPlan) -> Sequence[Discarded]:
+        def refusals(plan: ParsedPlan) -> Sequence[RejectedLine]:
             return self._tried(plan)[1]
 
-        def against(refused: Sequence[Discarded]) -> str:
+        def against(refused: Sequence[RejectedLine]) -> str:
             if not refused or self._settings.paper_code:
                 return ''
             more = len(refused) - 1
@@ -208,28 +208,28 @@ class LanguageRNN:
                 raise
             return [], f'none of its {len(error.left_out)} lines can be read as a call'
         if not plan.calls and not sub_goal.predicates and self._settings.verify:
-            Discarded('# done', NOTHING_DONE, refused=True).tell(self._context)
+            RejectedLine('# done', NOTHING_DONE, refused=True).tell(self._context)
         calls, refused = self._tried(plan)
         return calls, self._said(refused[0]) if refused else ''
 
-    def _said(self, refused: Discarded) -> str:
+    def _said(self, refused: RejectedLine) -> str:
         """Say to the model that a call was refused, and why, unless that is an ablated rule."""
         if self._settings.tell_rules or refused.code is not Code.PRECONDITION:
             return f'{refused.text} was refused: {refused.why}'
         return f'{refused.text} was refused'
 
-    def _tried(self, plan: ParsedPlan) -> tuple[list[SkillCall], list[Discarded]]:
+    def _tried(self, plan: ParsedPlan) -> tuple[list[SkillCall], list[RejectedLine]]:
         """Return which calls of a plan can be done one after the other, and which are refused."""
         memory = self._memory.copy()
         calls: list[SkillCall] = []
-        refused: list[Discarded] = []
+        refused: list[RejectedLine] = []
         for call in plan.calls:
             if (why := memory.refusal(call)) is None:
                 memory.apply(call)
                 calls.append(call)
             else:
                 code, rules = fault_of(memory, call)
-                refused.append(Discarded(str(call), why, code, refused=True, rules=rules))
+                refused.append(RejectedLine(str(call), why, code, refused=True, rules=rules))
         return calls, refused
 
 
@@ -282,7 +282,7 @@ class FLTRNN:
         self._model = brain
         embedder = embedder_of(body)
         self._chooser = Chooser(household_demonstrations(), embedder)
-        self._telling = Telling(embedder)
+        self._telling = ContextSelector(embedder)
         options = options or FLTRNNOptions()
         self._demos = options.demos
         self._paper_code = options.paper_code
@@ -323,7 +323,7 @@ class FLTRNN:
     def _split(self, goal: Goal, scene: Scene, context: EpisodeContext) -> Sequence[SubGoal]:
         """Ask for sub-goals; what they omit or invent is told once, and then mended."""
         latest: list[Decomposition] = []
-        left_out = LeftOut(lambda line: line.tell(context))
+        left_out = ReplyDiagnostics(lambda line: line.tell(context))
         known = classes(scene) if all_in_sight(scene) else None
 
         def read(text: str) -> Decomposition:

@@ -21,7 +21,7 @@ from bbllm.planners.common.goal_predicates import (
     refuse_empty,
 )
 from bbllm.planners.common.matching import MatchingBody
-from bbllm.planners.common.reply_diagnostics import Discarded
+from bbllm.planners.common.reply_diagnostics import RejectedLine
 from bbllm.planners.common.scene_graph import classes
 
 DEMONSTRATIONS = 3
@@ -104,7 +104,7 @@ class SubGoal:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class SubGoalFault:
     """Something that is wrong with a list of sub-goals."""
 
     text: str
@@ -118,9 +118,9 @@ class Fault:
         return f'`{self.text}` {self.why}'
 
     @property
-    def discarded(self) -> Discarded:
+    def discarded(self) -> RejectedLine:
         """The same as a line that is left out."""
-        return Discarded(self.text, self.why, refused=not self.malformed)
+        return RejectedLine(self.text, self.why, refused=not self.malformed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class Decomposition:
     """A list of sub-goals that fits its goal, and what had to be done for that."""
 
     sub_goals: tuple[SubGoal, ...]
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[SubGoalFault, ...] = ()
     """What the reply had wrong; the sub-goals have it no more."""
 
 
@@ -161,7 +161,7 @@ def decompose(
     if predicates is not None:
         parts = known.complete(parts, predicates)
     if not parts:
-        known.faults.append(Fault(goal, 'has no part that could be worked on'))
+        known.faults.append(SubGoalFault(goal, 'has no part that could be worked on'))
         parts = [whole(goal, predicates)]
     return Decomposition(tuple(parts), tuple(known.faults))
 
@@ -170,7 +170,7 @@ class _Known:
     """Reads parts of one goal one after the other, and collects their faults."""
 
     def __init__(self, goal: Sequence[GoalPredicate] | None, classes: Collection[str] | None):
-        self.faults: list[Fault] = []
+        self.faults: list[SubGoalFault] = []
         self._in_words = goal is None
         self._all_known = classes is not None
         self._classes = set(classes or ())
@@ -204,13 +204,15 @@ class _Known:
         omitted: dict[str, list[GoalPredicate]] = {}
         for predicate in goal:
             if self._so_far.get(_what(predicate), 0) < predicate.count:
-                self.faults.append(Fault(str(predicate), 'is in the goal, and in no part of it'))
+                self.faults.append(
+                    SubGoalFault(str(predicate), 'is in the goal, and in no part of it')
+                )
                 # What is put into a microwave, and that it is closed and on, belong together.
                 omitted.setdefault(predicate.place or predicate.thing, []).append(predicate)
         return [*parts, *(SubGoal(goal_text(items), tuple(items)) for items in omitted.values())]
 
     def _fault(self, text: str, why: str, *, malformed: bool = False) -> None:
-        self.faults.append(Fault(text, why, malformed))
+        self.faults.append(SubGoalFault(text, why, malformed))
 
     def _kept(self, predicate: GoalPredicate) -> GoalPredicate | None:
         if self._in_words:

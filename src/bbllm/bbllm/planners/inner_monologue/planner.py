@@ -15,7 +15,7 @@ from bbllm.planners.common.goal_predicates import refuse_impossible
 from bbllm.planners.common.low_level_hands import Hands
 from bbllm.planners.common.low_level_plan import low_level_actions
 from bbllm.planners.common.prompting import ask
-from bbllm.planners.common.reply_diagnostics import Discarded
+from bbllm.planners.common.reply_diagnostics import RejectedLine
 from bbllm.planners.inner_monologue.prompting import (
     Monologue,
     MonologuePrompt,
@@ -118,7 +118,7 @@ class InnerMonologue:
     ) -> None:
         """Do what the step says, and add it to the monologue with what came of it."""
         assert step.call is not None
-        if isinstance(step.call, Discarded):
+        if isinstance(step.call, RejectedLine):
             step.call.tell(context)
             # No call was made of it, so that only its grammar can be at fault: that is told.
             monologue.add(step.thought, step.call.text, None, hands.scene, why=step.call.why)

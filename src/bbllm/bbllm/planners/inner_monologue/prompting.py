@@ -22,7 +22,7 @@ from bbllm.planners.common.low_level_plan import (
 )
 from bbllm.planners.common.observation_text import NOTHING_NEW, changes, observation_text
 from bbllm.planners.common.prompting import one_line, templates
-from bbllm.planners.common.reply_diagnostics import Discarded, more_lines
+from bbllm.planners.common.reply_diagnostics import RejectedLine, more_lines
 from bbllm.planners.common.scene_graph import HOUSEHOLD
 from bbllm.planners.common.short_names import ShortNames
 from bbllm.planners.common.termination import reason_of, says_done
@@ -46,7 +46,7 @@ class NextStep:
     """What a reply says is next."""
 
     thought: str
-    call: LowLevelCall | Discarded | None
+    call: LowLevelCall | RejectedLine | None
     """None where all is done; what is left out is an action that there is not."""
     extra: tuple[str, ...] = ()
     """Lines behind the action, which the model imagined; the last may stand for many."""
@@ -211,7 +211,7 @@ def parse_next(text: str, actions: Sequence[Skill]) -> NextStep:
         kept = one_line(thought)[:THOUGHT_KEPT]
         if len(found['text']) > MAX_LINE:
             why = f'It has more than {MAX_LINE} characters.'
-            return NextStep(kept, Discarded(action, why), extra)
+            return NextStep(kept, RejectedLine(action, why), extra)
         if reason := reason_of(action):
             raise GaveUpError(reason)
         if says_done(action):

@@ -223,7 +223,7 @@ class _Flow:
 
 
 def _other_held(action: FtAction, scene: Scene) -> str:
-    """Tell why `place` is about another block than the one in the hand; '' where it is not."""
+    """Return why `place` is about another block than the one in the hand; '' where it is not."""
     if action.verb is not Verb.PLACE or not action.name or scene.held is None:
         return ''
     if plain(action.name) == plain(scene.held):

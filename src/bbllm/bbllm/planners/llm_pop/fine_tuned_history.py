@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import ParseError
-from bbllm.planners.common.prompt_history import BUDGET, Past
+from bbllm.planners.common.prompt_history import BUDGET, PromptHistory
 from bbllm.planners.common.prompting import one_line
 from bbllm.planners.llm_pop.fine_tuned_grammar import FtAction, listed, parse_actions
 
@@ -58,7 +58,7 @@ class FtRound:
         return FtRound(words).in_full(number)
 
 
-class FtHistory(Past):
+class FtHistory(PromptHistory):
     """The rounds of one episode."""
 
     in_short = 'without what was observed, but for the vertical force'
@@ -79,7 +79,7 @@ class FtHistory(Past):
         self._rounds.append(item)
 
     def write(self, in_short: int = 0, left_out: int = 0) -> str:
-        """See `Past.write`."""
+        """See `PromptHistory.write`."""
         lines = [
             item.in_short(i + 1) if i < in_short else item.in_full(i + 1)
             for i, item in enumerate(self._rounds)

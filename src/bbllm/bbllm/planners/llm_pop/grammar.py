@@ -64,7 +64,7 @@ class Verb(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class PopAction:
     """One action of a plan."""
 
     verb: Verb
@@ -115,7 +115,7 @@ class PlannerReply:
 
     explanation: str
     """On one line."""
-    actions: tuple[Action, ...]
+    actions: tuple[PopAction, ...]
     """None of them where it says that the task is done."""
 
 
@@ -202,9 +202,9 @@ def _explanation(lines: list[str]) -> str:
     return one_line(' '.join(lines))[:MAX_WORDS]
 
 
-def _read_actions(lines: list[str]) -> tuple[tuple[Action, ...], bool]:
+def _read_actions(lines: list[str]) -> tuple[tuple[PopAction, ...], bool]:
     """Return the actions, and whether DONE ended them; what comes after that is left out."""
-    actions: list[Action] = []
+    actions: list[PopAction] = []
     for raw in lines:
         line = _COMMENT.sub('', raw).lstrip(_BEFORE).rstrip(_AFTER + '.;')
         if not line:
@@ -223,7 +223,7 @@ def _read_actions(lines: list[str]) -> tuple[tuple[Action, ...], bool]:
     return tuple(actions), False
 
 
-def _action(line: str, match: re.Match[str] | None) -> Action:
+def _action(line: str, match: re.Match[str] | None) -> PopAction:
     name = match[1].upper() if match is not None else ''
     if match is None or name not in Verb.__members__:
         raise ParseError(f'{line[:80]!r} stands below EXECUTE and is no action. {_known()}')
@@ -233,7 +233,7 @@ def _action(line: str, match: re.Match[str] | None) -> Action:
     if verb in (Verb.RESET, Verb.WAIT) and rest:
         raise ParseError(f'{line[:80]!r}: {name} takes nothing behind it. {_known()}')
     if verb in (Verb.RESET, Verb.WAIT):
-        return Action(verb)
+        return PopAction(verb)
     if verb in _WITH_POSE:
         inside = re.fullmatch(r'[\[(<]([^\[\]()<>]*)[\])>]', rest)
         rest = (inside[1] if inside else rest).replace(',', ' ')
@@ -241,7 +241,7 @@ def _action(line: str, match: re.Match[str] | None) -> Action:
         rest = rest.strip('<>[]()\'"')
     if not rest.split():
         raise ParseError(f'{line[:80]!r} lacks what {name} needs. {_known()}')
-    return Action(verb, one_line(rest))
+    return PopAction(verb, one_line(rest))
 
 
 def _is_number(word: str) -> bool:

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from bbllm.core.observation import Observed
-from bbllm.planners.common.prompt_history import BUDGET, Past
+from bbllm.planners.common.prompt_history import BUDGET, PromptHistory
 from bbllm.planners.common.prompting import one_line
 
 NOTHING = 'None.'
@@ -35,7 +35,7 @@ NOT_TRIED = 'not tried'
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class TriedAction:
     """One action of a plan, and what came of it."""
 
     action: str
@@ -45,7 +45,7 @@ class Tried:
     """What was observed after it; None where it was not tried."""
 
     def in_short(self) -> str:
-        """Tell what became of it in a few words."""
+        """Return what became of it in a few words."""
         words = f'{self.action} {self.result}'
         if self.observation is None or self.observation.force_n is None:
             return words
@@ -57,7 +57,7 @@ class Round:
     """One plan, carried out as far as it went."""
 
     explanation: str
-    tried: tuple[Tried, ...] = ()
+    tried: tuple[TriedAction, ...] = ()
 
     def in_full(self, number: int) -> str:
         """Write all of it."""
@@ -74,7 +74,7 @@ class Round:
         return f'Round {number} in short: {done or "nothing was done"}'
 
 
-class History(Past):
+class History(PromptHistory):
     """The rounds of one episode, and what people said in between, which is never left out."""
 
     in_short = 'in a line each'
@@ -100,7 +100,7 @@ class History(Past):
         self._entries += [f'Person: {one_line(text)}' for text in said]
 
     def write(self, in_short: int = 0, left_out: int = 0) -> str:
-        """See `Past.write`."""
+        """See `PromptHistory.write`."""
         parts = [f'Rounds before round {left_out} are left out.'] if left_out else []
         number = 0
         for entry in self._entries:

@@ -13,8 +13,8 @@ from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Plan, PlanStep, Task
 from bbllm.planners.common.plan_grammar import plan_on
 from bbllm.planners.common.prompt_history import ask_shorter, budget_for
-from bbllm.planners.llm_pop.grammar import Action, PlannerReply, parse_evaluator, parse_planner
-from bbllm.planners.llm_pop.history import DONE, FAILED, History, Round, Tried
+from bbllm.planners.llm_pop.grammar import PlannerReply, PopAction, parse_evaluator, parse_planner
+from bbllm.planners.llm_pop.history import DONE, FAILED, History, Round, TriedAction
 from bbllm.planners.llm_pop.prompting import PopPrompts
 
 
@@ -126,7 +126,7 @@ class LLMPop:
         context: EpisodeContext,
     ) -> int:
         """Carry out a round until an action fails or a person speaks; return how far it came."""
-        tried: list[Tried] = []
+        tried: list[TriedAction] = []
         said: tuple[str, ...] = ()
         for step, action in zip(steps, reply.actions, strict=True):
             # In the last round nothing can be planned anew, so what people say then waits.
@@ -137,14 +137,14 @@ class LLMPop:
             tried.append(self._attempt(step, action, world, context))
             if tried[-1].result != DONE:
                 break
-        rest = [Tried(str(action)) for action in reply.actions[len(tried) :]]
+        rest = [TriedAction(str(action)) for action in reply.actions[len(tried) :]]
         history.add(Round(reply.explanation, (*tried, *rest)))
         history.hear(said)
         return len(tried)
 
     def _attempt(
-        self, step: PlanStep, action: Action, world: World, context: EpisodeContext
-    ) -> Tried:
+        self, step: PlanStep, action: PopAction, world: World, context: EpisodeContext
+    ) -> TriedAction:
         context.emit(StepBegun.of(step))
         cause = action.problem
         if cause:
@@ -154,7 +154,7 @@ class LLMPop:
             if not outcome.succeeded:
                 cause = outcome.message or f'{outcome.call} failed: {outcome.code.name}.'
         result = f'{FAILED}{cause}' if cause else DONE
-        return Tried(step.text, result, observed(world.observe()))
+        return TriedAction(step.text, result, observed(world.observe()))
 
 
 class LLMPopNoEvaluator(LLMPop):

@@ -21,7 +21,7 @@ from bbllm.planners.common.low_level_plan import (
     parse_low_level_plan,
 )
 from bbllm.planners.common.open_state import OpenState
-from bbllm.planners.common.reply_diagnostics import Discarded, Found, ask_for_lines
+from bbllm.planners.common.reply_diagnostics import Found, RejectedLine, ask_for_lines
 from bbllm.planners.common.short_names import ShortNames
 
 MAX_ROUNDS = 150
@@ -149,7 +149,7 @@ class _Mind:
             name = self._names.name(thing)
             if name is None:
                 why = f'There is nothing named {thing[:60]}.'
-                self._leave_out(Discarded(f'{ADD}("{thing[:60]}")', why, refused=True))
+                self._leave_out(RejectedLine(f'{ADD}("{thing[:60]}")', why, refused=True))
             else:
                 known.append(name)
         return state.with_objects(known)
@@ -166,7 +166,7 @@ class _Mind:
         )
         for call in plan.calls[PLAN_LIMIT - 1 :]:
             why = f'A plan has fewer than {PLAN_LIMIT} steps; more can be planned afterwards.'
-            self._leave_out(Discarded(str(call), why, refused=True))
+            self._leave_out(RejectedLine(str(call), why, refused=True))
         return plan.calls[: PLAN_LIMIT - 1]
 
     def _ask(self, prompt: str, read: Callable[[str], Found], kind: str, scene: Scene) -> Found:
@@ -179,7 +179,7 @@ class _Mind:
             on_retry=self._context.warn,
         )
 
-    def _leave_out(self, line: Discarded) -> None:
+    def _leave_out(self, line: RejectedLine) -> None:
         line.tell(self._context)
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from bbllm.core.errors import ParseError
 from bbllm.core.instance_names import class_of
 from bbllm.core.types import Scene
-from bbllm.planners.common.program import HANDS, Condition
+from bbllm.planners.common.program import HANDS, ProgramCondition
 from bbllm.planners.common.scene_graph import (
     CHARACTER,
-    Surroundings,
+    SceneGraph,
     meant_by,
+    scene_graph,
     squeezed,
-    surroundings,
 )
 
 STATE_WORDS = {
@@ -30,9 +30,9 @@ STATE_WORDS = {
 """What a program may call a state, and what a scene calls it."""
 
 
-def holds(condition: Condition, scene: Scene, found: str | None) -> bool:
+def holds(condition: ProgramCondition, scene: Scene, found: str | None) -> bool:
     """
-    Tell whether a condition holds by the facts of a scene; what no fact says does not hold.
+    Return whether a condition holds by the facts of a scene; what no fact says does not hold.
 
     A word means any thing of its class. Only of a state it is that of what was found last, where
     the word fits that; else of what is close, where some of the class is; else of any.
@@ -42,13 +42,17 @@ def holds(condition: Condition, scene: Scene, found: str | None) -> bool:
         scene: As it is now.
         found: What the program has gone to last.
     """
-    around = surroundings(scene)
+    around = scene_graph(scene)
     names = meant_by(condition.subject, scene.names)
     return _is_so(condition, scene, around, names, found) is not condition.negated
 
 
 def _is_so(
-    condition: Condition, scene: Scene, around: Surroundings, names: list[str], found: str | None
+    condition: ProgramCondition,
+    scene: Scene,
+    around: SceneGraph,
+    names: list[str],
+    found: str | None,
 ) -> bool:
     if condition.relation == 'close':
         return any(name in around.close or name in around.held for name in names)
@@ -69,14 +73,14 @@ def _is_so(
     )
 
 
-def state_text(condition: Condition, scene: Scene) -> str:
+def state_text(condition: ProgramCondition, scene: Scene) -> str:
     """
     Write what a model is told of the state: what is close and what is held, by its class.
 
     Only what is about the things of the condition is told. Things inside something closed are
     not seen.
     """
-    around = surroundings(scene)
+    around = scene_graph(scene)
     hidden = around.hidden
     seen = [name for name in scene.names if name in around.close and name not in hidden]
     seen = [name for name in seen if class_of(name) != CHARACTER]
@@ -97,7 +101,7 @@ def state_text(condition: Condition, scene: Scene) -> str:
     return f'You see: {", ".join(_once(items)) or "nothing of this"}.{have}'
 
 
-def _with_states(name: str, around: Surroundings) -> str:
+def _with_states(name: str, around: SceneGraph) -> str:
     states = around.states.get(name, ())
     return class_of(name) + (f' is {" and ".join(states)}' if states else '')
 

@@ -23,10 +23,10 @@ from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.planners.common.program import (
     Assertion,
     Call,
-    Condition,
     Program,
+    ProgramCondition,
+    ProgramPart,
     Statement,
-    SubGoal,
 )
 from bbllm.planners.common.termination import reason_of, says_done
 
@@ -110,7 +110,7 @@ def _lines(code: str) -> list[str]:
 
 class _Reader:
     def __init__(self) -> None:
-        self._goals: list[SubGoal] = []
+        self._goals: list[ProgramPart] = []
         self._comment = ''
         self._statements: list[Statement] = []
         self._number = 0
@@ -151,7 +151,7 @@ class _Reader:
 
     def _begin(self, comment: str) -> None:
         if self._comment or self._statements:
-            self._goals.append(SubGoal(self._comment, tuple(self._statements)))
+            self._goals.append(ProgramPart(self._comment, tuple(self._statements)))
         self._comment, self._statements = comment, []
 
     def _recover(self, line: str, text: str) -> None:
@@ -179,7 +179,7 @@ class _Reader:
             raise self._error(line, 'has an argument without a name')
         return tuple(things)
 
-    def _condition(self, line: str, text: str) -> Condition:
+    def _condition(self, line: str, text: str) -> ProgramCondition:
         text = text.partition('#')[0].strip()
         if text.startswith('(') and text.endswith(')'):
             text = text[1:-1].strip()
@@ -217,7 +217,7 @@ class _Reader:
         return 'is none of what a program may have'
 
 
-def _condition_of(words: list[str]) -> Condition | None:
+def _condition_of(words: list[str]) -> ProgramCondition | None:
     negated = 'not' in words
     if negated:
         words = [word for word in words if word != 'not']
@@ -225,7 +225,7 @@ def _condition_of(words: list[str]) -> Condition | None:
         return None
     first, relation, last = words
     if relation == 'to' and first == 'close':
-        return Condition(last, 'close', negated=negated)
+        return ProgramCondition(last, 'close', negated=negated)
     if relation in ('is', 'in', 'on'):
-        return Condition(first, relation, last, negated)
-    return Condition(first, 'in', last, negated) if relation == 'inside' else None
+        return ProgramCondition(first, relation, last, negated)
+    return ProgramCondition(first, 'in', last, negated) if relation == 'inside' else None

@@ -21,7 +21,7 @@ from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.program import Call, Referents, carry_out
 from bbllm.planners.common.prompting import ask
 from bbllm.planners.common.scene_graph import HOUSEHOLD, classes
-from bbllm.planners.common.similarity import Nearness
+from bbllm.planners.common.similarity import Similarity
 from bbllm.planners.prog_prompt.lang_prompt import Example, LangPrompts
 from bbllm.planners.prog_prompt.prompting import GRAB_AND_PUTIN, offered
 
@@ -48,7 +48,7 @@ class Actions:
     """The actions of a scene, on classes in a household and on things elsewhere."""
 
     def __init__(self, scene: Scene, embedder: Embedder):
-        self._nearness = Nearness(embedder)
+        self._nearness = Similarity(embedder)
         self._skills = offered(scene)
         house = scene.domain == HOUSEHOLD
         self._things = classes(scene) if house else list(scene.names)

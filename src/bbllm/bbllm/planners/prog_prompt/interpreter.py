@@ -11,27 +11,27 @@ from bbllm.core.types import Scene
 from bbllm.planners.common.low_level_hands import GrowingPlan
 from bbllm.planners.common.program import (
     Call,
-    Condition,
-    Failed,
+    CallFailure,
     Program,
+    ProgramCondition,
+    ProgramPart,
     Referents,
-    SubGoal,
     attempt,
 )
 
 STEPS_OF_A_SUB_GOAL = 10
 """How many calls a sub-goal may make, recoveries among them; what comes after is left out."""
 
-Check = Callable[[Condition, Scene, str | None], bool]
+Check = Callable[[ProgramCondition, Scene, str | None], bool]
 """Tells whether a condition holds in a scene, by what the program has gone to last."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class TriedCall:
     """One call that was made, as the program says it."""
 
     call: Call
-    failed: Failed | None = None
+    failed: CallFailure | None = None
     """None where it succeeded."""
 
 
@@ -58,7 +58,7 @@ class Interpreter:
             stops: Whether a call that fails ends its program, for another to go on from there.
                 In the paper it is skipped.
         """
-        self.tried: list[Tried] = []
+        self.tried: list[TriedCall] = []
         """All calls so far, oldest first."""
         self._world = world
         self._context = context
@@ -80,7 +80,7 @@ class Interpreter:
             if not self._work_on(goal):
                 return
 
-    def _work_on(self, goal: SubGoal) -> bool:
+    def _work_on(self, goal: ProgramPart) -> bool:
         """Carry out a sub-goal; tell whether the program goes on."""
         begun = self._plan.next
         for i, item in enumerate(goal.statements):
@@ -108,7 +108,7 @@ class Interpreter:
         step = self._plan.left[0]
         self._context.emit(StepBegun.of(step))
         failed = attempt(call, self._referents, self._world)
-        self.tried.append(Tried(call, failed))
+        self.tried.append(TriedCall(call, failed))
         if failed is not None and self._stops:
             self._context.emit(RepairBegun.of(step, failed.cause, code=failed.code))
             return False  # what is planned next takes the place of this step
@@ -117,7 +117,7 @@ class Interpreter:
             self._context.emit(StepFailed.of(step, failed.cause, code=failed.code))
         return True
 
-    def _leave_out(self, goal: SubGoal, start: int) -> bool:
+    def _leave_out(self, goal: ProgramPart, start: int) -> bool:
         """Go on behind a sub-goal that has made all the calls it may."""
         step = self._plan.left[0]
         n_left = _calls(goal, start)
@@ -134,6 +134,6 @@ class Interpreter:
         return True
 
 
-def _calls(goal: SubGoal, start: int) -> int:
+def _calls(goal: ProgramPart, start: int) -> int:
     """Count the calls of a sub-goal from a statement on."""
     return sum(isinstance(item, Call) for item in goal.statements[start:])

@@ -12,7 +12,7 @@ from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest,
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Scene, Task
 from bbllm.planners.common.grounding import Policy
-from bbllm.planners.common.program import Condition, Referents
+from bbllm.planners.common.program import ProgramCondition, Referents
 from bbllm.planners.common.prompting import ask
 from bbllm.planners.prog_prompt.assertion_checking import holds, parse_verdict
 from bbllm.planners.prog_prompt.grammar import parse_program, parse_rest
@@ -134,7 +134,7 @@ class ProgPrompt:
         )
 
     def _checker(self, context: EpisodeContext) -> Check:
-        def check(condition: Condition, scene: Scene, found: str | None) -> bool:
+        def check(condition: ProgramCondition, scene: Scene, found: str | None) -> bool:
             if self._by_graph:
                 so = holds(condition, scene, found)
             else:
@@ -146,7 +146,7 @@ class ProgPrompt:
 
         return check
 
-    def _judged(self, condition: Condition, scene: Scene, context: EpisodeContext) -> bool:
+    def _judged(self, condition: ProgramCondition, scene: Scene, context: EpisodeContext) -> bool:
         prompt = self._prompts.check(condition, scene)
         try:
             request = PromptRequest(kind='check', scene=scene, text=str(condition))

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 
 from bbllm.core.instance_names import class_of
 from bbllm.core.types import Scene, Skill, Task
-from bbllm.planners.common.program import Assertion, Call, Condition, Program
+from bbllm.planners.common.program import Assertion, Call, Program, ProgramCondition
 from bbllm.planners.common.prompting import declared, one_line, source, templates
-from bbllm.planners.common.scene_graph import CHARACTER, HOUSEHOLD, classes, surroundings
+from bbllm.planners.common.scene_graph import CHARACTER, HOUSEHOLD, classes, scene_graph
 from bbllm.planners.prog_prompt.assertion_checking import state_text
 from bbllm.planners.prog_prompt.grammar import parse_program
-from bbllm.planners.prog_prompt.interpreter import Tried
+from bbllm.planners.prog_prompt.interpreter import TriedCall
 
 GRAB_AND_PUTIN = 'grab_and_putin'
 HOUSEHOLD_SKILLS = (
@@ -54,7 +54,7 @@ class ProgPrompts:
         self._feedback = feedback
         self._templates = templates('bbllm.planners.prog_prompt')
 
-    def plan(self, task: Task, scene: Scene, tried: Sequence[Tried] | None = None) -> str:
+    def plan(self, task: Task, scene: Scene, tried: Sequence[TriedCall] | None = None) -> str:
         """
         Write the prompt that a program goes on with.
 
@@ -87,7 +87,7 @@ class ProgPrompts:
         ]
         return ['\n'.join(self._kept(item.split('\n'))) for item in programs[: self._n_examples]]
 
-    def check(self, condition: Condition, scene: Scene) -> str:
+    def check(self, condition: ProgramCondition, scene: Scene) -> str:
         """Write the prompt that asks whether a condition holds."""
         return self._templates.get_template('check.md.j2').render(
             state=one_line(state_text(condition, scene)), condition=str(condition)
@@ -107,7 +107,7 @@ class ProgPrompts:
         ]
 
 
-def _how(item: Tried) -> str:
+def _how(item: TriedCall) -> str:
     if item.failed is None:
         return 'done'
     # Of what the world forbids no more is told, as in LLM-State's histories; but a name that
@@ -117,7 +117,7 @@ def _how(item: Tried) -> str:
 
 def situation_of(scene: Scene) -> str:
     """Write what is held; in a household by its class, and what is close, too."""
-    around = surroundings(scene)
+    around = scene_graph(scene)
     if scene.domain != HOUSEHOLD:
         return f'In the hand: {", ".join(around.held) or "nothing"}.'
     told = around.close.difference(around.held, around.hidden)
@@ -141,7 +141,7 @@ def offered(scene: Scene) -> list[Skill]:
 
 
 def moves_to_containers(scene: Scene) -> bool:
-    """Tell whether it is a table on which things are put into containers; nothing is asserted."""
+    """Whether it is a table on which things are put into containers; nothing is asserted."""
     return any(skill.name == GRAB_AND_PUTIN for skill in scene.skills)
 
 

@@ -12,7 +12,7 @@ from std_srvs.srv import Trigger
 from bbllm.core.open_state_mode import OpenStateMode, open_state_mode
 from bbllm.core.protocols import ChatModel
 from bbllm.core.types import Scene
-from bbllm.planners.belief.interaction_history import Experience
+from bbllm.planners.belief.interaction_history import InteractionHistory
 from bbllm.planners.belief.model_state_estimator import ModelEstimator
 from bbllm.planners.belief.rule_state_estimator import RuleEstimator
 from bbllm.planners.belief.state_keeper import StateKeeper
@@ -59,9 +59,13 @@ class OpenStateFeed:
         if mode is OpenStateMode.MODEL:
             model = model_estimator(model_of_open_state(params))
             return StateKeeper(
-                model, Experience(TOLD_TO_MODEL), on_trouble=warn, on_fault=fail, feels=False
+                model,
+                InteractionHistory(TOLD_TO_MODEL),
+                on_trouble=warn,
+                on_fault=fail,
+                feels=False,
             )
-        experience = Experience()
+        experience = InteractionHistory()
         return StateKeeper(RuleEstimator(experience), experience, on_trouble=warn, on_fault=fail)
 
     def begin(self) -> None:

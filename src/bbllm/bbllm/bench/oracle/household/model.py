@@ -38,7 +38,7 @@ from bbllm.llm.scripted import speak
 from bbllm.planners.belief.grammar import ADD, REASON, UPDATE
 from bbllm.planners.belief.prompting import PLAN_LIMIT
 from bbllm.planners.common.goal_predicates import GoalPredicate, goal_sentence, goal_text
-from bbllm.planners.common.scene_graph import surroundings
+from bbllm.planners.common.scene_graph import scene_graph
 from bbllm.planners.common.short_names import ShortNames
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.script import ScriptLine
@@ -286,7 +286,7 @@ class _Replies:
             n_failed = sum(self._failed.values())
             lines.append(f'{REASON}("{self._succeeded} actions succeeded and {n_failed} failed.")')
         if UPDATE in functions:
-            around = surroundings(self._world.observe())
+            around = scene_graph(self._world.observe())
             for name in self._touched:
                 words = list(around.states.get(name, ()))
                 words += [
