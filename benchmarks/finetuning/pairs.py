@@ -9,7 +9,7 @@ from bbllm.bench.suites.case import Case
 from bbllm.core.errors import BbllmError, ParseError
 from bbllm.llm.recording.exchanges import Exchange
 from bbllm.planners.llm_pop.fine_tuned_grammar import FtReply, parse_reply
-from bbllm.planners.llm_pop.fine_tuned_history import FAILED, FtRound, parse_past
+from bbllm.planners.llm_pop.fine_tuned_prompting import FAILED, FtRound, parse_past
 from benchmarks.finetuning.tasks import DataTask
 
 PAST = '\nPast:\n'

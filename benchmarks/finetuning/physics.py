@@ -17,7 +17,7 @@ from statistics import fmean
 from bbllm.core.gravity import GRAVITY_M_S2
 from bbllm.core.skill_calls import parse_pose
 from bbllm.planners.llm_pop.fine_tuned_grammar import FtAction
-from bbllm.planners.llm_pop.fine_tuned_history import Vector
+from bbllm.planners.llm_pop.fine_tuned_prompting import Vector
 from bbllm.planners.llm_pop.grammar import Verb
 from benchmarks.finetuning.pairs import failure_of
 from benchmarks.finetuning.reading import Look, PairError, Read

@@ -13,14 +13,14 @@ from bbllm.planners.llm_pop.fine_tuned_grammar import (
     parse_reply,
     parse_some,
 )
-from bbllm.planners.llm_pop.fine_tuned_history import (
+from bbllm.planners.llm_pop.fine_tuned_prompting import (
     IN_SHORT,
     FtRound,
+    Question,
     Vector,
     parse_numbers,
     parse_past,
 )
-from bbllm.planners.llm_pop.fine_tuned_questions import Question
 from benchmarks.finetuning.pairs import PAST, Pair
 
 HAND = 12

@@ -6,8 +6,13 @@ from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.core.protocols import Message, Reply
 from bbllm.llm.recording.exchanges import FORMAT, Exchange, line_of
 from bbllm.planners.llm_pop.fine_tuned_grammar import FtReply, parse_reply
-from bbllm.planners.llm_pop.fine_tuned_history import FtHistory, FtRound, Vector, numbers
-from bbllm.planners.llm_pop.fine_tuned_questions import Question
+from bbllm.planners.llm_pop.fine_tuned_prompting import (
+    FtHistory,
+    FtRound,
+    Question,
+    Vector,
+    numbers,
+)
 from benchmarks.finetuning.kinds import KINDS
 from benchmarks.finetuning.pairs import Pair, split_prompt
 from benchmarks.finetuning.tasks import DataTask, suite_of

@@ -11,8 +11,7 @@ import pytest
 from made_pairs import look, pair, weighing
 
 from bbllm.planners.llm_pop.fine_tuned_grammar import parse_actions
-from bbllm.planners.llm_pop.fine_tuned_history import FtRound, Vector
-from bbllm.planners.llm_pop.fine_tuned_questions import Question
+from bbllm.planners.llm_pop.fine_tuned_prompting import FtRound, Question, Vector
 from benchmarks.finetuning.checking import Checked
 from benchmarks.finetuning.pairs import Pair
 

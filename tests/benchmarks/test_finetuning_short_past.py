@@ -10,8 +10,13 @@ import pytest
 from made_pairs import look
 
 from bbllm.planners.llm_pop.fine_tuned_grammar import parse_reply
-from bbllm.planners.llm_pop.fine_tuned_history import IN_SHORT, FtHistory, FtRound, Vector
-from bbllm.planners.llm_pop.fine_tuned_questions import Question
+from bbllm.planners.llm_pop.fine_tuned_prompting import (
+    IN_SHORT,
+    FtHistory,
+    FtRound,
+    Question,
+    Vector,
+)
 from benchmarks.finetuning.checking import Checked
 from benchmarks.finetuning.pairs import Pair, draw_pairs, split_prompt
 from benchmarks.finetuning.reading import read_pair

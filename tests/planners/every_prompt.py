@@ -29,12 +29,9 @@ from bbllm.planners.common.short_names import ShortNames
 from bbllm.planners.fltrnn.demonstrations import Demonstration
 from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, LongTerm, ShortTerm
 from bbllm.planners.inner_monologue.prompting import Monologue, MonologuePrompt
-from bbllm.planners.llm_pop.fine_tuned_history import FtHistory, FtRound
-from bbllm.planners.llm_pop.fine_tuned_prompting import FtPrompts
-from bbllm.planners.llm_pop.fine_tuned_questions import Question
-from bbllm.planners.llm_pop.history import DONE, History, Round, TriedAction
-from bbllm.planners.llm_pop.prompting import PopPrompts
-from bbllm.planners.prog_prompt.interpreter import TriedAction as TriedCall
+from bbllm.planners.llm_pop.fine_tuned_prompting import FtHistory, FtPrompts, FtRound, Question
+from bbllm.planners.llm_pop.prompting import DONE, History, PopPrompts, Round, TriedAction
+from bbllm.planners.prog_prompt.interpreter import TriedCall
 from bbllm.planners.prog_prompt.lang_prompt import Example, LangPrompts
 from bbllm.planners.prog_prompt.prompting import ProgPrompts
 from bbllm.skills.catalog import SKILLS

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from house_player import (
     Studio,
@@ -16,10 +20,23 @@ from house_player import (
     player,
     told,
 )
+from house_player import told as memory_told
 
-from bbllm.core.events import Ending, EventKind
-from bbllm.planners.fltrnn.planner import FLTRNN
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import GaveUpError
+from bbllm.core.events import Ending, Episode, EventKind
+from bbllm.core.protocols import Embeddings
+from bbllm.core.types import SkillCall, Task
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.common.goal_predicates import all_in_sight
+from bbllm.planners.common.matching import MatchingBody
+from bbllm.planners.fltrnn.baselines import PlanningOnly
+from bbllm.planners.fltrnn.grammar import LostPlanError, parse_calls
+from bbllm.planners.fltrnn.planner import FLTRNN, NOTHING_DONE, ROUNDS
 from bbllm.planners.fltrnn.prompting import SPLIT
+from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.visibility import Visibility
+from bbllm.worlds.household.world import HouseholdWorld
 
 MILK = 'on_milk_coffeetable: 1'
 ONE_PART = f'subgoal{{{MILK}}}'
@@ -250,3 +267,419 @@ def test_a_task_in_words_can_have_sub_goals_in_words_and_is_told_all_of_use() ->
     assert '# Classes: ' in model.requests[0].prompt and 'mug' in model.requests[0].prompt
     assert episode.ending is Ending.GAVE_UP
     assert 'has to be opened first' in episode.message
+
+
+def test_a_goal_that_contradicts_itself_is_refused_with_the_pair_before_any_request() -> None:
+    model = ScriptedModel([])
+    episode = play(FLTRNN, model, 'turnon_tv: 1, on_milk_sofa: 1, turnoff_tv: 1', Studio())
+
+    assert episode.ending is Ending.GAVE_UP
+    assert '`turnon_tv: 1` and `turnoff_tv: 1` cannot both be so' in episode.message
+    assert model.requests == []
+
+
+@pytest.mark.parametrize(
+    ('goal', 'why'),
+    [
+        ('on_milk_coffeetable: 9', 'wants 9 of milk, but the house has 1'),
+        ('on_unicorn_coffeetable: 1', 'wants 1 of unicorn, but the house has 0'),
+        ('on_milk_coffeetable: 1, and be quick', 'The goal cannot be read'),
+    ],
+)
+def test_a_goal_that_no_plan_can_reach_is_given_up_before_any_request(goal: str, why: str) -> None:
+    episode = play(FLTRNN, ScriptedModel([]), goal, Studio())
+
+    assert episode.ending is Ending.GAVE_UP
+    assert why in episode.message
+
+
+def test_an_empty_house_is_given_up_with_a_plain_sentence() -> None:
+    character = {'id': 1, 'class_name': 'character', 'category': 'Characters', 'states': []}
+    node = {**character, 'properties': [], 'prefab_name': None, 'bounding_box': None}
+    world = HouseholdWorld(Graph.from_dict({'nodes': [node], 'edges': []}))
+
+    episode = play(FLTRNN, ScriptedModel([]), 'watch tv', world)
+
+    assert episode.ending is Ending.GAVE_UP
+    assert 'house is empty' in episode.message
+
+
+def test_a_plan_with_things_that_are_not_there_is_told_once_and_then_left_out() -> None:
+    strange = ["walk('milk(id:99999)')", "dance('tv(id:1)')", 'wash the tv', 'wash(tv)']
+    model = player(
+        'subgoal{turnon_tv: 1}',
+        lambda prompt: lines(*strange, call('walk', 'tv'), call('switchon', 'tv')),
+    )
+    world = Studio()
+
+    episode = play(FLTRNN, model, 'turnon_tv: 1', world)
+
+    assert len(cells(model)) == 2
+    assert "there is no 'milk_99999'" in model.requests[-1].messages[-1].content
+    # What the second reply repeats is counted once.
+    assert sorted(discarded(episode)) == ['dance(tv_1)', 'walk(milk_99999)', 'wash(tv)']
+    assert episode.ending is Ending.FINISHED
+    assert [text.partition('(')[0] for text in world.calls] == ['walk', 'switchon']
+
+
+def test_a_robot_that_sees_one_room_says_so_and_finds_what_a_plan_leads_it_to() -> None:
+    world = Studio(Visibility(reach='room', accumulating=True))
+
+    def plan(prompt: str) -> str:
+        if 'not in sight: plum' in told(prompt):
+            return lines(call('walk', 'kitchen'))
+        return lines(*bring('plum', 'coffeetable'))
+
+    model = player('subgoal{on_plum_coffeetable: 1}', plan)
+    episode = play(FLTRNN, model, 'on_plum_coffeetable: 1', world)
+
+    warnings = [str(e.data.text) for e in episode.events if e.kind is EventKind.WARNING]
+    assert any('No plum is in sight' in text for text in warnings)
+    assert episode.ending is Ending.FINISHED, episode.message
+    assert world.has('plum', 'on', 'coffeetable')
+
+
+def test_a_robot_that_never_sees_the_thing_gives_up_and_says_what_is_missing() -> None:
+    world = Studio(Visibility(reach='room'))
+    model = player('subgoal{turnon_stove: 1}', lambda prompt: lines())
+
+    episode = play(FLTRNN, model, 'turnon_stove: 1', world)
+
+    assert episode.ending is Ending.GAVE_UP
+    assert 'of turnon_stove: 1 there are 0' in episode.message
+
+
+class Counting:
+    """An embedder that is near to one demonstration, whatever is asked for."""
+
+    name = 'counting'
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str], *, on_wait: Any = None) -> Embeddings:
+        self.texts += texts
+        near = ('turnon_tv: 1', 'rinse a glass')
+        vectors = tuple((1.0, 0.0) if text in near else (0.0, 1.0) for text in texts)
+        return Embeddings(vectors=vectors, model=self.name)
+
+
+def test_a_body_that_matches_by_embedding_lends_its_embedder_to_the_choice() -> None:
+    embedder = Counting()
+    model = player(
+        'subgoal{turnon_tv: 1}', lambda prompt: lines(call('walk', 'tv'), call('switchon', 'tv'))
+    )
+    run = EpisodeRun(Task('t', 'turnon_tv: 1'), planner='p', brain='b', body='b')
+
+    run.execute(FLTRNN(model, MatchingBody(embedder)), Studio())
+
+    shown = re.findall(r'^# The goal: (.*)$', cells(model)[0], re.MULTILINE)
+    assert 'rinse a glass' in shown[:3]
+    assert embedder.texts.count('turnon_tv: 1') == 1
+
+
+def test_a_plan_is_asked_for_once_more_when_it_cannot_be_read_and_then_ends_the_episode() -> None:
+    model = player('subgoal{turnon_tv: 1}', lambda prompt: 'Well, well.')
+
+    episode = play(FLTRNN, model, 'turnon_tv: 1', Studio())
+
+    assert episode.ending is Ending.MODEL_FAILED
+    assert len(cells(model)) == 2
+
+
+WALK = "walk('tv(id:3)')"
+ON = "switchon('tv(id:3)')"
+
+
+@pytest.mark.parametrize('mark', ['1. ', '2) ', '- ', '* '])
+def test_a_call_may_have_the_mark_of_a_list(mark: str) -> None:
+    (found,) = parse_calls(f'{mark}{WALK}\n# done').calls
+
+    assert found.args == ('tv_3',)
+
+
+@pytest.mark.parametrize(
+    'line',
+    [
+        "robot.grab('tv(id:3)')",
+        "Grab('tv(id:3)')",
+        "yield grab('tv(id:3)')",
+        "x = grab('tv(id:3)')",
+    ],
+)
+def test_what_has_the_form_of_a_call_is_never_taken_for_prose(line: str) -> None:
+    ((text, _),) = parse_calls(f'{WALK}\n{line}\n# done').left_out
+
+    assert text == line
+    with pytest.raises(LostPlanError) as lost:
+        parse_calls(f'{line}\n# done')
+    assert [text for text, _ in lost.value.left_out] == [line]
+
+
+@pytest.mark.parametrize(
+    'line', ['Here is the plan:', 'I take milk(id:21), as asked', '# grab(x)']
+)
+def test_prose_and_comments_are_no_lost_calls(line: str) -> None:
+    assert parse_calls(f'{line}\n{WALK}').left_out == ()
+
+
+@pytest.mark.parametrize(
+    'block',
+    [
+        f'if False:\n    {ON}',
+        f'for x in y:\n    {ON}',
+        f'if x: {ON}',
+        f'def helper(y):\n    {ON}',
+        f'def helper():\n    {ON}\ndef task():',
+        f'"""\n{ON}\n"""',
+    ],
+)
+def test_nothing_is_done_of_what_stands_in_a_block(block: str) -> None:
+    plan = parse_calls(f'{block}\n{WALK}\n# done')
+
+    assert [found.skill for found in plan.calls] == ['walk']
+    assert plan.has_blocks and any(ON in text for text, _ in plan.left_out)
+
+
+def test_a_plan_with_a_block_is_asked_for_once_more_and_counted_once() -> None:
+    text = f'if False:\n    {call("switchon", "tv")}\n{call("walk", "tv")}\n# done'
+    world = Studio()
+    model = ScriptedModel([text, text])
+
+    episode = play(PlanningOnly, model, 'turnon_tv: 1', world)
+
+    assert 'stand in a block' in model.requests[1].messages[-1].content
+    assert [line.partition('(')[0] for line in world.calls] == ['walk']
+    assert discarded(episode) == ['if False:', call('switchon', 'tv')]
+
+
+def test_to_give_up_is_the_whole_reply_and_no_thought_above_a_plan() -> None:
+    plan = parse_calls(f'# Rule thought:\n# cannot: open what is open already\n{WALK}')
+
+    assert len(plan.calls) == 1
+    with pytest.raises(GaveUpError, match='the tv is broken'):
+        parse_calls('Well.\ncannot: the tv is broken')
+
+
+@pytest.mark.parametrize('reply', ['# done', 'robot.grab(mug)\n# done'])
+def test_a_goal_in_words_is_never_done_by_nothing(reply: str) -> None:
+    model = player('subgoal{rinse a mug}', lambda prompt: reply)
+    episode = play(FLTRNN, model, 'rinse a mug', Studio())
+
+    assert episode.ending is Ending.GAVE_UP
+    assert 'Not reached after 3 plans' in episode.message
+    assert set(discarded(episode)) == {reply.partition('\n')[0]}
+    first = {prompt.partition('# Tried before')[2].partition('\n')[0] for prompt in cells(model)}
+    assert len(first) == 2  # the next plan is asked for with the reason
+
+
+def test_a_goal_in_words_of_which_something_was_done_counts() -> None:
+    model = player('subgoal{watch}', lambda prompt: f'{call("walk", "tv")}\n# done')
+
+    assert play(FLTRNN, model, 'watch', Studio()).ending is Ending.FINISHED
+
+
+@pytest.mark.parametrize(
+    ('options', 'tells'),
+    [({}, True), ({'long_memory': 'no'}, False), ({'rule_cot': 'no'}, False)],
+)
+def test_rules_that_are_left_out_do_not_come_back_with_a_refusal(
+    options: dict[str, str], tells: bool
+) -> None:
+    two = [call('walk', 'plum'), call('grab', 'plum'), call('grab', 'bananas'), '# done']
+    model = player('subgoal{on_plum_coffeetable: 1}', lambda prompt: '\n'.join(two))
+
+    play(FLTRNN, model, 'on_plum_coffeetable: 1', Studio(), **options)
+
+    retries = [r.messages[-1].content for r in model.requests if len(r.messages) > 1]
+    assert retries and all('was refused' in text for text in retries)
+    later = [prompt.partition('# Tried before')[2] for prompt in cells(model)]
+    for text in [*retries, *later]:
+        assert ('only one thing' in text) <= tells and ('keeps all rules' in text) <= tells
+    assert any('only one thing' in text for text in retries) is tells
+
+
+def test_a_completed_sub_goal_that_was_undone_is_completed_no_more() -> None:
+    goals = ['closed_fridge: 1', 'on_milk_coffeetable: 1', 'turnon_tv: 1']
+
+    def plan(prompt: str) -> str:
+        if '# Tried' not in prompt and 'closed_fridge' in prompt.rsplit('# The goal:')[-1]:
+            return f'{call("walk", "fridge")}\n{call("close", "fridge")}\n# done'
+        if 'tv' in prompt.rsplit('# The goal:')[-1]:
+            return f'{call("walk", "tv")}\n{call("switchon", "tv")}\n# done'
+        opened = [call('walk', 'fridge'), call('open', 'fridge')]
+        return '\n'.join([*opened, *bring('milk', 'coffeetable'), '# done'])
+
+    model = player(', '.join(f'subgoal{{{goal}}}' for goal in goals), plan)
+    episode = play(FLTRNN, model, ', '.join(goals), Studio())
+
+    assert episode.ending is Ending.FINISHED, episode.message
+    completed = [
+        prompt.partition('# Completed so far: ')[2].partition('\n')[0] for prompt in cells(model)
+    ]
+    assert completed[0] == 'closed_fridge: 1'
+    assert completed[-1] == 'on_milk_coffeetable: 1; turnon_tv: 1'
+
+
+def test_the_published_program_believes_that_each_call_worked() -> None:
+    # The milk is shut in, so that to take it fails; what comes after is done nevertheless.
+    model = player(
+        'subgoal{on_milk_coffeetable: 1}',
+        lambda prompt: '\n'.join([*bring('milk', 'coffeetable'), call('switchon', 'tv')]),
+    )
+    world = Studio()
+
+    episode = play(FLTRNN, model, 'on_milk_coffeetable: 1', world, paper_code='yes')
+
+    assert len(world.calls) == 5
+    assert any(e.kind is EventKind.FAILED for e in episode.events)
+
+
+def test_rooms_that_were_all_seen_with_their_doors_shut_are_not_all_there_is() -> None:
+    world = Studio(Visibility(reach='room', accumulating=True))
+    rooms = [item.name for item in world.observe().objects if item.kind.value == 'location']
+    for room in rooms:
+        world.execute(SkillCall('walk', (room,)))
+
+    assert not all_in_sight(world.observe())  # the milk is in the fridge
+    assert all_in_sight(Studio().observe())
+
+
+FETCHED = (call('walk', 'fridge'), call('open', 'fridge'), *bring('milk', 'coffeetable'))
+TV = (call('walk', 'tv'), call('switchon', 'tv'))
+
+
+def events_of(episode: Episode, kind: EventKind) -> list[Any]:
+    return [event.data for event in episode.events if event.kind is kind]
+
+
+def retries(model: ScriptedModel) -> list[str]:
+    """Return what the model was told against a reply, in order."""
+    return [r.messages[-1].content for r in model.requests if len(r.messages) > 1]
+
+
+def planning(*plans: tuple[str, ...]) -> ScriptedModel:
+    """Return a model that has one part, the milk, and these plans for it; the last for ever."""
+    left = [*plans]
+    return player(
+        f'subgoal{{{MILK}}}', lambda prompt: lines(*(left.pop(0) if left[1:] else left[0]))
+    )
+
+
+def test_each_plan_of_a_verified_sub_goal_is_checked_by_the_graph_once() -> None:
+    episode = play(FLTRNN, planning(FETCHED[:2], FETCHED[2:]), MILK, Studio())
+
+    found = [(data.condition, data.holds, data.by) for data in events_of(
+        episode, EventKind.CHECKED
+    )]  # fmt: skip
+    assert found == [(MILK, False, 'graph'), (MILK, True, 'graph')]
+    assert episode.ending is Ending.FINISHED
+
+
+def test_a_sub_goal_that_is_never_reached_is_planned_three_times_and_then_given_up() -> None:
+    model = planning(FETCHED[:1])
+
+    episode = play(FLTRNN, model, MILK, Studio())
+
+    assert len(cells(model)) == ROUNDS == 3
+    assert episode.ending is Ending.GAVE_UP
+    assert f'after 3 plans each: {MILK} (of {MILK} there are 0; the plan ended without' in (
+        episode.message
+    )
+
+
+def test_why_a_plan_was_not_enough_is_told_with_the_next_one_and_not_with_the_first() -> None:
+    model = planning(FETCHED[:1])
+
+    play(FLTRNN, model, MILK, Studio())
+
+    tried = ['# Tried before, and not reached: ' in prompt for prompt in cells(model)]
+    assert tried == [False, True, True]
+
+
+def test_of_several_calls_that_are_refused_the_first_is_said_and_the_others_counted() -> None:
+    refused = (call('grab', 'tv'), call('open', 'tv'), call('switchoff', 'tv'))
+    model = planning((call('walk', 'livingroom'), *refused), FETCHED)
+
+    episode = play(FLTRNN, model, MILK, Studio())
+
+    (said,) = retries(model)
+    assert 'grab(tv' in said and ' 2 more calls cannot be done either.' in said
+    assert 'Write a plan that keeps all rules.' in said
+    assert len(discarded(episode)) == 3
+    assert not [text for text in episode_calls(episode) if 'tv' in text]
+
+
+def episode_calls(episode: Episode) -> list[str]:
+    return [str(data.call) for data in events_of(episode, EventKind.OUTCOME)]
+
+
+@pytest.mark.parametrize('ablated', ['rule_cot', 'long_memory'])
+def test_where_rules_are_ablated_a_refusal_says_that_it_was_one_and_no_rule(ablated: str) -> None:
+    model = planning((*FETCHED[:1], call('grab', 'milk')), FETCHED)
+
+    play(FLTRNN, model, MILK, Studio(), **{ablated: 'no'})
+
+    (said,) = retries(model)
+    assert 'was refused' in said
+    assert 'closed' not in said and 'keeps all rules' not in said
+
+
+def test_a_name_that_does_not_exist_is_said_also_where_rules_are_ablated() -> None:
+    model = planning(("walk('unicorn(id:1)')",), FETCHED)
+
+    play(FLTRNN, model, MILK, Studio(), rule_cot='no')
+
+    assert 'there is no' in retries(model)[0]
+
+
+def test_the_published_program_asks_nobody_again_for_a_call_that_cannot_be_done() -> None:
+    model = planning(("fly('tv(id:1)')", *FETCHED))
+
+    episode = play(FLTRNN, model, MILK, Studio(), paper_code='yes')
+
+    assert len(cells(model)) == 1
+    assert retries(model) == []
+    assert discarded(episode) == ['fly(tv_1)']
+
+
+def test_of_a_plan_that_nobody_can_read_a_verified_sub_goal_is_planned_anew() -> None:
+    model = planning(('robot.walk(milk)',), ('robot.walk(milk)',), FETCHED)
+
+    episode = play(FLTRNN, model, MILK, Studio())
+
+    assert episode.ending is Ending.FINISHED, episode.message
+    assert 'none of its 1 lines can be read as a call' in cells(model)[-1]
+
+
+def test_a_sub_goal_in_words_counts_only_if_something_was_done_for_it() -> None:
+    plans = [(), TV]
+    model = player('subgoal{watch tv}', lambda prompt: lines(*plans.pop(0)))
+
+    episode = play(FLTRNN, model, 'watch tv', Studio())
+
+    assert episode.ending is Ending.FINISHED, episode.message
+    assert NOTHING_DONE in cells(model)[1]
+    assert [data.text for data in events_of(episode, EventKind.DISCARDED)] == ['# done']
+
+
+def test_what_comes_into_sight_while_a_plan_is_done_is_told_with_the_next() -> None:
+    model = planning((call('walk', 'kitchen'),), FETCHED[:2], FETCHED[2:])
+    world = Studio(Visibility(reach='room', accumulating=True))
+
+    episode = play(FLTRNN, model, MILK, world)
+
+    seen = ['milk(id:' in memory_told(prompt) for prompt in cells(model)]
+    assert seen == [False, False, True]
+    assert episode.ending is Ending.FINISHED, episode.message
+
+
+def test_a_part_that_is_said_twice_is_remembered_as_completed_once() -> None:
+    model = player(
+        'subgoal{watch tv}, subgoal{watch tv}, subgoal{rest}', lambda prompt: lines(*TV[:1])
+    )
+
+    play(FLTRNN, model, 'watch tv and rest', Studio())
+
+    last = next(prompt for prompt in cells(model) if asked(prompt) == 'rest')
+    assert '# Completed so far: watch tv\n' in last

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from house_player import Studio, play
 
 from bbllm.core.errors import ParseError
+from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.instance_names import class_of
+from bbllm.core.types import Kind, SkillCall
+from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.goal_predicates import (
     GoalPredicate,
     GoalRelation,
+    all_in_sight,
     contradiction,
     goal_sentence,
     goal_text,
     nested_places,
     parse_goal,
 )
+from bbllm.planners.common.scene_graph import scene_graph
+from bbllm.planners.fltrnn.planner import FLTRNN
+from bbllm.planners.inner_monologue.planner import InnerMonologue
+from bbllm.planners.llm_state.planner import LLMState
+from bbllm.worlds.household.visibility import Visibility
 
 CLASSES = ('milk', 'kitchentable', 'wine_glass', 'glass', 'table', 'microwave', 'wine')
 
@@ -117,3 +129,153 @@ def test_what_stands_in_a_device_on_a_counter_is_on_the_counter_too() -> None:
     assert contradiction(in_room, {'milk': 1}, (), nested) is None
     elsewhere = _read('on_milk_desk: 1, inside_milk_microwave: 1')
     assert contradiction(elsewhere, {'milk': 1}, (), nested) == elsewhere
+
+
+def read(text: str) -> tuple[GoalPredicate, ...]:
+    goal = parse_goal(text, ('milk', 'table', 'fridge', 'shelf', 'microwave'))
+    assert goal is not None
+    return goal
+
+
+def test_a_predicate_that_is_said_twice_is_one() -> None:
+    assert goal_text(read('on_milk_table: 1, open_fridge: 1, on_milk_table: 1')) == (
+        'on_milk_table: 1, open_fridge: 1'
+    )
+
+
+@pytest.mark.parametrize(
+    ('text', 'counts'),
+    [
+        # Nobody knows how many there are, and each can have its own.
+        ('on_milk_table: 1, inside_milk_fridge: 1', None),
+        ('holds_milk: 1, inside_milk_fridge: 1', None),
+        # Of two classes, or of a hand and a state, both can be so.
+        ('closed_microwave: 1, open_fridge: 1', None),
+        ('closed_microwave: 1, open_fridge: 1', {'microwave': 1, 'fridge': 1}),
+        ('holds_milk: 1, open_milk: 1', {'milk': 1}),
+        # The second milk is in the microwave, which is on the shelf.
+        ('on_milk_table: 1, inside_milk_microwave: 1, on_milk_shelf: 1', {'milk': 2}),
+    ],
+)
+def test_what_can_be_so_at_once_is_no_contradiction(
+    text: str, counts: dict[str, int] | None
+) -> None:
+    nested = {frozenset({'microwave', 'shelf'})}
+
+    assert contradiction(read(text), counts, (), nested) is None
+
+
+def test_what_lies_in_something_lies_in_all_around_it_however_deep() -> None:
+    lies_in = {'toaster_1': ['cabinet_2'], 'cabinet_2': ['counter_3'], 'counter_3': ['kitchen_4']}
+
+    nested = nested_places(lies_in, class_of)
+
+    assert {frozenset(pair) for pair in (('toaster', 'counter'), ('toaster', 'kitchen'))} < nested
+
+
+def test_a_ring_of_things_that_lie_in_each_other_ends() -> None:
+    assert nested_places({'bag_1': ['box_2'], 'box_2': ['bag_1']}, class_of) == {
+        frozenset({'bag', 'box'})
+    }
+
+
+ON_AND_OFF = 'turnon_tv: 1, turnoff_tv: 1'
+GIVES_UP = {
+    FLTRNN: 'cannot: it is only a test',
+    LLMState: 'cannot: it is only a test',
+    InnerMonologue: 'Robot action: cannot: it is only a test',
+}
+PLANNERS = pytest.mark.parametrize('planner', GIVES_UP)
+
+
+def warnings(episode: Episode) -> str:
+    events = [event for event in episode.events if event.kind is EventKind.WARNING]
+    return ' '.join(str(event.data.text) for event in events)
+
+
+@PLANNERS
+def test_one_thing_that_is_to_be_on_and_off_is_refused_with_the_pair(planner: type) -> None:
+    episode = play(planner, ScriptedModel([]), ON_AND_OFF, Studio())
+
+    assert episode.ending is Ending.GAVE_UP
+    assert 'contradicts itself: `turnon_tv: 1` and `turnoff_tv: 1`' in episode.message
+    assert 'the house has 1 of tv' in episode.message
+
+
+@PLANNERS
+def test_where_a_second_one_may_be_out_of_sight_the_pair_is_warned_of(planner: type) -> None:
+    model = ScriptedModel(['none', 'none', *[GIVES_UP[planner]] * 9])
+    if planner is not LLMState:
+        model = ScriptedModel([GIVES_UP[planner]] * 9)
+
+    episode = play(planner, model, ON_AND_OFF, Studio(Visibility(reach='room')))
+
+    assert 'only a test' in episode.message
+    assert '`turnon_tv: 1` and `turnoff_tv: 1` cannot both be so' in warnings(episode)
+
+
+def test_who_has_been_everywhere_and_in_one_cupboard_has_not_seen_all() -> None:
+    world = Studio(Visibility(reach='room', hides='not_open', accumulating=True))
+    for room in [item.name for item in world.observe().objects if item.kind is Kind.LOCATION]:
+        world.execute(SkillCall('walk', (room,)))
+    fridge = next(name for name in world.observe().names if class_of(name) == 'fridge')
+    for action in ('walk', 'open', 'close'):
+        assert world.execute(SkillCall(action, (fridge,))).succeeded
+
+    episode = play(InnerMonologue, ScriptedModel([GIVES_UP[InnerMonologue]]), ON_AND_OFF, world)
+
+    assert scene_graph(world.observe()).hidden
+    assert 'only a test' in episode.message
+    assert 'in closed things, that nobody has looked into yet' in warnings(episode)
+
+
+def test_a_house_that_is_shown_in_whole_is_all_there_is_though_nothing_is_shut_in() -> None:
+    world = Studio()
+    scene = world.observe()
+    shut = scene_graph(scene).hidden
+    bare = replace(
+        scene,
+        objects=tuple(item for item in scene.objects if item.name not in shut),
+        facts=tuple(fact for fact in scene.facts if not shut & {fact.subject, fact.object}),
+    )
+
+    assert shut
+    assert all_in_sight(bare)
+
+
+@PLANNERS
+@pytest.mark.parametrize(
+    ('goal', 'named'),
+    [
+        ('holds_plum: 2, holds_milk: 1', '`holds_plum: 2` and `holds_milk: 1`'),
+        ('sit_sofa: 1, turnon_tv: 1, sit_chair: 1', '`sit_sofa: 1` and `sit_chair: 1`'),
+    ],
+)
+def test_what_no_person_can_hold_or_sit_on_is_refused_in_any_view(
+    planner: type, goal: str, named: str
+) -> None:
+    for sight in (Visibility(reach='room'), Visibility()):
+        episode = play(planner, ScriptedModel([]), goal, Studio(sight))
+
+        assert episode.ending is Ending.GAVE_UP
+        assert named in episode.message
+
+
+def test_two_things_can_be_held_and_a_third_lie_elsewhere() -> None:
+    model = ScriptedModel(['none', 'none', GIVES_UP[LLMState]])
+    goal = 'holds_plum: 1, holds_milk: 1, on_juice_coffeetable: 1, sit_sofa: 1'
+
+    assert 'only a test' in play(LLMState, model, goal, Studio()).message
+
+
+def test_a_thing_cannot_be_in_itself() -> None:
+    episode = play(FLTRNN, ScriptedModel([]), 'inside_fridge_fridge: 1', Studio())
+
+    assert 'wants 2 of fridge, but the house has 1' in episode.message
+
+
+@pytest.mark.parametrize('task', ['switch the tv on and off', 'turnon_tv: 1, and have a rest'])
+def test_a_task_in_words_is_never_taken_for_a_contradiction(task: str) -> None:
+    model = ScriptedModel(['none', 'none', GIVES_UP[LLMState]])
+
+    assert 'only a test' in play(LLMState, model, task, Studio()).message

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 from house_player import Studio, bring, call, lines, play, player
 from small_house import SmallHouse
 from state_player import roles
 
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.llm.scripted import Request, ScriptedModel
-from bbllm.planners.common.reply_diagnostics import RejectedLine, ReplyDiagnostics
+from bbllm.planners.common.reply_diagnostics import (
+    MAX_REASON,
+    RejectedLine,
+    ReplyDiagnostics,
+    reason_of,
+    says_done,
+)
 from bbllm.planners.fltrnn.planner import FLTRNN
 from bbllm.planners.inner_monologue.planner import InnerMonologue
 from bbllm.planners.llm_state.planner import LLMState
@@ -139,3 +146,68 @@ def test_a_plan_without_faults_leaves_nothing_out() -> None:
     goal = 'on_plum_coffeetable: 1'
 
     assert kinds(play(FLTRNN, player(f'subgoal{{{goal}}}', by_turns(plan)), goal, Studio())) == []
+
+
+FLY, SWIM = RejectedLine('fly(mug1)', 'No.'), RejectedLine('swim(mug1)', 'No.')
+
+
+def counted(*replies: list[RejectedLine]) -> list[str]:
+    told: list[str] = []
+    left_out = ReplyDiagnostics(lambda line: told.append(line.text))
+    for reply in replies:
+        left_out.of_reply(reply)
+    return told
+
+
+def test_a_line_counts_as_often_as_the_reply_has_it() -> None:
+    assert counted([FLY, SWIM, FLY]) == ['fly(mug1)', 'swim(mug1)', 'fly(mug1)']
+
+
+def test_what_later_replies_repeat_counts_once_and_what_they_add_counts_too() -> None:
+    assert counted([FLY], [FLY], [FLY]) == ['fly(mug1)']
+    assert counted([FLY], [FLY], [FLY, FLY]) == ['fly(mug1)'] * 2
+    assert counted([FLY, FLY], [SWIM], [FLY, FLY]) == ['fly(mug1)', 'fly(mug1)', 'swim(mug1)']
+
+
+@pytest.mark.parametrize(
+    'line',
+    ['done', 'Done.', '# done', '**All done!**', 'done()', '- done', 'Done. (The salmon is in.)'],
+)
+def test_a_line_says_that_all_is_done_however_it_is_put(line: str) -> None:
+    assert says_done(line)
+
+
+@pytest.mark.parametrize(
+    'line',
+    [
+        '',
+        'done with the salmon',
+        'undone',
+        'I am done',
+        'done(fridge1)',
+        'done: no',
+        f'done{" " * 100_000}x',
+        f'done{"." * 300}',
+    ],
+)
+def test_a_line_that_says_more_does_not_say_that_all_is_done(line: str) -> None:
+    assert not says_done(line)
+
+
+@pytest.mark.parametrize(
+    ('line', 'reason'),
+    [
+        ('cannot: no tv', 'no tv'),
+        ('> **Cannot**: no tv', 'no tv'),
+        ('# cannot : no tv `', 'no tv'),
+        ('I cannot: no tv', None),
+        ('cannot open it', None),
+        ('cannot:  ', None),
+    ],
+)
+def test_the_reason_is_what_stands_behind_the_colon(line: str, reason: str | None) -> None:
+    assert reason_of(line) == reason
+
+
+def test_a_reason_without_end_is_cut() -> None:
+    assert reason_of(f'cannot: {"x" * 10_000}') == 'x' * MAX_REASON

@@ -25,10 +25,15 @@ from bbllm.core.errors import GaveUpError
 from bbllm.core.protocols import PASS, Pass
 from bbllm.core.skill_calls import plain
 from bbllm.core.types import Code, Scene, Skill, SkillCall
-from bbllm.planners.common.reply_diagnostics import LostReplyError, RejectedLine, more_lines
+from bbllm.planners.common.reply_diagnostics import (
+    LostReplyError,
+    RejectedLine,
+    more_lines,
+    reason_of,
+    says_done,
+)
 from bbllm.planners.common.scene_graph import HOUSEHOLD
 from bbllm.planners.common.short_names import ShortNames
-from bbllm.planners.common.termination import reason_of, says_done
 
 WAIT = 'wait'
 HOUSE_ACTIONS: Mapping[str, str] = {

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import Plan, PlanStep
-from bbllm.planners.common.termination import reason_of, says_done
+from bbllm.planners.common.reply_diagnostics import reason_of, says_done
 
 MAX_STEPS = 200
 """A longer plan is a model that repeats itself."""

@@ -24,8 +24,7 @@ from bbllm.core.instance_names import class_of, id_of, instance_name
 from bbllm.core.protocols import ChatModel, EpisodeContext, PromptRequest
 from bbllm.core.types import SkillCall
 from bbllm.planners.common.prompting import ask
-from bbllm.planners.common.reply_diagnostics import RejectedLine, ReplyDiagnostics
-from bbllm.planners.common.termination import reason_of
+from bbllm.planners.common.reply_diagnostics import RejectedLine, ReplyDiagnostics, reason_of
 
 MAX_CALLS = 200
 """A longer plan is a model that repeats itself."""

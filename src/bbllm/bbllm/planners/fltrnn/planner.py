@@ -54,7 +54,10 @@ class Settings:
 
 class LanguageRNN:
     """
-    Works on sub-goals one by one.
+    Works on sub-goals one by one, each with one cell of the language RNN.
+
+    The hidden state is the long-term memory (rules, goal, completed sub-goals) and a memory
+    graph; the input is a short-term memory that is composed for the sub-goal.
 
     Args:
         model: Who plans.

@@ -22,10 +22,9 @@ from bbllm.planners.common.low_level_plan import (
 )
 from bbllm.planners.common.observation_text import NOTHING_NEW, changes, observation_text
 from bbllm.planners.common.prompting import one_line, templates
-from bbllm.planners.common.reply_diagnostics import RejectedLine, more_lines
+from bbllm.planners.common.reply_diagnostics import RejectedLine, more_lines, reason_of, says_done
 from bbllm.planners.common.scene_graph import HOUSEHOLD
 from bbllm.planners.common.short_names import ShortNames
-from bbllm.planners.common.termination import reason_of, says_done
 
 SUCCESS = {True: 'yes', False: 'no'}
 THOUGHT_KEPT = 500

@@ -21,9 +21,13 @@ from bbllm.planners.llm_pop.fine_tuned_grammar import (
     parse_reply,
     parse_some,
 )
-from bbllm.planners.llm_pop.fine_tuned_history import FtHistory, FtRound, said_so
-from bbllm.planners.llm_pop.fine_tuned_prompting import FtPrompts
-from bbllm.planners.llm_pop.fine_tuned_questions import Question
+from bbllm.planners.llm_pop.fine_tuned_prompting import (
+    FtHistory,
+    FtPrompts,
+    FtRound,
+    Question,
+    said_so,
+)
 from bbllm.planners.llm_pop.grammar import Verb
 
 

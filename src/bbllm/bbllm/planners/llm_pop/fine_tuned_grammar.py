@@ -22,7 +22,7 @@ from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.observation import Seven
 from bbllm.core.types import SkillCall
 from bbllm.planners.common.prompting import one_line
-from bbllm.planners.common.termination import reason_of
+from bbllm.planners.common.reply_diagnostics import reason_of
 from bbllm.planners.llm_pop.grammar import MAX_ACTIONS, MAX_WORDS, WAIT_S, Verb
 
 NO_OUTPUT = '<nooutput>'

@@ -25,7 +25,7 @@ from enum import Enum
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import SkillCall
 from bbllm.planners.common.prompting import one_line
-from bbllm.planners.common.termination import reason_of
+from bbllm.planners.common.reply_diagnostics import reason_of
 
 MAX_ACTIONS = 50
 """A longer round is a model that repeats itself."""

@@ -14,8 +14,7 @@ from bbllm.core.types import Plan, PlanStep, Task
 from bbllm.planners.common.plan_grammar import plan_on
 from bbllm.planners.common.prompt_history import ask_shorter, budget_for
 from bbllm.planners.llm_pop.grammar import PlannerReply, PopAction, parse_evaluator, parse_planner
-from bbllm.planners.llm_pop.history import DONE, FAILED, History, Round, TriedAction
-from bbllm.planners.llm_pop.prompting import PopPrompts
+from bbllm.planners.llm_pop.prompting import DONE, FAILED, History, PopPrompts, Round, TriedAction
 
 
 class LLMPop:

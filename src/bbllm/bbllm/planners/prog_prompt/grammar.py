@@ -28,7 +28,7 @@ from bbllm.planners.common.program import (
     ProgramPart,
     Statement,
 )
-from bbllm.planners.common.termination import reason_of, says_done
+from bbllm.planners.common.reply_diagnostics import reason_of, says_done
 
 MAX_LINES = 300
 """A longer program is a model that repeats itself."""

@@ -14,10 +14,9 @@ from bbllm.core.types import Scene, Task
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.program import ProgramCondition, Referents
 from bbllm.planners.common.prompting import ask
-from bbllm.planners.prog_prompt.assertion_checking import holds, parse_verdict
 from bbllm.planners.prog_prompt.grammar import parse_program, parse_rest
 from bbllm.planners.prog_prompt.interpreter import Check, Interpreter
-from bbllm.planners.prog_prompt.prompting import ProgPrompts
+from bbllm.planners.prog_prompt.prompting import ProgPrompts, holds, parse_verdict
 
 MAX_PROGRAMS = 150
 """How many programs an episode may have where it is planned anew. LLM-State, whose baseline that

@@ -1,4 +1,4 @@
-"""What was tried in vain where a thing lay is not believed of where it lies now."""
+"""What an observation lists where, and by which of its places a thing is told."""
 
 from __future__ import annotations
 
@@ -9,8 +9,23 @@ from keepers import Kept, outcome
 from made_scenes import made_scene
 from test_state_by_rules import MISSED, STUCK, believed, done
 
+from bbllm.bench.oracle.model import offline
+from bbllm.core.delimiters import without_delimiters
 from bbllm.core.events import Event
-from bbllm.core.types import Code, Fact, Outcome, Pose, Scene, SkillCall
+from bbllm.core.missing_objects import LostObject, lost_facts
+from bbllm.core.types import (
+    Code,
+    Fact,
+    Kind,
+    Outcome,
+    PlanStep,
+    Pose,
+    Scene,
+    SceneObject,
+    SkillCall,
+    Task,
+)
+from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.planners.belief.belief_world import EstimatingWorld
 from bbllm.planners.belief.interaction_history import (
     MOVED_M,
@@ -19,7 +34,74 @@ from bbllm.planners.belief.interaction_history import (
     held_after,
 )
 from bbllm.planners.belief.rule_state_estimator import RuleEstimator
+from bbllm.planners.body.language_model import BodyLLM
+from bbllm.planners.common.call_grammar import body_schema, parse_call
+from bbllm.planners.common.matching import MatchingBody
+from bbllm.planners.common.observation_text import observation_text, situation_text
 from bbllm.planners.common.open_facts import is_open
+from bbllm.planners.common.prompting import Prompts
+from bbllm.planners.common.short_names import ShortNames
+from bbllm.skills.catalog import SKILLS, CallError, check_call
+
+
+def house(things: str, *facts: str) -> Scene:
+    """Return a scene of a room `kitchen_1`, of who acts, and of things."""
+    scene = made_scene(f'kitchen_1 character_2 {things}', *facts)
+    room, *others = scene.objects
+    return replace(scene, objects=(replace(room, kind=Kind.LOCATION), *others))
+
+
+def told(scene: Scene) -> dict[str, str]:
+    names = ShortNames()
+    names.see(scene)
+    return dict(line.split(': ', 1) for line in observation_text(scene, names).splitlines())
+
+
+def test_what_can_be_taken_or_switched_is_an_object_beside_what_it_holds_and_others_are_not() -> (
+    None
+):
+    lists = told(
+        house(
+            'box_3 cabinet_4 oven_5 tray_6 spoon_7',
+            *('box_3 affords containers', 'box_3 affords grabbable', 'cabinet_4 affords can_open'),
+            *('cabinet_4 affords containers', 'oven_5 affords containers'),
+            *('oven_5 affords has_switch', 'tray_6 affords surfaces', 'spoon_7 affords cut'),
+        )
+    )
+
+    assert lists['Object List'] == '[box1, oven1, spoon1]'
+    assert lists['Container List'] == '[box1, cabinet1, oven1]'
+    assert lists['Surface List'] == '[tray1]'
+
+
+def test_a_thing_is_told_by_what_it_is_on_else_by_what_it_is_in_and_last_by_its_room() -> None:
+    things = 'mug_3 fork_4 lamp_5 tray_6 drawer_7'
+    facts = [f'{name} affords grabbable' for name in ('mug_3', 'fork_4', 'lamp_5')]
+    facts += [f'{name} in_room kitchen_1' for name in ('mug_3', 'fork_4', 'lamp_5')]
+    facts += ['mug_3 on tray_6', 'mug_3 inside drawer_7', 'fork_4 inside drawer_7']
+    facts += [f'{name} inside kitchen_1' for name in ('mug_3', 'fork_4', 'lamp_5')]
+
+    assert told(house(things, *facts))['Object List'] == (
+        '[mug1 ON tray1, fork1 IN drawer1, lamp1 IN kitchen1]'
+    )
+
+
+def test_what_is_close_is_neither_what_is_held_nor_who_acts() -> None:
+    near = [f'{name} close_to character_2' for name in ('character_2', 'mug_3', 'fork_4')]
+    scene = house('mug_3 fork_4', *near, 'mug_3 held_by character_2', 'mug_3 affords grabbable')
+
+    lists = told(scene)
+
+    assert lists['You are close to'] == '[fork1]'
+    assert lists['Current Holding'] == '[mug1]'
+    assert lists['Current Room'] == 'none'
+    assert lists['Object List'] == '[]'
+
+
+def test_of_a_table_only_what_is_held_is_told_apart_from_the_scene() -> None:
+    scene = made_scene('red_cube', 'red_cube held_by gripper', domain='tabletop')
+
+    assert situation_text(scene, ShortNames()) == 'Current Holding: [red_cube]'
 
 
 def lying(**places_m: float) -> Scene:
@@ -156,3 +238,56 @@ def test_a_node_counts_grasps_that_push_the_thing_aside_as_well() -> None:
 
     x_m += 2 * MOVED_M
     kept.wait_for(scene=lambda: lying(red_cube=x_m))
+
+
+LOST = LostObject(name='red_cube', position_m=(0.45, 0.16, 0.02), seen_s=88.0)
+STEP = PlanStep(0, 'pick red_cube')
+
+
+def scene() -> Scene:
+    things = tuple(
+        SceneObject(
+            name=name,
+            kind=Kind.CUBE,
+            pose=Pose(position_m=(0.5, y, 0.02)),
+            size_m=(0.04, 0.04, 0.04),
+            color=name.split('_')[0],
+        )
+        for name, y in (('blue_cube', 0.0), ('green_cube', 0.2))
+    )
+    return Scene(things, SKILLS, lost_facts([LOST], 100.0), 100.0)
+
+
+def test_brain_reads_that_a_thing_is_lost_and_does_not_find_it_among_the_objects() -> None:
+    prompt = Prompts().planning(Task('t', 'put the red cube on the blue cube'), scene())
+
+    assert '(red_cube is lost)' in prompt
+    assert '(red_cube last_seen_at 0.450 0.160 0.020)' in prompt
+    assert '(red_cube unseen_for 12 s)' in prompt
+    assert 'Objects in the scene: blue_cube, green_cube\n' in without_delimiters(prompt)
+
+
+def test_body_knows_the_name_of_a_lost_thing() -> None:
+    prompt = Prompts().execution(STEP, scene())
+
+    assert 'Objects in the scene: <data>blue_cube, green_cube, red_cube</data>' in prompt
+
+
+def test_step_about_a_lost_thing_becomes_a_call_that_is_refused() -> None:
+    for body in (BodyLLM(offline()), MatchingBody(LexicalEmbedder())):
+        call = body.map(STEP, scene())
+
+        assert call == SkillCall('pick', ('red_cube',))
+        with pytest.raises(CallError) as caught:
+            check_call(call, scene())
+        assert caught.value.code is Code.OBJECT_LOST
+
+
+def test_reply_that_names_a_lost_thing_is_no_slip_of_the_body() -> None:
+    assert parse_call('<rob0>[pick] <red_cube>', scene()) == SkillCall('pick', ('red_cube',))
+
+
+def test_schema_lets_a_body_name_a_lost_thing_instead_of_forcing_another_on_it() -> None:
+    properties = body_schema(scene())['properties']
+
+    assert properties['args']['items']['enum'] == ['blue_cube', 'green_cube', 'red_cube']
