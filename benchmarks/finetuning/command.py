@@ -25,7 +25,7 @@ from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.bar_view import BarView
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import UnknownNameError
-from bbllm.llm.model_factory import load_config, make_models
+from bbllm.llm.models.factory import load_config, make_models
 from benchmarks.finetuning.card import Source, card_page, make_card
 from benchmarks.finetuning.checking import Checked
 from benchmarks.finetuning.collected import Collected

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 from pathlib import Path
 
 import pytest
 import yaml
-from made_results import make_result
+from made_results import make_result, make_settings
 from rich.console import Console
 
-from bbllm.bench.metrics.task_groups import group_table, groups_of
+from bbllm.bench.metrics.task_groups import groups_of
 from bbllm.bench.optimal.least_steps import least_steps
 from bbllm.bench.optimal.relaxed_house import NotProvenError
 from bbllm.bench.oracle.household.house_state import HouseState
 from bbllm.bench.oracle.household.subplan import plan_for
+from bbllm.bench.report.summary import summarize_run
+from bbllm.bench.report.summary_table import print_summary
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.house_predicates import goal_of, predicates_of
@@ -206,18 +209,24 @@ def test_episodes_are_grouped_by_split_and_by_least_steps() -> None:
 
 
 def test_the_table_of_groups_has_a_row_for_each_and_leaves_unknown_figures_out() -> None:
-    row = {'by': 'split', 'name': 'new_tasks', 'n_tasks': 2, 'n': 4, 'sr': 0.5,
-           'sr_low': 0.15, 'sr_high': 0.85, 'gcr': None}  # fmt: skip
-    console = Console(file=io.StringIO(), width=120)
+    tasks = [
+        {'name': 'a', 'split': 'new_tasks', 'least_steps': 9},
+        {'name': 'b', 'split': 'alone', 'least_steps': 11},
+        {'name': 'c', 'split': 'lost', 'least_steps': 41},
+    ]
+    results = [
+        make_result(task='a', trial=0),
+        make_result(task='a', trial=1, verdict='failed'),
+        make_result(task='b'),
+    ]
+    results = [dataclasses.replace(result, gcr=None) for result in results]
+    console = Console(file=io.StringIO(), width=160)
 
-    alone = {**row, 'name': 'alone', 'n': 1, 'sr': 1.0, 'sr_low': 0.21, 'sr_high': 1.0}
-    console.print(
-        group_table([row, alone, {**row, 'by': 'least steps', 'name': '11-15', 'sr': None}])
-    )
+    print_summary(summarize_run(make_settings(tasks=tasks), results, []), console)
 
     text = console.file.getvalue()  # type: ignore[attr-defined]
-    assert 'split new_tasks' in text
-    assert '[0.15, 0.85]' in text
-    assert '[0.21' not in text  # an interval over one episode
-    assert 'least steps 11-15' in text
-    assert 'GCR' not in text
+    rows = {line.split('  ')[0].strip(): line for line in text.splitlines()}
+    assert '0.50 [0.09, 0.91]' in ' '.join(rows['split new_tasks'].split())
+    assert '[' not in rows['split alone']  # an interval over one episode
+    assert '0.' not in rows['split lost']
+    assert 'least steps 11-15' in rows

@@ -34,7 +34,7 @@ from bbllm.core.errors import BbllmError
 from bbllm.core.events import Event, EventKind
 from bbllm.core.protocols import ChatModel, Message, Reply, Situation, in_episode
 from bbllm.llm.config import LlmConfig
-from bbllm.llm.model_factory import Models
+from bbllm.llm.models.factory import Models
 
 Run = Callable[..., EvalLog]
 NEEDY = ['stack', 'movable_on_fixed']

@@ -23,7 +23,7 @@ from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import ConfigError, ModelUnavailableError
 from bbllm.core.events import Event, EventKind
 from bbllm.llm.config import LlmConfig, ModelConfig
-from bbllm.llm.model_factory import Models
+from bbllm.llm.models.factory import Models
 from bbllm.llm.scripted import ScriptedModel
 
 OFFLINE = ModelConfig(provider='offline')

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bbllm.llm.model_factory import Models
+from bbllm.llm.models.factory import Models
 from bbllm.llm.scripted import Request, ScriptedModel
 
 PLAN = '0: pick red_cube\n1: place it on location_B\n2: pick aqua_cube\n3: place it on location_C'

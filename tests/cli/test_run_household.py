@@ -12,7 +12,7 @@ from typer.testing import Result
 from bbllm.cli.support import session
 from bbllm.core.events import EventKind
 from bbllm.core.journal import read_episode
-from bbllm.llm.model_factory import Models
+from bbllm.llm.models.factory import Models
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.worlds.household.houses import list_houses, load_house
 

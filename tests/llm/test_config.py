@@ -6,7 +6,7 @@ import pytest
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import Message
-from bbllm.llm.model_factory import (
+from bbllm.llm.models.factory import (
     LlmConfig,
     Models,
     load_config,

@@ -8,7 +8,7 @@ import pytest
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.prompt_size import prompt_limit
-from bbllm.llm.model_factory import make_models, parse_config
+from bbllm.llm.models.factory import make_models, parse_config
 from bbllm.ros.rclpy_support.interruptible import InterruptibleModel
 
 URL = {'OPENAI_BASE_URL': 'http://localhost:11434/v1'}

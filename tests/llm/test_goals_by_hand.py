@@ -8,7 +8,7 @@ import pytest
 
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import GOAL_SUFFIX
-from bbllm.llm.model_factory import load_config, make_models
+from bbllm.llm.models.factory import load_config, make_models
 
 TEXT = '{role}: {{provider: expert, goal: {{goal: hold}}}}'
 

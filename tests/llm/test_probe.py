@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fake_server import FakeServer, says, status
 
-from bbllm.llm.model_factory import parse_config, probe_models
+from bbllm.llm.models.factory import parse_config, probe_models
 from bbllm.llm.openai.probe import probe
 from bbllm.llm.openai.settings import OpenAISettings
 

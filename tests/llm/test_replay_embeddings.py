@@ -8,8 +8,8 @@ import pytest
 from bbllm.core.errors import CancelledError, ModelUnavailableError, ReplayError
 from bbllm.core.protocols import Embeddings, Message, Usage
 from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.llm.model_factory import Models, make_models, parse_config
-from bbllm.llm.recording.recorded_models import record_models, replay_models
+from bbllm.llm.models.factory import Models, make_models, parse_config
+from bbllm.llm.models.recorded import record_models, replay_models
 from bbllm.llm.recording.replay import RecordingModel, ReplayModel, read_recording
 from bbllm.llm.recording.replay_embeddings import RecordingEmbedder, ReplayEmbedder
 from bbllm.llm.scripted import ScriptedModel

@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bbllm.llm.openai.redaction import HIDDEN, Redactor
-from bbllm.llm.openai.reply_text import ReplyText
+from bbllm.llm.redaction import HIDDEN, Redactor
+from bbllm.llm.reply_text import ReplyText
 
 PIECES = st.lists(st.text(alphabet='abST\n', max_size=6), max_size=8)
 

@@ -14,7 +14,7 @@ from bbllm.core.events import Ending
 from bbllm.core.protocols import PASS
 from bbllm.core.types import PlanStep, SkillCall, Task
 from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.llm.model_factory import Models, parse_config
+from bbllm.llm.models.factory import Models, parse_config
 from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.assembly import build_planner
 from bbllm.planners.body.language_model import BodyLLM

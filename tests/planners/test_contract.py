@@ -25,7 +25,7 @@ from bbllm.core.registry import (
 )
 from bbllm.core.types import Task
 from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.llm.model_factory import Models
+from bbllm.llm.models.factory import Models
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import build_planner
 from bbllm.planners.common.methods import MappingMethod

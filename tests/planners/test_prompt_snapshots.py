@@ -28,7 +28,7 @@ from bbllm.core.protocols import JsonSchema, Message, Reply
 from bbllm.core.registry import find_planner, planner_names
 from bbllm.core.types import Code, Task
 from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.llm.model_factory import Models
+from bbllm.llm.models.factory import Models
 from bbllm.planners.assembly import build_planner
 from bbllm.planners.common.methods import MappingMethod
 from bbllm.worlds.household.visibility import Visibility

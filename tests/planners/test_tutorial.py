@@ -23,7 +23,7 @@ from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.registry import find_planner, load_planners
 from bbllm.core.types import Code, Task
-from bbllm.llm.model_factory import Models
+from bbllm.llm.models.factory import Models
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import build_planner
 

@@ -24,8 +24,8 @@ from bbllm.core.events import EventKind
 from bbllm.core.journal import read_episode
 from bbllm.core.types import PlanStep, SkillCall
 from bbllm.llm.config import LlmConfig
-from bbllm.nodes import bench_episode
-from bbllm.nodes.bench_episode import play as play_over_ros
+from bbllm.ros.bench import episode as bench_episode
+from bbllm.ros.bench.episode import play as play_over_ros
 from bbllm.ros.convert.records import call_from_msg, step_to_msg
 from bbllm.ros.convert.scene import scene_to_msg
 from bbllm.ros.parameters.model_params import mapping_of

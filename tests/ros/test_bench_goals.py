@@ -11,8 +11,8 @@ from bbllm.bench.oracle.goal_brief import GoalBrief
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.llm.config import LlmConfig, ModelConfig
-from bbllm.llm.model_factory import load_config, make_models
-from bbllm.nodes.bench_episode import _Files
+from bbllm.llm.models.factory import load_config, make_models
+from bbllm.ros.bench.episode import _Files
 
 
 def test_the_node_that_plans_reads_the_brief_of_its_case(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.llm.config import LlmConfig
-from bbllm.nodes.bench_episode import play
 from bbllm.planners.common.prompting import BELIEVED
+from bbllm.ros.bench.episode import play
 
 pytestmark = pytest.mark.ros
 

@@ -55,7 +55,7 @@ from bbllm.core.protocols import EpisodeContext, World
 from bbllm.core.records import to_json
 from bbllm.core.registry import find_planner
 from bbllm.core.types import Code, Plan, PlanStep, Scene, SkillCall, Status, Task
-from bbllm.llm.model_factory import Models
+from bbllm.llm.models.factory import Models
 from bbllm.planners.assembly import build_planner
 from bbllm.ros.convert.approval import approval_event
 from bbllm.ros.convert.events import event_from_msg, event_to_msg, feedback_event

@@ -20,7 +20,7 @@ from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig, ModelConfig
-from bbllm.llm.model_factory import Models
+from bbllm.llm.models.factory import Models
 from bbllm.llm.scripted import ScriptedModel
 
 PARTIAL = load_suite('partial')

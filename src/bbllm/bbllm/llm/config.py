@@ -26,7 +26,7 @@ from pydantic_core import ErrorDetails
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.model_providers import provider_names
-from bbllm.llm.openai.redaction import Redactor, looks_like_key
+from bbllm.llm.redaction import Redactor, looks_like_key
 
 BUILT_IN = ('auto', 'openai', 'replay')
 EmbeddingProvider = Literal['auto', 'lexical', 'openai', 'replay']

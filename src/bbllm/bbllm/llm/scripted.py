@@ -11,7 +11,7 @@ from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import ModelError
 from bbllm.core.prompt_size import most_tokens
 from bbllm.core.protocols import JsonSchema, Message, Reply, Usage
-from bbllm.llm.openai.reply_text import ReplyText
+from bbllm.llm.reply_text import ReplyText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

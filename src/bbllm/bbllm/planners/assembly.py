@@ -13,7 +13,7 @@ from bbllm.core.registry import (
     PlannerSpec,
     load_planners,
 )
-from bbllm.llm.model_factory import Models
+from bbllm.llm.models.factory import Models
 from bbllm.planners.body.mapping import MappingMethod, make_body
 
 

@@ -19,7 +19,7 @@ from bbllm.bench.suites.house_start import HouseStart
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import CancelledError
 from bbllm.core.protocols import EventSink
-from bbllm.llm.model_factory import Models
+from bbllm.llm.models.factory import Models
 
 PHYSICS = threading.Lock()
 """Held while a world of this process moves or is looked at: samples run side by side in threads,

@@ -44,7 +44,7 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.events import Event
 from bbllm.core.registry import find_planner
 from bbllm.llm.config import LlmConfig, load_config
-from bbllm.llm.model_factory import Models
+from bbllm.llm.models.factory import Models
 from bbllm.planners.assembly import check_domain, check_mapping
 from bbllm.planners.body.mapping import MappingMethod, models_for
 

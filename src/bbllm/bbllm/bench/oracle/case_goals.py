@@ -6,7 +6,6 @@ import zlib
 from collections.abc import Iterable
 
 from bbllm.bench.oracle.goal_brief import GoalBrief
-from bbllm.bench.oracle.household.providers import check_houses
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.goals import Contained, Corners, Hold, Needs, Tower
 from bbllm.bench.suites.suite import AnyGoal, TaskSpec
@@ -14,7 +13,7 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.model_providers import needs_goal
 from bbllm.core.protocols import SituatedModel
 from bbllm.llm.config import LlmConfig
-from bbllm.llm.model_factory import Models
+from bbllm.llm.models.factory import Models
 
 KNOWN = ('tower', 'corners', 'hold', 'contained')
 """Goals that a brief can state."""
@@ -68,17 +67,13 @@ def check_goals(tasks: Iterable[TaskSpec], models: Models, planner: str) -> None
     Refuse tasks whose goals cannot be handed over, before anything is started.
 
     Args:
-        tasks: Tasks of one suite.
+        tasks: Tasks of one suite on the table.
         models: The models; only those that need the goal are refused anything.
         planner: Name of the planner.
 
     Raises:
         ConfigError: A goal is of another kind, or the model cannot answer the planner.
     """
-    tasks = tuple(tasks)
-    if any(task.houses for task in tasks):
-        check_houses(tasks, models, planner)
-        return
     if not needs_goal(models.brain.name):
         return
     for task in tasks:

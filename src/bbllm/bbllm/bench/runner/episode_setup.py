@@ -17,7 +17,7 @@ from bbllm.core.journal import line_of
 from bbllm.core.protocols import EventSink, Planner
 from bbllm.core.registry import find_planner
 from bbllm.core.tasks import make_task
-from bbllm.llm.model_factory import Models
+from bbllm.llm.models.factory import Models
 from bbllm.planners.assembly import build_planner, heard_by
 from bbllm.planners.body.mapping import MappingMethod, body_name
 

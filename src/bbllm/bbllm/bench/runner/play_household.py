@@ -17,7 +17,7 @@ from bbllm.bench.scorers.scoring import score
 from bbllm.bench.suites.house_goals import FinalStateGoal
 from bbllm.bench.suites.situation import Verdict
 from bbllm.core.protocols import EventSink
-from bbllm.llm.model_factory import Models
+from bbllm.llm.models.factory import Models
 from bbllm.worlds.household.derived import DerivedStates
 from bbllm.worlds.household.published_states import add_published
 from bbllm.worlds.household.visibility import visibility_of

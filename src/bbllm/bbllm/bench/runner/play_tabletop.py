@@ -27,7 +27,7 @@ from bbllm.core.types import (
     Skill,
     SkillCall,
 )
-from bbllm.llm.model_factory import Models
+from bbllm.llm.models.factory import Models
 from bbllm.planners.belief.belief_world import EstimatingWorld
 from bbllm.planners.belief.interaction_history import InteractionHistory
 from bbllm.planners.belief.rule_state_estimator import RuleEstimator

@@ -16,7 +16,7 @@ from bbllm.bench.log.run_settings import RunSettings, TaskSettings
 from bbllm.bench.log.store import SETTINGS, read_json
 from bbllm.bench.log.versions import find_versions, hash_prompts
 from bbllm.bench.oracle.case_goals import check_goals, with_goal_of
-from bbllm.bench.oracle.household.providers import models_in_house
+from bbllm.bench.oracle.household.providers import check_houses, models_in_house
 from bbllm.bench.runner.conversations import answers_of, hash_of, refuse_existing
 from bbllm.bench.runner.play_here import HOUSEHOLD, domain_of, world_of
 from bbllm.bench.runner.runner import GIVE_UP_AFTER, RunPlan
@@ -29,8 +29,8 @@ from bbllm.core.model_providers import fallback_name, find_provider, needs_goal
 from bbllm.core.registry import find_planner
 from bbllm.llm.config import LlmConfig, ModelConfig, ServerConfig
 from bbllm.llm.embedding.embedders import resolve_embeddings
-from bbllm.llm.model_factory import Models, load_config, openai_settings, resolve
-from bbllm.llm.recording.recorded_models import replay_models
+from bbllm.llm.models.factory import Models, load_config, openai_settings, resolve
+from bbllm.llm.models.recorded import replay_models
 from bbllm.planners.assembly import check_brain, check_domain, check_mapping
 from bbllm.planners.body.mapping import MappingMethod, body_name, models_for
 
@@ -101,7 +101,8 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
         answering = _replaying(request.replay, MappingMethod(request.mapping))
     check_brain(request.planner, answering.models.brain)
     check_mapping(request.planner, find_planner(request.planner), MappingMethod(request.mapping))
-    check_goals(tasks, answering.models, request.planner)
+    check = check_houses if any(task.houses for task in tasks) else check_goals
+    check(tasks, answering.models, request.planner)
     settings = _settings(request, suite, tasks, answering, prices, folder)
     replay, notice = None, ''
     if request.replay is not None:

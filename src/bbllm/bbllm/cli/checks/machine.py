@@ -71,7 +71,7 @@ def check_state() -> Finding:
 
 def check_models() -> list[Finding]:
     """Ask whether Brain and Body can be reached."""
-    from bbllm.llm.model_factory import load_config, probe_models
+    from bbllm.llm.models.factory import load_config, probe_models
 
     try:
         results = probe_models(load_config())

@@ -46,7 +46,7 @@ def choose_workers(world: WorldName | None, ray: str | None) -> Callable[[int], 
 def _choose_play(world: WorldName | None) -> Play:
     if world is WorldName.ros:
         need_ros('bbllm bench --world ros')
-        from bbllm.nodes.bench_episode import play as play_with_nodes
+        from bbllm.ros.bench.episode import play as play_with_nodes
 
         return play_with_nodes
     from bbllm.bench.runner.play_here import play

@@ -24,7 +24,7 @@ from bbllm.core.types import Scene
 from bbllm.planners.common.methods import MappingMethod
 
 if TYPE_CHECKING:
-    from bbllm.llm.model_factory import Models
+    from bbllm.llm.models.factory import Models
 
 
 SCENE = 'tabletop'
@@ -155,7 +155,7 @@ def run_here(instruction: str, options: Options, output: Output) -> Ran:
 
 def make_chosen_models(options: Options) -> Models:
     """Build what plans and what maps, from config file, options and environment."""
-    from bbllm.llm.model_factory import load_config
+    from bbllm.llm.models.factory import load_config
     from bbllm.planners.body.mapping import models_for
 
     return models_for(

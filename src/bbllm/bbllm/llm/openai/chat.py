@@ -17,10 +17,10 @@ from bbllm.core.errors import ModelError
 from bbllm.core.protocols import JsonSchema, Message, Reply, Usage
 from bbllm.llm.openai.backoff import Backoff
 from bbllm.llm.openai.capabilities import Dialect
-from bbllm.llm.openai.reply_text import ReplyText, mend
 from bbllm.llm.openai.retry import Tries, call_theirs, log_warning
 from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.llm.openai.timeouts import BEAT_S, Bounded
+from bbllm.llm.reply_text import ReplyText, mend
 
 if TYPE_CHECKING:
     from bbllm.llm.openai.connection import Connection, Piece
@@ -41,7 +41,7 @@ class OpenAIChat:
     of the second reply, for it would hear its beginning twice: `Reply.text` is what counts.
 
     Args:
-        settings: Which model and where; see `bbllm.llm.model_factory` for how people set it up.
+        settings: Which model and where; see `bbllm.llm.models.factory` for how people set it up.
         backoff: The waits between tries.
         sleep: Waits [s].
         jitter: Returns a number from 0 to 1, the random part of each wait.

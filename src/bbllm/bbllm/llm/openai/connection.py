@@ -15,9 +15,9 @@ import pydantic
 
 from bbllm.core.protocols import Message, Usage
 from bbllm.llm.openai.failures import OddReplyError
-from bbllm.llm.openai.reply_text import mend
 from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.llm.openai.timeouts import Bounded, TooLateError
+from bbllm.llm.reply_text import mend
 
 if TYPE_CHECKING:
     from openai.types import CompletionUsage

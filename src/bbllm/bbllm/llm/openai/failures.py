@@ -17,9 +17,9 @@ from bbllm.core.errors import (
     PromptTooLongError,
 )
 from bbllm.llm.openai.backoff import retry_after_s
-from bbllm.llm.openai.redaction import Redactor
 from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.llm.openai.timeouts import TooLateError
+from bbllm.llm.redaction import Redactor
 
 GO_ON = 'To go on without a server: `--brain offline --body offline`.'
 _TOO_LONG_HINT = 'Take a model, or start the server, with a longer context.'

@@ -28,7 +28,7 @@ def probe(settings: OpenAISettings, *, timeout_s: float = PROBE_S) -> str:
     from bbllm.llm.openai.chat import OpenAIChat
     from bbllm.llm.openai.connection import Connection
     from bbllm.llm.openai.failures import failure_of
-    from bbllm.llm.openai.redaction import Redactor
+    from bbllm.llm.redaction import Redactor
 
     hurried = replace(
         settings,

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from bbllm.core.errors import ModelError
 from bbllm.llm.openai.backoff import Backoff
-from bbllm.llm.openai.redaction import Redactor
 from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.llm.openai.timeouts import BEAT_S
+from bbllm.llm.redaction import Redactor
 
 if TYPE_CHECKING:
     from bbllm.llm.openai.connection import Connection

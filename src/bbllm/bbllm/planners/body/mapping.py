@@ -9,7 +9,7 @@ from pathlib import Path
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import Body, ChatModel, Embedder
-from bbllm.llm.model_factory import LlmConfig, Models, make_models
+from bbllm.llm.models.factory import LlmConfig, Models, make_models
 from bbllm.planners.body.language_model import BodyLLM, SchemaUse, body_llm_name, need_schema
 from bbllm.planners.common.matching import MatchingBody, Vector, matching_name
 from bbllm.planners.common.methods import MappingMethod

@@ -13,7 +13,7 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.model_providers import fallback_name, find_provider
 from bbllm.core.registry import find_planner
 from bbllm.llm.config import LlmConfig
-from bbllm.llm.model_factory import Models
+from bbllm.llm.models.factory import Models
 from bbllm.planners.body.mapping import MappingMethod, models_for
 
 

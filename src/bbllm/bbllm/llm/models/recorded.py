@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from bbllm.llm.model_factory import Models
+from bbllm.llm.models.factory import Models
 from bbllm.llm.recording.replay import RecordingModel, ReplayModel
 from bbllm.llm.recording.replay_embeddings import RecordingEmbedder, ReplayEmbedder
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bbllm.llm.openai.redaction import Redactor
+from bbllm.llm.redaction import Redactor
 
 _OPEN, _CLOSE = '<think>', '</think>'
 _HALVES = ('\ud800', '\udbff')

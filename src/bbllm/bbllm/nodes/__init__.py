@@ -1,1 +1,0 @@
-"""The ROS 2 nodes; the only importers of rclpy."""

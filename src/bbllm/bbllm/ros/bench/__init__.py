@@ -1,0 +1,1 @@
+"""Episodes of the bench over the nodes."""
