@@ -172,7 +172,11 @@ def stack(tmp_path: Path) -> Iterator[dict[str, str]]:
         stderr=subprocess.STDOUT,
         text=True,
     )
+    assert process.stdout is not None
     try:
+        for line in process.stdout:
+            if line.startswith('Ctrl-C here ends'):
+                break
         yield variables
     finally:
         process.send_signal(signal.SIGINT)

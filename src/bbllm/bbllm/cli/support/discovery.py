@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,7 +56,7 @@ def found_stack(
     own = join_stack(namespace or NAMESPACE)
     try:
         looker = own.join(f'{name}_looks_{os.getpid()}', '/')
-        patience_s = NONE_S if stack_may_run(os.environ) else NO_PROCESS_S
+        patience_s = NONE_S if stack_may_run(os.environ, running_commands()) else NO_PROCESS_S
         with _status(output):
             stacks = await_stacks(looker.get_node_names_and_namespaces, namespace, patience_s)
         if not stacks:
@@ -73,17 +73,35 @@ def found_stack(
         yield client
 
 
-def stack_may_run(environ: Mapping[str, str]) -> bool:
-    """Return False where only this machine is searched and none of its processes is a node."""
+def stack_may_run(environ: Mapping[str, str], commands: Sequence[Sequence[str]]) -> bool:
+    """
+    Return False where only this machine is searched and no process is, or starts, a stack.
+
+    Args:
+        environ: The variables of this process.
+        commands: The command lines of this machine's processes; none where they are not known.
+    """
     from bbllm.ros.rclpy_support.dds_boundary import has_own_profile, wants_network
     from bbllm.ros.stack.stack import REAL_NODES
 
-    if wants_network(environ) or has_own_profile(environ):
+    if wants_network(environ) or has_own_profile(environ) or not commands:
         return True
-    commands = [text for path in Path('/proc').glob('[0-9]*/cmdline') if (text := _read(path))]
-    return not commands or any(
-        word.endswith(REAL_NODES) for text in commands for word in text.split('\0')
+    return any(
+        any(word.endswith(REAL_NODES) for word in command) or _starts_stack(command)
+        for command in commands
     )
+
+
+def _starts_stack(command: Sequence[str]) -> bool:
+    """Return True for `bbllm up ...` and `ros2 launch bbllm ...`."""
+    names = {Path(word).name for word in command}
+    return 'bbllm' in names and not names.isdisjoint(('up', 'launch'))
+
+
+def running_commands() -> list[list[str]]:
+    """Return the command lines of this machine's processes; none where there is no /proc."""
+    texts = (_read(path) for path in Path('/proc').glob('[0-9]*/cmdline'))
+    return [text.split('\0') for text in texts if text]
 
 
 def _read(path: Path) -> str:
