@@ -10,9 +10,9 @@ import pytest
 
 from bbllm.arm.driver import ArmDriver, ContactLimits, JointState, RecoveryError, RobotMode
 from bbllm.arm.envelope import ContactForce, SafetyEnvelope, load_envelope, parse_envelope
+from bbllm.arm.execution.recovery import LOOKS, ContactLimiter
 from bbllm.arm.failures import SkillError
 from bbllm.arm.limits import Q_READY
-from bbllm.arm.safety.contact_limits import LOOKS, ContactLimiter
 from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Code, SkillCall, Status

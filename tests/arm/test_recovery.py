@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from bbllm.arm.driver import RecoveryError, RobotCondition, RobotMode
-from bbllm.arm.execution.recovery import MOST_QUESTIONS, Recovery
+from bbllm.arm.execution.recovery import MOST_QUESTIONS, ContactLimiter, Recovery
 from bbllm.arm.failures import SkillError, StuckError
-from bbllm.arm.safety.contact_limits import ContactLimiter
 from bbllm.arm.stop_causes import (
     CAUSES,
     NEED_A_PERSON,

@@ -14,8 +14,8 @@ from bbllm.arm.limits import DDQ_MAX
 from bbllm.arm.model import ARM_JOINTS, arm_model
 from bbllm.core.paths import config_dir
 from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
-from bbllm.sim.controllers.constraints import STOPPED_RAD_S
 from bbllm.sim.controllers.manager import KINDS
+from bbllm.sim.controllers.trajectory_goal import STOPPED_RAD_S
 
 FILE = config_dir() / 'franka' / 'controllers.yaml'
 ARM = Fr3ExecutorParams().controller

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.faults import Fault, RobotMode
-from bbllm.sim.goal_log import GoalSeen
-from bbllm.sim.robot import SimulatedRobot
+from bbllm.sim.robot import GoalSeen, SimulatedRobot
 from bbllm.sim.scene_file import load_scene
 from bbllm.sim.simulation import Simulation
 

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from bbllm.arm.kinematics import forward, jacobian, link_frames
-from bbllm.arm.urdf import robot_description
+from bbllm.arm.urdf import DescribedFrames, robot_description
 from bbllm.sim import robot_settings as orders
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
-from bbllm.sim.frames import DescribedFrames
 from bbllm.sim.reading import elbow_of, joined, quat_xyzw, read_robot, tool_load
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.robot_settings import Load

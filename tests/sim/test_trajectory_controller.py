@@ -10,12 +10,6 @@ import pytest
 
 from bbllm.arm.driver import Array, FollowError, GoalStatus
 from bbllm.arm.model import ARM_JOINTS
-from bbllm.sim.controllers.constraints import (
-    AskedTolerances,
-    Constraints,
-    constraints_from,
-    in_force,
-)
 from bbllm.sim.controllers.trajectory import (
     DEACTIVATED_TEXT,
     PATH_TEXT,
@@ -23,7 +17,13 @@ from bbllm.sim.controllers.trajectory import (
     SUCCESS_TEXT,
     TrajectoryController,
 )
-from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
+from bbllm.sim.controllers.trajectory_goal import (
+    AskedTolerances,
+    Constraints,
+    TrajectoryGoal,
+    constraints_from,
+    in_force,
+)
 
 STILL = np.zeros(7)
 START = np.full(7, 0.1)

@@ -24,9 +24,8 @@ from small_houses import (
 
 from bbllm.core.instance_names import instance_name
 from bbllm.core.types import SkillCall
-from bbllm.worlds.household.derived import DerivedStates, derived
+from bbllm.worlds.household.derived import DerivedStates, add_published, derived, published
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.published_states import add_published, published
 from bbllm.worlds.household.vocabulary import Relation, State
 from bbllm.worlds.household.world import HouseholdWorld
 

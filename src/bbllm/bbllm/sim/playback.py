@@ -18,9 +18,9 @@ import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array
 from bbllm.arm.model import MAX_WIDTH_M, arm_model
-from bbllm.sim.controllers.constraints import driver_constraints
 from bbllm.sim.controllers.ptp import PtpGoal, PtpMotion, PtpPending
 from bbllm.sim.controllers.trajectory import Setpoint, TrajectoryController
+from bbllm.sim.controllers.trajectory_goal import driver_constraints
 from bbllm.sim.simulation import Simulation
 
 

@@ -19,7 +19,7 @@ from bbllm.arm.driver import (
     JointTrajectory,
     Tolerances,
 )
-from bbllm.arm.execution.recovery import Recovery
+from bbllm.arm.execution.recovery import ContactLimiter, Recovery
 from bbllm.arm.failures import (
     SkillError,
     follow_failure,
@@ -28,7 +28,6 @@ from bbllm.arm.failures import (
     stop_failure,
 )
 from bbllm.arm.kinematics import forward
-from bbllm.arm.safety.contact_limits import ContactLimiter
 from bbllm.arm.stop_causes import Stop
 from bbllm.core.approval import AskPerson
 from bbllm.core.times import SAME_S

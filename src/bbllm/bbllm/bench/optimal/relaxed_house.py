@@ -27,9 +27,9 @@ from bbllm.bench.optimal.zones import held_by, zones
 from bbllm.bench.suites.house_goals import ANYTHING, HouseCondition, HouseholdGoal
 from bbllm.bench.suites.household import lies
 from bbllm.core.errors import BbllmError
+from bbllm.worlds.household.checks import above
 from bbllm.worlds.household.derived import WORDS
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.sane_checks import above
 from bbllm.worlds.household.vocabulary import Property, Relation, State
 
 NOWHERE = -1

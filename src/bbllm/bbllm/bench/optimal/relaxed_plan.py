@@ -87,7 +87,7 @@ def _lines(
     """Yield the lines that a step can mean, and where the thing is after it."""
     word, what, s = item
     if word not in ('grab', 'put'):
-        yield _line(household, Action(word.upper()), what), None
+        yield _line(household, Action[word.upper()], what), None
         return
     things = [node_id for node_id, _ in house.things[what]]
     if word == 'grab':

@@ -18,8 +18,7 @@ from bbllm.bench.suites.house_goals import FinalStateGoal
 from bbllm.bench.suites.situation import Verdict
 from bbllm.core.protocols import EventSink
 from bbllm.llm.models.factory import Models
-from bbllm.worlds.household.derived import DerivedStates
-from bbllm.worlds.household.published_states import add_published
+from bbllm.worlds.household.derived import DerivedStates, add_published
 from bbllm.worlds.household.visibility import visibility_of
 from bbllm.worlds.household.world import HouseholdWorld
 

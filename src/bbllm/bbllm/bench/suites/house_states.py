@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 
+from bbllm.worlds.household.checks import above
 from bbllm.worlds.household.derived import WORDS, can_become
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.sane_checks import above
 from bbllm.worlds.household.vocabulary import CHARACTER, HANDS, Property, State
 
 HELD_ANYWAY = ('water', 'child')

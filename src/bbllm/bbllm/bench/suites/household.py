@@ -14,8 +14,8 @@ from bbllm.core.phrases import listed
 from bbllm.worlds.household.checks import A, close_to
 from bbllm.worlds.household.derived import WORDS, by_device
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.situation import ActionSituation as Moment
-from bbllm.worlds.household.situation import Memory
+from bbllm.worlds.household.rule import ActionSituation as Moment
+from bbllm.worlds.household.rule import Memory
 from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
 
 TOLD = 3

@@ -17,8 +17,7 @@ from bbllm.arm.driver import Array, FollowError, JointTrajectory, Tolerances
 from bbllm.arm.model import ARM_JOINTS
 from bbllm.arm.urdf import BASE_LINK
 from bbllm.ros.convert.records import header, stamp_from_msg, vector_from_msg
-from bbllm.sim.controllers.constraints import AskedTolerances
-from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
+from bbllm.sim.controllers.trajectory_goal import AskedTolerances, TrajectoryGoal
 from bbllm.worlds.scene.hand_force import Force
 
 BASE_FRAME = BASE_LINK

@@ -12,11 +12,10 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from bbllm.arm.driver import Array
-from bbllm.arm.urdf import robot_description
+from bbllm.arm.urdf import DescribedFrames, FrameJoint, robot_description
 from bbllm.ros.convert.qos import LATCHED
 from bbllm.ros.convert.records import header
 from bbllm.ros.sim.loop import SimLoop
-from bbllm.sim.frames import DescribedFrames, FrameJoint
 
 
 class SimFrames:

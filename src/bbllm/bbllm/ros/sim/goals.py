@@ -10,7 +10,7 @@ from bbllm.ros.convert.arm import duration_to_msg
 from bbllm.ros.convert.records import header, stamp_to_msg
 from bbllm.ros.sim.hand import GRIPPER
 from bbllm.sim.controllers.manager import ARM_CONTROLLER
-from bbllm.sim.goal_log import GoalSeen
+from bbllm.sim.robot import GoalSeen
 
 GOALS = QoSProfile(depth=1000)
 """Reliable, and nothing is lost while whoever counts them is slow."""

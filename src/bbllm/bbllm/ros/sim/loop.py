@@ -16,8 +16,7 @@ from contextlib import contextmanager
 
 from bbllm.core.errors import WorldError
 from bbllm.sim.force_noise import ForceNoise
-from bbllm.sim.goal_log import GoalSeen
-from bbllm.sim.robot import SimulatedRobot
+from bbllm.sim.robot import GoalSeen, SimulatedRobot
 from bbllm.sim.scene_file import load_scene
 from bbllm.sim.simulation import Simulation
 

@@ -15,8 +15,14 @@ import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array, FollowError, FollowResult, GoalStatus
 from bbllm.arm.motion.trajectory import BRAKING_RAD_S2, Spline
-from bbllm.sim.controllers.constraints import Constraints, in_force
-from bbllm.sim.controllers.trajectory_goal import Pending, TrajectoryGoal, goal_spline, refusal
+from bbllm.sim.controllers.trajectory_goal import (
+    Constraints,
+    Pending,
+    TrajectoryGoal,
+    goal_spline,
+    in_force,
+    refusal,
+)
 
 NOT_RUNNING_TEXT = "Can't accept new action goals. Controller is not running."
 SUCCESS_TEXT = 'Goal successfully reached!'

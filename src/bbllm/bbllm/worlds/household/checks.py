@@ -7,17 +7,12 @@ first and the second object of a line.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from bbllm.worlds.household.graph import Node
-from bbllm.worlds.household.situation import ActionSituation, UnsupportedError
+from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.rule import ActionSituation, Check, Predicate, UnsupportedError
 from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
-
-Predicate = Callable[[ActionSituation], bool]
 
 A = 0
 B = 1
-_TO_CUT_WITH = 'knife'
 
 
 def any_of(*predicates: Predicate) -> Predicate:
@@ -35,11 +30,6 @@ def any_of(*predicates: Predicate) -> Predicate:
 def no(predicate: Predicate) -> Predicate:
     """It does not hold."""
     return lambda s: not predicate(s)
-
-
-def never(s: ActionSituation) -> bool:
-    """Hold in no situation."""
-    return False
 
 
 def has(which: int, *properties: Property) -> Predicate:
@@ -137,42 +127,42 @@ def free_hand(s: ActionSituation) -> Relation | None:
 def holding_a_knife(s: ActionSituation) -> bool:
     """A hand holds something whose class has `knife` in it."""
     return any(
-        _TO_CUT_WITH in s.graph.nodes[node_id].class_name
+        'knife' in s.graph.nodes[node_id].class_name
         for hand in HANDS
         for node_id in s.graph.targets(s.character.id, hand)
     )
 
 
 def within_reach(which: int) -> Predicate:
-    """Nothing that is closed has it INSIDE; a room never counts, nor what is further outside."""
+    """It is INSIDE nothing that is closed; only its direct containers count, and no room does."""
 
     def holds(s: ActionSituation) -> bool:
+        nodes = s.graph.nodes
         return not any(
-            _shuts_in(s.graph.nodes[node_id])
+            State.CLOSED in nodes[node_id].states and not nodes[node_id].is_room
             for node_id in s.graph.targets(s.objects[which].id, Relation.INSIDE)
         )
 
     return holds
 
 
-def _shuts_in(container: Node) -> bool:
-    return State.CLOSED in container.states and not container.is_room
-
-
-def place_left_on(which: int, places: dict[str, int], otherwise: int) -> Predicate:
+def place_left_on(
+    which: int, places: dict[str, int], *, besides_character: bool = False
+) -> Predicate:
     """
-    Fewer objects are ON it than people find place there.
+    Fewer objects are ON it than it has places for people.
 
     Args:
         which: The object to sit or lie on.
-        places: How many, by class.
-        otherwise: How many on objects of another class.
+        places: The number of places, by class; one for other classes.
+        besides_character: Whether the character itself does not count.
     """
 
     def holds(s: ActionSituation) -> bool:
         node = s.objects[which]
-        taken = len(s.graph.sources(node.id, Relation.ON))
-        return taken < places.get(node.class_name, otherwise)
+        on_it = s.graph.sources(node.id, Relation.ON)
+        taken = len(on_it) - (besides_character and s.character.id in on_it)
+        return taken < places.get(node.class_name, 1)
 
     return holds
 
@@ -242,3 +232,189 @@ def supported(why: str) -> Predicate:
         raise UnsupportedError(why)
 
     return holds
+
+
+_PLACED = (Relation.INSIDE, Relation.ON)
+
+
+def above(graph: Graph, node_id: int) -> set[int]:
+    """Return everything that an object is in or on, however deep; rings end it."""
+    return _all(graph, (node_id,), up=True)
+
+
+def carried(graph: Graph, character: int) -> set[int]:
+    """Return what goes along with a character: what it holds and wears, and what that carries."""
+    roots = {held for hand in HANDS for held in graph.targets(character, hand)}
+    roots.update(graph.sources(character, Relation.ON))
+    return (roots | _all(graph, tuple(roots), up=False)) - {character}
+
+
+def contents(graph: Graph, node_id: int) -> set[int]:
+    """Return everything that is in or on an object, however deep."""
+    return _all(graph, (node_id,), up=False)
+
+
+def at_hand(which: int) -> Predicate:
+    """Nothing that it is in, however deep, is closed; a room never counts."""
+
+    def holds(s: ActionSituation) -> bool:
+        thing = s.objects[which].id
+        # What stands ON a closed cabinet is not shut in by it.
+        return not any(
+            State.CLOSED in s.graph.nodes[other].states and not s.graph.nodes[other].is_room
+            for below in (thing, *above(s.graph, thing))
+            for other in s.graph.targets(below, Relation.INSIDE)
+        )
+
+    return holds
+
+
+def not_under_character(which: int) -> Predicate:
+    """The character is not on or in it."""
+    return lambda s: s.objects[which].id not in above(s.graph, s.character.id)
+
+
+def not_carried(which: int) -> Predicate:
+    """The character neither holds nor wears it, nor anything that it is in or on."""
+    return lambda s: s.objects[which].id not in carried(s.graph, s.character.id)
+
+
+def can_go_to(which: int, place: int) -> Predicate:
+    """The place is not the object itself, nor anything in or on the object."""
+
+    def holds(s: ActionSituation) -> bool:
+        thing, goal = s.objects[which].id, s.objects[place].id
+        return thing != goal and thing not in above(s.graph, goal)
+
+    return holds
+
+
+def _all(graph: Graph, roots: tuple[int, ...], *, up: bool) -> set[int]:
+    found: set[int] = set()
+    waiting = list(roots)
+    while waiting:
+        node_id = waiting.pop()
+        for relation in _PLACED:
+            next_ids = graph.targets(node_id, relation) if up else graph.sources(node_id, relation)
+            waiting.extend(next_ids - found)
+            found |= next_ids
+    return found
+
+
+SEATS = {
+    'couch': 4, 'bed': 4, 'chair': 1, 'loveseat': 2, 'sofa': 4, 'toilet': 1, 'pianobench': 2,
+    'bench': 2,
+}  # fmt: skip
+"""How many people can sit on an object; one on objects of another class."""
+BERTHS = {'couch': 2, 'bathtub': 2, 'bed': 3, 'loveseat': 2, 'sofa': 2, 'bench': 1}
+"""How many people can lie on an object; one on objects of another class."""
+SQUEEZABLE = (
+    'cleaning_solution', 'tooth_paste', 'shampoo', 'food_peanut_butter', 'dish_soap', 'soap',
+    'towel', 'rag', 'paper', 'sponge', 'food_lemon', 'check',
+)  # fmt: skip
+"""Classes that can be squeezed though they are no clothes."""
+
+_SITS, _LIES = with_posture(State.SITTING), with_posture(State.LYING)
+_RESTS = with_posture(State.SITTING, State.LYING)
+_B_OPEN = any_of(no(has(B, Property.CAN_OPEN)), in_state(B, State.OPEN))
+_B_NOT_OPEN = '{b} is not open or is not openable'
+_OPENABLE = any_of(has(A, Property.CAN_OPEN), of_class(A, 'desk', 'window'))
+_GRABBABLE = any_of(has(A, Property.GRABBABLE), of_class(A, 'water', 'child'))
+_MOVABLE = any_of(has(A, Property.MOVABLE), of_class(A, 'button', 'chair', 'curtain'))
+_RECIPIENT = any_of(has(B, Property.RECIPIENT), of_class(B, 'hands_both', 'sponge', 'face'))
+_SHUT_IN, _B_SHUT_IN = '{a} is inside other closed thing', '{b} is inside other closed thing'
+_NO_SEAT = 'Too many things on {a}'
+
+# Checks of VirtualHome's table.
+CLOSE_A = Check('not_close', close_to(A), '{C} is not close to {a}')
+CLOSE_B = Check('not_close', close_to(B), '{C} is not close to {b}')
+HOLDING_A = Check('not_holding', holding(A), '{C} is not holding {a}')
+FREE_HAND = Check('no_free_hand', hand_is_free, '{C} does not have a free hand')
+FULL_HAND = Check('empty_hands', hand_is_full, '{C} does not hold anything in hands')
+KNIFE = Check('no_knife', holding_a_knife, '{C} is not holding a knife')
+REACHABLE = Check('inside_closed', within_reach(A), _SHUT_IN)
+IN_ROOM = Check('unsupported', character_has_room, '')
+A_IN_ROOM = Check('unsupported', in_a_room(A), '')
+HAS_ROOM = Check('no_room', has_room(A), '')
+FINDS_ROOM = Check('no_room', has_room(A), CLOSE_A.message)
+SAME_ROOM = Check('other_room', in_same_room(A), 'char room {room_C} is not node room {room_a}')
+FACING = Check('not_facing', faces(A), '{C} does not face {a}')
+FACING_ITSELF = Check(
+    'not_facing',
+    any_of(of_class(A, 'computer'), no(_SITS), faces_directly(A)),
+    '{C} is not facing {a} while sitting',
+)
+OPENABLE = Check('not_openable', _OPENABLE, '{a} can not be opened')
+IS_OPEN = Check('not_open', in_state(A, State.OPEN), '{a} is not open')
+IS_CLOSED = Check('not_closed', in_state(A, State.CLOSED), '{a} is not closed')
+IS_ON = Check('not_on', in_state(A, State.ON), '{a} is not on')
+IS_OFF = Check('not_off', in_state(A, State.OFF), '{a} is not off')
+NOT_ON = Check('still_on', no(in_state(A, State.ON)), '{a} is still on')
+UNPLUGGED = Check('not_plugged_out', in_state(A, State.PLUGGED_OUT), '{a} is not plugged_out')
+PLUGGED_IN = Check('not_plugged_in', in_state(A, State.PLUGGED_IN), '{a} is not plugged_in')
+HAS_POWER = Check('unplugged', no(in_state(A, State.PLUGGED_OUT)), '{a} is unplugged')
+B_OPEN = Check('not_open', _B_OPEN, _B_NOT_OPEN)
+B_OPEN_IF_TAKEN_OUT = Check('not_open', any_of(no(taken_from_inside(A)), _B_OPEN), _B_NOT_OPEN)
+REMEMBERED = Check('not_grabbed', remembered(A), '{a} not grabbed')
+NOT_REMEMBERED = Check('already_grabbed', no(remembered(A)), '{a} already grabbed')
+SWITCH = Check('no_switch', has(A, Property.HAS_SWITCH), '{a} does not have a switch')
+PLUG = Check('no_plug', has(A, Property.HAS_PLUG), '{a} does not have a plug')
+KEYS = Check(
+    'no_switch',
+    any_of(of_class(A, 'keyboard'), has(A, Property.HAS_SWITCH)),
+    '{a} does not have switch',
+)
+GRABBABLE = Check('not_grabbable', _GRABBABLE, '{a} is not grabbable')
+MOVABLE = Check('not_movable', _MOVABLE, '{a} is not movable')
+RECIPIENT = Check('not_recipient', _RECIPIENT, '{b} is not recipient')
+POURABLE = Check(
+    'not_pourable',
+    has(A, Property.POURABLE, Property.DRINKABLE),
+    '{a} is not pourable or drinkable',
+)
+DRINKABLE = Check(
+    'not_drinkable',
+    has(A, Property.DRINKABLE, Property.RECIPIENT),
+    '{a} is not drinkable or not recipient',
+)
+EATABLE = Check('not_eatable', has(A, Property.EATABLE), '{a} is not eatable')
+EATABLE_OR_LADEN = Check(
+    'not_eatable', any_of(has(A, Property.EATABLE), carries_something(A)), EATABLE.message
+)
+FOOD_ON_IT = Check(
+    'nothing_eatable',
+    any_of(has(A, Property.EATABLE), carries(A, Property.EATABLE)),
+    'none of object on {a} is eatable',
+)
+CUTTABLE = Check('not_cuttable', has(A, Property.CUTTABLE), '{a} is not cuttable')
+READABLE = Check('not_readable', has(A, Property.READABLE), '{a} is not readable')
+LOOKABLE = Check('not_lookable', has(A, Property.LOOKABLE), '{a} not lookable')
+SITTABLE = Check('not_sittable', has(A, Property.SITTABLE), '{a} is not sittable')
+LIEABLE = Check('not_lieable', has(A, Property.LIEABLE), '{a} is not lieable')
+PERSON = Check('not_person', has(A, Property.PERSON), '{a} is not person')
+CLOTHES = Check('not_clothes', has(A, Property.CLOTHES), '{a} is not clothes')
+CAN_SQUEEZE = Check(
+    'not_clothes',
+    any_of(has(A, Property.CLOTHES), of_class(A, *SQUEEZABLE)),
+    '{a} is not clothes',
+)
+RESTING = Check('not_resting', _RESTS, '{C} is not lying or sitting')
+NOT_STANDING = Check('not_resting', _RESTS, '{C} is not sitting')
+STANDING = Check('sitting', no(_RESTS), '{C} is sitting')
+NOT_SITTING = Check('sitting', no(_SITS), '{C} is sitting')
+NOT_LYING = Check('lying', no(_LIES), '{C} is lying')
+SEAT_LEFT = Check('no_place', place_left_on(A, SEATS), _NO_SEAT)
+BERTH_LEFT = Check('no_place', place_left_on(A, BERTHS), _NO_SEAT)
+
+# Checks of the clean rules only.
+AT_HAND = Check('inside_closed', at_hand(A), _SHUT_IN)
+B_AT_HAND = Check('inside_closed', at_hand(B), _B_SHUT_IN)
+NOT_INTO_ITSELF = Check('inside_itself', can_go_to(A, B), '{b} is {a} or goes along with it')
+IN_SAME_ROOM = Check('other_room', in_same_room(A), '{C} is not in the room of {a}')
+IN_SOME_ROOM = Check('no_room', has_room(A), '{a} is in no room')
+NOT_HELD = Check('already_grabbed', no(holding(A)), '{a} already grabbed')
+NOT_UNDER_CHARACTER = Check('under_character', not_under_character(A), '{C} is on {a}')
+NOT_CARRIED = Check('carried', not_carried(A), '{C} is holding or wearing {a}')
+WORN = Check('not_worn', carries_character(A), '{C} does not wear {a}')
+OWN_SEAT_LEFT = Check('no_place', place_left_on(A, SEATS, besides_character=True), _NO_SEAT)
+OWN_BERTH_LEFT = Check('no_place', place_left_on(A, BERTHS, besides_character=True), _NO_SEAT)

@@ -20,10 +20,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from bbllm.worlds.household.checks import Predicate
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.rule import Check, Rule
-from bbllm.worlds.household.situation import ActionSituation
+from bbllm.worlds.household.rule import ActionSituation, Check, Predicate, Rule
 from bbllm.worlds.household.vocabulary import Action, Property, Relation
 
 PUTTING = (Action.PUTBACK, Action.PUTIN, Action.PUTOBJBACK)

@@ -4,13 +4,18 @@ Derived states of objects beside VirtualHome's: heated, washed, toasted, used.
 After ProgPrompt's and FLTRNN's additions. Differences: a sink washes while a faucet in its own
 room is on, and not any faucet of the house; what works on the objects inside it does so only while
 its door is not open; a washing machine washes clothes; who washes an object by hand has washed it.
+
+`published` follows `utils_aug_env` of ProgPrompt's release, to score its own data: one faucet of
+the house washes for all its sinks, doors do not matter, and there are no ovens, pots, dishwashers,
+toasters or washing by hand. The release looks only at what the person sees, which depends on the
+order in which Python lists a set of ids; here the whole house counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Set
 
-from bbllm.worlds.household.graph import CycleError, Graph, Node
+from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action, Property, Relation, State
 
@@ -115,7 +120,7 @@ class DerivedStates:
 
 
 def _done_by(graph: Graph, device: Node) -> Iterable[tuple[int, str]]:
-    name = device.class_name.replace('_', '').lower()
+    name = _class(device)
     inside = graph.sources(device.id, Relation.INSIDE) if State.OPEN not in device.states else ()
     if name in HEATING:
         yield from _marked(graph, inside, HEATED, food=True)
@@ -130,7 +135,7 @@ def _done_by(graph: Graph, device: Node) -> Iterable[tuple[int, str]]:
         yield from _marked(graph, _held_by(graph, device.id), TOASTED, food=True)
     if name in FAUCETS:
         for sink in graph.nodes.values():
-            if _is(sink, SINKS) and _room(graph, sink.id) == _room(graph, device.id):
+            if _is(sink, SINKS) and graph.find_room(sink.id) == graph.find_room(device.id):
                 yield from _marked(graph, graph.sources(sink.id, Relation.INSIDE), WASHED)
     if name in PHONES:
         yield device.id, USED
@@ -149,7 +154,7 @@ def _held_by(graph: Graph, place: int) -> Set[int]:
 
 
 def _is(node: Node, names: Set[str]) -> bool:
-    return node.class_name.replace('_', '').lower() in names
+    return _class(node) in names
 
 
 def _is_food(node: Node) -> bool:
@@ -157,8 +162,43 @@ def _is_food(node: Node) -> bool:
     return node.category == 'Food' or not food.isdisjoint(node.properties)
 
 
-def _room(graph: Graph, node_id: int) -> int | None:
-    try:
-        return graph.room_of(node_id)
-    except CycleError:
-        return None
+# The published rules.
+
+
+def add_published(graph: Graph, seen: Derived, _: ScriptLine | None) -> Derived:
+    """Add what the graph shows now; no step counts by itself: a rule of `DerivedStates`."""
+    return seen | published(graph)
+
+
+def published(graph: Graph) -> Derived:
+    """Return ids of objects with `heated`, `washed` or `used`, by the graph as it is now."""
+    found: set[tuple[int, str]] = set()
+    running = [node for node in graph.nodes.values() if State.ON in node.states]
+    for device in running:
+        inside = graph.sources(device.id, Relation.INSIDE)
+        if _class(device) == 'wallphone':
+            found.add((device.id, USED))
+        elif _class(device) == 'microwave':
+            found.update(_heated(graph, inside))
+        elif _class(device) == 'stove':
+            for pan in _of_class(graph, 'fryingpan'):
+                if graph.has(pan.id, Relation.ON, device.id):
+                    found.update(_heated(graph, graph.sources(pan.id, Relation.ON)))
+        elif _class(device) == 'washingmachine':
+            found.update((thing, WASHED) for thing in inside)
+    if any(_class(device) == 'faucet' for device in running):
+        for sink in _of_class(graph, 'sink'):
+            found.update((n, WASHED) for n in graph.sources(sink.id, Relation.INSIDE))
+    return frozenset(found)
+
+
+def _heated(graph: Graph, things: Iterable[int]) -> Iterable[tuple[int, str]]:
+    return ((thing, HEATED) for thing in things if graph.nodes[thing].category == 'Food')
+
+
+def _class(node: Node) -> str:
+    return node.class_name.replace('_', '').lower()
+
+
+def _of_class(graph: Graph, name: str) -> Iterable[Node]:
+    return (node for node in graph.nodes.values() if _class(node) == name)

@@ -237,3 +237,10 @@ class Graph:
             seen.add(node_id)
             parents = inside.get(node_id, NONE)
         return None
+
+    def find_room(self, node_id: int) -> int | None:
+        """Return the room that an object is in; None also where objects form a ring."""
+        try:
+            return self.room_of(node_id)
+        except CycleError:
+            return None

@@ -9,11 +9,17 @@ from enum import Enum
 from bbllm.worlds.household.constraints import Constraint, constrained
 from bbllm.worlds.household.graph import CycleError, Graph
 from bbllm.worlds.household.graph_data import GraphError
-from bbllm.worlds.household.rule import Check, Rule, follow, without_effects
-from bbllm.worlds.household.rules import RULES
-from bbllm.worlds.household.sane import SANE_RULES
+from bbllm.worlds.household.rule import (
+    ActionSituation,
+    Check,
+    Memory,
+    Rule,
+    UnsupportedError,
+    follow,
+    without_effects,
+)
+from bbllm.worlds.household.rules import RULES, SANE_RULES
 from bbllm.worlds.household.script import ScriptLine
-from bbllm.worlds.household.situation import ActionSituation, Memory, UnsupportedError
 from bbllm.worlds.household.vocabulary import Action
 
 

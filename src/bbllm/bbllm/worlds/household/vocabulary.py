@@ -76,66 +76,61 @@ class Property(str, Enum):
     CREAM = 'CREAM'
 
 
-_WITHOUT_OBJECT = frozenset({'SLEEP', 'STANDUP', 'WAKEUP'})
-_WITH_TWO_OBJECTS = frozenset({'POUR', 'PUTBACK', 'PUTIN'})
-
-
 class Action(str, Enum):
-    """The words that a line of a script begins with."""
+    """The words that a line of a script begins with: number of objects, and what it does."""
 
     arity: int
-    """How many objects an action takes."""
+    summary: str
 
-    def __init__(self, word: str) -> None:
-        self.arity = 0 if word in _WITHOUT_OBJECT else 2 if word in _WITH_TWO_OBJECTS else 1
+    def __new__(cls, word: str, arity: int, summary: str) -> Action:
+        action = str.__new__(cls, word)
+        action._value_, action.arity, action.summary = word, arity, summary
+        return action
 
-    CLOSE = 'CLOSE'
-    CUT = 'CUT'
-    DRINK = 'DRINK'
-    DROP = 'DROP'
-    EAT = 'EAT'
-    FIND = 'FIND'
-    GRAB = 'GRAB'
-    GREET = 'GREET'
-    LIE = 'LIE'
-    LOOKAT = 'LOOKAT'
-    LOOKAT_LONG = 'LOOKAT_LONG'
-    LOOKAT_SHORT = 'LOOKAT_SHORT'
-    MOVE = 'MOVE'
-    OPEN = 'OPEN'
-    PLUGIN = 'PLUGIN'
-    PLUGOUT = 'PLUGOUT'
-    POINTAT = 'POINTAT'
-    POUR = 'POUR'
-    PULL = 'PULL'
-    PUSH = 'PUSH'
-    PUTBACK = 'PUTBACK'
-    """Puts an object on another."""
-    PUTIN = 'PUTIN'
-    PUTOBJBACK = 'PUTOBJBACK'
-    """Puts an object where it was taken from."""
-    PUTOFF = 'PUTOFF'
-    PUTON = 'PUTON'
-    """Puts clothes on."""
-    READ = 'READ'
-    RELEASE = 'RELEASE'
-    RINSE = 'RINSE'
-    RUN = 'RUN'
-    SCRUB = 'SCRUB'
-    SIT = 'SIT'
-    SLEEP = 'SLEEP'
-    SQUEEZE = 'SQUEEZE'
-    STANDUP = 'STANDUP'
-    SWITCHOFF = 'SWITCHOFF'
-    SWITCHON = 'SWITCHON'
-    TOUCH = 'TOUCH'
-    TURNTO = 'TURNTO'
-    TYPE = 'TYPE'
-    WAKEUP = 'WAKEUP'
-    WALK = 'WALK'
-    WASH = 'WASH'
-    WATCH = 'WATCH'
-    WIPE = 'WIPE'
+    CLOSE = 'CLOSE', 1, 'Close something that is open.'
+    CUT = 'CUT', 1, 'Cut food, with a knife in one hand and the other hand free.'
+    DRINK = 'DRINK', 1, 'Drink from what is held.'
+    DROP = 'DROP', 1, 'Let what is held fall where you are.'
+    EAT = 'EAT', 1, 'Eat food that is close.'
+    FIND = 'FIND', 1, 'Go to something and look for it.'
+    GRAB = 'GRAB', 1, 'Take something that is close into a free hand; there are two hands.'
+    GREET = 'GREET', 1, 'Greet a person.'
+    LIE = 'LIE', 1, 'Lie down on something that is close.'
+    LOOKAT = 'LOOKAT', 1, 'Look at something that you are turned to.'
+    LOOKAT_LONG = 'LOOKAT_LONG', 1, 'Look at something for long.'
+    LOOKAT_SHORT = 'LOOKAT_SHORT', 1, 'Have a short look at something.'
+    MOVE = 'MOVE', 1, 'Move something that can be moved.'
+    OPEN = 'OPEN', 1, 'Open something that is closed; one hand has to be free.'
+    PLUGIN = 'PLUGIN', 1, 'Put the plug of a device in.'
+    PLUGOUT = 'PLUGOUT', 1, 'Pull the plug of a device.'
+    POINTAT = 'POINTAT', 1, 'Point at something that you are turned to.'
+    POUR = 'POUR', 2, 'Pour what is held into something that is close.'
+    PULL = 'PULL', 1, 'Pull something that can be moved.'
+    PUSH = 'PUSH', 1, 'Push something.'
+    PUTBACK = 'PUTBACK', 2, 'Put what is held on something that is close.'
+    PUTIN = 'PUTIN', 2, 'Put what is held into something that is close and not closed.'
+    PUTOBJBACK = 'PUTOBJBACK', 1, 'Put what is held where it was taken from.'
+    PUTOFF = 'PUTOFF', 1, 'Take off clothes that you wear.'
+    PUTON = 'PUTON', 1, 'Put on clothes that are held.'
+    READ = 'READ', 1, 'Read what is held.'
+    RELEASE = 'RELEASE', 1, 'Let go of what is held.'
+    RINSE = 'RINSE', 1, 'Rinse something that is close.'
+    RUN = 'RUN', 1, 'Run to something, or into a room.'
+    SCRUB = 'SCRUB', 1, 'Scrub something that is close.'
+    SIT = 'SIT', 1, 'Sit down on something that is close.'
+    SLEEP = 'SLEEP', 0, 'Sleep, sitting or lying.'
+    SQUEEZE = 'SQUEEZE', 1, 'Squeeze something that is close.'
+    STANDUP = 'STANDUP', 0, 'Stand up.'
+    SWITCHOFF = 'SWITCHOFF', 1, 'Switch off a device that is on.'
+    SWITCHON = 'SWITCHON', 1, 'Switch on a device that is off.'
+    TOUCH = 'TOUCH', 1, 'Touch something that is close.'
+    TURNTO = 'TURNTO', 1, 'Turn to something.'
+    TYPE = 'TYPE', 1, 'Type on something that is close.'
+    WAKEUP = 'WAKEUP', 0, 'Wake up.'
+    WALK = 'WALK', 1, 'Walk to something, or into a room.'
+    WASH = 'WASH', 1, 'Wash something that is close.'
+    WATCH = 'WATCH', 1, 'Watch something that you are turned to.'
+    WIPE = 'WIPE', 1, 'Wipe something that is close, with something in a hand.'
 
     @property
     def skill(self) -> str:

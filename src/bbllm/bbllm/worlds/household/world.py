@@ -2,71 +2,125 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
-from bbllm.core.instance_names import id_of
+from bbllm.core.instance_names import id_of, instance_name
 from bbllm.core.skill_calls import CallError, check_call
-from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Status
+from bbllm.core.types import (
+    Code,
+    Fact,
+    Kind,
+    Outcome,
+    Pose,
+    Scene,
+    SceneObject,
+    Skill,
+    SkillCall,
+    Status,
+)
 from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.derived import DerivedStates
-from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.houses import House, load_house
-from bbllm.worlds.household.scenes import build_scene
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.visibility import FULL, Sight, Visibility
-from bbllm.worlds.household.vocabulary import Action
+from bbllm.worlds.household.vocabulary import CHARACTER, HANDS, Action, Property, Relation
 
-SUMMARIES = {
-    Action.CLOSE: 'Close something that is open.',
-    Action.CUT: 'Cut food, with a knife in one hand and the other hand free.',
-    Action.DRINK: 'Drink from what is held.',
-    Action.DROP: 'Let what is held fall where you are.',
-    Action.EAT: 'Eat food that is close.',
-    Action.FIND: 'Go to something and look for it.',
-    Action.GRAB: 'Take something that is close into a free hand; there are two hands.',
-    Action.GREET: 'Greet a person.',
-    Action.LIE: 'Lie down on something that is close.',
-    Action.LOOKAT: 'Look at something that you are turned to.',
-    Action.LOOKAT_LONG: 'Look at something for long.',
-    Action.LOOKAT_SHORT: 'Have a short look at something.',
-    Action.MOVE: 'Move something that can be moved.',
-    Action.OPEN: 'Open something that is closed; one hand has to be free.',
-    Action.PLUGIN: 'Put the plug of a device in.',
-    Action.PLUGOUT: 'Pull the plug of a device.',
-    Action.POINTAT: 'Point at something that you are turned to.',
-    Action.POUR: 'Pour what is held into something that is close.',
-    Action.PULL: 'Pull something that can be moved.',
-    Action.PUSH: 'Push something.',
-    Action.PUTBACK: 'Put what is held on something that is close.',
-    Action.PUTIN: 'Put what is held into something that is close and not closed.',
-    Action.PUTOBJBACK: 'Put what is held where it was taken from.',
-    Action.PUTOFF: 'Take off clothes that you wear.',
-    Action.PUTON: 'Put on clothes that are held.',
-    Action.READ: 'Read what is held.',
-    Action.RELEASE: 'Let go of what is held.',
-    Action.RINSE: 'Rinse something that is close.',
-    Action.RUN: 'Run to something, or into a room.',
-    Action.SCRUB: 'Scrub something that is close.',
-    Action.SIT: 'Sit down on something that is close.',
-    Action.SLEEP: 'Sleep, sitting or lying.',
-    Action.SQUEEZE: 'Squeeze something that is close.',
-    Action.STANDUP: 'Stand up.',
-    Action.SWITCHOFF: 'Switch off a device that is on.',
-    Action.SWITCHON: 'Switch on a device that is off.',
-    Action.TOUCH: 'Touch something that is close.',
-    Action.TURNTO: 'Turn to something.',
-    Action.TYPE: 'Type on something that is close.',
-    Action.WAKEUP: 'Wake up.',
-    Action.WALK: 'Walk to something, or into a room.',
-    Action.WASH: 'Wash something that is close.',
-    Action.WATCH: 'Watch something that you are turned to.',
-    Action.WIPE: 'Wipe something that is close, with something in a hand.',
-}
+DOMAIN = 'household'
+NOWHERE = Pose(position_m=(0.0, 0.0, 0.0))
+"""Pose of everything: a household of symbols has places and no positions."""
+_LOOSE = frozenset({Property.GRABBABLE, Property.MOVABLE, Property.BODY_PART, Property.PERSON})
+
+
+def name_of(graph: Graph, node_id: int) -> str:
+    """Return an object's name in a scene, for example `salmon_328`."""
+    return instance_name(graph.nodes[node_id].class_name, node_id)
+
+
+def build_scene(
+    graph: Graph,
+    known: Collection[int],
+    derived: DerivedStates,
+    skills: Sequence[Skill],
+    stamp_s: float,
+    *,
+    whole: bool = True,
+) -> Scene:
+    """
+    Tell a graph as objects and facts; of CLOSE only what is close to a character is told.
+
+    Args:
+        graph: The household.
+        known: Ids of what may be told of.
+        derived: What has become of objects.
+        skills: What can be done.
+        stamp_s: When it was looked at [s].
+        whole: Whether nothing can be out of sight.
+    """
+    names = {node_id: name_of(graph, node_id) for node_id in sorted(known)}
+    objects = tuple(_object(name, _kind(graph.nodes[node_id])) for node_id, name in names.items())
+    facts: list[Fact] = []
+    for node_id in names:
+        facts.extend(_facts_of(graph, node_id, names, derived))
+    return Scene(objects, tuple(skills), tuple(facts), stamp_s, domain=DOMAIN, whole=whole)
+
+
+def _kind(node: Node) -> Kind:
+    if node.is_room:
+        return Kind.LOCATION
+    if node.class_name == CHARACTER or not _LOOSE.isdisjoint(node.properties):
+        return Kind.OTHER
+    return Kind.FIXTURE
+
+
+def _facts_of(
+    graph: Graph, node_id: int, names: dict[int, str], derived: DerivedStates
+) -> Iterable[Fact]:
+    node, name = graph.nodes[node_id], names[node_id]
+    for word in sorted(state.value.lower() for state in node.states):
+        yield Fact(name, 'is', word)
+    for word in derived.of(node_id):
+        yield Fact(name, 'is', word)
+    for relation in (Relation.INSIDE, Relation.ON):
+        for other in _told(graph.targets(node_id, relation), names):
+            yield Fact(name, relation.value.lower(), names[other])
+    for hand in HANDS:
+        for other in _told(graph.sources(node_id, hand), names):
+            yield Fact(name, 'held_by', names[other])
+    for other in _told(graph.sources(node_id, Relation.CLOSE), names):
+        if graph.nodes[other].class_name == CHARACTER and other != node_id:
+            yield Fact(name, 'close_to', names[other])
+    if node.class_name == CHARACTER:
+        for other in _told(graph.targets(node_id, Relation.FACING), names):
+            yield Fact(name, 'facing', names[other])
+    room = graph.find_room(node_id)
+    if room is not None and room != node_id and room in names:
+        yield Fact(name, 'in_room', names[room])
+    yield from _affords(name, node.properties)
+
+
+# A scene is made after every step, and most of its facts never change.
+@lru_cache(maxsize=10_000)
+def _affords(name: str, properties: frozenset[Property]) -> tuple[Fact, ...]:
+    words = sorted(item.value.lower() for item in properties)
+    return tuple(Fact(name, 'affords', word) for word in words)
+
+
+@lru_cache(maxsize=10_000)
+def _object(name: str, kind: Kind) -> SceneObject:
+    return SceneObject(name=name, kind=kind, pose=NOWHERE)
+
+
+def _told(ids: Iterable[int], names: dict[int, str]) -> list[int]:
+    return sorted(node_id for node_id in ids if node_id in names)
+
+
 _PARAMS: tuple[tuple[str, ...], ...] = ((), ('object',), ('object', 'place'))
 
-SKILLS = tuple(Skill(action.skill, _PARAMS[action.arity], SUMMARIES[action]) for action in Action)
+SKILLS = tuple(Skill(action.skill, _PARAMS[action.arity], action.summary) for action in Action)
 """All actions; not `target`, which a table's skills also take as a pose."""
 
 
@@ -193,4 +247,4 @@ def line_of(call: SkillCall, graph: Graph) -> ScriptLine:
     """Return a checked call as a line of a script, numbered 0 as ProgPrompt's lines are."""
     ids = [node_id for node_id in map(id_of, call.args) if node_id is not None]
     things = tuple((graph.nodes[node_id].class_name, node_id) for node_id in ids)
-    return ScriptLine(Action(call.skill.upper()), things)
+    return ScriptLine(Action[call.skill.upper()], things)

@@ -9,10 +9,10 @@ from bbllm.bench.optimal.zones import held_by
 from bbllm.bench.suites.house_goals import HouseCondition, HouseholdGoal
 from bbllm.bench.suites.household import judge_household
 from bbllm.core.errors import BbllmError
+from bbllm.worlds.household.checks import above
 from bbllm.worlds.household.derived import Derived, derived
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
-from bbllm.worlds.household.sane_checks import above
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.visibility import FULL, Visibility, visible
 from bbllm.worlds.household.vocabulary import Action, Relation, State

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from bbllm.core.types import Outcome
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
-from bbllm.worlds.household.rule import Check
-from bbllm.worlds.household.situation import ActionSituation
+from bbllm.worlds.household.rule import ActionSituation, Check
 from bbllm.worlds.household.vocabulary import Action, Relation
 from bbllm.worlds.household.world import line_of
 
