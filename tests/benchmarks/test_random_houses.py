@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.graph_data import GraphError
+from bbllm.worlds.household.graph import Graph, GraphError
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.script import parse_line
 from bbllm.worlds.household.vocabulary import Relation

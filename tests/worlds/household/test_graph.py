@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from small_houses import BEDROOM, KITCHEN, ME, MUG, SPOON, TABLE, two_rooms
 
 from bbllm.core.errors import BbllmError
-from bbllm.worlds.household.graph import CycleError, Graph, Node
-from bbllm.worlds.household.graph_data import GraphError
+from bbllm.worlds.household.graph import CycleError, Graph, GraphError, Node
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.vocabulary import Property, Relation, State
 
@@ -137,27 +136,27 @@ def edge(start: Any, relation: Any, end: Any) -> dict[str, Any]:
 
 
 BAD: list[tuple[Any, str]] = [
-    ([], "no list 'nodes' in []"),
-    (None, "no list 'nodes' in None"),
-    ({'nodes': []}, "no list 'edges'"),
-    ({'nodes': 'x', 'edges': []}, "no list 'nodes'"),
-    (changed(('nodes', 0), 7), 'node 0: expected an object'),
-    (changed(('nodes', 0, 'id'), ...), 'node 0: id is missing'),
-    (changed(('nodes', 0, 'id'), '1'), 'node 0: id must be a whole number'),
-    (changed(('nodes', 0, 'id'), True), 'node 0: id must be a whole number'),
-    (changed(('nodes', 0, 'class_name'), None), 'class_name must be a text, found None'),
-    (changed(('nodes', 0, 'states'), None), 'states must be a list of words'),
+    ([], 'the lists nodes and edges, not []'),
+    (None, 'the lists nodes and edges, not None'),
+    ({'nodes': []}, "the field 'edges' is missing"),
+    ({'nodes': 'x', 'edges': []}, 'should be a valid list'),
+    (changed(('nodes', 0), 7), 'nodes[0]: '),
+    (changed(('nodes', 0, 'id'), ...), "nodes[0]: the field 'id' is missing"),
+    (changed(('nodes', 0, 'id'), '1'), "nodes[0]: id = '1' will not do"),
+    (changed(('nodes', 0, 'id'), True), "nodes[0]: id = 'True' will not do"),
+    (changed(('nodes', 0, 'class_name'), None), "class_name = 'None' will not do"),
+    (changed(('nodes', 0, 'states'), None), "states = 'None' will not do"),
     (changed(('nodes', 0, 'states'), ['HEATED']), "there is no state 'HEATED'"),
     (changed(('nodes', 0, 'states'), ['close']), "Did you mean 'CLOSED'?"),
     (changed(('nodes', 0, 'properties'), ['GRABABLE']), "Did you mean 'GRABBABLE'?"),
     (changed(('nodes', 0, 'properties'), [['x']]), 'there is no property'),
-    (changed(('nodes', 0, 'bounding_box'), 3), 'bounding_box must be an object or null'),
-    (changed(('nodes', 1, 'id'), KITCHEN), 'the id 1 is taken by node 0; free from'),
-    (changed(('edges', -1), edge(ME, 'INSIDE', 999)), 'to_id is 999, and no node has that id'),
-    (changed(('edges', -1), edge('x', 'INSIDE', ME)), "from_id is 'x', and no node has that id"),
+    (changed(('nodes', 0, 'bounding_box'), 3), "bounding_box = '3' will not do"),
+    (changed(('nodes', 1, 'id'), KITCHEN), 'the id 1 is taken by <kitchen> (1); free from'),
+    (changed(('edges', -1), edge(ME, 'INSIDE', 999)), '(INSIDE): no node has the id 999'),
+    (changed(('edges', -1), edge('x', 'INSIDE', ME)), "from_id = 'x' will not do"),
     (changed(('edges', -1), edge(ME, 'WITHIN', 1)), "there is no relation 'WITHIN'"),
-    (changed(('edges', -1), {'from_id': ME}), 'relation_type is missing; there are from_id'),
-    (changed(('edges', -1), 5), 'expected an object with from_id'),
+    (changed(('edges', -1), {'from_id': ME}), "the field 'relation_type' is missing"),
+    (changed(('edges', -1), 5), ']: '),
     (changed(('edges', -1), edge(MUG, 'INSIDE', SPOON)), 'A ring of INSIDE: '),
     (changed(('edges', -1), edge(MUG, 'inside', MUG)), f'A ring of INSIDE: {MUG} in {MUG};'),
 ]

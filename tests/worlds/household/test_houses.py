@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.errors import UnknownNameError
-from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.graph_data import GraphError
+from bbllm.worlds.household.graph import Graph, GraphError
 from bbllm.worlds.household.houses import House, HouseFileError, list_houses, load_house
 from bbllm.worlds.household.vocabulary import Property, Relation, State
 

@@ -22,8 +22,6 @@ and their height intervals decide.
 
 from __future__ import annotations
 
-import contextlib
-import difflib
 import itertools
 import math
 from collections import Counter
@@ -43,14 +41,13 @@ from pydantic import (
 )
 
 from bbllm.core.errors import SceneFileError
-from bbllm.core.naming import color_fault, name_fault, quoted
+from bbllm.core.naming import color_fault, name_fault
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.sim.force_noise import ForceNoise
 from bbllm.sim.object_models import GOODS
-from bbllm.sim.yaml_files import YamlFiles
-from bbllm.skills.shapes import bottom_z, rotation_of, top_z, yaw_pose
-
-Point = tuple[float, float]
+from bbllm.sim.yaml_files import YamlFiles, explain
+from bbllm.skills.grasps import in_tool_frame
+from bbllm.skills.shapes import Point, bottom_z, outline, polygon_gap, top_z, yaw_pose
 
 TOUCH_M = 1e-4
 """Objects that overlap by less than this just touch [m]."""
@@ -176,73 +173,36 @@ def _in_base(item: SceneObject) -> bool:
     return near < BASE_RADIUS_M and bottom_z(item) < BASE_HEIGHT_M
 
 
-def _outline(item: SceneObject) -> list[Point]:
-    """Return the corners seen from above; of a cylinder, sixteen points of its circle."""
-    x, y, _ = item.pose.position_m
-    if item.kind is Kind.CYLINDER:
-        r = item.size_m[0] / 2
-        turns = [2 * math.pi * i / 16 for i in range(16)]
-        return [(x + r * math.cos(turn), y + r * math.sin(turn)) for turn in turns]
-    (ax, ay), (bx, by) = _axes(item)
-    a, b = item.size_m[0] / 2, item.size_m[1] / 2
-    return [
-        (x + i * a * ax + j * b * bx, y + i * a * ay + j * b * by)
-        for i, j in ((1, 1), (-1, 1), (-1, -1), (1, -1))
-    ]
-
-
-def _axes(item: SceneObject) -> tuple[Point, Point]:
-    """Return an upright object's own x and y axes seen from above."""
-    rows = rotation_of(item.pose)
-    return (rows[0][0], rows[1][0]), (rows[0][1], rows[1][1])
+def _outline(item: SceneObject) -> tuple[Point, ...]:
+    """Return the corners seen from above; of a cylinder, points of its circle."""
+    if item.kind is not Kind.CYLINDER:
+        return outline(item)
+    (x, y, _), r = item.pose.position_m, item.size_m[0] / 2
+    turns = [2 * math.pi * i / 16 for i in range(16)]
+    return tuple((x + r * math.cos(turn), y + r * math.sin(turn)) for turn in turns)
 
 
 def _contains(item: SceneObject, point: Sequence[float]) -> bool:
     """Return whether a point lies within an object seen from above."""
-    dx, dy = point[0] - item.pose.position_m[0], point[1] - item.pose.position_m[1]
+    return _distance(item, point) <= TOUCH_M
+
+
+def _distance(item: SceneObject, point: Sequence[float]) -> float:
+    """Return how far a point is from an upright object seen from above; 0 within it [m]."""
+    dx, dy, _ = in_tool_frame((point[0], point[1], item.pose.position_m[2]), item.pose)
     if item.kind is Kind.CYLINDER:
-        return math.hypot(dx, dy) <= item.size_m[0] / 2
-    return all(
-        abs(dx * axis[0] + dy * axis[1]) <= item.size_m[i] / 2 + TOUCH_M
-        for i, axis in enumerate(_axes(item))
-    )
+        return max(0.0, math.hypot(dx, dy) - item.size_m[0] / 2)
+    a, b, _ = (size / 2 for size in item.size_m)
+    return math.hypot(max(0.0, abs(dx) - a), max(0.0, abs(dy) - b))
 
 
 def _outlines_overlap(first: SceneObject, second: SceneObject) -> bool:
-    """Look for a direction that separates two outlines (exact for boxes and circles)."""
-    directions = [
-        axis for item in (first, second) if item.kind is not Kind.CYLINDER for axis in _axes(item)
-    ]
+    """Return whether two outlines overlap; exact for boxes and circles."""
     for this, other in ((first, second), (second, first)):
         if this.kind is Kind.CYLINDER:
-            middle = this.pose.position_m[:2]
-            points = [other.pose.position_m[:2]]
-            if other.kind is not Kind.CYLINDER:
-                points = _outline(other)
-            nearest = min(points, key=lambda point: math.dist(point, middle))
-            length = math.dist(nearest, middle)
-            if length > 0:
-                directions.append(
-                    ((nearest[0] - middle[0]) / length, (nearest[1] - middle[1]) / length)
-                )
-    return all(_gap(first, second, direction) < -TOUCH_M for direction in directions)
-
-
-def _gap(first: SceneObject, second: SceneObject, direction: Point) -> float:
-    """Return the distance between two objects along a direction; negative: they overlap [m]."""
-    centres = sum(
-        (second.pose.position_m[i] - first.pose.position_m[i]) * direction[i] for i in range(2)
-    )
-    return abs(centres) - _reach(first, direction) - _reach(second, direction)
-
-
-def _reach(item: SceneObject, direction: Point) -> float:
-    if item.kind is Kind.CYLINDER:
-        return item.size_m[0] / 2
-    return sum(
-        abs(axis[0] * direction[0] + axis[1] * direction[1]) * item.size_m[i] / 2
-        for i, axis in enumerate(_axes(item))
-    )
+            gap = _distance(other, this.pose.position_m) - this.size_m[0] / 2
+            return gap < -TOUCH_M
+    return polygon_gap(outline(first), outline(second)) < -TOUCH_M
 
 
 def _span(table: SceneObject) -> str:
@@ -255,64 +215,6 @@ def _span(table: SceneObject) -> str:
 
 def _at(item: SceneObject) -> str:
     return '(' + ', '.join(f'{value:.3f}' for value in item.pose.position_m) + ')'
-
-
-Location = tuple[int | str, ...]
-"""Where in the file an error is, as pydantic gives it: ('objects', 2, 'size')."""
-
-
-def readable(
-    error: ValidationError, data: Mapping[str, Any], records: Mapping[str, type[BaseModel]]
-) -> str:
-    """
-    Turn pydantic's errors into sentences.
-
-    Args:
-        error: What pydantic raised.
-        data: The file's content.
-        records: The record of each list of the file by its name; the file's own as ''.
-    """
-    lines: dict[tuple[str, str], str] = {}
-    for problem in error.errors(include_url=False):
-        loc = problem['loc']
-        place, field = _place(loc, data), _field(loc)
-        if problem['type'] == 'extra_forbidden':
-            record = records.get(str(loc[0]) if len(loc) > 1 else '', records[''])
-            text = f'unknown field {field!r}{_known_fields(field, list(record.model_fields))}'
-        elif problem['type'] == 'missing':
-            text = f'the field {field!r} is missing'
-        elif problem['type'] == 'value_error':
-            text = str(problem['msg']).removeprefix('Value error, ')
-        else:
-            text = f'{field} = {quoted(str(problem["input"]))} will not do: {problem["msg"]}'
-        # a field that may have several forms gets one error for each: the first is enough
-        lines.setdefault((place, field), f'{place}{text}'.rstrip('.') + '.')
-    return ' '.join(lines.values())
-
-
-def _place(loc: Location, data: Mapping[str, Any]) -> str:
-    """Name the object an error is about: `objects[2] (red_cube): `."""
-    if len(loc) < 2 or not isinstance(loc[1], int):
-        return ''
-    name = ''
-    with contextlib.suppress(KeyError, IndexError, TypeError):  # no name: its number must do
-        name = data[str(loc[0])][loc[1]]['name']
-    if name and name_fault(str(name)):
-        name = quoted(str(name))
-    return f'{loc[0]}[{loc[1]}]' + (f' ({name})' if name else '') + ': '
-
-
-def _field(loc: Location) -> str:
-    """Return the name of the field: after the list's name and number, where it is in a list."""
-    if len(loc) == 2 and isinstance(loc[1], str):
-        return f'{loc[0]}.{loc[1]}'
-    return str(loc[2] if len(loc) > 2 and isinstance(loc[1], int) else loc[0] if loc else '')
-
-
-def _known_fields(field: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(field.rpartition('.')[2], known, n=1)
-    hint = f'; did you mean {close[0]!r}?' if close else '.'
-    return f'{hint} Known: {", ".join(known)}'
 
 
 DEFAULT_SIZE_M = 0.04
@@ -578,6 +480,6 @@ def make_scene(data: Mapping[str, Any], where: str = 'the scene') -> SceneFile:
     try:
         return SceneFile.model_validate(data)
     except ValidationError as error:
-        raise SceneFileError(f'{where}: {readable(error, data, records)}') from error
+        raise SceneFileError(f'{where}: {explain(error, data, records)}') from error
     except SceneFileError as error:
         raise SceneFileError(f'{where}: {error}') from error

@@ -23,8 +23,7 @@ from typing import Any
 
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.worlds.household.derived import WORDS
-from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.graph_data import GraphError
+from bbllm.worlds.household.graph import Graph, GraphError
 
 HOME = 'https://github.com/NVlabs/progprompt-vh'
 VARIABLE = 'BBLLM_PROGPROMPT_DATA'

@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from graphlib import CycleError as RingError
+from graphlib import TopologicalSorter
+from typing import Annotated, TypeVar
 
-from bbllm.worlds.household import graph_data
-from bbllm.worlds.household.vocabulary import CHARACTER, ROOMS, Property, Relation, State
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+from bbllm.core.errors import ConfigError
+from bbllm.sim.yaml_files import explain
+from bbllm.worlds.household.vocabulary import (
+    CHARACTER,
+    ROOMS,
+    Property,
+    Relation,
+    State,
+    known_word,
+)
 
 NONE: frozenset[int] = frozenset()
+
+
+class GraphError(ConfigError):
+    """Data that is no graph of a household."""
 
 
 class CycleError(RuntimeError):
@@ -51,6 +68,68 @@ class Node:
         return f'<{self.class_name}> ({self.id})'
 
 
+PropertyWord = Annotated[Property, BeforeValidator(lambda word: known_word(Property, word))]
+StateWord = Annotated[State, BeforeValidator(lambda word: known_word(State, word))]
+RelationWord = Annotated[Relation, BeforeValidator(lambda word: known_word(Relation, word))]
+
+
+class _Data(BaseModel):
+    """JSON as VirtualHome writes it; further keys are ignored."""
+
+    model_config = ConfigDict(strict=True)
+
+
+class _NodeData(_Data):
+    id: int
+    class_name: str
+    category: str | None = ''
+    prefab_name: str | None = None
+    properties: list[PropertyWord]
+    states: list[StateWord]
+    bounding_box: dict[str, object] | None = None
+
+
+class _EdgeData(_Data):
+    from_id: int
+    relation_type: RelationWord
+    to_id: int
+
+
+class _Nodes(_Data):
+    nodes: list[_NodeData]
+
+
+class _Edges(_Data):
+    edges: list[_EdgeData]
+
+
+Part = TypeVar('Part', _Nodes, _Edges)
+
+
+def _read(part: type[Part], data: object) -> Part:
+    """Return the nodes or edges of a graph's data; raises GraphError where they are none."""
+    if not isinstance(data, dict):
+        raise GraphError(f'A graph is an object with the lists nodes and edges, not {data!r:.60}.')
+    try:
+        return part.model_validate(data)
+    except ValidationError as error:
+        records: dict[str, type[BaseModel]] = {'': part, 'nodes': _NodeData, 'edges': _EdgeData}
+        raise GraphError(explain(error, data, records)) from None
+
+
+def _read_nodes(data: object) -> Iterator[Node]:
+    for raw in _read(_Nodes, data).nodes:
+        yield Node(
+            raw.id,
+            raw.class_name,
+            raw.category or '',
+            raw.prefab_name or None,
+            frozenset(raw.properties),
+            set(raw.states),
+            raw.bounding_box,
+        )
+
+
 class Graph:
     """Nodes by id, and edges that are found from either end in one look-up."""
 
@@ -79,18 +158,20 @@ class Graph:
             GraphError: The data is no graph; states where, and what would have worked.
         """
         graph = cls()
-        for raw in graph_data.read_nodes(data, strict=strict):
-            graph.nodes[raw.id] = Node(
-                raw.id,
-                raw.class_name,
-                raw.category,
-                raw.prefab_name,
-                raw.properties,
-                set(raw.states),
-                raw.bounding_box,
-            )
-        for start, relation, end in graph_data.read_edges(data, graph.nodes):
-            graph.add(start, relation, end)
+        for index, node in enumerate(_read_nodes(data)):
+            if strict and node.id in graph.nodes:
+                raise GraphError(
+                    f'nodes[{index}]: the id {node.id} is taken by {graph.nodes[node.id]}; free '
+                    f'from {max(graph.nodes) + 1} on.'
+                )
+            graph.nodes[node.id] = node
+        for index, edge in enumerate(_read(_Edges, data).edges):
+            for end in (edge.from_id, edge.to_id):
+                if end not in graph.nodes:
+                    raise GraphError(
+                        f'edges[{index}] ({edge.relation_type.value}): no node has the id {end}.'
+                    )
+            graph.add(edge.from_id, edge.relation_type, edge.to_id)
         if strict:
             graph.refuse_rings()
         return graph
@@ -208,7 +289,14 @@ class Graph:
 
     def refuse_rings(self) -> None:
         """Raise GraphError where objects stand INSIDE each other in a ring."""
-        graph_data.refuse_rings(self._to[Relation.INSIDE])
+        try:
+            TopologicalSorter(self._to[Relation.INSIDE]).prepare()
+        except RingError as error:
+            ring = ' in '.join(str(node_id) for node_id in reversed(error.args[1]))
+            raise GraphError(
+                f'A ring of INSIDE: {ring}; leave one of these edges out, so that each object is '
+                'in a room in the end.'
+            ) from None
 
     def room_of(self, node_id: int) -> int | None:
         """

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from bbllm.worlds.household.constraints import Constraint, constrained
-from bbllm.worlds.household.graph import CycleError, Graph
-from bbllm.worlds.household.graph_data import GraphError
+from bbllm.worlds.household.graph import CycleError, Graph, GraphError
 from bbllm.worlds.household.rule import (
     ActionSituation,
     Check,

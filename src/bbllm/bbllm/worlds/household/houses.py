@@ -116,10 +116,10 @@ def _read(name: str, line: object, where: str) -> HouseClass:
         )
     properties, states = [part.split() for part in (*words, '', '')[:2]]
     try:
-        has = frozenset(known_word(Property, word, f'{where}: {name}') for word in properties)
-        given = [known_word(State, word, f'{where}: {name}') for word in states]
+        has = frozenset(known_word(Property, word) for word in properties)
+        given = [known_word(State, word) for word in states]
     except ValueError as error:
-        raise HouseFileError(str(error)) from None
+        raise HouseFileError(f'{where}: {name}: {error}') from None
     first = frozenset(state for word, state in FOLLOWING.items() if word in has)
     return HouseClass(name, category, has, with_states(first, *given))
 
@@ -273,9 +273,9 @@ class _Builder:
         thing = self._node(name, self.things, place)
         self.things += 1
         try:
-            given = [known_word(State, word, place) for word in _list(states, place)]
+            given = [known_word(State, word) for word in _list(states, place)]
         except ValueError as error:
-            raise HouseFileError(str(error)) from None
+            raise HouseFileError(f'{place}: {error}') from None
         node = self.graph.nodes[thing]
         node.states = set(with_states(frozenset(node.states), *given))
         return thing

@@ -144,12 +144,12 @@ OTHER_WORDS = {'LOOKAT_MEDIUM': Action.LOOKAT}
 Word = TypeVar('Word', State, Relation, Property)
 
 
-def known_word(kind: type[Word], text: object, where: str) -> Word:
+def known_word(kind: type[Word], text: object) -> Word:
     """
     Return the word that a text means, in capitals or not.
 
     Raises:
-        ValueError: It is no such word; states where it stood and which one is nearest.
+        ValueError: It is no such word; the text names the nearest one.
     """
     word = text.upper() if isinstance(text, str) else str(text)
     try:
@@ -158,8 +158,7 @@ def known_word(kind: type[Word], text: object, where: str) -> Word:
         known = tuple(kind.__members__)
         hint = did_you_mean(word, known)
         raise ValueError(
-            f'{where}: there is no {kind.__name__.lower()} {word[:40]!r}.{hint} '
-            f'Known: {", ".join(known)}.'
+            f'there is no {kind.__name__.lower()} {word[:40]!r}.{hint} Known: {", ".join(known)}.'
         ) from None
 
 

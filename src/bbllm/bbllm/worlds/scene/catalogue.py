@@ -26,8 +26,8 @@ from pydantic import BaseModel, Field, ValidationError, field_validator, model_v
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Kind, Pose, SceneObject
-from bbllm.sim.scene_file import DEFAULT_SIZE_M, Color, Coordinate, Length, Name, Record, readable
-from bbllm.sim.yaml_files import YamlFiles
+from bbllm.sim.scene_file import DEFAULT_SIZE_M, Color, Coordinate, Length, Name, Record
+from bbllm.sim.yaml_files import YamlFiles, explain
 from bbllm.skills.shapes import Vector
 from bbllm.worlds.scene.transforms import multiply
 
@@ -201,7 +201,7 @@ def load_catalogue(name_or_path: str | Path) -> Catalogue:
         file = CatalogueFile.model_validate(data)
         return Catalogue(spec.entry() for spec in file.objects)
     except ValidationError as error:
-        raise ConfigError(f'{path}: {readable(error, data, records)}') from error
+        raise ConfigError(f'{path}: {explain(error, data, records)}') from error
     except ConfigError as error:
         raise ConfigError(f'{path}: {error}') from error
 
