@@ -14,6 +14,7 @@ from bbllm.arm.driver import (
     FollowError,
     FollowResult,
     GoalStatus,
+    GraspGoal,
     GripperResult,
     JointState,
     JointTrajectory,
@@ -151,10 +152,7 @@ class KinematicArm:
         self._let_go()
         return GripperResult(status=GoalStatus.SUCCEEDED, success=True, width_m=width_m)
 
-    def grasp(
-        self, width_m: float, speed_m_s: float, force_n: float,
-        epsilon_inner_m: float, epsilon_outer_m: float,
-    ) -> GripperResult:  # fmt: skip
+    def grasp(self, goal: GraspGoal) -> GripperResult:
         self.hand_commands += 1
         if self.grip_result is not None:
             self.width_m = self.grip_result.width_m
@@ -166,7 +164,7 @@ class KinematicArm:
         ]  # fmt: skip
         self.width_m = near[0].size_m[0] if near else 0.0
         self.held = near[0].name if near else None
-        ok = abs(self.width_m - width_m) <= epsilon_inner_m
+        ok = abs(self.width_m - goal.width_m) <= goal.inner_m
         status = GoalStatus.SUCCEEDED if ok else GoalStatus.ABORTED
         return GripperResult(status=status, success=ok, width_m=self.width_m)
 

@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from bbllm.core.skill_calls import CallError, check_call, parse_pose
 from bbllm.core.types import (
     Code,
     HandReading,
@@ -19,7 +20,7 @@ from bbllm.core.types import (
     SkillCall,
     Status,
 )
-from bbllm.skills.catalog import SKILLS, CallError, check_call, parse_pose
+from bbllm.skills.catalog import SKILLS
 
 EDGE_M = 0.04
 GRIP_M = 0.012

@@ -19,6 +19,7 @@ from bbllm.core.events import (
     StepPassed,
     WordGrounded,
 )
+from bbllm.core.skill_calls import CallError, check_call, looks_like_pose, parse_pose
 from bbllm.core.types import (
     Code,
     Fact,
@@ -33,7 +34,7 @@ from bbllm.core.types import (
     SkillCall,
     Status,
 )
-from bbllm.skills.catalog import SKILLS, CallError, check_call, looks_like_pose, parse_pose
+from bbllm.skills.catalog import SKILLS
 
 # pytest's importlib mode puts no test folder on the path.
 sys.path.insert(0, str(Path(__file__).parent))

@@ -13,6 +13,7 @@ from bbllm.bench.oracle.model import offline
 from bbllm.core.delimiters import without_delimiters
 from bbllm.core.events import Event
 from bbllm.core.missing_objects import LostObject, lost_facts
+from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import (
     Code,
     Fact,
@@ -41,7 +42,7 @@ from bbllm.planners.common.observation_text import observation_text, situation_t
 from bbllm.planners.common.open_facts import is_open
 from bbllm.planners.common.prompting import Prompts
 from bbllm.planners.common.short_names import ShortNames
-from bbllm.skills.catalog import SKILLS, CallError, check_call
+from bbllm.skills.catalog import SKILLS
 
 
 def house(things: str, *facts: str) -> Scene:

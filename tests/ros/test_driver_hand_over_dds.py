@@ -9,6 +9,7 @@ from std_srvs.srv import Trigger
 
 from bbllm.arm.driver import (
     GoalStatus,
+    GraspGoal,
     GripperResult,
 )
 from bbllm.ros.driver.ros_driver import RosDriver
@@ -22,7 +23,7 @@ def test_the_hands_failures_are_told_as_the_driver_tells_them(
     inject(sim, 'gripper_fail')
     failed = driver.move_gripper(0.05, 0.1)
     inject(sim, 'gripper_miss')
-    missed = driver.grasp(0.0, 0.1, 20.0, 0.08, 0.08)
+    missed = driver.grasp(GraspGoal(0.0, 0.1, 20.0, 0.08, 0.08))
 
     assert (failed.status, failed.success) == (GoalStatus.ABORTED, False)
     assert 'Command failed' in failed.error
@@ -34,7 +35,7 @@ def test_hand_moves_homes_and_misses(driver: RosDriver) -> None:
     assert closed.success
     assert closed.width_m == pytest.approx(0.03, abs=0.002)
 
-    missed = driver.grasp(0.04, 0.1, 20.0, 0.005, 0.005)
+    missed = driver.grasp(GraspGoal(0.04, 0.1, 20.0, 0.005, 0.005))
     assert (missed.status, missed.success, missed.error) == (GoalStatus.ABORTED, False, '')
 
     assert driver.home_gripper().success
@@ -76,7 +77,7 @@ def test_fingers_that_cross_a_user_stop_go_no_further(
 ) -> None:
     def close() -> GripperResult:
         if grips:
-            return driver.grasp(0.0, 0.02, 20.0, 0.08, 0.08)
+            return driver.grasp(GraspGoal(0.0, 0.02, 20.0, 0.08, 0.08))
         return driver.move_gripper(0.0, 0.02)
 
     until(lambda: driver.joint_state().width_m > 0.078, 'open fingers')

@@ -14,6 +14,7 @@ from stacks import Background, Running, until
 from bbllm.arm.driver import (
     FollowError,
     GoalStatus,
+    GraspGoal,
     RecoveryError,
     RobotMode,
     Tolerances,
@@ -193,7 +194,9 @@ def test_no_goal_is_sent_to_a_robot_that_was_stopped(sim: Running, driver: RosDr
             # A state from before the stop may still be on its way, and a goal cross the stop.
             until(lambda: not driver.feed.wait_for_news(SILENCE_S), 'silence')
             assert driver.move_gripper(0.03, 0.1).status is GoalStatus.REJECTED
-            assert driver.grasp(0.03, 0.1, 20.0, 0.08, 0.08).status is GoalStatus.REJECTED
+            assert (
+                driver.grasp(GraspGoal(0.03, 0.1, 20.0, 0.08, 0.08)).status is GoalStatus.REJECTED
+            )
             assert driver.follow(motion, Tolerances()).status is GoalStatus.REJECTED
             inject(sim, fault, clear=True)
             recover(driver, lambda: True)

@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 from robot_trials import TURNED, Motion
 
-from bbllm.arm.driver import GoalStatus, JointTrajectory, RecoveryError, RobotMode, Tolerances
+from bbllm.arm.driver import (
+    GoalStatus,
+    GraspGoal,
+    JointTrajectory,
+    RecoveryError,
+    RobotMode,
+    Tolerances,
+)
 from bbllm.arm.execution.recovery import Recovery
 from bbllm.arm.failures import SkillError
 from bbllm.arm.limits import Q_READY
@@ -201,7 +208,7 @@ def test_stop_from_a_callback_ends_the_motion_at_rest_within_a_fifth_of_a_second
 def test_stop_in_mid_carry_holds_what_it_holds(make_arm: Any) -> None:
     arm = make_arm({'name': 'it', 'kind': 'cube', 'xy': [0.5, 0.0]})
     arm.go(0.5, 0.0, 0.02)
-    arm.driver.grasp(0.04, 0.1, 40.0, 0.005, 0.005)
+    arm.driver.grasp(GraspGoal(0.04, 0.1, 40.0, 0.005, 0.005))
     arm.go(0.5, 0.0, 0.15)
     before = arm.in_hand['it']
     start_s = arm.driver.now_s()
@@ -221,7 +228,11 @@ def test_fingers_that_cross_a_stop_of_the_robot_go_no_further(
 ) -> None:
     driver = SimDriver(robot, on_advance=lambda: stop_after(robot, 0.3))
 
-    result = driver.grasp(0.04, 0.1, 40.0, 0.04, 0.04) if grips else driver.move_gripper(0.0, 0.1)
+    result = (
+        driver.grasp(GraspGoal(0.04, 0.1, 40.0, 0.04, 0.04))
+        if grips
+        else driver.move_gripper(0.0, 0.1)
+    )
 
     assert result.status is GoalStatus.CANCELED
     assert 0.03 < result.width_m < 0.07
@@ -241,13 +252,13 @@ def test_a_grip_that_is_made_again_in_the_air_when_the_robot_stops_drops_nothing
 ) -> None:
     arm = make_arm({'name': 'it', 'kind': 'cube', 'xy': [0.5, 0.0]})
     arm.go(0.5, 0.0, 0.02)
-    arm.driver.grasp(0.04, 0.1, 40.0, 0.005, 0.005)
+    arm.driver.grasp(GraspGoal(0.04, 0.1, 40.0, 0.005, 0.005))
     arm.go(0.5, 0.0, 0.15)
     before = arm.in_hand['it']
     start_s = arm.driver.now_s()
     driver = SimDriver(arm.robot, on_advance=lambda: stop_after(arm.robot, start_s + 0.03))
 
-    result = driver.grasp(0.035, 0.1, 40.0, 0.005, 0.01)
+    result = driver.grasp(GraspGoal(0.035, 0.1, 40.0, 0.005, 0.01))
 
     assert arm.robot.mode is RobotMode.USER_STOPPED
     assert result.success
@@ -258,7 +269,7 @@ def test_a_grip_that_is_made_again_in_the_air_when_the_robot_stops_drops_nothing
 def test_fingers_that_let_go_when_the_robot_stops_stay_half_open(make_arm: Any) -> None:
     arm = make_arm({'name': 'it', 'kind': 'cube', 'xy': [0.5, 0.0]})
     arm.go(0.5, 0.0, 0.02)
-    arm.driver.grasp(0.04, 0.1, 40.0, 0.005, 0.005)
+    arm.driver.grasp(GraspGoal(0.04, 0.1, 40.0, 0.005, 0.005))
     start_s = arm.driver.now_s()
     driver = SimDriver(arm.robot, on_advance=lambda: stop_after(arm.robot, start_s + 0.15))
 

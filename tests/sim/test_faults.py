@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from robot_trials import Motion, bring_back
 
-from bbllm.arm.driver import FollowError, GoalStatus, Tolerances
+from bbllm.arm.driver import FollowError, GoalStatus, GraspGoal, Tolerances
 from bbllm.arm.limits import Q_READY
 from bbllm.core.errors import UnknownNameError
 from bbllm.sim.controllers.manager import JOINT_BROADCASTER, STATE_BROADCASTER, LifeCycle
@@ -222,7 +222,7 @@ def test_fast_motions_in_the_air_are_no_reflex(
 def test_a_held_payload_of_two_kilograms_is_no_reflex(make_arm: Any) -> None:
     arm = make_arm({'name': 'it', 'kind': 'cube', 'xy': [0.5, 0.0], 'mass': 2.0})
     arm.go(0.5, 0.0, 0.02)
-    assert arm.driver.grasp(0.04, 0.1, 70.0, 0.005, 0.005).success
+    assert arm.driver.grasp(GraspGoal(0.04, 0.1, 70.0, 0.005, 0.005)).success
     arm.go(0.5, 0.0, 0.15)
     assert arm.robot.mode is RobotMode.MOVE
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bbllm.arm.driver import GraspGoal
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.faults import Fault, RobotMode
 from bbllm.sim.robot import GoalSeen, SimulatedRobot
@@ -21,7 +22,7 @@ def test_every_goal_that_arrives_is_kept_with_the_mode_of_the_robot(
     assert robot.refuse(turn)
     robot.replace_trajectory(turn)
     robot.move_gripper(0.04, 0.1)
-    robot.grasp(0.04, 0.1, 10.0, 0.005, 0.005)
+    robot.grasp(GraspGoal(0.04, 0.1, 10.0, 0.005, 0.005))
     robot.home_gripper()
 
     stopped = RobotMode.USER_STOPPED

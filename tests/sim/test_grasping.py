@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bbllm.arm.driver import GoalStatus
+from bbllm.arm.driver import GoalStatus, GraspGoal
 from bbllm.sim.robot_settings import load_order
 
 
@@ -16,7 +16,7 @@ def lift(make_arm: Any, *, force_n: float, mass: float = 0.1, **more: Any) -> An
     arm = make_arm({'name': 'it', 'kind': 'cube', 'xy': [0.5, 0.0], 'mass': mass, **more})
     arm.go(0.5, 0.0, 0.12)
     arm.go(0.5, 0.0, 0.02, duration_s=0.6)
-    result = arm.driver.grasp(0.04, 0.1, force_n, 0.005, 0.005)
+    result = arm.driver.grasp(GraspGoal(0.04, 0.1, force_n, 0.005, 0.005))
     assert result.success, result.error
     before = arm.in_hand['it']
     assert arm.go(0.5, 0.0, 0.12, duration_s=0.6).status is GoalStatus.SUCCEEDED

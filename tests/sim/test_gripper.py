@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bbllm.arm.driver import GoalStatus
+from bbllm.arm.driver import GoalStatus, GraspGoal
 from bbllm.sim.controllers.gripper import ABORTED_TEXT, FAILED_TEXT
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.faults import Fault
@@ -60,7 +60,7 @@ def test_a_move_that_cannot_be_done_fails_at_once(
 def test_a_grasp_with_a_force_that_the_hand_does_not_have_fails(
     driver: SimDriver, force_n: float
 ) -> None:
-    assert driver.grasp(0.04, 0.1, force_n, 0.005, 0.005).error == FAILED_TEXT
+    assert driver.grasp(GraspGoal(0.04, 0.1, force_n, 0.005, 0.005)).error == FAILED_TEXT
 
 
 def test_homing_finds_the_widest_opening(driver: SimDriver, robot: SimulatedRobot) -> None:
@@ -72,7 +72,7 @@ def test_homing_finds_the_widest_opening(driver: SimDriver, robot: SimulatedRobo
 
 
 def test_a_grasp_of_nothing_has_no_error_text_and_the_hand_opens_again(driver: SimDriver) -> None:
-    result = driver.grasp(0.04, 0.1, 40.0, 0.005, 0.005)
+    result = driver.grasp(GraspGoal(0.04, 0.1, 40.0, 0.005, 0.005))
     assert result.status is GoalStatus.ABORTED
     assert not result.success
     assert result.error == ''
@@ -82,7 +82,7 @@ def test_a_grasp_of_nothing_has_no_error_text_and_the_hand_opens_again(driver: S
 
 
 def test_a_grasp_of_a_cube_of_that_width_succeeds(make_arm: Any) -> None:
-    result = at_cube(make_arm).driver.grasp(0.04, 0.1, 40.0, 0.005, 0.005)
+    result = at_cube(make_arm).driver.grasp(GraspGoal(0.04, 0.1, 40.0, 0.005, 0.005))
     assert result.status is GoalStatus.SUCCEEDED
     assert result.success
     assert result.width_m == pytest.approx(0.04, abs=5e-4)
@@ -90,7 +90,7 @@ def test_a_grasp_of_a_cube_of_that_width_succeeds(make_arm: Any) -> None:
 
 def test_a_grasp_of_a_cube_outside_the_window_releases_it(make_arm: Any) -> None:
     arm = at_cube(make_arm)
-    result = arm.driver.grasp(0.03, 0.1, 40.0, 0.005, 0.005)
+    result = arm.driver.grasp(GraspGoal(0.03, 0.1, 40.0, 0.005, 0.005))
     assert not result.success
     assert result.error == ''
     assert result.width_m == pytest.approx(0.04, abs=5e-4)
@@ -99,7 +99,7 @@ def test_a_grasp_of_a_cube_outside_the_window_releases_it(make_arm: Any) -> None
 
 
 def test_a_wide_window_takes_a_cube_of_another_width(make_arm: Any) -> None:
-    result = at_cube(make_arm, size=0.05).driver.grasp(0.02, 0.1, 40.0, 0.005, 0.04)
+    result = at_cube(make_arm, size=0.05).driver.grasp(GraspGoal(0.02, 0.1, 40.0, 0.005, 0.04))
     assert result.success
     assert result.width_m == pytest.approx(0.05, abs=5e-4)
 
@@ -109,7 +109,7 @@ def test_the_grip_has_the_force_that_was_asked_for_and_keeps_it(
     make_arm: Any, force_n: float
 ) -> None:
     arm = at_cube(make_arm)
-    arm.driver.grasp(0.04, 0.1, force_n, 0.005, 0.005)
+    arm.driver.grasp(GraspGoal(0.04, 0.1, force_n, 0.005, 0.005))
     for _ in range(2):
         arm.driver.wait(0.5)
         pressed = sum(
@@ -166,7 +166,7 @@ def test_cancel_stops_and_the_goal_ends_as_canceled(robot: SimulatedRobot) -> No
 
 def test_stop_keeps_a_grip(make_arm: Any) -> None:
     arm = at_cube(make_arm)
-    arm.driver.grasp(0.04, 0.1, 40.0, 0.005, 0.005)
+    arm.driver.grasp(GraspGoal(0.04, 0.1, 40.0, 0.005, 0.005))
     arm.robot.stop_gripper()
     arm.go(0.5, 0.0, 0.12)
     assert arm.simulation.object_poses()['cube'].position_m[2] == pytest.approx(0.12, abs=1e-3)
@@ -206,11 +206,11 @@ def test_the_hand_goes_on_while_the_arm_is_stopped(
 def test_an_injected_miss_meets_the_next_grasp_only(make_arm: Any) -> None:
     arm = at_cube(make_arm)
     arm.robot.inject(Fault.GRIPPER_MISS)
-    missed = arm.driver.grasp(0.04, 0.1, 40.0, 0.005, 0.005)
+    missed = arm.driver.grasp(GraspGoal(0.04, 0.1, 40.0, 0.005, 0.005))
     assert (missed.success, missed.error) == (False, '')
     arm.driver.wait(1.0)
     assert arm.driver.joint_state().width_m == pytest.approx(0.08, abs=1e-3)
-    assert arm.driver.grasp(0.04, 0.1, 40.0, 0.005, 0.005).success
+    assert arm.driver.grasp(GraspGoal(0.04, 0.1, 40.0, 0.005, 0.005)).success
 
 
 def test_an_injected_failure_can_be_taken_back(robot: SimulatedRobot, driver: SimDriver) -> None:

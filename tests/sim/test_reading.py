@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 
+from bbllm.arm.driver import GraspGoal
 from bbllm.arm.kinematics import forward, jacobian, link_frames
 from bbllm.arm.urdf import DescribedFrames, robot_description
 from bbllm.sim import robot_settings as orders
@@ -37,7 +38,7 @@ def test_the_desired_twist_is_that_of_the_desired_joints(robot: SimulatedRobot) 
 def test_a_held_weight_is_carried_upwards_in_the_base_frame(make_arm: Any) -> None:
     arm = make_arm({'name': 'it', 'kind': 'cube', 'xy': [0.5, 0.0], 'mass': 1.0})
     arm.go(0.5, 0.0, 0.02)
-    assert arm.driver.grasp(0.04, 0.1, 60.0, 0.005, 0.005).success
+    assert arm.driver.grasp(GraspGoal(0.04, 0.1, 60.0, 0.005, 0.005)).success
     arm.go(0.5, 0.0, 0.15)
     arm.driver.wait(1.0)
 
@@ -53,7 +54,7 @@ def test_a_held_weight_is_carried_upwards_in_the_base_frame(make_arm: Any) -> No
 def test_another_stiffness_frame_turns_the_wrench(make_arm: Any) -> None:
     arm = make_arm({'name': 'it', 'kind': 'cube', 'xy': [0.5, 0.0], 'mass': 1.0})
     arm.go(0.5, 0.0, 0.02)
-    arm.driver.grasp(0.04, 0.1, 60.0, 0.005, 0.005)
+    arm.driver.grasp(GraspGoal(0.04, 0.1, 60.0, 0.005, 0.005))
     arm.go(0.5, 0.0, 0.15)
     arm.driver.wait(1.0)
     about_x = np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1.0]])

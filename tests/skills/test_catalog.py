@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bbllm.core.types import Code, Kind, Pose, Scene, SceneObject, SkillCall, Status
-from bbllm.skills.catalog import (
-    SKILLS,
+from bbllm.core.skill_calls import (
     CallError,
     PoseLiteral,
     check_call,
@@ -18,6 +16,8 @@ from bbllm.skills.catalog import (
     looks_like_pose,
     parse_pose,
 )
+from bbllm.core.types import Code, Kind, Pose, Scene, SceneObject, SkillCall, Status
+from bbllm.skills.catalog import SKILLS
 
 
 def thing(name: str, kind: Kind) -> SceneObject:

@@ -19,8 +19,8 @@ from laid_tables import (
     scene_of,
 )
 
+from bbllm.core.skill_calls import PoseLiteral, format_pose
 from bbllm.core.types import Code, Fact, Pose, Scene, SceneObject, SkillCall
-from bbllm.skills.catalog import PoseLiteral, format_pose
 from bbllm.skills.grasps import Hand
 from bbllm.skills.motions import ExpectAt
 from bbllm.skills.placing import PlaceTarget

@@ -12,6 +12,7 @@ from small_tables import RED, Meddler, run, world_of
 from bbllm.arm.driver import (
     ArmDriver,
     FollowResult,
+    GraspGoal,
     GripperResult,
     JointTrajectory,
     RobotMode,
@@ -247,9 +248,9 @@ class Commands(RecordingDriver):
         self._note('move')
         return super().move_gripper(width_m, speed_m_s)
 
-    def grasp(self, *args: float) -> GripperResult:
+    def grasp(self, goal: GraspGoal) -> GripperResult:
         self._note('grasp')
-        return super().grasp(*args)
+        return super().grasp(goal)
 
     def _note(self, what: str) -> None:
         if self.forbidden:

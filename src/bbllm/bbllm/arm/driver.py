@@ -132,6 +132,18 @@ class FollowResult:
     error_string: str = ''
 
 
+@dataclass(frozen=True, slots=True)
+class GraspGoal:
+    """A grasp: it succeeds where the width ends between width - inner and width + outer."""
+
+    width_m: float
+    speed_m_s: float
+    force_n: float
+    """Force of both fingers together [N]."""
+    inner_m: float
+    outer_m: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GripperResult:
     """How a goal of the hand ended."""
@@ -227,15 +239,8 @@ class ArmDriver(Protocol):
         """Open or close the fingers to a width, without gripping."""
         ...
 
-    def grasp(
-        self,
-        width_m: float,
-        speed_m_s: float,
-        force_n: float,
-        epsilon_inner_m: float,
-        epsilon_outer_m: float,
-    ) -> GripperResult:
-        """Close with a force; success when the width ends inside the epsilon window."""
+    def grasp(self, goal: GraspGoal) -> GripperResult:
+        """Close with a force; success where the width ends inside the goal's window."""
         ...
 
     def home_gripper(self) -> GripperResult:

@@ -10,6 +10,7 @@ from bbllm.arm.driver import (
     ContactLimits,
     FollowResult,
     GoalStatus,
+    GraspGoal,
     GripperResult,
     JointState,
     JointTrajectory,
@@ -107,19 +108,9 @@ class SimDriver:
         """Open or close the fingers to a width, without gripping."""
         return self._run_gripper(self.robot.move_gripper(width_m, speed_m_s))
 
-    def grasp(
-        self,
-        width_m: float,
-        speed_m_s: float,
-        force_n: float,
-        epsilon_inner_m: float,
-        epsilon_outer_m: float,
-    ) -> GripperResult:
+    def grasp(self, goal: GraspGoal) -> GripperResult:
         """Close with a force; success when the width ends inside the epsilon window."""
-        return self._run_gripper(
-            self.robot.grasp(width_m, speed_m_s, force_n, epsilon_inner_m, epsilon_outer_m),
-            grips=True,
-        )
+        return self._run_gripper(self.robot.grasp(goal), grips=True)
 
     def home_gripper(self) -> GripperResult:
         """Close and open once to find the widest opening."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bbllm.arm.driver import N_JOINTS, Array, JointState, RobotMode
+from bbllm.arm.driver import N_JOINTS, Array, GraspGoal, JointState, RobotMode
 from bbllm.arm.limits import Q_MAX, Q_MIN
 from bbllm.arm.model import FLANGE_SITE, MAX_WIDTH_M
 from bbllm.core.types import Pose, SceneObject
@@ -342,27 +342,11 @@ class SimulatedRobot:
             self.note_goal(kind)
             return self._gripper.move(width_m, speed_m_s, simulation.width_m)
 
-    def grasp(
-        self,
-        width_m: float,
-        speed_m_s: float,
-        force_n: float,
-        epsilon_inner_m: float,
-        epsilon_outer_m: float,
-        *,
-        kind: str = 'grasp',
-    ) -> GripperPending:
+    def grasp(self, goal: GraspGoal, *, kind: str = 'grasp') -> GripperPending:
         """Close the hand on an object of a width; see `gripper.Gripper.grasp`."""
         with self.paused() as simulation:
             self.note_goal(kind)
-            return self._gripper.grasp(
-                width_m,
-                speed_m_s,
-                force_n,
-                epsilon_inner_m,
-                epsilon_outer_m,
-                simulation.width_m,
-            )
+            return self._gripper.grasp(goal, simulation.width_m)
 
     def home_gripper(self) -> GripperPending:
         """Let the hand measure its widest opening."""

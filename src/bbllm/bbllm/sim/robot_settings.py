@@ -107,17 +107,6 @@ def frame_from(column_major: Array) -> Array | None:
     return pose if sound else None
 
 
-def is_joint_stiffness(value: Array) -> bool:
-    """Return whether the robot takes it, shape (7,) [Nm/rad]."""
-    return value.shape == (N_JOINTS,) and bool(np.all((value >= 0) & (value <= STIFFNESS_MAX)))
-
-
-def is_cartesian_stiffness(value: Array) -> bool:
-    """Return whether the robot takes it, shape (6,) [N/m, Nm/rad]."""
-    inside = (value >= CARTESIAN_MIN) & (value <= CARTESIAN_MAX)
-    return bool(inside.all())
-
-
 def is_load(load: Load) -> bool:
     """Return whether a body can have this mass and inertia."""
     inertia = load.inertia_kg_m2
@@ -150,9 +139,13 @@ class Order:
         return ''
 
 
+def _set(field: str, value: object) -> Callable[[RobotSettings, FaultMonitor], None]:
+    return lambda settings, _: setattr(settings, field, value)
+
+
 def load_order(mass_kg: float, centre_m: Numbers, inertia: Numbers = (0.0,) * 9) -> Order:
     """
-    Return what the robot carries.
+    Set what the robot carries.
 
     Args:
         mass_kg: Mass [kg].
@@ -164,53 +157,33 @@ def load_order(mass_kg: float, centre_m: Numbers, inertia: Numbers = (0.0,) * 9)
         centre_m=np.asarray(centre_m, dtype=np.float64),
         inertia_kg_m2=np.asarray(inertia, dtype=np.float64).reshape(3, 3).T,
     )
-
-    def change(settings: RobotSettings, _: FaultMonitor) -> None:
-        settings.load = load
-
-    return Order('Set Load', is_load(load), change)
+    return Order('Set Load', is_load(load), _set('load', load))
 
 
 def tcp_order(column_major: Numbers) -> Order:
     """Set the tool's centre point in the nominal end-effector frame, 16 numbers."""
     pose = frame_from(np.asarray(column_major))
-
-    def change(settings: RobotSettings, _: FaultMonitor) -> None:
-        assert pose is not None  # the order is sound
-        settings.T_nominal_ee = pose
-
-    return Order('Set NE to EE', pose is not None, change)
+    return Order('Set NE to EE', pose is not None, _set('T_nominal_ee', pose))
 
 
 def stiffness_frame_order(column_major: Numbers) -> Order:
     """Set the stiffness frame in that of the tool's centre point, 16 numbers."""
     pose = frame_from(np.asarray(column_major))
-
-    def change(settings: RobotSettings, _: FaultMonitor) -> None:
-        assert pose is not None  # the order is sound
-        settings.T_ee_stiffness = pose
-
-    return Order('Set EE to K', pose is not None, change)
+    return Order('Set EE to K', pose is not None, _set('T_ee_stiffness', pose))
 
 
 def joint_stiffness_order(stiffness: Numbers) -> Order:
     """Set the stiffness of the robot's own joint impedance controller, 7 numbers [Nm/rad]."""
     value = np.array(stiffness, dtype=np.float64)
-
-    def change(settings: RobotSettings, _: FaultMonitor) -> None:
-        settings.joint_stiffness = value
-
-    return Order('Set Joint Impedance', is_joint_stiffness(value), change)
+    sound = value.shape == (N_JOINTS,) and bool(((value >= 0) & (value <= STIFFNESS_MAX)).all())
+    return Order('Set Joint Impedance', sound, _set('joint_stiffness', value))
 
 
 def cartesian_stiffness_order(stiffness: Numbers) -> Order:
     """Set the stiffness of its Cartesian controller, 6 numbers [N/m, Nm/rad]."""
     value = np.array(stiffness, dtype=np.float64)
-
-    def change(settings: RobotSettings, _: FaultMonitor) -> None:
-        settings.cartesian_stiffness = value
-
-    return Order('Set Cartesian Impedance', is_cartesian_stiffness(value), change)
+    sound = bool(((value >= CARTESIAN_MIN) & (value <= CARTESIAN_MAX)).all())
+    return Order('Set Cartesian Impedance', sound, _set('cartesian_stiffness', value))
 
 
 def collision_order(lower: Numbers, upper: Numbers, upper_accelerating: Numbers) -> Order:

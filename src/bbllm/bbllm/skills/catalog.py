@@ -1,37 +1,11 @@
-"""
-The skills of the arm: name, parameters and summary.
-
-`check_call` and the pose literals of `core.calls` are offered here too, beside the skills.
-"""
+"""The skills of the arm: name, parameters and summary."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bbllm.core.skill_calls import (
-    CallError,
-    PoseLiteral,
-    check_call,
-    format_pose,
-    looks_like_pose,
-    parse_pose,
-)
 from bbllm.core.types import Code, Kind, SceneObject, Skill
-
-__all__ = [
-    'GRAB_AND_PUTIN',
-    'SKILLS',
-    'CallError',
-    'PoseLiteral',
-    'Rejection',
-    'check_call',
-    'format_pose',
-    'looks_like_pose',
-    'parse_pose',
-    'skills_for',
-]
-
 
 SKILLS: tuple[Skill, ...] = (
     Skill('pick', ('object',), 'close the fingers on an object and lift it', ('grasp',)),

@@ -21,9 +21,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bbllm.core.phrases import listed
-from bbllm.core.skill_calls import looks_like_pose
+from bbllm.core.skill_calls import looks_like_pose, parse_pose
 from bbllm.core.types import MOVABLE, Code, Kind, Scene, SceneObject, SkillCall
-from bbllm.skills.catalog import Rejection, parse_pose
+from bbllm.skills.catalog import Rejection
 from bbllm.skills.containers import container_place, is_container
 from bbllm.skills.grasps import (
     FINGER_LAYERS,

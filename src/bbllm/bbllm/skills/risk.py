@@ -14,9 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bbllm.core.skill_calls import plain
+from bbllm.core.skill_calls import PoseLiteral, format_pose, looks_like_pose, parse_pose, plain
 from bbllm.core.types import MOVABLE, Scene, SceneObject, SkillCall
-from bbllm.skills.catalog import PoseLiteral, format_pose, looks_like_pose, parse_pose
 from bbllm.skills.shapes import bottom_z, is_solid, outline, polygon_gap, top_z
 
 TOUCH_M = 0.005

@@ -27,8 +27,9 @@ from bbllm.arm.motion.lifting import LiftParams, LiftWatch
 from bbllm.arm.motion.motion_planner import GraspPlan, GraspPlanner, GraspPlannerParams
 from bbllm.arm.motion.trajectory import NoPathError
 from bbllm.core.errors import SceneError
+from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import Code, Outcome, Pose, Scene, SkillCall, Status
-from bbllm.skills.catalog import CallError, Rejection, check_call
+from bbllm.skills.catalog import Rejection
 from bbllm.skills.grasps import in_tool_frame
 from bbllm.skills.motions import (
     Close,

@@ -15,6 +15,7 @@ from bbllm.arm.driver import (
     Array,
     ContactLimits,
     GoalStatus,
+    GraspGoal,
     GripperResult,
     JointTrajectory,
     Tolerances,
@@ -341,10 +342,10 @@ class TrajectoryExecutor:
         Raises:
             SkillError: The hand could not carry the goal out at all.
         """
-        asked = (width_m, self.params.gripper_speed_m_s, force_n, inner_m, outer_m)
+        goal = GraspGoal(width_m, self.params.gripper_speed_m_s, force_n, inner_m, outer_m)
         if self.guard is not None:
             self.guard.check_grip(force_n, doing)
-        result = self._send_hand(lambda: self.driver.grasp(*asked), width_m, doing)
+        result = self._send_hand(lambda: self.driver.grasp(goal), width_m, doing)
         missed = result.status is not GoalStatus.CANCELED and not result.success
         if missed and not result.error:
             return result

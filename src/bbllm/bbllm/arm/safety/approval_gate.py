@@ -37,8 +37,8 @@ from bbllm.core.errors import SceneError
 from bbllm.core.model_providers import with_remark
 from bbllm.core.phrases import count_of
 from bbllm.core.printable import escape_line, hidden_fault
+from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
-from bbllm.skills.catalog import CallError, check_call
 from bbllm.skills.risk import moves, risk, unmentioned
 
 

@@ -16,6 +16,7 @@ from bbllm.arm.driver import (
     ContactLimits,
     FollowResult,
     GoalStatus,
+    GraspGoal,
     GripperResult,
     JointState,
     JointTrajectory,
@@ -135,19 +136,11 @@ class RosDriver:
         """Open or close the fingers to a width, without gripping."""
         return self._gripper(self._move, Move.Goal(width=width_m, speed=speed_m_s))
 
-    def grasp(
-        self,
-        width_m: float,
-        speed_m_s: float,
-        force_n: float,
-        epsilon_inner_m: float,
-        epsilon_outer_m: float,
-    ) -> GripperResult:
+    def grasp(self, goal: GraspGoal) -> GripperResult:
         """Close with a force; success when the width ends inside the epsilon window."""
-        goal = Grasp.Goal(width=width_m, speed=speed_m_s, force=force_n)
-        goal.epsilon.inner = epsilon_inner_m
-        goal.epsilon.outer = epsilon_outer_m
-        return self._gripper(self._grasp, goal)
+        asked = Grasp.Goal(width=goal.width_m, speed=goal.speed_m_s, force=goal.force_n)
+        asked.epsilon.inner, asked.epsilon.outer = goal.inner_m, goal.outer_m
+        return self._gripper(self._grasp, asked)
 
     def home_gripper(self) -> GripperResult:
         """Close and open once to find the widest opening."""

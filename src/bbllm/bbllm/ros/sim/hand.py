@@ -12,7 +12,7 @@ from rclpy.action import ActionServer, CancelResponse
 from rclpy.action.server import ServerGoalHandle
 from std_srvs.srv import Trigger
 
-from bbllm.arm.driver import GoalStatus, GripperResult
+from bbllm.arm.driver import GoalStatus, GraspGoal, GripperResult
 from bbllm.ros.convert.qos import RESULT_TIMEOUT_S
 from bbllm.ros.rclpy_support.stack_node import StackNode
 from bbllm.ros.sim.loop import SimLoop
@@ -77,7 +77,7 @@ class SimHand:
     def _grasp(self, goal: Grasp.Goal) -> GripperPending:
         window = goal.epsilon
         return self._loop.robot.grasp(
-            goal.width, goal.speed, goal.force, window.inner, window.outer
+            GraspGoal(goal.width, goal.speed, goal.force, window.inner, window.outer)
         )
 
     def _run(
@@ -112,8 +112,8 @@ class SimHand:
         def begin() -> GripperPending:
             if width_m >= now_m:
                 return robot.move_gripper(width_m, SPEED_M_S, kind=COMMAND)
-            window = (EPSILON_M, EPSILON_M)
-            return robot.grasp(width_m, SPEED_M_S, force_n, *window, kind=COMMAND)
+            goal = GraspGoal(width_m, SPEED_M_S, force_n, EPSILON_M, EPSILON_M)
+            return robot.grasp(goal, kind=COMMAND)
 
         def tell(width_m: float) -> Any:
             return GripperCommand.Feedback(position=width_m)

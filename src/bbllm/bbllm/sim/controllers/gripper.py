@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from bbllm.arm.driver import GoalStatus, GripperResult
+from bbllm.arm.driver import GoalStatus, GraspGoal, GripperResult
 from bbllm.arm.model import MAX_WIDTH_M
 from bbllm.sim.controllers.trajectory_goal import Pending
 
@@ -61,17 +61,6 @@ class GripperCommand:
     """What both fingers together may press with [N]."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Grasp:
-    """What a grasp was asked to do."""
-
-    width_m: float
-    force_n: float
-    inner_m: float
-    outer_m: float
-    closing: bool
-
-
 class Gripper:
     """One hand; one command at a time, a new one aborts the old."""
 
@@ -89,7 +78,8 @@ class Gripper:
         self._speed_m_s = MAX_SPEED_M_S
         self._force_n = MOVE_FORCE_N
         self._pending: GripperPending | None = None
-        self._grasp: _Grasp | None = None
+        self._grasp: GraspGoal | None = None
+        self._closes = True
         self._opened_m = width_m
         self._still_s = 0.0
         self._squeezed_s = 0.0
@@ -109,38 +99,21 @@ class Gripper:
             self._go(Phase.MOVING, width_m, speed_m_s, MOVE_FORCE_N)
         return pending
 
-    def grasp(
-        self,
-        width_m: float,
-        speed_m_s: float,
-        force_n: float,
-        epsilon_inner_m: float,
-        epsilon_outer_m: float,
-        measured_m: float,
-    ) -> GripperPending:
+    def grasp(self, goal: GraspGoal, measured_m: float) -> GripperPending:
         """
-        Close until something stops the fingers, then press; opens when *width_m* is wider.
+        Close until something stops the fingers, then press; opens when the goal is wider.
 
-        Succeeds when the width ends between width_m - inner and width_m + outer. The force is
-        what both fingers together press with, so half of it acts on each.
+        The force is that of both fingers together, so half of it acts on each.
         """
         pending = self._begin(measured_m)
-        legal = 0 <= width_m <= self.max_width_m and speed_m_s > 0 and 0 < force_n <= MAX_FORCE_N
-        if not legal:
+        width_legal = 0 <= goal.width_m <= self.max_width_m
+        if not (width_legal and goal.speed_m_s > 0 and 0 < goal.force_n <= MAX_FORCE_N):
             self._fail(measured_m, FAILED_TEXT)
         elif not pending.done:
-            closing = width_m <= measured_m
-            self._grasp = _Grasp(
-                width_m=width_m,
-                force_n=force_n,
-                inner_m=epsilon_inner_m,
-                outer_m=epsilon_outer_m,
-                closing=closing,
-            )
-            self._opened_m = measured_m
-            self._set_m = measured_m
-            target = 0.0 if closing else self.max_width_m
-            self._go(Phase.GRASPING, target, speed_m_s, force_n)
+            self._grasp, self._closes = goal, goal.width_m <= measured_m
+            self._opened_m = self._set_m = measured_m
+            target = 0.0 if self._closes else self.max_width_m
+            self._go(Phase.GRASPING, target, goal.speed_m_s, goal.force_n)
         return pending
 
     def home(self, measured_m: float) -> GripperPending:
@@ -217,7 +190,7 @@ class Gripper:
         grasp = self._grasp
         assert grasp is not None  # set with the phase
         reach = 1.5 * grasp.force_n / 2 / SERVO_STIFFNESS_N_M
-        if grasp.closing:
+        if self._closes:
             self._set_m = self._target_m = min(measured_m - reach, -0.005)
         else:
             self._set_m = self._target_m = measured_m + reach
