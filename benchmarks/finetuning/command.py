@@ -18,8 +18,8 @@ from bbllm.bench.log.store import write_atomically
 from bbllm.bench.log.versions import find_versions
 from bbllm.bench.runner.play_tabletop import play
 from bbllm.bench.runner.workers import LocalWorkers
-from bbllm.cli.support.bench_choices import MAX_JOBS
-from bbllm.cli.support.choices import JsonOption, LlmConfigOption
+from bbllm.cli.support.bench_options import MAX_JOBS
+from bbllm.cli.support.options import JsonOption, LlmConfigOption
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.bar_view import BarView

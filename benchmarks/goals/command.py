@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bbllm.cli.support.choices import JsonOption
+from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from benchmarks.goals.sampling import SPLITS, Drawing, sample

@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
-from bbllm.cli.commands.up import _tell_verbs
+from bbllm.cli.commands.up import UpRequest, _tell_verbs
 from bbllm.cli.support.discovery import running_commands, stack_may_run
+from bbllm.cli.support.options import LimitOptions, ModelOptions, RecordOptions
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.open_state_mode import OpenStateMode
@@ -54,7 +55,17 @@ def test_beyond_this_machine_a_stack_may_run_at_any_time() -> None:
 
 
 def test_every_hint_of_up_has_its_domain(capsys: pytest.CaptureFixture[str]) -> None:
-    _tell_verbs(Output(), ApprovalMode.PLAN, OpenStateMode.RULES, 7, 'rviz2 -d x')
+    request = UpRequest(
+        domain=7,
+        menu=True,
+        approval=ApprovalMode.PLAN,
+        open_state=OpenStateMode.RULES,
+        models=ModelOptions(),
+        recording=RecordOptions(),
+        limits=LimitOptions(),
+    )
+
+    _tell_verbs(Output(), request)
 
     hints = [line for line in capsys.readouterr().out.splitlines() if line.startswith('  bbllm')]
     assert len(hints) == 5

@@ -302,7 +302,7 @@ def test_scenes_are_listed_with_what_is_in_them(bbllm: Command) -> None:
 
 
 def test_names_are_completed(bbllm: Command) -> None:
-    from bbllm.cli.support.choices import _planners, _scenes, beginning
+    from bbllm.cli.support.options import beginning, planners, scenes
 
-    assert beginning(_scenes)('plus') == ['plus_sign']
-    assert 'brain_body' in beginning(_planners)('')
+    assert beginning(scenes)('plus') == ['plus_sign']
+    assert 'brain_body' in beginning(planners)('')

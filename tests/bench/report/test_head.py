@@ -8,12 +8,12 @@ from typing import Any
 
 import made_up
 import pytest
-import typer
 
 from bbllm.bench.report.folder import Run
 from bbllm.bench.report.head import command_of, date_of, head_of, notices_of
 from bbllm.bench.report.summary import summarize_run
 from bbllm.cli.commands.bench_suite import suite
+from bbllm.cli.support.lazy import command_of as typer_command
 
 
 def run_of(models: dict[str, list[str]] | None = None, **settings: Any) -> Run:
@@ -82,9 +82,7 @@ def test_command_names_only_options_that_there_are() -> None:
         limits={'steps': 50, 'model_calls': 20, 'tokens': 9000, 'wall_s': 60.0},
         replay='a file.jsonl',
     )
-    app = typer.Typer()
-    app.command()(suite)
-    known = {name for param in typer.main.get_command(app).params for name in param.opts}
+    known = {name for param in typer_command(suite).params for name in param.opts}
     said = shlex.split(command_of(settings))
 
     assert said[:3] == ['bbllm', 'bench', 'tabletop']

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import typer
-
-from bbllm.cli.support.choices import DomainOption, JsonOption, NamespaceOption, timeout_option
 from bbllm.cli.support.discovery import found_stack, look_for
 from bbllm.cli.support.exit import leave
+from bbllm.cli.support.options import JsonOption, StackOptions, seconds
+from bbllm.cli.support.requests import option
 from bbllm.cli.support.ros import choose_domain, need_ros
 from bbllm.cli.support.verb_group import BAD_INPUT, FAILED
 from bbllm.cli.views.output import Output
@@ -29,43 +29,34 @@ from bbllm.core.errors import ApprovalError, ConfigError, LostNodeError
 
 if TYPE_CHECKING:
     from bbllm.ros.stack.approval_client import ApprovalClient
-    from bbllm.ros.stack.client import StackClient
 
 HINT = 'A simulation asks only with `bbllm up sim --approval plan`.'
 LEAST_HASH = 8
 """How many characters of a hash must be typed."""
 
 
-def approve(
-    hash: Annotated[
-        str | None,
-        typer.Option(
-            '--hash',
-            metavar='HASH',
-            help='Approve exactly this, without a question: the hash that is shown, or its '
-            'first 8 characters or more.',
-            show_default=False,
-        ),
-    ] = None,
-    deny: Annotated[
-        str | None,
-        typer.Option(
-            '--deny',
-            metavar='REASON',
-            help='Deny it, without a question; the Brain is told the reason.',
-            show_default=False,
-        ),
-    ] = None,
-    watch: Annotated[
-        bool, typer.Option('--watch', help='Stay, and ask again for each request; Ctrl-C ends.')
-    ] = False,
-    timeout: Annotated[
-        float | None, timeout_option('How long to wait for a request, where none is there.')
-    ] = None,
-    domain: DomainOption = None,
-    namespace: NamespaceOption = None,
-    json: JsonOption = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ApproveRequest:
+    """What `bbllm approve` was asked for."""
+
+    hash: str | None = option(
+        None,
+        'Approve exactly this, without a question: the hash that is shown, or its first 8 '
+        'characters or more.',
+        metavar='HASH',
+    )
+    deny: str | None = option(
+        None,
+        'Deny it, without a question; the Brain is told the reason.',
+        metavar='REASON',
+    )
+    watch: bool = option(False, 'Stay, and ask again for each request; Ctrl-C ends.', '--watch')
+    timeout: float | None = seconds('How long to wait for a request, where none is there.')
+    stack: StackOptions
+    json: JsonOption = False
+
+
+def approve(request: ApproveRequest) -> None:
     """
     Say whether the arm may do what it waits to do: a plan, a call, or to go on.
 
@@ -85,26 +76,29 @@ def approve(
       bbllm approve --hash 1a2b3c4d5e6f
       bbllm approve --deny 'the red cube is glued to the table'
     """
-    output = Output(json)
-    named = None if hash is None else _checked(hash)
-    if watch and (json or named is not None or deny is not None):
+    output = Output(request.json)
+    timeout_s, deny = request.timeout, request.deny
+    named = None if request.hash is None else _checked(request.hash)
+    if request.watch and (request.json or named is not None or deny is not None):
         raise ConfigError('--watch asks a person: it cannot go with --hash, --deny or --json.')
     need_ros('bbllm approve')
-    choose_domain(domain)
+    choose_domain(request.stack.domain)
+    namespace = request.stack.namespace
     with found_stack(namespace, output, hint=HINT, name='bbllm_approve') as client:
-        approvals = _find(client, output)
-        if watch:
-            _watch(approvals, timeout, output)
+        look_for(client, ['fr3_executor'], lambda: client.approvals.heard, output)
+        approvals = client.approvals
+        if request.watch:
+            _watch(approvals, timeout_s, output)
             return
         if named is not None:
-            request = _named(approvals, named, timeout)
+            waiting = _named(approvals, named, timeout_s)
             answer: Answer | None = _said(deny)
         else:
-            request = _first(approvals, timeout, output)
-            answer = _said(deny) if deny is not None else _asked(approvals, request, output)
+            waiting = _first(approvals, timeout_s, output)
+            answer = _said(deny) if deny is not None else _asked(approvals, waiting, output)
         if answer is not None:
-            _send(approvals, request, answer, output)
-    output.result(request_data(request, answer))
+            _send(approvals, waiting, answer, output)
+    output.result(request_data(waiting, answer))
     if answer is None:
         leave(FAILED if can_ask(output) else BAD_INPUT)
 
@@ -117,11 +111,6 @@ def _checked(typed: str) -> str:
             'a-f. `bbllm approve` shows the one that waits.'
         )
     return named
-
-
-def _find(client: StackClient, output: Output) -> ApprovalClient:
-    look_for(client, ['fr3_executor'], lambda: client.approvals.heard, output)
-    return client.approvals
 
 
 def _named(approvals: ApprovalClient, hash: str, timeout_s: float | None) -> ApprovalRequest:

@@ -4,40 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bbllm.bench.compare.text import budgets_text, closing_line, grids_of
-from bbllm.cli.commands.bench_suite import MAX_K, parse_tasks
-from bbllm.cli.support.bench_choices import (
-    DataOption,
-    GiveUpOption,
-    JobsOption,
-    MappingOption,
-    ModelCallsOption,
-    OutOption,
-    PricesOption,
-    RayOption,
-    RetryOption,
-    SeedOption,
-    StepsOption,
-    TasksOption,
-    TimeoutOption,
-    TokensOption,
-    TrialsOption,
-    WorldOption,
-)
-from bbllm.cli.support.bench_workers import choose_workers, default_jobs, new_folder
-from bbllm.cli.support.choices import (
-    BodyOption,
-    BrainOption,
-    JsonOption,
-    LlmConfigOption,
-    count_option,
-)
+from bbllm.cli.support.bench_options import BenchOptions
 from bbllm.cli.support.exit import leave
+from bbllm.cli.support.options import MAX_K, MODELS, count
+from bbllm.cli.support.requests import option
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.bench_progress import time_text
@@ -46,74 +23,44 @@ from bbllm.cli.views.output import Output
 from bbllm.core.budget import Limits
 from bbllm.core.phrases import count_of
 from bbllm.core.records import to_json
-from bbllm.planners.common.methods import MappingMethod
 
 if TYPE_CHECKING:
     from bbllm.bench.compare.choice import Choice
     from bbllm.bench.compare.figures import PlannerComparison
     from bbllm.bench.compare.run import Ran
 
-SuiteArgument = Annotated[
-    str, typer.Argument(metavar='SUITE', help='Name of a suite, or path of a suite file.')
-]
-PlannersOption = Annotated[
-    str,
-    typer.Option(
-        '--planners',
-        metavar='LIST',
-        help='Whom to compare: all, or names with commas between them, each with options or '
+
+@dataclass(frozen=True, kw_only=True)
+class CompareRequest:
+    """What `bbllm bench compare` was asked for."""
+
+    suite: Annotated[
+        str, typer.Argument(metavar='SUITE', help='Name of a suite, or path of a suite file.')
+    ]
+    planners: str = option(
+        'all',
+        'Whom to compare: all, or names with commas between them, each with options or '
         'without. The others are held against the first: prog_prompt,all.',
-    ),
-]
-EmbeddingsOption = Annotated[
-    str | None,
-    typer.Option(
-        '--embeddings',
-        metavar='NAME',
-        help='Embedding model, or `lexical`, for planners that match by embedding. `lexical` '
+        metavar='LIST',
+    )
+    embeddings: str | None = option(
+        None,
+        'Embedding model, or `lexical`, for planners that match by embedding. `lexical` '
         'where the Brain is a stand-in, else as config/llm.yaml says.',
-        show_default=False,
-        rich_help_panel='Models',
-    ),
-]
-KOption = Annotated[
-    int,
-    count_option(
-        '--k',
+        metavar='NAME',
+        panel=MODELS,
+    )
+    k: int = count(
+        3,
+        'How often a planner with feedback loops may plan anew.',
         '-k',
-        what='How often a planner with feedback loops may plan anew.',
         least=0,
-        most=MAX_K,
-    ),
-]
+        max=MAX_K,
+    )
+    bench: BenchOptions
 
 
-def compare(
-    suite: SuiteArgument,
-    planners: PlannersOption = 'all',
-    brain: BrainOption = None,
-    body: BodyOption = None,
-    embeddings: EmbeddingsOption = None,
-    mapping: MappingOption = MappingMethod.AUTO,
-    k: KOption = 3,
-    trials: TrialsOption = 5,
-    seed: SeedOption = 0,
-    tasks: TasksOption = None,
-    world: WorldOption = None,
-    out: OutOption = None,
-    jobs: JobsOption = None,
-    ray: RayOption = None,
-    give_up_after: GiveUpOption = 5,
-    retry_lost: RetryOption = False,
-    llm_config: LlmConfigOption = None,
-    prices: PricesOption = None,
-    data: DataOption = None,
-    limit_steps: StepsOption = 200,
-    limit_model_calls: ModelCallsOption = 300,
-    limit_tokens: TokensOption = None,
-    timeout: TimeoutOption = None,
-    json: JsonOption = False,
-) -> None:
+def compare(request: CompareRequest) -> None:
     """
     Compare planners on the same cases of a suite, each with the same budget.
 
@@ -135,41 +82,22 @@ def compare(
     from bbllm.bench.compare.choice import choose
     from bbllm.bench.compare.files import compare_folder
     from bbllm.bench.compare.run import claim, play_all
-    from bbllm.bench.runner.run_setup import RunRequest
 
-    limits = Limits(
-        steps=limit_steps, model_calls=limit_model_calls, tokens=limit_tokens, wall_s=timeout
-    )
-    request = RunRequest(
-        suite=suite,
-        brain=brain,
-        body=body,
-        mapping=mapping.value,
-        ks=(k,),
-        trials=trials,
-        seed=seed,
-        tasks=parse_tasks(tasks) if tasks is not None else (),
-        world=world.value if world is not None else '',
-        limits=limits,
-        prices=prices,
-        llm_config=llm_config,
-        give_up_after=give_up_after,
-        retry_lost=retry_lost,
-        data=data,
-    )
-    output = Output(json)
-    hire = choose_workers(world, ray)
-    folder = (out or new_folder('compare', suite)).expanduser()
-    choice = choose(request, planners, folder, embeddings)
+    bench = request.bench
+    run = bench.run_request(request.suite, ks=(request.k,))
+    output = Output(bench.json)
+    hire = bench.choose_workers()
+    folder = bench.folder('compare', request.suite)
+    choice = choose(run, request.planners, folder, request.embeddings)
     claim(folder)
-    _introduce(choice, folder, limits, output)
+    _introduce(choice, folder, bench.limits, output)
     names = [item.planner for item in choice.contenders]
     with (
         interrupts() as counter,
         CompareView(output, lambda: counter.count > 0, names) as view,
     ):
         begun_s = time.monotonic()
-        ran = play_all(choice.contenders, folder, hire, jobs or default_jobs(world, ray), view)
+        ran = play_all(choice.contenders, folder, hire, bench.workers, view)
         wall_s = time.monotonic() - begun_s
     output.say()
     if played := sum(item.end.progress.played for item in ran):

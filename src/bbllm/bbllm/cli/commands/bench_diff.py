@@ -21,7 +21,7 @@ from bbllm.bench.metrics.pairs import (
     pair_up,
 )
 from bbllm.bench.oracle.notices import handed_the_goal, notices_about
-from bbllm.cli.support.choices import JsonOption
+from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.phrases import count_of

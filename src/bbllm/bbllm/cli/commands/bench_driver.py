@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import importlib.util
-import json as json_module
+import json
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from bbllm.cli.support.choices import DomainOption
+from bbllm.cli.support.options import DomainOption, JsonOption
+from bbllm.cli.support.requests import option
 from bbllm.cli.support.ros import choose_domain, need_ros
 from bbllm.cli.support.verb_group import BAD_INPUT, FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
@@ -48,67 +49,44 @@ class Provoke(str, Enum):
     person = 'person'
 
 
-def driver(
-    sim: Annotated[
-        bool,
-        typer.Option(
-            '--sim', help='Start mujoco_sim and check it: all checks, nothing else is needed.'
-        ),
-    ] = False,
-    namespace: Annotated[
-        str | None,
-        typer.Option(
-            '--namespace',
-            metavar='NAME',
-            help="The driver's; '' for none. bbllm_real by default, with --sim bbllm.",
-            show_default=False,
-        ),
-    ] = None,
-    domain: DomainOption = None,
-    controller: Annotated[
-        str, typer.Option('--controller', metavar='NAME', help="The arm's controller.")
-    ] = 'fr3_arm_controller',
-    gripper: Annotated[
-        str, typer.Option('--gripper', metavar='NAME', help="The hand's; none: no hand.")
-    ] = 'franka_gripper',
-    allow_motion: Annotated[
-        bool, typer.Option('--allow-motion', help=f'Allow motions: {MOTIONS}.')
-    ] = False,
-    allow_hand: Annotated[
-        bool, typer.Option('--allow-hand', help=f'Allow the hand: {FINGERS}.')
-    ] = False,
-    provoke: Annotated[
-        Provoke,
-        typer.Option(
-            '--provoke',
-            help='What makes the robot stop: mujoco_sim by itself, or you, when you are asked.',
-        ),
-    ] = Provoke.none,
-    only: Annotated[
-        list[str] | None,
-        typer.Option('--only', metavar='PATTERN', help='Only these checks, as in *-rejected.'),
-    ] = None,
-    yes: Annotated[
-        bool, typer.Option('--yes', '-y', help='Do not ask before something moves.')
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            '--out', metavar='DIR', help='Folder of the report; a new one below the state folder.'
-        ),
-    ] = None,
-    record: Annotated[
-        Path | None,
-        typer.Option(
-            '--record', metavar='FILE', help='Keep all messages, as lines of JSON, in a file.'
-        ),
-    ] = None,
-    compare: Annotated[
-        tuple[Path, Path] | None,
-        typer.Option('--compare', metavar='A B', help='Only show two reports side by side.'),
-    ] = None,
-    json: Annotated[bool, typer.Option('--json', help='Print one JSON object.')] = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class DriverRequest:
+    """What `bbllm bench driver` was asked for."""
+
+    sim: bool = option(
+        False, 'Start mujoco_sim and check it: all checks, nothing else is needed.', '--sim'
+    )
+    namespace: str | None = option(
+        None,
+        "The driver's; '' for none. bbllm_real by default, with --sim bbllm.",
+        metavar='NAME',
+    )
+    domain: DomainOption = None
+    controller: str = option('fr3_arm_controller', "The arm's controller.", metavar='NAME')
+    gripper: str = option('franka_gripper', "The hand's; none: no hand.", metavar='NAME')
+    allow_motion: bool = option(False, f'Allow motions: {MOTIONS}.', '--allow-motion')
+    allow_hand: bool = option(False, f'Allow the hand: {FINGERS}.', '--allow-hand')
+    provoke: Provoke = option(
+        Provoke.none,
+        'What makes the robot stop: mujoco_sim by itself, or you, when you are asked.',
+    )
+    only: list[str] | None = option(
+        None, 'Only these checks, as in *-rejected.', metavar='PATTERN'
+    )
+    yes: bool = option(False, 'Do not ask before something moves.', '--yes', '-y')
+    out: Path | None = option(
+        None, 'Folder of the report; a new one below the state folder.', metavar='DIR'
+    )
+    record: Path | None = option(
+        None, 'Keep all messages, as lines of JSON, in a file.', metavar='FILE'
+    )
+    compare: tuple[Path, Path] | None = option(
+        None, 'Only show two reports side by side.', metavar='A B'
+    )
+    json: JsonOption = False
+
+
+def driver(request: DriverRequest) -> None:
     """
     Check that a driver does what clients of franka_ros2 rely on.
 
@@ -123,42 +101,58 @@ def driver(
       bbllm bench driver --compare sim/ arm/
     """
     need_ros('bbllm bench driver')
-    output = Output(json)
+    output = Output(request.json)
     if importlib.util.find_spec(PACKAGE) is None:
         raise ConfigError(
             f'The package {PACKAGE} is not installed. In a checkout run make setup, or: '
             f'pip install --no-deps src/{PACKAGE}'
         )
-    if compare:
-        words = [f'{PACKAGE}.report', *map(str, compare), *(['--json'] if json else [])]
+    if request.compare:
+        words = [f'{PACKAGE}.report', *map(str, request.compare)]
+        words += ['--json'] if request.json else []
         raise typer.Exit(FAILED if subprocess.call([sys.executable, '-m', *words]) else 0)
+    sim, namespace = request.sim, request.namespace
     if namespace is None or (sim and not namespace):
         namespace = NAMESPACE if sim else REAL_NAMESPACE
-    folder = out or state_dir() / 'driver-checks' / time.strftime('%Y%m%d-%H%M%S')
-    words = [PACKAGE, f'--robot-namespace={namespace}', f'--conformance-report={folder}']
-    words += [f'--robot-controller={controller}', f'--robot-gripper={gripper}']
-    words += [f'--check={pattern}' for pattern in only or ()]
-    words += [f'--record-messages={record}'] if record else []
-    words += ['--allow-motion'] if allow_motion or sim else []
-    words += ['--allow-hand'] if allow_hand or sim else []
-    words += ['--yes'] if yes or sim else []
-    words += [f'--provoke={Provoke.sim.value if sim else provoke.value}']
+    folder = request.out or state_dir() / 'driver-checks' / time.strftime('%Y%m%d-%H%M%S')
+    words = _words(request, namespace, folder)
     check: Callable[[], None] = _no_check
     with ExitStack() as stack:
-        choose_domain(domain)
+        choose_domain(request.domain)
         if sim:
             output.say('Starting mujoco_sim ...', 'dim')
-            check = stack.enter_context(_simulator(namespace, own=domain is None))
+            check = stack.enter_context(_simulator(namespace, own=request.domain is None))
             words += [f'--await-driver={START_S}']
-        code = _run(words, check, to_stderr=json)
+        code = _run(words, check, to_stderr=request.json)
     file = folder / 'driver-checks.json'
     if file.exists():
-        report = json_module.loads(file.read_text('utf-8'))
+        report = json.loads(file.read_text('utf-8'))
         output.result({**report, 'passed': code == 0, 'folder': str(folder)})
     elif code == FAILED and not sim:
         output.say('The simulated driver is checked by: bbllm bench driver --sim')
     if code:
         raise typer.Exit(code)
+
+
+def _words(request: DriverRequest, namespace: str, folder: Path) -> list[str]:
+    """Return the module that checks, and its arguments."""
+    sim = request.sim
+    allowed = {
+        '--allow-motion': request.allow_motion,
+        '--allow-hand': request.allow_hand,
+        '--yes': request.yes,
+    }
+    return [
+        PACKAGE,
+        f'--robot-namespace={namespace}',
+        f'--conformance-report={folder}',
+        f'--robot-controller={request.controller}',
+        f'--robot-gripper={request.gripper}',
+        *(f'--check={pattern}' for pattern in request.only or ()),
+        *([f'--record-messages={request.record}'] if request.record else []),
+        *(flag for flag, said in allowed.items() if said or sim),
+        f'--provoke={Provoke.sim.value if sim else request.provoke.value}',
+    ]
 
 
 def _run(words: list[str], check: Callable[[], None], *, to_stderr: bool) -> int:

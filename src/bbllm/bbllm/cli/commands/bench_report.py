@@ -13,7 +13,7 @@ from bbllm.bench.log.store import SESSIONS, SUMMARY, read_lines, write_atomicall
 from bbllm.bench.report.plots import feedback_png
 from bbllm.bench.report.summary import closing_line, summarize_run, summary_text
 from bbllm.bench.report.write import write_report
-from bbllm.cli.support.choices import JsonOption
+from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import Output
 
 CHART = 'feedback.png'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,43 +11,15 @@ import typer
 
 from bbllm.bench.report.summary import closing_line
 from bbllm.bench.report.summary_table import print_summary
-from bbllm.cli.support.bench_choices import (
-    DataOption,
-    GiveUpOption,
-    JobsOption,
-    KsOption,
-    MappingOption,
-    ModelCallsOption,
-    OutOption,
-    PricesOption,
-    RayOption,
-    RecordOption,
-    ReplayOption,
-    RetryOption,
-    SeedOption,
-    StepsOption,
-    TasksOption,
-    TimeoutOption,
-    TokensOption,
-    TrialsOption,
-    WorldOption,
-)
-from bbllm.cli.support.bench_workers import choose_workers, default_jobs, new_folder
-from bbllm.cli.support.choices import (
-    BodyOption,
-    BrainOption,
-    JsonOption,
-    LlmConfigOption,
-    PlannerOption,
-)
+from bbllm.cli.support.bench_options import BenchOptions
 from bbllm.cli.support.exit import leave
+from bbllm.cli.support.options import MAX_K, RecordOptions, planner_option
+from bbllm.cli.support.requests import option
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.bench_progress import ProgressView
 from bbllm.cli.views.output import Output
-from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
-from bbllm.planners.common.methods import MappingMethod
 
 if TYPE_CHECKING:
     from bbllm.bench.report.write import Finished
@@ -54,36 +27,26 @@ if TYPE_CHECKING:
     from bbllm.bench.runner.run_watch import RunEnd
     from bbllm.bench.runner.workers import Workers
 
-MAX_K = 100
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteRequest:
+    """What `bbllm bench SUITE` was asked for."""
+
+    context: typer.Context
+    """Has the name that was typed: the suite."""
+    planner: str | None = planner_option()
+    k: str = option(
+        '3',
+        'How often the Brain may plan anew; several values are several runs of all trials: '
+        '0,1,2,3 or 0-3.',
+        '-k',
+        metavar='LIST',
+    )
+    bench: BenchOptions
+    recording: RecordOptions
 
 
-def suite(
-    context: typer.Context,
-    planner: PlannerOption = None,
-    brain: BrainOption = None,
-    body: BodyOption = None,
-    mapping: MappingOption = MappingMethod.AUTO,
-    k: KsOption = '3',
-    trials: TrialsOption = 5,
-    seed: SeedOption = 0,
-    tasks: TasksOption = None,
-    world: WorldOption = None,
-    out: OutOption = None,
-    jobs: JobsOption = None,
-    ray: RayOption = None,
-    give_up_after: GiveUpOption = 5,
-    retry_lost: RetryOption = False,
-    llm_config: LlmConfigOption = None,
-    record: RecordOption = None,
-    replay: ReplayOption = None,
-    prices: PricesOption = None,
-    data: DataOption = None,
-    limit_steps: StepsOption = 200,
-    limit_model_calls: ModelCallsOption = 300,
-    limit_tokens: TokensOption = None,
-    timeout: TimeoutOption = None,
-    json: JsonOption = False,
-) -> None:
+def suite(request: SuiteRequest) -> None:
     """
     Score a planner and its models on the tasks of a suite.
 
@@ -109,35 +72,19 @@ def suite(
       bbllm bench household --planner prog_prompt:check=graph --trials 6
       bbllm bench my_suite.yaml --tasks first,second --jobs 8
     """
-    from bbllm.bench.runner.run_setup import RunRequest
-
-    name = context.info_name or ''
-    request = RunRequest(
-        suite=name,
-        planner=planner or 'brain_body',
-        brain=brain,
-        body=body,
-        mapping=mapping.value,
-        ks=parse_ks(k),
-        trials=trials,
-        seed=seed,
-        tasks=parse_tasks(tasks) if tasks is not None else (),
-        world=world.value if world is not None else '',
-        limits=Limits(
-            steps=limit_steps, model_calls=limit_model_calls, tokens=limit_tokens, wall_s=timeout
-        ),
-        record=record,
-        replay=replay,
-        prices=prices,
-        llm_config=llm_config,
-        give_up_after=give_up_after,
-        retry_lost=retry_lost,
-        data=data,
+    bench, recording = request.bench, request.recording
+    name = request.context.info_name or ''
+    run = bench.run_request(
+        name,
+        planner=request.planner or 'brain_body',
+        ks=parse_ks(request.k),
+        record=recording.record,
+        replay=recording.replay,
     )
-    output = Output(json)
-    hire = choose_workers(world, ray)
-    folder = (out or new_folder('bench', name)).expanduser()
-    end, finished = _run(request, folder, hire, jobs or default_jobs(world, ray), output)
+    output = Output(bench.json)
+    hire = bench.choose_workers()
+    folder = bench.folder('bench', name)
+    end, finished = _run(run, folder, hire, bench.workers, output)
     _tell(end, finished, folder, output)
     leave(_exit_code(end))
 
@@ -162,22 +109,6 @@ def parse_ks(text: str) -> tuple[int, ...]:
             )
         found.update(range(low, high + 1))
     return tuple(sorted(found))
-
-
-def parse_tasks(text: str) -> tuple[str, ...]:
-    """
-    Read a list of names of tasks: `plus_sign,letter_l`.
-
-    Raises:
-        ConfigError: There is none in it.
-    """
-    names = tuple(filter(None, (name.strip() for name in text.split(','))))
-    if not names:
-        raise ConfigError(
-            f'--tasks {text!r} names no task; say for example plus_sign,letter_l, or leave it out '
-            'to play all.'
-        )
-    return names
 
 
 def _run(

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bbllm.cli.support.choices import (
-    BodyOption,
-    BrainOption,
-    JsonOption,
-    LoopsOption,
-    MappingOption,
-    PlannerOption,
-    RosOption,
-    SeedOption,
-    SpeedOption,
-    ViewerOption,
-)
 from bbllm.cli.support.exit import draw, exit_code, leave, summary_of, tell_files
-from bbllm.cli.support.session import FEEDBACK_LOOPS, PLANNER, Options, Ran, run_here
+from bbllm.cli.support.options import (
+    JsonOption,
+    MethodOptions,
+    SpeedOptions,
+    beginning,
+    loops_option,
+    ros_option,
+    scenes,
+)
+from bbllm.cli.support.requests import fill, option
+from bbllm.cli.support.session import Options, Ran, run_here
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import scenes_of
 from bbllm.core.events import Ending
-from bbllm.planners.common.methods import MappingMethod
 
 if TYPE_CHECKING:
     from bbllm.ros.stack.stack import Value
@@ -34,25 +32,25 @@ WATCHED_SPEED = 2.0
 """Where a person watches: slow enough to follow, fast enough to be over in ten seconds."""
 
 
-def demo(
-    task: Annotated[
-        str, typer.Argument(metavar='TASK', help='What to do, in plain words.')
-    ] = TASK,
-    scene: Annotated[
-        str,
-        typer.Option('--scene', metavar='NAME', help='Scene to start with (see `bbllm scenes`).'),
-    ] = SCENE,
-    planner: PlannerOption = None,
-    speed: SpeedOption = None,
-    viewer: ViewerOption = False,
-    ros: RosOption = False,
-    seed: SeedOption = None,
-    feedback_loops: LoopsOption = None,
-    brain: BrainOption = None,
-    body: BodyOption = None,
-    mapping: MappingOption = None,
-    json: JsonOption = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class DemoRequest:
+    """What `bbllm demo` was asked for."""
+
+    task: Annotated[str, typer.Argument(metavar='TASK', help='What to do, in plain words.')] = TASK
+    scene: str = option(
+        SCENE,
+        'Scene to start with (see `bbllm scenes`).',
+        metavar='NAME',
+        autocompletion=beginning(scenes),
+    )
+    speed: SpeedOptions
+    ros: bool = ros_option()
+    k: int | None = loops_option()
+    method: MethodOptions
+    json: JsonOption = False
+
+
+def demo(request: DemoRequest) -> None:
     """
     Watch a simulated arm build a plus sign from cubes, repairs and all.
 
@@ -66,25 +64,15 @@ def demo(
       bbllm demo --speed 1 --viewer
       bbllm demo 'put the red cube on the blue cube'
     """
-    output = Output(json)
-    if speed is None and output.live and not viewer:
+    output = Output(request.json)
+    speed = request.speed.speed
+    if speed is None and output.live and not request.speed.viewer:
         speed = WATCHED_SPEED
-    if ros:
-        ran = _on_nodes(task, scene, speed, feedback_loops, output)
+    if request.ros:
+        ran = _run_on_nodes(request, speed, output)
     else:
-        options = Options(
-            scene=scene,
-            planner=planner or PLANNER,
-            brain=brain,
-            body=body,
-            mapping=mapping or MappingMethod.AUTO,
-            k=FEEDBACK_LOOPS if feedback_loops is None else feedback_loops,
-            seed=seed,
-            speed=speed,
-            viewer=viewer,
-        )
-        ran = run_here(task, options, output)
-    asked = task == TASK and ran.episode.ending is Ending.FINISHED
+        ran = run_here(request.task, fill(Options, request, speed=speed), output)
+    asked = request.task == TASK and ran.episode.ending is Ending.FINISHED
     passed, finding = check(ran) if asked else (True, '')
     pictures = draw(ran, finding)
     if finding:
@@ -119,9 +107,7 @@ def check(ran: Ran) -> tuple[bool, str]:
     )
 
 
-def _on_nodes(
-    task: str, scene: str, speed: float | None, feedback_loops: int | None, output: Output
-) -> Ran:
+def _run_on_nodes(request: DemoRequest, speed: float | None, output: Output) -> Ran:
     """Run the task on five nodes that are started for it, beside any stack that runs."""
     from bbllm.cli.support.ros import need_ros
     from bbllm.cli.support.stack_session import run_on_stack
@@ -129,13 +115,13 @@ def _on_nodes(
     from bbllm.sim.scene_file import load_scene
 
     need_ros('bbllm demo --ros')
-    make_task(task)
-    load_scene(scene)
+    make_task(request.task)
+    load_scene(request.scene)
     from bbllm.ros.stack.stack import Stack, StackConfig
 
-    simulator: dict[str, Value] = {'scene': scene, 'speed': speed or 0.0}
+    simulator: dict[str, Value] = {'scene': request.scene, 'speed': speed or 0.0}
     config = StackConfig(params={'mujoco_sim': simulator}, namespace='bbllm_demo')
     with Stack(config) as stack:
         output.say(f'Starting five nodes; logs in {stack.log_folder}', style='dim')
         with stack.wait_ready() as client:
-            return run_on_stack(task, output, feedback_loops=feedback_loops, client=client)
+            return run_on_stack(request.task, output, feedback_loops=request.k, client=client)

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from bbllm.cli.support.choices import (
-    BodyOption,
-    BrainOption,
-    DomainOption,
-    JsonOption,
-    LlmConfigOption,
-    MappingOption,
-    NamespaceOption,
-    PlannerOption,
-    RecordOption,
-    ReplayOption,
-    RosOption,
-    SceneOption,
-    SeedOption,
-    TaskArgument,
-)
+from dataclasses import dataclass
+
 from bbllm.cli.support.exit import leave
-from bbllm.cli.support.ros import choose_domain
-from bbllm.cli.support.session import (
-    PLANNER,
-    SCENE,
-    Options,
-    make_chosen_models,
-    open_stage,
+from bbllm.cli.support.options import (
+    JsonOption,
+    MethodOptions,
+    RecordOptions,
+    StackOptions,
+    TaskArgument,
+    ros_option,
+    scene_option,
 )
+from bbllm.cli.support.requests import fill
+from bbllm.cli.support.ros import choose_domain
+from bbllm.cli.support.session import Options, make_chosen_models, open_stage
 from bbllm.cli.support.verb_group import FAILED
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import progress_of
@@ -44,7 +34,6 @@ from bbllm.core.types import (
     SkillCall,
     Status,
 )
-from bbllm.planners.common.methods import MappingMethod
 
 
 class StillWorld:
@@ -70,22 +59,20 @@ class StillWorld:
         """Nothing moves."""
 
 
-def plan(
-    task: TaskArgument,
-    scene: SceneOption = None,
-    ros: RosOption = False,
-    planner: PlannerOption = None,
-    seed: SeedOption = None,
-    brain: BrainOption = None,
-    body: BodyOption = None,
-    mapping: MappingOption = None,
-    llm_config: LlmConfigOption = None,
-    record: RecordOption = None,
-    replay: ReplayOption = None,
-    domain: DomainOption = None,
-    namespace: NamespaceOption = None,
-    json: JsonOption = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class PlanRequest:
+    """What `bbllm plan` was asked for."""
+
+    task: TaskArgument
+    scene: str | None = scene_option()
+    ros: bool = ros_option()
+    method: MethodOptions
+    recording: RecordOptions
+    stack: StackOptions
+    json: JsonOption = False
+
+
+def plan(request: PlanRequest) -> None:
     """
     Print the plan for a task and the call that each step becomes; nothing moves.
 
@@ -98,27 +85,16 @@ def plan(
       bbllm plan 'put the red cube on location_B'
       bbllm plan 'build a plus sign with the cubes' --scene plus_sign --json
     """
-    output = Output(json)
-    options = Options(
-        scene=scene or SCENE,
-        planner=planner or PLANNER,
-        brain=brain,
-        body=body,
-        mapping=mapping or MappingMethod.AUTO,
-        seed=seed,
-        record=record,
-        replay=replay,
-        llm_config=llm_config,
-    )
-    choose_domain(domain)
-    if ros and scene is not None:
+    output = Output(request.json)
+    choose_domain(request.stack.domain)
+    if request.ros and request.scene is not None:
         raise ConfigError('--scene and --ros exclude each other: a stack has its own scene.')
-    if namespace is not None and not ros:
+    if request.stack.namespace is not None and not request.ros:
         raise ConfigError('--namespace is that of a running stack: add --ros.')
-    episode = _plan(task, options, ros, output, namespace)
+    episode = _plan(request, output)
     progress = progress_of(episode)
     first_round = _is_first_round(episode, progress)
-    if not json:
+    if not request.json:
         _print(progress, first_round, output)
     steps = [{'index': row.index, 'text': row.text, 'call': row.call} for row in progress.rows]
     summary = summarize(episode)
@@ -128,20 +104,19 @@ def plan(
     leave(0 if first_round or episode.ending is Ending.FINISHED else FAILED)
 
 
-def _plan(
-    instruction: str, options: Options, ros: bool, output: Output, namespace: str | None
-) -> Episode:
+def _plan(request: PlanRequest, output: Output) -> Episode:
     from bbllm.planners.assembly import build_planner, check_brain, check_domain, check_mapping
     from bbllm.planners.body.mapping import body_name
 
-    task = make_task(instruction)
+    options = fill(Options, request)
+    task = make_task(request.task)
     make_planner = find_planner(options.planner)
     models = make_chosen_models(options)
     check_brain(options.planner, models.brain)
     check_mapping(options.planner, make_planner, options.mapping)
     for notice in models.notices:
         output.say(notice, style='yellow')
-    scene = _look(options, ros, output, namespace)
+    scene = _observe(request, options, output)
     check_domain(options.planner, make_planner, scene.domain)
     world = StillWorld(scene)
     run = EpisodeRun(
@@ -158,11 +133,11 @@ def _plan(
     return episode
 
 
-def _look(options: Options, ros: bool, output: Output, namespace: str | None) -> Scene:
-    if ros:
+def _observe(request: PlanRequest, options: Options, output: Output) -> Scene:
+    if request.ros:
         from bbllm.cli.support.stack_session import scene_of_stack
 
-        return scene_of_stack('bbllm plan --ros', output, namespace)
+        return scene_of_stack('bbllm plan --ros', output, request.stack.namespace)
     with open_stage(options) as stage:
         return stage.world.observe()
 

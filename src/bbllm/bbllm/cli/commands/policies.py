@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bbllm.cli.support.choices import JsonOption
+from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import Output
 from bbllm.core.namespaces import REAL_NAMESPACE, checked_namespace
 

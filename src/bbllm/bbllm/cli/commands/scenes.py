@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bbllm.cli.support.choices import JsonOption
+from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError, SceneFileError
 

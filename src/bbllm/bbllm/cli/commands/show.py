@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from bbllm.cli.support.choices import EpisodeArgument, JsonOption
 from bbllm.cli.support.exit import leave
+from bbllm.cli.support.options import JsonOption, beginning
 from bbllm.cli.support.verb_group import BAD_INPUT
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import Pictures, drawn_before, progress_of, write_pictures
@@ -23,8 +23,21 @@ from bbllm.core.paths import episodes_dir
 from bbllm.core.printable import escape_json, escape_line
 
 
+def _episodes() -> list[str]:
+    return [path.stem for path in reversed(list_journals(episodes_dir()))]
+
+
 def show(
-    episode: EpisodeArgument = None,
+    episode: Annotated[
+        str | None,
+        typer.Argument(
+            metavar='EPISODE',
+            help='Id of an episode, its beginning, or the path of a journal (.jsonl), as the '
+            'bench keeps them; the newest one by default.',
+            autocompletion=beginning(_episodes),
+            show_default=False,
+        ),
+    ] = None,
     everything: Annotated[
         bool, typer.Option('--list', '-l', help='List all episodes, the newest last.')
     ] = False,

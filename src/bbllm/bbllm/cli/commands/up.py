@@ -6,29 +6,26 @@ import os
 import shlex
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bbllm.cli.support.choices import (
-    ApprovalOption,
-    BodyOption,
-    BrainOption,
+from bbllm.cli.support.options import (
+    MODELS,
     DomainOption,
-    LlmConfigOption,
-    LoopsOption,
-    OpenStateOption,
-    PlannerOption,
-    RecordOption,
-    ReplayOption,
-    SafetyOption,
-    SceneOption,
-    SeedOption,
-    StepsOption,
-    ViewerOption,
+    LimitOptions,
+    ModelOptions,
+    RecordOptions,
+    loops_option,
+    planner_option,
+    scene_option,
+    seed_option,
+    viewer_option,
 )
+from bbllm.cli.support.requests import given, option
 from bbllm.cli.support.ros import choose_domain, need_ros
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.views.output import Output
@@ -49,68 +46,61 @@ class StackKind(str, Enum):
     sim = 'sim'
 
 
-def up(
+@dataclass(frozen=True, kw_only=True)
+class UpRequest:
+    """What `bbllm up` was asked for."""
+
     kind: Annotated[
         StackKind,
         typer.Argument(
             help='sim: five nodes with the simulated arm. (A real arm: '
             'ros2 launch bbllm franka_real.launch.py.)'
         ),
-    ] = StackKind.sim,
-    scene: SceneOption = None,
-    speed: Annotated[
-        float,
-        typer.Option(
-            '--speed',
-            metavar='X',
-            min=0.0,
-            max=100.0,
-            help='Simulated seconds per second; 0 is as fast as it can.',
-        ),
-    ] = 1.0,
-    viewer: ViewerOption = False,
-    seed: SeedOption = None,
-    domain: DomainOption = None,
-    namespace: Annotated[
-        str,
-        typer.Option(
-            '--namespace',
-            metavar='NAME',
-            callback=checked_namespace,
-            help='Where the names of the nodes lie.',
-        ),
-    ] = NAMESPACE,
-    network: Annotated[
-        bool,
-        typer.Option('--network', help='Let other machines take part (docs/security.md).'),
-    ] = False,
-    planner: PlannerOption = None,
-    feedback_loops: LoopsOption = None,
-    brain: BrainOption = None,
-    body: BodyOption = None,
-    llm_config: LlmConfigOption = None,
-    record: RecordOption = None,
-    replay: ReplayOption = None,
-    limit_steps: StepsOption = None,
-    approval: ApprovalOption = ApprovalMode.NONE,
-    safety: SafetyOption = None,
-    open_state: OpenStateOption = OpenStateMode.OFF,
-    menu: Annotated[
-        bool, typer.Option('--menu', help='Serve the menus of rviz as well (docs/rviz.md).')
-    ] = False,
-    clock: Annotated[
-        bool,
-        typer.Option(
-            '--clock', help='Publish /clock, and let every node use it (use_sim_time:=true).'
-        ),
-    ] = False,
-    respawn: Annotated[
-        bool,
-        typer.Option(
-            '--respawn', help='Start a node that dies again; without it the stack ends with it.'
-        ),
-    ] = False,
-) -> None:
+    ] = StackKind.sim
+    scene: str | None = scene_option()
+    speed: float = option(
+        1.0,
+        'Simulated seconds per second; 0 is as fast as it can.',
+        metavar='X',
+        min=0.0,
+        max=100.0,
+    )
+    viewer: bool = viewer_option()
+    seed: int | None = seed_option()
+    domain: DomainOption = None
+    namespace: str = option(
+        NAMESPACE,
+        'Where the names of the nodes lie.',
+        metavar='NAME',
+        callback=checked_namespace,
+    )
+    network: bool = option(False, 'Let other machines take part (docs/security.md).', '--network')
+    planner: str | None = planner_option()
+    k: int | None = loops_option()
+    models: ModelOptions
+    recording: RecordOptions
+    limits: LimitOptions
+    approval: ApprovalMode = option(
+        ApprovalMode.NONE,
+        'What a person has to approve before it moves (`bbllm approve`): every plan, every '
+        'single call (step), or only calls that are risky.',
+    )
+    open_state: OpenStateMode = option(
+        OpenStateMode.OFF,
+        'Who adds to scenes what is believed of things by what was done to them; model: that '
+        'of the Brain (docs/design/open-state.md).',
+        panel=MODELS,
+    )
+    menu: bool = option(False, 'Serve the menus of rviz as well (docs/rviz.md).', '--menu')
+    clock: bool = option(
+        False, 'Publish /clock, and let every node use it (use_sim_time:=true).', '--clock'
+    )
+    respawn: bool = option(
+        False, 'Start a node that dies again; without it the stack ends with it.', '--respawn'
+    )
+
+
+def up(request: UpRequest) -> None:
     """
     Start the stack: five nodes, each in its own process; Ctrl-C ends them.
 
@@ -123,45 +113,29 @@ def up(
       bbllm up sim --open-state rules
       bbllm up sim --menu
     """
-    need_ros(f'bbllm up {kind.value}')
-    choose_domain(domain)
-    if network:
+    need_ros(f'bbllm up {request.kind.value}')
+    choose_domain(request.domain)
+    if request.network:
         os.environ['BBLLM_NETWORK'] = 'true'
     from bbllm.ros.stack.stack import NODES, OPTIONAL_NODES, Stack, StackConfig
     from bbllm.ros.stack.stack_checks import check_params
 
-    models = _given(
-        {
-            'brain': brain,
-            'body': body,
-            'llm_config': _path(llm_config),
-            'record': _path(record),
-            'replay': _path(replay),
-        }
-    )
-    believing = _given({'llm_config': _path(llm_config), 'model': brain})
-    asked = {'planner': planner, 'feedback_loops': feedback_loops, 'step_limit': limit_steps}
-    shown = {'scene': _file(scene), 'speed': speed, 'viewer': viewer, 'seed': seed}
-    params = {
-        'mujoco_sim': _given(shown),
-        'brain_planner': {**models, **_given(asked)},
-        'body_mapper': models,
-        'state_estimator': {'open_state': open_state.value, **believing},
-        'fr3_executor': {'approval': approval.value, **_given({'safety': _file(safety)})},
-    }
-    nodes = (*NODES, *OPTIONAL_NODES) if menu else NODES
+    nodes = (*NODES, *OPTIONAL_NODES) if request.menu else NODES
+    params = _params(request)
     check_params(nodes, params, simulated=True)
-    if clock:
+    if request.clock:
         params['mujoco_sim']['clock'] = True
         params = {node: {**params.get(node, {}), 'use_sim_time': True} for node in nodes}
     output = Output()
     begun_s = time.monotonic()
-    config = StackConfig(nodes=nodes, params=params, namespace=namespace, respawn=respawn)
+    config = StackConfig(
+        nodes=nodes, params=params, namespace=request.namespace, respawn=request.respawn
+    )
     with Stack(config) as stack:
         output.say(f'Starting {len(stack.processes)} nodes; logs in {stack.log_folder}', 'dim')
         stack.wait_ready(on_progress=_teller(stack, output, begun_s)).close()
-        _tell_ready(output, time.monotonic() - begun_s, speed)
-        _tell_verbs(output, approval, open_state, domain, _rviz(namespace) if menu else '')
+        _tell_ready(output, time.monotonic() - begun_s, request.speed)
+        _tell_verbs(output, request)
         _wait_for_the_end(stack, output)
         output.say('Ending the nodes, the arm at rest first ...', 'dim')
 
@@ -184,29 +158,25 @@ def _tell_ready(output: Output, spent_s: float, speed: float) -> None:
     output.say(f'The stack is ready after {spent_s:.1f} s; the simulation runs {pace}.', 'green')
 
 
-def _tell_verbs(
-    output: Output,
-    approval: ApprovalMode,
-    open_state: OpenStateMode,
-    domain: int | None,
-    rviz: str,
-) -> None:
+def _tell_verbs(output: Output, request: UpRequest) -> None:
+    domain = request.domain
     where = '' if domain is None else f' --domain {domain}'
     hints = [
         ("run 'put the red cube on location_B'", ''),
         ("say 'leave the green cube where it is'", 'while a task runs'),
     ]
-    if approval is not ApprovalMode.NONE:
+    if request.approval is not ApprovalMode.NONE:
         hints.append(('approve --watch', 'asks you before the arm moves'))
-    if open_state is not OpenStateMode.OFF:
+    if request.open_state is not OpenStateMode.OFF:
         hints.append(('forget', 'when the objects were rearranged'))
     hints.append(('doctor', 'what the nodes exchange'))
     output.say()
     output.say('In another terminal (. ./activate there first):')
     for verb, what in hints:
         output.say(f'  {f"bbllm {verb}{where}":<{47 + len(where)}} {what}'.rstrip())
-    if rviz:
-        output.say_line(f'  {"" if domain is None else f"ROS_DOMAIN_ID={domain} "}{rviz}')
+    if request.menu:
+        there = '' if domain is None else f'ROS_DOMAIN_ID={domain} '
+        output.say_line(f'  {there}{_rviz(request.namespace)}')
     output.say()
     output.say('Ctrl-C here ends all nodes.')
 
@@ -229,16 +199,40 @@ def _rviz(namespace: str) -> str:
     return shlex.join(words)
 
 
-def _given(values: Mapping[str, Value | None]) -> dict[str, Value]:
-    return {name: value for name, value in values.items() if value is not None}
+def _params(request: UpRequest) -> dict[str, dict[str, Value]]:
+    """Return the parameters of the nodes."""
+    models = _values(given(request.models) | given(request.recording))
+    planning = {
+        'planner': request.planner,
+        'feedback_loops': request.k,
+        'step_limit': request.limits.limit_steps,
+    }
+    estimating = {'llm_config': models.get('llm_config'), 'model': request.models.brain}
+    simulating = {
+        'scene': _file(request.scene),
+        'speed': request.speed,
+        'viewer': request.viewer,
+        'seed': request.seed,
+    }
+    safety = {'safety': _file(request.limits.safety)}
+    return {
+        'mujoco_sim': _values(simulating),
+        'brain_planner': {**models, **_values(planning)},
+        'body_mapper': models,
+        'state_estimator': {'open_state': request.open_state.value, **_values(estimating)},
+        'fr3_executor': {'approval': request.approval.value, **_values(safety)},
+    }
 
 
-def _path(path: Path | None) -> str | None:
-    return None if path is None else str(path.expanduser().resolve())
+def _values(options: Mapping[str, Value | Path | None]) -> dict[str, Value]:
+    """Return the options that have a value; files with their whole paths."""
+    return {
+        name: str(value.expanduser().resolve()) if isinstance(value, Path) else value
+        for name, value in options.items()
+        if value is not None
+    }
 
 
-def _file(name: str | None) -> str | None:
-    """Return a name as it is, and a file with its whole path: nodes may look from elsewhere."""
-    if name is not None and is_yaml_path(name):
-        return _path(Path(name))
-    return name
+def _file(name: str | None) -> str | Path | None:
+    """Return a file as a path, and the name of one as it is."""
+    return Path(name) if name is not None and is_yaml_path(name) else name

@@ -10,6 +10,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+from bbllm.cli.support.requests import expand_request
 from bbllm.cli.support.ros import need_ros
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import checkout_dir
@@ -83,5 +84,5 @@ def command_of(verb: Any) -> Any:
     app = typer.Typer(
         add_completion=False, pretty_exceptions_enable=False, rich_markup_mode='rich'
     )
-    app.command(context_settings={'help_option_names': ['-h', '--help']})(verb)
+    app.command(context_settings={'help_option_names': ['-h', '--help']})(expand_request(verb))
     return typer.main.get_command(app)

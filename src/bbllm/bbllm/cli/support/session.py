@@ -40,7 +40,7 @@ STEPS = 200
 class Options:
     """What a person chose for one episode."""
 
-    scene: str
+    scene: str = SCENE
     """Name of a scene, or the path of a scene file."""
     house: str = ''
     """Name of a house, or the path of its file: a household in place of the table."""
@@ -66,7 +66,7 @@ class Options:
     llm_config: Path | None = None
     safety: str = ''
     """File with the safety envelope, or the name of one; empty is config/safety.yaml."""
-    limits: Limits = Limits()  # noqa: RUF009  # frozen, so sharing it is safe
+    limits: Limits = Limits()  # frozen, so sharing it is safe
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,177 @@
+"""Options that `bbllm bench SUITE` and `bbllm bench compare` share, and what they decide."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bbllm.cli.support.options import (
+    LIMITS,
+    JsonOption,
+    ModelOptions,
+    WorldName,
+    count,
+    file,
+    seconds,
+)
+from bbllm.cli.support.requests import fill, option
+from bbllm.cli.support.ros import need_ros
+from bbllm.core.budget import Limits
+from bbllm.core.errors import ConfigError
+from bbllm.core.paths import state_dir
+from bbllm.planners.common.methods import MappingMethod
+
+if TYPE_CHECKING:
+    from bbllm.bench.runner.run_setup import RunRequest
+    from bbllm.bench.runner.workers import Workers
+
+MAX_TRIALS = 999
+MAX_JOBS = 1024
+RUN = 'Run'
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchOptions:
+    """Which episodes of a suite run, with which models, where, and within which limits."""
+
+    models: ModelOptions
+    mapping: MappingMethod = option(MappingMethod.AUTO, 'How steps of a plan become calls.')
+    trials: int = count(5, 'Tables of each task.', max=MAX_TRIALS)
+    seed: int = count(0, 'Makes the tables; the same ones on every machine.', least=0)
+    tasks: str | None = option(
+        None,
+        'Only these tasks: plus_sign,letter_l. A * stands for any letters: new_tasks_*.',
+        metavar='LIST',
+    )
+    world: WorldName | None = option(
+        None,
+        'tabletop: simulate in worker processes. ros: five nodes. household: symbols. By '
+        'default tabletop, and household for a suite that is played in houses.',
+    )
+    out: Path | None = file(
+        'Folder of the results; one that holds a part of this run is gone on with. '
+        'A new one below $XDG_STATE_HOME/bbllm/bench by default.',
+        metavar='DIR',
+        panel=RUN,
+    )
+    jobs: int | None = count(
+        None,
+        'Episodes at once; by default one for each core, and one with --world ros.',
+        '-j',
+        max=MAX_JOBS,
+        panel=RUN,
+    )
+    ray: str | None = option(
+        None,
+        'Play on this Ray cluster; `local` starts one here (extra `ray`).',
+        metavar='ADDRESS',
+        panel=RUN,
+    )
+    give_up_after: int = count(
+        5,
+        'End early when so many episodes in a row were lost, as without a server, or ended '
+        'because the model said nothing usable: an empty or endless reply, or a refusal. Replies '
+        'that make no sense, and tables that could not be made, do not count.',
+        panel=RUN,
+    )
+    retry_lost: bool = option(
+        False, 'Play again what infrastructure lost before.', '--retry-lost', panel=RUN
+    )
+    prices: Path | None = file('Price table; see config/prices.example.yaml.')
+    data: Path | None = file(
+        "Your copy of ProgPrompt's data, for household_original; otherwise "
+        '$BBLLM_PROGPROMPT_DATA.',
+        metavar='DIR',
+        panel=RUN,
+    )
+    limit_steps: int = count(200, 'Calls of an episode.', panel=LIMITS)
+    limit_model_calls: int = count(300, 'Requests of an episode to models.', panel=LIMITS)
+    limit_tokens: int | None = count(None, 'Tokens of an episode.', panel=LIMITS)
+    timeout: float | None = seconds('Wall time of an episode.')
+    json: JsonOption = False
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of an episode."""
+        return Limits(
+            steps=self.limit_steps,
+            model_calls=self.limit_model_calls,
+            tokens=self.limit_tokens,
+            wall_s=self.timeout,
+        )
+
+    def run_request(self, suite: str, **more: Any) -> RunRequest:
+        """Return what the bench has to run, with *more* fields of it."""
+        from bbllm.bench.runner.run_setup import RunRequest
+
+        return fill(
+            RunRequest,
+            self,
+            **{
+                'suite': suite,
+                'mapping': self.mapping.value,
+                'tasks': () if self.tasks is None else parse_tasks(self.tasks),
+                'world': '' if self.world is None else self.world.value,
+                'limits': self.limits,
+                **more,
+            },
+        )
+
+    def folder(self, verb: str, suite: str) -> Path:
+        """Return where results go, a new folder where none was named."""
+        stamp = time.strftime('%Y%m%d-%H%M%S')
+        new = state_dir() / 'bench' / f'{verb}-{Path(suite).stem}-{stamp}'
+        return (self.out or new).expanduser()
+
+    @property
+    def workers(self) -> int:
+        """How many episodes run at once."""
+        if self.jobs is not None:
+            return self.jobs
+        if self.ray not in (None, 'local'):
+            return MAX_JOBS  # as many as the cluster has cores
+        return 1 if self.world is WorldName.ros else len(os.sched_getaffinity(0))
+
+    def choose_workers(self) -> Callable[[int], Workers]:
+        """
+        Return what makes a number of workers.
+
+        Raises:
+            ConfigError: What is needed is not installed, or both exclude each other.
+        """
+        if self.ray is not None and self.world is WorldName.ros:
+            raise ConfigError('--ray and --world ros exclude each other; leave one of them out.')
+        if self.world is WorldName.ros:
+            need_ros('bbllm bench --world ros')
+            from bbllm.ros.bench.episode import play
+        else:
+            from bbllm.bench.runner.play_here import play
+        if self.ray is None:
+            from bbllm.bench.runner.workers import LocalWorkers
+
+            return partial(LocalWorkers, play)
+        from bbllm.bench.runner.ray_workers import RayWorkers, need_ray
+
+        need_ray()
+        return partial(RayWorkers, play, self.ray)
+
+
+def parse_tasks(text: str) -> tuple[str, ...]:
+    """
+    Read a list of names of tasks: `plus_sign,letter_l`.
+
+    Raises:
+        ConfigError: There is none in it.
+    """
+    names = tuple(filter(None, (name.strip() for name in text.split(','))))
+    if not names:
+        raise ConfigError(
+            f'--tasks {text!r} names no task; say for example plus_sign,letter_l, or leave it out '
+            'to play all.'
+        )
+    return names

@@ -1,0 +1,99 @@
+"""Command lines from dataclasses: a verb takes one request, and each field of it is an option."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, field, fields, is_dataclass
+from inspect import Parameter, Signature
+from typing import Any, TypeVar, get_type_hints
+
+import typer
+
+T = TypeVar('T')
+
+
+def option(default: Any, help: str, *flags: str, panel: str | None = None, **settings: Any) -> Any:
+    """
+    Return a field that is an option.
+
+    Args:
+        default: Shown in the help text; None for an option without a default.
+        help: Its help text.
+        flags: Its spellings; where the first is short, `--name-of-the-field` comes before it.
+        panel: Panel of the help page.
+        settings: More arguments of `typer.Option`.
+    """
+    shown = default is not None
+
+    def declare(name: str) -> Any:
+        named = bool(flags) and flags[0].startswith('--')
+        names = flags if named else (flag_of(name), *flags)
+        return typer.Option(
+            default, *names, help=help, rich_help_panel=panel, show_default=shown, **settings
+        )
+
+    return field(default=default, metadata={'declare': declare})
+
+
+def flag_of(name: str) -> str:
+    """Return the flag of a field."""
+    return f'--{name.replace("_", "-")}'
+
+
+def expand_request(verb: Callable[..., None]) -> Callable[..., None]:
+    """Return a verb with the fields of its request as parameters, for typer to declare."""
+    request = get_type_hints(verb).get('request')
+    if request is None:
+        return verb
+
+    def call(**values: Any) -> None:
+        verb(_build(request, values))
+
+    call.__name__, call.__doc__ = verb.__name__, verb.__doc__
+    call.__signature__ = Signature(list(_parameters(request)))  # type: ignore[attr-defined]
+    return call
+
+
+def _parameters(request: Any) -> Iterator[Parameter]:
+    for name, kind, item in _fields(request):
+        if is_dataclass(kind):
+            yield from _parameters(kind)
+            continue
+        default = Parameter.empty if item.default is MISSING else item.default
+        if declare := item.metadata.get('declare'):
+            default = declare(name)
+        yield Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+def _build(request: Any, values: dict[str, Any]) -> Any:
+    return request(
+        **{
+            name: _build(kind, values) if is_dataclass(kind) else values[name]
+            for name, kind, _ in _fields(request)
+        }
+    )
+
+
+def _fields(request: Any) -> Iterator[tuple[str, Any, Any]]:
+    hints = get_type_hints(request, include_extras=True)
+    for item in fields(request):
+        yield item.name, hints[item.name], item
+
+
+def given(request: Any) -> dict[str, Any]:
+    """Return the options of a group that have a value, by name; groups within it included."""
+    values: dict[str, Any] = {}
+    for item in fields(request):
+        value = getattr(request, item.name)
+        if is_dataclass(value):
+            values |= given(value)
+        elif value is not None and value is not False:
+            values[item.name] = value
+    return values
+
+
+def fill(record: type[T], request: Any, **more: Any) -> T:
+    """Return a record of the options of its fields' names, and *more*; the rest is its default."""
+    values = {**given(request), **more}
+    known = {item.name for item in fields(record)}  # type: ignore[arg-type]
+    return record(**{name: value for name, value in values.items() if name in known})
