@@ -110,7 +110,7 @@ def test_of_all_those_that_do_not_play_are_told_with_their_reasons(
         (('household', '--planners', 'prog_prompt'), 'Say --planners all'),
         (('houshold',), "Did you mean 'household'?"),
         (('household', '--world', 'tabletop'), 'is played in houses'),
-        (('tabletop', '--planners', 'base_llm,prog_prompt'), 'knows the prompts of'),
+        (('tabletop', '--planners', 'base_llm,prog_prompt'), 'cannot work with'),
     ],
 )
 def test_what_cannot_be_compared_ends_with_2_before_a_folder_is_made(
